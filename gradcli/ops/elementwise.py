@@ -1,0 +1,453 @@
+"""Elementwise operations: arithmetic, powers, exponentials, trigonometry, choices, gates.
+
+A rule is the partial derivative as the formula sheet has it, one per argument, `ans` being the
+value. Where the textbook form cancels, the form that does not is used: 1/cosh^2 for the slope of
+tanh, (1-x)(1+x) for 1-x^2, hypot(1, x) for sqrt(1+x^2).
+Sources: DLMF chapters 4 and 7 for the derivatives; conventions at kinks as in TensorFlow 2.21.
+"""
+
+from __future__ import annotations
+
+import math
+
+from gradcli.ops.discrete import (
+    equal,
+    floor,
+    greater,
+    greater_equal,
+    less,
+    less_equal,
+    logical_and,
+    logical_or,
+)
+from gradcli.ops.kinds import composite, elementwise
+from gradcli.ops.lazy import np
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+REAL = ((-3.0, 3.0),)
+POSITIVE = ((0.1, 4.0),)
+INSIDE = ((-0.9, 0.9),)
+PAIR = ((-3.0, 3.0), (0.2, 3.0))
+LN2 = math.log(2.0)
+LN10 = math.log(10.0)
+TWO_OVER_ROOT_PI = 2.0 / math.sqrt(math.pi)
+
+# --- arithmetic -------------------------------------------------------------------------------
+
+add = elementwise(
+    "add", "x y", lambda x, y, ans: 1.0, lambda x, y, ans: 1.0,
+    floats=lambda x, y: x + y, arrays="add", samples=PAIR, latex="{0} + {1}", doc="x + y")
+subtract = elementwise(
+    "subtract", "x y", lambda x, y, ans: 1.0, lambda x, y, ans: -1.0, aliases="sub",
+    floats=lambda x, y: x - y, arrays="subtract", samples=PAIR, latex="{0} - {1}", doc="x - y")
+multiply = elementwise(
+    "multiply", "x y", lambda x, y, ans: y, lambda x, y, ans: x, aliases="mul",
+    floats=lambda x, y: x * y, arrays="multiply", samples=PAIR, latex=r"{0} \cdot {1}",
+    doc="x * y")
+divide = elementwise(
+    "divide", "x y", lambda x, y, ans: 1 / y, lambda x, y, ans: -(ans / y),
+    aliases="div truediv true_divide",
+    floats=lambda x, y: x / y, arrays="divide", samples=PAIR, latex=r"\frac{{{0}}}{{{1}}}",
+    domain="y != 0", doc="x / y")
+negative = elementwise(
+    "negative", "x", lambda x, ans: -1.0, aliases="neg",
+    floats=lambda x: -x, arrays="negative", samples=REAL, latex="-{0}", doc="-x")
+positive = elementwise(
+    "positive", "x", lambda x, ans: 1.0, aliases="identity",
+    floats=lambda x: +x, arrays="positive", samples=REAL, latex="{0}", doc="+x, the same value")
+reciprocal = elementwise(
+    "reciprocal", "x", lambda x, ans: -square(ans),
+    floats=lambda x: 1 / x, arrays="reciprocal", samples=POSITIVE, latex=r"\frac{{1}}{{{0}}}",
+    domain="x != 0", doc="1 / x")
+mod = elementwise(
+    "mod", "x y", lambda x, y, ans: 1.0, lambda x, y, ans: -floor(x / y),
+    aliases="floormod floor_mod remainder",
+    floats=lambda x, y: x % y, arrays="mod", samples=((0.3, 0.9), (1.1, 3.0)),
+    latex=r"{0} \bmod {1}", domain="y != 0", kinks="jumps where x is a multiple of y",
+    kink=lambda x, y: equal(mod(x, y), 0.0), doc="x - y*floor(x/y), the sign of y")
+square = elementwise(
+    "square", "x", lambda x, ans: 2.0 * x,
+    floats=lambda x: x * x, arrays="square", samples=REAL, latex="{0}^2", doc="x^2")
+
+# --- powers and roots -------------------------------------------------------------------------
+
+
+
+def _lowered(x: Any, y: Any) -> Any:
+    constant = getattr(y, "id", None) is None
+    if constant and _nowhere_zero(getattr(y, "value", y)):
+        return y - 1.0
+    return where(logical_and(equal(x, 0.0), equal(y, 0.0)), 1.0, y - 1.0)
+
+
+def _nowhere_zero(y: Any) -> bool:
+    return bool(y != 0) if isinstance(y, (int, float)) else bool(np.all(y != 0))
+
+
+# 0 * 0^-1 is NaN where the derivative of the polynomial x^0 is 0: there the exponent is not
+# lowered. A constant exponent, the usual case, records no test for it.
+lowered_exponent = composite(
+    "lowered_exponent", "x y", _lowered, floats=lambda x, y: 1.0 if x == 0 == y else y - 1.0,
+    arrays=lambda x, y: np.where((x == 0) & (y == 0), 1.0, y - 1.0), samples=PAIR,
+    doc="y - 1, the exponent in the derivative of x^y; 1 where x and y are 0")
+# At x = 0 the logarithm is guarded, as in TensorFlow: d/dy 0^y is 0.
+power = elementwise(
+    "power", "x y",
+    lambda x, y, ans: y * power(x, lowered_exponent(x, y)),
+    lambda x, y, ans: ans * log(where(greater(x, 0.0), x, 1.0)),
+    aliases="pow", floats=math.pow, arrays="power", samples=((0.2, 3.0), (-2.0, 3.0)),
+    latex="{0}^{{{1}}}", domain="x >= 0, or y whole",
+    kinks="d/dy is 0 where x <= 0 (the logarithm is guarded)",
+    doc="x to the power y; constant whole exponents never go through log")
+sqrt = elementwise(
+    "sqrt", "x", lambda x, ans: 0.5 / ans,
+    floats=math.sqrt, arrays="sqrt", samples=POSITIVE, latex=r"\sqrt{{{0}}}", domain="x >= 0",
+    kinks="slope inf at 0", doc="square root")
+cbrt = elementwise(
+    "cbrt", "x", lambda x, ans: 1 / (3.0 * square(ans)),
+    floats=math.cbrt, arrays="cbrt", samples=POSITIVE, latex=r"\sqrt[3]{{{0}}}",
+    kinks="slope inf at 0", doc="cube root, real for negative x")
+rsqrt = elementwise(
+    "rsqrt", "x", lambda x, ans: -0.5 * ans / x,
+    floats=lambda x: 1 / math.sqrt(x), arrays=lambda x: 1 / np.sqrt(x), samples=POSITIVE,
+    latex=r"\frac{{1}}{{\sqrt{{{0}}}}}", domain="x > 0", doc="1/sqrt(x)")
+hypot = elementwise(
+    "hypot", "x y", lambda x, y, ans: x / ans, lambda x, y, ans: y / ans,
+    floats=math.hypot, arrays="hypot", samples=PAIR, latex=r"\sqrt{{{0}^2 + {1}^2}}",
+    kinks="no derivative at (0, 0)", doc="sqrt(x^2 + y^2) without overflow")
+
+# --- exponentials and logarithms --------------------------------------------------------------
+
+exp = elementwise(
+    "exp", "x", lambda x, ans: ans,
+    floats=math.exp, arrays="exp", samples=REAL, latex="e^{{{0}}}", doc="e^x")
+exp2 = elementwise(
+    "exp2", "x", lambda x, ans: 0.6931471805599453 * ans,
+    floats=math.exp2, arrays="exp2", samples=REAL, latex="2^{{{0}}}", doc="2^x")
+expm1 = elementwise(
+    "expm1", "x", lambda x, ans: exp(x),
+    floats=math.expm1, arrays="expm1", samples=REAL, latex="e^{{{0}}} - 1",
+    doc="e^x - 1, exact near 0")
+log = elementwise(
+    "log", "x", lambda x, ans: 1 / x, aliases="ln",
+    floats=math.log, arrays="log", samples=POSITIVE, latex=r"\ln\left({0}\right)",
+    domain="x > 0", doc="natural logarithm")
+log2 = elementwise(
+    "log2", "x", lambda x, ans: 1 / (0.6931471805599453 * x),
+    floats=math.log2, arrays="log2", samples=POSITIVE, latex=r"\log_2\left({0}\right)",
+    domain="x > 0", doc="logarithm to base 2")
+log10 = elementwise(
+    "log10", "x", lambda x, ans: 1 / (2.302585092994046 * x), aliases="lg",
+    floats=math.log10, arrays="log10", samples=POSITIVE, latex=r"\log_{{10}}\left({0}\right)",
+    domain="x > 0", doc="logarithm to base 10")
+log1p = elementwise(
+    "log1p", "x", lambda x, ans: 1 / (1 + x),
+    floats=math.log1p, arrays="log1p", samples=((-0.5, 3.0),), latex=r"\ln\left(1 + {0}\right)",
+    domain="x > -1", doc="log(1 + x), exact near 0")
+xlogy = elementwise(
+    "xlogy", "x y",
+    lambda x, y, ans: xlogy(where(logical_and(equal(x, 0.0), equal(y, 0.0)), 0.0, 1.0), y),
+    lambda x, y, ans: xdivy(x, y),
+    floats=lambda x, y: 0.0 if x == 0 and y == y else x * math.log(y),
+    arrays=lambda x, y: np.where((x == 0) & (y == y), 0.0, x * np.log(np.where(x == 0, 1.0, y))),
+    samples=((0.2, 3.0), (0.2, 3.0)), latex=r"{0} \ln\left({1}\right)", domain="y > 0, or x = 0",
+    doc="x*log(y), and 0 where x is 0")
+xlog1py = elementwise(
+    "xlog1py", "x y",
+    lambda x, y, ans: xlog1py(where(logical_and(equal(x, 0.0), equal(y, -1.0)), 0.0, 1.0), y),
+    lambda x, y, ans: xdivy(x, 1 + y),
+    floats=lambda x, y: 0.0 if x == 0 and y == y else x * math.log1p(y),
+    arrays=lambda x, y: np.where((x == 0) & (y == y), 0.0, x * np.log1p(np.where(x == 0, 1.0, y))),
+    samples=((0.2, 3.0), (0.2, 3.0)), latex=r"{0} \ln\left(1 + {1}\right)",
+    domain="y > -1, or x = 0", doc="x*log(1 + y), and 0 where x is 0")
+xdivy = elementwise(
+    "xdivy", "x y",
+    lambda x, y, ans: where(logical_and(equal(x, 0.0), equal(y, 0.0)), 0.0, 1.0) / y,
+    lambda x, y, ans: -xdivy(ans, y),
+    floats=lambda x, y: 0.0 if x == 0 and y == y else x / y,
+    arrays=lambda x, y: np.where((x == 0) & (y == y), 0.0, x / np.where(x == 0, 1.0, y)),
+    samples=PAIR, latex=r"\frac{{{0}}}{{{1}}}", domain="y != 0, or x = 0",
+    doc="x/y, and 0 where x is 0")
+logaddexp = elementwise(
+    "logaddexp", "x y", lambda x, y, ans: sigmoid(x - y), lambda x, y, ans: sigmoid(y - x),
+    floats=lambda x, y: x + LN2 if x == y else max(x, y) + math.log1p(math.exp(-abs(x - y))),
+    arrays="logaddexp", samples=PAIR, latex=r"\ln\left(e^{{{0}}} + e^{{{1}}}\right)",
+    doc="log(exp(x) + exp(y)) without overflow")
+
+# --- trigonometric functions and their inverses -----------------------------------------------
+
+sin = elementwise(
+    "sin", "x", lambda x, ans: cos(x),
+    floats=math.sin, arrays="sin", samples=REAL, latex=r"\sin\left({0}\right)", doc="sine")
+cos = elementwise(
+    "cos", "x", lambda x, ans: -sin(x),
+    floats=math.cos, arrays="cos", samples=REAL, latex=r"\cos\left({0}\right)", doc="cosine")
+tan = elementwise(
+    "tan", "x", lambda x, ans: square(sec(x)), aliases="tg",
+    floats=math.tan, arrays="tan", samples=((-1.2, 1.2),), latex=r"\tan\left({0}\right)",
+    domain="x != pi/2 + k*pi", doc="tangent")
+sec = elementwise(
+    "sec", "x", lambda x, ans: ans * tan(x),
+    floats=lambda x: 1 / math.cos(x), arrays=lambda x: 1 / np.cos(x), samples=((-1.2, 1.2),),
+    latex=r"\sec\left({0}\right)", domain="x != pi/2 + k*pi", doc="secant, 1/cos(x)")
+csc = elementwise(
+    "csc", "x", lambda x, ans: -(ans * cot(x)), aliases="cosec",
+    floats=lambda x: 1 / math.sin(x), arrays=lambda x: 1 / np.sin(x), samples=((0.3, 2.8),),
+    latex=r"\csc\left({0}\right)", domain="x != k*pi", doc="cosecant, 1/sin(x)")
+cot = elementwise(
+    "cot", "x", lambda x, ans: -square(csc(x)), aliases="ctg cotan",
+    floats=lambda x: 1 / math.tan(x), arrays=lambda x: 1 / np.tan(x), samples=((0.3, 2.8),),
+    latex=r"\cot\left({0}\right)", domain="x != k*pi", doc="cotangent, 1/tan(x)")
+asin = elementwise(
+    "asin", "x", lambda x, ans: 1 / sqrt((1 - x) * (1 + x)), aliases="arcsin",
+    floats=math.asin, arrays="arcsin", samples=INSIDE, latex=r"\arcsin\left({0}\right)",
+    domain="-1 <= x <= 1", kinks="slope inf at -1 and 1", doc="inverse sine")
+acos = elementwise(
+    "acos", "x", lambda x, ans: -1 / sqrt((1 - x) * (1 + x)), aliases="arccos",
+    floats=math.acos, arrays="arccos", samples=INSIDE, latex=r"\arccos\left({0}\right)",
+    domain="-1 <= x <= 1", kinks="slope -inf at -1 and 1", doc="inverse cosine")
+atan = elementwise(
+    "atan", "x", lambda x, ans: 1 / (1 + square(x)), aliases="arctan arctg",
+    floats=math.atan, arrays="arctan", samples=REAL, latex=r"\arctan\left({0}\right)",
+    doc="inverse tangent")
+atan2 = elementwise(
+    "atan2", "y x",
+    lambda y, x, ans: x / hypot(x, y) / hypot(x, y),
+    lambda y, x, ans: -(y / hypot(x, y) / hypot(x, y)), aliases="arctan2",
+    floats=math.atan2, arrays="arctan2", samples=PAIR,
+    latex=r"\operatorname{{atan2}}\left({0}, {1}\right)",
+    kinks="no derivative at (0, 0)", doc="angle of the point (x, y), in radians")
+asec = elementwise(
+    "asec", "x", lambda x, ans: 1 / (absolute(x) * (sqrt(absolute(x) - 1) * sqrt(absolute(x) + 1))),
+    aliases="arcsec", floats=lambda x: math.acos(1 / x), arrays=lambda x: np.arccos(1 / x),
+    samples=((1.2, 4.0),), latex=r"\operatorname{{arcsec}}\left({0}\right)",
+    domain="x <= -1 or x >= 1", kinks="slope inf at -1 and 1", doc="inverse secant, acos(1/x)")
+acsc = elementwise(
+    "acsc", "x",
+    lambda x, ans: -1 / (absolute(x) * (sqrt(absolute(x) - 1) * sqrt(absolute(x) + 1))),
+    aliases="arccsc arccosec", floats=lambda x: math.asin(1 / x),
+    arrays=lambda x: np.arcsin(1 / x), samples=((1.2, 4.0),),
+    latex=r"\operatorname{{arccsc}}\left({0}\right)", domain="x <= -1 or x >= 1",
+    kinks="slope -inf at -1 and 1", doc="inverse cosecant, asin(1/x)")
+acot = elementwise(
+    "acot", "x", lambda x, ans: -1 / (1 + square(x)), aliases="arccot arcctg",
+    floats=lambda x: math.atan(1 / x), arrays=lambda x: np.arctan(1 / x), samples=((0.2, 3.0),),
+    latex=r"\operatorname{{arccot}}\left({0}\right)", domain="x != 0",
+    kinks="jumps from -pi/2 to pi/2 at 0", doc="inverse cotangent, atan(1/x)")
+
+# --- hyperbolic functions and their inverses --------------------------------------------------
+
+
+def _sech(x: float) -> float:
+    """1/cosh(x); 0 where cosh overflows, without loading NumPy for it."""
+    return 1 / math.cosh(x) if abs(x) < 710.0 else (0.0 if x == x else x)
+
+
+def _asech(x: float) -> float:
+    return math.log((1 + math.sqrt((1 - x) * (1 + x))) / x)
+
+
+def _asech_array(x: Any) -> Any:
+    return np.log((1 + np.sqrt((1 - x) * (1 + x))) / x)
+
+
+sinh = elementwise(
+    "sinh", "x", lambda x, ans: cosh(x), aliases="sh",
+    floats=math.sinh, arrays="sinh", samples=REAL, latex=r"\sinh\left({0}\right)",
+    doc="hyperbolic sine")
+cosh = elementwise(
+    "cosh", "x", lambda x, ans: sinh(x), aliases="ch",
+    floats=math.cosh, arrays="cosh", samples=REAL, latex=r"\cosh\left({0}\right)",
+    doc="hyperbolic cosine")
+tanh = elementwise(
+    "tanh", "x", lambda x, ans: square(sech(x)), aliases="th",
+    floats=math.tanh, arrays="tanh", samples=REAL, latex=r"\tanh\left({0}\right)",
+    doc="hyperbolic tangent")
+sech = elementwise(
+    "sech", "x", lambda x, ans: -(ans * tanh(x)),
+    floats=_sech, arrays=lambda x: 1 / np.cosh(x), samples=REAL,
+    latex=r"\operatorname{{sech}}\left({0}\right)", doc="1/cosh(x)")
+csch = elementwise(
+    "csch", "x", lambda x, ans: -(ans * coth(x)), aliases="cosech",
+    floats=lambda x: 1 / math.sinh(x), arrays=lambda x: 1 / np.sinh(x), samples=POSITIVE,
+    latex=r"\operatorname{{csch}}\left({0}\right)", domain="x != 0", doc="1/sinh(x)")
+coth = elementwise(
+    "coth", "x", lambda x, ans: -square(csch(x)), aliases="cth",
+    floats=lambda x: 1 / math.tanh(x), arrays=lambda x: 1 / np.tanh(x), samples=POSITIVE,
+    latex=r"\coth\left({0}\right)", domain="x != 0", doc="1/tanh(x)")
+asinh = elementwise(
+    "asinh", "x", lambda x, ans: 1 / hypot(1.0, x), aliases="arcsinh arsinh",
+    floats=math.asinh, arrays="arcsinh", samples=REAL,
+    latex=r"\operatorname{{arsinh}}\left({0}\right)", doc="inverse hyperbolic sine")
+acosh = elementwise(
+    "acosh", "x", lambda x, ans: 1 / (sqrt(x - 1) * sqrt(x + 1)), aliases="arccosh arcosh",
+    floats=math.acosh, arrays="arccosh", samples=((1.2, 4.0),),
+    latex=r"\operatorname{{arcosh}}\left({0}\right)", domain="x >= 1", kinks="slope inf at 1",
+    doc="inverse hyperbolic cosine")
+atanh = elementwise(
+    "atanh", "x", lambda x, ans: 1 / ((1 - x) * (1 + x)), aliases="arctanh artanh",
+    floats=math.atanh, arrays="arctanh", samples=INSIDE,
+    latex=r"\operatorname{{artanh}}\left({0}\right)", domain="-1 < x < 1",
+    doc="inverse hyperbolic tangent")
+asech = elementwise(
+    "asech", "x", lambda x, ans: -1 / (x * sqrt((1 - x) * (1 + x))), aliases="arcsech arsech",
+    floats=_asech, arrays=_asech_array, samples=((0.1, 0.9),),
+    latex=r"\operatorname{{arsech}}\left({0}\right)", domain="0 < x <= 1",
+    kinks="slope -inf at 1", doc="inverse hyperbolic secant, acosh(1/x)")
+acsch = elementwise(
+    "acsch", "x", lambda x, ans: -1 / (absolute(x) * hypot(1.0, x)), aliases="arccsch arcsch",
+    floats=lambda x: math.asinh(1 / x), arrays=lambda x: np.arcsinh(1 / x), samples=POSITIVE,
+    latex=r"\operatorname{{arcsch}}\left({0}\right)", domain="x != 0",
+    doc="inverse hyperbolic cosecant, asinh(1/x)")
+# atanh(1/x) loses digits near |x| = 1, where 1/x does; the logarithm of 1 + 2/(|x|-1) does not.
+acoth = elementwise(
+    "acoth", "x", lambda x, ans: 1 / ((1 - x) * (1 + x)), aliases="arccoth arcoth",
+    floats=lambda x: math.copysign(0.5 * math.log1p(2 / (abs(x) - 1)), x),
+    arrays=lambda x: np.copysign(0.5 * np.log1p(2 / (np.abs(x) - 1)), x), samples=((1.2, 4.0),),
+    latex=r"\operatorname{{arcoth}}\left({0}\right)", domain="x < -1 or x > 1",
+    doc="inverse hyperbolic cotangent, atanh(1/x)")
+
+# --- angles -----------------------------------------------------------------------------------
+
+radians = elementwise(
+    "radians", "x", lambda x, ans: 0.017453292519943295, aliases="deg2rad",
+    floats=math.radians, arrays="radians", samples=REAL, latex=r"{0}^\circ",
+    doc="degrees to radians")
+degrees = elementwise(
+    "degrees", "x", lambda x, ans: 57.29577951308232, aliases="rad2deg",
+    floats=math.degrees, arrays="degrees", samples=REAL,
+    latex=r"\operatorname{{degrees}}\left({0}\right)", doc="radians to degrees")
+
+# --- kinks: absolute value, extrema, choices --------------------------------------------------
+
+absolute = elementwise(
+    "abs", "x", lambda x, ans: sign(x), aliases="absolute fabs",
+    floats=abs, arrays="abs", samples=POSITIVE, latex=r"\left|{0}\right|",
+    kinks="slope 0 at 0", kink=lambda x: equal(x, 0.0), doc="absolute value")
+sign = elementwise(
+    "sign", "x", lambda x, ans: 0.0, aliases="sgn",
+    floats=lambda x: x if x != x else 0.0 if x == 0 else math.copysign(1.0, x), arrays="sign",
+    samples=POSITIVE, latex=r"\operatorname{{sign}}\left({0}\right)",
+    kinks="jumps at 0; slope 0 everywhere", kink=lambda x: equal(x, 0.0),
+    doc="-1, 0 or 1; slope 0, as in TensorFlow")
+maximum = elementwise(
+    "maximum", "x y",
+    lambda x, y, ans: where(greater_equal(x, y), 1.0, 0.0),
+    lambda x, y, ans: where(greater_equal(x, y), 0.0, 1.0),
+    floats=lambda x, y: x if x >= y or x != x else y, arrays="maximum", samples=PAIR,
+    latex=r"\max\left({0}, {1}\right)", kinks="a tie goes to the first argument",
+    kink=lambda x, y: equal(x, y), doc="the larger of two")
+minimum = elementwise(
+    "minimum", "x y",
+    lambda x, y, ans: where(less_equal(x, y), 1.0, 0.0),
+    lambda x, y, ans: where(less_equal(x, y), 0.0, 1.0),
+    floats=lambda x, y: x if x <= y or x != x else y, arrays="minimum", samples=PAIR,
+    latex=r"\min\left({0}, {1}\right)", kinks="a tie goes to the first argument",
+    kink=lambda x, y: equal(x, y), doc="the smaller of two")
+clip = elementwise(
+    "clip", "x low high",
+    lambda x, low, high, ans: where(
+        logical_and(greater_equal(x, low), less_equal(x, high)), 1.0, 0.0),
+    lambda x, low, high, ans: where(less(x, low), 1.0, 0.0),
+    lambda x, low, high, ans: where(greater(x, high), 1.0, 0.0),
+    aliases="clip_by_value clamp",
+    floats=lambda x, low, high: max(min(x, high), low) if x == x else x,
+    arrays=lambda x, low, high: np.maximum(np.minimum(x, high), low),
+    samples=((-2.0, 2.0), (-1.0, -0.5), (0.5, 1.0)),
+    latex=r"\operatorname{{clip}}\left({0}, {1}, {2}\right)",
+    kinks="slope 1 inside and on both bounds, 0 outside",
+    kink=lambda x, low, high: logical_or(equal(x, low), equal(x, high)),
+    doc="x kept between low and high")
+where = elementwise(
+    "where", "condition x y",
+    None, lambda c, x, y, ans: where(c, 1.0, 0.0), lambda c, x, y, ans: where(c, 0.0, 1.0),
+    aliases="select", floats=lambda c, x, y: x if c else y, arrays="where",
+    roles=("condition", "data", "data"), samples=((0.0, 1.0), *PAIR),
+    latex=r"\begin{{cases}} {1} & {0} \\ {2} & \text{{otherwise}} \end{{cases}}",
+    kinks="the condition has no derivative",
+    substitute="sigmoid(k*(a - b)) for the condition a > b",
+    doc="x where the condition holds, else y")
+
+# --- gates and activations --------------------------------------------------------------------
+
+
+def _sigmoid(x: float) -> float:
+    if x >= 0:
+        return 1 / (1 + math.exp(-x))
+    # exp(x) cannot overflow here; 1/(1 + exp(-x)) would.
+    e = math.exp(x)
+    return e / (1 + e)
+
+
+def _sigmoid_array(x: Any) -> Any:
+    e = np.exp(-np.abs(x))
+    return np.where(x >= 0, 1 / (1 + e), e / (1 + e))
+
+
+def _gelu_array(x: Any) -> Any:
+    return 0.5 * x * _erfc_array(-x * 0.7071067811865476)
+
+
+def _erf_array(x: Any) -> Any:
+    return np.frompyfunc(math.erf, 1, 1)(x).astype(np.result_type(x, np.float32))
+
+
+def _erfc_array(x: Any) -> Any:
+    return np.frompyfunc(math.erfc, 1, 1)(x).astype(np.result_type(x, np.float32))
+
+
+sigmoid = elementwise(
+    "sigmoid", "x", lambda x, ans: ans * sigmoid(-x), aliases="logistic expit",
+    floats=_sigmoid, arrays=_sigmoid_array, samples=REAL, latex=r"\sigma\left({0}\right)",
+    doc="1/(1 + exp(-x)) without overflow")
+log_sigmoid = elementwise(
+    "log_sigmoid", "x", lambda x, ans: sigmoid(-x), aliases="logsigmoid",
+    floats=lambda x: min(x, 0.0) - math.log1p(math.exp(-abs(x))),
+    arrays=lambda x: -np.logaddexp(0.0, -x), samples=REAL,
+    latex=r"\ln \sigma\left({0}\right)", doc="log(sigmoid(x)) without underflow")
+softplus = elementwise(
+    "softplus", "x", lambda x, ans: sigmoid(x),
+    floats=lambda x: max(x, 0.0) + math.log1p(math.exp(-abs(x))),
+    arrays=lambda x: np.logaddexp(0.0, x), samples=REAL,
+    latex=r"\ln\left(1 + e^{{{0}}}\right)", doc="log(1 + exp(x)) without overflow")
+softsign = elementwise(
+    "softsign", "x", lambda x, ans: 1 / square(1 + absolute(x)),
+    floats=lambda x: x / (1 + abs(x)), arrays=lambda x: x / (1 + np.abs(x)), samples=REAL,
+    latex=r"\frac{{{0}}}{{1 + \left|{0}\right|}}", doc="x/(1 + |x|)")
+relu = elementwise(
+    "relu", "x", lambda x, ans: where(greater(x, 0.0), 1.0, 0.0),
+    floats=lambda x: x if x > 0 or x != x else 0.0, arrays=lambda x: np.maximum(x, 0),
+    samples=POSITIVE, latex=r"\operatorname{{relu}}\left({0}\right)", kinks="slope 0 at 0",
+    kink=lambda x: equal(x, 0.0), doc="max(x, 0)")
+leaky_relu = elementwise(
+    "leaky_relu", "x", lambda x, ans: where(greater(x, 0.0), 1.0, 0.2),
+    floats=lambda x: x if x > 0 else 0.2 * x, arrays=lambda x: np.where(x > 0, x, 0.2 * x),
+    samples=POSITIVE, latex=r"\operatorname{{lrelu}}\left({0}\right)", kinks="slope 0.2 at 0",
+    kink=lambda x: equal(x, 0.0), doc="x where positive, else 0.2*x")
+elu = elementwise(
+    "elu", "x", lambda x, ans: exp(minimum(x, 0.0)),
+    floats=lambda x: x if x > 0 else math.expm1(x),
+    arrays=lambda x: np.where(x > 0, x, np.expm1(np.minimum(x, 0))), samples=REAL,
+    latex=r"\operatorname{{elu}}\left({0}\right)", doc="x where positive, else exp(x) - 1")
+gelu = elementwise(
+    "gelu", "x",
+    lambda x, ans: 0.5 * erfc(-0.7071067811865476 * x)
+    + 0.3989422804014327 * x * exp(-0.5 * square(x)),
+    floats=lambda x: 0.5 * x * math.erfc(-0.7071067811865476 * x), arrays=_gelu_array,
+    samples=REAL, latex=r"\operatorname{{gelu}}\left({0}\right)",
+    doc="x times the normal distribution function at x (Hendrycks and Gimpel 2016), exact form")
+silu = elementwise(
+    "silu", "x", lambda x, ans: sigmoid(x) * (1 + x * sigmoid(-x)), aliases="swish",
+    floats=lambda x: x * _sigmoid(x), arrays=lambda x: x * _sigmoid_array(x), samples=REAL,
+    latex=r"\operatorname{{silu}}\left({0}\right)", doc="x*sigmoid(x)")
+erf = elementwise(
+    "erf", "x", lambda x, ans: 1.1283791670955126 * exp(-square(x)),
+    floats=math.erf, arrays=_erf_array, samples=REAL, latex=r"\operatorname{{erf}}\left({0}\right)",
+    doc="error function (DLMF 7.2.1)")
+erfc = elementwise(
+    "erfc", "x", lambda x, ans: -1.1283791670955126 * exp(-square(x)),
+    floats=math.erfc, arrays=_erfc_array, samples=REAL,
+    latex=r"\operatorname{{erfc}}\left({0}\right)", doc="1 - erf(x), exact for large x")

@@ -1,0 +1,287 @@
+"""What an operation is, and how one is applied.
+
+An operation is one row of one table: an `Op` holds all that the project knows about it. The
+constructors below (`elementwise`, `linear`, ...) name its kind, and the kind supplies what can be
+derived, so that most rows are one statement.
+
+Rules are ordinary Python lambdas written with the same operations: `sin` has `lambda x, ans:
+cos(x)`. Given tensors they record, given numbers they compute, so one rule serves the reverse
+sweep, the tangent sweep and derivatives of derivatives.
+
+| kind | the row gives | derived |
+|---|---|---|
+| elementwise | one partial per argument, `(*arguments, ans)` | JVP, VJP |
+| linear | its VJP `(g, ans, *arguments, **attributes)` | JVP: itself, on the tangent |
+| bilinear | a VJP per argument | JVP: itself with one tangent at a time |
+| general | a VJP per argument, and a JVP `(tangents, ans, *arguments, **attributes)` | |
+| flat | value in steps, derivative 0 almost everywhere | None, explained |
+| stop | no derivative by nature: the reason and a smooth substitute | None, explained |
+| composite | how it expands into other operations | everything: only its parts are recorded |
+
+An argument whose rule is None carries no derivative; its role (condition, index, shape) says why.
+The engine sums cotangents back to the shape of the operand; rules never do.
+
+Array functions of other than elementwise rows are called as `(cores, *values, **attributes)`:
+`cores` holds the core rank of each value; all axes before the core are batch axes. Axes in
+attributes are negative: they count from the right, where the core is.
+"""
+
+from __future__ import annotations
+
+from gradcli.ops.lazy import np
+from gradcli.ops.values import SCALAR_TYPES, broadcast_shape, check_bytes, plain
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from typing import Any
+
+    Rule = Callable[..., Any] | None
+
+ELEMENTWISE, LINEAR, BILINEAR, GENERAL, FLAT, STOP, COMPOSITE = (
+    "elementwise", "linear", "bilinear", "general", "flat", "stop", "composite")
+
+TABLE: dict[str, Op] = {}
+"""Canonical name to operation, in order of definition."""
+
+NAMES: dict[str, Op] = {}
+"""Every name and alias to operation."""
+
+# What Python's own arithmetic raises where NumPy answers inf or NaN.
+EDGE = (ZeroDivisionError, OverflowError, ValueError)
+
+
+class Op:
+    """One operation.
+
+    name, aliases: what a file may write. parameters: names of the tensor arguments; `*xs` takes a
+    list. attributes: other arguments with their defaults. floats: on Python floats. arrays: on
+    NumPy arrays (see the module), or the name of a NumPy function. rules: per argument, what the kind asks for. jvp: for general
+    rows. roles: "data", "condition", "index" or "shape" per argument. prepare: (shapes,
+    attributes) to the attributes with axes negative and defaults filled in.
+    domain, kinks, doc, latex: for people. kink: predicate on the arguments, true where a
+    convention was used. samples: per argument a range (low, high) to test in.
+    substitute: what to write where the derivative is missing; it may name `{0}`, the operand.
+    expand: for composite rows, the operations that it stands for.
+    """
+
+    __slots__ = (
+        "aliases", "arrays", "attributes", "batching", "doc", "domain", "edges", "elementwise",
+        "expand", "fast_rules", "floats", "jvp", "kind", "kink", "kinks", "latex", "name",
+        "parameters", "prepare", "roles", "rules", "samples", "substitute", "variadic",
+    )
+
+    def __init__(
+        self,
+        name: str,
+        kind: str,
+        parameters: str,
+        *,
+        aliases: str = "",
+        floats: Callable[..., Any] | None = None,
+        arrays: Callable[..., Any] | str | None = None,
+        rules: Sequence[Rule] = (),
+        jvp: Rule = None,
+        attributes: Mapping[str, Any] | None = None,
+        prepare: Callable[..., Any] | None = None,
+        roles: Sequence[str] | None = None,
+        batching: str = "",
+        domain: str = "",
+        kinks: str = "",
+        kink: Callable[..., Any] | None = None,
+        doc: str = "",
+        latex: str = "",
+        samples: Sequence[tuple[float, float]] = (),
+        substitute: str = "",
+        expand: Callable[..., Any] | None = None,
+        is_elementwise: bool | None = None,
+    ) -> None:
+        self.name = name
+        self.kind = kind
+        self.parameters = tuple(parameters.split())
+        self.variadic = parameters.startswith("*")
+        self.aliases = tuple(aliases.split())
+        self.floats = floats
+        self.arrays = _by_name(arrays) if isinstance(arrays, str) else arrays
+        self.rules = tuple(rules)
+        self.fast_rules: tuple[Rule, ...] | None = None
+        self.jvp = jvp
+        self.expand = expand
+        self.attributes = dict(attributes or {})
+        self.prepare = prepare
+        self.roles = tuple(roles) if roles else ("data",) * len(self.parameters)
+        self.batching = batching
+        self.domain = domain
+        self.kinks = kinks
+        self.kink = kink
+        self.doc = doc
+        self.latex = latex
+        self.samples = tuple(samples)
+        self.substitute = substitute
+        self.elementwise = kind == ELEMENTWISE if is_elementwise is None else is_elementwise
+        # Whether a derivative passes from argument k to the value.
+        self.edges = tuple(rule is not None for rule in self.rules) or (False,) * len(
+            self.parameters)
+        TABLE[name] = self
+        for alias in (name, *self.aliases):
+            assert alias not in NAMES, alias
+            NAMES[alias] = self
+
+    def edge(self, k: int) -> bool:
+        """Whether a derivative passes from argument k to the value."""
+        return self.edges[min(k, len(self.edges) - 1)]
+
+    def role(self, k: int) -> str:
+        """What argument k is to the operation: data, condition, index or shape."""
+        return self.roles[min(k, len(self.roles) - 1)]
+
+    def __call__(self, *args: Any, **attributes: Any) -> Any:
+        """Apply: recorded if an argument is a tensor, computed otherwise.
+
+        An operation hands itself and the arguments to the first operand whose class knows how to
+        apply it; so this table imports nothing of the tape and rules still record.
+        """
+        if self.expand is not None:
+            return self.expand(*args, **attributes)
+        for a in args:
+            if type(a) not in SCALAR_TYPES:
+                apply = getattr(a, "__gradcli_apply__", None)
+                if apply is not None:
+                    return apply(self, args, attributes)
+        return self.compute(args, attributes)
+
+    def compute(self, values: Sequence[Any], attributes: Mapping[str, Any],
+                cores: Sequence[int] | None = None) -> Any:
+        """The value for plain operands; `cores`: their core ranks, by default all axes."""
+        if self.elementwise:
+            for v in values:
+                if type(v) not in SCALAR_TYPES:
+                    break
+            else:
+                return self.on_scalars(values)
+            self._check_broadcast(values)
+            with np.errstate(all="ignore"):
+                return plain(_on_arrays(self)(*values))
+        if cores is None:
+            cores = [0 if type(v) in SCALAR_TYPES else v.ndim for v in values]
+            if self.prepare is not None:
+                shapes = [() if type(v) in SCALAR_TYPES else v.shape for v in values]
+                attributes = self.prepare(shapes, **{**self.attributes, **attributes})
+        assert self.arrays is not None
+        with np.errstate(all="ignore"):
+            return plain(self.arrays(cores, *values, **attributes))
+
+    def _check_broadcast(self, values: Sequence[Any]) -> None:
+        shapes = [v.shape for v in values if type(v) not in SCALAR_TYPES]
+        if len(shapes) > 1 and any(s != shapes[0] for s in shapes):
+            elements = 8.0
+            for n in broadcast_shape(self.name, shapes):
+                elements *= n
+            check_bytes(elements)
+
+    def on_scalars(self, values: Sequence[Any]) -> Any:
+        """An elementwise operation on Python numbers, with NumPy's conventions at the edges."""
+        try:
+            return self.floats(*values)  # type: ignore[misc]
+        except EDGE:
+            return self.at_edge(values)
+
+    def at_edge(self, values: Sequence[Any]) -> Any:
+        """The answer NumPy has where `math` raises: log(0) is -inf, log(-1) NaN, exp(1000) inf."""
+        assert self.arrays is not None
+        with np.errstate(all="ignore"):
+            return plain(self.arrays(*[np.float64(v) if type(v) is float else v for v in values]))
+
+    def __repr__(self) -> str:
+        return f"<operation {self.name}>"
+
+
+def _by_element(op: Op, values: Sequence[Any]) -> Any:
+    """Elementwise over arrays for functions that NumPy does not have."""
+    scalar = np.frompyfunc(lambda *xs: op.on_scalars([float(x) for x in xs]), len(values), 1)
+    return np.asarray(scalar(*values)).astype(np.result_type(*values, np.float32))
+
+
+def fast_rules(op: Op) -> tuple[Rule, ...]:
+    """The partials of an elementwise row, bound to functions on Python floats.
+
+    A rule names operations (`cos`); on floats the same code runs with `math.cos` in their place,
+    which is four times faster than going through `Op.__call__`. Bound once per row, when used.
+    """
+    if op.fast_rules is None:
+        op.fast_rules = tuple(_bind(rule, _float_names()) for rule in op.rules)
+    return op.fast_rules
+
+
+def edge_rule(op: Op, k: int) -> Callable[..., Any]:
+    """Partial k bound to NumPy's functions, for `numpy.float64` arguments where floats raise."""
+    if not _ARRAY_NAMES:
+        _ARRAY_NAMES.update((name, _on_arrays(row)) for name, row in NAMES.items())
+    bound = _bind(op.rules[k], _ARRAY_NAMES)
+    assert bound is not None
+    return bound
+
+
+def _on_arrays(op: Op) -> Callable[..., Any]:
+    return op.arrays or (lambda *values: _by_element(op, values))
+
+
+def _bind(rule: Rule, names: dict[str, Any]) -> Rule:
+    if rule is None:
+        return None
+    # The constructor of any function is the type of all functions: no import of `types`.
+    return type(_bind)(rule.__code__, names)  # type: ignore[attr-defined]
+
+
+_FLOAT_NAMES: dict[str, Any] = {}
+_ARRAY_NAMES: dict[str, Any] = {}
+
+
+def _float_names() -> dict[str, Any]:
+    if not _FLOAT_NAMES:
+        _FLOAT_NAMES.update(
+            (name, op.floats) for name, op in NAMES.items() if op.floats is not None)
+    return _FLOAT_NAMES
+
+
+def _by_name(name: str) -> Callable[..., Any]:
+    """A NumPy function by its name, looked up when called: the table must not load NumPy."""
+    def call(*values: Any) -> Any:
+        return getattr(np, name)(*values)
+
+    return call
+
+
+def elementwise(name: str, parameters: str, *rules: Rule, **row: Any) -> Op:
+    """f applied element by element, with broadcasting; one partial per argument."""
+    return Op(name, ELEMENTWISE, parameters, rules=rules, **row)
+
+
+def linear(name: str, parameters: str, *rules: Rule, **row: Any) -> Op:
+    """A linear function of all its tensor arguments together, given by one VJP per argument."""
+    return Op(name, LINEAR, parameters, rules=rules, **row)
+
+
+def bilinear(name: str, parameters: str, *rules: Rule, **row: Any) -> Op:
+    """Linear in each of two arguments."""
+    return Op(name, BILINEAR, parameters, rules=rules, **row)
+
+
+def general(name: str, parameters: str, *rules: Rule, **row: Any) -> Op:
+    """Anything else that is smooth: VJPs and a JVP."""
+    return Op(name, GENERAL, parameters, rules=rules, **row)
+
+
+def flat(name: str, parameters: str, **row: Any) -> Op:
+    """A step function, elementwise."""
+    return Op(name, FLAT, parameters, is_elementwise=True, **row)
+
+
+def stop(name: str, parameters: str, **row: Any) -> Op:
+    """No derivative by nature."""
+    return Op(name, STOP, parameters, **row)
+
+
+def composite(name: str, parameters: str, expand: Callable[..., Any], **row: Any) -> Op:
+    """A name for several operations: they are what is recorded."""
+    return Op(name, COMPOSITE, parameters, expand=expand, **row)

@@ -1,0 +1,114 @@
+"""Plain values: what a tensor can hold, and what is asked of it everywhere.
+
+A scalar is a Python `float` (float64), `int` (int64), `bool` or `str`; everything else is a NumPy
+array: higher ranks, and scalars of the explicit types float32 and int32.
+"""
+
+from __future__ import annotations
+
+from gradcli.errors import error
+from gradcli.ops.lazy import np
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    Shape = tuple[int, ...]
+
+SCALAR_TYPES = {float: "float64", int: "int64", bool: "bool", str: "string"}
+DTYPES = ("float64", "float32", "int64", "int32", "bool", "string")
+FLOAT_DTYPES = ("float64", "float32")
+
+
+class Limits:
+    """What one array may take; the interpreter sets it from --max-memory. None: no limit."""
+
+    __slots__ = ("max_bytes",)
+
+    def __init__(self) -> None:
+        self.max_bytes: float | None = None
+
+
+limits = Limits()
+
+
+def check_bytes(needed: float) -> None:
+    """Raises E0403 if an array of `needed` bytes is over the budget."""
+    if limits.max_bytes is not None and needed > limits.max_bytes:
+        raise error(
+            "E0403", f"an array of {needed / 1e9:.3g} GB is over the memory budget of"
+            f" {limits.max_bytes / 1e9:.3g} GB", help="use a smaller array, or raise --max-memory")
+
+
+def broadcast_shape(name: str, shapes: Sequence[Shape]) -> Shape:
+    """NumPy's broadcasting. Raises E0301 where lengths disagree."""
+    out: list[int] = []
+    for k in range(1, max(len(s) for s in shapes) + 1):
+        here = {s[-k] for s in shapes if len(s) >= k} - {1}
+        if len(here) > 1:
+            first, second = [s for s in shapes if len(s) >= k and s[-k] in here and s[-k] != 1][:2]
+            if first[-k] == second[-k]:
+                second = next(s for s in shapes if len(s) >= k and s[-k] not in (1, first[-k]))
+            raise error(
+                "E0301", f"`{name}` cannot combine shapes {show(first)} and {show(second)}",
+                help="lengths must be equal or 1, counted from the right")
+        out.append(here.pop() if here else 1)
+    return tuple(reversed(out))
+
+
+def show(shape: Sequence[int]) -> str:
+    """A shape as the messages print it: `[3, 2]`, `[]` for a scalar."""
+    return f"[{', '.join(str(n) for n in shape)}]"
+
+
+def dtype_of(value: Any) -> str:
+    """The name of a value's type: one of `DTYPES`."""
+    name = SCALAR_TYPES.get(type(value))
+    if name is not None:
+        return name
+    text: str = value.dtype.name
+    return "string" if text.startswith("str") else text
+
+
+def is_float(value: Any) -> bool:
+    """Whether a derivative can exist here: only floating point values have one."""
+    return type(value) is float or dtype_of(value) in FLOAT_DTYPES
+
+
+def shape_of(value: Any) -> Shape:
+    """() for a scalar, the array's shape otherwise."""
+    return () if type(value) in SCALAR_TYPES else value.shape
+
+
+def plain(value: Any) -> Any:
+    """NumPy scalars of the default types become Python numbers, once, where values are computed."""
+    if type(value) in SCALAR_TYPES:
+        return value
+    if getattr(value, "ndim", None) == 0:
+        kind = value.dtype.name
+        if kind == "float64":
+            return float(value)
+        if kind == "int64":
+            return int(value)
+        if kind == "bool":
+            return bool(value)
+        return np.asarray(value)
+    return value
+
+
+def cast(value: Any, dtype: str) -> Any:
+    """`value` as `dtype`; float to int truncates, as NumPy and TensorFlow do.
+
+    Raises ValueError for text that is no number and OverflowError for NaN or infinity as integer.
+    """
+    if type(value) in SCALAR_TYPES:
+        if dtype == "float64":
+            return float(value)
+        if dtype == "int64":
+            return int(value)
+        if dtype == "bool":
+            return bool(value)
+        if dtype == "string":
+            return value if isinstance(value, str) else repr(value)
+    return plain(np.asarray(value).astype("str" if dtype == "string" else dtype))

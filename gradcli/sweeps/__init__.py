@@ -1,0 +1,1 @@
+"""Walks over the record that carry one quantity: adjoints backwards, tangents forwards."""

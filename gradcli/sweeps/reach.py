@@ -1,0 +1,48 @@
+"""Which values a derivative can reach: the connected part of the record between two ends."""
+
+from __future__ import annotations
+
+from gradcli.ops.values import is_float
+from gradcli.tape.record import ANS, IDS, OP, OUT
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from gradcli.tape.record import Entry
+
+
+def since(entries: Sequence[Entry], id: int) -> int:
+    """The index of the first entry made after the value `id`: ids only grow."""
+    low, high = 0, len(entries)
+    while low < high:
+        middle = (low + high) // 2
+        if entries[middle][OUT] <= id:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+def window(entries: Sequence[Entry], sources: Iterable[int], targets: Iterable[int]
+           ) -> Sequence[Entry]:
+    """The entries that can lie on a path: after the oldest source, up to the newest target."""
+    first = since(entries, min(sources, default=0))
+    last = since(entries, max(targets, default=0))
+    return entries if first == 0 and last == len(entries) else entries[first:last]
+
+
+def active(entries: Sequence[Entry], sources: Iterable[int]) -> set[int]:
+    """The ids of values to which a derivative passes from `sources`, these included.
+
+    An argument without a rule (a condition, an index, a step) lets none pass, nor does a value
+    that is no floating point number.
+    """
+    reached = set(sources)
+    for entry in entries:
+        op = entry[OP]
+        for k, i in enumerate(entry[IDS]):
+            if i in reached and op.edge(k) and is_float(entry[ANS]):
+                reached.add(entry[OUT])
+                break
+    return reached

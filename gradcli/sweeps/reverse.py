@@ -1,0 +1,188 @@
+"""The reverse sweep: one walk backwards that carries the adjoint (VJP).
+
+Two forms of the same walk. `on_floats` carries bare Python numbers through a record of scalars:
+first order, nothing else open, the fast way. `reverse` carries whatever it is seeded with, through
+the operations themselves: seeded with bare arrays it computes (a leading seed axis gives all rows
+of a Jacobian at once), and with `emit` operands keep their ids, so that the adjoint is recorded
+and can be differentiated again.
+
+Source of the method: Griewank and Walther, Evaluating Derivatives (2008), chapter 3.
+"""
+
+from __future__ import annotations
+
+from gradcli.errors import error
+from gradcli.ops.elementwise import multiply, negative
+from gradcli.ops.kinds import EDGE, edge_rule, fast_rules
+from gradcli.ops.lazy import np
+from gradcli.ops.shapes import sum_batch, sum_to
+from gradcli.ops.values import plain, shape_of
+from gradcli.sweeps.reach import active, window
+from gradcli.tape import record as records
+from gradcli.tape.record import ANS, ATTRIBUTES, BATCH, IDS, OP, OUT, PLACE, VALUES
+from gradcli.tape.tensor import Tensor, core_shape
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+    from typing import Any
+
+    from gradcli.ops.kinds import Op
+    from gradcli.tape.record import Entry
+
+
+def on_floats(entries: Sequence[Entry], seeds: Mapping[int, float], sources: Iterable[int]
+              ) -> dict[int, float]:
+    """Adjoints of `sources` over entries whose values are all Python numbers.
+
+    A source that no path reaches has no item in the result.
+    """
+    entries = window(entries, sources, seeds)
+    reached = active(entries, sources)
+    adjoints = {i: g for i, g in seeds.items() if i in reached}
+    wanted = {i: adjoints[i] for i in sources if i in adjoints}
+    for entry in reversed(entries):
+        g = adjoints.pop(entry[OUT], None)
+        if g is None:
+            continue
+        if entry[OUT] in wanted:
+            wanted[entry[OUT]] = g
+        op = entry[OP]
+        if not op.elementwise:
+            for i, c in _cotangents(entry, g, reached, False):
+                adjoints[i] = adjoints[i] + c if i in adjoints else c
+            continue
+        rules = fast_rules(op)
+        values = entry[VALUES]
+        for k, i in enumerate(entry[IDS]):
+            if i in reached and rules[k] is not None:
+                try:
+                    c = g * rules[k](*values, entry[ANS])
+                except EDGE:
+                    c = g * slope_at_edge(op, k, values, entry[ANS])
+                adjoints[i] = adjoints[i] + c if i in adjoints else c
+    wanted.update((i, adjoints[i]) for i in sources if i in adjoints)
+    return wanted
+
+
+def slope_at_edge(op: Op, k: int, values: Sequence[Any], ans: Any) -> Any:
+    """A partial where Python's arithmetic raises: NumPy's answer, inf or NaN."""
+    with np.errstate(all="ignore"):
+        wide = [np.float64(v) if type(v) is float else v for v in (*values, ans)]
+        return plain(edge_rule(op, k)(*wide))
+
+
+def reverse(entries: Sequence[Entry], seeds: Mapping[int, Any], sources: Iterable[int],
+            *, emit: bool = False) -> dict[int, Any]:
+    """Adjoints of `sources`, given `seeds`: id of a target to its cotangent.
+
+    Cotangents are plain values of the target's shape, or tensors whose batch axes are seed axes in
+    front of those of the target. With `emit` the sweep records itself on the current record.
+    A source that no path reaches has no item in the result.
+    """
+    sources = list(sources)
+    entries = window(entries, sources, seeds)
+    reached = active(entries, sources)
+    adjoints: dict[int, Any] = {i: g for i, g in seeds.items() if i in reached}
+    wanted: dict[int, Any] = {}
+    asked = set(sources)
+    record = records.current()
+    place = record.place
+    for entry in reversed(entries):
+        g = adjoints.pop(entry[OUT], None)
+        if g is None:
+            continue
+        if entry[OUT] in asked:
+            wanted[entry[OUT]] = g
+        record.place = entry[PLACE]
+        for i, c in _cotangents(entry, g, reached, emit):
+            adjoints[i] = adjoints[i] + c if i in adjoints else c
+    record.place = place
+    wanted.update((i, adjoints[i]) for i in asked if i in adjoints)
+    return wanted
+
+
+def operands(entry: Entry, emit: bool) -> list[Any]:
+    """The operands as rules see them, and the answer last.
+
+    Emitted, they are tensors with their ids, constants too, so that all arithmetic of a rule goes
+    through operations; bare, plain values, or tensors without id where batch axes have to be told
+    from core axes.
+    """
+    values, ids, batches = entry[VALUES], entry[IDS], entry[BATCH]
+    if not emit and not batches:
+        return [*values, entry[ANS]]
+    *inner, out = batches or (0,) * (len(ids) + 1)
+    xs: list[Any] = [
+        Tensor(v, i if emit else None, b) for v, i, b in zip(values, ids, inner, strict=True)]
+    xs.append(Tensor(entry[ANS], entry[OUT] if emit else None, out))
+    return xs
+
+
+def _cotangents(entry: Entry, g: Any, reached: set[int], emit: bool
+                ) -> Iterable[tuple[int, Any]]:
+    """(operand id, its share of the cotangent) for each operand that a derivative reaches."""
+    op, ids = entry[OP], entry[IDS]
+    *xs, ans = operands(entry, emit)
+    parts: Sequence[Any]
+    if op.variadic:
+        parts = op.rules[0](g, ans, *xs, **entry[ATTRIBUTES])  # type: ignore[misc]
+    for k, i in enumerate(ids):
+        if i not in reached or not op.edge(k):
+            continue
+        assert i is not None
+        if op.elementwise:
+            c = times(g, slope(op, k, xs, ans))
+        elif op.variadic:
+            c = parts[k]
+        else:
+            c = op.rules[min(k, len(op.rules) - 1)](  # type: ignore[misc]
+                g, ans, *xs, **entry[ATTRIBUTES])
+        yield i, _shaped_like(c, xs[k], entry, k, g)
+
+
+def slope(op: Op, k: int, xs: Sequence[Any], ans: Any) -> Any:
+    """The partial of an elementwise operation in argument k."""
+    try:
+        return op.rules[k](*xs, ans)  # type: ignore[misc]
+    except EDGE:
+        return slope_at_edge(op, k, xs, ans)
+
+
+def times(g: Any, slope: Any) -> Any:
+    """g*slope, without an entry for the commonest slopes 1 and -1."""
+    if type(slope) is float:
+        if slope == 1.0:
+            return g
+        if slope == -1.0:
+            return negative(g)
+    return multiply(g, slope)
+
+
+def _shaped_like(c: Any, x: Any, entry: Entry, k: int, g: Any) -> Any:
+    """The cotangent summed back to its operand's core shape and batch axes.
+
+    Axes of a cotangent are seed, then batch, then core: seed axes are never summed.
+    """
+    shape = core_shape(x)
+    if core_shape(c) != shape:
+        if len(core_shape(c)) < len(shape):
+            raise error("E0900", f"the rule of `{entry[OP].name}` for argument {k + 1} gave shape"
+                        f" {list(core_shape(c))}, not {list(shape)}")
+        c = sum_to(c, shape=shape)
+    if entry[BATCH]:
+        out, this = entry[BATCH][-1], entry[BATCH][k]
+        if this < out and not entry[OP].batching:
+            seeds = (g.batch if type(g) is Tensor else 0) - out
+            surplus = (c.batch if type(c) is Tensor else 0) - seeds - this
+            if surplus > 0:
+                c = sum_batch(c, at=seeds, count=surplus)
+    return c
+
+
+def zeros_like(value: Any) -> Any:
+    """A zero of the shape of a plain value, a float for a scalar."""
+    shape = shape_of(value)
+    return np.zeros(shape) if shape else 0.0
+
+

@@ -1,0 +1,118 @@
+"""The tangent sweep: one walk forwards that carries the directional derivative (JVP).
+
+As in `gradcli.sweeps.reverse` there are two forms: `on_floats` for a record of scalars, and
+`tangents` through the operations, where a tangent may have leading seed axes (one per direction)
+and where `emit` records the sweep.
+
+Source of the method: Griewank and Walther, Evaluating Derivatives (2008), chapter 2.
+"""
+
+from __future__ import annotations
+
+from gradcli.ops.kinds import BILINEAR, EDGE, GENERAL, LINEAR, fast_rules
+from gradcli.ops.lazy import np
+from gradcli.ops.shapes import broadcast_to
+from gradcli.ops.values import shape_of
+from gradcli.sweeps.reach import active, window
+from gradcli.sweeps.reverse import operands, slope, slope_at_edge, times
+from gradcli.tape import record as records
+from gradcli.tape.record import ANS, ATTRIBUTES, IDS, OP, OUT, PLACE, VALUES
+from gradcli.tape.tensor import Tensor, core_shape
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+    from typing import Any
+
+    from gradcli.tape.record import Entry
+
+
+def on_floats(entries: Sequence[Entry], seeds: Mapping[int, float], targets: Iterable[int]
+              ) -> dict[int, float]:
+    """Tangents of `targets` over entries whose values are all Python numbers."""
+    targets = list(targets)
+    entries = window(entries, seeds, targets)
+    reached = active(entries, seeds)
+    carried: dict[int, Any] = dict(seeds)
+    for entry in entries:
+        if entry[OUT] not in reached:
+            continue
+        op = entry[OP]
+        if not op.elementwise:
+            carried[entry[OUT]] = _tangent(entry, carried, False)
+            continue
+        rules = fast_rules(op)
+        total = 0.0
+        for k, i in enumerate(entry[IDS]):
+            if i in carried and rules[k] is not None:
+                try:
+                    total += carried[i] * rules[k](*entry[VALUES], entry[ANS])
+                except EDGE:
+                    total += carried[i] * slope_at_edge(op, k, entry[VALUES], entry[ANS])
+        carried[entry[OUT]] = total
+    return {i: carried[i] for i in targets if i in carried}
+
+
+def tangents(entries: Sequence[Entry], seeds: Mapping[int, Any], targets: Iterable[int],
+             *, emit: bool = False) -> dict[int, Any]:
+    """Tangents of `targets`, given `seeds`: id of a source to its tangent.
+
+    Tangents are plain values of the source's shape, or tensors whose batch axes are seed axes in
+    front. A target that no path reaches has no item in the result.
+    """
+    targets = list(targets)
+    entries = window(entries, seeds, targets)
+    reached = active(entries, seeds)
+    carried: dict[int, Any] = dict(seeds)
+    record = records.current()
+    place = record.place
+    for entry in list(entries) if emit else entries:  # emitting appends to the same list
+        if entry[OUT] in reached:
+            record.place = entry[PLACE]
+            carried[entry[OUT]] = _tangent(entry, carried, emit)
+    record.place = place
+    return {i: carried[i] for i in targets if i in carried}
+
+
+def _tangent(entry: Entry, carried: Mapping[int, Any], emit: bool) -> Any:
+    """The tangent of one entry from those of its operands."""
+    op, attributes = entry[OP], entry[ATTRIBUTES]
+    *xs, ans = operands(entry, emit)
+    given: list[Any] = [
+        carried[i] if i in carried and op.edge(k) else None  # type: ignore[index]
+        for k, i in enumerate(entry[IDS])]
+    if op.kind == GENERAL:
+        total = op.jvp(given, ans, *xs, **attributes)  # type: ignore[misc]
+    elif op.kind == LINEAR:
+        # Linear in all data arguments together: a missing tangent is a zero, an index itself.
+        total = op(*[
+            (_zero(xs[k]) if op.edge(k) else xs[k]) if t is None else t
+            for k, t in enumerate(given)], **attributes)
+    elif op.kind == BILINEAR:
+        parts = [op(*xs[:k], t, *xs[k + 1:], **attributes)
+                 for k, t in enumerate(given) if t is not None]
+        total = parts[0] if len(parts) == 1 else parts[0] + parts[1]
+    else:
+        total = None
+        for k, t in enumerate(given):
+            if t is not None:
+                part = times(t, slope(op, k, xs, ans))
+                total = part if total is None else total + part
+    if core_shape(total) != core_shape(ans):
+        # A tangent that did not vary along a broadcast axis has to fill it.
+        total = broadcast_to(total, shape=core_shape(ans))
+    return total
+
+
+def _zero(x: Any) -> Any:
+    shape = core_shape(x)
+    return np.zeros(shape) if shape else 0.0
+
+
+def basis(value: Any) -> Any:
+    """All unit directions of a tensor of this value: a tensor with one seed axis in front."""
+    shape = shape_of(value)
+    n = 1
+    for length in shape:
+        n *= length
+    return Tensor(np.eye(n).reshape((n, *shape)), None, 1)

@@ -1,0 +1,1 @@
+"""What ran, and the tensors it ran on."""

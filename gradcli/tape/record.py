@@ -1,0 +1,69 @@
+"""The record: the flat list of what ran.
+
+An entry is a plain tuple `(op, out, ids, values, ans, attributes, place, batch)`:
+
+    op          the row of the operation table
+    out         the permanent id of the value made; ids only grow, so entries are sorted by `out`
+    ids         per argument the id of the operand, or None for a plain number
+    values      the operand values that rules read, so no entry is found through another one
+    ans         the value made
+    attributes  axis and its like, as the row's rules want them
+    place       the instruction of the file it came from (its last two items are the span), or None
+    batch       how many leading axes of each operand and, last, of `ans` are batch axes;
+                empty where there are none
+
+There are no objects with closures and no recursion over the list, ever: a chain of 200,000 entries
+works, and the garbage collector has little to look at.
+"""
+
+from __future__ import annotations
+
+from itertools import count
+
+from gradcli.ops.kinds import Op
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+    Entry = tuple[
+        Op, int, tuple[int | None, ...], tuple[Any, ...], Any, Mapping[str, Any], Any,
+        tuple[int, ...]]
+
+OP, OUT, IDS, VALUES, ANS, ATTRIBUTES, PLACE, BATCH = range(8)
+
+fresh_id = count(1).__next__
+"""A new permanent id: larger than all before."""
+
+
+class Record:
+    """What ran while this record was current.
+
+    entries: see the module. place: the instruction being executed, noted with each entry.
+    scalar: every value so far is a Python number, so sweeps may run on bare floats.
+    derived: id of a derivative to (id of its target, id of its source), for derivatives of it.
+    """
+
+    __slots__ = ("derived", "entries", "place", "scalar")
+
+    def __init__(self) -> None:
+        self.entries: list[Entry] = []
+        self.place: Any = None
+        self.scalar = True
+        self.derived: dict[int, tuple[int, int]] = {}
+
+    def __enter__(self) -> Record:
+        _open.append(self)
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        _open.remove(self)
+
+
+_open: list[Record] = [Record()]
+
+
+def current() -> Record:
+    """The innermost open record."""
+    return _open[-1]
