@@ -15,7 +15,7 @@ from gradcli.ops.values import check_bytes, is_float, shape_of, show
 from gradcli.sweeps import reverse, tangent
 from gradcli.tape import record as records
 from gradcli.tape.record import IDS, OUT
-from gradcli.tape.tensor import Tensor, value_of
+from gradcli.tape.tensor import Tensor, leaf, value_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -52,15 +52,23 @@ def gradient(targets: Sequence[Tensor], sources: Sequence[Tensor], *, seeds: Seq
     out = []
     for s in sources:
         g = found.get(s.id) if s.id is not None else None
-        if emit:
-            if isinstance(g, Tensor) and g.id is not None:
-                for t in targets:
-                    if t.id is not None and s.id is not None:
-                        record.derived[g.id] = (t.id, s.id)
-        elif g is not None:
-            g = _own(value_of(g))
+        if g is not None:
+            g = as_derivative(g, targets, s) if emit else _own(value_of(g))
         out.append(g)
     return out
+
+
+def as_derivative(g: Any, targets: Sequence[Tensor], source: Tensor) -> Tensor:
+    """A recorded derivative, noted as such: its own derivative may truly be 0.
+
+    One that no operation made (the slope of a linear function) becomes a leaf.
+    """
+    if type(g) is not Tensor or g.id is None:
+        g = leaf(value_of(g))
+    for t in targets:
+        if t.id is not None and source.id is not None:
+            records.current().derived[g.id] = (t.id, source.id)
+    return g
 
 
 def _own(value: Any) -> Any:

@@ -124,6 +124,8 @@ def _cotangents(entry: Entry, g: Any, reached: set[int], emit: bool
     """(operand id, its share of the cotangent) for each operand that a derivative reaches."""
     op, ids = entry[OP], entry[IDS]
     *xs, ans = operands(entry, emit)
+    if entry[BATCH] and type(g) is not Tensor:
+        g = Tensor(g, None, 0)
     parts: Sequence[Any]
     if op.variadic:
         parts = op.rules[0](g, ans, *xs, **entry[ATTRIBUTES])  # type: ignore[misc]

@@ -16,7 +16,7 @@ from gradcli.ops.values import shape_of
 from gradcli.sweeps.reach import active, window
 from gradcli.sweeps.reverse import operands, slope, slope_at_edge, times
 from gradcli.tape import record as records
-from gradcli.tape.record import ANS, ATTRIBUTES, IDS, OP, OUT, PLACE, VALUES
+from gradcli.tape.record import ANS, ATTRIBUTES, BATCH, IDS, OP, OUT, PLACE, VALUES
 from gradcli.tape.tensor import Tensor, core_shape
 
 TYPE_CHECKING = False
@@ -81,6 +81,9 @@ def _tangent(entry: Entry, carried: Mapping[int, Any], emit: bool) -> Any:
     given: list[Any] = [
         carried[i] if i in carried and op.edge(k) else None  # type: ignore[index]
         for k, i in enumerate(entry[IDS])]
+    if entry[BATCH]:
+        given = [Tensor(t, None, 0) if t is not None and type(t) is not Tensor else t
+                 for t in given]
     if op.kind == GENERAL:
         total = op.jvp(given, ans, *xs, **attributes)  # type: ignore[misc]
     elif op.kind == LINEAR:

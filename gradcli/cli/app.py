@@ -1,0 +1,108 @@
+"""The Typer application: everything that the plain form of a command line leaves over.
+
+It is built from `cli.options`, so `--help`, completion and usage errors speak of the same options
+that `cli.plain_argv` reads. Typer and Click are imported here only.
+"""
+
+# No `from __future__ import annotations`: Typer evaluates annotations, and they name closures.
+import inspect
+import os
+from collections.abc import Callable, Sequence
+from typing import Annotated, Any
+
+import typer
+
+from gradcli._version import __version__
+from gradcli.cli.environment import Environment
+from gradcli.cli.main import dispatch
+from gradcli.cli.options import ARGUMENTS, EXAMPLES, SUMMARIES, Option, misused, options
+
+ARGUMENT_HELP = {
+    "file": "A file with an expression or program, or - for standard input.",
+    "name": "An operation by name or alias; all of them by default.",
+}
+ABOUT = "The gradient calculator of the command line."
+
+
+def run(argv: Sequence[str], environment: Environment) -> int:
+    """Read a command line with Typer and run it; the exit status."""
+    if environment.variables.get("NO_COLOR") or not environment.terminal(environment.stdout):
+        os.environ.setdefault("TYPER_USE_RICH", "0")
+    status: list[int] = []
+    command = typer.main.get_command(_application(environment, status))
+    try:
+        result = command.main(list(argv), prog_name="gradcli", standalone_mode=True)
+    except SystemExit as stop:
+        if status:
+            return status[0]
+        return stop.code if isinstance(stop.code, int) else 0
+    return status[0] if status else result or 0
+
+
+def _application(environment: Environment, status: list[int]) -> typer.Typer:
+    app = typer.Typer(
+        name="gradcli", help=ABOUT, no_args_is_help=True, add_completion=True,
+        rich_markup_mode=None, context_settings={"help_option_names": ["-h", "--help"]})
+
+    def version(wanted: bool) -> None:
+        if wanted:
+            typer.echo(f"gradcli {__version__}")
+            raise typer.Exit
+
+    @app.callback()
+    def callback(
+        show: Annotated[bool, typer.Option(
+            "--version", callback=version, is_eager=True, help="Print the version.")] = False,
+    ) -> None:
+        pass
+
+    for name, summary in SUMMARIES.items():
+        examples = "\n".join(f"  {line}" for line in EXAMPLES[name])
+        app.command(name, help=f"{summary}\n\n\b\nExamples:\n{examples}")(
+            _command(name, environment, status))
+    return app
+
+
+def _command(name: str, environment: Environment, status: list[int]) -> Callable[..., None]:
+    """A function with the command's options as its signature: that is where Typer looks."""
+    argument = ARGUMENTS[name]
+
+    def command(**values: Any) -> None:
+        for option in options(name):
+            if option.kind == "list":
+                values[option.name] = list(values[option.name] or [])
+        problem = misused(name, values)
+        if problem is not None:
+            raise typer.BadParameter(problem[0], param_hint=problem[1])
+        status.append(dispatch(name, values, environment))
+
+    parameters = [_parameter(argument, str | None, None, typer.Argument(
+        help=ARGUMENT_HELP[argument], metavar=argument.upper(), show_default=False))]
+    parameters += [_from_option(option) for option in options(name)]
+    command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    command.__annotations__ = {p.name: p.annotation for p in parameters}
+    return command
+
+
+TYPES: dict[str, Any] = {
+    "text": str | None, "list": list[str] | None, "flag": bool, "count": int, "number": int | None,
+}
+
+
+def _from_option(option: Option) -> inspect.Parameter:
+    settings: dict[str, Any] = {"help": option.help}
+    if option.metavar:
+        settings["metavar"] = option.metavar
+    if option.choices:
+        settings["metavar"] = "|".join(option.choices)
+    if option.kind == "count":
+        settings["count"] = True
+    settings["show_default"] = option.kind == "text" and option.default is not None
+    default = None if option.kind == "list" else option.default
+    return _parameter(option.name, TYPES[option.kind], default,
+                      typer.Option(*option.flags, **settings))
+
+
+def _parameter(name: str, kind: Any, default: Any, info: Any) -> inspect.Parameter:
+    return inspect.Parameter(
+        name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=Annotated[kind, info])

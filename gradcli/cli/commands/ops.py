@@ -1,0 +1,33 @@
+"""ops: the operation table, or one row of it."""
+
+from __future__ import annotations
+
+from gradcli.cli.commands.output import deliver
+from gradcli.cli.main import OK
+from gradcli.errors import Diagnostic, GradcliError
+from gradcli.lang.names import nearest
+from gradcli.ops import NAMES, TABLE
+from gradcli.ops.describe import describe
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from gradcli.cli.environment import Environment
+
+
+def run(values: dict[str, Any], environment: Environment) -> int:
+    """Print all operations, or the one that is named. Raises E0213 for a name without one."""
+    name = values["name"]
+    if name is None:
+        rows = list(TABLE.values())
+    elif name in NAMES:
+        rows = [NAMES[name]]
+    else:
+        near = nearest(name, NAMES)
+        raise GradcliError(Diagnostic(
+            "E0213", f"there is no operation `{name}`",
+            help=f"did you mean `{near}`?" if near else "`gradcli ops` lists all"))
+    answer = {"schema": 1, "command": "ops", "operations": [describe(op) for op in rows]}
+    deliver(answer, values, environment)
+    return OK

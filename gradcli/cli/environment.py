@@ -1,0 +1,55 @@
+"""Streams and terminal facts, in one object that every command is given."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import BinaryIO, TextIO
+
+
+class Environment:
+    """Where input comes from and where output goes. Tests make their own."""
+
+    __slots__ = ("stderr", "stdin", "stdout", "variables")
+
+    def __init__(self, stdin: BinaryIO | None = None, stdout: TextIO | None = None,
+                 stderr: TextIO | None = None, variables: Mapping[str, str] | None = None) -> None:
+        self.stdin = stdin
+        self.stdout = stdout if stdout is not None else sys.stdout
+        self.stderr = stderr if stderr is not None else sys.stderr
+        self.variables = os.environ if variables is None else variables
+
+    def input(self) -> BinaryIO:
+        """Standard input, as bytes."""
+        return self.stdin if self.stdin is not None else sys.stdin.buffer
+
+    def terminal(self, stream: TextIO) -> bool:
+        """Whether a person reads this stream."""
+        try:
+            return stream.isatty()
+        except (AttributeError, ValueError):
+            return False
+
+    def color(self, stream: TextIO, wish: str) -> bool:
+        """Whether to colour a stream: --color, then NO_COLOR, CLICOLOR_FORCE, TERM=dumb."""
+        if wish != "auto":
+            return wish == "always"
+        if self.variables.get("NO_COLOR"):
+            return False
+        if self.variables.get("CLICOLOR_FORCE", "0") not in ("", "0"):
+            return True
+        return self.terminal(stream) and self.variables.get("TERM") != "dumb"
+
+    def width(self, stream: TextIO) -> int:
+        """Columns of a terminal: COLUMNS, else asked of it, else 80."""
+        columns = self.variables.get("COLUMNS", "")
+        if columns.isdigit() and int(columns) > 0:
+            return int(columns)
+        try:
+            return os.get_terminal_size(stream.fileno()).columns or 80
+        except (OSError, ValueError, AttributeError):
+            return 80

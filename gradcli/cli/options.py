@@ -1,0 +1,173 @@
+"""The options of every command, as data.
+
+One definition feeds both readers of a command line: `cli.plain_argv`, which starts in no time and
+takes only the plain form, and `cli.app`, the Typer application, which takes everything else and
+writes all help and all usage errors. An option means the same everywhere.
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+FORMATS = ("table", "plain", "json", "ndjson", "csv", "tsv", "markdown", "latex")
+FIRST = ("grad", "jac")
+DERIVATIVES = (*FIRST, "hess")
+QUESTIONS = (*DERIVATIVES, "eval")
+ALL = (*QUESTIONS, "ops")
+
+
+class Option:
+    """One option. kind: "text", "list" (repeatable), "flag", "count" or "number"; choices: what a
+    text may be; commands: where it exists.
+    """
+
+    __slots__ = ("choices", "commands", "default", "flags", "help", "kind", "metavar", "name")
+
+    def __init__(self, name: str, flags: str, kind: str, help: str, *, commands: tuple[str, ...],
+                 metavar: str = "", default: Any = None, choices: tuple[str, ...] = ()) -> None:
+        self.name = name
+        self.flags = tuple(flags.split())
+        self.kind = kind
+        self.help = help
+        self.commands = commands
+        self.metavar = metavar
+        self.choices = choices
+        empty: dict[str, Any] = {"list": [], "flag": False, "count": 0}
+        self.default = empty.get(kind, default)
+
+
+OPTIONS = (
+    Option("expression", "-e --expression", "text", "A formula instead of a file.",
+           commands=QUESTIONS, metavar="TEXT"),
+    Option("wrt", "--wrt", "list", "Sources, such as x,y; by default every trainable variable and"
+           " input.", commands=DERIVATIVES, metavar="NAME[,NAME]"),
+    Option("of", "--of", "list", "Targets; a,b is the sum of both, repeating the option gives one"
+           " table each. By default the last result.", commands=QUESTIONS, metavar="NAME[,NAME]"),
+    Option("at", "--at", "list", "Values of inputs and variables: x=3,y=[1,2].",
+           commands=QUESTIONS, metavar="NAME=VALUE"),
+    Option("mode", "--mode", "text", "How: reverse, forward or finite differences.",
+           commands=DERIVATIVES, default="reverse", choices=("reverse", "forward", "finite")),
+    Option("verify", "--verify", "flag", "Check each derivative by finite differences; exit 1 if"
+           " one differs.", commands=FIRST),
+    Option("eig", "--eig", "flag", "Add eigenvalues and definiteness.", commands=("hess",)),
+    Option("unconnected", "--unconnected", "text", "What a source without a path gives.",
+           commands=DERIVATIVES, default="none", choices=("none", "zero")),
+    Option("output_gradient", "--output-gradient", "text", "Weights of the target's elements, such"
+           " as [1,0,2].", commands=("grad",), metavar="E"),
+    Option("watch", "--watch", "list", "Constants and untrainable variables to watch.",
+           commands=DERIVATIVES, metavar="NAME[,NAME]"),
+    Option("tf", "--tf", "flag", "TensorFlow's rule: only trainable variables and watched names"
+           " have gradients.", commands=DERIVATIVES),
+    Option("tape", "--tape", "text", "Which tape of the file answers.", commands=DERIVATIVES,
+           metavar="NAME"),
+    Option("format", "--format", "text", "Output format; by default a table on a terminal, plain"
+           " otherwise.", commands=ALL, choices=FORMATS),
+    Option("digits", "--digits", "number", "Significant digits in tables (6).", commands=ALL,
+           metavar="N"),
+    Option("strict", "--strict", "flag", "Exit 1 if a gradient is None.", commands=DERIVATIVES),
+    Option("output", "-o --output", "text", "Write to a file instead of standard output.",
+           commands=ALL, metavar="FILE"),
+    Option("color", "--color", "text", "When to use colour.", commands=ALL, default="auto",
+           choices=("auto", "always", "never")),
+    Option("quiet", "-q --quiet", "flag", "Results only, no notes.", commands=ALL),
+    Option("verbose", "-v --verbose", "count", "Say more on standard error.", commands=ALL),
+    Option("max_steps", "--max-steps", "number", "Budget of steps (10,000,000).",
+           commands=QUESTIONS, metavar="N"),
+    Option("max_memory", "--max-memory", "text", "Budget of one array, such as 2G; by default half"
+           " of the machine.", commands=QUESTIONS, metavar="BYTES"),
+    Option("timeout", "--timeout", "text", "Budget of wall time, in seconds.",
+           commands=QUESTIONS, metavar="SECONDS"),
+)
+
+ARGUMENTS = {"ops": "name", **{command: "file" for command in QUESTIONS}}
+"""The one positional argument of each command."""
+
+SUMMARIES = {
+    "grad": "Gradients of a target, and why one is None.",
+    "jac": "Jacobian: target shape + source shape.",
+    "hess": "Hessian: second derivatives, as a matrix or in blocks.",
+    "eval": "Values only.",
+    "ops": "The operation table, or one operation with its rule, domain and kinks.",
+}
+
+EXAMPLES = {
+    "grad": ("gradcli grad expr.txt --wrt x", "gradcli grad -e 'x^2*sin(y)' --at x=1.5,y=0.5",
+             "echo 'x^2' | gradcli grad - --at x=3 --format json"),
+    "jac": ("gradcli jac -e '[r*cos(t), r*sin(t)]' --wrt r,t --at r=2,t=0.5",),
+    "hess": ("gradcli hess -e '100(y-x^2)^2+(1-x)^2' --wrt x,y --at x=-1.2,y=1 --eig",),
+    "eval": ("gradcli eval expr.txt", "gradcli eval -e '2^10'"),
+    "ops": ("gradcli ops", "gradcli ops tanh"),
+}
+
+
+def options(command: str) -> list[Option]:
+    """The options of one command."""
+    return [o for o in OPTIONS if command in o.commands]
+
+
+def defaults(command: str) -> dict[str, Any]:
+    """Every option of a command at its default, lists fresh."""
+    values: dict[str, Any] = {
+        o.name: list(o.default) if o.kind == "list" else o.default for o in options(command)}
+    values[ARGUMENTS[command]] = None
+    return values
+
+
+def misused(command: str, values: dict[str, Any]) -> tuple[str, str] | None:
+    """(what, where) for values that no command line may have, else None. Exit status 2."""
+    for option in options(command):
+        value = values[option.name]
+        if option.choices and value is not None and value not in option.choices:
+            return f"{value!r} is not one of {', '.join(option.choices)}.", option.flags[-1]
+        if option.kind == "list" and any(not part.strip(" ,") for part in value):
+            return "an empty value.", option.flags[-1]
+        if option.kind == "number" and value is not None and value < 1:
+            return f"{value} is not in the range x>=1.", option.flags[-1]
+    if command == "ops":
+        return None
+    if (values["file"] is None) == (values["expression"] is None):
+        return ("give either a file or a formula with -e, not both."
+                if values["file"] is not None else
+                "give a file, `-` for standard input, or a formula with -e."), "FILE"
+    for text in values["at"]:
+        for part in split(text):
+            if "=" not in part or not part.split("=")[0].strip():
+                return f"`{part}` is not of the form NAME=VALUE, such as x=3.", "--at"
+    for name, read in (("max_memory", memory), ("timeout", seconds)):
+        if values[name] is not None and read(values[name]) is None:
+            return f"{values[name]!r} is not a positive number.", "--" + name.replace("_", "-")
+    return None
+
+
+def split(text: str) -> list[str]:
+    """The parts of a comma list; commas inside brackets do not separate."""
+    parts, depth, start = [], 0, 0
+    for k, character in enumerate(text):
+        if character in "([{":
+            depth += 1
+        elif character in ")]}":
+            depth -= 1
+        elif character == "," and depth == 0:
+            parts.append(text[start:k])
+            start = k + 1
+    parts.append(text[start:])
+    return [part.strip() for part in parts if part.strip()]
+
+
+def memory(text: str) -> float | None:
+    """Bytes from 2e9, 512M or 2G; None if it is neither."""
+    units = {"K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
+    unit = units.get(text[-1:].upper())
+    number = seconds(text[:-1] if unit else text)
+    return number * (unit or 1.0) if number is not None else None
+
+
+def seconds(text: str) -> float | None:
+    """A positive finite number, or None."""
+    try:
+        number = float(text)
+    except ValueError:
+        return None
+    return number if 0 < number < float("inf") else None

@@ -1,0 +1,1 @@
+"""Why an answer is what it is: causes of None, conventions that were used, numbers that are not."""

@@ -1,0 +1,369 @@
+"""Why a gradient is None: which cause, which line, what to write instead.
+
+`reasons(question)` looks at what ran, in the order of the catalogue: the types of source and
+target, then whether any path joins them, then where the path nearest the target is cut, then
+whether the source is watched. Codes are those of the catalogue (`source-...`, `path-...`,
+`target-...`). A fix that is a change of the text is applied to a copy, run and differentiated
+before it is offered: `fix_works` tells.
+"""
+
+from __future__ import annotations
+
+from gradcli import calculus
+from gradcli.ops.kinds import FLAT
+from gradcli.ops.values import dtype_of, is_float
+from gradcli.tape.record import ANS, IDS, OP, OUT, PLACE
+from gradcli.tape.tensor import Tensor
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Any
+
+    from gradcli.errors import Span
+    from gradcli.lang.interpreter import Binding, Run
+    from gradcli.program import Program, Target
+    from gradcli.tape.record import Entry
+
+    Edit = tuple[int, int, str]
+
+
+class Reason:
+    """One cause. edit: the change of the text that would mend it; fix: how it reads."""
+
+    __slots__ = ("code", "edit", "fix", "fix_works", "message", "related", "span")
+
+    def __init__(self, code: str, message: str, span: Span | None, *, fix: str | None = None,
+                 edit: Edit | None = None, related: Sequence[tuple[Span, str]] = ()) -> None:
+        self.code = code
+        self.message = message
+        self.span = span
+        self.fix = fix
+        self.edit = edit
+        self.related = list(related)
+        self.fix_works: bool | None = None
+
+
+class Question:
+    """What was asked: a program at a point, its run, the target and one source."""
+
+    __slots__ = ("at", "binding", "program", "run", "target", "unwatched")
+
+    def __init__(self, program: Program, at: Mapping[str, Any], run: Run, target: Target,
+                 binding: Binding, unwatched: bool) -> None:
+        self.program = program
+        self.at = at
+        self.run = run
+        self.target = target
+        self.binding = binding
+        self.unwatched = unwatched
+
+
+def reasons(q: Question) -> list[Reason]:
+    """All causes that hold, the one to mend first on top; at least one."""
+    source = q.binding.value
+    targets = _tensors(q.target.tensor)
+    found: list[Reason] = []
+    if not is_float(source.value):
+        found.append(_source_dtype(q))
+    made = [t for t in targets if t.id is not None]
+    if made and all(not is_float(t.value) for t in made):
+        found.append(_target_dtype(q, made[0]))
+    ancestors = set()
+    for t in made:
+        ancestors |= calculus.ancestry(t.id)  # type: ignore[arg-type]
+    if source.id in ancestors:
+        if not found:
+            found.extend(_cuts(q, made, ancestors))
+    elif not found:
+        found.append(_no_path(q, ancestors))
+    if q.unwatched:
+        found.append(_unwatched(q))
+    for reason in found:
+        if reason.edit is not None:
+            reason.fix_works = _works(q, [r.edit for r in found if r.edit is not None])
+    return found
+
+
+def _tensors(value: Any) -> list[Tensor]:
+    if isinstance(value, Tensor):
+        return [value]
+    if isinstance(value, list):
+        return [t for item in value for t in _tensors(item)]
+    return []
+
+
+# --- the source and the target ----------------------------------------------------------------
+
+
+def _source_dtype(q: Question) -> Reason:
+    dtype = dtype_of(q.binding.value.value)
+    d = q.binding.declaration
+    kind = {"string": "a text", "bool": "a truth value"}.get(dtype, f"an integer ({dtype})")
+    message = f"{q.binding.name} is {kind}; only floating point values have a gradient"
+    if d is not None and d.dtype is not None and "type" in d.spans:
+        text = q.program.source.text
+        start = d.spans["name"][1]
+        end = d.spans["type"][1]
+        # The type's span may or may not include a shape that follows it.
+        if text[end:end + 1] == "[" or d.shape is not None:
+            return Reason("source-dtype", message, d.spans["type"],
+                          fix=f"declare {d.name} float64")
+        statement = _line(q, d.spans["name"])
+        kept = statement.replace(text[start:end], "", 1)
+        return Reason("source-dtype", message, d.spans["type"], fix=kept, edit=(start, end, ""))
+    return Reason("source-dtype", message, q.binding.span, fix="write a number with a point: 3.0")
+
+
+def _target_dtype(q: Question, target: Tensor) -> Reason:
+    dtype = dtype_of(target.value)
+    maker = _maker(q.run, target.id)
+    kind = {"string": "a text", "bool": "a truth value"}.get(dtype, f"an integer ({dtype})")
+    span = _span(maker) if maker else q.target.span
+    by = f", made by `{maker[OP].name}`" if maker else ""
+    return Reason("target-dtype", f"{q.target.name} is {kind}{by}; only floating point values have"
+                  " a gradient", span, fix="keep it a float")
+
+
+def _unwatched(q: Question) -> Reason:
+    b = q.binding
+    d = b.declaration
+    name = b.name
+    if b.kind == "nontrainable" and d is not None:
+        start, end = d.spans["trainable"]
+        comma = q.program.source.text.rfind(",", 0, start)
+        statement = _line(q, d.spans["name"])
+        kept = statement.replace(q.program.source.text[comma:end], "", 1)
+        return Reason("source-nontrainable", f"{name} is declared trainable=false, so nothing"
+                      " watches it", (start, end), fix=kept, edit=(comma, end, ""))
+    related = _first_use(q)
+    if b.kind == "constant" and d is not None:
+        line = _line(q, d.spans["name"])
+        start = q.program.source.text.rfind("const", 0, d.spans["name"][0])
+        return Reason(
+            "source-constant-unwatched", f"{name} is a constant and nothing watches it",
+            (start, d.spans["name"][1]), fix=line.replace("const", "var", 1),
+            edit=(start, start + len("const"), "var"), related=related)
+    return Reason("source-constant-unwatched", f"{name} is no trainable variable and nothing watches"
+                  " it", b.span, fix=f"--watch {name}", related=related)
+
+
+def _first_use(q: Question) -> list[tuple[Span, str]]:
+    for entry in q.run.record.entries:
+        if q.binding.value.id in entry[IDS] and entry[PLACE] is not None:
+            return [(_span(entry), "first used here")]
+    return []
+
+
+# --- the path ---------------------------------------------------------------------------------
+
+
+def _cuts(q: Question, targets: Sequence[Tensor], ancestors: set[int]) -> list[Reason]:
+    """The cuts nearest the target: walk back over what passes, stop at what does not."""
+    source = q.binding.value.id
+    below = {source}
+    for entry in q.run.record.entries:
+        if any(i in below for i in entry[IDS]):
+            below.add(entry[OUT])
+    open_ids = {t.id for t in targets if is_float(t.value)}
+    found: list[Reason] = []
+    seen: set[tuple[int, int]] = set()
+    for entry in reversed(q.run.record.entries):
+        if entry[OUT] not in open_ids:
+            continue
+        for k, i in enumerate(entry[IDS]):
+            if i is None or i not in below or i not in ancestors:
+                continue
+            maker = _maker(q.run, i)
+            if entry[OP].edge(k) and (maker is None or is_float(maker[ANS])):
+                open_ids.add(i)
+                continue
+            cut = entry
+            if entry[OP].edge(k) or entry[OP].role(k) in ("condition", "index"):
+                # What decides is the operation that left the real numbers, not the one that
+                # met its result.
+                cut = maker or entry
+            place = _span(cut) or (0, 0)
+            if place not in seen:
+                seen.add(place)
+                found.append(_cut(q, cut, k))
+    return found or [Reason("path-nondifferentiable", f"no derivative passes from"
+                            f" {q.binding.name} to {q.target.name}", q.target.span)]
+
+
+def _cut(q: Question, entry: Entry, k: int) -> Reason:
+    op = entry[OP]
+    span = _span(entry)
+    way = f"the path from {q.binding.name} to {q.target.name} is cut by"
+    if op.kind == FLAT:
+        fix, edit = _replacement(q, entry)
+        return Reason("path-step-function", f"{way} `{op.name}`, a step function: its slope is 0"
+                      " almost everywhere", span, fix=fix or "ask for 0: --unconnected zero",
+                      edit=edit)
+    if op.name == "stop_gradient":
+        inner = _argument(q, entry)
+        edit = (span[0], span[1], f"({inner})") if inner and span else None
+        return Reason("path-stop-gradient", f"{way} `stop_gradient`", span,
+                      fix=inner or "remove stop_gradient", edit=edit)
+    if op.name == "cast_other":
+        fix, edit = _straight_through(q, entry)
+        return Reason("path-dtype-cast", f"{way} a cast to {dtype_of(entry[ANS])}", span,
+                      fix=fix or "keep it a float", edit=edit)
+    if op.role(k) == "shape":
+        return Reason("path-value-independent", f"{way} `{op.name}`, which uses only the shape",
+                      span)
+    advice = op.substitute.format("a", "b") if op.substitute else None
+    return Reason("path-nondifferentiable", f"{way} `{op.name}`, which has no derivative", span,
+                  fix=f"a smooth substitute: {advice}" if advice else None)
+
+
+def _argument(q: Question, entry: Entry) -> str | None:
+    """The text between the brackets of a call with one argument."""
+    span = _span(entry)
+    if span is None:
+        return None
+    text = q.program.source.text[span[0]:span[1]]
+    start = text.find("(")
+    if start < 0 or not text.endswith(")") or not text[:start].strip().isidentifier():
+        return None
+    return text[start + 1:-1].strip()
+
+
+def _replacement(q: Question, entry: Entry) -> tuple[str | None, Edit | None]:
+    """The row's substitute with the user's own argument: the same value, with a slope."""
+    inner = _argument(q, entry)
+    span = _span(entry)
+    if inner is None or span is None or len(entry[OP].parameters) != 1:
+        return None, None
+    plain = inner if inner.replace("_", "").isalnum() else f"({inner})"
+    text = entry[OP].substitute.format(plain).replace(f"{entry[OP].name}({plain})",
+                                                      f"{entry[OP].name}({inner})")
+    return text, (span[0], span[1], f"({text})")
+
+
+def _straight_through(q: Question, entry: Entry) -> tuple[str | None, Edit | None]:
+    inner = _argument(q, entry)
+    span = _span(entry)
+    if inner is None or span is None or dtype_of(entry[ANS]) not in ("int64", "int32"):
+        return None, None
+    plain = inner if inner.replace("_", "").isalnum() else f"({inner})"
+    call = q.program.source.text[span[0]:span[1]]
+    text = f"{plain} + stop_gradient(float({call}) - {plain})"
+    return text, (span[0], span[1], f"({text})")
+
+
+def _no_path(q: Question, ancestors: set[int]) -> Reason:
+    name = q.binding.name
+    for other in q.run.bindings.get(name, []):
+        if (other is not q.binding and isinstance(other.value, Tensor)
+                and other.value.id in ancestors):
+            return Reason(
+                "source-rebound", f"{name} was bound to a new value, and {q.target.name} uses that"
+                " one", other.span, fix="give the new value a name of its own",
+                related=[(q.binding.span, "the value that was asked for")])
+    if not ancestors or len(ancestors) == 1 and not _leaf_names(q, ancestors):
+        return Reason("target-constant", f"{q.target.name} depends on nothing", q.target.span)
+    branch = _branch(q)
+    if branch is not None:
+        return branch
+    near = _leaf_names(q, ancestors)
+    uses = [
+        (_span(entry), "used here, but not on the way to the target")
+        for entry in q.run.record.entries if q.binding.value.id in entry[IDS]][:3]
+    help = f"{q.target.name} depends on {', '.join(near[:4])}" if near else None
+    return Reason(
+        "source-unrelated", f"{q.target.name} does not depend on {name}", q.binding.span
+        if q.binding.span != (0, 0) else q.target.span, fix=help,
+        related=[(span, text) for span, text in uses if span is not None])
+
+
+def _leaf_names(q: Question, ancestors: set[int]) -> list[str]:
+    return [
+        name for name, bindings in q.run.bindings.items()
+        if bindings[0].kind != "computed" and isinstance(bindings[0].value, Tensor)
+        and bindings[0].value.id in ancestors]
+
+
+def _branch(q: Question) -> Reason | None:
+    """A branch that did not run, or a condition that decides one: seen in a second, logged run."""
+    name = q.binding.name
+    run = q.program.run(q.at, log=True)
+    source = run.bindings[name][0].value
+    for span, condition, skipped in run.branches or ():
+        decides = False
+        if isinstance(condition, Tensor) and condition.id is not None and source.id is not None:
+            with run.record:
+                decides = source.id in calculus.ancestry(condition.id)
+        if name in skipped:
+            return Reason(
+                "source-untaken-branch", f"{name} is only in the branch that was not taken", span,
+                fix="expected at this point; where(c, a, b) computes both branches")
+        if decides:
+            return Reason(
+                "source-condition-only", f"{name} only decides which branch runs; a condition has"
+                " no slope", span, fix="a smooth gate, such as sigmoid(k*(a - b)) for a > b")
+    return None
+
+
+# --- places and fixes -------------------------------------------------------------------------
+
+
+def _maker(run: Run, id: int | None) -> Entry | None:
+    """The entry that made a value: found by bisection, since ids only grow."""
+    from gradcli.sweeps.reach import since
+
+    if id is None:
+        return None
+    entries = run.record.entries
+    k = since(entries, id) - 1
+    return entries[k] if k >= 0 and entries[k][OUT] == id else None
+
+
+def _span(entry: Entry) -> Span:
+    place = entry[PLACE]
+    return (place[2], place[3]) if place is not None else (0, 0)
+
+
+def _line(q: Question, span: Span) -> str:
+    """The statement around a place, as it is written."""
+    source = q.program.source
+    line = source.line(source.position(span[0])[0])
+    return line.split("#")[0].strip()
+
+
+def _works(q: Question, edits: Sequence[Edit]) -> bool:
+    """Whether the changed text has the same value and a gradient. All causes are mended at once:
+    lifting one of two would prove nothing.
+    """
+    from gradcli.errors import GradcliError
+    from gradcli.program import Program, parts, plain_structure
+    from gradcli.source import Source
+
+    text = q.program.source.text
+    for start, end, new in sorted(edits, reverse=True):
+        text = text[:start] + new + text[end:]
+    try:
+        program = Program(Source(text, q.program.source.name))
+        run = program.run(q.at)
+        with run.record:
+            name = q.target.name
+            of = [] if name == q.program.unnamed() and name not in run.bindings else [name]
+            target = program.targets(run, of)[0]
+            source = program.sources(run, [q.binding.name])[0]
+            same = _same(plain_structure(target.tensor), plain_structure(q.target.tensor))
+            unwatched = source.kind in ("constant", "nontrainable")
+            found = calculus.gradient(parts(target), [source.value])[0]
+    except GradcliError:
+        return False
+    return same and found is not None and not unwatched
+
+
+def _same(a: Any, b: Any) -> bool:
+    if isinstance(a, float) and isinstance(b, float):
+        return a == b or abs(a - b) <= 1e-12 * max(abs(a), abs(b)) or (a != a and b != b)
+    from gradcli.ops.lazy import np
+
+    try:
+        return bool(np.allclose(a, b, rtol=1e-12, atol=0.0, equal_nan=True))
+    except (TypeError, ValueError):
+        return bool(a == b)

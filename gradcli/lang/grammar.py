@@ -1,0 +1,120 @@
+"""The grammar's text and the parser's tables, found the quickest way there is.
+
+`tables()` looks at three places: `gradcli/lang/_tables.py`, which the wheel's build writes with
+`export.module_text()`; a cache file in the user's own cache folder; and, when both are missing,
+stock Lark, which is imported here and nowhere else. Nothing read from the cache is ever executed:
+it is `marshal` data behind a checksum, in a folder that only the user can write.
+"""
+
+from __future__ import annotations
+
+import os
+
+from gradcli.lang.lexer import KIND_NAMES
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    # Row of a state: kind of token -> the state to shift to (positive) or the rule to reduce by
+    # (negative); no entry is an error. Row of gotos: symbol -> state. Rule: (symbol, length, name of
+    # the action or None, name of the symbol). Places 0 of rows, gotos and rules are unused; state 1
+    # is the first. See export.py.
+    Row = dict[int, int]
+    Rule = tuple[int, int, str | None, str]
+    Tables = tuple[tuple[Row, ...], tuple[Row, ...], tuple[Rule, ...]]
+
+FORMAT = 1  # of the tables; part of the cache's key
+GRAMMARS = ("program.lark", "expression.lark")
+
+_loaded: Tables | None = None
+
+
+def grammar_text() -> str:
+    """The grammars, joined: `gradcli/grammars` in a wheel, `grammars` beside the package elsewhere."""
+    package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    for folder in (package, os.path.dirname(package)):
+        try:
+            texts = []
+            for name in GRAMMARS:
+                with open(os.path.join(folder, "grammars", name), encoding="utf-8") as file:
+                    texts.append(file.read())
+            return "\n".join(texts)
+        except FileNotFoundError:
+            continue
+    raise FileNotFoundError(f"the grammars {', '.join(GRAMMARS)} are missing beside {package}")
+
+
+def tables() -> Tables:
+    """The parser's tables; the same object every time."""
+    global _loaded
+    if _loaded is None:
+        _loaded = _from_module() or _from_cache_or_lark()
+    return _loaded
+
+
+def _from_module() -> Tables | None:
+    try:
+        from gradcli.lang import _tables  # type: ignore[attr-defined, unused-ignore]
+    except ImportError:
+        return None
+    return _tables.TABLES if _tables.FORMAT == FORMAT else None
+
+
+def _from_cache_or_lark() -> Tables:
+    import marshal
+    import sys
+    import zlib
+
+    text = grammar_text()
+    key = zlib.crc32(f"{FORMAT} {sys.version} {' '.join(KIND_NAMES.values())}\n{text}".encode())
+    folder = cache_folder()
+    path = os.path.join(folder, f"grammar-{key:08x}.tables") if folder else ""
+    try:
+        if path and _is_ours(folder):
+            with open(path, "rb") as file:
+                data = file.read()
+            if int.from_bytes(data[:4], "little") == zlib.crc32(data[4:]):
+                found: Tables = marshal.loads(data[4:])
+                return found
+    except (OSError, ValueError, EOFError, TypeError):
+        pass
+
+    from gradcli.lang.export import build
+
+    built = build(text)
+    if path:
+        payload = marshal.dumps(built)
+        _write(folder, path, zlib.crc32(payload).to_bytes(4, "little") + payload)
+    return built
+
+
+def cache_folder() -> str:
+    """`$XDG_CACHE_HOME/gradcli`, else `~/.cache/gradcli`; empty where there is no home."""
+    base = os.environ.get("XDG_CACHE_HOME", "")
+    if not os.path.isabs(base):  # as the XDG specification says: relative ones are ignored
+        base = os.path.join(os.path.expanduser("~"), ".cache")
+    return os.path.join(base, "gradcli") if os.path.isabs(base) else ""
+
+
+def _is_ours(folder: str) -> bool:
+    """Whether the folder belongs to the user and nobody else may write into it."""
+    found = os.lstat(folder)
+    return not hasattr(os, "geteuid") or (found.st_uid == os.geteuid() and not found.st_mode & 0o022)
+
+
+def _write(folder: str, path: str, data: bytes) -> None:
+    """Write in one step, so that a reader sees all or nothing; a failure is no error."""
+    temporary = f"{path}.{os.getpid()}"
+    try:
+        os.makedirs(os.path.dirname(folder), exist_ok=True)
+        if not os.path.isdir(folder):
+            os.mkdir(folder, 0o700)
+        if not _is_ours(folder):
+            return
+        try:
+            with open(temporary, "xb") as file:
+                file.write(data)
+            os.replace(temporary, path)
+        except OSError:
+            os.unlink(temporary)
+    except OSError:
+        pass

@@ -1,0 +1,521 @@
+"""Runs the code that the parser emitted, on a record.
+
+One loop over instructions, an explicit stack of values and one of frames: the depth of a program
+costs no Python recursion. A statement that fails poisons the names it would have bound; statements
+that read a poisoned name are skipped in silence, so that independent errors are reported together.
+
+Scalars take the fast lane: an operation on two floats is computed, recorded and pushed in the loop
+itself (about 0.35 us) instead of through `tape.tensor.apply` (2 us).
+"""
+
+from __future__ import annotations
+
+from gradcli.errors import Diagnostic, GradcliError, error
+from gradcli.lang import code as c
+from gradcli.lang.declare import declared
+from gradcli.lang.verbs import VERBS, as_tensor, call_operation, truth
+from gradcli.ops import NAMES
+from gradcli.ops.kinds import EDGE
+from gradcli.ops.shapes import index as index_op
+from gradcli.ops.shapes import transpose
+from gradcli.ops.values import shape_of
+from gradcli.tape.record import Record, fresh_id
+from gradcli.tape.tensor import Tensor, core_shape, leaf, value_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Any
+
+    from gradcli.errors import Span
+    from gradcli.lang.code import Code, Declaration, Function, Statement
+    from gradcli.source import Source
+
+CONSTANTS = {
+    "pi": 3.141592653589793, "e": 2.718281828459045, "tau": 6.283185307179586,
+    "inf": float("inf"), "nan": float("nan"),
+}
+MAX_STEPS = 10_000_000
+MAX_DEPTH = 1_000
+# f'(x) runs f inside the derivative: each level costs some Python frames.
+MAX_NESTED = 50
+
+
+class Poison:
+    """The value of a name whose statement failed."""
+
+    __slots__ = ()
+
+
+POISON = Poison()
+
+
+class Poisoned(Exception):  # noqa: N818 -- not an error: a statement that is skipped
+    """A poisoned name was read."""
+
+
+class Binding:
+    """One binding of a name: the value, where it happened and what kind it is.
+
+    kind: "variable", "nontrainable", "constant", "input", "literal" (a plain `x = 3.0`) or
+    "computed". declaration: for declared names.
+    """
+
+    __slots__ = ("declaration", "kind", "name", "span", "value")
+
+    def __init__(self, name: str, value: Any, span: Span, kind: str,
+                 declaration: Declaration | None = None) -> None:
+        self.name = name
+        self.value = value
+        self.span = span
+        self.kind = kind
+        self.declaration = declaration
+
+
+class Run:
+    """What a program left behind.
+
+    record: what ran. bindings: name to its bindings in order; inputs and variables included.
+    results: (value, span) of each expression that stood alone. functions: those of the file.
+    notes: (code, message, span). last: the name bound last, or None if an expression came last.
+    branches: on request, per condition its (span, value, names in the branch that did not run).
+    """
+
+    __slots__ = ("bindings", "branches", "functions", "last", "notes", "record", "results", "steps")
+
+    def __init__(self) -> None:
+        self.record = Record()
+        self.bindings: dict[str, list[Binding]] = {}
+        self.results: list[tuple[Any, Span]] = []
+        self.functions: dict[str, Function] = {}
+        self.notes: list[tuple[str, str, Span]] = []
+        self.last: str | None = None
+        self.steps = 0
+        self.branches: list[tuple[Span, Any, set[str]]] | None = None
+
+
+class Interpreter:
+    """Runs one program once.
+
+    inputs: values of the names that are read but never bound. given: values from outside for
+    variables, declared inputs and plain constants, instead of those in the file. log: keep what
+    explanations of branches need.
+    """
+
+    def __init__(self, source: Source, inputs: Mapping[str, Any], given: Mapping[str, Any],
+                 max_steps: int = MAX_STEPS, log: bool = False) -> None:
+        self.source = source
+        self.given = given
+        self.max_steps = max_steps
+        self.run = Run()
+        self.run.branches = [] if log else None
+        self.scope: dict[str, Any] = {}
+        self.depth = 0
+        self.nested = 0
+        self.at: tuple[Any, ...] = (0, None, 0, 0)
+        for name, value in inputs.items():
+            self.bind(name, leaf(value), (0, 0), "input")
+
+    def bind(self, name: str, value: Any, span: Span, kind: str,
+             declaration: Declaration | None = None) -> None:
+        """A name gets a (further) value."""
+        self.scope[name] = value
+        self.run.bindings.setdefault(name, []).append(
+            Binding(name, value, span, kind, declaration))
+
+    def execute(self, statements: Sequence[Statement]) -> Run:
+        """Run all statements. Raises one `GradcliError` with all independent errors."""
+        found: list[Diagnostic] = []
+        with self.run.record:
+            for statement in statements:
+                try:
+                    self.evaluate(statement.code, None)
+                except Poisoned:
+                    self._poison(statement.names)
+                except GradcliError as problem:
+                    found.extend(self._placed(problem))
+                    self._poison(statement.names)
+                    if problem.code in ("E0401", "E0402"):
+                        break
+        if found:
+            raise GradcliError(*found)
+        return self.run
+
+    def _poison(self, names: Sequence[str]) -> None:
+        for name in names:
+            self.scope[name] = POISON
+
+    def _placed(self, problem: GradcliError) -> Sequence[Diagnostic]:
+        """The diagnostics of an error, with the place of the current instruction."""
+        for d in problem.diagnostics:
+            if d.span is None:
+                d.span = self.at[2:]
+            if d.source is None:
+                d.source = self.source
+        return problem.diagnostics
+
+    def call(self, function: Function, args: Sequence[Any]) -> Any:
+        """A function of the file, from inside an operation: its value."""
+        self.nested += 1
+        if self.nested > MAX_NESTED:
+            raise _too_deep(function.name, MAX_NESTED)
+        try:
+            return self.evaluate(function.code, dict(zip(function.parameters, args, strict=True)))
+        finally:
+            self.nested -= 1
+
+    def evaluate(self, code: Code, local: dict[str, Any] | None) -> Any:
+        """Run one piece of code to its end; what it leaves on the stack, if anything."""
+        stack: list[Any] = []
+        frames: list[tuple[Code, int, dict[str, Any] | None]] = []
+        push, pop = stack.append, stack.pop
+        record, scope = self.run.record, self.scope
+        entries = record.entries
+        new = Tensor.__new__
+        pc, end = 0, len(code)
+        self._count(end)
+        while True:
+            if pc == end:
+                if not frames:
+                    return stack[-1] if stack else None
+                code, pc, local = frames.pop()
+                end = len(code)
+                continue
+            ins = code[pc]
+            pc += 1
+            opcode, arg = ins[0], ins[1]
+            if opcode == c.BINARY:
+                b = pop()
+                a = stack[-1]
+                op = NAMES[arg]
+                if type(a) is Tensor:
+                    x, i = a.value, a.id
+                else:
+                    x, i = a, None
+                if type(b) is Tensor:
+                    y, j = b.value, b.id
+                else:
+                    y, j = b, None
+                if type(x) is float and type(y) is float and op.elementwise:
+                    try:
+                        v = op.floats(x, y)  # type: ignore[misc]
+                    except EDGE:
+                        v = op.at_edge((x, y))
+                    if i is None and j is None:
+                        stack[-1] = v
+                        continue
+                    out = new(Tensor)
+                    out.value = v
+                    out.batch = 0
+                    out.id = number = fresh_id()
+                    entries.append((op, number, (i, j), (x, y), v, {}, ins, ()))
+                    stack[-1] = out
+                else:
+                    self.at = record.place = ins
+                    stack[-1] = call_operation(op, [a, b], {})
+            elif opcode == c.LOAD:
+                if local is not None and arg in local:
+                    value = local[arg]
+                elif arg in scope:
+                    value = scope[arg]
+                    if value is POISON:
+                        raise Poisoned
+                else:
+                    self.at = ins
+                    value = self._missing(arg)
+                push(value)
+            elif opcode == c.PUSH:
+                push(arg)
+            elif opcode == c.CALL:
+                self.at = record.place = ins
+                name, count, keywords = arg
+                function = self.run.functions.get(name)
+                if function is not None:
+                    args = self._arguments(function, stack, count, keywords)
+                    frames.append((code, pc, local))
+                    if len(frames) > MAX_DEPTH:
+                        raise _too_deep(name, MAX_DEPTH)
+                    code, pc, local = function.code, 0, args
+                    end = len(code)
+                    self._count(end)
+                    continue
+                named = {k: pop() for k in reversed(keywords)} if keywords else {}
+                args_ = stack[len(stack) - count:]
+                del stack[len(stack) - count:]
+                op_ = NAMES.get(name)
+                if op_ is None:
+                    push(self._verb(name, args_, named))
+                    continue
+                if (count == 1 and op_.elementwise and len(op_.parameters) == 1
+                        and type(args_[0]) is Tensor and type(args_[0].value) is float
+                        and not named):
+                    x = args_[0].value
+                    try:
+                        v = op_.floats(x)  # type: ignore[misc]
+                    except EDGE:
+                        v = op_.at_edge((x,))
+                    out = Tensor(v, fresh_id())
+                    entries.append((op_, out.id, (args_[0].id,), (x,), v, {}, ins, ()))  # type: ignore[arg-type]
+                    push(out)
+                else:
+                    push(call_operation(op_, args_, named))
+            elif opcode == c.UNARY:
+                self.at = record.place = ins
+                stack[-1] = call_operation(NAMES[arg], [stack[-1]], {})
+            elif opcode == c.BIND:
+                value = pop()
+                self.at = ins
+                self._bind_statement(arg, value, (ins[2], ins[3]))
+            elif opcode == c.RESULT:
+                self.run.results.append((pop(), (ins[2], ins[3])))
+                self.run.last = None
+            elif opcode == c.JUMP:
+                pc += arg
+            elif opcode == c.JUMP_IF_FALSE:
+                self.at = ins
+                condition = pop()
+                holds = truth(condition)
+                if self.run.branches is not None:
+                    self._log_branch(condition, holds, code, pc, arg)
+                if not holds:
+                    pc += arg
+            elif opcode in (c.AND, c.OR):
+                self.at = ins
+                if truth(stack[-1]) == (opcode == c.OR):
+                    pc += arg
+                else:
+                    pop()
+            else:
+                self.at = record.place = ins
+                self._other(opcode, arg, stack, ins)
+
+    def _other(self, opcode: int, arg: Any, stack: list[Any], ins: tuple[Any, ...]) -> None:
+        """The rarer instructions."""
+        span = (ins[2], ins[3])
+        if opcode == c.LIST:
+            items = stack[len(stack) - arg:]
+            del stack[len(stack) - arg:]
+            stack.append(literal(items))
+        elif opcode == c.DICT:
+            items = stack[len(stack) - 2 * arg:]
+            del stack[len(stack) - 2 * arg:]
+            keys = items[::2]
+            for key in keys:
+                if not isinstance(key, str):
+                    raise error("E0306", "a key of a dictionary must be a text",
+                                help='write {"w": w}')
+            stack.append(dict(zip(keys, items[1::2], strict=True)))
+        elif opcode == c.INDEX:
+            self._index(arg, stack)
+        elif opcode == c.ATTRIBUTE:
+            stack[-1] = attribute(stack[-1], arg)
+        elif opcode == c.PRIME:
+            name, order, count = arg
+            args = stack[len(stack) - count:]
+            del stack[len(stack) - count:]
+            stack.append(VERBS["prime"](self, [name, order, *args], {}))
+        elif opcode == c.UNPACK:
+            self._unpack(stack.pop(), arg, span)
+        elif opcode == c.DECLARE:
+            names = arg.attributes
+            values = stack[len(stack) - len(names):]
+            del stack[len(stack) - len(names):]
+            initial = stack.pop() if arg.has_value else None
+            declared(self, arg, initial, dict(zip(names, values, strict=True)))
+            self.run.last = arg.name if arg.keyword != "input" else self.run.last
+        elif opcode == c.DEFINE:
+            self._check_function(arg)
+            self.run.functions[arg.name] = arg
+        elif opcode == c.METHOD:
+            raise _method(arg[0], stack[len(stack) - arg[1] - len(arg[2]) - 1])
+        else:
+            raise AssertionError(opcode)
+
+    def _log_branch(self, condition: Any, holds: bool, code: Code, pc: int, length: int) -> None:
+        """Note which names the branch that does not run would have read."""
+        skipped = code[pc:pc + length]
+        if holds and skipped and skipped[-1][0] == c.JUMP:
+            skipped = code[pc + length:pc + length + skipped[-1][1]]
+        names = {ins[1] for ins in skipped if ins[0] == c.LOAD}
+        assert self.run.branches is not None
+        self.run.branches.append(((self.at[2], self.at[3]), condition, names))
+
+    def _count(self, steps: int) -> None:
+        self.run.steps += steps
+        if self.run.steps > self.max_steps:
+            raise error("E0401", f"the program takes more than {self.max_steps:,} steps",
+                        help="raise the budget with --max-steps")
+
+    def _missing(self, name: str) -> Any:
+        if name in CONSTANTS:
+            return CONSTANTS[name]
+        if name in self.run.functions or name in NAMES:
+            what = "a function of this file" if name in self.run.functions else "an operation"
+            raise error("E0205", f"`{name}` is {what}, not a value", help=f"call it: {name}(x)")
+        raise error("E0202", f"`{name}` has no value here", help="bind it on a line above")
+
+    def _verb(self, name: str, args: list[Any], named: dict[str, Any]) -> Any:
+        verb = VERBS.get(name)
+        if verb is None:
+            raise error("E0201", f"unknown function `{name}`")
+        return verb(self, args, named)
+
+    def _arguments(self, function: Function, stack: list[Any], count: int, keywords: Sequence[str]
+                   ) -> dict[str, Any]:
+        """The arguments of a function of the file, by name, taken off the stack."""
+        total = count + len(keywords)
+        values = stack[len(stack) - total:]
+        del stack[len(stack) - total:]
+        names = [*function.parameters[:count], *keywords]
+        if (total != len(function.parameters) or len(set(names)) != total
+                or not set(names) <= set(function.parameters)):
+            raise error(
+                "E0207", f"`{function.name}` takes {_count_of(len(function.parameters))}"
+                f" ({', '.join(function.parameters)}), not {total}",
+                help=f"write {function.name}({', '.join(function.parameters)})")
+        return dict(zip(names, values, strict=True))
+
+    def _check_function(self, function: Function) -> None:
+        seen = set()
+        for name in function.parameters:
+            if name in seen:
+                raise error("E0209", f"`{function.name}` has two parameters named `{name}`",
+                            help="give each its own name")
+            seen.add(name)
+        if function.name in NAMES or function.name in VERBS:
+            self.run.notes.append((
+                "shadowed", f"`{function.name}` is a function of this file here, not the operation",
+                (function.start, function.end)))
+
+    def _bind_statement(self, name: str, value: Any, span: Span) -> None:
+        """`y = e`: a plain number becomes a tensor of its own, so that it can be a source."""
+        kind = "computed"
+        if type(value) is not Tensor and is_number(value):
+            first = name not in self.run.bindings
+            if first and name in self.given:
+                value = self.given[name]
+            value = leaf(value)
+            kind = "literal"
+        if name in CONSTANTS and name not in self.run.bindings:
+            self.run.notes.append((
+                "shadowed", f"`{name}` is bound here and no longer the constant", span))
+        self.bind(name, value, span, kind)
+        self.run.last = name
+
+    def _unpack(self, value: Any, names: Sequence[str], span: Span) -> None:
+        if isinstance(value, (list, tuple)):
+            items = list(value)
+        elif isinstance(value, dict):
+            items = list(value.values())
+        else:
+            shape = core_shape(value) if is_number(value) else ()
+            items = [call_operation(index_op, [value], {"pattern": (k,)})
+                     for k in range(shape[0] if shape else 0)]
+            if not shape:
+                raise error("E0307", "one value cannot be unpacked into several names",
+                            help="give a list: [a, b]")
+        if len(items) != len(names):
+            raise error("E0307", f"{len(names)} names for {len(items)} values",
+                        help="give each value a name")
+        for name, item in zip(names, items, strict=True):
+            self._bind_statement(name, item, span)
+
+    def _index(self, shape: Sequence[str], stack: list[Any]) -> None:
+        """Pop the parts of an index and the object, push the element or slice."""
+        parts: list[Any] = []
+        values: list[Any] = []
+        for item in reversed(shape):
+            if item == "i":
+                value = stack.pop()
+                if value is None:
+                    parts.append(None)
+                else:
+                    values.append(as_tensor(value) if isinstance(value, list) else value)
+                    parts.append("i")
+            else:
+                bounds = {part: stack.pop() for part in reversed(item[1:])}
+                parts.append(slice(*[_bound(bounds.get(part)) for part in "aos"]))
+        parts.reverse()
+        values.reverse()
+        obj = stack.pop()
+        if isinstance(obj, (list, dict)):
+            stack.append(_item(obj, parts, values))
+        else:
+            stack.append(call_operation(index_op, [obj, *values], {"pattern": tuple(parts)}))
+
+
+def is_number(value: Any) -> bool:
+    """Whether a value can be an operand: a tensor, number, truth value or array."""
+    return type(value) in (Tensor, float, int, bool) or hasattr(value, "ndim")
+
+
+def literal(items: list[Any]) -> Any:
+    """`[1, 2, 3]` is a tensor; a list of anything else is a structure."""
+    if not items:
+        return items
+    for item in items:
+        if type(item) not in (float, int, bool) and not hasattr(item, "ndim"):
+            return items
+    shapes = {shape_of(item) for item in items}
+    if len(shapes) > 1:
+        raise error("E0301", "the rows of this list have different lengths",
+                    help="give every row as many numbers")
+    from gradcli.ops.lazy import np
+
+    return np.array(items)
+
+
+def attribute(obj: Any, name: str) -> Any:
+    """`A.T`, `A.shape` and their kin."""
+    if isinstance(obj, (list, dict)) or obj is None or isinstance(obj, str):
+        raise error("E0308", f"a structure has no attribute `{name}`", help="use an index")
+    if name == "T":
+        return transpose(obj)
+    if name in ("shape", "size", "ndim"):
+        op = NAMES["shape" if name == "shape" else "size"]
+        return len(core_shape(obj)) if name == "ndim" else call_operation(op, [obj], {})
+    raise error("E0308", f"a tensor has no attribute `{name}`", help="it has T, shape, size, ndim")
+
+
+def _item(obj: Any, parts: Sequence[Any], values: Sequence[Any]) -> Any:
+    """An element of a list or dictionary; several indices go inwards one by one."""
+    wanted = iter(values)
+    for part in parts:
+        key = value_of(next(wanted)) if part == "i" else part
+        try:
+            if isinstance(obj, dict):
+                obj = obj[key]
+            elif isinstance(key, slice):
+                obj = obj[key]
+            elif isinstance(obj, list):
+                from gradcli.ops.shapes import whole
+
+                obj = obj[whole(key, "an index")]
+            else:
+                obj = call_operation(index_op, [obj, key], {"pattern": ("i",)})
+        except (KeyError, IndexError, TypeError):
+            raise error("E0305", f"the structure has no item `{key}`",
+                        help="lists count from 0; dictionaries go by name") from None
+    return obj
+
+
+def _bound(value: Any) -> int | None:
+    from gradcli.ops.shapes import whole
+
+    return None if value is None else whole(value, "a bound of a slice")
+
+
+def _count_of(n: int) -> str:
+    return f"{n} argument{'' if n == 1 else 's'}"
+
+
+def _too_deep(name: str, limit: int) -> GradcliError:
+    return error("E0402", f"`{name}` calls itself more than {limit:,} times",
+                 help="check the condition that ends the recursion")
+
+
+def _method(name: str, obj: Any) -> GradcliError:
+    return error("E0110", f"the method `.{name}(...)` is not part of this version",
+                 help=f"write {name}(...)" if name in NAMES else None)
+
+

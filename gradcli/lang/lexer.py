@@ -1,0 +1,226 @@
+"""Text to tokens: three parallel lists (kinds, starts, ends), written by hand without `re`.
+
+The tokens are those that `grammars/*.lark` define as terminals; a test holds the two together.
+The lexer never raises: what fits nothing becomes an ERROR token, which no state of the parser
+accepts and which `syntax_errors` explains. Newlines inside brackets, blank lines and comments
+leave no token; every other line ends with NEWLINE, the last one too; END is always last.
+
+Characters are told apart by one dictionary look-up on the first one: that is what makes this
+faster than a compiled regular expression (and importing `re` costs as much as all of gradcli).
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    Tokens = tuple[list[int], list[int], list[int]]
+
+MAX_NESTING = 200
+MAX_NUMBER_LENGTH = 400
+
+# Kinds of token; ERROR is 0 and in no row of the parser's table.
+(ERROR, END, NEWLINE, NAME, NUMBER, LPAR, RPAR, LSQB, RSQB, LBRACE, RBRACE, COMMA, SEMICOLON, COLON,
+ DOT, PLUS, MINUS, STAR, SLASH, DOUBLE_SLASH, PERCENT, AT, CIRCUMFLEX, SUPERSCRIPT, SQRT, PI, EQUAL,
+ EQUAL_EQUAL, NOT_EQUAL, LESS, LESS_EQUAL, GREATER, GREATER_EQUAL, AUGMENTED, PRIMED, STRING, IF,
+ ELSE, AND, OR, NOT, TRUE, FALSE, NONE, VAR, CONST, INPUT, TAPE, FORWARD, STOP_RECORDING, RESUME,
+ ) = range(51)
+
+KIND_NAMES = {
+    value: name for name, value in list(globals().items())
+    if name.isupper() and type(value) is int and not name.startswith("MAX_")
+}
+
+KEYWORDS = {
+    "if": IF, "else": ELSE, "and": AND, "or": OR, "not": NOT,
+    "true": TRUE, "True": TRUE, "false": FALSE, "False": FALSE, "none": NONE, "None": NONE,
+    "var": VAR, "const": CONST, "input": INPUT, "tape": TAPE, "forward": FORWARD,
+    "stop_recording": STOP_RECORDING, "resume": RESUME,
+    # reserved: Python's other keywords, and the statements to come
+    **dict.fromkeys(
+        ("as", "assert", "async", "await", "break", "class", "continue", "def", "del", "elif",
+         "except", "expect", "finally", "for", "from", "global", "import", "in", "is", "lambda",
+         "nonlocal", "pass", "raise", "return", "try", "while", "with", "yield"), ERROR),
+}
+SOFT_KEYWORDS = frozenset((VAR, CONST, INPUT, TAPE, FORWARD, STOP_RECORDING, RESUME))
+IDENTIFIERS = SOFT_KEYWORDS | {NAME}
+
+OPENING = {LPAR: RPAR, LSQB: RSQB, LBRACE: RBRACE}
+CLOSING = {closing: opening for opening, closing in OPENING.items()}
+
+OPERATORS = {
+    "+": PLUS, "-": MINUS, "*": STAR, "/": SLASH, "//": DOUBLE_SLASH, "%": PERCENT, "@": AT,
+    "^": CIRCUMFLEX, "**": CIRCUMFLEX, "=": EQUAL, "==": EQUAL_EQUAL, "!=": NOT_EQUAL, "<": LESS,
+    "<=": LESS_EQUAL, ">": GREATER, ">=": GREATER_EQUAL, "!": ERROR,
+    **dict.fromkeys(("+=", "-=", "*=", "/=", "//=", "%=", "@=", "^=", "**="), AUGMENTED),
+}
+SINGLE = {
+    "(": LPAR, ")": RPAR, "[": LSQB, "]": RSQB, "{": LBRACE, "}": RBRACE, ",": COMMA,
+    ";": SEMICOLON, ":": COLON, "·": STAR, "×": STAR, "−": MINUS, "÷": SLASH, "√": SQRT, "π": PI,  # noqa: RUF001
+    "≠": NOT_EQUAL, "≤": LESS_EQUAL, "≥": GREATER_EQUAL,
+}
+
+DIGITS = frozenset("0123456789")
+SUPERSCRIPTS = "⁰¹²³⁴⁵⁶⁷⁸⁹"
+LETTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_")
+WORD = LETTERS | DIGITS
+
+# What a first character leads to, besides the kind of a SINGLE.
+_WORD, _NUMBER, _DOT, _OPERATOR, _BLANK, _LINE_END, _COMMENT, _QUOTE, _SUPERSCRIPT = range(-9, 0)
+_FIRST = {
+    **dict.fromkeys(LETTERS, _WORD), **dict.fromkeys(DIGITS, _NUMBER), ".": _DOT,
+    **dict.fromkeys("+-*/%@^=<>!", _OPERATOR), **dict.fromkeys(" \t\r\f", _BLANK), "\n": _LINE_END,
+    "#": _COMMENT, '"': _QUOTE, "'": _QUOTE, **dict.fromkeys("⁻" + SUPERSCRIPTS, _SUPERSCRIPT),
+    **SINGLE,
+}
+
+
+def lex(text: str, at: int = 0) -> Tokens:
+    """The tokens of `text` from offset `at`, the beginning of a line."""
+    kinds: list[int] = []
+    starts: list[int] = []
+    ends: list[int] = []
+    size = len(text)
+    text += "\n"  # every scan below stops here at the latest
+    depth = 0
+    margin: str | None = None  # the indentation of the first line
+    line = at  # where a line began that has no token yet, else -1
+    while at <= size:
+        first = text[at]
+        kind = _FIRST.get(first)
+        if kind == _BLANK:
+            at += 1
+            continue
+        if kind == _LINE_END:
+            if not depth:
+                if line < 0:
+                    kinds.append(NEWLINE)
+                    starts.append(at)
+                    ends.append(at + 1)
+                line = at + 1
+            at += 1
+            continue
+        if kind == _COMMENT:
+            at = text.index("\n", at)
+            continue
+        if line >= 0:
+            indentation = text[line:at]
+            if margin is None:
+                margin = indentation
+            elif indentation != margin:
+                kinds.append(ERROR)
+                starts.append(line)
+                ends.append(at)
+            line = -1
+        end = at + 1
+        if kind is None:
+            if is_name_start(first):
+                kind = _WORD
+            else:
+                kind = ERROR
+        if kind == _WORD:
+            while text[end] in WORD:
+                end += 1
+            if text[end] > "\x7f":
+                while is_name_part(text[end]):
+                    end += 1
+            if text[end] == "'":
+                while text[end] == "'":
+                    end += 1
+                kind = PRIMED
+            else:
+                kind = KEYWORDS.get(text[at:end], NAME)
+        elif kind == _NUMBER or kind == _DOT:
+            if kind == _DOT and text[end] not in DIGITS:
+                kind = DOT
+            else:
+                end = _number_end(text, at)
+                kind = NUMBER if end - at <= MAX_NUMBER_LENGTH else ERROR
+        elif kind == _OPERATOR:
+            kind = OPERATORS[first]
+            if text[end] in "=*/":
+                for longer in (text[at:at + 3], text[at:at + 2]):
+                    if longer in OPERATORS:
+                        kind = OPERATORS[longer]
+                        end = at + len(longer)
+                        break
+        elif kind == _QUOTE:
+            end = _string_end(text, at)
+            if end:
+                kind = STRING
+            else:
+                kind = ERROR
+                end = text.index("\n", at)
+        elif kind == _SUPERSCRIPT:
+            while text[end] in SUPERSCRIPTS:
+                end += 1
+            kind = SUPERSCRIPT if text[end - 1] != "⁻" else ERROR
+        elif kind in OPENING:
+            depth += 1
+            if depth > MAX_NESTING:
+                kind = ERROR
+        elif kind in CLOSING and depth:
+            depth -= 1
+        kinds.append(kind)
+        starts.append(at)
+        ends.append(end)
+        at = end
+    if kinds and kinds[-1] != NEWLINE:  # an open bracket swallowed the last one
+        kinds.append(NEWLINE)
+        starts.append(size)
+        ends.append(size)
+    kinds.append(END)
+    starts.append(size)
+    ends.append(size)
+    return kinds, starts, ends
+
+
+def is_name_part(character: str) -> bool:
+    """Whether a name may go on with `character`: letters, digits, subscripts, `_`; never `²` or `π`."""
+    return (character.isalnum() or character == "_") and not _is_excluded(character)
+
+
+def is_name_start(character: str) -> bool:
+    """Whether a name may begin with `character`: as `is_name_part`, but no digit and no subscript."""
+    return (is_name_part(character) and not character.isdecimal()
+            and not "₀" <= character <= "₉")
+
+
+def _is_excluded(character: str) -> bool:
+    """Superscripts, fractions and numbers in circles, which Python counts as alphanumeric; π."""
+    return (character in "²³¹ˣʸπ" or "¼" <= character <= "¾" or "⁰" <= character <= "ⁿ"  # noqa: RUF001
+            or "⅐" <= character <= "↉" or "①" <= character <= "⓿" or "❶" <= character <= "➓")
+
+
+def _number_end(text: str, end: int) -> int:
+    """Where the number that begins here ends; its dot belongs to it unless a name or dot follows."""
+    begin = end
+    while text[end] in DIGITS:
+        end += 1
+    if text[end] == ".":
+        after = text[end + 1]
+        if after in DIGITS:
+            end += 2
+            while text[end] in DIGITS:
+                end += 1
+        elif end > begin and after not in "._" and not after.isalnum():
+            end += 1
+    if text[end] in "eE":
+        exponent = end + 2 if text[end + 1] in "+-" else end + 1
+        if text[exponent] in DIGITS:
+            end = exponent + 1
+            while text[end] in DIGITS:
+                end += 1
+    return end
+
+
+def _string_end(text: str, at: int) -> int:
+    """Behind the closing quote of the string that begins here; 0 if its line has none."""
+    quote = text[at]
+    at += 1
+    while (character := text[at]) != "\n":
+        at += 1
+        if character == quote:
+            return at
+        if character == "\\" and text[at] != "\n":
+            at += 1
+    return 0

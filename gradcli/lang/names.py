@@ -1,0 +1,177 @@
+"""The names of a program before it runs: what is read, what is bound, what has to be given.
+
+One pass over the emitted code. Everything found here is found at once, so that a user sees all
+unknown functions and all missing values together.
+"""
+
+from __future__ import annotations
+
+from gradcli.errors import Diagnostic, GradcliError
+from gradcli.lang import code as c
+from gradcli.lang.interpreter import CONSTANTS
+from gradcli.lang.verbs import VERBS
+from gradcli.ops import NAMES
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+    from typing import Any
+
+    from gradcli.errors import Span
+    from gradcli.lang.code import Code, Declaration, Function, Statement
+    from gradcli.source import Source
+
+
+class Names:
+    """What one pass over a program finds.
+
+    order: variables, inputs and other names in order of first appearance. inputs: name to the
+    place of its first reading, for names that are read and never bound. declared: name to its
+    declaration. bound: name to the place of its first binding. functions: those of the file.
+    """
+
+    __slots__ = ("bound", "calls", "declared", "early", "functions", "inputs", "order", "reads")
+
+    def __init__(self, statements: Sequence[Statement]) -> None:
+        self.order: dict[str, None] = {}
+        self.reads: dict[str, Span] = {}
+        self.bound: dict[str, Span] = {}
+        self.declared: dict[str, Declaration] = {}
+        self.functions: dict[str, Function] = {}
+        self.calls: list[tuple[str, Span]] = []
+        self.early: dict[str, Span] = {}
+        for statement in statements:
+            self._scan(statement.code, ())
+        self.inputs = {
+            name: span for name, span in self.reads.items()
+            if name not in self.bound and name not in CONSTANTS
+            and name not in self.functions and name not in NAMES and name not in VERBS}
+        for name, span in self.reads.items():
+            # A name of an operation that is read as a value is an input like any other.
+            if name in NAMES and name not in self.bound and name not in self.functions:
+                self.inputs[name] = span
+
+    def _scan(self, code: Code, parameters: Iterable[str]) -> None:
+        local = frozenset(parameters)
+        for opcode, arg, start, end in code:
+            if opcode == c.LOAD:
+                if arg not in local:
+                    self.order.setdefault(arg)
+                    self.reads.setdefault(arg, (start, end))
+                    if arg not in self.bound and not local:
+                        self.early.setdefault(arg, (start, end))
+            elif opcode == c.BIND:
+                self._bind(arg, (start, end))
+            elif opcode == c.UNPACK:
+                for name in arg:
+                    self._bind(name, (start, end))
+            elif opcode == c.DECLARE:
+                self._bind(arg.name, arg.spans["name"])
+                self.declared.setdefault(arg.name, arg)
+            elif opcode == c.CALL:
+                self.calls.append((arg[0], (start, start + len(arg[0]))))
+            elif opcode == c.DEFINE:
+                self.functions[arg.name] = arg
+                self._scan(arg.code, arg.parameters)
+
+    def _bind(self, name: str, span: Span) -> None:
+        self.order.setdefault(name)
+        self.bound.setdefault(name, span)
+
+    def check(self, source: Source, given: Mapping[str, Any]) -> None:
+        """Raises all of: E0201 (unknown function), E0202 (read before bound), E0203 (no value),
+        E0204 (a value for a name that cannot take one).
+        """
+        found = [
+            self._unknown_function(name, span, source)
+            for name, span in self.calls
+            if name not in self.functions and name not in NAMES and name not in VERBS]
+        for name, span in self.early.items():
+            if name in self.bound and name not in CONSTANTS and name not in given:
+                line = source.position(self.bound[name][0])[0]
+                found.append(Diagnostic(
+                    "E0202", f"`{name}` is read before it is bound", span=span, source=source,
+                    label="no value yet", related=[(self.bound[name], "bound here")],
+                    help=f"move line {line} up, or give the value with --at {name}=..."))
+        found.extend(self._bad_values(source, given))
+        missing = [name for name in self.inputs if name not in given
+                   and not self._declared_default(name)]
+        missing += [name for name, d in self.declared.items()
+                    if not d.has_value and name not in given and name not in missing]
+        if missing:
+            found.append(self._missing(missing, source))
+        if found:
+            found.sort(key=lambda d: d.span or (0, 0))
+            raise GradcliError(*found)
+
+    def _declared_default(self, name: str) -> bool:
+        d = self.declared.get(name)
+        return d is not None and d.has_value
+
+    def _unknown_function(self, name: str, span: Span, source: Source) -> Diagnostic:
+        if name in self.bound or name in self.reads or name in CONSTANTS:
+            return Diagnostic(
+                "E0206", f"`{name}` is not a function", span=span, source=source,
+                label="a value cannot be called", help=f"to multiply, write {name}*(...)")
+        near = nearest(name, [*self.functions, *NAMES, *VERBS])
+        short = len(name) <= 2
+        return Diagnostic(
+            "E0201", f"unknown function `{name}`", span=span, source=source,
+            label="no operation or function has this name",
+            help=f"did you mean `{near}`?" if near and not short
+            else f"to multiply, write {name}*(...); `gradcli ops` lists all operations")
+
+    def _bad_values(self, source: Source, given: Mapping[str, Any]) -> list[Diagnostic]:
+        found = []
+        for name in given:
+            if name in self.inputs or (name in self.bound and not self._constant(name)):
+                continue
+            if name in CONSTANTS and name not in self.bound:
+                continue
+            if self._constant(name):
+                d = self.declared[name]
+                found.append(Diagnostic(
+                    "E0204", f"`{name}` is a const and takes no value from outside",
+                    span=d.spans["name"], source=source, label="declared const here",
+                    help=f"declare it a variable: var {name}"))
+            else:
+                near = nearest(name, list(self.order))
+                found.append(Diagnostic(
+                    "E0204", f"--at gives `{name}` a value, but the file has no such name",
+                    span=(0, 0), source=source,
+                    help=f"did you mean `{near}`?" if near else
+                    f"its names are {', '.join(list(self.order)[:8]) or 'none'}"))
+        return found
+
+    def _constant(self, name: str) -> bool:
+        d = self.declared.get(name)
+        return d is not None and d.keyword == "const"
+
+    def _missing(self, missing: Sequence[str], source: Source) -> Diagnostic:
+        names = [f"`{name}`" for name in missing]
+        subject = names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+        near = {name: nearest(name, [*self.bound, *CONSTANTS]) for name in missing if len(name) > 2}
+        notes = [f"did you mean `{other}` for `{name}`?" for name, other in near.items() if other]
+
+        def place(name: str) -> Span:
+            d = self.declared.get(name)
+            return d.spans["name"] if d is not None else self.inputs[name]
+
+        return Diagnostic(
+            "E0203", f"{subject} {'has' if len(names) == 1 else 'have'} no value",
+            span=place(missing[0]), source=source, label="needs a value",
+            related=[(place(name), "needs a value") for name in missing[1:6]],
+            notes=notes,
+            help=f"give {'it' if len(names) == 1 else 'them'} with --at "
+            + ",".join(f"{name}=..." for name in missing))
+
+
+def nearest(name: str, names: Iterable[str]) -> str | None:
+    """The most similar of `names`, if one is similar enough to suggest."""
+    import difflib
+
+    lower = {n.lower(): n for n in sorted(names, reverse=True) if n != "prime"}
+    if name.lower() in lower:
+        return lower[name.lower()]
+    close = difflib.get_close_matches(name.lower(), lower, n=1, cutoff=0.6 if len(name) > 3 else 0.7)
+    return lower[close[0]] if close else None

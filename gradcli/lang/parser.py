@@ -1,0 +1,156 @@
+"""Text to statements of flat code: Lark's LALR table, driven by a loop that emits while it parses.
+
+`parse` and `parse_expression` are the whole interface. There is no tree and no recursion: each
+reduction appends instructions (`code.py`) to one list, in the order in which a stack machine wants
+them. What a rule does is named in the grammar (`-> call`): a function of `actions.py` or `statement_actions.py`, or else
+the name of an operation, for which the loop itself emits BINARY or UNARY. The value of a symbol is
+the number of its first token unless its action says otherwise; where it ends need not be kept, for
+at a reduction that is the token before the next one.
+
+Chains of rules such as power -> coefficient -> unary -> ... -> test do nothing but change the state;
+the loop remembers where each chain ends, by (state below, symbol, next token): 13 steps become one.
+
+Errors are explained in `syntax_errors`, which is imported when there is one.
+
+Measured (CPython 3.11, tables from the cache): @MEASURED@
+"""
+
+from __future__ import annotations
+
+from gradcli.errors import GradcliError
+from gradcli.lang import code as c
+from gradcli.lang.actions import ACTIONS
+from gradcli.lang.grammar import tables
+from gradcli.lang.lexer import END, lex
+from gradcli.lang.statement_actions import STATEMENT_ACTIONS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from gradcli.errors import Span
+    from gradcli.lang.code import Code, Statement
+    from gradcli.source import Source
+
+
+
+def parse(source: Source) -> list[Statement]:
+    """The statements of a program.
+
+    Raises GradcliError with all independent syntax errors (E01xx, at most 20) and their places.
+    """
+    parser = Parser(source.text)
+    try:
+        parser.run(0)
+    except GradcliError as error:
+        from gradcli.lang.syntax_errors import all_errors
+
+        raise all_errors(parser, error, source) from None
+    return parser.statements
+
+
+def parse_expression(source: Source) -> Code:
+    """The code of a text that is one expression; it leaves the value on the stack (no RESULT).
+
+    Raises GradcliError as `parse` does, and E0107 for any other statement or none.
+    """
+    statements = parse(source)
+    if len(statements) != 1 or statements[0].code[-1][0] != c.RESULT:
+        from gradcli.lang.syntax_errors import not_one_expression
+
+        raise not_one_expression(statements, source)
+    return statements[0].code[:-1]
+
+
+class Parser:
+    """One text on its way through the table. `at` is the token that an error stopped at."""
+
+    __slots__ = ("at", "code", "ends", "kinds", "starts", "statements", "text")
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.kinds, self.starts, self.ends = lex(text)
+        self.at = 0
+        self.code: Code = []  # of the statement being read
+        self.statements: list[Statement] = []
+
+    def token(self, index: int) -> str:
+        """The text of a token."""
+        return self.text[self.starts[index]:self.ends[index]]
+
+    def span(self, first: int, last: int) -> Span:
+        """From the beginning of one token to the end of another."""
+        return self.starts[first], self.ends[last]
+
+    def run(self, at: int) -> None:
+        """Read statements from token `at`, the first of a line, to the end."""
+        rows, rules, jumps = _machine()
+        kinds, starts, ends = self.kinds, self.starts, self.ends
+        emit = self.code.append
+        state = 1
+        states = [state]
+        values: list[Any] = []
+        kind = kinds[at]
+        try:
+            while True:
+                step = rows[state].get(kind, 0)
+                if step > 0:
+                    if kind == END:
+                        return
+                    state = step
+                    states.append(state)
+                    values.append(at)
+                    at += 1
+                    kind = kinds[at]
+                    continue
+                if not step:
+                    from gradcli.lang.syntax_errors import unexpected
+
+                    raise unexpected(self, at, rows[state])
+                symbol, size, action = rules[-step]
+                if not size:
+                    values.append(action and action(self, values, at))
+                    states.append(0)
+                else:
+                    if action.__class__ is str:
+                        emit((c.BINARY if size == 3 else c.UNARY, action,
+                              starts[values[-size]], ends[at - 1]))
+                    elif action is not None:
+                        values[-size] = action(self, values, at)
+                    if size > 1:
+                        del values[1 - size:]
+                        del states[1 - size:]
+                key = states[-2] << 16 | symbol << 8 | kind
+                state = jumps.get(key) or _jump(key)
+                states[-1] = state
+        except GradcliError:
+            self.at = at
+            raise
+
+
+_prepared: tuple[Any, Any, dict[int, int]] | None = None
+
+
+def _machine() -> tuple[Any, Any, dict[int, int]]:
+    """Rows, rules with their actions, and the jumps remembered so far."""
+    global _prepared
+    if _prepared is None:
+        rows, _, rules = tables()
+        actions = {**ACTIONS, **STATEMENT_ACTIONS, None: None}
+        _prepared = (rows, [(symbol, size, actions.get(name, name))
+                            for symbol, size, name, _ in rules], {})
+    return _prepared
+
+
+def _jump(key: int) -> int:
+    """The state after a symbol, and after all rules that only pass it on; remembered in `jumps`."""
+    below, symbol, kind = key >> 16, key >> 8 & 255, key & 255
+    rows, gotos, rules = tables()
+    state = gotos[below][symbol]
+    while (step := rows[state].get(kind, 0)) < 0:
+        symbol, size, action, _ = rules[-step]
+        if action is not None or size != 1:
+            break
+        state = gotos[below][symbol]
+    _machine()[2][key] = state
+    return state

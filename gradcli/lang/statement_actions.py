@@ -1,0 +1,164 @@
+"""What a rule of program.lark does when it is reduced; see actions.py for the contract.
+
+A statement takes the code that was emitted since the one before it. The left side of a binding was
+read as an expression; its loads stand first in that code and are left out.
+"""
+
+from __future__ import annotations
+
+from gradcli.lang import code as c
+from gradcli.lang.actions import distinct
+from gradcli.lang.lexer import COMMA, IDENTIFIERS, LPAR, RPAR
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from gradcli.errors import Span
+    from gradcli.lang.actions import Action
+    from gradcli.lang.code import Code
+    from gradcli.lang.parser import Parser
+
+def _statement(parser: Parser, first: int, at: int, code: Code, names: tuple[str, ...] = ()) -> None:
+    parser.statements.append(c.Statement(code, *parser.span(first, at - 1), names))
+    parser.code.clear()
+
+
+def _result(parser: Parser, values: list[Any], at: int) -> None:  # test
+    first: int = values[-1]
+    _statement(parser, first, at, [*parser.code, (c.RESULT, None, *parser.span(first, at - 1))])
+
+
+def _binding(parser: Parser, values: list[Any], at: int) -> None:  # test EQUAL test
+    first, equal, _ = values[-3:]
+    if equal == first + 1 and parser.kinds[first] in IDENTIFIERS:
+        name = parser.token(first)
+        _statement(parser, first, at,
+                   [*parser.code[1:], (c.BIND, name, *parser.span(first, first))], (name,))
+        return
+    parameters = _parameters(parser, first, equal)
+    if parameters is None:
+        from gradcli.lang.refusals import bad_target
+
+        raise bad_target(parser, first, equal, at)
+    name = parser.token(first)
+    body = parser.code[len(parameters) + 1:]  # behind the left side, read as a call
+    function = c.Function(name, parameters, body, *parser.span(first, at - 1))
+    _statement(parser, first, at, [(c.DEFINE, function, function.start, function.end)], (name,))
+
+
+def _parameters(parser: Parser, first: int, equal: int) -> tuple[str, ...] | None:
+    """The names in `f(x, y)`; None if the tokens up to `equal` are anything else."""
+    kinds = parser.kinds
+    if (kinds[first] not in IDENTIFIERS or kinds[first + 1] != LPAR or kinds[equal - 1] != RPAR):
+        return None
+    return _distinct_names(parser, first + 2, equal - 1)
+
+
+def _distinct_names(parser: Parser, first: int, end: int) -> tuple[str, ...] | None:
+    """The names in `x, y`, each different; None if the tokens are anything else."""
+    kinds = parser.kinds
+    if any(kinds[comma] != COMMA for comma in range(first + 1, end, 2)):
+        return None
+    places = range(first, end, 2)
+    names = tuple([parser.token(place) for place in places if kinds[place] in IDENTIFIERS])
+    return names if len(names) == len(places) == len(set(names)) else None
+
+
+def _unpacking(parser: Parser, values: list[Any], at: int) -> None:  # tuple EQUAL test
+    first, equal, _ = values[-3:]
+    names = _distinct_names(parser, first, equal)
+    if names is None:
+        from gradcli.lang.refusals import bad_target
+
+        raise bad_target(parser, first, equal, at)
+    code = [*parser.code[len(names):], (c.UNPACK, names, *parser.span(first, equal - 1))]
+    _statement(parser, first, at, code, names)
+
+
+def _loose_tuple(parser: Parser, values: list[Any], at: int) -> None:  # tuple | .. EQUAL tuple
+    from gradcli.lang.refusals import loose_tuple
+
+    raise loose_tuple(parser, values[-1], at)
+
+
+def _augmented(parser: Parser, values: list[Any], at: int) -> None:  # test AUGMENTED test
+    from gradcli.lang.refusals import augmented
+
+    raise augmented(parser, *values[-3:], at)
+
+
+def _declaration(parser: Parser, values: list[Any], at: int) -> None:
+    # declarer ident type value attributes
+    first, name, type_, value, attributes = values[-5:]
+    keyword = parser.token(first)
+    spans = {"name": parser.span(name, name)}
+    dtype = shape = None
+    if type_ is not None:
+        dtype, shape, spans["type"] = type_
+    if value is not None:
+        spans["value"] = value
+    elif keyword != "input":
+        from gradcli.lang.refusals import missing_value
+
+        raise missing_value(parser, first, at)
+    names = distinct(parser, [attribute for attribute, _ in attributes])
+    for attribute, last in attributes:
+        spans[parser.token(attribute)] = parser.span(attribute, last)
+    declaration = c.Declaration(
+        keyword, parser.token(name), dtype, shape, value is not None, names, spans)
+    _statement(parser, first, at,
+               [*parser.code, (c.DECLARE, declaration, *parser.span(first, at - 1))],
+               (declaration.name,))
+
+
+def _type(parser: Parser, values: list[Any], at: int) -> tuple[str, None, Span]:  # COLON ident
+    return parser.token(values[-1]), None, parser.span(values[-1], at - 1)
+
+
+def _scalar_type(parser: Parser, values: list[Any], at: int) -> tuple[str, tuple[()], Span]:
+    # COLON ident LSQB RSQB
+    return parser.token(values[-3]), (), parser.span(values[-3], at - 1)
+
+
+def _shaped_type(parser: Parser, values: list[Any], at: int) -> tuple[str, tuple[Any, ...], Span]:
+    # COLON ident LSQB dimensions RSQB
+    return parser.token(values[-4]), tuple(values[-2]), parser.span(values[-4], at - 1)
+
+
+def _size(parser: Parser, values: list[Any], at: int) -> int:  # NUMBER
+    digits = parser.token(at - 1)
+    if not digits.isdecimal() or len(digits) > 15:
+        from gradcli.lang.refusals import bad_size
+
+        raise bad_size(parser, at - 1)
+    return int(digits)
+
+
+def _value(parser: Parser, values: list[Any], at: int) -> Span:  # EQUAL test
+    return parser.span(values[-1], at - 1)
+
+
+def _attribute_of_declaration(parser: Parser, values: list[Any], at: int) -> list[tuple[int, int]]:
+    # attributes COMMA ident EQUAL test
+    attributes: list[tuple[int, int]] = values[-5]  # first and last token of each
+    attributes.append((values[-3], at - 1))
+    return attributes
+
+
+STATEMENT_ACTIONS: dict[str, Action] = {
+    "result": _result,
+    "binding": _binding,
+    "unpacking": _unpacking,
+    "loose_tuple": _loose_tuple,
+    "augmented": _augmented,
+    "declaration": _declaration,
+    "type": _type,
+    "scalar_type": _scalar_type,
+    "shaped_type": _shaped_type,
+    "size": _size,
+    "free": lambda parser, values, at: None,
+    "value": _value,
+    "no_attributes": lambda parser, values, at: [],
+    "attribute_of_declaration": _attribute_of_declaration,
+}

@@ -1,0 +1,356 @@
+"""What a call in a file does: operations of the table, and the derivative verbs of the language.
+
+`grad(y, x)`, `jacobian`, `hessian`, `jvp`, `vjp`, `hvp` and `f'(x)` are recorded, so derivatives of
+derivatives work to any order. A gradient that does not exist is a `NoGradient`: a value that can be
+printed, asked for its reason, and not calculated with.
+"""
+
+from __future__ import annotations
+
+from gradcli import calculus
+from gradcli.errors import GradcliError, error
+from gradcli.ops import NAMES
+from gradcli.ops.elementwise import positive
+from gradcli.ops.kinds import Op
+from gradcli.ops.shapes import stack
+from gradcli.ops.values import is_float
+from gradcli.tape.tensor import Tensor, core_shape, leaf, value_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from typing import Any
+
+    from gradcli.lang.interpreter import Interpreter
+
+    Verb = Callable[[Interpreter, list[Any], Mapping[str, Any]], Any]
+
+
+class NoGradient:
+    """A gradient that is None: of `target` with respect to `source`."""
+
+    __slots__ = ("source", "target")
+
+    def __init__(self, target: Any, source: Any) -> None:
+        self.target = target
+        self.source = source
+
+
+class MissingGradient(GradcliError):
+    """Arithmetic with a gradient that is None; `missing` tells which, so its reason can be told."""
+
+    missing: NoGradient
+
+
+# --- operations -------------------------------------------------------------------------------
+
+
+def call_operation(op: Op, args: list[Any], named: Mapping[str, Any]) -> Any:
+    """Apply an operation to what stands in a file, with its arguments checked and named.
+
+    Raises E0207 (wrong number), E0208 (unknown keyword), E0302 (a text or structure where a number
+    belongs), E0309 (a gradient that is None) and what the operation raises.
+    """
+    attributes = dict(named)
+    for name in named:
+        if name not in op.attributes:
+            raise error("E0208", f"`{op.name}` has no option `{name}`",
+                        help=f"it has {', '.join(op.attributes) or 'none'}")
+    n = len(op.parameters)
+    if op.variadic and len(args) == 1 and isinstance(args[0], list):
+        args = args[0]
+    elif n and not op.variadic and not op.parameters[-1].startswith("*"):
+        extra = args[n:]
+        free = [name for name in op.attributes if name not in attributes]
+        if len(args) < n or len(extra) > len(free):
+            raise _wrong_count(op, len(args))
+        attributes.update(zip(free, extra, strict=False))
+        args = args[:n]
+    elif n and not op.variadic and not args:
+        raise _wrong_count(op, 0)
+    if not n:
+        return _create(op, args, attributes)
+    operands = [_operand(op, a) for a in args]
+    return op(*operands, **{k: _attribute(op, v) for k, v in attributes.items()})
+
+
+def _wrong_count(op: Op, given: int) -> GradcliError:
+    n = len(op.parameters)
+    names = ", ".join([*op.parameters, *[f"{a}=..." for a in op.attributes]])
+    return error("E0207", f"`{op.name}` takes {n} argument{'' if n == 1 else 's'}, not {given}",
+                 help=f"write {op.name}({names})")
+
+
+def _create(op: Op, args: list[Any], attributes: Mapping[str, Any]) -> Any:
+    """A call such as zeros(3, 2): Python checks the number of arguments."""
+    for a in args:
+        if a is None or isinstance(a, (str, dict, NoGradient)):
+            raise _no_operand(op, a)
+    assert op.expand is not None
+    try:
+        return op.expand(*args, **attributes)
+    except TypeError:
+        raise error("E0207", f"`{op.name}` does not take these arguments", help=f"such as {op.doc}"
+                    ) from None
+
+
+def _operand(op: Op, value: Any) -> Any:
+    if type(value) is Tensor or type(value) in (float, int, bool):
+        if type(value) is Tensor and type(value.value) is str and op.name != "string":
+            raise _no_operand(op, value.value)
+        return value
+    if isinstance(value, list):
+        return as_tensor(value)
+    if hasattr(value, "ndim"):
+        return value
+    raise _no_operand(op, value)
+
+
+def _no_operand(op: Op, value: Any) -> GradcliError:
+    if isinstance(value, NoGradient):
+        problem = MissingGradient(error(
+            "E0309", f"`{op.name}` cannot calculate with a gradient that is None",
+            help='ask for 0 instead: unconnected_gradients="zero"').diagnostics[0])
+        problem.missing = value
+        return problem
+    if value is None:
+        return error("E0309", f"`{op.name}` cannot calculate with none",
+                     help="leave it out, or write 0")
+    what = "the text" if isinstance(value, str) else "a dictionary"
+    shown = f" {value!r}" if isinstance(value, str) else ""
+    return error("E0302", f"`{op.name}` needs numbers, not {what}{shown}",
+                 help="take an item out of it" if isinstance(value, dict) else "write a number")
+
+
+def _attribute(op: Op, value: Any) -> Any:
+    if isinstance(value, list):
+        return [_attribute(op, v) for v in value]
+    if isinstance(value, (dict, NoGradient)):
+        raise _no_operand(op, value)
+    return value_of(value)
+
+
+def as_tensor(value: Any) -> Any:
+    """A value where an operation needs a tensor: a list is stacked once, a recorded `stack`.
+
+    Raises E0301 where shapes differ and E0302 where something is no number.
+    """
+    if not isinstance(value, list):
+        return value
+    known = _stacked.get(id(value))
+    if known is not None and known[0] is value:
+        return known[1]
+    if not value:
+        raise error("E0301", "an empty list is no tensor", help="give at least one element")
+    items = [_operand(stack, item) for item in value]
+    tensor = stack(*items, axis=0)
+    if len(_stacked) > 1000:
+        _stacked.clear()
+    _stacked[id(value)] = (value, tensor)
+    return tensor
+
+
+# A list is stacked once and keeps its identity; the list itself is held so its id stays its own.
+_stacked: dict[int, tuple[list[Any], Any]] = {}
+
+
+def truth(value: Any) -> bool:
+    """The condition of `a if c else b`, `and`, `or`. Raises E0311 where there is no one answer."""
+    value = value_of(value)
+    if isinstance(value, (bool, int, float)):
+        return bool(value)
+    if getattr(value, "size", 0) == 1:
+        return bool(value.item())
+    if hasattr(value, "shape"):
+        raise error("E0311", "a condition must be one truth value, not a tensor of shape"
+                    f" [{', '.join(str(n) for n in value.shape)}]",
+                    help="choose element by element with where(c, a, b)")
+    if isinstance(value, (str, list, dict)):
+        return bool(value)
+    raise error("E0311", "none is neither true nor false", help="write a comparison such as x > 0")
+
+
+# --- derivatives ------------------------------------------------------------------------------
+
+
+def _tensors(value: Any, what: str) -> list[Tensor]:
+    """The tensors of a structure, in order."""
+    if type(value) is Tensor:
+        return [value]
+    if isinstance(value, (list, dict)):
+        out = []
+        for item in value.values() if isinstance(value, dict) else value:
+            out.extend(_tensors(item, what))
+        return out
+    if what == "target" and (isinstance(value, (float, int, bool)) or hasattr(value, "ndim")):
+        return [leaf(value)]
+    if isinstance(value, NoGradient):
+        raise _no_operand(NAMES["add"], value)
+    raise error("E0310", f"the {what} of a derivative must be a tensor with a name, not a plain"
+                f" {'text' if isinstance(value, str) else 'value'}",
+                help="bind it first: x = 3")
+
+
+def _like(structure: Any, values: list[Any]) -> Any:
+    """`values` in the structure of the sources."""
+    if isinstance(structure, dict):
+        return {k: _like(v, values) for k, v in structure.items()}
+    if isinstance(structure, list):
+        return [_like(v, values) for v in structure]
+    return values.pop(0)
+
+
+def _arguments(name: str, args: list[Any], named: Mapping[str, Any], count: int,
+               options: Sequence[str] = ()) -> None:
+    if len(args) != count:
+        words = {1: "(x)", 2: "(y, x)", 3: "(y, x, v)"}[count]
+        raise error("E0207", f"`{name}` takes {count} argument{'s' * (count > 1)}, not {len(args)}",
+                    help=f"write {name}{words}")
+    for key in named:
+        if key not in options:
+            raise error("E0208", f"`{name}` has no option `{key}`",
+                        help=f"it has {', '.join(options) or 'none'}")
+
+
+def _unconnected(named: Mapping[str, Any]) -> bool:
+    value = named.get("unconnected_gradients", "none")
+    if value not in ("none", "zero", None):
+        raise error("E0312", f"unknown value for unconnected_gradients: `{value}`",
+                    help='"none" or "zero"')
+    return value == "zero"
+
+
+def _zero(shape: Sequence[int]) -> Any:
+    from gradcli.ops.lazy import np
+
+    return leaf(np.zeros(shape) if shape else 0.0)
+
+
+def _filled(found: Any, target: Any, source: Tensor, shape: Sequence[int], zero: bool) -> Any:
+    """A derivative, or 0 where it is known to be 0 or 0 is asked for, or the None it is."""
+    if found is not None:
+        return found
+    if zero or calculus.derivative_constant(target, source):
+        return calculus.as_derivative(
+            _zero(shape), [target] if type(target) is Tensor else [], source)
+    return NoGradient(target, source)
+
+
+def _grad(run: Interpreter, args: list[Any], named: Mapping[str, Any]) -> Any:
+    _arguments("grad", args, named, 2, ("output_gradients", "unconnected_gradients"))
+    targets, sources = _tensors(args[0], "target"), _tensors(args[1], "source")
+    seeds: list[Any] = []
+    if "output_gradients" in named:
+        given = named["output_gradients"]
+        seeds = given if isinstance(given, list) and len(targets) > 1 else [as_tensor(given)]
+        if len(seeds) != len(targets):
+            raise error("E0313", f"{len(seeds)} output gradients for {len(targets)} targets",
+                        help="give one for each target")
+    found = calculus.gradient(targets, sources, seeds=seeds, emit=True)
+    zero = _unconnected(named)
+    target = targets[0] if len(targets) == 1 else leaf(0.0)
+    return _like(args[1], [
+        _filled(g, target, s, s.shape, zero) for g, s in zip(found, sources, strict=True)])
+
+
+def _vjp(run: Interpreter, args: list[Any], named: Mapping[str, Any]) -> Any:
+    _arguments("vjp", args, named, 3)
+    return _grad(run, args[:2], {"output_gradients": args[2]})
+
+
+def _target(value: Any) -> Tensor:
+    tensor = as_tensor(value)
+    return tensor if type(tensor) is Tensor else _tensors(tensor, "target")[0]
+
+
+def _jacobian(run: Interpreter, args: list[Any], named: Mapping[str, Any]) -> Any:
+    _arguments("jacobian", args, named, 2, ("unconnected_gradients",))
+    target, sources = _target(args[0]), _tensors(args[1], "source")
+    zero = _unconnected(named)
+    found = _jacobians(target, sources)
+    return _like(args[1], [
+        _filled(j, target, s, target.shape + s.shape, zero)
+        for j, s in zip(found, sources, strict=True)])
+
+
+def _jacobians(target: Tensor, sources: Sequence[Tensor]) -> list[Any]:
+    found = (calculus.gradient([target], sources, emit=True) if target.shape == ()
+             else calculus.jacobian(target, sources, emit=True))
+    return [None if j is None else calculus.as_derivative(j, [target], s)
+            for j, s in zip(found, sources, strict=True)]
+
+
+def _hessian(run: Interpreter, args: list[Any], named: Mapping[str, Any]) -> Any:
+    _arguments("hessian", args, named, 2)
+    sources = _tensors(args[1], "source")
+    if len(sources) != 1:
+        raise error("E0310", "`hessian` takes one source", help="stack them: x = [a, b]")
+    x = sources[0]
+    g = _grad(run, args, {})
+    g = g[0] if isinstance(g, list) else next(iter(g.values())) if isinstance(g, dict) else g
+    if isinstance(g, NoGradient):
+        return g
+    return _filled(_jacobians(g, [x])[0], g, x, x.shape + x.shape, False)
+
+
+def _jvp(run: Interpreter, args: list[Any], named: Mapping[str, Any]) -> Any:
+    _arguments("jvp", args, named, 3)
+    target, sources = _target(args[0]), _tensors(args[1], "source")
+    directions = args[2] if isinstance(args[2], list) and len(sources) > 1 else [args[2]]
+    if len(directions) != len(sources):
+        raise error("E0313", f"{len(directions)} directions for {len(sources)} sources",
+                    help="give one for each source")
+    found = calculus.jvp(target, sources, [as_tensor(v) for v in directions], emit=True)
+    if found is not None:
+        found = calculus.as_derivative(found, [target], sources[0])
+    return _filled(found, target, sources[0], target.shape, False)
+
+
+def _hvp(run: Interpreter, args: list[Any], named: Mapping[str, Any]) -> Any:
+    _arguments("hvp", args, named, 3)
+    g = _grad(run, args[:2], {})
+    return g if isinstance(g, NoGradient) else _jvp(run, [g, args[1], args[2]], {})
+
+
+def _prime(run: Interpreter, args: list[Any], named: Mapping[str, Any]) -> Any:
+    """`f''(x)`: the point becomes a value of its own, linked to x, and f is followed from there."""
+    name, order, *points = args
+    function = run.run.functions.get(name)
+    op = NAMES.get(name)
+    if function is None and op is None:
+        raise error("E0201", f"unknown function `{name}`")
+    count = len(function.parameters) if function is not None else len(op.parameters)  # type: ignore[union-attr]
+    if len(points) != 1 or count != 1:
+        raise error("E0207", f"`{name}{chr(39) * order}` needs a function of one argument,"
+                    f" {count} {'is' if count == 1 else 'are'} taken and {len(points)} given",
+                    help="write grad(y, x) for one of several arguments")
+    x = _operand(positive, points[0])
+    if not is_float(value_of(x)):
+        x = float(value_of(x)) if type(value_of(x)) in (int, bool) else x
+    u = positive(x) if type(x) is Tensor else leaf(x)
+    y = run.call(function, [u]) if function is not None else call_operation(op, [u], {})  # type: ignore[arg-type]
+    for _ in range(order):
+        target = _target(y)
+        found = calculus.gradient([target], [u], emit=True)[0]
+        unrelated = target.id is None or u.id not in calculus.ancestry(target.id)
+        y = _filled(found, target, u, u.shape, unrelated)
+        if isinstance(y, NoGradient):
+            return y
+    return y
+
+
+def _len(run: Interpreter, args: list[Any], named: Mapping[str, Any]) -> Any:
+    _arguments("len", args, named, 1)
+    value = args[0]
+    if isinstance(value, (list, dict, str)):
+        return len(value)
+    shape = core_shape(value) if value is not None and not isinstance(value, NoGradient) else ()
+    if not shape:
+        raise error("E0301", "a scalar has no length", help="give a list or a tensor")
+    return shape[0]
+
+
+VERBS: dict[str, Verb] = {
+    "grad": _grad, "jacobian": _jacobian, "hessian": _hessian, "jvp": _jvp, "vjp": _vjp,
+    "hvp": _hvp, "len": _len, "prime": _prime,
+}

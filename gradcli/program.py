@@ -1,0 +1,317 @@
+"""A program: parsed once, run at any point, asked for values and derivatives.
+
+    >>> p = gradcli.loads("x^2*sin(y)")
+    >>> p.gradient(at={"x": 1.5, "y": 0.5})
+    {'x': 1.438..., 'y': 1.974...}
+"""
+
+from __future__ import annotations
+
+from gradcli import calculus
+from gradcli.errors import Diagnostic, GradcliError
+from gradcli.lang.interpreter import CONSTANTS, MAX_STEPS, Binding, Interpreter, Run, is_number
+from gradcli.lang.names import Names, nearest
+from gradcli.lang.parser import parse
+from gradcli.lang.verbs import NoGradient, as_tensor
+from gradcli.ops.values import cast, is_float, limits
+from gradcli.source import Source, read
+from gradcli.tape.tensor import Tensor, leaf, value_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from typing import Any
+
+    from gradcli.errors import Span
+
+
+class Target:
+    """What is differentiated: its name, its tensor, where it stands, and whether it is a sum."""
+
+    __slots__ = ("name", "span", "tensor")
+
+    def __init__(self, name: str, tensor: Any, span: Span) -> None:
+        self.name = name
+        self.tensor = tensor
+        self.span = span
+
+
+class Program:
+    """A parsed expression file. Shapes: a scalar is a float, anything else a NumPy array.
+
+    Every question raises `GradcliError` with `.code`, `.span` and `.help` for bad input.
+    """
+
+    def __init__(self, source: Source) -> None:
+        self.source = source
+        self.statements = parse(source)
+        self.names = Names(self.statements)
+
+    # --- running ------------------------------------------------------------------------------
+
+    def run(self, at: Mapping[str, Any] | None = None, *, max_steps: int = MAX_STEPS,
+            max_bytes: float | None = None, log: bool = False) -> Run:
+        """Run with the given values of inputs and variables (floats, lists or arrays).
+
+        max_bytes: what one array may take, by default half of the machine. log: keep what
+        explanations need.
+        """
+        given = {name: plain_value(name, value) for name, value in (at or {}).items()}
+        self.names.check(self.source, given)
+        undeclared = {
+            name: value for name, value in given.items()
+            if name in self.names.inputs or (name in CONSTANTS and name not in self.names.bound)}
+        if max_bytes is None:
+            max_bytes = _half_of_memory()
+        before, limits.max_bytes = limits.max_bytes, max_bytes
+        try:
+            return Interpreter(
+                self.source, undeclared, given, max_steps, log).execute(self.statements)
+        finally:
+            limits.max_bytes = before
+
+    def targets(self, run: Run, of: Sequence[str] = ()) -> list[Target]:
+        """The targets by name; by default the last expression that stands alone, else the last
+        bound name. A name with commas is one target, the sum of several.
+        """
+        if not of:
+            return [self._default_target(run)]
+        return [self._named_target(run, name) for name in of]
+
+    def unnamed(self) -> str:
+        """What a result without a name is called."""
+        used = "f" in self.names.bound or "f" in self.names.functions or "f" in self.names.reads
+        return "result" if used else "f"
+
+    def _default_target(self, run: Run) -> Target:
+        if run.results:
+            value, span = run.results[-1]
+            return Target(self.unnamed(), value, span)
+        if run.last is not None:
+            binding = run.bindings[run.last][-1]
+            return Target(run.last, binding.value, binding.span)
+        raise GradcliError(Diagnostic(
+            "E0210", f"`{self.source.name}` has nothing to evaluate", span=(0, 0),
+            source=self.source, help="write an expression such as x^2"))
+
+    def _named_target(self, run: Run, names: str) -> Target:
+        parts = []
+        for name in names.split(","):
+            bindings = run.bindings.get(name)
+            if bindings:
+                parts.append(Target(name, bindings[-1].value, bindings[-1].span))
+            elif name == self.unnamed() and run.results:
+                parts.append(Target(name, *run.results[-1]))
+            else:
+                raise self._no_such_name(name, "--of")
+        if len(parts) == 1:
+            return parts[0]
+        return Target(names, [p.tensor for p in parts], parts[-1].span)
+
+    def _no_such_name(self, name: str, option: str) -> GradcliError:
+        known = list(self.names.order)
+        near = nearest(name, known)
+        if name in self.names.functions:
+            parameters = self.names.functions[name].parameters
+            help = f"it is a function; write a line such as y = {name}({', '.join(parameters)})"
+        elif near:
+            help = f"did you mean `{near}`?"
+        else:
+            help = f"its names are {', '.join(known[:8])}" if known else "the file has no names"
+        return GradcliError(Diagnostic(
+            "E0204", f"{option} names `{name}`, which the file does not have", span=(0, 0),
+            source=self.source, help=help))
+
+    def default_sources(self) -> list[str]:
+        """Every trainable variable and input, in order of appearance."""
+        names = []
+        for name in self.names.order:
+            d = self.names.declared.get(name)
+            if d is not None and d.keyword in ("var", "input"):
+                names.append(name)
+            elif d is None and name in self.names.inputs:
+                names.append(name)
+        return names
+
+    def sources(self, run: Run, wrt: Sequence[str] = ()) -> list[Binding]:
+        """The bindings that the names mean: the first value of a variable, input or plain
+        constant; the last of a name that is computed.
+        """
+        names = list(wrt)
+        if not names:
+            names = [
+                n for n in self.default_sources()
+                if run.bindings[n][0].kind in ("variable", "input") and is_float(
+                    run.bindings[n][0].value.value)]
+            if not names:
+                raise self._nothing_to_differentiate(run)
+        found = []
+        for name in names:
+            bindings = run.bindings.get(name)
+            if not bindings:
+                raise self._no_such_name(name, "--wrt")
+            first = bindings[0]
+            found.append(bindings[-1] if first.kind == "computed" else first)
+            if not isinstance(found[-1].value, Tensor):
+                raise GradcliError(Diagnostic(
+                    "E0310", f"`{name}` is a structure, not a tensor", span=found[-1].span,
+                    source=self.source, help="name one of its items on a line of its own"))
+        return found
+
+    def _nothing_to_differentiate(self, run: Run) -> GradcliError:
+        plain = [n for n, b in run.bindings.items() if b[0].kind in ("literal", "constant")]
+        help = (f"name one: --wrt {plain[0]}" if plain
+                else "write a formula with a variable, such as x^2")
+        return GradcliError(Diagnostic(
+            "E0211", "there is no variable or input to differentiate with respect to",
+            span=(0, 0), source=self.source, help=help))
+
+    # --- questions ----------------------------------------------------------------------------
+
+    def value(self, of: str | None = None, at: Mapping[str, Any] | None = None) -> Any:
+        """The value of a target: a float, int, bool, str or array."""
+        run = self.run(at)
+        with run.record:
+            target = self.targets(run, [of] if of else ())[0]
+            return plain_structure(target.tensor)
+
+    def gradient(self, of: str | None = None, wrt: str | Sequence[str] | None = None,
+                 at: Mapping[str, Any] | None = None) -> dict[str, Any]:
+        """Name of a source to the gradient of the sum of the target, in the source's shape; None
+        where no path joins them.
+        """
+        return self._ask(of, wrt, at, lambda t, s: calculus.gradient(parts(t), s))
+
+    def jacobian(self, of: str | None = None, wrt: str | Sequence[str] | None = None,
+                 at: Mapping[str, Any] | None = None) -> dict[str, Any]:
+        """Name of a source to an array of target shape + source shape, or None."""
+        return self._ask(of, wrt, at, lambda t, s: calculus.jacobian(tensor_of(t), s))
+
+    def hessian(self, of: str | None = None, wrt: str | Sequence[str] | None = None,
+                at: Mapping[str, Any] | None = None) -> dict[str, dict[str, Any]]:
+        """Row name to column name to a block of row shape + column shape, or None."""
+        run = self.run(at)
+        with run.record:
+            target = self.targets(run, [of] if of else ())[0]
+            sources = self.sources(run, _names(wrt))
+            blocks = calculus.hessian(tensor_of(target), [s.value for s in sources])
+        return {
+            row.name: {column.name: blocks[i, j] for j, column in enumerate(sources)}
+            for i, row in enumerate(sources)}
+
+    def _ask(self, of: str | None, wrt: str | Sequence[str] | None, at: Mapping[str, Any] | None,
+             question: Callable[[Target, list[Tensor]], list[Any]]) -> dict[str, Any]:
+        run = self.run(at)
+        with run.record:
+            target = self.targets(run, [of] if of else ())[0]
+            sources = self.sources(run, _names(wrt))
+            watched = [
+                s.value if s.kind not in ("constant", "nontrainable") else leaf(s.value.value)
+                for s in sources]
+            answers = question(target, watched)
+        return {s.name: g for s, g in zip(sources, answers, strict=True)}
+
+
+def _names(wrt: str | Sequence[str] | None) -> list[str]:
+    if wrt is None:
+        return []
+    return wrt.split(",") if isinstance(wrt, str) else list(wrt)
+
+
+def tensor_of(target: Target) -> Tensor:
+    """The target as one tensor: a list is stacked, a plain number becomes a leaf."""
+    value = target.tensor
+    if isinstance(value, (NoGradient, str, dict)) or value is None:
+        raise GradcliError(Diagnostic(
+            "E0310", f"`{target.name}` is no tensor to differentiate", span=target.span,
+            help="name a number or a tensor with --of"))
+    value = as_tensor(value)
+    return value if isinstance(value, Tensor) else leaf(value)
+
+
+def parts(target: Target) -> list[Tensor]:
+    """The tensors whose elements a gradient sums: of a list, its items, which need no stacking."""
+    if isinstance(target.tensor, list) and all(
+            isinstance(item, Tensor) for item in target.tensor):
+        return target.tensor
+    return [tensor_of(target)]
+
+
+def plain_structure(value: Any) -> Any:
+    """A value without tensors; a list of numbers becomes one array."""
+    if isinstance(value, NoGradient) or value is None:
+        return None
+    if isinstance(value, dict):
+        return {k: plain_structure(v) for k, v in value.items()}
+    if isinstance(value, list):
+        if all(is_number(item) for item in value) and value:
+            return value_of(as_tensor(value))
+        return [plain_structure(v) for v in value]
+    return value_of(value)
+
+
+def plain_value(name: str, value: Any) -> Any:
+    """A value from outside as the engine holds it. Raises E0306 for anything but numbers."""
+    if type(value) is float:
+        return value
+    if isinstance(value, (bool, str)):
+        return value
+    if isinstance(value, int):
+        return float(value)
+    from gradcli.ops.lazy import np
+    from gradcli.ops.values import plain
+
+    try:
+        array = np.asarray(value)
+        if array.dtype.kind in "iu" and not hasattr(value, "dtype"):
+            array = array.astype(float)
+        if array.dtype.kind not in "fiub":
+            raise TypeError
+    except (TypeError, ValueError):
+        raise GradcliError(Diagnostic(
+            "E0306", f"the value of `{name}` is neither a number nor an array of numbers",
+            help="give a number or a list of rows of equal length")) from None
+    if array.dtype.name not in ("float64", "float32", "int64", "int32", "bool"):
+        array = cast(array, "float64")
+    return plain(array)
+
+
+def _half_of_memory() -> float | None:
+    import os
+
+    try:
+        return 0.5 * os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, ValueError, OSError):
+        return None
+
+
+def constant(text: str, where: str) -> Any:
+    """The value of a constant expression, such as `2*pi` or `[1, 2]`, given in an option.
+
+    Raises E0214 if it reads a name, E01xx if it is no expression.
+    """
+    if text and not text.strip("0123456789.eE+-"):
+        try:
+            return float(text)
+        except ValueError:
+            pass
+    program = Program(Source(text, where))
+    for name, span in program.names.inputs.items():
+        raise GradcliError(Diagnostic(
+            "E0214", f"`{name}` has no value in {where}", span=span, source=program.source,
+            help="give a constant expression, such as 2*pi or [1, 2]"))
+    if len(program.statements) != 1 or program.names.bound or program.names.functions:
+        raise GradcliError(Diagnostic(
+            "E0214", f"{where} takes one constant expression, not `{text}`", span=(0, len(text)),
+            source=program.source, help="such as 3, 2*pi or [1, 2]"))
+    return program.value()
+
+
+def load(path: str) -> Program:
+    """The program in a file. Raises `GradcliError` (E06xx, E01xx)."""
+    return Program(read(str(path)))
+
+
+def loads(text: str, name: str = "<text>") -> Program:
+    """The program in a text."""
+    return Program(Source(text, name))
