@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from gradcli.errors import Span
+    from gradcli.explain.none import Reason
     from gradcli.lang.interpreter import Binding, Run
     from gradcli.tape.record import Entry
     from gradcli.tape.tensor import Tensor
@@ -34,14 +35,9 @@ class Note:
         self.span = span
 
 
-def kinks(run: Run, targets: Sequence[Tensor], source: Tensor, limit: int) -> list[Note]:
-    """Conventions that decided the derivative: a tie, a kink, on the way from source to target.
-
-    limit: how many entries of the record are the program's own (later ones are of sweeps).
-    """
-    entries = run.record.entries[:limit]
-    if not any(e[OP].kink is not None for e in entries):
-        return []
+def kinks(run: Run, targets: Sequence[Tensor], source: Tensor) -> list[Note]:
+    """Conventions that decided the derivative: a tie, a kink, on the way from source to target."""
+    entries = run.record.entries
     wanted: set[int] = set()
     for t in targets:
         if t.id is not None:
@@ -78,13 +74,13 @@ def span_of(entry: Entry) -> Span | None:
     return (place[2], place[3]) if place is not None else None
 
 
-def not_finite(run: Run, targets: Sequence[Tensor], limit: int) -> list[Note]:
+def not_finite(run: Run, targets: Sequence[Tensor]) -> list[Note]:
     """The first operation on the way to a NaN or infinite target whose operands were finite."""
     wanted: set[int] = set()
     for t in targets:
         if t.id is not None and not _finite(t.value):
             wanted |= ancestry(t.id)
-    for entry in run.record.entries[:limit] if wanted else ():
+    for entry in run.record.entries if wanted else ():
         if entry[OUT] in wanted and not _finite(entry[ANS]) and all(map(_finite, entry[VALUES])):
             return [_nonfinite(entry)]
     return []
@@ -133,6 +129,12 @@ def rebound(run: Run, binding: Binding) -> list[Note]:
         return []
     return [Note("rebound", f"`{binding.name}` is bound again here; the derivative is with respect"
                  " to its first value", bindings[1].span)]
+
+
+def requested_zero(why: Reason) -> Note:
+    """A 0 because --unconnected zero asks for it, not because it is the derivative."""
+    return Note("zero-requested", "no path: 0 because --unconnected zero asks for it"
+                f" ({why.message})", why.span)
 
 
 def summed(name: str, count: int, span: Span) -> Note:

@@ -57,6 +57,10 @@ class Record:
         _open.append(self)
         return self
 
+    def has_kinks(self) -> bool:
+        """Whether an operation with a kink ran: then notes may be due."""
+        return any([entry[0].kink is not None for entry in self.entries])
+
     def __exit__(self, *exception: object) -> None:
         _open.remove(self)
 

@@ -1,0 +1,65 @@
+"""Questions of the command line, answered as plain data in the shape of `gradcli/schemas`.
+
+An `Ask` holds what was asked. `grad`, `jac`, `hess`, `evaluate` return one dict each: floats,
+strings, None, nested lists; nothing of NumPy or of the engine. Renderers print them, `--format
+json` dumps them. Explanations and differences are imported when an answer needs them.
+"""
+
+from __future__ import annotations
+
+from gradcli.answers.ask import Ask, answer, troubles
+from gradcli.answers.first_order import first_order, gradients, jacobians
+from gradcli.answers.plain_data import data, shape
+from gradcli.program import plain_structure
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from gradcli.answers.ask import Answer
+
+__all__ = ["Ask", "evaluate", "failed", "grad", "hess", "jac"]
+
+# Relative difference to finite differences above which --verify calls a derivative wrong: they are
+# good for about ten digits on smooth functions.
+VERIFY_TOLERANCE = 1e-5
+
+
+def evaluate(ask: Ask) -> Answer:
+    """Values of the targets."""
+    run = ask.run()
+    results = []
+    with run.record:
+        for target in ask.program.targets(run, ask.of):
+            value = plain_structure(target.tensor)
+            results.append({
+                "of": target.name, "shape": shape(value), "value": data(value),
+                "notes": troubles(ask, run, target)})
+    return answer(ask, "eval", results)
+
+
+def grad(ask: Ask) -> Answer:
+    """Gradients of the targets; of one with several elements, that of their sum."""
+    return first_order(ask, "grad", "gradient", gradients)
+
+
+def jac(ask: Ask) -> Answer:
+    """Jacobians: target shape + source shape."""
+    return first_order(ask, "jac", "jacobian", jacobians)
+
+
+def hess(ask: Ask) -> Answer:
+    """Hessians: a block for each pair of sources, and with `eig` the eigenvalues of the whole."""
+    from gradcli.answers.second_order import second_order
+
+    return second_order(ask)
+
+
+def failed(found: Answer, strict: bool) -> bool:
+    """Whether something checked is wrong: exit status 1."""
+    for result in found["results"]:
+        for part in (*result.get("sources", ()), *result.get("blocks", ())):
+            if strict and part.get("reasons"):
+                return True
+            check = part.get("verify")
+            if check is not None and not check["difference"] <= VERIFY_TOLERANCE:
+                return True
+    return False

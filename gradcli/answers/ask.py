@@ -1,0 +1,96 @@
+"""What was asked of a program, and what every kind of answer needs of it."""
+
+from __future__ import annotations
+
+from gradcli.answers.plain_data import note
+from gradcli.lang.interpreter import MAX_STEPS, is_number
+from gradcli.program import Program, Target
+from gradcli.tape.tensor import Tensor, leaf
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Any
+
+    from gradcli.lang.interpreter import Binding, Run
+
+    Answer = dict[str, Any]
+
+
+class Ask:
+    """What was asked; names as on the command line.
+
+    at: values by name. of: targets, a comma list being a sum. mode: "reverse", "forward" or
+    "finite". output_gradient: weights of the target. watch: constants to watch. tf: TensorFlow's
+    rule that only trainable variables and watched names count.
+    """
+
+    __slots__ = ("at", "eig", "max_bytes", "max_steps", "mode", "of", "output_gradient", "program",
+                 "tf", "unconnected", "verify", "watch", "wrt")
+
+    def __init__(self, program: Program, *, at: Mapping[str, Any] | None = None,
+                 of: Sequence[str] = (), wrt: Sequence[str] = (), mode: str = "reverse",
+                 unconnected: str = "none", output_gradient: Any = None,
+                 watch: Sequence[str] = (), tf: bool = False, verify: bool = False,
+                 eig: bool = False, max_steps: int = MAX_STEPS,
+                 max_bytes: float | None = None) -> None:
+        self.program = program
+        self.at = dict(at or {})
+        self.of = list(of)
+        self.wrt = list(wrt)
+        self.mode = mode
+        self.unconnected = unconnected
+        self.output_gradient = output_gradient
+        self.watch = list(watch)
+        self.tf = tf
+        self.verify = verify
+        self.eig = eig
+        self.max_steps = max_steps
+        self.max_bytes = max_bytes
+
+    def run(self, changed: Mapping[str, Any] | None = None) -> Run:
+        """The program at the point, with some values changed."""
+        return self.program.run({**self.at, **(changed or {})}, max_steps=self.max_steps,
+                                max_bytes=self.max_bytes)
+
+    def same_target(self, run: Run, target: Target) -> Target:
+        """The target of another run of the same program."""
+        unnamed = target.name == self.program.unnamed() and target.name not in run.bindings
+        return self.program.targets(run, [] if unnamed else [target.name])[0]
+
+    def watched(self, binding: Binding) -> bool:
+        """The command line watches what --wrt names, but not a const or trainable=false."""
+        if binding.name in self.watch or binding.kind == "variable":
+            return True
+        return not self.tf and binding.kind not in ("constant", "nontrainable")
+
+    def source(self, binding: Binding) -> Tensor:
+        """The tensor to differentiate with respect to: one that nothing reaches if unwatched."""
+        tensor: Tensor = binding.value
+        return tensor if self.watched(binding) else leaf(tensor.value)
+
+
+def answer(ask: Ask, command: str, results: list[Answer]) -> Answer:
+    """The outermost object."""
+    return {"schema": 1, "command": command, "file": ask.program.source.name, "mode": ask.mode,
+            "results": results}
+
+
+def tensors_of(target: Target) -> list[Tensor]:
+    """The tensors of a target; a plain value has one without a past."""
+    value = target.tensor
+    if isinstance(value, list):
+        return [t for item in value for t in tensors_of(Target(target.name, item, target.span))]
+    if isinstance(value, Tensor):
+        return [value]
+    return [leaf(value if is_number(value) else 0.0)]
+
+
+def troubles(ask: Ask, run: Run, target: Target) -> list[Answer]:
+    """Notes on a target that is NaN or infinite; nothing is loaded for one that is neither."""
+    tensors = tensors_of(target)
+    if all(type(t.value) is float and t.value - t.value == 0.0 for t in tensors):
+        return []
+    from gradcli.explain import notes
+
+    return [note(ask, n) for n in notes.not_finite(run, tensors)]

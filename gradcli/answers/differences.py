@@ -1,0 +1,98 @@
+"""Derivatives of whole programs by differences: `--mode finite` and `--verify`."""
+
+from __future__ import annotations
+
+from gradcli import calculus
+from gradcli.answers.first_order import seeds_of
+from gradcli.answers.plain_data import data, undata, zeros
+from gradcli.errors import Diagnostic, GradcliError
+from gradcli.finite import difference, slope
+from gradcli.ops.values import is_float, shape_of
+from gradcli.program import parts, plain_structure
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from gradcli.answers.ask import Answer, Ask
+    from gradcli.lang.interpreter import Binding
+    from gradcli.program import Target
+
+
+def finite(ask: Ask, target: Target, binding: Binding, *, summed: bool) -> Any:
+    """Difference quotients of the whole program in every element of one source.
+
+    summed: of the weighted sum of the target's elements, else of each. None for an unwatched or
+    integer source. Raises E0212 for a name that is computed.
+    """
+    return _slopes(ask, binding, lambda x: _value_at(ask, target, binding, x, summed))
+
+
+def finite_hessian(ask: Ask, target: Target, row: Binding, column: Binding) -> Any:
+    """Differences of exact gradients: an independent check of the second order alone."""
+    if not ask.watched(row):
+        return None
+
+    def gradient_at(x: Any) -> Any:
+        run = ask.run({column.name: x})
+        with run.record:
+            again = ask.same_target(run, target)
+            source = ask.program.sources(run, [row.name])[0]
+            g = calculus.gradient(parts(again), [source.value])[0]
+        return zeros(shape_of(row.value.value)) if g is None else g
+
+    return _slopes(ask, column, gradient_at)
+
+
+def _slopes(ask: Ask, binding: Binding, f: Callable[[Any], Any]) -> Any:
+    if binding.kind == "computed":
+        raise GradcliError(Diagnostic(
+            "E0212", f"differences need a value that can be changed; `{binding.name}` is computed",
+            span=binding.span, source=ask.program.source,
+            help="name a variable or an input with --wrt"))
+    value = binding.value.value
+    if not ask.watched(binding) or not is_float(value):
+        return None
+    shape = shape_of(value)
+    if not shape:
+        return slope(f, value)
+    from gradcli.ops.lazy import np
+
+    columns = []
+    for k in np.ndindex(shape):
+        def moved(x: float, k: tuple[int, ...] = k) -> Any:
+            changed = np.array(value)
+            changed[k] = x
+            return f(changed)
+
+        columns.append(np.asarray(slope(moved, float(value[k]))))
+    stacked = np.stack(columns, axis=-1)
+    return stacked.reshape(stacked.shape[:-1] + shape)
+
+
+def _value_at(ask: Ask, target: Target, binding: Binding, x: Any, summed: bool) -> Any:
+    run = ask.run({binding.name: x})
+    with run.record:
+        again = ask.same_target(run, target)
+        if not summed:
+            value = plain_structure(again.tensor)
+            return value if shape_of(value) else float(value)
+        tensors = parts(again)
+        weights = seeds_of(ask, tensors) or [1.0] * len(tensors)
+    total = 0.0
+    for t, weight in zip(tensors, weights, strict=True):
+        part = t.value * weight
+        total += float(part.sum()) if shape_of(part) else part
+    return total
+
+
+def verify(ask: Ask, target: Target, bindings: list[Binding], sources: list[Answer], field: str
+           ) -> None:
+    """Add to each source that has a derivative what differences say of it."""
+    for binding, source in zip(bindings, sources, strict=True):
+        if source[field] is None or source["reasons"] or binding.kind == "computed":
+            continue
+        check = finite(ask, target, binding, summed=field == "gradient")
+        source["verify"] = {"method": "finite", field: data(check),
+                            "difference": difference(undata(source[field]), check)}

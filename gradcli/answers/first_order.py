@@ -1,0 +1,147 @@
+"""Gradients and Jacobians as answers."""
+
+from __future__ import annotations
+
+from gradcli import calculus
+from gradcli.answers.ask import answer, tensors_of, troubles
+from gradcli.answers.plain_data import data, note, reason, shape, zeros
+from gradcli.errors import Diagnostic, GradcliError
+from gradcli.ops.values import shape_of
+from gradcli.program import parts, plain_structure, tensor_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import Any
+
+    from gradcli.answers.ask import Answer, Ask
+    from gradcli.lang.interpreter import Binding, Run
+    from gradcli.program import Target
+    from gradcli.tape.tensor import Tensor
+
+    Question = Callable[[Ask, Target, list[Binding]], list[Any]]
+
+
+def first_order(ask: Ask, command: str, field: str, question: Question) -> Answer:
+    """One result per target, in it one item per source."""
+    run = ask.run()
+    results = []
+    with run.record:
+        bindings = ask.program.sources(run, ask.wrt)
+        for target in ask.program.targets(run, ask.of):
+            tensors = tensors_of(target)
+            value = plain_structure(target.tensor)
+            several = command == "grad" and (len(tensors) > 1 or tensors[0].shape != ())
+            found = question(ask, target, bindings)
+            common = troubles(ask, run, target)
+            if several:
+                from gradcli.explain import notes
+
+                count = sum(calculus.size(t.shape) for t in tensors)
+                common.append(note(ask, notes.summed(target.name, count, target.span)))
+            sources = [
+                _source(ask, run, target, binding, g, field)
+                for binding, g in zip(bindings, found, strict=True)]
+            if ask.verify:
+                from gradcli.answers.differences import verify
+
+                verify(ask, target, bindings, sources, field)
+            results.append({
+                "of": target.name, "shape": shape(value), "value": data(value),
+                "summed": several, "sources": sources, "notes": common})
+    return answer(ask, command, results)
+
+
+def _source(ask: Ask, run: Run, target: Target, binding: Binding, g: Any, field: str) -> Answer:
+    value = binding.value.value
+    reasons: list[Answer] = []
+    found: list[Answer] = []
+    if g is None:
+        from gradcli.explain.none import Question, reasons as why
+        from gradcli.explain.notes import requested_zero
+
+        causes = why(Question(
+            ask.program, ask.at, run, target, binding, not ask.watched(binding)))
+        reasons = [reason(ask, r) for r in causes]
+        if ask.unconnected == "zero":
+            whole = shape_of(plain_structure(target.tensor)) if field == "jacobian" else ()
+            g = zeros(whole + shape_of(value))
+            found.append(note(ask, requested_zero(causes[0])))
+    elif run.record.has_kinks() or len(run.bindings.get(binding.name, ())) > 1:
+        from gradcli.explain import notes
+
+        found = [note(ask, n) for n in (
+            *notes.kinks(run, tensors_of(target), binding.value), *notes.rebound(run, binding))]
+    return {
+        "wrt": binding.name, "shape": list(shape_of(value)), "at": data(value), field: data(g),
+        "reasons": reasons, "notes": found}
+
+
+# --- gradients --------------------------------------------------------------------------------
+
+
+def gradients(ask: Ask, target: Target, bindings: list[Binding]) -> list[Any]:
+    """Per source the gradient of the (weighted) sum of the target's elements, or None."""
+    if ask.mode == "finite":
+        from gradcli.answers.differences import finite
+
+        return [finite(ask, target, b, summed=True) for b in bindings]
+    tensors = parts(target)
+    seeds = seeds_of(ask, tensors)
+    sources = [ask.source(b) for b in bindings]
+    if ask.mode == "reverse":
+        return calculus.gradient(tensors, sources, seeds=seeds)
+    return [_forward(tensors, seeds, s) for s in sources]
+
+
+def seeds_of(ask: Ask, tensors: Sequence[Tensor]) -> list[Any]:
+    """--output-gradient as one weight per target; empty if it is not given."""
+    weights = ask.output_gradient
+    if weights is None:
+        return []
+    if len(tensors) == 1:
+        return [weights]
+    given = list(weights) if shape_of(weights) else [weights] * len(tensors)
+    if len(given) != len(tensors):
+        raise GradcliError(Diagnostic(
+            "E0313", f"--output-gradient has {len(given)} weights for {len(tensors)} targets",
+            help="give one for each target, or one number for all"))
+    return [float(w) if shape_of(w) == () else w for w in given]
+
+
+def _forward(tensors: Sequence[Tensor], seeds: Sequence[Any], source: Tensor) -> Any:
+    """The gradient of the weighted sum from tangents in all directions of one source."""
+    total: Any = None
+    for k, t in enumerate(tensors):
+        weight = seeds[k] if seeds else 1.0
+        if t.shape == () == source.shape:
+            part = calculus.jvp(t, [source], [1.0])
+            part = None if part is None else part * weight
+        else:
+            part = calculus.jacobian(t, [source], mode="forward")[0]
+            part = None if part is None else _weighted(part, weight, t.shape)
+        if part is not None:
+            total = part if total is None else total + part
+    return total
+
+
+def _weighted(rows: Any, weight: Any, target_shape: Sequence[int]) -> Any:
+    """The sum over the target's axes of a Jacobian times the target's weights."""
+    from gradcli.ops.lazy import np
+    from gradcli.ops.values import plain
+
+    weights = np.broadcast_to(weight, target_shape)
+    return plain(np.tensordot(weights, rows, axes=len(target_shape)))
+
+
+# --- Jacobians --------------------------------------------------------------------------------
+
+
+def jacobians(ask: Ask, target: Target, bindings: list[Binding]) -> list[Any]:
+    """Per source the Jacobian, target shape + source shape, or None."""
+    if ask.mode == "finite":
+        from gradcli.answers.differences import finite
+
+        return [finite(ask, target, b, summed=False) for b in bindings]
+    mode = "auto" if ask.mode == "reverse" else "forward"
+    return calculus.jacobian(tensor_of(target), [ask.source(b) for b in bindings], mode=mode)

@@ -1,0 +1,77 @@
+"""From the engine's values to plain data: floats, strings, None and nested lists."""
+
+from __future__ import annotations
+
+from gradcli.ops.values import SCALAR_TYPES, shape_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    from gradcli.answers.ask import Answer, Ask
+    from gradcli.errors import Span
+    from gradcli.explain.none import Reason
+    from gradcli.explain.notes import Note
+
+
+def data(value: Any) -> Any:
+    """A value as numbers and nested lists."""
+    if value is None or type(value) in SCALAR_TYPES:
+        return value
+    if isinstance(value, dict):
+        return {k: data(v) for k, v in value.items()}
+    if isinstance(value, list):
+        return [data(v) for v in value]
+    return value.tolist()
+
+
+def undata(value: Any) -> Any:
+    """Nested lists back to an array."""
+    if not isinstance(value, list):
+        return value
+    from gradcli.ops.lazy import np
+
+    return np.array(value)
+
+
+def shape(value: Any) -> list[int] | None:
+    """The shape of a value; None for a structure."""
+    if value is None or isinstance(value, (dict, list)):
+        return None
+    return list(shape_of(value))
+
+
+def zeros(shape: Sequence[int]) -> Any:
+    """Zeros of a shape, a float for a scalar."""
+    if not shape:
+        return 0.0
+    from gradcli.ops.lazy import np
+
+    return np.zeros(shape)
+
+
+def place(ask: Ask, span: Span | None) -> Answer:
+    """Lines and columns from 1, ends exclusive; None without a place."""
+    if span is None:
+        return {"line": None, "column": None, "end_line": None, "end_column": None}
+    line, column = ask.program.source.position(span[0])
+    end_line, end_column = ask.program.source.position(span[1])
+    return {"line": line, "column": column, "end_line": end_line, "end_column": end_column}
+
+
+def reason(ask: Ask, why: Reason) -> Answer:
+    """A cause of None as data."""
+    related = []
+    for span, message in why.related:
+        line, column = ask.program.source.position(span[0])
+        related.append({"line": line, "column": column, "message": message})
+    return {"code": why.code, "message": why.message, **place(ask, why.span),
+            "related": related, "fix": why.fix, "fix_works": why.fix_works}
+
+
+def note(ask: Ask, what: Note) -> Answer:
+    """A note as data."""
+    at = place(ask, what.span)
+    return {"code": what.code, "message": what.message, "line": at["line"],
+            "column": at["column"]}

@@ -1,0 +1,121 @@
+"""Hessians as answers."""
+
+from __future__ import annotations
+
+from gradcli import calculus
+from gradcli.answers.ask import answer, tensors_of, troubles
+from gradcli.answers.plain_data import data, note, reason, shape, zeros
+from gradcli.ops import NAMES
+from gradcli.ops.values import shape_of
+from gradcli.program import plain_structure, tensor_of
+from gradcli.tape.tensor import Tensor, leaf
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+    from gradcli.answers.ask import Answer, Ask
+    from gradcli.lang.interpreter import Binding, Run
+    from gradcli.program import Target
+
+    Blocks = Mapping[tuple[int, int], Any]
+
+
+def second_order(ask: Ask) -> Answer:
+    """One result per target, in it one block per pair of sources."""
+    run = ask.run()
+    with run.record:
+        bindings = ask.program.sources(run, ask.wrt)
+        results = [
+            _result(ask, run, target, bindings)
+            for target in ask.program.targets(run, ask.of)]
+    return answer(ask, "hess", results)
+
+
+def _result(ask: Ask, run: Run, target: Target, bindings: list[Binding]) -> Answer:
+    value = plain_structure(target.tensor)
+    common = troubles(ask, run, target)
+    if run.record.has_kinks() or any(len(run.bindings.get(b.name, ())) > 1 for b in bindings):
+        from gradcli.explain import notes
+
+        for binding in bindings:
+            for n in (*notes.kinks(run, tensors_of(target), binding.value),
+                      *notes.rebound(run, binding)):
+                if note(ask, n) not in common:
+                    common.append(note(ask, n))
+    blocks = _blocks(ask, target, bindings)
+    result = {
+        "of": target.name, "shape": shape(value), "value": data(value),
+        "summed": bool(shape(value)), "at": {b.name: data(b.value.value) for b in bindings},
+        "blocks": _told(ask, run, target, bindings, blocks), "notes": common}
+    if ask.eig:
+        result.update(_eigenvalues(bindings, blocks))
+    return result
+
+
+def _blocks(ask: Ask, target: Target, bindings: list[Binding]) -> Blocks:
+    """Second derivatives by the mode that was asked for; None where the first one is."""
+    n = range(len(bindings))
+    if ask.mode == "finite":
+        from gradcli.answers.differences import finite_hessian
+
+        return {
+            (i, j): finite_hessian(ask, target, bindings[i], bindings[j]) for i in n for j in n}
+    total = tensor_of(target)
+    if total.shape:
+        total = NAMES["sum"](total)
+    return calculus.hessian(
+        total if isinstance(total, Tensor) else leaf(total), [ask.source(b) for b in bindings],
+        mode="forward" if ask.mode == "reverse" else "reverse")
+
+
+def _told(ask: Ask, run: Run, target: Target, bindings: list[Binding], blocks: Blocks
+          ) -> list[Answer]:
+    """The blocks as data, a missing one with the causes of its row's and column's None."""
+    causes = {}
+    for i, b in enumerate(bindings):
+        if blocks[i, i] is None:
+            from gradcli.explain.none import Question, reasons
+
+            causes[i] = [reason(ask, r) for r in reasons(Question(
+                ask.program, ask.at, run, target, b, not ask.watched(b)))]
+    told = []
+    for (i, j), block in sorted(blocks.items()):
+        why: list[Answer] = []
+        whole = shape_of(bindings[i].value.value) + shape_of(bindings[j].value.value)
+        if block is None:
+            why = [*causes.get(i, ()), *(causes.get(j, ()) if j != i else ())]
+            block = zeros(whole) if ask.unconnected == "zero" else None
+        told.append({
+            "row": bindings[i].name, "col": bindings[j].name, "shape": list(whole),
+            "hessian": data(block), "reasons": why, "notes": []})
+    return told
+
+
+def _eigenvalues(bindings: list[Binding], blocks: Blocks) -> Answer:
+    """Of the Hessian over all elements of all sources, ascending; definite by their signs."""
+    from gradcli.ops.lazy import np
+
+    if any(block is None for block in blocks.values()):
+        return {"eigenvalues": None, "definiteness": None}
+    sizes = [calculus.size(shape_of(b.value.value)) for b in bindings]
+    matrix = np.block([
+        [np.reshape(blocks[i, j], (m, n)) for j, n in enumerate(sizes)]
+        for i, m in enumerate(sizes)])
+    if not np.isfinite(matrix).all():
+        return {"eigenvalues": None, "definiteness": None}
+    values = np.linalg.eigvalsh((matrix + matrix.T) / 2)
+    # An eigenvalue below the rounding of the largest one has no sign to speak of.
+    zero = 1e-12 * max(1e-300, float(np.abs(values).max(initial=0.0)))
+    above, below = bool((values > zero).any()), bool((values < -zero).any())
+    flat = bool((np.abs(values) <= zero).any())
+    if above and below:
+        kind = "indefinite"
+    elif above:
+        kind = "positive semidefinite" if flat else "positive definite"
+    elif below:
+        kind = "negative semidefinite" if flat else "negative definite"
+    else:
+        kind = "zero"
+    return {"eigenvalues": values.tolist(), "definiteness": kind}
