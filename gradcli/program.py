@@ -64,9 +64,17 @@ class Program:
         if max_bytes is None:
             max_bytes = _half_of_memory()
         before, limits.max_bytes = limits.max_bytes, max_bytes
+        interpreter = Interpreter(self.source, undeclared, given, max_steps, log)
         try:
-            return Interpreter(
-                self.source, undeclared, given, max_steps, log).execute(self.statements)
+            return interpreter.execute(self.statements)
+        except GradcliError:
+            if interpreter.missing:
+                from gradcli.explain.none import of_missing
+
+                for diagnostic, gap in interpreter.missing:
+                    why = of_missing(self, at or {}, interpreter.run, gap)[0]
+                    diagnostic.notes = (*diagnostic.notes, why.message)
+            raise
         finally:
             limits.max_bytes = before
 
@@ -119,8 +127,8 @@ class Program:
         else:
             help = f"its names are {', '.join(known[:8])}" if known else "the file has no names"
         return GradcliError(Diagnostic(
-            "E0204", f"{option} names `{name}`, which the file does not have", span=(0, 0),
-            source=self.source, help=help))
+            "E0204", f"{option} names `{name}`, which `{self.source.name}` does not have",
+            span=(0, len(name)), source=Source(name, option), help=help))
 
     def default_sources(self) -> list[str]:
         """Every trainable variable and input, in order of appearance."""

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from gradcli.answers.ask import Ask, answer, troubles
 from gradcli.answers.first_order import first_order, gradients, jacobians
-from gradcli.answers.plain_data import data, shape
+from gradcli.answers.plain_data import data, reason, shape
+from gradcli.lang.verbs import NoGradient
 from gradcli.program import plain_structure
 
 TYPE_CHECKING = False
@@ -30,9 +31,14 @@ def evaluate(ask: Ask) -> Answer:
     with run.record:
         for target in ask.program.targets(run, ask.of):
             value = plain_structure(target.tensor)
-            results.append({
-                "of": target.name, "shape": shape(value), "value": data(value),
-                "notes": troubles(ask, run, target)})
+            told = {"of": target.name, "shape": shape(value), "value": data(value),
+                    "notes": troubles(ask, run, target)}
+            if isinstance(target.tensor, NoGradient):
+                from gradcli.explain.none import of_missing
+
+                told["reasons"] = [
+                    reason(ask, r) for r in of_missing(ask.program, ask.at, run, target.tensor)]
+            results.append(told)
     return answer(ask, "eval", results)
 
 

@@ -8,6 +8,7 @@ from gradcli.answers.plain_data import data, note, reason, shape, zeros
 from gradcli.errors import Diagnostic, GradcliError
 from gradcli.ops.values import shape_of
 from gradcli.program import parts, plain_structure, tensor_of
+from gradcli.source import Source
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -104,7 +105,8 @@ def seeds_of(ask: Ask, tensors: Sequence[Tensor]) -> list[Any]:
     given = list(weights) if shape_of(weights) else [weights] * len(tensors)
     if len(given) != len(tensors):
         raise GradcliError(Diagnostic(
-            "E0313", f"--output-gradient has {len(given)} weights for {len(tensors)} targets",
+            "E0313", f"{len(given)} output gradients for {len(tensors)} targets",
+            span=(0, len(str(weights))), source=Source(str(weights), "--output-gradient"),
             help="give one for each target, or one number for all"))
     return [float(w) if shape_of(w) == () else w for w in given]
 

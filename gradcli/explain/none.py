@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from gradcli.errors import Span
     from gradcli.lang.interpreter import Binding, Run
+    from gradcli.lang.verbs import NoGradient
     from gradcli.program import Program, Target
     from gradcli.tape.record import Entry
 
@@ -83,6 +84,27 @@ def reasons(q: Question) -> list[Reason]:
         if reason.edit is not None:
             reason.fix_works = _works(q, [r.edit for r in found if r.edit is not None])
     return found
+
+
+def of_missing(program: Program, at: Mapping[str, Any], run: Run, gap: NoGradient) -> list[Reason]:
+    """The causes of a gradient that a file asked for itself, as in `g = grad(floor(x), x)`."""
+    from gradcli.lang.interpreter import Binding
+    from gradcli.program import Target
+
+    def name_of(tensor: Any, otherwise: str) -> str:
+        for name, bindings in run.bindings.items():
+            if any(b.value is tensor for b in bindings):
+                return name
+        return otherwise
+
+    source = gap.source
+    kept = [b for bindings in run.bindings.values() for b in bindings if b.value is source]
+    binding = kept[0] if kept else Binding("the source", source, (0, 0), "computed")
+    maker = _maker(run, getattr(gap.target, "id", None))
+    target = Target(name_of(gap.target, "the target"), gap.target,
+                    _span(maker) if maker else (0, 0))
+    with run.record:
+        return reasons(Question(program, at, run, target, binding, False))
 
 
 def _tensors(value: Any) -> list[Tensor]:

@@ -13,7 +13,7 @@ from __future__ import annotations
 from gradcli.errors import Diagnostic, GradcliError, error
 from gradcli.lang import code as c
 from gradcli.lang.declare import declared
-from gradcli.lang.verbs import VERBS, as_tensor, call_operation, truth
+from gradcli.lang.verbs import VERBS, MissingGradient, NoGradient, as_tensor, call_operation, truth
 from gradcli.ops import NAMES
 from gradcli.ops.kinds import EDGE
 from gradcli.ops.shapes import index as index_op
@@ -113,6 +113,7 @@ class Interpreter:
         self.depth = 0
         self.nested = 0
         self.at: tuple[Any, ...] = (0, None, 0, 0)
+        self.missing: list[tuple[Diagnostic, NoGradient]] = []
         for name, value in inputs.items():
             self.bind(name, leaf(value), (0, 0), "input")
 
@@ -152,6 +153,8 @@ class Interpreter:
                 d.span = self.at[2:]
             if d.source is None:
                 d.source = self.source
+        if isinstance(problem, MissingGradient):
+            self.missing.append((problem.diagnostics[0], problem.missing))
         return problem.diagnostics
 
     def call(self, function: Function, args: Sequence[Any]) -> Any:
@@ -324,7 +327,10 @@ class Interpreter:
             declared(self, arg, initial, dict(zip(names, values, strict=True)))
             self.run.last = arg.name if arg.keyword != "input" else self.run.last
         elif opcode == c.DEFINE:
-            self._check_function(arg)
+            if arg.name in NAMES or arg.name in VERBS:
+                self.run.notes.append((
+                    "shadowed", f"`{arg.name}` is a function of this file, not the operation",
+                    (arg.start, arg.end)))
             self.run.functions[arg.name] = arg
         elif opcode == c.METHOD:
             raise _method(arg[0], stack[len(stack) - arg[1] - len(arg[2]) - 1])
@@ -374,18 +380,6 @@ class Interpreter:
                 f" ({', '.join(function.parameters)}), not {total}",
                 help=f"write {function.name}({', '.join(function.parameters)})")
         return dict(zip(names, values, strict=True))
-
-    def _check_function(self, function: Function) -> None:
-        seen = set()
-        for name in function.parameters:
-            if name in seen:
-                raise error("E0209", f"`{function.name}` has two parameters named `{name}`",
-                            help="give each its own name")
-            seen.add(name)
-        if function.name in NAMES or function.name in VERBS:
-            self.run.notes.append((
-                "shadowed", f"`{function.name}` is a function of this file here, not the operation",
-                (function.start, function.end)))
 
     def _bind_statement(self, name: str, value: Any, span: Span) -> None:
         """`y = e`: a plain number becomes a tensor of its own, so that it can be a source."""

@@ -11,6 +11,7 @@ from gradcli.lang import code as c
 from gradcli.lang.interpreter import CONSTANTS
 from gradcli.lang.verbs import VERBS
 from gradcli.ops import NAMES
+from gradcli.source import Source
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
 
     from gradcli.errors import Span
     from gradcli.lang.code import Code, Declaration, Function, Statement
-    from gradcli.source import Source
 
 
 class Names:
@@ -83,7 +83,7 @@ class Names:
         E0204 (a value for a name that cannot take one).
         """
         found = [
-            self._unknown_function(name, span, source)
+            self._unknown_function(name, span, source, given)
             for name, span in self.calls
             if name not in self.functions and name not in NAMES and name not in VERBS]
         for name, span in self.early.items():
@@ -101,15 +101,16 @@ class Names:
         if missing:
             found.append(self._missing(missing, source))
         if found:
-            found.sort(key=lambda d: d.span or (0, 0))
+            found.sort(key=lambda d: (d.source is not source, d.span or (0, 0)))
             raise GradcliError(*found)
 
     def _declared_default(self, name: str) -> bool:
         d = self.declared.get(name)
         return d is not None and d.has_value
 
-    def _unknown_function(self, name: str, span: Span, source: Source) -> Diagnostic:
-        if name in self.bound or name in self.reads or name in CONSTANTS:
+    def _unknown_function(self, name: str, span: Span, source: Source, given: Mapping[str, Any]
+                          ) -> Diagnostic:
+        if name in self.bound or name in self.reads or name in CONSTANTS or name in given:
             return Diagnostic(
                 "E0206", f"`{name}` is not a function", span=span, source=source,
                 label="a value cannot be called", help=f"to multiply, write {name}*(...)")
@@ -123,7 +124,10 @@ class Names:
 
     def _bad_values(self, source: Source, given: Mapping[str, Any]) -> list[Diagnostic]:
         found = []
+        called = {name for name, _ in self.calls}
         for name in given:
+            if name in called and name not in self.functions:
+                continue  # told where it is called
             if name in self.inputs or (name in self.bound and not self._constant(name)):
                 continue
             if name in CONSTANTS and name not in self.bound:
@@ -137,8 +141,8 @@ class Names:
             else:
                 near = nearest(name, list(self.order))
                 found.append(Diagnostic(
-                    "E0204", f"--at gives `{name}` a value, but the file has no such name",
-                    span=(0, 0), source=source,
+                    "E0204", f"--at gives `{name}` a value, but `{source.name}` has no such name",
+                    span=(0, len(name)), source=Source(f"{name}={_short(given[name])}", "--at"),
                     help=f"did you mean `{near}`?" if near else
                     f"its names are {', '.join(list(self.order)[:8]) or 'none'}"))
         return found
@@ -164,6 +168,10 @@ class Names:
             notes=notes,
             help=f"give {'it' if len(names) == 1 else 'them'} with --at "
             + ",".join(f"{name}=..." for name in missing))
+
+
+def _short(value: Any) -> str:
+    return f"{value:g}" if isinstance(value, float) else "..."
 
 
 def nearest(name: str, names: Iterable[str]) -> str | None:

@@ -38,7 +38,8 @@ def negative_axis(axis: Any, rank: int) -> int:
     if not -rank <= k < rank:
         raise error(
             "E0304", f"axis {k} does not exist: the tensor has {rank} ax{'i' if rank == 1 else 'e'}s",
-            help=f"axes go from 0 to {rank - 1}" if rank else "a scalar has no axes")
+            help=f"axes go from 0 to {rank - 1}" if rank > 1 else
+            "its only axis is 0" if rank else "a scalar has no axes")
     return k if k < 0 else k - rank
 
 

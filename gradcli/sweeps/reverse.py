@@ -11,7 +11,6 @@ Source of the method: Griewank and Walther, Evaluating Derivatives (2008), chapt
 
 from __future__ import annotations
 
-from gradcli.errors import error
 from gradcli.ops.elementwise import multiply, negative
 from gradcli.ops.kinds import EDGE, edge_rule, fast_rules
 from gradcli.ops.lazy import np
@@ -169,7 +168,7 @@ def _shaped_like(c: Any, x: Any, entry: Entry, k: int, g: Any) -> Any:
     shape = core_shape(x)
     if core_shape(c) != shape:
         if len(core_shape(c)) < len(shape):
-            raise error("E0900", f"the rule of `{entry[OP].name}` for argument {k + 1} gave shape"
+            raise RuntimeError(f"the rule of `{entry[OP].name}` for argument {k + 1} gave shape"
                         f" {list(core_shape(c))}, not {list(shape)}")
         c = sum_to(c, shape=shape)
     if entry[BATCH]:

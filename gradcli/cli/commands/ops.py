@@ -8,6 +8,7 @@ from gradcli.errors import Diagnostic, GradcliError
 from gradcli.lang.names import nearest
 from gradcli.ops import NAMES, TABLE
 from gradcli.ops.describe import describe
+from gradcli.source import Source
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,7 +27,8 @@ def run(values: dict[str, Any], environment: Environment) -> int:
     else:
         near = nearest(name, NAMES)
         raise GradcliError(Diagnostic(
-            "E0213", f"there is no operation `{name}`",
+            "E0213", f"there is no operation `{name}`", span=(0, len(name)),
+            source=Source(name, "NAME"),
             help=f"did you mean `{near}`?" if near else "`gradcli ops` lists all"))
     answer = {"schema": 1, "command": "ops", "operations": [describe(op) for op in rows]}
     deliver(answer, values, environment)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from gradcli import render
 from gradcli.errors import Diagnostic, GradcliError
+from gradcli.source import Source
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -78,6 +79,7 @@ def write_file(path: str, text: str) -> None:
     except OSError as problem:
         raise GradcliError(Diagnostic(
             "E0605", f"cannot write `{path}`: {(problem.strerror or str(problem)).lower()}",
+            span=(0, len(path)), source=Source(path, "-o"),
             help="give a file in a folder that you may write to")) from None
 
 

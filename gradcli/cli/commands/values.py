@@ -27,8 +27,8 @@ def ask_from(command: str, program: Program, values: dict[str, Any]) -> Ask:
     """The question that the options put to a program."""
     if values.get("tape") is not None:
         raise GradcliError(Diagnostic(
-            "E0505", f"the file has no tape named `{values['tape']}`", span=(0, 0),
-            source=program.source, help="leave out --tape: one tape covers the whole file"))
+            "E0505", f"`{program.source.name}` has no tape named `{values['tape']}`",
+            span=(0, len(values["tape"])), source=Source(values["tape"], "--tape"), help="leave out --tape: one tape covers the whole file"))
     if values["timeout"] is not None:
         _stop_after(seconds(values["timeout"]) or 0.0)
     weights = values.get("output_gradient")
