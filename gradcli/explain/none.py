@@ -200,17 +200,24 @@ def _cuts(q: Question, targets: Sequence[Tensor], ancestors: set[int]) -> list[R
             if entry[OP].edge(k) and (maker is None or is_float(maker[ANS])):
                 open_ids.add(i)
                 continue
-            cut = entry
-            if entry[OP].edge(k) or entry[OP].role(k) in ("condition", "index"):
-                # What decides is the operation that left the real numbers, not the one that
-                # met its result.
-                cut = maker or entry
+            cut, k = _left_reals(q.run, entry, k, below)
             place = _span(cut) or (0, 0)
             if place not in seen:
                 seen.add(place)
                 found.append(_cut(q, cut, k))
-    return found or [Reason("path-nondifferentiable", f"no derivative passes from"
-                            f" {q.binding.name} to {q.target.name}", q.target.span)]
+    return found
+
+
+def _left_reals(run: Run, entry: Entry, k: int, below: set[int]) -> tuple[Entry, int]:
+    """The operation on this way that took a real number and gave none: what decides is the
+    comparison or cast, not the `where` or `float()` that met its result.
+    """
+    while True:
+        maker = _maker(run, entry[IDS][k])
+        if maker is None or is_float(maker[ANS]):
+            return entry, k
+        entry = maker
+        k = next(n for n, i in enumerate(entry[IDS]) if i in below)
 
 
 def _cut(q: Question, entry: Entry, k: int) -> Reason:

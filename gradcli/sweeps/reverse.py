@@ -36,15 +36,16 @@ def on_floats(entries: Sequence[Entry], seeds: Mapping[int, float], sources: Ite
 
     A source that no path reaches has no item in the result.
     """
-    entries = window(entries, sources, seeds)
-    reached = active(entries, sources)
+    asked = set(sources)
+    entries = window(entries, asked, seeds)
+    reached = active(entries, asked)
     adjoints = {i: g for i, g in seeds.items() if i in reached}
-    wanted = {i: adjoints[i] for i in sources if i in adjoints}
+    wanted: dict[int, float] = {}
     for entry in reversed(entries):
         g = adjoints.pop(entry[OUT], None)
         if g is None:
             continue
-        if entry[OUT] in wanted:
+        if entry[OUT] in asked:
             wanted[entry[OUT]] = g
         op = entry[OP]
         if not op.elementwise:
@@ -60,7 +61,7 @@ def on_floats(entries: Sequence[Entry], seeds: Mapping[int, float], sources: Ite
                 except EDGE:
                     c = g * slope_at_edge(op, k, values, entry[ANS])
                 adjoints[i] = adjoints[i] + c if i in adjoints else c
-    wanted.update((i, adjoints[i]) for i in sources if i in adjoints)
+    wanted.update((i, adjoints[i]) for i in asked if i in adjoints)
     return wanted
 
 
@@ -79,12 +80,11 @@ def reverse(entries: Sequence[Entry], seeds: Mapping[int, Any], sources: Iterabl
     front of those of the target. With `emit` the sweep records itself on the current record.
     A source that no path reaches has no item in the result.
     """
-    sources = list(sources)
-    entries = window(entries, sources, seeds)
-    reached = active(entries, sources)
+    asked = set(sources)
+    entries = window(entries, asked, seeds)
+    reached = active(entries, asked)
     adjoints: dict[int, Any] = {i: g for i, g in seeds.items() if i in reached}
     wanted: dict[int, Any] = {}
-    asked = set(sources)
     record = records.current()
     place = record.place
     for entry in reversed(entries):
