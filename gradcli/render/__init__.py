@@ -1,0 +1,47 @@
+"""How answers and errors look: one module per output format.
+
+An answer is a plain dict of the shape that the schemas in `gradcli/schemas` describe, made of
+dicts, lists, strings, numbers, booleans and None. Renderers read a missing key as absent and know
+no mathematics. `text` serves the formats that are a pure function of the answer; tables depend on
+a terminal and have a module of their own, `gradcli.render.table`, the only one to import rich.
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+FORMATS = ("plain", "json", "ndjson", "csv", "tsv", "markdown", "latex")
+
+
+def text(answer: dict[str, Any], format: str) -> str:
+    """The answer in one of FORMATS, ending in a line end (empty if there is nothing to print).
+
+    Raises ValueError for any other format.
+    """
+    if format == "plain":
+        from gradcli.render import plain
+
+        return plain.render(answer)
+    if format == "json":
+        from gradcli.render import json
+
+        return json.render(answer)
+    if format == "ndjson":
+        from gradcli.render import json
+
+        return json.render_ndjson(answer)
+    if format in ("csv", "tsv"):
+        from gradcli.render import delimited
+
+        return delimited.render(answer, "\t" if format == "tsv" else ",")
+    if format == "markdown":
+        from gradcli.render import markdown
+
+        return markdown.render(answer)
+    if format == "latex":
+        from gradcli.render import latex
+
+        return latex.render(answer)
+    raise ValueError(f"unknown format `{format}`; there are {', '.join(FORMATS)}")

@@ -1,0 +1,188 @@
+"""The numbers of an answer one by one, for the formats that list them.
+
+What `plain`, `delimited` and `markdown` print differs in dress only; here the arrays are taken
+apart once for all of them.
+"""
+
+from __future__ import annotations
+
+from itertools import product
+
+from gradcli.render import numbers
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from typing import Any
+
+    Index = tuple[int | str, ...]
+    Label = tuple[str, Index]
+    Matrix = tuple[list[Label], list[Label], list[list[Any]]]
+    Named = list[tuple[str, Any, dict[str, Any]]]
+    Remark = tuple[list[str], Any, dict[str, Any], int]
+
+# The relative difference above which --verify fails, as in gradcli.answers, which is out of reach
+# for this layer.
+TOLERANCE = 1e-5
+
+
+def gradients(result: dict[str, Any]) -> Iterator[tuple[dict[str, Any], Index, Any, Any, Any]]:
+    """(source, index, value at the point, gradient, checked gradient) of each element.
+
+    A None of an array is one entry with the index (); so is an answer without a check.
+    """
+    for source in result.get("sources") or ():
+        at, check = source.get("at"), (source.get("verify") or {}).get("gradient")
+        for index, value in numbers.elements(source.get("gradient")):
+            yield source, index, pick(at, index), value, pick(check, index)
+
+
+def jacobians(result: dict[str, Any]) -> Iterator[tuple[dict[str, Any], Index, Index, Any, Any]]:
+    """(source, index of the target, index of the source, value, checked value) of each element."""
+    rank = len(result.get("shape") or ())
+    for source in result.get("sources") or ():
+        verify = source.get("verify") or {}
+        check = verify.get("jacobian", verify.get("gradient"))
+        for index, value in numbers.elements(source.get("jacobian")):
+            yield source, index[:rank], index[rank:], value, pick(check, index)
+
+
+def hessians(result: dict[str, Any]) -> Iterator[tuple[dict[str, Any], Index, Index, Any]]:
+    """(block, index of the row, index of the column, value) of each element of each block."""
+    for block in result.get("blocks") or ():
+        rank = len(source_shape(result, block["row"]))
+        for index, value in numbers.elements(block.get("hessian")):
+            yield block, index[:rank], index[rank:], value
+
+
+def jacobian_matrix(result: dict[str, Any]) -> Matrix:
+    """(rows, columns, values): elements of the target by elements of all sources.
+
+    Labels are (name, index). A source whose Jacobian is None has None everywhere.
+    """
+    target = tuple(result.get("shape") or numbers.shape(result.get("value")))
+    sources = result.get("sources") or []
+    rows = _labels(result["of"], target)
+    columns: list[Label] = []
+    values: list[list[Any]] = [[] for _ in rows]
+    for source in sources:
+        jacobian = source.get("jacobian")
+        inner = source.get("shape")
+        found = _labels(source["wrt"], numbers.shape(jacobian)[len(target):]
+                        if inner is None else tuple(inner))
+        columns += found
+        for line, (_, row) in zip(values, rows, strict=True):
+            line += [pick(jacobian, row + column) for _, column in found]
+    return rows, columns, values
+
+
+def hessian_matrix(result: dict[str, Any]) -> Matrix:
+    """(rows, columns, values) of all blocks together; "" where there is no block at all."""
+    blocks = {(block["row"], block["col"]): block for block in result.get("blocks") or ()}
+    rows, columns = [
+        [label for name in dict.fromkeys([pair[side] for pair in blocks])
+         for label in _labels(name, source_shape(result, name))] for side in (0, 1)]
+    return rows, columns, [[
+        pick(blocks[row, column].get("hessian"), at + to) if (row, column) in blocks else ""
+        for column, to in columns] for row, at in rows]
+
+
+def _labels(name: str, shape: Sequence[int]) -> list[Label]:
+    return [(name, index) for index in product(*map(range, shape))]
+
+
+def source_shape(result: dict[str, Any], name: str) -> tuple[int, ...]:
+    """The shape of a Hessian's source, from its value or else from its own block."""
+    at = (result.get("at") or {}).get(name)
+    if at is not None:
+        return numbers.shape(at)
+    for block in result.get("blocks") or ():
+        if block["row"] == block["col"] == name:
+            whole = tuple(block.get("shape") or numbers.shape(block.get("hessian")))
+            return whole[:len(whole) // 2]
+    return ()
+
+
+def eigen(result: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+    """(`eigenvalue[0]`, number), ..., (`definiteness`, word); nothing unless --eig was asked."""
+    for index, value in enumerate(result.get("eigenvalues") or ()):
+        yield f"eigenvalue[{index}]", value
+    if result.get("definiteness") is not None:
+        yield "definiteness", result["definiteness"]
+
+
+def pick(value: Any, index: Index) -> Any:
+    """The element at `index`; the whole if it is no array; None if there is no such element."""
+    for position in index:
+        if not isinstance(value, list):
+            break
+        if not isinstance(position, int) or position >= len(value):
+            return None
+        value = value[position]
+    return value
+
+
+def named(command: str, result: dict[str, Any]) -> Named:
+    """(name, value, item) of whatever can have reasons and notes: `dy/dx`, 6.0, the source."""
+    of = result["of"]
+    if command == "eval":
+        return [(of, result.get("value"), result)]
+    own: Named = [("", "", {"notes": result.get("notes")})]     # what concerns all of them
+    if command == "hess":
+        return [(numbers.second_derivative(of, block["row"], block["col"]), block.get("hessian"),
+                 block) for block in result.get("blocks") or ()] + own
+    field = "jacobian" if command == "jac" else "gradient"
+    return [(numbers.first_derivative(of, source["wrt"]), source.get(field), source)
+            for source in result.get("sources") or ()] + own
+
+
+def reasons(items: Named) -> list[Remark]:
+    """(names, value, reason, which of the causes of the first name) of each distinct reason."""
+    return _shared([(name, value, reason, at) for name, value, item in items
+                    for at, reason in enumerate(item.get("reasons") or ())])
+
+
+def notes(items: Named) -> list[Remark]:
+    """The same of each distinct note."""
+    return _shared([(name, value, note, 0) for name, value, item in items
+                    for note in item.get("notes") or ()])
+
+
+def _shared(found: list[tuple[str, Any, dict[str, Any], int]]) -> list[Remark]:
+    """The names of equal remarks together, in order of the first."""
+    groups: dict[Any, Remark] = {}
+    for name, value, remark, at in found:
+        key = (remark.get("code"), remark["message"], remark.get("line"), remark.get("column"),
+               remark.get("fix"), value is None, at > 0)
+        groups.setdefault(key, ([], value, remark, at))[0].append(name)
+    return list(groups.values())
+
+
+def listed(names: list[str]) -> str:
+    """At most four names, and how many more there are."""
+    more = f" and {len(names) - 4} more" if len(names) > 4 else ""
+    return ", ".join(names[:4]) + more
+
+
+def told(names: list[str], remark: dict[str, Any]) -> str:
+    """`dy/dx: the message (line 3)`, without a name if it concerns all."""
+    who = listed(names)
+    return f"{f'{who}: ' if who else ''}{remark['message']}{line(remark)}"
+
+
+def disagrees(check: dict[str, Any]) -> bool:
+    """Whether an independent result differs, by its own word or else by TOLERANCE."""
+    difference = check.get("difference")
+    if check.get("agrees") is not None or difference is None:
+        return check.get("agrees") is False
+    return not difference <= TOLERANCE
+
+
+def derivatives(operation: dict[str, Any]) -> list[str]:
+    """The formulas of an operation's derivatives, `None` for an argument without one."""
+    return [numbers.exact(text) for text in operation.get("derivative") or ()]
+
+
+def line(remark: dict[str, Any]) -> str:
+    """` (line 3)`, or nothing."""
+    return f" (line {remark['line']})" if remark.get("line") else ""

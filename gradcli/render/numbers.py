@@ -1,0 +1,139 @@
+"""Numbers and names of elements as text.
+
+Two ways to write a number: `exact` is the shortest text that reads back to the same float (all
+machine formats), `significant` rounds for people (tables only). `significant` keeps trailing
+zeros of a number it had to round, so that `1` is exactly 1 and `1.00000` is merely close to it.
+
+Elements of arrays are `dy/dx[0,1]`, `dy[0]/dx[1]`, `d2y/dxdx`, `d2y/dx[0]dx[1]`, `y[0]`.
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from typing import Any
+
+    Index = tuple[int | str, ...]
+
+# Whole numbers below this are not rounded in tables: they are short as they are.
+WHOLE = 1e9
+
+
+def exact(value: Any) -> str:
+    """The shortest text that reads back exactly; `6` for 6.0, `-0`, `1e+300`, `nan`, `inf`.
+
+    Strings come back unchanged, booleans as `true` and `false`, None as `None`, lists as
+    `[1, 2]`, dicts as `{a: 1}`.
+    """
+    if isinstance(value, float):
+        text = float.__repr__(value)
+        return text[:-2] if text.endswith(".0") else text
+    if value is True:
+        return "true"
+    if value is False:
+        return "false"
+    if isinstance(value, list):
+        return f"[{', '.join([exact(item) for item in value])}]"
+    if isinstance(value, dict):
+        return f"{{{', '.join([f'{key}: {exact(item)}' for key, item in value.items()])}}}"
+    return str(value)
+
+
+def significant(value: Any, digits: int = 6) -> str:
+    """A float rounded to `digits` significant digits for people; anything else as `exact` does.
+
+    Fixed notation from 0.0001 to below 10^max(digits, 6), exponents beyond. Whole numbers below
+    10^9 and integers are never rounded, and a tiny number stays what it is (1e-17, not 0).
+    """
+    if not isinstance(value, float) or value - value != 0:
+        return exact(value)
+    if value == int(value) and abs(value) < WHOLE:
+        return exact(value)
+    shortest = float.__repr__(value).partition("e")[0].lstrip("-").replace(".", "").strip("0")
+    shown = max(1, min(digits, len(shortest)))
+    scientific = f"{value:.{shown - 1}e}"
+    exponent = int(scientific.partition("e")[2])
+    if -5 < exponent < max(digits, 6):
+        return f"{value:.{max(0, shown - 1 - exponent)}f}"
+    return scientific
+
+
+def aligned(texts: Sequence[str]) -> list[str]:
+    """The texts padded to one width, decimal points below each other; words end where units do."""
+    points = [_point(text) for text in texts]
+    left = max(points, default=0)
+    padded = [" " * (left - point) + text for text, point in zip(texts, points, strict=True)]
+    width = max(map(len, padded), default=0)
+    return [text.ljust(width) for text in padded]
+
+
+def _point(text: str) -> int:
+    """How many characters stand before the decimal point, or before where it would be."""
+    at = 1 if text[:1] in ("-", "+") else 0
+    start = at
+    while at < len(text) and text[at].isdigit():
+        at += 1
+    return at if at > start else len(text)
+
+
+def elements(value: Any, index: Index = ()) -> Iterator[tuple[Index, Any]]:
+    """Every (index, scalar) of nested lists in row-major order; a scalar or None is one with ().
+
+    The keys of dicts are part of the index. Recursion is as deep as the value is nested.
+    """
+    items: Any
+    if isinstance(value, list):
+        items = enumerate(value)
+    elif isinstance(value, dict):
+        items = value.items()
+    else:
+        yield index, value
+        return
+    for position, item in items:
+        if isinstance(item, list | dict):
+            yield from elements(item, (*index, position))
+        else:
+            yield (*index, position), item
+
+
+def shape(value: Any) -> tuple[int, ...]:
+    """The shape of nested lists, by their first elements; () for a scalar."""
+    axes = []
+    while isinstance(value, list):
+        axes.append(len(value))
+        if not value:
+            break
+        value = value[0]
+    return tuple(axes)
+
+
+def regular(value: Any) -> bool:
+    """Whether nested lists are an array: no dicts, and all lists of a level of one shape."""
+    if isinstance(value, dict):
+        return False
+    if not isinstance(value, list) or not value:
+        return True
+    if not isinstance(value[0], list):
+        return not any(isinstance(item, list | dict) for item in value)
+    return len({shape(item) for item in value}) == 1 and all(map(regular, value))
+
+
+def indexed(name: str, index: Index) -> str:
+    """`x`, `x[0]`, `x[0,1]`."""
+    return f"{name}[{','.join(map(str, index))}]" if index else name
+
+
+def first_derivative(of: str, wrt: str, row: Index = (), column: Index = ()) -> str:
+    """`dy/dx`, `dy/dx[0,1]`, `dy[0]/dx[1]`; a target that is no name gets brackets: `d(a,b)/dx`."""
+    return f"d{indexed(_closed(of), row)}/d{indexed(_closed(wrt), column)}"
+
+
+def second_derivative(of: str, row: str, column: str, at: Index = (), to: Index = ()) -> str:
+    """`d2y/dxdy`, `d2y/dxdx`, `d2y/dx[0]dx[1]`."""
+    return f"d2{_closed(of)}/d{indexed(_closed(row), at)}d{indexed(_closed(column), to)}"
+
+
+def _closed(name: str) -> str:
+    """The name, in round brackets unless it is one, possibly indexed or dotted."""
+    return name if name.partition("[")[0].replace(".", "").isidentifier() else f"({name})"

@@ -1,0 +1,63 @@
+"""One `name<TAB>value` per line, for shells: `cut -f2`, `awk`, `grep`.
+
+Gradients, Jacobians and Hessians print no values and arrays one line per element; None is `None`.
+With --verify a third column holds the independent result. Operations print their derivatives.
+"""
+
+from __future__ import annotations
+
+from gradcli.render import entries, numbers
+from gradcli.render.visible import visible
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+    Row = tuple[str, ...]
+
+
+def render(answer: dict[str, Any]) -> str:
+    """All lines of the answer, results in order."""
+    rows = _operations(answer) if answer.get("command") == "ops" else _results(answer)
+    return "".join(["\t".join(map(visible, row)) + "\n" for row in rows])
+
+
+def _results(answer: dict[str, Any]) -> Iterator[Row]:
+    rows = {"eval": _values, "jac": _jacobian, "hess": _hessian}.get(answer["command"], _gradient)
+    for result in answer.get("results") or ():
+        yield from rows(result)
+
+
+def _values(result: dict[str, Any]) -> Iterator[Row]:
+    for index, value in numbers.elements(result.get("value")):
+        yield numbers.indexed(result["of"], index), numbers.exact(value)
+
+
+def _gradient(result: dict[str, Any]) -> Iterator[Row]:
+    for source, index, _, value, check in entries.gradients(result):
+        name = numbers.first_derivative(result["of"], source["wrt"], (), index)
+        yield (name, numbers.exact(value), *_check(source, check))
+
+
+def _jacobian(result: dict[str, Any]) -> Iterator[Row]:
+    for source, row, column, value, check in entries.jacobians(result):
+        name = numbers.first_derivative(result["of"], source["wrt"], row, column)
+        yield (name, numbers.exact(value), *_check(source, check))
+
+
+def _check(source: dict[str, Any], value: Any) -> Row:
+    return (numbers.exact(value),) if source.get("verify") else ()
+
+
+def _hessian(result: dict[str, Any]) -> Iterator[Row]:
+    for block, row, column, value in entries.hessians(result):
+        name = numbers.second_derivative(result["of"], block["row"], block["col"], row, column)
+        yield name, numbers.exact(value)
+    for name, value in entries.eigen(result):
+        yield name, numbers.exact(value)
+
+
+def _operations(answer: dict[str, Any]) -> Iterator[Row]:
+    for operation in answer.get("operations") or ():
+        yield operation["name"], ", ".join(entries.derivatives(operation))

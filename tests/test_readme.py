@@ -1,0 +1,51 @@
+"""The README's own commands: each is run at a terminal of 80 columns and prints what is shown."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+from transcripts import ROOT, blocks, make_shim, on_terminal, steps
+
+README = ROOT / "README.md"
+SHOWN = [step for block in blocks(README.read_text()) for step in steps(block)]
+
+
+@pytest.fixture(scope="module")
+def shim(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return make_shim(tmp_path_factory.mktemp("bin"))
+
+
+def test_there_is_a_tour() -> None:
+    assert len(SHOWN) >= 12
+    used = {word for command, _ in SHOWN for word in command.split()}
+    assert {"grad", "jac", "hess", "eval", "ops"} <= used
+
+
+@pytest.mark.parametrize(("command", "shown"), SHOWN, ids=[command for command, _ in SHOWN])
+def test_command_prints_what_the_readme_shows(
+        command: str, shown: str, shim: Path, request: pytest.FixtureRequest) -> None:
+    printed = on_terminal(command, ROOT, shim)
+    if request.config.getoption("--update-golden"):
+        text = README.read_text()
+        README.write_text(text.replace(f"$ {command}\n{shown}", f"$ {command}\n{printed}"))
+        return
+    assert printed.rstrip("\n") == shown.rstrip("\n")
+
+
+def test_python_example_gives_what_it_shows() -> None:
+    """`>>>` lines of the README's Python block, evaluated; the line below is their value."""
+    block = README.read_text().split("```python\n")[1].split("```")[0].splitlines()
+    names: dict[str, object] = {}
+    compared = 0
+    for line, following in zip(block, [*block[1:], ""], strict=True):
+        if not line.startswith(">>> "):
+            continue
+        code = line[4:]
+        if following and not following.startswith(">>>"):
+            assert eval(code, names) == ast.literal_eval(following)
+            compared += 1
+        else:
+            exec(code, names)
+    assert compared >= 2

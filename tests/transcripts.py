@@ -1,0 +1,104 @@
+"""Transcripts: `$ command` lines with the output that follows them, as README and samples show it."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import struct
+import subprocess
+import sys
+from collections.abc import Iterator
+from io import BytesIO, TextIOWrapper
+from pathlib import Path
+
+from gradcli.cli.environment import Environment
+from gradcli.cli.main import run
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def blocks(markdown: str) -> Iterator[str]:
+    """The texts of the ```console blocks of a Markdown page."""
+    for part in markdown.split("```console\n")[1:]:
+        yield part.split("```")[0]
+
+
+def steps(block: str) -> Iterator[tuple[str, str]]:
+    """(command, output) for each `$ ` line of a block; a line ending in a backslash goes on."""
+    command, output = "", ""
+    for line in block.splitlines(keepends=True):
+        if line.startswith("$ "):
+            if command:
+                yield command, output
+            command, output = line[2:].rstrip("\n"), ""
+        else:
+            output += line
+    if command:
+        yield command, output
+
+
+def in_process(arguments: list[str], stdin: bytes = b"") -> tuple[int, str, str]:
+    """A piped command line in this process: status, stdout, stderr."""
+    streams = [TextIOWrapper(BytesIO(), encoding="utf-8", newline="") for _ in range(2)]
+    environment = Environment(BytesIO(stdin), *streams, variables={"COLUMNS": "80"})
+    before = os.getcwd()
+    os.chdir(ROOT)
+    try:
+        status = run(arguments, environment)
+    finally:
+        os.chdir(before)
+    texts = []
+    for stream in streams:
+        stream.flush()
+        texts.append(stream.buffer.getvalue().decode())  # type: ignore[attr-defined]
+    return status, texts[0], texts[1]
+
+
+def header_commands(path: Path) -> list[list[str]]:
+    """The commands in a sample's header, `# gradcli grad FILE --wrt x`, as argument lists."""
+    name = str(path.relative_to(ROOT))
+    found = []
+    for line in path.read_bytes().splitlines():
+        if line.startswith(b"# gradcli "):
+            words = shlex.split(line[2:].decode())[1:]
+            found.append([name if word == "FILE" else word for word in words])
+    return found
+
+
+def on_terminal(command: str, folder: Path, shim: Path) -> str:
+    """A shell command as a person at a terminal of 80 columns sees it, both streams together."""
+    import fcntl
+    import pty
+    import termios
+
+    master, slave = pty.openpty()
+    fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
+    process = subprocess.Popen(
+        ["bash", "-c", command], cwd=folder, stdin=subprocess.DEVNULL, stdout=slave, stderr=slave,
+        env={**os.environ, "PATH": f"{shim}:{os.environ['PATH']}", "NO_COLOR": "1",
+             "TERM": "xterm-256color", "PYTHONIOENCODING": "utf-8"})
+    os.close(slave)
+    data = b""
+    while True:
+        try:
+            chunk = os.read(master, 65536)
+        except OSError:  # the other end is closed: Linux says so by an error
+            break
+        if not chunk:
+            break
+        data += chunk
+    os.close(master)
+    process.wait()
+    text = data.decode().replace("\r\n", "\n")
+    return "\n".join(line.rstrip() for line in text.split("\n"))
+
+
+def make_shim(folder: Path) -> Path:
+    """A folder with a `gradcli` command that runs this checkout."""
+    shim = folder / "gradcli"
+    shim.write_text(f'#!/bin/sh\nPYTHONPATH={shlex.quote(str(ROOT))} exec'
+                    f' {shlex.quote(sys.executable)} -m gradcli "$@"\n')
+    shim.chmod(0o755)
+    return folder
+
+
