@@ -153,56 +153,88 @@ def _plain(array: Any) -> Any:
     return np.array(array) if array.shape else float(array)
 
 
-def hessian(target: Tensor, sources: Sequence[Tensor], *, mode: str = "forward"
-            ) -> dict[tuple[int, int], Any]:
-    """Second derivatives of the sum of `target`: (row, column) to a block.
+class Hessian:
+    """Second derivatives: (row, column) to a block, and the pairs where 0 stands because the first
+    derivative does not depend on the column at all.
+    """
 
-    A block has the shape of source row + source column; None where the first derivative is None,
-    zeros where it is constant. Forward over reverse: the gradient is emitted once, then one tangent
-    sweep a source carries all its directions ("reverse": reverse over reverse, for checking).
+    __slots__ = ("blocks", "constant")
+
+    def __init__(self) -> None:
+        self.blocks: dict[tuple[int, int], Any] = {}
+        self.constant: set[tuple[int, int]] = set()
+
+
+def hessian(target: Tensor, sources: Sequence[Tensor], *, mode: str = "forward") -> Hessian:
+    """Second derivatives of the sum of `target`.
+
+    A block has the shape of source row + source column; None where a first derivative is None,
+    zeros where it is constant. Forward over reverse: the gradient is emitted once, then a tangent
+    sweep carries all directions of a source, or of all sources together where they are scalars
+    ("reverse": reverse over reverse, for checking).
     """
     gradients = gradient([target], sources, emit=True)
-    blocks: dict[tuple[int, int], Any] = {}
-    for j, column in enumerate(sources):
-        usable = column.id is not None and is_float(column.value)
-        rows = [
-            (i, g) for i, g in enumerate(gradients)
-            if usable and isinstance(g, Tensor) and g.id is not None]
-        found = _columns(rows, column) if mode == "forward" else _rows(rows, column)
-        for i, row in enumerate(sources):
+    rows = [(i, g) for i, g in enumerate(gradients) if g is not None]
+    found: dict[tuple[int, int], Any] = {}
+    if mode != "forward":
+        found = _rows(rows, sources)
+    elif records.current().scalar and len(records.current().entries) * len(rows) > FLOAT_LOOP:
+        found = _all_columns(rows, sources)
+    else:
+        for j, _ in rows:
+            found.update(_columns(rows, j, sources[j]))
+    out = Hessian()
+    for i, row in enumerate(sources):
+        for j, column in enumerate(sources):
             if gradients[i] is None or gradients[j] is None:
-                blocks[i, j] = None
-            elif i in found:
-                blocks[i, j] = found[i]
+                out.blocks[i, j] = None
+            elif (i, j) in found:
+                out.blocks[i, j] = found[i, j]
             else:
                 shape = row.shape + column.shape
-                blocks[i, j] = np.zeros(shape) if shape else 0.0
-    return blocks
+                out.blocks[i, j] = np.zeros(shape) if shape else 0.0
+                out.constant.add((i, j))
+    return out
 
 
-def _columns(rows: list[tuple[int, Tensor]], column: Tensor) -> dict[int, Any]:
-    """Tangents of gradient rows in all directions of one source."""
-    record = records.current()
+def _columns(rows: list[tuple[int, Tensor]], j: int, column: Tensor) -> dict[tuple[int, int], Any]:
+    """Tangents of all gradients in all directions of one source."""
+    entries = records.current().entries
     targets = [g.id for _, g in rows if g.id is not None]
-    if not targets or column.id is None:
-        return {}
-    if record.scalar:
-        found: dict[int, Any] = dict(
-            tangent.on_floats(record.entries, {column.id: 1.0}, targets))
-        return {i: found[g.id] for i, g in rows if g.id in found}
-    n = size(column.shape)
-    check_bytes(8.0 * n * max(size(g.shape) for _, g in rows))
+    assert column.id is not None
+    found: dict[int, Any]
+    if records.current().scalar:
+        found = dict(tangent.on_floats(entries, {column.id: 1.0}, targets))
+        return {(i, j): found[g.id] for i, g in rows if g.id in found}
+    check_bytes(8.0 * size(column.shape) * max(size(g.shape) for _, g in rows))
     with quiet():
-        found = tangent.tangents(record.entries, {column.id: tangent.basis(column.value)}, targets)
-    return {i: _from_columns(found[g.id], g, column) for i, g in rows if g.id in found}
+        found = tangent.tangents(entries, {column.id: tangent.basis(column.value)}, targets)
+    return {(i, j): _from_columns(found[g.id], g, column) for i, g in rows if g.id in found}
 
 
-def _rows(rows: list[tuple[int, Tensor]], column: Tensor) -> dict[int, Any]:
+def _all_columns(rows: list[tuple[int, Tensor]], sources: Sequence[Tensor]
+                 ) -> dict[tuple[int, int], Any]:
+    """The same for many scalar sources at once: each is one direction of a common seed axis."""
+    n = len(rows)
+    directions = np.eye(n)
+    seeds = {sources[j].id: Tensor(directions[k], None, 1) for k, (j, _) in enumerate(rows)}
+    targets = [g.id for _, g in rows if g.id is not None]
+    with quiet():
+        found = tangent.tangents(records.current().entries, seeds, targets)  # type: ignore[arg-type]
     out = {}
     for i, g in rows:
-        block = jacobian(g, [column], mode="reverse")[0]
-        if block is not None:
-            out[i] = block
+        if g.id in found:
+            along = np.broadcast_to(value_of(found[g.id]), (n,)).tolist()
+            out.update({(i, j): along[k] for k, (j, _) in enumerate(rows)})
+    return out
+
+
+def _rows(rows: list[tuple[int, Tensor]], sources: Sequence[Tensor]) -> dict[tuple[int, int], Any]:
+    out = {}
+    for i, g in rows:
+        for j, block in enumerate(jacobian(g, sources, mode="reverse")):
+            if block is not None:
+                out[i, j] = block
     return out
 
 

@@ -202,7 +202,8 @@ class Program:
         with run.record:
             target = self.targets(run, [of] if of else ())[0]
             sources = self.sources(run, _names(wrt))
-            blocks = calculus.hessian(tensor_of(target), [s.value for s in sources])
+            blocks = calculus.hessian(
+                tensor_of(target), [s.value for s in sources]).blocks
         return {
             row.name: {column.name: blocks[i, j] for j, column in enumerate(sources)}
             for i, row in enumerate(sources)}

@@ -256,9 +256,11 @@ def test_delimited_gradients(format: str) -> None:
 
 def test_delimited_columns() -> None:
     assert list(rows(JACOBIAN)[0]) == ["of", "wrt", "jacobian", "reason"]
-    assert rows(JACOBIAN)[3] == {"of": "y[1]", "wrt": "x[0]", "jacobian": "12.5"}
+    assert rows(JACOBIAN)[3] == {
+        "of": "y[1]", "wrt": "x[0]", "jacobian": "12.5", "reason": ""}
     assert list(rows(HESSIAN)[0]) == ["of", "row", "col", "hessian", "reason"]
-    assert rows(HESSIAN)[2] == {"of": "z", "row": "x", "col": "v[1]", "hessian": "22"}
+    assert rows(HESSIAN)[2] == {
+        "of": "z", "row": "x", "col": "v[1]", "hessian": "22", "reason": ""}
     assert rows(VALUES)[1] == {"of": "A[0,0]", "value": "1"}
     assert [row["check"] for row in rows(CHECKED)] == ["6.0000001", "3"]
     assert rows(OPERATIONS)[1]["derivative"] == "None; c; 1 - c"

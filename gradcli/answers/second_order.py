@@ -44,24 +44,26 @@ def _result(ask: Ask, run: Run, target: Target, bindings: list[Binding]) -> Answ
                       *notes.rebound(run, binding)):
                 if note(ask, n) not in common:
                     common.append(note(ask, n))
-    blocks = _blocks(ask, target, bindings)
+    found = _hessian(ask, target, bindings)
     result = {
         "of": target.name, "shape": shape(value), "value": data(value),
         "summed": bool(shape(value)), "at": {b.name: data(b.value.value) for b in bindings},
-        "blocks": _told(ask, run, target, bindings, blocks), "notes": common}
+        "blocks": _told(ask, run, target, bindings, found), "notes": common}
     if ask.eig:
-        result.update(_eigenvalues(bindings, blocks))
+        result.update(_eigenvalues(bindings, found.blocks))
     return result
 
 
-def _blocks(ask: Ask, target: Target, bindings: list[Binding]) -> Blocks:
+def _hessian(ask: Ask, target: Target, bindings: list[Binding]) -> calculus.Hessian:
     """Second derivatives by the mode that was asked for; None where the first one is."""
     n = range(len(bindings))
     if ask.mode == "finite":
         from gradcli.answers.differences import finite_hessian
 
-        return {
-            (i, j): finite_hessian(ask, target, bindings[i], bindings[j]) for i in n for j in n}
+        found = calculus.Hessian()
+        found.blocks.update({
+            (i, j): finite_hessian(ask, target, bindings[i], bindings[j]) for i in n for j in n})
+        return found
     total = tensor_of(target)
     if total.shape:
         total = NAMES["sum"](total)
@@ -70,9 +72,12 @@ def _blocks(ask: Ask, target: Target, bindings: list[Binding]) -> Blocks:
         mode="forward" if ask.mode == "reverse" else "reverse")
 
 
-def _told(ask: Ask, run: Run, target: Target, bindings: list[Binding], blocks: Blocks
+def _told(ask: Ask, run: Run, target: Target, bindings: list[Binding], found: calculus.Hessian
           ) -> list[Answer]:
-    """The blocks as data, a missing one with the causes of its row's and column's None."""
+    """The blocks as data: a missing one with the causes of its row's and column's None, a zero by
+    structure with a note (with --tf it is None, as in TensorFlow).
+    """
+    blocks = found.blocks
     causes = {}
     for i, b in enumerate(bindings):
         if blocks[i, i] is None:
@@ -83,13 +88,25 @@ def _told(ask: Ask, run: Run, target: Target, bindings: list[Binding], blocks: B
     told = []
     for (i, j), block in sorted(blocks.items()):
         why: list[Answer] = []
+        notes: list[Answer] = []
         whole = shape_of(bindings[i].value.value) + shape_of(bindings[j].value.value)
         if block is None:
             why = [*causes.get(i, ()), *(causes.get(j, ()) if j != i else ())]
             block = zeros(whole) if ask.unconnected == "zero" else None
+        elif (i, j) in found.constant:
+            from gradcli.explain.none import Reason
+            from gradcli.explain.notes import Note
+
+            constant = Note("derivative-constant", f"the first derivative in {bindings[i].name}"
+                            f" does not depend on {bindings[j].name}", target.span)
+            if ask.tf and ask.unconnected == "none":
+                block = None
+                why = [reason(ask, Reason(constant.code, constant.message, constant.span))]
+            else:
+                notes = [note(ask, constant)]
         told.append({
             "row": bindings[i].name, "col": bindings[j].name, "shape": list(whole),
-            "hessian": data(block), "reasons": why, "notes": []})
+            "hessian": data(block), "reasons": why, "notes": notes})
     return told
 
 

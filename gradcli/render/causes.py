@@ -36,14 +36,15 @@ def _place(file: str, place: dict[str, Any]) -> str:
     return ":".join([file, *[str(place[key]) for key in ("line", "column") if place.get(key)]])
 
 
-def text(answer: dict[str, Any]) -> str:
-    """All causes and notes of an answer as plain lines, for standard error beside plain output."""
+def text(answer: dict[str, Any], with_notes: bool) -> str:
+    """The causes of an answer as plain lines, for standard error beside plain output."""
     out = []
     for result in answer.get("results") or ():
         items = entries.named(answer["command"], result)
         for names, value, reason, at in entries.reasons(items):
             out += [f"{head} {said}" if head else said for head, said in lines(
                 answer.get("file") or "", names, value, reason, at)]
-        out += [f"note: {entries.told(names, note)}"
-                for names, _, note, _ in entries.notes(items)]
+        if with_notes:
+            out += [f"note: {entries.told(names, note)}"
+                    for names, _, note, _ in entries.notes(items)]
     return "".join([visible(line) + "\n" for line in out])

@@ -31,17 +31,17 @@ def deliver(answer: dict[str, Any], values: dict[str, Any], environment: Environ
         write(environment.stdout, text)
     else:
         write_file(path, text)
-    if chosen == "plain" and _has_remarks(answer) and not values["quiet"]:
+    if chosen == "plain" and not values["quiet"] and (values["verbose"] or _has_reasons(answer)):
         # One name and value per line has no room for a reason; it goes where messages go.
         from gradcli.render import causes
 
         environment.stdout.flush()
-        write(environment.stderr, causes.text(answer))
+        write(environment.stderr, causes.text(answer, values["verbose"] > 0))
 
 
-def _has_remarks(answer: dict[str, Any]) -> bool:
+def _has_reasons(answer: dict[str, Any]) -> bool:
     return any(
-        part.get("reasons") or part.get("notes") for result in answer.get("results", ())
+        part.get("reasons") for result in answer.get("results", ())
         for part in (result, *result.get("sources", ()), *result.get("blocks", ())))
 
 
