@@ -22,17 +22,18 @@ class Ask:
 
     at: values by name. of: targets, a comma list being a sum. mode: "reverse", "forward" or
     "finite". output_gradient: weights of the target. watch: constants to watch. tf: TensorFlow's
-    rule that only trainable variables and watched names count.
+    rule that only trainable variables and watched names count. verbose: with notes on operations
+    that a function of the file hides.
     """
 
     __slots__ = ("at", "eig", "max_bytes", "max_steps", "mode", "of", "output_gradient", "program",
-                 "tf", "unconnected", "verify", "watch", "wrt")
+                 "tf", "unconnected", "verbose", "verify", "watch", "wrt")
 
     def __init__(self, program: Program, *, at: Mapping[str, Any] | None = None,
                  of: Sequence[str] = (), wrt: Sequence[str] = (), mode: str = "reverse",
                  unconnected: str = "none", output_gradient: Any = None,
                  watch: Sequence[str] = (), tf: bool = False, verify: bool = False,
-                 eig: bool = False, max_steps: int = MAX_STEPS,
+                 eig: bool = False, verbose: bool = False, max_steps: int = MAX_STEPS,
                  max_bytes: float | None = None) -> None:
         self.program = program
         self.at = dict(at or {})
@@ -45,6 +46,7 @@ class Ask:
         self.tf = tf
         self.verify = verify
         self.eig = eig
+        self.verbose = verbose
         self.max_steps = max_steps
         self.max_bytes = max_bytes
 
@@ -87,10 +89,15 @@ def tensors_of(target: Target) -> list[Tensor]:
 
 
 def troubles(ask: Ask, run: Run, target: Target) -> list[Answer]:
-    """Notes on a target that is NaN or infinite; nothing is loaded for one that is neither."""
+    """Notes on names that hide others and on a target that is NaN or infinite; nothing is loaded
+    where there is nothing to say.
+    """
     tensors = tensors_of(target)
-    if all(type(t.value) is float and t.value - t.value == 0.0 for t in tensors):
+    finite = all(type(t.value) is float and t.value - t.value == 0.0 for t in tensors)
+    if finite and not run.notes:
         return []
     from gradcli.explain import notes
 
-    return [note(ask, n) for n in notes.not_finite(run, tensors)]
+    hidden = [notes.Note(*said) for said in run.notes
+              if ask.verbose or said[0] != "shadowed-operation"]
+    return [note(ask, n) for n in (*hidden, *notes.not_finite(run, tensors))]

@@ -329,7 +329,8 @@ class Interpreter:
         elif opcode == c.DEFINE:
             if arg.name in NAMES or arg.name in VERBS:
                 self.run.notes.append((
-                    "shadowed", f"`{arg.name}` is a function of this file, not the operation",
+                    "shadowed-operation",
+                    f"`{arg.name}` is a function of this file, not the operation",
                     (arg.start, arg.end)))
             self.run.functions[arg.name] = arg
         elif opcode == c.METHOD:
@@ -392,7 +393,7 @@ class Interpreter:
             kind = "literal"
         if name in CONSTANTS and name not in self.run.bindings:
             self.run.notes.append((
-                "shadowed", f"`{name}` is bound here and no longer the constant", span))
+                "shadowed-constant", f"`{name}` is bound here and no longer the constant", span))
         self.bind(name, value, span, kind)
         self.run.last = name
 

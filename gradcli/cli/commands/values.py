@@ -37,7 +37,8 @@ def ask_from(command: str, program: Program, values: dict[str, Any]) -> Ask:
         wrt=_names(values.get("wrt", ())), mode=values.get("mode", "reverse"),
         unconnected=values.get("unconnected", "none"), watch=_names(values.get("watch", ())),
         output_gradient=None if weights is None else constant(weights, "--output-gradient"),
-        tf=bool(values.get("tf")), verify=bool(values.get("verify")), eig=bool(values.get("eig")))
+        tf=bool(values.get("tf")), verify=bool(values.get("verify")), eig=bool(values.get("eig")),
+        verbose=values["verbose"] > 0)
     if values["max_steps"] is not None:
         ask.max_steps = values["max_steps"]
     if values["max_memory"] is not None:
