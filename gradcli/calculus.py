@@ -63,12 +63,11 @@ def as_derivative(g: Any, targets: Sequence[Tensor], source: Tensor) -> Tensor:
 
     One that no operation made (the slope of a linear function) becomes a leaf.
     """
-    if type(g) is not Tensor or g.id is None:
-        g = leaf(value_of(g))
+    made = g if isinstance(g, Tensor) and g.id is not None else leaf(value_of(g))
     for t in targets:
-        if t.id is not None and source.id is not None:
-            records.current().derived[g.id] = (t.id, source.id)
-    return g
+        if made.id is not None and t.id is not None and source.id is not None:
+            records.current().derived[made.id] = (t.id, source.id)
+    return made
 
 
 def _own(value: Any) -> Any:
@@ -110,7 +109,7 @@ def jacobian(target: Tensor, sources: Sequence[Tensor], *, mode: str = "auto",
     if target.id is None or not is_float(target.value):
         return [None] * len(sources)
     record = records.current()
-    out = []
+    out: list[Any] = []
     for s in sources:
         if s.id is None or not is_float(s.value):
             out.append(None)

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from gradcli import calculus
 from gradcli.errors import Diagnostic, GradcliError
-from gradcli.lang.interpreter import CONSTANTS, MAX_STEPS, Binding, Interpreter, Run, is_number
+from gradcli.lang.calls import NoGradient, as_tensor
+from gradcli.lang.interpreter import CONSTANTS, MAX_STEPS, Interpreter
 from gradcli.lang.names import Names, nearest
 from gradcli.lang.parser import parse
-from gradcli.lang.verbs import NoGradient, as_tensor
+from gradcli.lang.structures import is_number
 from gradcli.ops.values import cast, is_float, limits
 from gradcli.source import Source, read
 from gradcli.tape.tensor import Tensor, leaf, value_of
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from gradcli.errors import Span
+    from gradcli.lang.run import Binding, Run
 
 
 class Target:

@@ -12,7 +12,7 @@ MAX_BYTES = 16 * 1024 * 1024
 
 
 class Source:
-    """A text with a name. Offsets, lines and columns count code points; lines and columns from 1."""
+    """A text with a name. Offsets, lines and columns count code points, the latter two from 1."""
 
     __slots__ = ("_starts", "name", "text")
 
@@ -92,8 +92,8 @@ def read(path: str, stdin: BinaryIO | None = None) -> Source:
     except (OSError, ValueError) as problem:
         reason = getattr(problem, "strerror", None) or str(problem)
         raise GradcliError(Diagnostic(
-            "E0601", f"cannot read `{path}`: {reason.lower()}", source=Source("", path), span=(0, 0),
-            help=_nearby(path))) from None
+            "E0601", f"cannot read `{path}`: {reason.lower()}", source=Source("", path),
+            span=(0, 0), help=_nearby(path))) from None
     return decode(data, path)
 
 

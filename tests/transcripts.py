@@ -1,4 +1,4 @@
-"""Transcripts: `$ command` lines with the output that follows them, as README and samples show it."""
+"""Transcripts: `$ command` lines and the output that follows, as README and samples show it."""
 
 from __future__ import annotations
 

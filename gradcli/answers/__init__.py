@@ -10,7 +10,7 @@ from __future__ import annotations
 from gradcli.answers.ask import Ask, answer, troubles
 from gradcli.answers.first_order import first_order, gradients, jacobians
 from gradcli.answers.plain_data import data, reason, shape
-from gradcli.lang.verbs import NoGradient
+from gradcli.lang.calls import NoGradient
 from gradcli.program import plain_structure
 
 TYPE_CHECKING = False

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from gradcli.answers.plain_data import note
-from gradcli.lang.interpreter import MAX_STEPS, is_number
+from gradcli.lang.interpreter import MAX_STEPS
+from gradcli.lang.structures import is_number
 from gradcli.program import Program, Target
 from gradcli.tape.tensor import Tensor, leaf
 
@@ -12,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any
 
-    from gradcli.lang.interpreter import Binding, Run
+    from gradcli.lang.run import Binding, Run
 
     Answer = dict[str, Any]
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from gradcli.answers.ask import Answer, Ask
-    from gradcli.lang.interpreter import Binding
+    from gradcli.lang.run import Binding
     from gradcli.program import Target
 
 

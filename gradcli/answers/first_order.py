@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from gradcli.answers.ask import Answer, Ask
-    from gradcli.lang.interpreter import Binding, Run
+    from gradcli.lang.run import Binding, Run
     from gradcli.program import Target
     from gradcli.tape.tensor import Tensor
 
@@ -58,7 +58,8 @@ def _source(ask: Ask, run: Run, target: Target, binding: Binding, g: Any, field:
     reasons: list[Answer] = []
     found: list[Answer] = []
     if g is None:
-        from gradcli.explain.none import Question, reasons as why
+        from gradcli.explain.none import Question
+        from gradcli.explain.none import reasons as why
         from gradcli.explain.notes import requested_zero
 
         causes = why(Question(

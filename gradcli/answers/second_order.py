@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from gradcli.answers.ask import Answer, Ask
-    from gradcli.lang.interpreter import Binding, Run
+    from gradcli.lang.run import Binding, Run
     from gradcli.program import Target
 
     Blocks = Mapping[tuple[int, int], Any]

@@ -17,6 +17,8 @@ from gradcli.cli.environment import Environment
 from gradcli.cli.main import dispatch
 from gradcli.cli.options import ARGUMENTS, EXAMPLES, SUMMARIES, Option, misused, options
 
+Chosen = tuple[str, dict[str, Any]]     # a command and its values
+
 ARGUMENT_HELP = {
     "file": "A file with an expression or program, or - for standard input.",
     "name": "An operation by name or alias; all of them by default.",
@@ -25,21 +27,23 @@ ABOUT = "The gradient calculator of the command line."
 
 
 def run(argv: Sequence[str], environment: Environment) -> int:
-    """Read a command line with Typer and run it; the exit status."""
+    """Read a command line with Typer and run it; the exit status.
+
+    Typer only reads: it would turn an interrupt or a closed pipe into status 1.
+    """
     if environment.variables.get("NO_COLOR") or not environment.terminal(environment.stdout):
         os.environ.setdefault("TYPER_USE_RICH", "0")
-    status: list[int] = []
-    command = typer.main.get_command(_application(environment, status))
+    chosen: list[Chosen] = []
+    command = typer.main.get_command(_application(chosen))
     try:
-        result = command.main(list(argv), prog_name="gradcli", standalone_mode=True)
+        command.main(list(argv), prog_name="gradcli", standalone_mode=True)
     except SystemExit as stop:
-        if status:
-            return status[0]
-        return stop.code if isinstance(stop.code, int) else 0
-    return status[0] if status else result or 0
+        if not chosen:
+            return stop.code if isinstance(stop.code, int) else 0
+    return dispatch(*chosen[0], environment)
 
 
-def _application(environment: Environment, status: list[int]) -> typer.Typer:
+def _application(chosen: list[Chosen]) -> typer.Typer:
     app = typer.Typer(
         name="gradcli", help=ABOUT, no_args_is_help=True, add_completion=True,
         rich_markup_mode=None, context_settings={"help_option_names": ["-h", "--help"]})
@@ -59,11 +63,11 @@ def _application(environment: Environment, status: list[int]) -> typer.Typer:
     for name, summary in SUMMARIES.items():
         examples = "\n".join(f"  {line}" for line in EXAMPLES[name])
         app.command(name, help=f"{summary}\n\n\b\nExamples:\n{examples}")(
-            _command(name, environment, status))
+            _command(name, chosen))
     return app
 
 
-def _command(name: str, environment: Environment, status: list[int]) -> Callable[..., None]:
+def _command(name: str, chosen: list[Chosen]) -> Callable[..., None]:
     """A function with the command's options as its signature: that is where Typer looks."""
     argument = ARGUMENTS[name]
 
@@ -74,7 +78,7 @@ def _command(name: str, environment: Environment, status: list[int]) -> Callable
         problem = misused(name, values)
         if problem is not None:
             raise typer.BadParameter(problem[0], param_hint=problem[1])
-        status.append(dispatch(name, values, environment))
+        chosen.append((name, values))
 
     parameters = [_parameter(argument, str | None, None, typer.Argument(
         help=ARGUMENT_HELP[argument], metavar=argument.upper(), show_default=False))]

@@ -19,13 +19,17 @@ class Environment:
     def __init__(self, stdin: BinaryIO | None = None, stdout: TextIO | None = None,
                  stderr: TextIO | None = None, variables: Mapping[str, str] | None = None) -> None:
         self.stdin = stdin
-        self.stdout = stdout if stdout is not None else sys.stdout
-        self.stderr = stderr if stderr is not None else sys.stderr
+        self.stdout = stdout if stdout is not None else _open(sys.stdout)
+        self.stderr = stderr if stderr is not None else _open(sys.stderr)
         self.variables = os.environ if variables is None else variables
 
     def input(self) -> BinaryIO:
-        """Standard input, as bytes."""
-        return self.stdin if self.stdin is not None else sys.stdin.buffer
+        """Standard input, as bytes; empty if it is closed."""
+        if self.stdin is not None:
+            return self.stdin
+        if sys.stdin is None:
+            return open(os.devnull, "rb")
+        return sys.stdin.buffer
 
     def terminal(self, stream: TextIO) -> bool:
         """Whether a person reads this stream."""
@@ -53,3 +57,8 @@ class Environment:
             return os.get_terminal_size(stream.fileno()).columns or 80
         except (OSError, ValueError, AttributeError):
             return 80
+
+
+def _open(stream: TextIO | None) -> TextIO:
+    """A stream, or nowhere for one that the caller closed (`>&-`): Python has None there."""
+    return open(os.devnull, "w") if stream is None else stream

@@ -48,8 +48,13 @@ def run(argv: Sequence[str], environment: Environment) -> int:
         return OK
     except KeyboardInterrupt:
         return INTERRUPTED
+    except OSError as problem:  # files have errors of their own: this is a full disk, or the like
+        _write(environment.stderr, f"gradcli: cannot write the answer: {problem.strerror}\n")
+        _forget(environment)
+        return BAD_INPUT
     except Exception as problem:  # the last line of defence: a bug is told as one
-        _report(problem, "-vv" in argv, environment)
+        trace = sum([word.count("v") for word in argv if word.startswith("-v")]) > 1
+        _report(problem, trace, environment)
         return BUG
 
 
@@ -103,7 +108,7 @@ def _write(stream: Any, text: str) -> None:
 
 
 def _forget(environment: Environment) -> None:
-    """After a closed pipe, keep Python's shutdown from complaining about it."""
+    """After a failed write, keep Python's shutdown from complaining about it."""
     import os
 
     try:

@@ -81,7 +81,7 @@ OPTIONS = (
            commands=QUESTIONS, metavar="SECONDS"),
 )
 
-ARGUMENTS = {"ops": "name", **{command: "file" for command in QUESTIONS}}
+ARGUMENTS = {"ops": "name", **dict.fromkeys(QUESTIONS, "file")}
 """The one positional argument of each command."""
 
 SUMMARIES = {

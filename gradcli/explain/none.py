@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from typing import Any
 
     from gradcli.errors import Span
-    from gradcli.lang.interpreter import Binding, Run
-    from gradcli.lang.verbs import NoGradient
+    from gradcli.lang.calls import NoGradient
+    from gradcli.lang.run import Binding, Run
     from gradcli.program import Program, Target
     from gradcli.tape.record import Entry
 
@@ -86,9 +86,10 @@ def reasons(q: Question) -> list[Reason]:
     return found
 
 
-def of_missing(program: Program, at: Mapping[str, Any], run: Run, gap: NoGradient) -> list[Reason]:
+def of_missing(program: Program, at: Mapping[str, Any], run: Run, gap: NoGradient
+               ) -> list[Reason]:
     """The causes of a gradient that a file asked for itself, as in `g = grad(floor(x), x)`."""
-    from gradcli.lang.interpreter import Binding
+    from gradcli.lang.run import Binding
     from gradcli.program import Target
 
     def name_of(tensor: Any, otherwise: str) -> str:
@@ -166,8 +167,8 @@ def _unwatched(q: Question) -> Reason:
             "source-constant-unwatched", f"{name} is a constant and nothing watches it",
             (start, d.spans["name"][1]), fix=line.replace("const", "var", 1),
             edit=(start, start + len("const"), "var"), related=related)
-    return Reason("source-constant-unwatched", f"{name} is no trainable variable and nothing watches"
-                  " it", b.span, fix=f"--watch {name}", related=related)
+    return Reason("source-constant-unwatched", f"{name} is no trainable variable and nothing"
+                  " watches it", b.span, fix=f"--watch {name}", related=related)
 
 
 def _first_use(q: Question) -> list[tuple[Span, str]]:
@@ -290,7 +291,7 @@ def _no_path(q: Question, ancestors: set[int]) -> Reason:
                 "source-rebound", f"{name} was bound to a new value, and {q.target.name} uses that"
                 " one", other.span, fix="give the new value a name of its own",
                 related=[(q.binding.span, "the value that was asked for")])
-    if not ancestors or len(ancestors) == 1 and not _leaf_names(q, ancestors):
+    if not ancestors or (len(ancestors) == 1 and not _leaf_names(q, ancestors)):
         return Reason("target-constant", f"{q.target.name} depends on nothing", q.target.span)
     branch = _branch(q)
     if branch is not None:

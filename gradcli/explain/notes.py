@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from gradcli.errors import Span
     from gradcli.explain.none import Reason
-    from gradcli.lang.interpreter import Binding, Run
+    from gradcli.lang.run import Binding, Run
     from gradcli.tape.record import Entry
     from gradcli.tape.tensor import Tensor
 

@@ -1,8 +1,8 @@
 """What a rule of expression.lark does when it is reduced: emit code, hand on a value.
 
 An action is given the parser, the stack of values (`values[-1]` belongs to the rule's last symbol)
-and the number of the next token; the comment beside it is its rule. The value that it returns is the
-number of the new symbol's first token, or what the rule that takes it needs (a count, names).
+and the number of the next token; the comment beside it is its rule. The value that it returns is
+the number of the new symbol's first token, or what the rule that takes it needs (a count, names).
 An alias of the grammar that is not here and not in `statement_actions` names an operation.
 """
 
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from gradcli.lang.parser import Parser
 
     Action = Callable[[Parser, list[Any], int], Any]
+
 
 def _name(parser: Parser, values: list[Any], at: int) -> int:  # ident
     at -= 1
@@ -87,15 +88,15 @@ _MULTIPLIED = IDENTIFIERS | {LPAR, PRIMED, PI, SQRT}
 
 
 def is_malformed_number(parser: Parser, number: int, base: int) -> bool:
-    """Whether number and name together look like one number written wrong: `2e`, `0x10`, `1_000`."""
+    """Whether number and name look like one number written wrong: `2e`, `0x10`, `1_000`."""
     if parser.ends[number] != parser.starts[base] or parser.kinds[base] not in IDENTIFIERS:
         return False
     name = parser.token(base).lower()
     if name[0] == "_":
         return name[1:].isdecimal()
-    digits = _FOREIGN_DIGITS.get(name[0], "")
-    return name == "e" or (
-        parser.token(number) == "0" and len(name) > 1 and bool(digits) and not name[1:].strip(digits))
+    if parser.token(number) == "0" and name[0] in _FOREIGN_DIGITS and len(name) > 1:
+        return not name[1:].strip(_FOREIGN_DIGITS[name[0]])
+    return name == "e"
 
 
 _FOREIGN_DIGITS = {"x": "0123456789abcdef", "o": "01234567", "b": "01"}
@@ -214,7 +215,7 @@ def _choice(parser: Parser, values: list[Any], at: int) -> int:  # disjunction I
 
 
 def _emitted_since(code: Code, start: int) -> int:
-    """Where the code of the text from offset `start` begins: what is older came from text before it."""
+    """Where the code of the text from offset `start` begins; older code is of text before it."""
     place = len(code)
     while place and code[place - 1][2] >= start:
         place -= 1

@@ -5,11 +5,11 @@ tuple `(opcode, argument, start, end)`: `start` and `end` are the offsets in the
 instruction came from, so every value can be traced to its place without further bookkeeping.
 Jumps are relative, so code can be moved and spliced while it is emitted.
 
-    x^2 * sin(y)   ->   LOAD x; PUSH 2.0; BINARY power; LOAD y; CALL (sin, 1, ()); BINARY multiply; RESULT
+    x^2 * sin(y)   ->   LOAD x; PUSH 2.0; BINARY power; LOAD y; CALL (sin, 1, ());
+                        BINARY multiply; RESULT
 """
 
 from __future__ import annotations
-
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -69,8 +69,9 @@ class Declaration:
 
     __slots__ = ("attributes", "dtype", "has_value", "keyword", "name", "shape", "spans")
 
-    def __init__(self, keyword: str, name: str, dtype: str | None, shape: tuple[int | None, ...] | None,
-                 has_value: bool, attributes: tuple[str, ...], spans: dict[str, tuple[int, int]]) -> None:
+    def __init__(self, keyword: str, name: str, dtype: str | None,
+                 shape: tuple[int | None, ...] | None, has_value: bool,
+                 attributes: tuple[str, ...], spans: dict[str, tuple[int, int]]) -> None:
         self.keyword = keyword
         self.name = name
         self.dtype = dtype
@@ -85,7 +86,8 @@ class Function:
 
     __slots__ = ("code", "end", "name", "parameters", "start")
 
-    def __init__(self, name: str, parameters: tuple[str, ...], code: Code, start: int, end: int) -> None:
+    def __init__(self, name: str, parameters: tuple[str, ...], code: Code, start: int, end: int
+                 ) -> None:
         self.name = name
         self.parameters = parameters
         self.code = code

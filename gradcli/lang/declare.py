@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gradcli.errors import Diagnostic, GradcliError, error
+from gradcli.errors import Diagnostic, GradcliError
 from gradcli.ops.values import DTYPES, cast, dtype_of, shape_of, show
 from gradcli.tape.tensor import leaf, value_of
 
@@ -35,7 +35,7 @@ def declared(run: Interpreter, d: Declaration, initial: Any, attributes: Mapping
         raise _at(place, "E0203", f"`{d.name}` has no value",
                   f"give it with --at {d.name}=... or write {d.keyword} {d.name} = ...")
     if isinstance(value, list):
-        from gradcli.lang.verbs import as_tensor
+        from gradcli.lang.calls import as_tensor
 
         value = value_of(as_tensor(value))
     if isinstance(value, dict) or not (hasattr(value, "ndim") or isinstance(

@@ -1,4 +1,4 @@
-"""Backslashes in strings: Python's `\\n`, `\\t`, `\\\\`, quotes, `\\x41`, `\\u03b1`, `\\U0001f600`."""
+"""Backslashes in strings: `\\n`, `\\t`, `\\\\`, quotes, `\\x41`, `\\u03b1`, `\\U0001f600`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def unescaped(text: str, offset: int) -> str:
 
     offset: where `text` lies in the source. Raises E0108 for an escape that means nothing.
     """
-    parts = []
+    parts: list[str] = []
     at = 0
     while (backslash := text.find("\\", at)) >= 0:
         letter = text[backslash + 1]

@@ -15,9 +15,9 @@ from gradcli.lang.lexer import KIND_NAMES
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     # Row of a state: kind of token -> the state to shift to (positive) or the rule to reduce by
-    # (negative); no entry is an error. Row of gotos: symbol -> state. Rule: (symbol, length, name of
-    # the action or None, name of the symbol). Places 0 of rows, gotos and rules are unused; state 1
-    # is the first. See export.py.
+    # (negative); no entry is an error. Row of gotos: symbol -> state. Rule: (symbol, length, name
+    # of the action or None, name of the symbol). Places 0 of rows, gotos and rules are unused;
+    # state 1 is the first. See export.py.
     Row = dict[int, int]
     Rule = tuple[int, int, str | None, str]
     Tables = tuple[tuple[Row, ...], tuple[Row, ...], tuple[Rule, ...]]
@@ -29,7 +29,7 @@ _loaded: Tables | None = None
 
 
 def grammar_text() -> str:
-    """The grammars, joined: `gradcli/grammars` in a wheel, `grammars` beside the package elsewhere."""
+    """The grammars, joined: from `gradcli/grammars` in a wheel, else beside the package."""
     package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     for folder in (package, os.path.dirname(package)):
         try:
@@ -98,7 +98,9 @@ def cache_folder() -> str:
 def _is_ours(folder: str) -> bool:
     """Whether the folder belongs to the user and nobody else may write into it."""
     found = os.lstat(folder)
-    return not hasattr(os, "geteuid") or (found.st_uid == os.geteuid() and not found.st_mode & 0o022)
+    if not hasattr(os, "geteuid"):
+        return True
+    return found.st_uid == os.geteuid() and not found.st_mode & 0o022
 
 
 def _write(folder: str, path: str, data: bytes) -> None:

@@ -12,15 +12,16 @@ from __future__ import annotations
 
 from gradcli.errors import Diagnostic, GradcliError, error
 from gradcli.lang import code as c
+from gradcli.lang.calls import MissingGradient, NoGradient, as_tensor, call_operation
 from gradcli.lang.declare import declared
-from gradcli.lang.verbs import VERBS, MissingGradient, NoGradient, as_tensor, call_operation, truth
+from gradcli.lang.run import Binding, Run
+from gradcli.lang.structures import attribute, bound, is_number, item, literal, truth
+from gradcli.lang.verbs import VERBS
 from gradcli.ops import NAMES
 from gradcli.ops.kinds import EDGE
 from gradcli.ops.shapes import index as index_op
-from gradcli.ops.shapes import transpose
-from gradcli.ops.values import shape_of
-from gradcli.tape.record import Record, fresh_id
-from gradcli.tape.tensor import Tensor, core_shape, leaf, value_of
+from gradcli.tape.record import fresh_id
+from gradcli.tape.tensor import Tensor, core_shape, leaf
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -50,48 +51,8 @@ class Poison:
 POISON = Poison()
 
 
-class Poisoned(Exception):  # noqa: N818 -- not an error: a statement that is skipped
-    """A poisoned name was read."""
-
-
-class Binding:
-    """One binding of a name: the value, where it happened and what kind it is.
-
-    kind: "variable", "nontrainable", "constant", "input", "literal" (a plain `x = 3.0`) or
-    "computed". declaration: for declared names.
-    """
-
-    __slots__ = ("declaration", "kind", "name", "span", "value")
-
-    def __init__(self, name: str, value: Any, span: Span, kind: str,
-                 declaration: Declaration | None = None) -> None:
-        self.name = name
-        self.value = value
-        self.span = span
-        self.kind = kind
-        self.declaration = declaration
-
-
-class Run:
-    """What a program left behind.
-
-    record: what ran. bindings: name to its bindings in order; inputs and variables included.
-    results: (value, span) of each expression that stood alone. functions: those of the file.
-    notes: (code, message, span). last: the name bound last, or None if an expression came last.
-    branches: on request, per condition its (span, value, names in the branch that did not run).
-    """
-
-    __slots__ = ("bindings", "branches", "functions", "last", "notes", "record", "results", "steps")
-
-    def __init__(self) -> None:
-        self.record = Record()
-        self.bindings: dict[str, list[Binding]] = {}
-        self.results: list[tuple[Any, Span]] = []
-        self.functions: dict[str, Function] = {}
-        self.notes: list[tuple[str, str, Span]] = []
-        self.last: str | None = None
-        self.steps = 0
-        self.branches: list[tuple[Span, Any, set[str]]] | None = None
+class Poisoned(Exception):
+    """A poisoned name was read: no error of its own, the statement is skipped."""
 
 
 class Interpreter:
@@ -412,15 +373,15 @@ class Interpreter:
         if len(items) != len(names):
             raise error("E0307", f"{len(names)} names for {len(items)} values",
                         help="give each value a name")
-        for name, item in zip(names, items, strict=True):
-            self._bind_statement(name, item, span)
+        for name, value in zip(names, items, strict=True):
+            self._bind_statement(name, value, span)
 
     def _index(self, shape: Sequence[str], stack: list[Any]) -> None:
         """Pop the parts of an index and the object, push the element or slice."""
         parts: list[Any] = []
         values: list[Any] = []
-        for item in reversed(shape):
-            if item == "i":
+        for part in reversed(shape):
+            if part == "i":
                 value = stack.pop()
                 if value is None:
                     parts.append(None)
@@ -428,76 +389,15 @@ class Interpreter:
                     values.append(as_tensor(value) if isinstance(value, list) else value)
                     parts.append("i")
             else:
-                bounds = {part: stack.pop() for part in reversed(item[1:])}
-                parts.append(slice(*[_bound(bounds.get(part)) for part in "aos"]))
+                bounds = {letter: stack.pop() for letter in reversed(part[1:])}
+                parts.append(slice(*[bound(bounds.get(letter)) for letter in "aos"]))
         parts.reverse()
         values.reverse()
         obj = stack.pop()
         if isinstance(obj, (list, dict)):
-            stack.append(_item(obj, parts, values))
+            stack.append(item(obj, parts, values))
         else:
             stack.append(call_operation(index_op, [obj, *values], {"pattern": tuple(parts)}))
-
-
-def is_number(value: Any) -> bool:
-    """Whether a value can be an operand: a tensor, number, truth value or array."""
-    return type(value) in (Tensor, float, int, bool) or hasattr(value, "ndim")
-
-
-def literal(items: list[Any]) -> Any:
-    """`[1, 2, 3]` is a tensor; a list of anything else is a structure."""
-    if not items:
-        return items
-    for item in items:
-        if type(item) not in (float, int, bool) and not hasattr(item, "ndim"):
-            return items
-    shapes = {shape_of(item) for item in items}
-    if len(shapes) > 1:
-        raise error("E0301", "the rows of this list have different lengths",
-                    help="give every row as many numbers")
-    from gradcli.ops.lazy import np
-
-    return np.array(items)
-
-
-def attribute(obj: Any, name: str) -> Any:
-    """`A.T`, `A.shape` and their kin."""
-    if isinstance(obj, (list, dict)) or obj is None or isinstance(obj, str):
-        raise error("E0308", f"a structure has no attribute `{name}`", help="use an index")
-    if name == "T":
-        return transpose(obj)
-    if name in ("shape", "size", "ndim"):
-        op = NAMES["shape" if name == "shape" else "size"]
-        return len(core_shape(obj)) if name == "ndim" else call_operation(op, [obj], {})
-    raise error("E0308", f"a tensor has no attribute `{name}`", help="it has T, shape, size, ndim")
-
-
-def _item(obj: Any, parts: Sequence[Any], values: Sequence[Any]) -> Any:
-    """An element of a list or dictionary; several indices go inwards one by one."""
-    wanted = iter(values)
-    for part in parts:
-        key = value_of(next(wanted)) if part == "i" else part
-        try:
-            if isinstance(obj, dict):
-                obj = obj[key]
-            elif isinstance(key, slice):
-                obj = obj[key]
-            elif isinstance(obj, list):
-                from gradcli.ops.shapes import whole
-
-                obj = obj[whole(key, "an index")]
-            else:
-                obj = call_operation(index_op, [obj, key], {"pattern": ("i",)})
-        except (KeyError, IndexError, TypeError):
-            raise error("E0305", f"the structure has no item `{key}`",
-                        help="lists count from 0; dictionaries go by name") from None
-    return obj
-
-
-def _bound(value: Any) -> int | None:
-    from gradcli.ops.shapes import whole
-
-    return None if value is None else whole(value, "a bound of a slice")
 
 
 def _count_of(n: int) -> str:

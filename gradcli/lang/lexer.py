@@ -55,7 +55,7 @@ OPERATORS = {
 }
 SINGLE = {
     "(": LPAR, ")": RPAR, "[": LSQB, "]": RSQB, "{": LBRACE, "}": RBRACE, ",": COMMA,
-    ";": SEMICOLON, ":": COLON, "·": STAR, "×": STAR, "−": MINUS, "÷": SLASH, "√": SQRT, "π": PI,  # noqa: RUF001
+    ";": SEMICOLON, ":": COLON, "·": STAR, "×": STAR, "−": MINUS, "÷": SLASH, "√": SQRT, "π": PI,
     "≠": NOT_EQUAL, "≤": LESS_EQUAL, "≥": GREATER_EQUAL,
 }
 
@@ -103,7 +103,7 @@ def lex(text: str, at: int = 0) -> Tokens:
             at = text.index("\n", at)
             continue
         if line >= 0:
-            indentation = text[line:at]
+            indentation = text[line:at].rpartition("\f")[2]
             if margin is None:
                 margin = indentation
             elif indentation != margin:
@@ -175,24 +175,24 @@ def lex(text: str, at: int = 0) -> Tokens:
 
 
 def is_name_part(character: str) -> bool:
-    """Whether a name may go on with `character`: letters, digits, subscripts, `_`; never `²` or `π`."""
+    """Whether a name may go on with it: a letter, digit, subscript or `_`; never `²` or `π`."""
     return (character.isalnum() or character == "_") and not _is_excluded(character)
 
 
 def is_name_start(character: str) -> bool:
-    """Whether a name may begin with `character`: as `is_name_part`, but no digit and no subscript."""
+    """Whether a name may begin with it: as `is_name_part`, but no digit and no subscript."""
     return (is_name_part(character) and not character.isdecimal()
             and not "₀" <= character <= "₉")
 
 
 def _is_excluded(character: str) -> bool:
     """Superscripts, fractions and numbers in circles, which Python counts as alphanumeric; π."""
-    return (character in "²³¹ˣʸπ" or "¼" <= character <= "¾" or "⁰" <= character <= "ⁿ"  # noqa: RUF001
+    return (character in "²³¹ˣʸπ" or "¼" <= character <= "¾" or "⁰" <= character <= "ⁿ"
             or "⅐" <= character <= "↉" or "①" <= character <= "⓿" or "❶" <= character <= "➓")
 
 
 def _number_end(text: str, end: int) -> int:
-    """Where the number that begins here ends; its dot belongs to it unless a name or dot follows."""
+    """Where the number that begins here ends; a dot ends it unless a name or dot follows."""
     begin = end
     while text[end] in DIGITS:
         end += 1

@@ -181,5 +181,6 @@ def nearest(name: str, names: Iterable[str]) -> str | None:
     lower = {n.lower(): n for n in sorted(names, reverse=True) if n != "prime"}
     if name.lower() in lower:
         return lower[name.lower()]
-    close = difflib.get_close_matches(name.lower(), lower, n=1, cutoff=0.6 if len(name) > 3 else 0.7)
+    cutoff = 0.6 if len(name) > 3 else 0.7
+    close = difflib.get_close_matches(name.lower(), lower, n=1, cutoff=cutoff)
     return lower[close[0]] if close else None

@@ -2,13 +2,14 @@
 
 `parse` and `parse_expression` are the whole interface. There is no tree and no recursion: each
 reduction appends instructions (`code.py`) to one list, in the order in which a stack machine wants
-them. What a rule does is named in the grammar (`-> call`): a function of `actions.py` or `statement_actions.py`, or else
-the name of an operation, for which the loop itself emits BINARY or UNARY. The value of a symbol is
-the number of its first token unless its action says otherwise; where it ends need not be kept, for
-at a reduction that is the token before the next one.
+them. What a rule does is named in the grammar (`-> call`): a function of `actions.py` or
+`statement_actions.py`, or else the name of an operation, for which the loop itself emits BINARY or
+UNARY. The value of a symbol is the number of its first token unless its action says otherwise;
+where it ends need not be kept, for at a reduction that is the token before the next one.
 
-Chains of rules such as power -> coefficient -> unary -> ... -> test do nothing but change the state;
-the loop remembers where each chain ends, by (state below, symbol, next token): 13 steps become one.
+Chains of rules such as power -> coefficient -> unary -> ... -> test do nothing but change the
+state; the loop remembers where each chain ends, by (state below, symbol, next token): 13 steps
+become one.
 
 Errors are explained in `syntax_errors`, which is imported when there is one.
 
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
     from gradcli.errors import Span
     from gradcli.lang.code import Code, Statement
     from gradcli.source import Source
-
 
 
 def parse(source: Source) -> list[Statement]:
@@ -136,8 +136,8 @@ def _machine() -> tuple[Any, Any, dict[int, int]]:
     global _prepared
     if _prepared is None:
         rows, _, rules = tables()
-        actions = {**ACTIONS, **STATEMENT_ACTIONS, None: None}
-        _prepared = (rows, [(symbol, size, actions.get(name, name))
+        actions = ACTIONS | STATEMENT_ACTIONS
+        _prepared = (rows, [(symbol, size, name and actions.get(name, name))
                             for symbol, size, name, _ in rules], {})
     return _prepared
 

@@ -74,8 +74,8 @@ def _malformed_number(parser: Parser, number: int, base: int, at: int) -> Gradcl
     span = parser.span(number, base)
     if name in ("e", "E"):
         return error("E0105", f"`{written}` is a number without its exponent", span,
-                     help=f"write `{digits}*{excerpt(parser, base, at)}` for a product with `{name}`,"
-                     f" or `{digits}e0` for a number")
+                     help=f"write `{digits}*{excerpt(parser, base, at)}` for a product with"
+                     f" `{name}`, or `{digits}e0` for a number")
     if name[0] == "_":
         return error("E0105", f"`{written}` is no number: digits are not grouped", span,
                      help=f"write `{written.replace('_', '')}`")
@@ -83,13 +83,14 @@ def _malformed_number(parser: Parser, number: int, base: int, at: int) -> Gradcl
                  help=f"write `{int(written, 0)}`, or `{digits}*{name}` for a product")
 
 
-def power_of_function(parser: Parser, name: int, exponent: str, first: int, end: int) -> GradcliError:
-    """E0106 for `sin^2(x)` and `sin²(x)`; the argument is the tokens from `first` to before `end`."""
+def power_of_function(parser: Parser, name: int, exponent: str, first: int, end: int
+                      ) -> GradcliError:
+    """E0106 for `sin^2(x)` and `sin²(x)`; the argument is the tokens from `first` to `end`."""
     function = parser.token(name)
     argument = excerpt(parser, first, end)
     if not (argument.startswith("(") and argument.endswith(")")):
         argument = f"({argument})"
-    if exponent.replace("−", "-") == "-1" and is_function(f"a{function}"):  # noqa: RUF001
+    if exponent.replace("−", "-") == "-1" and is_function(f"a{function}"):
         advice = (f"write `a{function}{argument}` for the inverse function,"
                   f" `1/{function}{argument}` for the reciprocal")
     else:
@@ -232,9 +233,9 @@ def missing_value(parser: Parser, first: int, at: int) -> GradcliError:
     if COMMA in parser.kinds[first:at]:
         return error("E0107", f"`{keyword} {name}` has no value", parser.span(first, first + 1),
                      help=f"declare one name at a time: `{keyword} {name} = 1.0`")
-    return error("E0107", f"`{excerpt(parser, first, at)}` has no value", parser.span(first, at - 1),
-                 help=f"write `{excerpt(parser, first, at)} = 1.0`, or `input {name}`"
-                 " for a value that is given later")
+    written = excerpt(parser, first, at)
+    return error("E0107", f"`{written}` has no value", parser.span(first, at - 1),
+                 help=f"write `{written} = 1.0`, or `input {name}` for a value that is given later")
 
 
 def bad_size(parser: Parser, number: int) -> GradcliError:

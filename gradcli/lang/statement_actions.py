@@ -19,7 +19,9 @@ if TYPE_CHECKING:
     from gradcli.lang.code import Code
     from gradcli.lang.parser import Parser
 
-def _statement(parser: Parser, first: int, at: int, code: Code, names: tuple[str, ...] = ()) -> None:
+
+def _statement(parser: Parser, first: int, at: int, code: Code, names: tuple[str, ...] = ()
+               ) -> None:
     parser.statements.append(c.Statement(code, *parser.span(first, at - 1), names))
     parser.code.clear()
 
@@ -85,7 +87,7 @@ def _loose_tuple(parser: Parser, values: list[Any], at: int) -> None:  # tuple |
 def _augmented(parser: Parser, values: list[Any], at: int) -> None:  # test AUGMENTED test
     from gradcli.lang.refusals import augmented
 
-    raise augmented(parser, *values[-3:], at)
+    raise augmented(parser, values[-3], values[-2], values[-1], at)
 
 
 def _declaration(parser: Parser, values: list[Any], at: int) -> None:

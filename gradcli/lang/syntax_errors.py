@@ -1,4 +1,4 @@
-"""Errors of syntax: what to say about a token that does not fit, and where to go on after it.
+"""Errors of syntax: all of a text, and where to go on after each.
 
     E0101  a character that means nothing            E0107  a statement of the wrong form
     E0102  a token that does not fit                 E0108  a string
@@ -7,26 +7,20 @@
     E0105  a number                                  E0111  `x += 1`
     E0106  a product or a call without its sign
 
-`unexpected` tries the explanations of `_EXPLANATIONS` in order; each gives an error or None. What the
-grammar reads and an action refuses is in `refusals`, what the lexer could not read in `unreadable`.
+What is said about a token that does not fit is in `explanations`, about what the grammar reads and
+an action refuses in `refusals`, about what the lexer could not read in `unreadable`.
 """
 
 from __future__ import annotations
 
 from gradcli.errors import Diagnostic, GradcliError, error
 from gradcli.lang import lexer as t
-from gradcli.lang.refusals import (
-    decimal_comma,
-    excerpt,
-    is_function,
-    power_of_function,
-    two_readings,
-)
-from gradcli.lang.unreadable import unreadable
+from gradcli.lang.explanations import EXPLANATIONS
+from gradcli.lang.refusals import excerpt
+from gradcli.lang.surroundings import SPELLING, before, statement_start, unclosed_brackets
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from gradcli.errors import Span
     from gradcli.lang.code import Statement
     from gradcli.lang.grammar import Row
     from gradcli.lang.parser import Parser
@@ -34,37 +28,22 @@ if TYPE_CHECKING:
 
 MAX_ERRORS = 20
 
-# What begins a statement that a later version will read.
-LATER = {
-    "tape": "`tape` blocks are", "forward": "`forward` blocks are", "resume": "`resume` blocks are",
-    "stop_recording": "`stop_recording` blocks are", "if": "`if` blocks are",
-    "elif": "`elif` blocks are", "else": "`else` blocks are", "while": "`while` loops are",
-    "for": "`for` loops are", "break": "`break` is", "continue": "`continue` is",
-    "def": "`def` blocks are", "return": "`return` is", "expect": "`expect` is", "@": "decorators are",
-}
-LATER_HELP = {
-    "if": "write `y = a if condition else b`", "elif": "write `y = a if condition else b`",
-    "else": "write `y = a if condition else b`", "def": "write `f(x) = ...`",
-    "tape": "leave the `tape` line out: a file without one is recorded as a whole",
-}
 
-COMPARISONS = frozenset((t.EQUAL_EQUAL, t.NOT_EQUAL, t.LESS, t.LESS_EQUAL, t.GREATER, t.GREATER_EQUAL))
-# What an operand begins and ends with.
-BEGINNINGS = t.IDENTIFIERS | {t.NUMBER, t.PRIMED, t.STRING, t.PI, t.SQRT, t.TRUE, t.FALSE, t.NONE,
-                              t.LPAR, t.LSQB, t.LBRACE}
-ENDINGS = t.IDENTIFIERS | {t.NUMBER, t.STRING, t.PI, t.TRUE, t.FALSE, t.NONE, t.SUPERSCRIPT,
-                           t.RPAR, t.RSQB, t.RBRACE}
-# What bounds the operands of a comparison.
-BOUNDS = COMPARISONS | {t.NEWLINE, t.SEMICOLON, t.COMMA, t.COLON, t.EQUAL, t.AUGMENTED, t.IF, t.ELSE,
-                        t.AND, t.OR, t.NOT, t.ERROR}
-# Two operators side by side that other languages have, and what is written here.
-FOREIGN = {
-    "=<": "<=", "=>": ">=", "<>": "!=", "===": "==", ":=": "=", "->": "f(x) = ...", "++": "x = x + 1",
-    "--": "x = x - 1",
-}
-
-
-# ---- all errors of a text -------------------------------------------------------------------
+def unexpected(parser: Parser, at: int, row: Row) -> GradcliError:
+    """The error for token `at`, which is not in `row`, the tokens that its state accepts."""
+    for explanation in EXPLANATIONS:
+        found = explanation(parser, at, row)
+        if found is not None:
+            return found
+    if parser.kinds[at] in (t.NEWLINE, t.END):
+        return error("E0102", "the statement ends too early", before(parser, at),
+                     label="something is missing behind this")
+    wanted = ("a value" if t.NUMBER in row and t.NAME in row
+              else "an operator or the end of the line" if t.NEWLINE in row
+              else "a name" if t.NAME in row
+              else " or ".join(f"`{SPELLING[kind]}`" for kind in sorted(row) if kind in SPELLING))
+    return error("E0102", f"unexpected `{excerpt(parser, at, at + 1)}`", parser.span(at, at),
+                 label=f"expected {wanted}" if wanted else "")
 
 
 def all_errors(parser: Parser, error: GradcliError, source: Source) -> GradcliError:
@@ -90,14 +69,14 @@ def all_errors(parser: Parser, error: GradcliError, source: Source) -> GradcliEr
 def _resume(parser: Parser, problem: GradcliError) -> int:
     """The token at which to go on: the first of the next line that is not part of the error.
 
-    An open bracket has swallowed the ends of lines, a block of a later version is skipped as a whole:
-    then the rest of the text is read into tokens again.
+    An open bracket has swallowed the ends of lines, a block of a later version is skipped as a
+    whole: then the rest of the text is read into tokens again.
     """
     at, text = parser.at, parser.text
     line_end = text.find("\n", parser.starts[at])
     if problem.code == "E0110":
-        resume = _behind_block(text, parser.starts[_statement_start(parser, at)])
-    elif unclosed := _unclosed_brackets(parser, at):
+        resume = _behind_block(text, parser.starts[statement_start(parser, at)])
+    elif unclosed := unclosed_brackets(parser, at):
         line = text.rfind("\n", 0, parser.starts[at]) + 1
         if parser.kinds[at] == t.NEWLINE:  # all of the text was swallowed
             resume = len(text)
@@ -115,9 +94,11 @@ def _behind_block(text: str, start: int) -> int:
     """Where the first line begins that is not indented more than the one of offset `start`."""
     line = text.rfind("\n", 0, start) + 1
     margin = start - line
-    while (end := text.find("\n", line)) >= 0:
+    end = text.find("\n", start)
+    while end >= 0:
         line = end + 1
-        rest = text[line:text.find("\n", line) if text.find("\n", line) >= 0 else len(text)]
+        end = text.find("\n", line)
+        rest = text[line:end] if end >= 0 else text[line:]
         words = rest.lstrip()
         if words and words[0] != "#" and len(rest) - len(words) <= margin:
             return line
@@ -126,449 +107,9 @@ def _behind_block(text: str, start: int) -> int:
 
 def not_one_expression(statements: list[Statement], source: Source) -> GradcliError:
     """E0107: a value was asked for, and the text is something else."""
-    if not statements:
-        found = Diagnostic("E0107", "an expression is missing", span=(0, len(source.text)),
-                           help="write a value such as `2` or `pi/4`")
-    else:
-        wrong = statements[min(1, len(statements) - 1)]
-        found = Diagnostic("E0107", "one expression is expected here", span=(wrong.start, wrong.end),
-                           help="write a value such as `2` or `pi/4`")
-    found.source = source
-    return GradcliError(found)
-
-
-# ---- looking around -------------------------------------------------------------------------
-
-
-def _statement_start(parser: Parser, at: int) -> int:
-    """The first token of the statement that token `at` belongs to."""
-    while at and parser.kinds[at - 1] not in (t.NEWLINE, t.SEMICOLON):
-        at -= 1
-    return at
-
-
-def _open_brackets(parser: Parser, at: int) -> list[int]:
-    """The brackets open in front of token `at`, outermost first."""
-    opened: list[int] = []
-    line = at
-    while line and parser.kinds[line - 1] != t.NEWLINE:
-        line -= 1
-    for place in range(line, at):
-        kind = parser.kinds[place]
-        if kind in t.OPENING:
-            opened.append(place)
-        elif kind in t.CLOSING and opened:
-            opened.pop()
-    return opened
-
-
-def _unclosed_brackets(parser: Parser, at: int) -> list[int]:
-    """The brackets around token `at` and behind it in its line whose partner never comes."""
-    opened = _open_brackets(parser, at)
-    for place in range(at, len(parser.kinds)):
-        kind = parser.kinds[place]
-        if kind == t.NEWLINE:
-            break
-        if kind in t.OPENING:
-            opened.append(place)
-        elif kind in t.CLOSING and opened:
-            opened.pop()
-    return opened
-
-
-def _adjacent(parser: Parser, left: int) -> bool:
-    return parser.ends[left] == parser.starts[left + 1]
-
-
-def _operand_start(parser: Parser, last: int) -> int:
-    """The first token of the operand that ends with token `last`: `f(x)[0]`, `x²`, `A.T`."""
-    kinds = parser.kinds
-    first = last
-    while first:
-        if kinds[first] in t.CLOSING:
-            depth = 1
-            while depth and first:
-                first -= 1
-                depth += (kinds[first] in t.CLOSING) - (kinds[first] in t.OPENING)
-            if kinds[first - 1] not in ENDINGS | {t.PRIMED} - {t.NUMBER}:
-                break
-        elif kinds[first] != t.SUPERSCRIPT and kinds[first - 1] != t.DOT:
-            break
-        first -= 2 if kinds[first - 1] == t.DOT else 1
-    return first
-
-
-def _operand_end(parser: Parser, first: int) -> int:
-    """Behind the operand that begins with token `first`: `2x`, `f(x)`, `x²`, `A[0].T`, `x^2`."""
-    kinds = parser.kinds
-    end = first + 1
-    if kinds[first] in t.OPENING:
-        end = first
-    elif kinds[first] == t.NUMBER and kinds[end] in t.IDENTIFIERS:
-        end += 1
-    while True:
-        if kinds[end] in t.OPENING:
-            depth = 0
-            while kinds[end] not in (t.NEWLINE, t.END):
-                depth += (kinds[end] in t.OPENING) - (kinds[end] in t.CLOSING)
-                end += 1
-                if not depth:
-                    break
-            else:
-                return end
-        elif kinds[end] == t.SUPERSCRIPT:
-            end += 1
-        elif kinds[end] == t.DOT and kinds[end + 1] in t.IDENTIFIERS:
-            end += 2
-        else:
-            return end
-
-
-# ---- one unexpected token -------------------------------------------------------------------
-
-
-def unexpected(parser: Parser, at: int, row: Row) -> GradcliError:
-    """The error for token `at`, which is not in `row`, the tokens that its state accepts."""
-    for explanation in _EXPLANATIONS:
-        found = explanation(parser, at, row)
-        if found is not None:
-            return found
-    if parser.kinds[at] in (t.NEWLINE, t.END):
-        return error("E0102", "the statement ends too early", _before(parser, at),
-                     label="something is missing behind this")
-    wanted = ("a value" if t.NUMBER in row and t.NAME in row
-              else "an operator or the end of the line" if t.NEWLINE in row
-              else "a name" if t.NAME in row
-              else " or ".join(f"`{_SPELLING[kind]}`" for kind in sorted(row) if kind in _SPELLING))
-    return error("E0102", f"unexpected `{excerpt(parser, at, at + 1)}`", parser.span(at, at),
-                 label=f"expected {wanted}" if wanted else "")
-
-
-_SPELLING = {kind: text for text, kind in (*t.OPERATORS.items(), *t.SINGLE.items(), ("else", t.ELSE),
-                                           ("3", t.NUMBER)) if text.isascii() and kind}
-
-
-def _before(parser: Parser, at: int) -> Span:
-    """Where something is missing in front of token `at`: the token before it."""
-    return parser.span(at - 1, at - 1) if at else parser.span(at, at)
-
-
-def _of_later_version(parser: Parser, at: int, row: Row) -> GradcliError | None:
-    first = _statement_start(parser, at)
-    word = parser.token(first)
-    soft = parser.kinds[first] in t.SOFT_KEYWORDS
-    if word not in LATER or at != first + soft or (soft and parser.kinds[at] not in t.IDENTIFIERS):
-        return None
-    return error("E0110", f"{LATER[word]} not part of this version", parser.span(first, first),
-                 help=LATER_HELP.get(word))
-
-
-def _unreadable(parser: Parser, at: int, row: Row) -> GradcliError | None:
-    return unreadable(parser, at) if parser.kinds[at] == t.ERROR else None
-
-
-def _closing_bracket(parser: Parser, at: int, row: Row) -> GradcliError | None:
-    """`x)`, `(x]`."""
-    kind = parser.kinds[at]
-    if kind not in t.CLOSING:
-        return None
-    closing = parser.token(at)
-    opened = _open_brackets(parser, at)
-    if not opened:
-        return error("E0103", f"`{closing}` closes nothing", parser.span(at, at),
-                     help=f"leave the `{closing}` out, or open it before")
-    if t.OPENING[parser.kinds[opened[-1]]] == kind:
-        return None
-    opening = parser.token(opened[-1])
-    fitting = _SPELLING[t.OPENING[parser.kinds[opened[-1]]]]
-    found = error("E0103", f"`{closing}` does not close `{opening}`", parser.span(at, at),
-                  help=f"write `{fitting}`")
-    found.diagnostics[0].related = ((parser.span(opened[-1], opened[-1]), "opened here"),)
-    return found
-
-
-def _open_bracket(parser: Parser, at: int, row: Row) -> GradcliError | None:
-    """A bracket that is never closed, noticed on its own line's end or on a later line."""
-    if parser.kinds[at] == t.SEMICOLON:
-        opened = _open_brackets(parser, at)
-    else:
-        opened = [place for place in _unclosed_brackets(parser, at) if place < at]
-    if not opened:
-        return None
-    unclosed = opened[-1]
-    if (parser.kinds[at] not in (t.NEWLINE, t.SEMICOLON)
-            and "\n" not in parser.text[parser.starts[unclosed]:parser.starts[at]]):
-        return None
-    bracket = parser.token(unclosed)
-    line_end = unclosed + 1
-    while line_end < at and "\n" not in parser.text[parser.ends[line_end - 1]:parser.starts[line_end]]:
-        line_end += 1
-    line = excerpt(parser, _statement_start(parser, unclosed), line_end)
-    closing = _SPELLING[t.OPENING[parser.kinds[unclosed]]]
-    complete = parser.kinds[line_end - 1] in ENDINGS
-    return error("E0103", f"`{bracket}` is never closed", parser.span(unclosed, unclosed),
-                 label="opened here", help=f"write `{line}{closing}`" if complete
-                 else f"add the missing `{closing}`")
-
-
-def _foreign_operator(parser: Parser, at: int, row: Row) -> GradcliError | None:
-    """`=<`, `:=`, `x++`: two tokens side by side that are one operator elsewhere."""
-    ends_line = parser.kinds[at] in (t.NEWLINE, t.SEMICOLON, t.END)
-    for left in ((at - 2,) if ends_line else (at - 1, at)):
-        if left < 0 or not _adjacent(parser, left):
-            continue
-        written = parser.token(left) + parser.token(left + 1)
-        if written not in FOREIGN or (written in ("++", "--") and not ends_line):
-            continue
-        code, instead = "E0102", f"write `{FOREIGN[written]}`"
-        if written in ("++", "--"):
-            code, sign = "E0111", written[0]
-            name = excerpt(parser, _statement_start(parser, at), left) or "x"
-            instead = (f"`{name}.assign_{'add' if sign == '+' else 'sub'}(1)` changes the variable,"
-                       f" `{name} = {name} {sign} 1` binds a new tensor")
-        elif written == ":=":
-            instead = f"write `{excerpt(parser, _statement_start(parser, at), left)} = ...`"
-        return error(code, f"`{written}` is no operator", parser.span(left, left + 1), help=instead)
-    return None
-
-
-def _missing_separator(parser: Parser, at: int, row: Row) -> GradcliError | None:
-    """`x=1 y=2`, `input x domain=[0, 1]`: the name in front of `=` begins something new."""
-    kinds = parser.kinds
-    name = at - 1 if kinds[at] == t.EQUAL else at
-    first = _statement_start(parser, at)
-    if (name <= first + 1 or kinds[name] not in t.IDENTIFIERS or kinds[name + 1] != t.EQUAL
-            or kinds[name - 1] not in ENDINGS or _open_brackets(parser, at)):
-        return None
-    left, right = excerpt(parser, first, name), excerpt(parser, name, name + 2)
-    separator, what = ((",", "a comma") if kinds[first] in (t.VAR, t.CONST, t.INPUT)
-                       else (";", "`;` or a new line"))
-    return error("E0102", f"{what} is missing before `{parser.token(name)}`",
-                 parser.span(name, name), help=f"write `{left}{separator} {right} ...`")
-
-
-def _binding_inside(parser: Parser, at: int, row: Row) -> GradcliError | None:
-    """`(x = 1)`, `a = b = 2`."""
-    if parser.kinds[at] not in (t.EQUAL, t.AUGMENTED) or at == _statement_start(parser, at):
-        return None
-    first = _statement_start(parser, at)
-    opened = _open_brackets(parser, at)
-    if parser.kinds[at - 1] not in ENDINGS:
-        return None
-    if not opened and t.EQUAL in parser.kinds[first:at] and t.IF not in parser.kinds[first:at]:
-        middle = parser.kinds.index(t.EQUAL, first)
-        end = parser.kinds.index(t.NEWLINE, at)
-        name, other, value = (excerpt(parser, first, middle), excerpt(parser, middle + 1, at),
-                              excerpt(parser, at + 1, max(end, at + 2)))
-        return error("E0107", "a statement has one `=`", parser.span(at, at),
-                     help=f"write `{other} = {value}; {name} = {other}`, or `==` to compare")
-    found = error("E0102", f"`{parser.token(at)}` cannot stand inside an expression",
-                  parser.span(at, at), help="write `==` to compare")
-    if opened:
-        found.diagnostics[0].related = (
-            (parser.span(opened[-1], opened[-1]), "inside this bracket"),)
-    return found
-
-
-def _chained_comparison(parser: Parser, at: int, row: Row) -> GradcliError | None:
-    """`a < b < c`."""
-    kinds = parser.kinds
-    if kinds[at] not in COMPARISONS or kinds[at - 1] not in ENDINGS:
-        return None
-    places = [at, at]  # of the comparison before it, and of the bound before that
-    for turn in (0, 1):
-        place, depth = places[0] - 1, 0
-        while place >= 0 and (depth or kinds[place] not in BOUNDS):
-            depth += (kinds[place] in t.CLOSING) - (kinds[place] in t.OPENING)
-            if depth < 0:
-                break
-            place -= 1
-        if turn == 0 and (place < 0 or kinds[place] not in COMPARISONS):
-            return None
-        places[turn] = place
-    end, depth = at + 1, 0
-    while depth > 0 or kinds[end] not in BOUNDS | t.CLOSING.keys() | {t.END}:
-        depth += (kinds[end] in t.OPENING) - (kinds[end] in t.CLOSING)
-        end += 1
-    earlier, begin = places
-    left, middle = excerpt(parser, begin + 1, at), excerpt(parser, earlier + 1, at)
-    right = excerpt(parser, at, end)
-    return error("E0102", "comparisons cannot be chained", parser.span(at, at),
-                 help=f"write `{left} and {middle} {right}`")
-
-
-def _function_exponent(parser: Parser, at: int, row: Row) -> GradcliError | None:
-    """`sin²(x)`."""
-    kinds = parser.kinds
-    if (at < 2 or kinds[at] not in BEGINNINGS or kinds[at - 1] != t.SUPERSCRIPT
-            or not is_function(parser.token(at - 2))):
-        return None
-    digits = parser.token(at - 1)
-    exponent = digits.translate(str.maketrans("⁻" + t.SUPERSCRIPTS, "-0123456789"))
-    return power_of_function(parser, at - 2, exponent, at, _operand_end(parser, at))
-
-
-def _side_by_side(parser: Parser, at: int, row: Row) -> GradcliError | None:
-    """Two operands without an operator: `x y`, `(x)(y)`, `sin x`, `1.2.3`, `√2x`."""
-    kinds = parser.kinds
-    if not at or kinds[at - 1] not in ENDINGS or kinds[at] not in BEGINNINGS or t.NUMBER in row:
-        return None
-    first, end = _operand_start(parser, at - 1), _operand_end(parser, at)
-    left, right = excerpt(parser, first, at), excerpt(parser, at, end)
-    span = parser.span(first, end - 1)
-    if kinds[at - 1] == t.NUMBER and kinds[at] == t.NUMBER:
-        adjacent = _adjacent(parser, at - 1)
-        return error("E0105", f"`{left}{'' if adjacent else ' '}{right}` is not one number", span,
-                     help="a number has one decimal point" if adjacent
-                     else f"write `{left}{right}` for one number, `{left}*{right}` for a product")
-    if kinds[at - 1] == t.NUMBER and at > 1 and kinds[at - 2] == t.SQRT:
-        return two_readings(f"√{left}{right}", parser.span(at - 2, end - 1),
-                            f"√({left}{right})", f"√{left}*{right}")
-    if is_function(left) and kinds[at] not in (t.LSQB, t.LBRACE):
-        inside = right[1:-1] if kinds[at] == t.LPAR else right
-        return error("E0106", f"`{left}` needs brackets around its argument", span,
-                     help=f"write `{left}({inside})`")
-    if kinds[at] in (t.STRING, t.LSQB, t.LBRACE) and kinds[at - 1] in t.IDENTIFIERS:
-        return error("E0106", f"an operator is missing behind `{left}`", span,
-                     help=f"write `{left}({right})` for a call")
-    what = "a call needs a plain name" if kinds[at] == t.LPAR else "an operator is missing"
-    return error("E0106", f"{what}: `{left}` and `{right}` stand side by side", span,
-                 help=f"write `{left}*{right}` for a product")
-
-
-def _number_and_dot(parser: Parser, at: int, row: Row) -> GradcliError | None:
-    """`2.x`, `1..2`, `3.e5`."""
-    if parser.kinds[at] != t.DOT or parser.kinds[at - 1] != t.NUMBER:
-        return None
-    number, name = parser.token(at - 1), parser.token(at + 1)
-    if parser.kinds[at + 1] not in t.IDENTIFIERS:
-        advice = "a number has one decimal point"
-    elif name[0] in "eE" and name[1:].isdecimal():
-        advice = f"write `{number}{name}`"
-    else:
-        advice = f"write `{number}*{name}`"
-    return error("E0105", f"a point cannot end the number `{number}` here",
-                 parser.span(at - 1, at), help=advice)
-
-
-def _prime(parser: Parser, at: int, row: Row) -> GradcliError | None:
-    """`f'` without its argument."""
-    if not at or parser.kinds[at - 1] != t.PRIMED:
-        return None
-    primed = parser.token(at - 1)
-    name = primed.rstrip("'")
-    return error("E0102", f"`{primed}` needs its argument in brackets", parser.span(at - 1, at - 1),
-                 help=f"write `{primed}(x)` for the derivative of a function, `{name}.T` for the"
-                 " transpose of a matrix")
-
-
-def _comma(parser: Parser, at: int, row: Row) -> GradcliError | None:
-    """`(1,5)`, `(a, b)`."""
-    if parser.kinds[at] != t.COMMA:
-        return None
-    opened = _open_brackets(parser, at)
-    if not opened or parser.kinds[opened[-1]] != t.LPAR or parser.kinds[at - 1] not in ENDINGS:
-        return None
-    decimal = decimal_comma(parser, at - 1, at + 2)
-    if decimal:
-        return decimal
-    end = _operand_end(parser, opened[-1])
-    inside = excerpt(parser, opened[-1], end)[1:-1] if parser.kinds[end - 1] == t.RPAR else "a, b"
-    return error("E0102", "round brackets hold one expression", parser.span(at, at),
-                 help=f"write `[{inside}]` for a list")
-
-
-def _bare_argument(parser: Parser, at: int, row: Row) -> GradcliError | None:
-    """`f(a=1, b)`, `var x = 1, y`: only `name=value` may follow."""
-    kinds = parser.kinds
-    begins = kinds[at - 1] == t.COMMA and t.NAME in row and t.NUMBER not in row
-    if begins:
-        argument = at
-    elif set(row) == {t.EQUAL} and kinds[at - 2] == t.COMMA:
-        argument = at - 1
-    else:
-        return None
-    written = excerpt(parser, argument, argument + 1)
-    if _open_brackets(parser, at):
-        return error("E0102", f"`{written}` stands behind a named argument",
-                     parser.span(argument, argument), help="write arguments without a name first")
-    decimal = decimal_comma(parser, argument - 2, argument + 1)
-    if decimal:
-        return decimal
-    first = _statement_start(parser, at)
-    return error("E0107", f"`{written}` is no attribute of the form `name=value`",
-                 parser.span(argument, argument),
-                 help=f"declare one name at a time, each with its own `{parser.token(first)}`")
-
-
-def _missing_else(parser: Parser, at: int, row: Row) -> GradcliError | None:
-    """`a if c`."""
-    if t.ELSE not in row or t.NEWLINE in row or t.RPAR in row:
-        return None
-    first = at - 1
-    while first and parser.kinds[first] != t.IF:
-        first -= 1
-    begin = first
-    while begin and parser.kinds[begin - 1] not in BOUNDS | t.OPENING.keys():
-        begin -= 1
-    return error("E0102", "`else` is missing", parser.span(first, at - 1),
-                 help=f"write `{excerpt(parser, begin, at)} else ...`")
-
-
-def _missing_operand(parser: Parser, at: int, row: Row) -> GradcliError | None:
-    """`x^`, `a =`, `2 * / 3`, `()`, `* x`."""
-    if t.NUMBER not in row or t.NAME not in row:
-        return None
-    kinds = parser.kinds
-    ends = kinds[at] in (t.NEWLINE, t.SEMICOLON, t.END)
-    token = "" if ends else parser.token(at)
-    if at == _statement_start(parser, at):
-        return error("E0102", "a statement is missing before `;`" if ends
-                     else f"`{token}` cannot begin a statement", parser.span(at, at),
-                     help=f"leave the `{parser.token(at)}` out" if kinds[at] != t.END else None)
-    before = parser.token(at - 1)
-    if kinds[at - 1] in t.OPENING and kinds[at] in t.CLOSING:
-        return error("E0102", "these brackets are empty", parser.span(at - 1, at),
-                     help="write an expression between them")
-    if kinds[at - 1] == t.SQRT and token:
-        return error("E0102", f"`√` cannot stand before `{token}`", parser.span(at - 1, at),
-                     help=f"write `√({token}{excerpt(parser, at + 1, _operand_end(parser, at + 1))})`"
-                     if kinds[at] == t.MINUS else None)
-    if kinds[at - 1] == t.EQUAL and ends:
-        left = excerpt(parser, _statement_start(parser, at), at - 1)
-        return error("E0102", f"the value of `{left}` is missing", parser.span(at - 1, at - 1),
-                     help=f"write `{left} = 0`")
-    between = f"between `{before}` and `{token}`" if token else f"behind `{before}`"
-    return error("E0102", f"a value is missing {between}",
-                 parser.span(at - 1, at - 1) if ends or kinds[at] in t.CLOSING
-                 else parser.span(at, at), label="expected a value here" if not ends else "")
-
-
-def _second_exponent(parser: Parser, at: int, row: Row) -> GradcliError | None:
-    """`x²^3`."""
-    if parser.kinds[at] not in (t.CIRCUMFLEX, t.SUPERSCRIPT) or parser.kinds[at - 1] != t.SUPERSCRIPT:
-        return None
-    base = excerpt(parser, _operand_start(parser, at - 1), at)
-    return error("E0102", f"`{base}` has an exponent already", parser.span(at, at),
-                 help=f"put it in brackets: `({base}){parser.token(at)}...`")
-
-
-_EXPLANATIONS = (
-    _of_later_version,
-    _unreadable,
-    _closing_bracket,
-    _foreign_operator,
-    _open_bracket,
-    _missing_separator,
-    _binding_inside,
-    _chained_comparison,
-    _prime,
-    _number_and_dot,
-    _function_exponent,
-    _second_exponent,
-    _bare_argument,
-    _side_by_side,
-    _comma,
-    _missing_else,
-    _missing_operand,
-)
+    message, span = "an expression is missing", (0, len(source.text))
+    if statements:
+        wrong = statements[1] if len(statements) > 1 else statements[0]
+        message, span = "one expression is expected here", (wrong.start, wrong.end)
+    return GradcliError(Diagnostic("E0107", message, span=span, source=source,
+                                   help="write a value such as `2` or `pi/4`"))

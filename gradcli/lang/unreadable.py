@@ -11,9 +11,9 @@ if TYPE_CHECKING:
 
 # Characters that stand for something gradcli writes otherwise.
 INSTEAD = {
-    **dict.fromkeys("“”„‟«»", '"'), **dict.fromkeys("‘’‚‛´", "'"), **dict.fromkeys("′ʹ", "'"), "″": "''",  # noqa: RUF001
-    **dict.fromkeys("–—‒‐‑", "-"), **dict.fromkeys("∗⋅∙•⨯", "*"), **dict.fromkeys("∕⁄", "/"),  # noqa: RUF001
-    "∞": "inf", "∧": "and", "∨": "or", "¬": "not", "∈": "in", "≈": "==", "…": "...", "←": "=", "≔": ":=",  # noqa: RUF001
+    **dict.fromkeys("“”„‟«»", '"'), **dict.fromkeys("‘’‚‛´′ʹ", "'"), "″": "''",
+    **dict.fromkeys("–—‒‐‑", "-"), **dict.fromkeys("∗⋅∙•⨯", "*"), **dict.fromkeys("∕⁄", "/"),
+    "∞": "inf", "∧": "and", "∨": "or", "¬": "not", "≈": "==", "←": "=", "≔": "=",
     "∑": "sum(...)", "∏": "prod(...)", "∂": "grad(y, x)", "∇": "grad(y, x)", "∛": "cbrt(x)",
     "`": '"', "~": "not", "&": "and", "?": "a if condition else b",
 }
@@ -60,7 +60,8 @@ def _indentation(parser: Parser, at: int) -> GradcliError:
 def _unclosed(parser: Parser, at: int) -> GradcliError:
     text = parser.token(at).rstrip("\r")
     start, end = parser.starts[at], parser.starts[at] + len(text)
-    if at and text[0] == "'" and parser.ends[at - 1] == start and parser.kinds[at - 1] in (RPAR, RSQB):
+    behind_bracket = at and parser.ends[at - 1] == start and parser.kinds[at - 1] in (RPAR, RSQB)
+    if text[0] == "'" and behind_bracket:
         return error("E0102", "a prime stands behind the name of a function", (start, start + 1),
                      help="write `f'(x)` for a derivative, `A.T` for the transpose")
     return error("E0108", "this string is not closed", (start, end),
@@ -74,7 +75,8 @@ def _character(parser: Parser, at: int) -> GradcliError:
     rest = text[start:line_end if line_end >= 0 else len(text)].rstrip()
     if rest[:2] in ("&&", "||"):
         word = "and" if character == "&" else "or"
-        return error("E0101", f"unexpected `{rest[:2]}`", (start, start + 2), help=f"write `{word}`")
+        return error("E0101", f"unexpected `{rest[:2]}`", (start, start + 2),
+                     help=f"write `{word}`")
     if rest[:2] == "~=":
         return error("E0110", "`~=` belongs to `expect`, which is not part of this version",
                      (start, start + 2), help="write `abs(a - b) < 1e-9`")
@@ -82,7 +84,8 @@ def _character(parser: Parser, at: int) -> GradcliError:
     if character > "\x7f" or not character.isprintable():
         import unicodedata
 
-        named += f" (U+{ord(character):04X} {unicodedata.name(character, 'without a name').lower()})"
+        name = unicodedata.name(character, "no name").lower()
+        named += f" (U+{ord(character):04X} {name})"
     return error("E0101", f"unexpected {named}", (start, start + 1),
                  help=_hint(parser, at, character, rest))
 
@@ -111,8 +114,9 @@ def _hint(parser: Parser, at: int, character: str, rest: str) -> str | None:
 
         if unicodedata.category(character) == "Mn":
             return "write the name without the accent, such as `x_bar`"
-        if unicodedata.category(character) == "No" and unicodedata.numeric(character, 0):
-            return f"write `{unicodedata.numeric(character):.6g}`"
+        number = unicodedata.numeric(character, 0.0)
+        if unicodedata.category(character) == "No" and number:
+            return f"write `{number:.6g}`"
         plain = unicodedata.normalize("NFKC", character)
         if "<super>" in unicodedata.decomposition(character):
             return f"write `^{plain}`"
@@ -134,8 +138,8 @@ def _latex(rest: str) -> str:
     if root:
         return f"write `sqrt({root[1]})`"
     command = re.match(r"\\([A-Za-z]+)", rest)
-    plain = {"cdot": "*", "times": "*", "div": "/", "le": "<=", "leq": "<=", "ge": ">=", "geq": ">=",
-             "ne": "!=", "infty": "inf", "frac": "a/b"}
+    plain = {"cdot": "*", "times": "*", "div": "/", "le": "<=", "leq": "<=", "ge": ">=",
+             "geq": ">=", "ne": "!=", "infty": "inf", "frac": "a/b"}
     if command:
         return f"LaTeX is not read here: write `{plain.get(command[1], command[1])}`"
     return "write the formula without `\\`"

@@ -1,4 +1,4 @@
-"""What a call in a file does: operations of the table, and the derivative verbs of the language.
+"""The derivative verbs of the language.
 
 `grad(y, x)`, `jacobian`, `hessian`, `jvp`, `vjp`, `hvp` and `f'(x)` are recorded, so derivatives of
 derivatives work to any order. A gradient that does not exist is a `NoGradient`: a value that can be
@@ -8,11 +8,10 @@ printed, asked for its reason, and not calculated with.
 from __future__ import annotations
 
 from gradcli import calculus
-from gradcli.errors import GradcliError, error
+from gradcli.errors import error
+from gradcli.lang.calls import NoGradient, as_tensor, call_operation, no_operand, operand
 from gradcli.ops import NAMES
 from gradcli.ops.elementwise import positive
-from gradcli.ops.kinds import Op
-from gradcli.ops.shapes import stack
 from gradcli.ops.values import is_float
 from gradcli.tape.tensor import Tensor, core_shape, leaf, value_of
 
@@ -24,153 +23,6 @@ if TYPE_CHECKING:
     from gradcli.lang.interpreter import Interpreter
 
     Verb = Callable[[Interpreter, list[Any], Mapping[str, Any]], Any]
-
-
-class NoGradient:
-    """A gradient that is None: of `target` with respect to `source`."""
-
-    __slots__ = ("source", "target")
-
-    def __init__(self, target: Any, source: Any) -> None:
-        self.target = target
-        self.source = source
-
-
-class MissingGradient(GradcliError):
-    """Arithmetic with a gradient that is None; `missing` tells which, so its reason can be told."""
-
-    missing: NoGradient
-
-
-# --- operations -------------------------------------------------------------------------------
-
-
-def call_operation(op: Op, args: list[Any], named: Mapping[str, Any]) -> Any:
-    """Apply an operation to what stands in a file, with its arguments checked and named.
-
-    Raises E0207 (wrong number), E0208 (unknown keyword), E0302 (a text or structure where a number
-    belongs), E0309 (a gradient that is None) and what the operation raises.
-    """
-    attributes = dict(named)
-    for name in named:
-        if name not in op.attributes:
-            raise error("E0208", f"`{op.name}` has no option `{name}`",
-                        help=f"it has {', '.join(op.attributes) or 'none'}")
-    n = len(op.parameters)
-    if op.variadic and len(args) == 1 and isinstance(args[0], list):
-        args = args[0]
-    elif n and not op.variadic and not op.parameters[-1].startswith("*"):
-        extra = args[n:]
-        free = [name for name in op.attributes if name not in attributes]
-        if len(args) < n or len(extra) > len(free):
-            raise _wrong_count(op, len(args))
-        attributes.update(zip(free, extra, strict=False))
-        args = args[:n]
-    elif n and not op.variadic and not args:
-        raise _wrong_count(op, 0)
-    if not n:
-        return _create(op, args, attributes)
-    operands = [_operand(op, a) for a in args]
-    return op(*operands, **{k: _attribute(op, v) for k, v in attributes.items()})
-
-
-def _wrong_count(op: Op, given: int) -> GradcliError:
-    n = len(op.parameters)
-    names = ", ".join([*op.parameters, *[f"{a}=..." for a in op.attributes]])
-    return error("E0207", f"`{op.name}` takes {n} argument{'' if n == 1 else 's'}, not {given}",
-                 help=f"write {op.name}({names})")
-
-
-def _create(op: Op, args: list[Any], attributes: Mapping[str, Any]) -> Any:
-    """A call such as zeros(3, 2): Python checks the number of arguments."""
-    for a in args:
-        if a is None or isinstance(a, (str, dict, NoGradient)):
-            raise _no_operand(op, a)
-    assert op.expand is not None
-    try:
-        return op.expand(*args, **attributes)
-    except TypeError:
-        raise error("E0207", f"`{op.name}` does not take these arguments", help=f"such as {op.doc}"
-                    ) from None
-
-
-def _operand(op: Op, value: Any) -> Any:
-    if type(value) is Tensor or type(value) in (float, int, bool):
-        if type(value) is Tensor and type(value.value) is str and op.name != "string":
-            raise _no_operand(op, value.value)
-        return value
-    if isinstance(value, list):
-        return as_tensor(value)
-    if hasattr(value, "ndim"):
-        return value
-    raise _no_operand(op, value)
-
-
-def _no_operand(op: Op, value: Any) -> GradcliError:
-    if isinstance(value, NoGradient):
-        problem = MissingGradient(error(
-            "E0309", f"`{op.name}` cannot calculate with a gradient that is None",
-            help='ask for 0 instead: unconnected_gradients="zero"').diagnostics[0])
-        problem.missing = value
-        return problem
-    if value is None:
-        return error("E0309", f"`{op.name}` cannot calculate with none",
-                     help="leave it out, or write 0")
-    what = "the text" if isinstance(value, str) else "a dictionary"
-    shown = f" {value!r}" if isinstance(value, str) else ""
-    return error("E0302", f"`{op.name}` needs numbers, not {what}{shown}",
-                 help="take an item out of it" if isinstance(value, dict) else "write a number")
-
-
-def _attribute(op: Op, value: Any) -> Any:
-    if isinstance(value, list):
-        return [_attribute(op, v) for v in value]
-    if isinstance(value, (dict, NoGradient)):
-        raise _no_operand(op, value)
-    return value_of(value)
-
-
-def as_tensor(value: Any) -> Any:
-    """A value where an operation needs a tensor: a list is stacked once, a recorded `stack`.
-
-    Raises E0301 where shapes differ and E0302 where something is no number.
-    """
-    if not isinstance(value, list):
-        return value
-    known = _stacked.get(id(value))
-    if known is not None and known[0] is value:
-        return known[1]
-    if not value:
-        raise error("E0301", "an empty list is no tensor", help="give at least one element")
-    items = [_operand(stack, item) for item in value]
-    tensor = stack(*items, axis=0)
-    if len(_stacked) > 1000:
-        _stacked.clear()
-    _stacked[id(value)] = (value, tensor)
-    return tensor
-
-
-# A list is stacked once and keeps its identity; the list itself is held so its id stays its own.
-_stacked: dict[int, tuple[list[Any], Any]] = {}
-
-
-def truth(value: Any) -> bool:
-    """The condition of `a if c else b`, `and`, `or`. Raises E0311 where there is no one answer."""
-    value = value_of(value)
-    if isinstance(value, (bool, int, float)):
-        return bool(value)
-    if getattr(value, "size", 0) == 1:
-        return bool(value.item())
-    if hasattr(value, "shape"):
-        raise error("E0311", "a condition must be one truth value, not a tensor of shape"
-                    f" [{', '.join(str(n) for n in value.shape)}]",
-                    help="choose element by element with where(c, a, b)")
-    if isinstance(value, (str, list, dict)):
-        return bool(value)
-    raise error("E0311", "none is neither true nor false", help="write a comparison such as x > 0")
-
-
-# --- derivatives ------------------------------------------------------------------------------
 
 
 def _tensors(value: Any, what: str) -> list[Tensor]:
@@ -185,7 +37,7 @@ def _tensors(value: Any, what: str) -> list[Tensor]:
     if what == "target" and (isinstance(value, (float, int, bool)) or hasattr(value, "ndim")):
         return [leaf(value)]
     if isinstance(value, NoGradient):
-        raise _no_operand(NAMES["add"], value)
+        raise no_operand(NAMES["add"], value)
     raise error("E0310", f"the {what} of a derivative must be a tensor with a name, not a plain"
                 f" {'text' if isinstance(value, str) else 'value'}",
                 help="bind it first: x = 3")
@@ -217,7 +69,7 @@ def _unconnected(named: Mapping[str, Any]) -> bool:
     if value not in ("none", "zero", None):
         raise error("E0312", f"unknown value for unconnected_gradients: `{value}`",
                     help='"none" or "zero"')
-    return value == "zero"
+    return bool(value == "zero")
 
 
 def _zero(shape: Sequence[int]) -> Any:
@@ -324,7 +176,7 @@ def _prime(run: Interpreter, args: list[Any], named: Mapping[str, Any]) -> Any:
         raise error("E0207", f"`{name}{chr(39) * order}` needs a function of one argument,"
                     f" {count} {'is' if count == 1 else 'are'} taken and {len(points)} given",
                     help="write grad(y, x) for one of several arguments")
-    x = _operand(positive, points[0])
+    x = operand(positive, points[0])
     if not is_float(value_of(x)):
         x = float(value_of(x)) if type(value_of(x)) in (int, bool) else x
     u = positive(x) if type(x) is Tensor else leaf(x)

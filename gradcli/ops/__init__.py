@@ -9,6 +9,7 @@ from gradcli.ops import (  # noqa: F401 -- importing a module fills the table
     linalg,
     reductions,
     shapes,
+    special,
 )
 from gradcli.ops.kinds import NAMES, TABLE, Op
 

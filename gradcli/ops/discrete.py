@@ -132,7 +132,7 @@ def _dtype_of(x: Any) -> str:
     return dtype_of(getattr(x, "value", x))
 
 
-def _cast(x: Any, dtype: Any) -> Any:
+def _cast(x: Any, dtype: Any = "float64") -> Any:
     if dtype not in DTYPES:
         raise error("E0306", f"there is no type `{dtype}`", help=f"one of {', '.join(DTYPES)}")
     smooth = dtype in FLOAT_DTYPES and _dtype_of(x) in FLOAT_DTYPES

@@ -56,9 +56,10 @@ class Op:
 
     name, aliases: what a file may write. parameters: names of the tensor arguments; `*xs` takes a
     list. attributes: other arguments with their defaults. floats: on Python floats. arrays: on
-    NumPy arrays (see the module), or the name of a NumPy function. rules: per argument, what the kind asks for. jvp: for general
-    rows. roles: "data", "condition", "index" or "shape" per argument. prepare: (shapes,
-    attributes) to the attributes with axes negative and defaults filled in.
+    NumPy arrays (see the module), or the name of a NumPy function. rules: per argument, what the
+    kind asks for. jvp: for general rows. roles: "data", "condition", "index" or "shape" per
+    argument. prepare: (shapes, attributes) to the attributes with axes negative and defaults
+    filled in.
     domain, kinks, doc, latex: for people. kink: predicate on the arguments, true where a
     convention was used. samples: per argument a range (low, high) to test in.
     substitute: what to write where the derivative is missing; it may name `{0}`, the operand.
@@ -167,6 +168,8 @@ class Op:
             if self.prepare is not None:
                 shapes = [() if type(v) in SCALAR_TYPES else v.shape for v in values]
                 attributes = self.prepare(shapes, **{**self.attributes, **attributes})
+            elif self.attributes:
+                attributes = {**self.attributes, **attributes}
         assert self.arrays is not None
         with np.errstate(all="ignore"):
             return plain(self.arrays(cores, *values, **attributes))
@@ -202,7 +205,7 @@ def _by_element(op: Op, values: Sequence[Any]) -> Any:
     return np.asarray(scalar(*values)).astype(np.result_type(*values, np.float32))
 
 
-def fast_rules(op: Op) -> tuple[Rule, ...]:
+def fast_rules(op: Op) -> tuple[Any, ...]:
     """The partials of an elementwise row, bound to functions on Python floats.
 
     A rule names operations (`cos`); on floats the same code runs with `math.cos` in their place,
@@ -230,7 +233,9 @@ def _bind(rule: Rule, names: dict[str, Any]) -> Rule:
     if rule is None:
         return None
     # The constructor of any function is the type of all functions: no import of `types`.
-    return type(_bind)(rule.__code__, names)  # type: ignore[attr-defined]
+    function: Any = type(_bind)
+    bound: Rule = function(rule.__code__, names)
+    return bound
 
 
 _FLOAT_NAMES: dict[str, Any] = {}

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import sys
 
+__all__ = ["loaded", "np", "quiet"]
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any

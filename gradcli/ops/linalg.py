@@ -72,16 +72,21 @@ def _row(x: Any) -> Any:
 def _left(g: Any, ans: Any, a: Any, b: Any) -> Any:
     if len(shape_of(b)) == 1:
         return g * b if len(shape_of(a)) == 1 else _column(g) * b
-    return matmul(b, g) if len(shape_of(a)) == 1 else matmul(g, _flip(b))
+    return _times_vector(b, g) if len(shape_of(a)) == 1 else matmul(g, _flip(b))
 
 
 def _right(g: Any, ans: Any, a: Any, b: Any) -> Any:
     if len(shape_of(a)) == 1:
         return g * a if len(shape_of(b)) == 1 else _column(a) * _row(g)
     if len(shape_of(b)) == 1:
-        product = matmul(_flip(a), _column(g))
-        return reshape(product, shape=shape_of(product)[:-1])
+        return _times_vector(_flip(a), g)
     return matmul(_flip(a), g)
+
+
+def _times_vector(matrices: Any, vectors: Any) -> Any:
+    """Matrices times vectors, stack by stack: `matmul` would take stacked vectors for a matrix."""
+    product = matmul(matrices, _column(vectors))
+    return reshape(product, shape=shape_of(product)[:-1])
 
 
 matmul = bilinear(

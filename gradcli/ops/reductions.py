@@ -6,7 +6,17 @@ import math
 
 from gradcli.errors import error
 from gradcli.ops.discrete import equal, stop_gradient
-from gradcli.ops.elementwise import absolute, exp, log, maximum, minimum, multiply, power, where, xdivy
+from gradcli.ops.elementwise import (
+    absolute,
+    exp,
+    log,
+    maximum,
+    minimum,
+    multiply,
+    power,
+    where,
+    xdivy,
+)
 from gradcli.ops.kinds import composite, general, linear
 from gradcli.ops.lazy import np
 from gradcli.ops.shapes import (

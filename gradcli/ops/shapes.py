@@ -37,7 +37,8 @@ def negative_axis(axis: Any, rank: int) -> int:
     k = whole(axis, "an axis")
     if not -rank <= k < rank:
         raise error(
-            "E0304", f"axis {k} does not exist: the tensor has {rank} ax{'i' if rank == 1 else 'e'}s",
+            "E0304",
+            f"axis {k} does not exist: the tensor has {rank} ax{'i' if rank == 1 else 'e'}s",
             help=f"axes go from 0 to {rank - 1}" if rank > 1 else
             "its only axis is 0" if rank else "a scalar has no axes")
     return k if k < 0 else k - rank
@@ -48,7 +49,7 @@ def negative_axes(axis: Any, rank: int) -> tuple[int, ...]:
     axis = getattr(axis, "value", axis)
     if axis is None:
         return tuple(range(-rank, 0))
-    if hasattr(axis, "tolist") and getattr(axis, "ndim", 0):
+    if getattr(axis, "ndim", None):
         axis = axis.tolist()
     if isinstance(axis, (list, tuple)):
         return tuple(sorted({negative_axis(a, rank) for a in axis}))
@@ -209,7 +210,8 @@ def _index(cores: Sequence[int], x: Any, *indices: Any, pattern: Sequence[Any]) 
         used = sum(item is not None for item in pattern)
         what = (f"{used} indices for a tensor of shape {show(core)}" if used > len(core)
                 else f"index out of range for the shape {show(core)}")
-        raise error("E0305", what, help="indices count from 0; negative ones from the end") from None
+        raise error("E0305", what,
+                    help="indices count from 0; negative ones from the end") from None
 
 
 def _put(cores: Sequence[int], x: Any, *indices: Any, pattern: Sequence[Any], shape: Shape) -> Any:

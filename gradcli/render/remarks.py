@@ -40,7 +40,7 @@ def below(view: View, items: entries.Named) -> Iterator[Any]:
 def _reason(
     view: View, names: list[str], value: Any, reason: dict[str, Any], at: int,
 ) -> Iterator[Any]:
-    for head, text in causes.lines(view.file, names, value, reason, at):
+    for head, text in causes.lines(view.file or "", names, value, reason, at):
         yield _hanging(view, head, text) if head else view.text(text)
 
 

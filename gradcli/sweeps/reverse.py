@@ -49,13 +49,13 @@ def on_floats(entries: Sequence[Entry], seeds: Mapping[int, float], sources: Ite
             wanted[entry[OUT]] = g
         op = entry[OP]
         if not op.elementwise:
-            for i, c in _cotangents(entry, g, reached, False):
-                adjoints[i] = adjoints[i] + c if i in adjoints else c
+            for n, c in _cotangents(entry, g, reached, False):
+                adjoints[n] = adjoints[n] + c if n in adjoints else c
             continue
         rules = fast_rules(op)
         values = entry[VALUES]
         for k, i in enumerate(entry[IDS]):
-            if i in reached and rules[k] is not None:
+            if i is not None and i in reached and rules[k] is not None:
                 try:
                     c = g * rules[k](*values, entry[ANS])
                 except EDGE:

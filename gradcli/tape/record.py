@@ -25,13 +25,20 @@ from gradcli.ops.kinds import Op
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from typing import Any
+    from typing import Any, Final
 
     Entry = tuple[
         Op, int, tuple[int | None, ...], tuple[Any, ...], Any, Mapping[str, Any], Any,
         tuple[int, ...]]
 
-OP, OUT, IDS, VALUES, ANS, ATTRIBUTES, PLACE, BATCH = range(8)
+OP: Final = 0
+OUT: Final = 1
+IDS: Final = 2
+VALUES: Final = 3
+ANS: Final = 4
+ATTRIBUTES: Final = 5
+PLACE: Final = 6
+BATCH: Final = 7
 
 fresh_id = count(1).__next__
 """A new permanent id: larger than all before."""
@@ -59,7 +66,7 @@ class Record:
 
     def has_kinks(self) -> bool:
         """Whether an operation with a kink ran: then notes may be due."""
-        return any([entry[0].kink is not None for entry in self.entries])
+        return any(entry[OP].kink is not None for entry in self.entries)
 
     def __exit__(self, *exception: object) -> None:
         _open.remove(self)

@@ -140,16 +140,16 @@ def apply(op: Op, args: Sequence[Any], attributes: Mapping[str, Any]) -> Any:
         batch = _batch_after(op, batch, attributes)
     if not tracked:
         return Tensor(ans, None, batch)
-    out = Tensor(ans, fresh_id(), batch)
+    number = fresh_id()
     if type(ans) not in SCALAR_TYPES:
         record.scalar = False
     ids = tuple([a.id if type(a) is Tensor else None for a in args])
-    batches = ()
-    if batch or any([type(a) is Tensor and a.batch for a in args]):
+    batches: tuple[int, ...] = ()
+    if batch or any(type(a) is Tensor and a.batch for a in args):
         batches = (*[a.batch if type(a) is Tensor else 0 for a in args], batch)
     record.entries.append(
-        (op, out.id, ids, tuple(values), ans, attributes, record.place, batches))
-    return out
+        (op, number, ids, tuple(values), ans, attributes, record.place, batches))
+    return Tensor(ans, number, batch)
 
 
 def one_dtype(op: Op, args: Sequence[Any], values: list[Any]) -> list[Any]:

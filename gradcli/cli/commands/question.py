@@ -6,12 +6,17 @@ from gradcli import answers
 from gradcli.cli.commands.output import deliver
 from gradcli.cli.commands.values import ask_from, program_from
 from gradcli.cli.main import OK, WRONG
+from gradcli.cli.options import seconds
+from gradcli.errors import Diagnostic, GradcliError
+from gradcli.source import Source
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
     from gradcli.cli.environment import Environment
+    from gradcli.program import Program
 
 QUESTIONS = {
     "grad": answers.grad, "jac": answers.jac, "hess": answers.hess, "eval": answers.evaluate}
@@ -19,7 +24,48 @@ QUESTIONS = {
 
 def run(command: str, values: dict[str, Any], environment: Environment) -> int:
     """Answer one question; 1 if something that was checked is wrong."""
-    ask = ask_from(command, program_from(values, environment), values)
-    answer = QUESTIONS[command](ask)
+    limit = values["timeout"]
+    done = None if limit is None else stop_after(seconds(limit) or 0.0)
+    program = None
+    try:
+        program = program_from(values, environment)
+        answer = QUESTIONS[command](ask_from(command, program, values))
+    except GradcliError as problem:
+        _place(problem, program, values["file"] or "-e")
+        raise
+    finally:
+        if done is not None:
+            done()
     deliver(answer, values, environment)
     return WRONG if answers.failed(answer, bool(values.get("strict"))) else OK
+
+
+def _place(problem: GradcliError, program: Program | None, file: str) -> None:
+    """An error that no line of the file made, as of a derivative, stands at the last one."""
+    last = program.statements[-1:] if program is not None else ()
+    for one in problem.diagnostics:
+        one.source = one.source or (program.source if program is not None else Source("", file))
+        if one.span is None:
+            one.span = (last[0].start, last[0].end) if last else (0, 0)
+
+
+def stop_after(limit: float) -> Callable[[], None]:
+    """Raise E0406 after so many seconds of wall time, where the system has such an alarm; what to
+    call when the work is done.
+    """
+    import signal
+
+    def stop(number: int, frame: Any) -> None:
+        raise GradcliError(Diagnostic(
+            "E0406", f"stopped after {limit:g} seconds, as --timeout asks", help="raise --timeout"))
+
+    if not hasattr(signal, "setitimer"):
+        return lambda: None
+    handler = signal.signal(signal.SIGALRM, stop)
+    signal.setitimer(signal.ITIMER_REAL, limit)
+
+    def done() -> None:
+        signal.setitimer(signal.ITIMER_REAL, 0.0)
+        signal.signal(signal.SIGALRM, handler)
+
+    return done

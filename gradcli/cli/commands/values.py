@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from gradcli.answers import Ask
-from gradcli.cli.options import memory, seconds, split
+from gradcli.cli.options import memory, split
 from gradcli.errors import Diagnostic, GradcliError
-from gradcli.program import Program, constant
+from gradcli.program import Program, constant, plain_value
 from gradcli.source import Source, read
 
 TYPE_CHECKING = False
@@ -28,15 +28,14 @@ def ask_from(command: str, program: Program, values: dict[str, Any]) -> Ask:
     if values.get("tape") is not None:
         raise GradcliError(Diagnostic(
             "E0505", f"`{program.source.name}` has no tape named `{values['tape']}`",
-            span=(0, len(values["tape"])), source=Source(values["tape"], "--tape"), help="leave out --tape: one tape covers the whole file"))
-    if values["timeout"] is not None:
-        _stop_after(seconds(values["timeout"]) or 0.0)
+            span=(0, len(values["tape"])), source=Source(values["tape"], "--tape"),
+            help="leave out --tape: one tape covers the whole file"))
     weights = values.get("output_gradient")
     ask = Ask(
         program, at=values_at(values["at"]), of=[_tidy(text) for text in values["of"]],
         wrt=_names(values.get("wrt", ())), mode=values.get("mode", "reverse"),
         unconnected=values.get("unconnected", "none"), watch=_names(values.get("watch", ())),
-        output_gradient=None if weights is None else constant(weights, "--output-gradient"),
+        output_gradient=None if weights is None else _weights(weights),
         tf=bool(values.get("tf")), verify=bool(values.get("verify")), eig=bool(values.get("eig")),
         verbose=values["verbose"] > 0)
     if values["max_steps"] is not None:
@@ -52,8 +51,29 @@ def values_at(texts: list[str]) -> dict[str, Any]:
     for text in texts:
         for part in split(text):
             name, _, value = part.partition("=")
-            found[name.strip()] = constant(value.strip(), "--at")
+            found[name.strip()] = _number(name.strip(), value.strip(), "--at")
     return found
+
+
+def _weights(text: str) -> Any:
+    where = "--output-gradient"
+    value = _number(where, text, where)
+    if isinstance(value, str):
+        raise GradcliError(Diagnostic(
+            "E0306", f"{where} takes a number or an array of numbers, not a text",
+            span=(0, len(text)), source=Source(text, where), help="such as 2 or [1, 0, 2]"))
+    return value
+
+
+def _number(name: str, text: str, where: str) -> Any:
+    """The value of a constant expression as the engine holds it; E0306 has its place here."""
+    value = constant(text, where)
+    try:
+        return plain_value(name, value)
+    except GradcliError as problem:
+        for one in problem.diagnostics:
+            one.source, one.span = Source(text, where), (0, len(text))
+        raise
 
 
 def _names(texts: list[str]) -> list[str]:
@@ -63,16 +83,3 @@ def _names(texts: list[str]) -> list[str]:
 
 def _tidy(text: str) -> str:
     return ",".join(name.strip() for name in text.split(",") if name.strip())
-
-
-def _stop_after(limit: float) -> None:
-    """Raise E0406 after so many seconds of wall time, where the system has such an alarm."""
-    import signal
-
-    def stop(number: int, frame: Any) -> None:
-        raise GradcliError(Diagnostic(
-            "E0406", f"stopped after {limit:g} seconds, as --timeout asks", help="raise --timeout"))
-
-    if hasattr(signal, "setitimer"):
-        signal.signal(signal.SIGALRM, stop)
-        signal.setitimer(signal.ITIMER_REAL, limit)

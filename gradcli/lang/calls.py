@@ -1,0 +1,140 @@
+"""Operations as a file calls them: arguments checked and named, structures made into tensors."""
+
+from __future__ import annotations
+
+from gradcli.errors import GradcliError, error
+from gradcli.ops.kinds import Op
+from gradcli.ops.shapes import stack
+from gradcli.tape.tensor import Tensor, value_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+
+class NoGradient:
+    """A gradient that is None: of `target` with respect to `source`."""
+
+    __slots__ = ("source", "target")
+
+    def __init__(self, target: Any, source: Any) -> None:
+        self.target = target
+        self.source = source
+
+
+class MissingGradient(GradcliError):
+    """Arithmetic with a gradient that is None; `missing` tells which, so its reason can be told."""
+
+    missing: NoGradient
+
+
+def call_operation(op: Op, args: list[Any], named: Mapping[str, Any]) -> Any:
+    """Apply an operation to what stands in a file, with its arguments checked and named.
+
+    Raises E0207 (wrong number), E0208 (unknown keyword), E0302 (a text or structure where a number
+    belongs), E0309 (a gradient that is None) and what the operation raises.
+    """
+    attributes = dict(named)
+    for name in named:
+        if name not in op.attributes:
+            raise error("E0208", f"`{op.name}` has no option `{name}`",
+                        help=f"it has {', '.join(op.attributes) or 'none'}")
+    n = len(op.parameters)
+    if op.variadic and len(args) == 1 and isinstance(args[0], list):
+        args = args[0]
+    elif n and not op.variadic and not op.parameters[-1].startswith("*"):
+        extra = args[n:]
+        free = [name for name in op.attributes if name not in attributes]
+        if len(args) < n or len(extra) > len(free):
+            raise _wrong_count(op, len(args))
+        attributes.update(zip(free, extra, strict=False))
+        args = args[:n]
+    elif n and not op.variadic and not args:
+        raise _wrong_count(op, 0)
+    if not n:
+        return _create(op, args, attributes)
+    operands = [operand(op, a) for a in args]
+    return op(*operands, **{k: _attribute(op, v) for k, v in attributes.items()})
+
+
+def _wrong_count(op: Op, given: int) -> GradcliError:
+    n = len(op.parameters)
+    names = ", ".join([*op.parameters, *[f"{a}=..." for a in op.attributes]])
+    return error("E0207", f"`{op.name}` takes {n} argument{'' if n == 1 else 's'}, not {given}",
+                 help=f"write {op.name}({names})")
+
+
+def _create(op: Op, args: list[Any], attributes: Mapping[str, Any]) -> Any:
+    """A call such as zeros(3, 2): Python checks the number of arguments."""
+    for a in args:
+        if a is None or isinstance(a, (str, dict, NoGradient)):
+            raise no_operand(op, a)
+    assert op.expand is not None
+    try:
+        return op.expand(*args, **attributes)
+    except TypeError:
+        raise error("E0207", f"`{op.name}` does not take these arguments", help=f"such as {op.doc}"
+                    ) from None
+
+
+def operand(op: Op, value: Any) -> Any:
+    """A value as an operand: a list becomes a tensor. Raises E0302, E0309 for what cannot."""
+    if type(value) is Tensor or type(value) in (float, int, bool):
+        if type(value) is Tensor and type(value.value) is str and op.name != "string":
+            raise no_operand(op, value.value)
+        return value
+    if isinstance(value, list):
+        return as_tensor(value)
+    if hasattr(value, "ndim"):
+        return value
+    raise no_operand(op, value)
+
+
+def no_operand(op: Op, value: Any) -> GradcliError:
+    """The error for a value that no operation can calculate with."""
+    if isinstance(value, NoGradient):
+        problem = MissingGradient(error(
+            "E0309", f"`{op.name}` cannot calculate with a gradient that is None",
+            help='ask for 0 instead: unconnected_gradients="zero"').diagnostics[0])
+        problem.missing = value
+        return problem
+    if value is None:
+        return error("E0309", f"`{op.name}` cannot calculate with none",
+                     help="leave it out, or write 0")
+    what = "the text" if isinstance(value, str) else "a dictionary"
+    shown = f" {value!r}" if isinstance(value, str) else ""
+    return error("E0302", f"`{op.name}` needs numbers, not {what}{shown}",
+                 help="take an item out of it" if isinstance(value, dict) else "write a number")
+
+
+def _attribute(op: Op, value: Any) -> Any:
+    if isinstance(value, list):
+        return [_attribute(op, v) for v in value]
+    if isinstance(value, (dict, NoGradient)):
+        raise no_operand(op, value)
+    return value_of(value)
+
+
+def as_tensor(value: Any) -> Any:
+    """A value where an operation needs a tensor: a list is stacked once, a recorded `stack`.
+
+    Raises E0301 where shapes differ and E0302 where something is no number.
+    """
+    if not isinstance(value, list):
+        return value
+    known = _stacked.get(id(value))
+    if known is not None and known[0] is value:
+        return known[1]
+    if not value:
+        raise error("E0301", "an empty list is no tensor", help="give at least one element")
+    items = [operand(stack, item) for item in value]
+    tensor = stack(*items, axis=0)
+    if len(_stacked) > 1000:
+        _stacked.clear()
+    _stacked[id(value)] = (value, tensor)
+    return tensor
+
+
+# A list is stacked once and keeps its identity; the list itself is held so its id stays its own.
+_stacked: dict[int, tuple[list[Any], Any]] = {}

@@ -1,0 +1,389 @@
+"""What to say about a token that does not fit: one function for each mistake people make.
+
+Each is given the parser, the token and the row of tokens that the state accepts, and returns the
+error or None. They are tried in the order of `EXPLANATIONS`, which matters: a bracket that was
+never closed explains whatever went wrong behind it.
+"""
+
+from __future__ import annotations
+
+from gradcli.errors import error
+from gradcli.lang import lexer as t
+from gradcli.lang.refusals import (
+    decimal_comma,
+    excerpt,
+    is_function,
+    power_of_function,
+    two_readings,
+)
+from gradcli.lang.surroundings import (
+    BEGINNINGS,
+    BOUNDS,
+    COMPARISONS,
+    ENDINGS,
+    SPELLING,
+    adjacent,
+    open_brackets,
+    operand_end,
+    operand_start,
+    statement_start,
+    unclosed_brackets,
+)
+from gradcli.lang.unreadable import unreadable
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from gradcli.errors import GradcliError
+    from gradcli.lang.grammar import Row
+    from gradcli.lang.parser import Parser
+
+# What begins a statement that a later version will read.
+LATER = {
+    "tape": "`tape` blocks are", "forward": "`forward` blocks are", "resume": "`resume` blocks are",
+    "stop_recording": "`stop_recording` blocks are", "if": "`if` blocks are",
+    "elif": "`elif` blocks are", "else": "`else` blocks are", "while": "`while` loops are",
+    "for": "`for` loops are", "break": "`break` is", "continue": "`continue` is",
+    "def": "`def` blocks are", "return": "`return` is", "expect": "`expect` is",
+    "@": "decorators are",
+}
+LATER_HELP = {
+    "if": "write `y = a if condition else b`", "elif": "write `y = a if condition else b`",
+    "else": "write `y = a if condition else b`", "def": "write `f(x) = ...`",
+    "tape": "leave the `tape` line out: a file without one is recorded as a whole",
+}
+
+# Two operators side by side that other languages have, and what is written here.
+FOREIGN = {
+    "=<": "<=", "=>": ">=", "<>": "!=", "===": "==", ":=": "=", "->": "f(x) = ...",
+    "++": "x = x + 1", "--": "x = x - 1",
+}
+
+
+def _of_later_version(parser: Parser, at: int, row: Row) -> GradcliError | None:
+    first = statement_start(parser, at)
+    word = parser.token(first)
+    soft = parser.kinds[first] in t.SOFT_KEYWORDS
+    if word not in LATER or at != first + soft or (soft and parser.kinds[at] not in t.IDENTIFIERS):
+        return None
+    return error("E0110", f"{LATER[word]} not part of this version", parser.span(first, first),
+                 help=LATER_HELP.get(word))
+
+
+def _unreadable(parser: Parser, at: int, row: Row) -> GradcliError | None:
+    return unreadable(parser, at) if parser.kinds[at] == t.ERROR else None
+
+
+def _closing_bracket(parser: Parser, at: int, row: Row) -> GradcliError | None:
+    """`x)`, `(x]`."""
+    kind = parser.kinds[at]
+    if kind not in t.CLOSING:
+        return None
+    closing = parser.token(at)
+    opened = open_brackets(parser, at)
+    if not opened:
+        return error("E0103", f"`{closing}` closes nothing", parser.span(at, at),
+                     help=f"leave the `{closing}` out, or open it before")
+    if t.OPENING[parser.kinds[opened[-1]]] == kind:
+        return None
+    opening = parser.token(opened[-1])
+    fitting = SPELLING[t.OPENING[parser.kinds[opened[-1]]]]
+    found = error("E0103", f"`{closing}` does not close `{opening}`", parser.span(at, at),
+                  help=f"write `{fitting}`")
+    found.diagnostics[0].related = ((parser.span(opened[-1], opened[-1]), "opened here"),)
+    return found
+
+
+def _open_bracket(parser: Parser, at: int, row: Row) -> GradcliError | None:
+    """A bracket that is never closed, noticed on its own line's end or on a later line."""
+    if parser.kinds[at] == t.SEMICOLON:
+        opened = open_brackets(parser, at)
+    else:
+        opened = [place for place in unclosed_brackets(parser, at) if place < at]
+    if not opened:
+        return None
+    unclosed = opened[-1]
+    if (parser.kinds[at] not in (t.NEWLINE, t.SEMICOLON)
+            and "\n" not in parser.text[parser.starts[unclosed]:parser.starts[at]]):
+        return None
+    bracket = parser.token(unclosed)
+    line_end = unclosed + 1
+    text, starts, ends = parser.text, parser.starts, parser.ends
+    while line_end < at and "\n" not in text[ends[line_end - 1]:starts[line_end]]:
+        line_end += 1
+    line = excerpt(parser, statement_start(parser, unclosed), line_end)
+    closing = SPELLING[t.OPENING[parser.kinds[unclosed]]]
+    complete = parser.kinds[line_end - 1] in ENDINGS
+    return error("E0103", f"`{bracket}` is never closed", parser.span(unclosed, unclosed),
+                 label="opened here", help=f"write `{line}{closing}`" if complete
+                 else f"add the missing `{closing}`")
+
+
+def _foreign_operator(parser: Parser, at: int, row: Row) -> GradcliError | None:
+    """`=<`, `:=`, `x++`: two tokens side by side that are one operator elsewhere."""
+    ends_line = parser.kinds[at] in (t.NEWLINE, t.SEMICOLON, t.END)
+    for left in ((at - 2,) if ends_line else (at - 1, at)):
+        if left < 0 or not adjacent(parser, left):
+            continue
+        written = parser.token(left) + parser.token(left + 1)
+        if written not in FOREIGN or (written in ("++", "--") and not ends_line):
+            continue
+        code, instead = "E0102", f"write `{FOREIGN[written]}`"
+        if written in ("++", "--"):
+            code, sign = "E0111", written[0]
+            name = excerpt(parser, statement_start(parser, at), left) or "x"
+            instead = (f"`{name}.assign_{'add' if sign == '+' else 'sub'}(1)` changes the variable,"
+                       f" `{name} = {name} {sign} 1` binds a new tensor")
+        elif written == ":=":
+            instead = f"write `{excerpt(parser, statement_start(parser, at), left)} = ...`"
+        return error(code, f"`{written}` is no operator", parser.span(left, left + 1), help=instead)
+    return None
+
+
+def _missing_separator(parser: Parser, at: int, row: Row) -> GradcliError | None:
+    """`x=1 y=2`, `input x domain=[0, 1]`: the name in front of `=` begins something new."""
+    kinds = parser.kinds
+    name = at - 1 if kinds[at] == t.EQUAL else at
+    first = statement_start(parser, at)
+    declares = kinds[first] in (t.VAR, t.CONST, t.INPUT)
+    if declares and at == first + 2 and kinds[at] in BEGINNINGS and kinds[at + 1] != t.EQUAL:
+        left = excerpt(parser, first, at)
+        return error("E0102", "`=` is missing", parser.span(at, at),
+                     help=f"write `{left} = {excerpt(parser, at, operand_end(parser, at))}`")
+    if (name <= first + 1 or kinds[name] not in t.IDENTIFIERS or kinds[name + 1] != t.EQUAL
+            or kinds[name - 1] not in ENDINGS or open_brackets(parser, at)):
+        return None
+    left, right = excerpt(parser, first, name), excerpt(parser, name, name + 2)
+    separator, what = (",", "a comma") if declares else (";", "`;` or a new line")
+    return error("E0102", f"{what} is missing before `{parser.token(name)}`",
+                 parser.span(name, name), help=f"write `{left}{separator} {right} ...`")
+
+
+def _binding_inside(parser: Parser, at: int, row: Row) -> GradcliError | None:
+    """`(x = 1)`, `a = b = 2`."""
+    if parser.kinds[at] not in (t.EQUAL, t.AUGMENTED) or at == statement_start(parser, at):
+        return None
+    first = statement_start(parser, at)
+    opened = open_brackets(parser, at)
+    if parser.kinds[at - 1] not in ENDINGS:
+        return None
+    if parser.kinds[at] == t.AUGMENTED:
+        return error("E0111", f"`{parser.token(at)}` needs one name on its left",
+                     parser.span(at, at), help="write a statement with `=` for each name")
+    if not opened and t.EQUAL in parser.kinds[first:at] and t.IF not in parser.kinds[first:at]:
+        middle = parser.kinds.index(t.EQUAL, first)
+        end = parser.kinds.index(t.NEWLINE, at)
+        name, other, value = (excerpt(parser, first, middle), excerpt(parser, middle + 1, at),
+                              excerpt(parser, at + 1, max(end, at + 2)))
+        return error("E0107", "a statement has one `=`", parser.span(at, at),
+                     help=f"write `{other} = {value}; {name} = {other}`, or `==` to compare")
+    found = error("E0102", f"`{parser.token(at)}` cannot stand inside an expression",
+                  parser.span(at, at), help="write `==` to compare")
+    if opened:
+        found.diagnostics[0].related = (
+            (parser.span(opened[-1], opened[-1]), "inside this bracket"),)
+    return found
+
+
+def _chained_comparison(parser: Parser, at: int, row: Row) -> GradcliError | None:
+    """`a < b < c`."""
+    kinds = parser.kinds
+    if kinds[at] not in COMPARISONS or kinds[at - 1] not in ENDINGS:
+        return None
+    places = [at, at]  # of the comparison before it, and of the bound before that
+    for turn in (0, 1):
+        place, depth = places[0] - 1, 0
+        while place >= 0 and (depth or kinds[place] not in BOUNDS):
+            depth += (kinds[place] in t.CLOSING) - (kinds[place] in t.OPENING)
+            if depth < 0:
+                break
+            place -= 1
+        if turn == 0 and (place < 0 or kinds[place] not in COMPARISONS):
+            return None
+        places[turn] = place
+    end, depth = at + 1, 0
+    while depth > 0 or kinds[end] not in BOUNDS | t.CLOSING.keys() | {t.END}:
+        depth += (kinds[end] in t.OPENING) - (kinds[end] in t.CLOSING)
+        end += 1
+    earlier, begin = places
+    left, middle = excerpt(parser, begin + 1, at), excerpt(parser, earlier + 1, at)
+    right = excerpt(parser, at, end)
+    return error("E0102", "comparisons cannot be chained", parser.span(at, at),
+                 help=f"write `{left} and {middle} {right}`")
+
+
+def _function_exponent(parser: Parser, at: int, row: Row) -> GradcliError | None:
+    """`sin²(x)`."""
+    kinds = parser.kinds
+    if (at < 2 or kinds[at] not in BEGINNINGS or kinds[at - 1] != t.SUPERSCRIPT
+            or not is_function(parser.token(at - 2))):
+        return None
+    digits = parser.token(at - 1)
+    exponent = digits.translate(str.maketrans("⁻" + t.SUPERSCRIPTS, "-0123456789"))
+    return power_of_function(parser, at - 2, exponent, at, operand_end(parser, at))
+
+
+def _side_by_side(parser: Parser, at: int, row: Row) -> GradcliError | None:
+    """Two operands without an operator: `x y`, `(x)(y)`, `sin x`, `1.2.3`, `√2x`."""
+    kinds = parser.kinds
+    if not at or kinds[at - 1] not in ENDINGS or kinds[at] not in BEGINNINGS or t.NUMBER in row:
+        return None
+    first, end = operand_start(parser, at - 1), operand_end(parser, at)
+    left, right = excerpt(parser, first, at), excerpt(parser, at, end)
+    span = parser.span(first, end - 1)
+    if kinds[at - 1] == t.NUMBER and kinds[at] == t.NUMBER:
+        touching = adjacent(parser, at - 1)
+        return error("E0105", f"`{left}{'' if touching else ' '}{right}` is not one number", span,
+                     help="a number has one decimal point" if touching
+                     else f"write `{left}{right}` for one number, `{left}*{right}` for a product")
+    if kinds[at - 1] == t.NUMBER and at > 1 and kinds[at - 2] == t.SQRT:
+        return two_readings(f"√{left}{right}", parser.span(at - 2, end - 1),
+                            f"√({left}{right})", f"√{left}*{right}")
+    if is_function(left) and kinds[at] not in (t.LSQB, t.LBRACE):
+        inside = right[1:-1] if kinds[at] == t.LPAR else right
+        return error("E0106", f"`{left}` needs brackets around its argument", span,
+                     help=f"write `{left}({inside})`")
+    if kinds[at] in (t.STRING, t.LSQB, t.LBRACE) and kinds[at - 1] in t.IDENTIFIERS:
+        return error("E0106", f"an operator is missing behind `{left}`", span,
+                     help=f"write `{left}({right})` for a call")
+    what = "a call needs a plain name" if kinds[at] == t.LPAR else "an operator is missing"
+    return error("E0106", f"{what}: `{left}` and `{right}` stand side by side", span,
+                 help=f"write `{left}*{right}` for a product")
+
+
+def _number_and_dot(parser: Parser, at: int, row: Row) -> GradcliError | None:
+    """`2.x`, `1..2`, `3.e5`."""
+    if parser.kinds[at] != t.DOT or parser.kinds[at - 1] != t.NUMBER:
+        return None
+    number, name = parser.token(at - 1), parser.token(at + 1)
+    if parser.kinds[at + 1] not in t.IDENTIFIERS:
+        advice = "a number has one decimal point"
+    elif name[0] in "eE" and name[1:].isdecimal():
+        advice = f"write `{number}{name}`"
+    else:
+        advice = f"write `{number}*{name}`"
+    return error("E0105", f"a point cannot end the number `{number}` here",
+                 parser.span(at - 1, at), help=advice)
+
+
+def _prime(parser: Parser, at: int, row: Row) -> GradcliError | None:
+    """`f'` without its argument."""
+    if not at or parser.kinds[at - 1] != t.PRIMED:
+        return None
+    primed = parser.token(at - 1)
+    name = primed.rstrip("'")
+    return error("E0102", f"`{primed}` needs its argument in brackets", parser.span(at - 1, at - 1),
+                 help=f"write `{primed}(x)` for the derivative of a function, `{name}.T` for the"
+                 " transpose of a matrix")
+
+
+def _comma(parser: Parser, at: int, row: Row) -> GradcliError | None:
+    """`(1,5)`, `(a, b)`."""
+    if parser.kinds[at] != t.COMMA:
+        return None
+    opened = open_brackets(parser, at)
+    if not opened or parser.kinds[opened[-1]] != t.LPAR or parser.kinds[at - 1] not in ENDINGS:
+        return None
+    decimal = decimal_comma(parser, at - 1, at + 2)
+    if decimal:
+        return decimal
+    end = operand_end(parser, opened[-1])
+    inside = excerpt(parser, opened[-1], end)[1:-1] if parser.kinds[end - 1] == t.RPAR else "a, b"
+    return error("E0102", "round brackets hold one expression", parser.span(at, at),
+                 help=f"write `[{inside}]` for a list")
+
+
+def _bare_argument(parser: Parser, at: int, row: Row) -> GradcliError | None:
+    """`f(a=1, b)`, `var x = 1, y`: only `name=value` may follow."""
+    kinds = parser.kinds
+    if (kinds[at - 1] == t.COMMA and kinds[at] in BEGINNINGS
+            and t.NAME in row and t.NUMBER not in row):
+        argument = at
+    elif set(row) == {t.EQUAL} and kinds[at - 2] == t.COMMA:
+        argument = at - 1
+    else:
+        return None
+    written = excerpt(parser, argument, argument + 1)
+    if open_brackets(parser, at):
+        return error("E0102", f"`{written}` stands behind a named argument",
+                     parser.span(argument, argument), help="write arguments without a name first")
+    decimal = decimal_comma(parser, argument - 2, argument + 1)
+    if decimal:
+        return decimal
+    first = statement_start(parser, at)
+    return error("E0107", f"`{written}` is no attribute of the form `name=value`",
+                 parser.span(argument, argument),
+                 help=f"declare one name at a time, each with its own `{parser.token(first)}`")
+
+
+def _missing_else(parser: Parser, at: int, row: Row) -> GradcliError | None:
+    """`a if c`."""
+    if t.ELSE not in row or t.NEWLINE in row or t.RPAR in row:
+        return None
+    first = at - 1
+    while first and parser.kinds[first] != t.IF:
+        first -= 1
+    begin = first
+    while begin and parser.kinds[begin - 1] not in BOUNDS | t.OPENING.keys():
+        begin -= 1
+    return error("E0102", "`else` is missing", parser.span(first, at - 1),
+                 help=f"write `{excerpt(parser, begin, at)} else ...`")
+
+
+def _missing_operand(parser: Parser, at: int, row: Row) -> GradcliError | None:
+    """`x^`, `a =`, `2 * / 3`, `()`, `* x`."""
+    if t.NUMBER not in row or t.NAME not in row:
+        return None
+    kinds = parser.kinds
+    ends = kinds[at] in (t.NEWLINE, t.SEMICOLON, t.END)
+    token = "" if ends else parser.token(at)
+    if at == statement_start(parser, at):
+        return error("E0102", "a statement is missing before `;`" if ends
+                     else f"`{token}` cannot begin a statement", parser.span(at, at),
+                     help=f"leave the `{parser.token(at)}` out" if kinds[at] != t.END else None)
+    previous = parser.token(at - 1)
+    if kinds[at - 1] in t.OPENING and kinds[at] in t.CLOSING:
+        return error("E0102", "these brackets are empty", parser.span(at - 1, at),
+                     help="write an expression between them")
+    if kinds[at - 1] == t.SQRT and token:
+        operand = excerpt(parser, at, operand_end(parser, at + 1))
+        return error("E0102", f"`√` cannot stand before `{token}`", parser.span(at - 1, at),
+                     help=f"write `√({operand})`" if kinds[at] == t.MINUS else None)
+    if kinds[at - 1] == t.EQUAL and ends:
+        left = excerpt(parser, statement_start(parser, at), at - 1)
+        return error("E0102", f"the value of `{left}` is missing", parser.span(at - 1, at - 1),
+                     help=f"write `{left} = 0`")
+    between = f"between `{previous}` and `{token}`" if token else f"behind `{previous}`"
+    return error("E0102", f"a value is missing {between}",
+                 parser.span(at - 1, at - 1) if ends or kinds[at] in t.CLOSING
+                 else parser.span(at, at), label="expected a value here" if not ends else "")
+
+
+def _second_exponent(parser: Parser, at: int, row: Row) -> GradcliError | None:
+    """`x²^3`."""
+    kinds = parser.kinds
+    if kinds[at] not in (t.CIRCUMFLEX, t.SUPERSCRIPT) or kinds[at - 1] != t.SUPERSCRIPT:
+        return None
+    base = excerpt(parser, operand_start(parser, at - 1), at)
+    return error("E0102", f"`{base}` has an exponent already", parser.span(at, at),
+                 help=f"put it in brackets: `({base}){parser.token(at)}...`")
+
+
+EXPLANATIONS = (
+    _of_later_version,
+    _unreadable,
+    _closing_bracket,
+    _foreign_operator,
+    _open_bracket,
+    _missing_separator,
+    _binding_inside,
+    _chained_comparison,
+    _prime,
+    _number_and_dot,
+    _function_exponent,
+    _second_exponent,
+    _bare_argument,
+    _side_by_side,
+    _comma,
+    _missing_else,
+    _missing_operand,
+)

@@ -1,0 +1,90 @@
+"""Values that are no tensors: lists and dictionaries; and what is asked of any value."""
+
+from __future__ import annotations
+
+from gradcli.errors import error
+from gradcli.lang.calls import call_operation
+from gradcli.ops import NAMES
+from gradcli.ops.shapes import index as index_op
+from gradcli.ops.shapes import transpose, whole
+from gradcli.ops.values import shape_of
+from gradcli.tape.tensor import Tensor, core_shape, value_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+
+def is_number(value: Any) -> bool:
+    """Whether a value can be an operand: a tensor, number, truth value or array."""
+    return type(value) in (Tensor, float, int, bool) or hasattr(value, "ndim")
+
+
+def literal(items: list[Any]) -> Any:
+    """`[1, 2, 3]` is a tensor; a list of anything else is a structure."""
+    if not items:
+        return items
+    for x in items:
+        if type(x) not in (float, int, bool) and not hasattr(x, "ndim"):
+            return items
+    shapes = {shape_of(x) for x in items}
+    if len(shapes) > 1:
+        raise error("E0301", "the rows of this list have different lengths",
+                    help="give every row as many numbers")
+    from gradcli.ops.lazy import np
+
+    return np.array(items)
+
+
+def attribute(obj: Any, name: str) -> Any:
+    """`A.T`, `A.shape` and their kin."""
+    if isinstance(obj, (list, dict)) or obj is None or isinstance(obj, str):
+        raise error("E0308", f"a structure has no attribute `{name}`", help="use an index")
+    if name == "T":
+        return transpose(obj)
+    if name in ("shape", "size", "ndim"):
+        op = NAMES["shape" if name == "shape" else "size"]
+        return len(core_shape(obj)) if name == "ndim" else call_operation(op, [obj], {})
+    raise error("E0308", f"a tensor has no attribute `{name}`", help="it has T, shape, size, ndim")
+
+
+def item(obj: Any, parts: Sequence[Any], values: Sequence[Any]) -> Any:
+    """An element of a list or dictionary; several indices go inwards one by one."""
+    wanted = iter(values)
+    for part in parts:
+        key = value_of(next(wanted)) if part == "i" else part
+        try:
+            if isinstance(obj, dict):
+                obj = obj[key]
+            elif isinstance(key, slice):
+                obj = obj[key]
+            elif isinstance(obj, list):
+                obj = obj[whole(key, "an index")]
+            else:
+                obj = call_operation(index_op, [obj, key], {"pattern": ("i",)})
+        except (KeyError, IndexError, TypeError):
+            raise error("E0305", f"the structure has no item `{key}`",
+                        help="lists count from 0; dictionaries go by name") from None
+    return obj
+
+
+def bound(value: Any) -> int | None:
+    """A bound of a slice: a whole number, or None."""
+    return None if value is None else whole(value, "a bound of a slice")
+
+
+def truth(value: Any) -> bool:
+    """The condition of `a if c else b`, `and`, `or`. Raises E0311 where there is no one answer."""
+    value = value_of(value)
+    if isinstance(value, (bool, int, float)):
+        return bool(value)
+    if getattr(value, "size", 0) == 1:
+        return bool(value.item())
+    if hasattr(value, "shape"):
+        raise error("E0311", "a condition must be one truth value, not a tensor of shape"
+                    f" [{', '.join(str(n) for n in value.shape)}]",
+                    help="choose element by element with where(c, a, b)")
+    if isinstance(value, (str, list, dict)):
+        return bool(value)
+    raise error("E0311", "none is neither true nor false", help="write a comparison such as x > 0")

@@ -1,0 +1,22 @@
+"""The special functions on Python floats, in one place; the modules special_* hold them by family.
+
+Total: every function takes any floats (nan, infinities, zeros of either sign) and returns a float;
+no exception escapes. NumPy's and SciPy's conventions hold at poles and outside domains. Standard
+library only. Orders n are whole numbers, as float or int; nan for others.
+"""
+
+from __future__ import annotations
+
+from gradcli.ops.special_bessel import besseli, besselj, besselk, bessely
+from gradcli.ops.special_beta import beta, gammainc, gammaincl, lbeta
+from gradcli.ops.special_elliptic import ellipe, ellipe_complete, ellipf, ellipk
+from gradcli.ops.special_erf import dawsn, erfcinv, erfcx, erfi, erfinv
+from gradcli.ops.special_gamma import digamma, gamma, lgamma, polygamma, zeta
+from gradcli.ops.special_integrals import ci, fresnelc, fresnels, lambertw, si
+
+__all__ = [
+    "besseli", "besselj", "besselk", "bessely", "beta", "ci", "dawsn", "digamma", "ellipe",
+    "ellipe_complete", "ellipf", "ellipk", "erfcinv", "erfcx", "erfi", "erfinv", "fresnelc",
+    "fresnels", "gamma", "gammainc", "gammaincl", "lambertw", "lbeta", "lgamma", "polygamma", "si",
+    "zeta",
+]
