@@ -9,9 +9,10 @@ derivative and the truth is 0 (`derivative_constant`).
 from __future__ import annotations
 
 from gradcli.errors import error
+from gradcli.ops.discrete import cast_float
 from gradcli.ops.lazy import np, quiet
 from gradcli.ops.shapes import reshape, unbatch
-from gradcli.ops.values import check_bytes, is_float, shape_of, show
+from gradcli.ops.values import check_bytes, dtype_of, is_float, shape_of, show
 from gradcli.sweeps import reverse, tangent
 from gradcli.tape import record as records
 from gradcli.tape.record import IDS, OUT
@@ -52,10 +53,18 @@ def gradient(targets: Sequence[Tensor], sources: Sequence[Tensor], *, seeds: Seq
     out = []
     for s in sources:
         g = found.get(s.id) if s.id is not None else None
+        if g is not None and type(s.value) is not float:
+            g = _typed(g, s)
         if g is not None:
             g = as_derivative(g, targets, s) if emit else _own(value_of(g))
         out.append(g)
     return out
+
+
+def _typed(g: Any, source: Tensor) -> Any:
+    """A derivative in the type of its source."""
+    dtype = source.dtype
+    return g if dtype_of(value_of(g)) == dtype else cast_float(g, dtype=dtype)
 
 
 def as_derivative(g: Any, targets: Sequence[Tensor], source: Tensor) -> Tensor:

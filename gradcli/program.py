@@ -14,7 +14,7 @@ from gradcli.lang.interpreter import CONSTANTS, MAX_STEPS, Interpreter
 from gradcli.lang.names import Names, nearest
 from gradcli.lang.parser import parse
 from gradcli.lang.structures import is_number
-from gradcli.ops.values import cast, is_float, limits
+from gradcli.ops.values import is_float, limits
 from gradcli.source import Source, read
 from gradcli.tape.tensor import Tensor, leaf, value_of
 
@@ -30,12 +30,13 @@ if TYPE_CHECKING:
 class Target:
     """What is differentiated: its name, its tensor, where it stands, and whether it is a sum."""
 
-    __slots__ = ("name", "span", "tensor")
+    __slots__ = ("name", "source", "span", "tensor")
 
-    def __init__(self, name: str, tensor: Any, span: Span) -> None:
+    def __init__(self, name: str, tensor: Any, span: Span, source: Source | None = None) -> None:
         self.name = name
         self.tensor = tensor
         self.span = span
+        self.source = source
 
 
 class Program:
@@ -52,25 +53,19 @@ class Program:
     # --- running ------------------------------------------------------------------------------
 
     def run(self, at: Mapping[str, Any] | None = None, *, max_steps: int = MAX_STEPS,
-            max_bytes: float | None = None, log: bool = False) -> Run:
+            max_bytes: float | None = None, explain: bool = True) -> Run:
         """Run with the given values of inputs and variables (floats, lists or arrays).
 
-        max_bytes: what one array may take, by default half of the machine. log: keep what
-        explanations need.
+        max_bytes: what one array may take, by default half of the machine. explain: tell why a
+        gradient is None that the program calculates with.
         """
-        given = {name: plain_value(name, value) for name, value in (at or {}).items()}
-        self.names.check(self.source, given)
-        undeclared = {
-            name: value for name, value in given.items()
-            if name in self.names.inputs or (name in CONSTANTS and name not in self.names.bound)}
-        if max_bytes is None:
-            max_bytes = _half_of_memory()
-        before, limits.max_bytes = limits.max_bytes, max_bytes
-        interpreter = Interpreter(self.source, undeclared, given, max_steps, log)
+        interpreter = self._interpreter(at, max_steps)
+        before, limits.max_bytes = limits.max_bytes, (
+            _half_of_memory() if max_bytes is None else max_bytes)
         try:
-            return interpreter.execute(self.statements)
+            run = interpreter.execute(self.statements)
         except GradcliError:
-            if interpreter.missing:
+            if explain and interpreter.missing:
                 from gradcli.explain.none import of_missing
 
                 for diagnostic, gap in interpreter.missing:
@@ -79,6 +74,41 @@ class Program:
             raise
         finally:
             limits.max_bytes = before
+        self._check_given(run, interpreter.given)
+        return run
+
+    def logged_run(self, at: Mapping[str, Any]) -> Run:
+        """A second run that also keeps its branches, for explanations; one that fails is kept as
+        far as it came.
+        """
+        interpreter = self._interpreter(at, MAX_STEPS, log=True)
+        try:
+            return interpreter.execute(self.statements)
+        except GradcliError:
+            return interpreter.run
+
+    def _interpreter(self, at: Mapping[str, Any] | None, max_steps: int, log: bool = False
+                     ) -> Interpreter:
+
+        if at is not None and not hasattr(at, "items"):
+            raise TypeError(f"values are given by name, not as {at!r}")
+        given = {name: plain_value(name, value) for name, value in (at or {}).items()}
+        self.names.check(self.source, given)
+        undeclared = {
+            name: value for name, value in given.items()
+            if name in self.names.inputs or name in self.names.early
+            or (name in CONSTANTS and name not in self.names.bound)}
+        return Interpreter(self.source, undeclared, given, max_steps, log)
+
+    def _check_given(self, run: Run, given: Mapping[str, Any]) -> None:
+        """A value for a name that is computed would be ignored: E0204."""
+        for name in given:
+            bindings = run.bindings.get(name)
+            if bindings and bindings[0].kind == "computed":
+                raise GradcliError(Diagnostic(
+                    "E0204", f"`{name}` is computed and takes no value from outside",
+                    span=bindings[0].span, source=self.source, label="computed here",
+                    help=f"declare it an input: input {name}"))
 
     def targets(self, run: Run, of: Sequence[str] = ()) -> list[Target]:
         """The targets by name; by default the last expression that stands alone, else the last
@@ -96,32 +126,37 @@ class Program:
     def _default_target(self, run: Run) -> Target:
         if run.results:
             value, span = run.results[-1]
-            return Target(self.unnamed(), value, span)
+            return Target(self.unnamed(), value, span, self.source)
         if run.last is not None:
             binding = run.bindings[run.last][-1]
-            return Target(run.last, binding.value, binding.span)
+            return Target(run.last, binding.value, binding.span, self.source)
         raise GradcliError(Diagnostic(
             "E0210", f"`{self.source.name}` has nothing to evaluate", span=(0, 0),
             source=self.source, help="write an expression such as x^2"))
 
     def _named_target(self, run: Run, names: str) -> Target:
         parts = []
-        for name in names.split(","):
+        if not isinstance(names, str):
+            raise TypeError(f"a target is a name, not {names!r}")
+        for name in _names(names):
             bindings = run.bindings.get(name)
             if bindings:
-                parts.append(Target(name, bindings[-1].value, bindings[-1].span))
+                parts.append(Target(
+                    name, bindings[-1].value, bindings[-1].span, self.source))
             elif name == self.unnamed() and run.results:
-                parts.append(Target(name, *run.results[-1]))
+                parts.append(Target(name, *run.results[-1], self.source))
             else:
                 raise self._no_such_name(name, "--of")
         if len(parts) == 1:
             return parts[0]
-        return Target(names, [p.tensor for p in parts], parts[-1].span)
+        return Target(names, [p.tensor for p in parts], parts[-1].span, self.source)
 
     def _no_such_name(self, name: str, option: str) -> GradcliError:
         known = list(self.names.order)
         near = nearest(name, known)
-        if name in self.names.functions:
+        if name in CONSTANTS:
+            help = f"`{name}` is a constant of the language; bind a name of your own to it"
+        elif name in self.names.functions:
             parameters = self.names.functions[name].parameters
             help = f"it is a function; write a line such as y = {name}({', '.join(parameters)})"
         elif near:
@@ -169,8 +204,11 @@ class Program:
         return found
 
     def _nothing_to_differentiate(self, run: Run) -> GradcliError:
+        whole = [n for n in self.default_sources() if n in run.bindings
+                 and not is_float(run.bindings[n][0].value.value)]
         plain = [n for n, b in run.bindings.items() if b[0].kind in ("literal", "constant")]
-        help = (f"name one: --wrt {plain[0]}" if plain
+        help = (f"`{whole[0]}` is an integer; give it a type that has gradients, or none" if whole
+                else f"name one: --wrt {plain[0]}" if plain
                 else "write a formula with a variable, such as x^2")
         return GradcliError(Diagnostic(
             "E0211", "there is no variable or input to differentiate with respect to",
@@ -183,7 +221,7 @@ class Program:
         run = self.run(at)
         with run.record:
             target = self.targets(run, [of] if of else ())[0]
-            return plain_structure(target.tensor)
+            return _own(plain_structure(target.tensor))
 
     def gradient(self, of: str | None = None, wrt: str | Sequence[str] | None = None,
                  at: Mapping[str, Any] | None = None) -> dict[str, Any]:
@@ -205,7 +243,7 @@ class Program:
             target = self.targets(run, [of] if of else ())[0]
             sources = self.sources(run, _names(wrt))
             blocks = calculus.hessian(
-                tensor_of(target), [s.value for s in sources]).blocks
+                tensor_of(target), [_watched(s) for s in sources]).blocks
         return {
             row.name: {column.name: blocks[i, j] for j, column in enumerate(sources)}
             for i, row in enumerate(sources)}
@@ -216,17 +254,36 @@ class Program:
         with run.record:
             target = self.targets(run, [of] if of else ())[0]
             sources = self.sources(run, _names(wrt))
-            watched = [
-                s.value if s.kind not in ("constant", "nontrainable") else leaf(s.value.value)
-                for s in sources]
-            answers = question(target, watched)
+            answers = question(target, [_watched(s) for s in sources])
         return {s.name: g for s, g in zip(sources, answers, strict=True)}
 
 
 def _names(wrt: str | Sequence[str] | None) -> list[str]:
+    """Names from a comma list or a list of them. Raises TypeError for anything else."""
     if wrt is None:
         return []
-    return wrt.split(",") if isinstance(wrt, str) else list(wrt)
+    if isinstance(wrt, str):
+        return [name.strip() for name in wrt.split(",") if name.strip()]
+    names = list(wrt)
+    for name in names:
+        if not isinstance(name, str):
+            raise TypeError(f"a name is a text, not {name!r}")
+    return names
+
+
+def _watched(source: Binding) -> Tensor:
+    """What is differentiated with respect to: of a const, a value that nothing reaches."""
+    tensor: Tensor = source.value
+    return leaf(tensor.value) if source.kind in ("constant", "nontrainable") else tensor
+
+
+def _own(value: Any) -> Any:
+    """A value that the caller may change: arrays are copied."""
+    if isinstance(value, dict):
+        return {k: _own(v) for k, v in value.items()}
+    if isinstance(value, list):
+        return [_own(v) for v in value]
+    return value.copy() if hasattr(value, "copy") else value
 
 
 def tensor_of(target: Target) -> Tensor:
@@ -235,16 +292,24 @@ def tensor_of(target: Target) -> Tensor:
     if isinstance(value, (NoGradient, str, dict)) or value is None:
         raise GradcliError(Diagnostic(
             "E0310", f"`{target.name}` is no tensor to differentiate", span=target.span,
-            help="name a number or a tensor with --of"))
-    value = as_tensor(value)
+            source=target.source, help="name a number or a tensor with --of"))
+    try:
+        value = as_tensor(value)
+    except GradcliError as problem:
+        for d in problem.diagnostics:
+            d.span, d.source = d.span or target.span, d.source or target.source
+        raise
     return value if isinstance(value, Tensor) else leaf(value)
 
 
 def parts(target: Target) -> list[Tensor]:
-    """The tensors whose elements a gradient sums: of a list, its items, which need no stacking."""
-    if isinstance(target.tensor, list) and all(
-            isinstance(item, Tensor) for item in target.tensor):
-        return target.tensor
+    """The tensors whose elements a gradient sums: of a list, its items, which need no stacking and
+    may differ in shape.
+    """
+    if isinstance(target.tensor, list) and target.tensor:
+        return [
+            t for item in target.tensor
+            for t in parts(Target(target.name, item, target.span, target.source))]
     return [tensor_of(target)]
 
 
@@ -262,29 +327,28 @@ def plain_structure(value: Any) -> Any:
 
 
 def plain_value(name: str, value: Any) -> Any:
-    """A value from outside as the engine holds it. Raises E0306 for anything but numbers."""
-    if type(value) is float:
+    """A value from outside as the engine holds it: numbers are float64, arrays are copied.
+
+    Raises E0306 for anything but numbers, truth values and texts, TypeError for a name that is
+    none.
+    """
+    if not isinstance(name, str):
+        raise TypeError(f"a name is a text, not {name!r}")
+    if type(value) is float or isinstance(value, (bool, str)):
         return value
-    if isinstance(value, (bool, str)):
-        return value
-    if isinstance(value, int):
-        return float(value)
     from gradcli.ops.lazy import np
     from gradcli.ops.values import plain
 
     try:
-        array = np.asarray(value)
-        if array.dtype.kind in "iu" and not hasattr(value, "dtype"):
-            array = array.astype(float)
-        if array.dtype.kind not in "fiub":
+        array = np.array(value)
+        if array.dtype.kind not in "fiubO":
             raise TypeError
-    except (TypeError, ValueError):
+        return plain(array if array.dtype.kind == "b" else array.astype(float))
+    except (TypeError, ValueError, OverflowError):
         raise GradcliError(Diagnostic(
             "E0306", f"the value of `{name}` is neither a number nor an array of numbers",
+            span=(0, len(name)), source=Source(name, "at"),
             help="give a number or a list of rows of equal length")) from None
-    if array.dtype.name not in ("float64", "float32", "int64", "int32", "bool"):
-        array = cast(array, "float64")
-    return plain(array)
 
 
 def _half_of_memory() -> float | None:

@@ -38,6 +38,8 @@ def run(argv: Sequence[str], environment: Environment) -> int:
     try:
         command.main(list(argv), prog_name="gradcli", standalone_mode=True)
     except SystemExit as stop:
+        if isinstance(stop.__context__, BrokenPipeError):
+            raise stop.__context__ from None
         if not chosen:
             return stop.code if isinstance(stop.code, int) else 0
     return dispatch(*chosen[0], environment)

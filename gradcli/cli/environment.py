@@ -51,8 +51,8 @@ class Environment:
     def width(self, stream: TextIO) -> int:
         """Columns of a terminal: COLUMNS, else asked of it, else 80."""
         columns = self.variables.get("COLUMNS", "")
-        if columns.isdigit() and int(columns) > 0:
-            return int(columns)
+        if columns.isascii() and columns.isdigit() and int(columns[:4]) > 0:
+            return int(columns[:4])
         try:
             return os.get_terminal_size(stream.fileno()).columns or 80
         except (OSError, ValueError, AttributeError):

@@ -84,7 +84,9 @@ def _print(problem: GradcliError, values: dict[str, Any], environment: Environme
         _write(stream, json.dump(diagnostics.as_json(problem.diagnostics, file)) + "\n")
         return
     color = environment.color(stream, values["color"])
-    _write(stream, diagnostics.render(problem.diagnostics, color, environment.width(stream)))
+    encoding = getattr(stream, "encoding", None) or "utf-8"
+    _write(stream, diagnostics.render(
+        problem.diagnostics, color, environment.width(stream), encoding))
 
 
 def _report(problem: Exception, trace: bool, environment: Environment) -> None:

@@ -317,7 +317,9 @@ def _leaf_names(q: Question, ancestors: set[int]) -> list[str]:
 def _branch(q: Question) -> Reason | None:
     """A branch that did not run, or a condition that decides one: seen in a second, logged run."""
     name = q.binding.name
-    run = q.program.run(q.at, log=True)
+    run = q.program.logged_run(q.at)
+    if name not in run.bindings:
+        return None
     source = run.bindings[name][0].value
     for span, condition, skipped in run.branches or ():
         decides = False
@@ -374,7 +376,7 @@ def _works(q: Question, edits: Sequence[Edit]) -> bool:
         text = text[:start] + new + text[end:]
     try:
         program = Program(Source(text, q.program.source.name))
-        run = program.run(q.at)
+        run = program.run(q.at, explain=False)
         with run.record:
             name = q.target.name
             of = [] if name == q.program.unnamed() and name not in run.bindings else [name]

@@ -5,12 +5,17 @@ from __future__ import annotations
 from gradcli.errors import GradcliError, error
 from gradcli.ops.kinds import Op
 from gradcli.ops.shapes import stack
-from gradcli.tape.tensor import Tensor, value_of
+from gradcli.tape.record import current
+from gradcli.tape.tensor import Tensor, core_shape, value_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
+
+
+# NumPy's own limit on the axes of an array.
+MAX_RANK = 60
 
 
 class NoGradient:
@@ -123,18 +128,17 @@ def as_tensor(value: Any) -> Any:
     """
     if not isinstance(value, list):
         return value
-    known = _stacked.get(id(value))
+    stacked = current().stacked
+    known = stacked.get(id(value))
     if known is not None and known[0] is value:
         return known[1]
     if not value:
         raise error("E0301", "an empty list is no tensor", help="give at least one element")
     items = [operand(stack, item) for item in value]
+    if any(len(core_shape(item)) >= MAX_RANK for item in items):
+        raise error("E0301", f"more than {MAX_RANK} lists inside each other",
+                    help="use fewer brackets")
     tensor = stack(*items, axis=0)
-    if len(_stacked) > 1000:
-        _stacked.clear()
-    _stacked[id(value)] = (value, tensor)
+    # The list is kept beside its tensor, so that its id stays its own.
+    stacked[id(value)] = (value, tensor)
     return tensor
-
-
-# A list is stacked once and keeps its identity; the list itself is held so its id stays its own.
-_stacked: dict[int, tuple[list[Any], Any]] = {}

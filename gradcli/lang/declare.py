@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from gradcli.errors import Diagnostic, GradcliError
+from gradcli.lang.calls import as_tensor
 from gradcli.ops.values import DTYPES, cast, dtype_of, shape_of, show
 from gradcli.tape.tensor import leaf, value_of
 
@@ -35,8 +36,6 @@ def declared(run: Interpreter, d: Declaration, initial: Any, attributes: Mapping
         raise _at(place, "E0203", f"`{d.name}` has no value",
                   f"give it with --at {d.name}=... or write {d.keyword} {d.name} = ...")
     if isinstance(value, list):
-        from gradcli.lang.calls import as_tensor
-
         value = value_of(as_tensor(value))
     if isinstance(value, dict) or not (hasattr(value, "ndim") or isinstance(
             value, (float, int, bool, str))):
@@ -45,7 +44,7 @@ def declared(run: Interpreter, d: Declaration, initial: Any, attributes: Mapping
     value = _typed(d, value, d.spans.get("value", place))
     _check_shape(d, shape_of(value), d.spans.get("value", place))
     if "domain" in attributes:
-        _check_domain(d, value, value_of(attributes["domain"]))
+        _check_domain(d, value, attributes["domain"])
     kind = KINDS[d.keyword]
     if kind == "variable" and attributes.get("trainable") is False:
         kind = "nontrainable"
@@ -98,8 +97,13 @@ def _check_domain(d: Declaration, value: Any, domain: Any) -> None:
     from gradcli.ops.lazy import np
 
     place = d.spans.get("domain", d.spans["name"])
-    ends = np.asarray(domain, dtype=float) if not isinstance(domain, (str, dict)) else None
-    if ends is None or ends.shape != (2,) or not ends[0] <= ends[1]:
+    if isinstance(value, str):
+        raise _at(place, "E0405", f"`{d.name}` is a text and has no domain", "leave domain out")
+    try:
+        ends = np.asarray(value_of(as_tensor(domain)), dtype=float)
+    except (GradcliError, TypeError, ValueError):
+        ends = np.zeros(0)
+    if ends.shape != (2,) or not ends[0] <= ends[1]:
         raise _at(place, "E0405", "a domain is a pair [low, high]", "such as domain=[0, 5]")
     low, high = float(ends[0]), float(ends[1])
     inside = (np.asarray(value) >= low) & (np.asarray(value) <= high)

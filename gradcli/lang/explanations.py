@@ -84,7 +84,12 @@ def _closing_bracket(parser: Parser, at: int, row: Row) -> GradcliError | None:
         return error("E0103", f"`{closing}` closes nothing", parser.span(at, at),
                      help=f"leave the `{closing}` out, or open it before")
     if t.OPENING[parser.kinds[opened[-1]]] == kind:
-        return None
+        if t.COLON not in row or t.COMMA in row or kind != t.RBRACE:
+            return None
+        inside = excerpt(parser, opened[-1] + 1, at)
+        return error("E0102", "curly brackets hold pairs `key: value`",
+                     parser.span(opened[-1], at),
+                     help=None if ":" in inside else f"write `({inside})` to group")
     opening = parser.token(opened[-1])
     fitting = SPELLING[t.OPENING[parser.kinds[opened[-1]]]]
     found = error("E0103", f"`{closing}` does not close `{opening}`", parser.span(at, at),
@@ -98,11 +103,11 @@ def _open_bracket(parser: Parser, at: int, row: Row) -> GradcliError | None:
     if parser.kinds[at] == t.SEMICOLON:
         opened = open_brackets(parser, at)
     else:
-        opened = [place for place in unclosed_brackets(parser, at) if place < at]
+        opened = [place for place in unclosed_brackets(parser, at) if place <= at]
     if not opened:
         return None
     unclosed = opened[-1]
-    if (parser.kinds[at] not in (t.NEWLINE, t.SEMICOLON)
+    if (parser.kinds[at] not in (t.NEWLINE, t.SEMICOLON) and unclosed < at
             and "\n" not in parser.text[parser.starts[unclosed]:parser.starts[at]]):
         return None
     bracket = parser.token(unclosed)
@@ -158,26 +163,31 @@ def _missing_separator(parser: Parser, at: int, row: Row) -> GradcliError | None
                  parser.span(name, name), help=f"write `{left}{separator} {right} ...`")
 
 
-def _binding_inside(parser: Parser, at: int, row: Row) -> GradcliError | None:
-    """`(x = 1)`, `a = b = 2`."""
-    if parser.kinds[at] not in (t.EQUAL, t.AUGMENTED) or at == statement_start(parser, at):
-        return None
+def _second_binding(parser: Parser, at: int, row: Row) -> GradcliError | None:
+    """`a = b = 2`."""
+    kinds = parser.kinds
     first = statement_start(parser, at)
-    opened = open_brackets(parser, at)
-    if parser.kinds[at - 1] not in ENDINGS:
+    if (kinds[at] != t.EQUAL or kinds[at - 1] not in ENDINGS or t.EQUAL not in kinds[first:at]
+            or t.IF in kinds[first:at] or open_brackets(parser, at)):
         return None
-    if parser.kinds[at] == t.AUGMENTED:
+    middle, end = kinds.index(t.EQUAL, first), kinds.index(t.NEWLINE, at)
+    name, other = excerpt(parser, first, middle), excerpt(parser, middle + 1, at)
+    apart = f"`{other} = {excerpt(parser, at + 1, end)}; {name} = {other}`, or "
+    return error("E0107", "a statement has one `=`", parser.span(at, at),
+                 help=f"write {apart if end > at + 1 else ''}`==` to compare")
+
+
+def _binding_inside(parser: Parser, at: int, row: Row) -> GradcliError | None:
+    """`(x = 1)`, `a, b += 1`."""
+    kinds = parser.kinds
+    if kinds[at] not in (t.EQUAL, t.AUGMENTED) or not at or kinds[at - 1] not in ENDINGS:
+        return None
+    if kinds[at] == t.AUGMENTED:
         return error("E0111", f"`{parser.token(at)}` needs one name on its left",
                      parser.span(at, at), help="write a statement with `=` for each name")
-    if not opened and t.EQUAL in parser.kinds[first:at] and t.IF not in parser.kinds[first:at]:
-        middle = parser.kinds.index(t.EQUAL, first)
-        end = parser.kinds.index(t.NEWLINE, at)
-        name, other, value = (excerpt(parser, first, middle), excerpt(parser, middle + 1, at),
-                              excerpt(parser, at + 1, max(end, at + 2)))
-        return error("E0107", "a statement has one `=`", parser.span(at, at),
-                     help=f"write `{other} = {value}; {name} = {other}`, or `==` to compare")
-    found = error("E0102", f"`{parser.token(at)}` cannot stand inside an expression",
-                  parser.span(at, at), help="write `==` to compare")
+    found = error("E0102", "`=` cannot stand inside an expression", parser.span(at, at),
+                  help="write `==` to compare")
+    opened = open_brackets(parser, at)
     if opened:
         found.diagnostics[0].related = (
             (parser.span(opened[-1], opened[-1]), "inside this bracket"),)
@@ -375,6 +385,7 @@ EXPLANATIONS = (
     _foreign_operator,
     _open_bracket,
     _missing_separator,
+    _second_binding,
     _binding_inside,
     _chained_comparison,
     _prime,

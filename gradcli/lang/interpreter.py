@@ -70,6 +70,7 @@ class Interpreter:
         self.max_steps = max_steps
         self.run = Run()
         self.run.branches = [] if log else None
+        self.run.record.max_entries = max_steps
         self.scope: dict[str, Any] = {}
         self.depth = 0
         self.nested = 0

@@ -23,6 +23,7 @@ from gradcli.lang.lexer import (
     PI,
     TRUE,
 )
+from gradcli.lang.surroundings import statement_start
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -193,9 +194,10 @@ def _closes(kinds: list[int], opening: int) -> int:
 
 def loose_tuple(parser: Parser, first: int, at: int) -> GradcliError:
     """E0107: `a, b` without brackets; E0105 if it is a decimal comma."""
-    decimal = decimal_comma(parser, first, at)
-    if decimal:
-        return decimal
+    if parser.kinds[statement_start(parser, first):at].count(COMMA) == 1:
+        decimal = decimal_comma(parser, first, at)
+        if decimal:
+            return decimal
     written = excerpt(parser, first, at)
     return error("E0107", "values with commas between them need square brackets",
                  parser.span(first, at - 1), help=f"write `[{written}]`, or one statement for each")

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
+
 from gradcli.errors import error
-from gradcli.lang.calls import call_operation
-from gradcli.ops import NAMES
+from gradcli.lang.calls import MAX_RANK, NoGradient, as_tensor, call_operation
 from gradcli.ops.shapes import index as index_op
 from gradcli.ops.shapes import transpose, whole
 from gradcli.ops.values import shape_of
@@ -22,7 +23,10 @@ def is_number(value: Any) -> bool:
 
 
 def literal(items: list[Any]) -> Any:
-    """`[1, 2, 3]` is a tensor; a list of anything else is a structure."""
+    """`[1, 2, 3]` is a tensor; a list of anything else is a structure.
+
+    Raises E0301 for rows of different lengths and for more axes than an array can have.
+    """
     if not items:
         return items
     for x in items:
@@ -32,6 +36,9 @@ def literal(items: list[Any]) -> Any:
     if len(shapes) > 1:
         raise error("E0301", "the rows of this list have different lengths",
                     help="give every row as many numbers")
+    if len(next(iter(shapes))) >= MAX_RANK:
+        raise error("E0301", f"more than {MAX_RANK} lists inside each other",
+                    help="use fewer brackets")
     from gradcli.ops.lazy import np
 
     return np.array(items)
@@ -39,18 +46,30 @@ def literal(items: list[Any]) -> Any:
 
 def attribute(obj: Any, name: str) -> Any:
     """`A.T`, `A.shape` and their kin."""
-    if isinstance(obj, (list, dict)) or obj is None or isinstance(obj, str):
+    if isinstance(obj, list):
+        obj = as_tensor(obj)
+    if obj is None or isinstance(obj, (dict, str, NoGradient)):
         raise error("E0308", f"a structure has no attribute `{name}`", help="use an index")
     if name == "T":
         return transpose(obj)
-    if name in ("shape", "size", "ndim"):
-        op = NAMES["shape" if name == "shape" else "size"]
-        return len(core_shape(obj)) if name == "ndim" else call_operation(op, [obj], {})
+    # Plain numbers: a shape takes part in no derivative (`shape(x)` is the recorded operation).
+    shape = core_shape(obj)
+    if name == "ndim":
+        return len(shape)
+    if name == "size":
+        return math.prod(shape)
+    if name == "shape":
+        from gradcli.ops.lazy import np
+
+        return np.array(shape, dtype=np.int64)
     raise error("E0308", f"a tensor has no attribute `{name}`", help="it has T, shape, size, ndim")
 
 
 def item(obj: Any, parts: Sequence[Any], values: Sequence[Any]) -> Any:
     """An element of a list or dictionary; several indices go inwards one by one."""
+    if isinstance(obj, list) and len(parts) > 1 and isinstance(parts[0], slice):
+        # A[:, 1] of rows of tensors means the columns of the matrix they make.
+        return call_operation(index_op, [as_tensor(obj), *values], {"pattern": tuple(parts)})
     wanted = iter(values)
     for part in parts:
         key = value_of(next(wanted)) if part == "i" else part

@@ -12,6 +12,7 @@ from gradcli.errors import error
 from gradcli.lang.calls import NoGradient, as_tensor, call_operation, no_operand, operand
 from gradcli.ops import NAMES
 from gradcli.ops.elementwise import positive
+from gradcli.ops.shapes import index
 from gradcli.ops.values import is_float
 from gradcli.tape.tensor import Tensor, core_shape, leaf, value_of
 
@@ -72,6 +73,19 @@ def _unconnected(named: Mapping[str, Any]) -> bool:
     return bool(value == "zero")
 
 
+def _several(given: Any, count: int) -> list[Any]:
+    """One value for each of several targets or sources; a tensor of as many rows will do."""
+    if count == 1:
+        return [as_tensor(given)]
+    if isinstance(given, dict):
+        return list(given.values())
+    if isinstance(given, list):
+        return [as_tensor(v) for v in given]
+    shape = core_shape(given)
+    return [call_operation(index, [given], {"pattern": (k,)}) for k in range(shape[0])] if shape \
+        else [given]
+
+
 def _zero(shape: Sequence[int]) -> Any:
     from gradcli.ops.lazy import np
 
@@ -94,7 +108,7 @@ def _grad(run: Interpreter, args: list[Any], named: Mapping[str, Any]) -> Any:
     seeds: list[Any] = []
     if "output_gradients" in named:
         given = named["output_gradients"]
-        seeds = given if isinstance(given, list) and len(targets) > 1 else [as_tensor(given)]
+        seeds = _several(given, len(targets))
         if len(seeds) != len(targets):
             raise error("E0313", f"{len(seeds)} output gradients for {len(targets)} targets",
                         help="give one for each target")
@@ -135,24 +149,26 @@ def _jacobians(target: Tensor, sources: Sequence[Tensor]) -> list[Any]:
 def _hessian(run: Interpreter, args: list[Any], named: Mapping[str, Any]) -> Any:
     _arguments("hessian", args, named, 2)
     sources = _tensors(args[1], "source")
-    if len(sources) != 1:
-        raise error("E0310", "`hessian` takes one source", help="stack them: x = [a, b]")
-    x = sources[0]
-    g = _grad(run, args, {})
-    g = g[0] if isinstance(g, list) else next(iter(g.values())) if isinstance(g, dict) else g
-    if isinstance(g, NoGradient):
-        return g
-    return _filled(_jacobians(g, [x])[0], g, x, x.shape + x.shape, False)
+    targets = _tensors(args[0], "target")
+    rows = [
+        _filled(g, targets[0], s, s.shape, False)
+        for g, s in zip(calculus.gradient(targets, sources, emit=True), sources, strict=True)]
+    blocks = [
+        [g if isinstance(g, NoGradient) else _filled(j, g, s, g.shape + s.shape, False)
+         for j, s in zip(_jacobians(g, sources) if isinstance(g, Tensor) else rows, sources,
+                         strict=True)]
+        for g in rows]
+    return blocks[0][0] if isinstance(args[1], Tensor) else blocks
 
 
 def _jvp(run: Interpreter, args: list[Any], named: Mapping[str, Any]) -> Any:
     _arguments("jvp", args, named, 3)
     target, sources = _target(args[0]), _tensors(args[1], "source")
-    directions = args[2] if isinstance(args[2], list) and len(sources) > 1 else [args[2]]
+    directions = _several(args[2], len(sources))
     if len(directions) != len(sources):
         raise error("E0313", f"{len(directions)} directions for {len(sources)} sources",
                     help="give one for each source")
-    found = calculus.jvp(target, sources, [as_tensor(v) for v in directions], emit=True)
+    found = calculus.jvp(target, sources, directions, emit=True)
     if found is not None:
         found = calculus.as_derivative(found, [target], sources[0])
     return _filled(found, target, sources[0], target.shape, False)
@@ -161,6 +177,10 @@ def _jvp(run: Interpreter, args: list[Any], named: Mapping[str, Any]) -> Any:
 def _hvp(run: Interpreter, args: list[Any], named: Mapping[str, Any]) -> Any:
     _arguments("hvp", args, named, 3)
     g = _grad(run, args[:2], {})
+    if isinstance(g, (list, dict)):
+        return _like(args[1], [
+            h if isinstance(h, NoGradient) else _jvp(run, [h, args[1], args[2]], {})
+            for h in (g.values() if isinstance(g, dict) else g)])
     return g if isinstance(g, NoGradient) else _jvp(run, [g, args[1], args[2]], {})
 
 
@@ -183,9 +203,15 @@ def _prime(run: Interpreter, args: list[Any], named: Mapping[str, Any]) -> Any:
     y = run.call(function, [u]) if function is not None else call_operation(op, [u], {})  # type: ignore[arg-type]
     for _ in range(order):
         target = _target(y)
-        found = calculus.gradient([target], [u], emit=True)[0]
+        if u.shape == () != target.shape:
+            # A vector of functions of one number: each has its own slope.
+            found = calculus.jvp(target, [u], [1.0], emit=True)
+            found = None if found is None else calculus.as_derivative(found, [target], u)
+        else:
+            found = calculus.gradient([target], [u], emit=True)[0]
         unrelated = target.id is None or u.id not in calculus.ancestry(target.id)
-        y = _filled(found, target, u, u.shape, unrelated)
+        shape = target.shape if u.shape == () else u.shape
+        y = _filled(found, target, u, shape, unrelated)
         if isinstance(y, NoGradient):
             return y
     return y

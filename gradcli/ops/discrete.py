@@ -53,6 +53,7 @@ trunc = flat(
     kinks="jumps at whole numbers", doc="x without its fraction")
 floor_divide = flat(
     "floor_divide", "x y", aliases="floordiv", floats=lambda x, y: x // y, arrays="floor_divide",
+    integers=lambda x, y: x // y,
     samples=PAIR, latex=r"\lfloor {0} / {1} \rfloor",
     substitute="{0}/{1} + stop_gradient({0}//{1} - {0}/{1})", domain="y != 0",
     kinks="jumps where x is a multiple of y", doc="floor(x/y)")

@@ -28,6 +28,7 @@ attributes are negative: they count from the right, where the core is.
 
 from __future__ import annotations
 
+from gradcli.errors import error
 from gradcli.ops.lazy import np
 from gradcli.ops.values import SCALAR_TYPES, broadcast_shape, check_bytes, plain
 
@@ -47,6 +48,8 @@ TABLE: dict[str, Op] = {}
 NAMES: dict[str, Op] = {}
 """Every name and alias to operation."""
 
+INT64 = 2**63
+
 # What Python's own arithmetic raises where NumPy answers inf or NaN.
 EDGE = (ZeroDivisionError, OverflowError, ValueError)
 
@@ -55,7 +58,8 @@ class Op:
     """One operation.
 
     name, aliases: what a file may write. parameters: names of the tensor arguments; `*xs` takes a
-    list. attributes: other arguments with their defaults. floats: on Python floats. arrays: on
+    list. attributes: other arguments with their defaults. floats: on Python floats. integers: on
+    Python integers, where the answer is one. arrays: on
     NumPy arrays (see the module), or the name of a NumPy function. rules: per argument, what the
     kind asks for. jvp: for general rows. roles: "data", "condition", "index" or "shape" per
     argument. prepare: (shapes, attributes) to the attributes with axes negative and defaults
@@ -68,7 +72,7 @@ class Op:
 
     __slots__ = (
         "aliases", "arrays", "attributes", "batching", "doc", "domain", "edges", "elementwise",
-        "expand", "fast_rules", "floats", "jvp", "kind", "kink", "kinks", "latex", "name",
+        "expand", "fast_rules", "floats", "integers", "jvp", "kind", "kink", "kinks", "latex", "name",
         "parameters", "prepare", "roles", "rules", "samples", "substitute", "variadic",
     )
 
@@ -80,6 +84,7 @@ class Op:
         *,
         aliases: str = "",
         floats: Callable[..., Any] | None = None,
+        integers: Callable[..., Any] | None = None,
         arrays: Callable[..., Any] | str | None = None,
         rules: Sequence[Rule] = (),
         jvp: Rule = None,
@@ -103,6 +108,7 @@ class Op:
         self.variadic = parameters.startswith("*")
         self.aliases = tuple(aliases.split())
         self.floats = floats
+        self.integers = integers
         self.arrays = _by_name(arrays) if isinstance(arrays, str) else arrays
         self.rules = tuple(rules)
         self.fast_rules: tuple[Rule, ...] | None = None
@@ -161,8 +167,12 @@ class Op:
             else:
                 return self.on_scalars(values)
             self._check_broadcast(values)
-            with np.errstate(all="ignore"):
-                return plain(_on_arrays(self)(*values))
+            try:
+                with np.errstate(all="ignore"):
+                    return plain(_on_arrays(self)(*values))
+            except ValueError:  # what NumPy refuses: a negative power of integers
+                raise error("E0404", f"`{self.name}` has no such value for integers",
+                            help="make an operand a float: float(...)") from None
         if cores is None:
             cores = [0 if type(v) in SCALAR_TYPES else v.ndim for v in values]
             if self.prepare is not None:
@@ -184,10 +194,21 @@ class Op:
 
     def on_scalars(self, values: Sequence[Any]) -> Any:
         """An elementwise operation on Python numbers, with NumPy's conventions at the edges."""
+        whole = self.integers is not None and all(type(v) is int for v in values)
         try:
-            return self.floats(*values)  # type: ignore[misc]
+            found = (self.integers if whole else self.floats)(*values)  # type: ignore[misc]
         except EDGE:
+            if whole:
+                raise self._no_integer(values) from None
             return self.at_edge(values)
+        if type(found) is int and not -INT64 <= found < INT64:
+            raise self._no_integer(values)
+        return found
+
+    def _no_integer(self, values: Sequence[Any]) -> Exception:
+        return error(
+            "E0404", f"`{self.name}` of {' and '.join(map(repr, values))} is no integer of 64 bits",
+            help="make an operand a float: float(...)")
 
     def at_edge(self, values: Sequence[Any]) -> Any:
         """The answer NumPy has where `math` raises: log(0) is -inf, log(-1) NaN, exp(1000) inf."""

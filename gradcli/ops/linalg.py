@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
+
 from gradcli.errors import error
 from gradcli.ops.elementwise import multiply
 from gradcli.ops.kinds import bilinear, composite
 from gradcli.ops.lazy import np
 from gradcli.ops.shapes import lead, reshape, transpose
-from gradcli.ops.values import shape_of, show
+from gradcli.ops.values import check_bytes, shape_of, show
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -47,6 +49,7 @@ def _matmul(cores: Sequence[int], a: Any, b: Any) -> Any:
     sa, sb = shape_of(a)[len(la):], shape_of(b)[len(lb):]
     ma, mb = (1, *sa) if ca == 1 else sa, (*sb, 1) if cb == 1 else sb
     rank = max(len(ma), len(mb))
+    check_bytes(8.0 * math.prod(la or lb) * math.prod(ma[:-1]) * mb[-1])
     c = np.matmul(np.reshape(a, la + (1,) * (rank - len(ma)) + ma),
                   np.reshape(b, lb + (1,) * (rank - len(mb)) + mb))
     if cb == 1:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from gradcli.errors import error
 from gradcli.ops.kinds import linear
 from gradcli.ops.lazy import np
-from gradcli.ops.values import shape_of, show
+from gradcli.ops.values import check_bytes, shape_of, show
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -142,6 +142,7 @@ transpose = linear(
 def _broadcast(cores: Sequence[int], x: Any, shape: Shape) -> Any:
     before = lead(x, cores[0])
     core = shape_of(x)[len(before):]
+    check_bytes(8.0 * _product(before) * _product(shape))
     wide = np.reshape(x, before + (1,) * (len(shape) - cores[0]) + core)
     return np.broadcast_to(wide, before + tuple(shape)).copy()
 
@@ -204,7 +205,7 @@ def _index(cores: Sequence[int], x: Any, *indices: Any, pattern: Sequence[Any]) 
         raise error("E0305", "a scalar has no elements to index", help="leave out the brackets")
     where = _pattern(pattern, indices)
     try:
-        return np.array(np.asarray(x)[(slice(None),) * len(lead(x, cores[0])) + where])
+        return np.array(_batch_first(_core_first(np.asarray(x), cores[0])[where], x, cores[0]))
     except IndexError:
         core = shape_of(x)[len(lead(x, cores[0])):]
         used = sum(item is not None for item in pattern)
@@ -216,10 +217,22 @@ def _index(cores: Sequence[int], x: Any, *indices: Any, pattern: Sequence[Any]) 
 
 def _put(cores: Sequence[int], x: Any, *indices: Any, pattern: Sequence[Any], shape: Shape) -> Any:
     before = lead(x, cores[0])
-    out = np.zeros(before + tuple(shape), dtype=np.result_type(x))
-    place = (slice(None),) * len(before) + _pattern(pattern, indices)
-    np.add.at(out, place, x)
-    return out
+    out = np.zeros(tuple(shape) + before, dtype=np.result_type(x))
+    np.add.at(out, _pattern(pattern, indices), _core_first(np.asarray(x), cores[0]))
+    return _batch_first(out, x, cores[0])
+
+
+# NumPy moves the axes of separated index arrays to the very front; with the batch axes behind the
+# core an index means the same whether there are any or not.
+def _core_first(x: Any, core: int) -> Any:
+    before = x.ndim - core
+    return np.moveaxis(x, tuple(range(before)), tuple(range(core, x.ndim))) if before else x
+
+
+def _batch_first(y: Any, x: Any, core: int) -> Any:
+    before = len(lead(x, core))
+    return np.moveaxis(y, tuple(range(y.ndim - before, y.ndim)), tuple(range(before))
+                       ) if before else y
 
 
 # The tensors among the indices are arguments of their own, so that a path through them is seen.

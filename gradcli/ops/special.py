@@ -3,7 +3,9 @@
 The values come from `special_floats` and `special_derivatives`, loaded when first asked for: plain
 functions on floats, applied element by element to arrays. Rules are closed forms in operations of
 this table, so that derivatives of any order follow. Orders are whole numbers and carry no
-derivative: their role is index. Sources: DLMF, as noted with each row.
+derivative: their role is index. An order may be an integer tensor, and types do not mix: a rule
+meets it in arithmetic with whole numbers or as a quotient (n / 1.0), which is a float.
+Sources: DLMF, as noted with each row.
 """
 
 from __future__ import annotations
@@ -94,7 +96,7 @@ gammaincl = elementwise(
 gammainc_log = elementwise(
     "gammainc_log", "n a x", None,
     lambda n, a, x, ans: gammainc_log(n + 1.0, a, x),
-    lambda n, a, x, ans: -power(log(x), n) * exp(xlogy(a - 1.0, x) - x),
+    lambda n, a, x, ans: -power(log(x), n / 1.0) * exp(xlogy(a - 1.0, x) - x),
     roles=("index", "data", "data"), floats=_derived("gammainc_log"),
     samples=(ORDER, *POSITIVE * 2),
     latex=r"\int_{{{2}}}^\infty \ln^{{{0}}}(t)\, t^{{{1} - 1}} e^{{-t}} \,\mathrm{{d}}t",
@@ -102,7 +104,7 @@ gammainc_log = elementwise(
 gammaincl_log = elementwise(
     "gammaincl_log", "n a x", None,
     lambda n, a, x, ans: gammaincl_log(n + 1.0, a, x),
-    lambda n, a, x, ans: power(log(x), n) * exp(xlogy(a - 1.0, x) - x),
+    lambda n, a, x, ans: power(log(x), n / 1.0) * exp(xlogy(a - 1.0, x) - x),
     roles=("index", "data", "data"), floats=_derived("gammaincl_log"),
     samples=(ORDER, *POSITIVE * 2),
     latex=r"\int_0^{{{2}}} \ln^{{{0}}}(t)\, t^{{{1} - 1}} e^{{-t}} \,\mathrm{{d}}t",
@@ -195,9 +197,9 @@ ellipe_incomplete = elementwise(
     doc="incomplete elliptic integral of the second kind (DLMF 19.2.5), m = k^2")
 elliptic_moment = elementwise(
     "elliptic_moment", "k j phi m", None, None,
-    lambda k, j, phi, m, ans: power(square(sin(phi)), k)
-    * power(1.0 - m * square(sin(phi)), -0.5 - j),
-    lambda k, j, phi, m, ans: (j + 0.5) * elliptic_moment(k + 1.0, j + 1.0, phi, m),
+    lambda k, j, phi, m, ans: power(square(sin(phi)), k / 1.0)
+    / power(1.0 - m * square(sin(phi)), (2.0 * j + 1.0) / 2.0),
+    lambda k, j, phi, m, ans: (2.0 * j + 1.0) / 2.0 * elliptic_moment(k + 1.0, j + 1.0, phi, m),
     roles=("index", "index", "data", "data"), floats=_derived("elliptic_moment"),
     samples=(ORDER, (-1.0, 2.0), (-1.5, 1.5), (-2.0, 0.8)),
     latex=r"\int_0^{{{2}}} \frac{{\sin^{{2 \cdot {0}}} t \,\mathrm{{d}}t}}"
@@ -247,8 +249,8 @@ besselk = _bessel(
 # the factor is 0.
 sphericalj = elementwise(
     "sphericalj", "n x", None,
-    lambda n, x, ans: (n * sphericalj(absolute(n - 1.0), x) - (n + 1.0) * sphericalj(n + 1.0, x))
-    / (2.0 * n + 1.0),
+    lambda n, x, ans: n / (2.0 * n + 1.0) * sphericalj(absolute(n - 1.0), x)
+    - (n + 1.0) / (2.0 * n + 1.0) * sphericalj(n + 1.0, x),
     aliases="spherical_jn", roles=INDEX_FIRST, floats=_derived("sphericalj"),
     samples=(ORDER, REAL[0]), latex=r"\mathrm{{j}}_{{{0}}}\left({1}\right)",
     domain="n = 0, 1, 2, ...",

@@ -6,6 +6,8 @@ array: higher ranks, and scalars of the explicit types float32 and int32.
 
 from __future__ import annotations
 
+from _thread import _local as _thread_local  # what threading.local is, without its start-up
+
 from gradcli.errors import error
 from gradcli.ops.lazy import np
 
@@ -21,13 +23,10 @@ DTYPES = ("float64", "float32", "int64", "int32", "bool", "string")
 FLOAT_DTYPES = ("float64", "float32")
 
 
-class Limits:
-    """What one array may take; the interpreter sets it from --max-memory. None: no limit."""
+class Limits(_thread_local):
+    """What one array may take in this thread; set from --max-memory. None: no limit."""
 
-    __slots__ = ("max_bytes",)
-
-    def __init__(self) -> None:
-        self.max_bytes: float | None = None
+    max_bytes: float | None = None
 
 
 limits = Limits()
@@ -106,9 +105,17 @@ def cast(value: Any, dtype: str) -> Any:
         if dtype == "float64":
             return float(value)
         if dtype == "int64":
-            return int(value)
+            whole = int(value)
+            if not -(2**63) <= whole < 2**63:
+                raise OverflowError
+            return whole
         if dtype == "bool":
             return bool(value)
         if dtype == "string":
             return value if isinstance(value, str) else repr(value)
-    return plain(np.asarray(value).astype("str" if dtype == "string" else dtype))
+    array = np.asarray(value)
+    if dtype.startswith("int") and array.dtype.kind == "f":
+        low, high = np.iinfo(dtype).min, np.iinfo(dtype).max
+        if not (np.isfinite(array) & (array >= low) & (array <= high)).all():
+            raise OverflowError
+    return plain(array.astype("str" if dtype == "string" else dtype))

@@ -16,7 +16,7 @@ there to be searched for and copied.
 
 from __future__ import annotations
 
-from gradcli.render.visible import escape, visible
+from gradcli.render.visible import encodable, visible
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -36,10 +36,15 @@ LEAST = 24      # columns of source text that are always shown, however narrow t
 _RED, _BLUE, _BOLD, _OFF = "\x1b[1;31m", "\x1b[1;34m", "\x1b[1m", "\x1b[0m"
 
 
-def render(diagnostics: Sequence[Diagnostic], color: bool = False, width: int = 80) -> str:
-    """All diagnostics, separated by blank lines, with a count at the end if there are several."""
+def render(diagnostics: Sequence[Diagnostic], color: bool = False, width: int = 80,
+           encoding: str = "utf-8") -> str:
+    """All diagnostics, separated by blank lines, with a count at the end if there are several.
+
+    What `encoding` lacks is shown as an escape in excerpts, so that carets stand right below it.
+    """
     paint = _painted if color else _unpainted
-    parts = ["".join([line + "\n" for line in _lines(one, paint, width)]) for one in diagnostics]
+    parts = ["".join([line + "\n" for line in _lines(one, paint, width, encoding)])
+             for one in diagnostics]
     if len(parts) > 1:
         parts.append(f"{len(parts)} errors\n")
     return "\n".join(parts)
@@ -53,7 +58,7 @@ def _unpainted(style: str, text: str) -> str:
     return text
 
 
-def _lines(one: Diagnostic, paint: Paint, width: int) -> list[str]:
+def _lines(one: Diagnostic, paint: Paint, width: int, encoding: str) -> list[str]:
     places: list[tuple[Span, str]] = []
     if one.source is not None and one.span is not None:
         places = [(one.span, one.label), *(one.related if one.source.text else ())]
@@ -64,7 +69,7 @@ def _lines(one: Diagnostic, paint: Paint, width: int) -> list[str]:
     for at, (span, label) in enumerate(places):
         assert one.source is not None
         lines += [bar] * (at > 0)
-        lines += _place(one.source, span, label, at == 0, len(pad), paint, width)
+        lines += _place(one.source, span, label, at == 0, len(pad), paint, width, encoding)
     advice = [("note", note) for note in one.notes]
     if one.help is not None:
         advice.append(("help", one.help))
@@ -76,13 +81,15 @@ def _lines(one: Diagnostic, paint: Paint, width: int) -> list[str]:
 
 def _place(
     source: Source, span: Span, label: str, primary: bool, pad: int, paint: Paint, width: int,
+    encoding: str,
 ) -> list[str]:
     """Where it is and the line that stands there; a file without text has its name only."""
     arrow = paint(_BLUE, f" {' ' * pad}{'-->' if primary else ':::'}")
     if not source.text:
         return [f"{arrow} {visible(source.name)}"]
     line, column = source.position(span[0])
-    text, marks = excerpt(source, span, label, width - pad - 4, "^" if primary else "-")
+    text, marks = excerpt(
+        source, span, label, width - pad - 4, "^" if primary else "-", encoding)
     bar = paint(_BLUE, f" {' ' * pad} |")
     return [f"{arrow} {visible(source.name)}:{line}:{column}", bar,
             paint(_BLUE, f" {line:>{pad}} |") + (f" {text}" if text else ""),
@@ -91,6 +98,7 @@ def _place(
 
 def excerpt(
     source: Source, span: Span, label: str, width: int, mark: str = "^",
+    encoding: str = "utf-8",
 ) -> tuple[str, list[str]]:
     """The line where the span starts, and the lines below it: marks, and the label beside them.
 
@@ -104,7 +112,7 @@ def excerpt(
     width = max(width, LEAST)
     # A line may be megabytes long: only what could be visible is looked at.
     first = max(0, start - 2 * width)
-    cells = [_cell(character) for character in line[first:start + 2 * width]]
+    cells = [_cell(character, encoding) for character in line[first:start + 2 * width]]
     low, high = _window(cells, start - first, end - first, width,
                         first > 0, start + 2 * width < len(line))
     before = GAP if first + low > 0 else ""
@@ -112,7 +120,7 @@ def excerpt(
     text = before + "".join([shown for shown, _ in cells[low:high]]) + after
     indent = len(before) + _width(cells[low:start - first])
     marks = mark * max(1, _width(cells[start - first:min(end - first, high)]))
-    label = visible(label)
+    label = encodable(label, encoding)
     if not label:
         return text, [" " * indent + marks]
     if indent + len(marks) + 1 + _width(map(_cell, label)) <= width:
@@ -154,14 +162,14 @@ def _width(cells: Iterable[Cell]) -> int:
     return sum([width for _, width in cells])
 
 
-def _cell(character: str) -> Cell:
+def _cell(character: str, encoding: str = "utf-8") -> Cell:
     """What is shown for a character, and how many columns it takes."""
     if " " <= character <= "~":
         return character, 1
     if character == "\t":
         return TAB, len(TAB)
-    if not character.isprintable():
-        shown = escape(character)
+    shown = encodable(character, encoding)
+    if shown != character:
         return shown, len(shown)
     from unicodedata import category, east_asian_width
 

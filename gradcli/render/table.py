@@ -40,6 +40,7 @@ def print_tables(answer: dict[str, Any], stream: TextIO, width: int = 80, color:
 
     from rich.console import Console
     from rich.measure import Measurement
+    from rich.text import Text
 
     buffer = StringIO()
     console = Console(
@@ -47,8 +48,9 @@ def print_tables(answer: dict[str, Any], stream: TextIO, width: int = 80, color:
         color_system="standard" if color else None, highlight=False, emoji=False, markup=False,
         _environ={})
     for part in tables(answer, digits, width, encoding, whole):
-        least = Measurement.get(console, console.options, part).minimum
-        console.print(part, width=max(width, least))
+        needs = Measurement.get(console, console.options, part)
+        finished = isinstance(part, Text) and part.no_wrap
+        console.print(part, width=max(width, needs.maximum if finished else needs.minimum))
     stream.write("".join([line.rstrip() + "\n" for line in buffer.getvalue().splitlines()]))
 
 

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 UNLIMITED = 10 ** 6     # rich crops what is wider than its console
 NAME = 24               # a name is folded beyond this
+NUMBER = 26             # no number takes more columns
+HANGING = 8             # what stands beside a paragraph takes no more
 RULE, PARTIAL = "\u2500", "\u2202\u00b2"
 
 
@@ -45,10 +47,12 @@ class View:
         return encodable(text, self.encoding)
 
     def text(self, text: str, style: str = "") -> Text:
-        """A paragraph, to be wrapped."""
+        """A paragraph, to be wrapped; a word longer than a line is broken, but no number."""
         from rich.text import Text
 
-        return Text(self.safe(text), style=style, overflow="fold")
+        limit = max(NUMBER, self.width - HANGING)
+        words = ["\n".join(self.name(word, limit)) for word in text.split(" ")]
+        return Text(" ".join(words), style=style, overflow="fold")
 
     def cell(self, lines: Sequence[str], style: str = "") -> Text:
         """Finished lines, not to be wrapped again."""

@@ -18,6 +18,7 @@ works, and the garbage collector has little to look at.
 
 from __future__ import annotations
 
+from _thread import _local as _thread_local  # what threading.local is, without its start-up
 from itertools import count
 
 from gradcli.ops.kinds import Op
@@ -49,19 +50,23 @@ class Record:
 
     entries: see the module. place: the instruction being executed, noted with each entry.
     scalar: every value so far is a Python number, so sweeps may run on bare floats.
+    max_entries: how many may be recorded, so that a derivative of high order ends; None: no limit.
+    stacked: id of a list to the list and the tensor that was made of it.
     derived: id of a derivative to (id of its target, id of its source), for derivatives of it.
     """
 
-    __slots__ = ("derived", "entries", "place", "scalar")
+    __slots__ = ("derived", "entries", "max_entries", "place", "scalar", "stacked")
 
     def __init__(self) -> None:
         self.entries: list[Entry] = []
         self.place: Any = None
         self.scalar = True
+        self.max_entries: int | None = None
         self.derived: dict[int, tuple[int, int]] = {}
+        self.stacked: dict[int, tuple[list[Any], Any]] = {}
 
     def __enter__(self) -> Record:
-        _open.append(self)
+        _opened().append(self)
         return self
 
     def has_kinks(self) -> bool:
@@ -69,12 +74,21 @@ class Record:
         return any(entry[OP].kink is not None for entry in self.entries)
 
     def __exit__(self, *exception: object) -> None:
-        _open.remove(self)
+        _opened().remove(self)
 
 
-_open: list[Record] = [Record()]
+_local = _thread_local()
+
+
+def _opened() -> list[Record]:
+    """The open records of this thread, the innermost last; below them one that nobody opened."""
+    try:
+        found: list[Record] = _local.records
+    except AttributeError:
+        found = _local.records = [Record()]
+    return found
 
 
 def current() -> Record:
-    """The innermost open record."""
-    return _open[-1]
+    """The innermost open record of this thread."""
+    return _opened()[-1]

@@ -140,6 +140,9 @@ def apply(op: Op, args: Sequence[Any], attributes: Mapping[str, Any]) -> Any:
         batch = _batch_after(op, batch, attributes)
     if not tracked:
         return Tensor(ans, None, batch)
+    if record.max_entries is not None and len(record.entries) >= record.max_entries:
+        raise error("E0401", f"the record grew beyond {record.max_entries:,} entries",
+                    help="take derivatives of a lower order, or raise --max-steps")
     number = fresh_id()
     if type(ans) not in SCALAR_TYPES:
         record.scalar = False

@@ -33,6 +33,12 @@ def run(command: str, values: dict[str, Any], environment: Environment) -> int:
     except GradcliError as problem:
         _place(problem, program, values["file"] or "-e")
         raise
+    except MemoryError:
+        problem = GradcliError(Diagnostic(
+            "E0403", "the machine has not enough memory for this",
+            help="use smaller arrays; --max-memory stops sooner"))
+        _place(problem, program, values["file"] or "-e")
+        raise problem from None
     finally:
         if done is not None:
             done()
