@@ -174,7 +174,8 @@ class Program:
             d = self.names.declared.get(name)
             if d is not None and d.keyword in ("var", "input"):
                 names.append(name)
-            elif d is None and name in self.names.inputs:
+            elif d is None and (name in self.names.inputs or (
+                    name in self.names.early and name not in self.names.functions)):
                 names.append(name)
         return names
 
@@ -186,7 +187,7 @@ class Program:
         if not names:
             names = [
                 n for n in self.default_sources()
-                if run.bindings[n][0].kind in ("variable", "input") and is_float(
+                if n in run.bindings and run.bindings[n][0].kind in ("variable", "input") and is_float(
                     run.bindings[n][0].value.value)]
             if not names:
                 raise self._nothing_to_differentiate(run)
@@ -336,12 +337,16 @@ def plain_value(name: str, value: Any) -> Any:
         raise TypeError(f"a name is a text, not {name!r}")
     if type(value) is float or isinstance(value, (bool, str)):
         return value
-    from gradcli.ops.lazy import np
-    from gradcli.ops.values import plain
-
     try:
+        if isinstance(value, int):
+            return float(value)
+        from gradcli.ops.lazy import np
+        from gradcli.ops.values import plain
+
         array = np.array(value)
-        if array.dtype.kind not in "fiubO":
+        if array.dtype.kind == "O":  # Fraction and its like; None is no number
+            array = np.array([float(x) for x in array.ravel()]).reshape(array.shape)
+        if array.dtype.kind not in "fiub":
             raise TypeError
         return plain(array if array.dtype.kind == "b" else array.astype(float))
     except (TypeError, ValueError, OverflowError):

@@ -74,8 +74,7 @@ def reasons(q: Question) -> list[Reason]:
     for t in made:
         ancestors |= calculus.ancestry(t.id)  # type: ignore[arg-type]
     if source.id in ancestors:
-        if not found:
-            found.extend(_cuts(q, made, ancestors))
+        found.extend(_cuts(q, made, ancestors))
     elif not found:
         found.append(_no_path(q, ancestors))
     if q.unwatched:
@@ -132,9 +131,10 @@ def _source_dtype(q: Question) -> Reason:
         if text[end:end + 1] == "[" or d.shape is not None:
             return Reason("source-dtype", message, d.spans["type"],
                           fix=f"declare {d.name} float64")
-        statement = _line(q, d.spans["name"])
-        kept = statement.replace(text[start:end], "", 1)
-        return Reason("source-dtype", message, d.spans["type"], fix=kept, edit=(start, end, ""))
+        if dtype in ("string", "bool"):
+            return Reason("source-dtype", message, d.spans["type"], fix="declare a number")
+        edit = (start, end, "")
+        return Reason("source-dtype", message, d.spans["type"], fix=_changed(q, edit), edit=edit)
     return Reason("source-dtype", message, q.binding.span, fix="write a number with a point: 3.0")
 
 
@@ -155,18 +155,16 @@ def _unwatched(q: Question) -> Reason:
     if b.kind == "nontrainable" and d is not None:
         start, end = d.spans["trainable"]
         comma = q.program.source.text.rfind(",", 0, start)
-        statement = _line(q, d.spans["name"])
-        kept = statement.replace(q.program.source.text[comma:end], "", 1)
+        edit = (comma, end, "")
         return Reason("source-nontrainable", f"{name} is declared trainable=false, so nothing"
-                      " watches it", (start, end), fix=kept, edit=(comma, end, ""))
+                      " watches it", (start, end), fix=_changed(q, edit), edit=edit)
     related = _first_use(q)
     if b.kind == "constant" and d is not None:
-        line = _line(q, d.spans["name"])
-        start = q.program.source.text.rfind("const", 0, d.spans["name"][0])
+        start = _statement(q, d.spans["name"])[0]
+        edit = (start, start + len("const"), "var")
         return Reason(
             "source-constant-unwatched", f"{name} is a constant and nothing watches it",
-            (start, d.spans["name"][1]), fix=line.replace("const", "var", 1),
-            edit=(start, start + len("const"), "var"), related=related)
+            (start, d.spans["name"][1]), fix=_changed(q, edit), edit=edit, related=related)
     return Reason("source-constant-unwatched", f"{name} is no trainable variable and nothing"
                   " watches it", b.span, fix=f"--watch {name}", related=related)
 
@@ -182,7 +180,7 @@ def _first_use(q: Question) -> list[tuple[Span, str]]:
 
 
 def _cuts(q: Question, targets: Sequence[Tensor], ancestors: set[int]) -> list[Reason]:
-    """The cuts nearest the target: walk back over what passes, stop at what does not."""
+    """All cuts on the way, nearest the target first."""
     source = q.binding.value.id
     below = {source}
     for entry in q.run.record.entries:
@@ -198,12 +196,14 @@ def _cuts(q: Question, targets: Sequence[Tensor], ancestors: set[int]) -> list[R
             if i is None or i not in below or i not in ancestors:
                 continue
             maker = _maker(q.run, i)
+            # Behind a cut there may be another one: the walk goes on.
+            open_ids.add(i)
             if entry[OP].edge(k) and (maker is None or is_float(maker[ANS])):
-                open_ids.add(i)
                 continue
             cut, k = _left_reals(q.run, entry, k, below)
             place = _span(cut) or (0, 0)
-            if place not in seen:
+            back_to_float = cut[OP].name == "cast_other" and is_float(cut[ANS])
+            if place not in seen and not back_to_float:
                 seen.add(place)
                 found.append(_cut(q, cut, k))
     return found
@@ -248,7 +248,7 @@ def _cut(q: Question, entry: Entry, k: int) -> Reason:
 
 
 def _argument(q: Question, entry: Entry) -> str | None:
-    """The text between the brackets of a call with one argument."""
+    """The first argument of a call, as it is written."""
     span = _span(entry)
     if span is None:
         return None
@@ -256,7 +256,13 @@ def _argument(q: Question, entry: Entry) -> str | None:
     start = text.find("(")
     if start < 0 or not text.endswith(")") or not text[:start].strip().isidentifier():
         return None
-    return text[start + 1:-1].strip()
+    inner = text[start + 1:-1]
+    depth = 0
+    for k, character in enumerate(inner):
+        depth += (character in "([{") - (character in ")]}")
+        if character == "," and depth == 0:
+            return inner[:k].strip()
+    return inner.strip()
 
 
 def _replacement(q: Question, entry: Entry) -> tuple[str | None, Edit | None]:
@@ -291,11 +297,14 @@ def _no_path(q: Question, ancestors: set[int]) -> Reason:
                 "source-rebound", f"{name} was bound to a new value, and {q.target.name} uses that"
                 " one", other.span, fix="give the new value a name of its own",
                 related=[(q.binding.span, "the value that was asked for")])
-    if not ancestors or (len(ancestors) == 1 and not _leaf_names(q, ancestors)):
-        return Reason("target-constant", f"{q.target.name} depends on nothing", q.target.span)
+    started = _started_from(q, ancestors)
+    if started is not None:
+        return started
     branch = _branch(q)
     if branch is not None:
         return branch
+    if not any(_has_past(q, t) for t in _tensors(q.target.tensor)):
+        return Reason("target-constant", f"{q.target.name} depends on nothing", q.target.span)
     near = _leaf_names(q, ancestors)
     uses = [
         (_span(entry), "used here, but not on the way to the target")
@@ -305,6 +314,25 @@ def _no_path(q: Question, ancestors: set[int]) -> Reason:
         "source-unrelated", f"{q.target.name} does not depend on {name}", q.binding.span
         if q.binding.span != (0, 0) else q.target.span, fix=help,
         related=[(span, text) for span, text in uses if span is not None])
+
+
+def _has_past(q: Question, tensor: Tensor) -> bool:
+    """Whether an operation made a value, or it came from outside."""
+    if _maker(q.run, tensor.id) is not None:
+        return True
+    return any(b.value is tensor and b.kind != "literal"
+               for bindings in q.run.bindings.values() for b in bindings)
+
+
+def _started_from(q: Question, ancestors: set[int]) -> Reason | None:
+    """A variable on the way that took only its first value from the source."""
+    for tensor, variable, span in q.run.started:
+        if variable.id in ancestors and q.binding.value.id in calculus.ancestry(tensor.id):
+            name = next((n for n, b in q.run.bindings.items() if b[0].value is variable), "it")
+            return Reason(
+                "path-state-write", f"{name} takes its first value from {q.binding.name}, and is a"
+                " source of its own from there on", span, fix=f"bind it without var: {name} = ...")
+    return None
 
 
 def _leaf_names(q: Question, ancestors: set[int]) -> list[str]:
@@ -320,20 +348,22 @@ def _branch(q: Question) -> Reason | None:
     run = q.program.logged_run(q.at)
     if name not in run.bindings:
         return None
-    source = run.bindings[name][0].value
-    for span, condition, skipped in run.branches or ():
-        decides = False
-        if isinstance(condition, Tensor) and condition.id is not None and source.id is not None:
-            with run.record:
-                decides = source.id in calculus.ancestry(condition.id)
-        if name in skipped:
-            return Reason(
-                "source-untaken-branch", f"{name} is only in the branch that was not taken", span,
-                fix="expected at this point; where(c, a, b) computes both branches")
-        if decides:
-            return Reason(
-                "source-condition-only", f"{name} only decides which branch runs; a condition has"
-                " no slope", span, fix="a smooth gate, such as sigmoid(k*(a - b)) for a > b")
+    source = run.bindings[name][0].value.id
+
+    def depends(value: Any) -> bool:
+        return isinstance(value, Tensor) and value.id is not None and source in calculus.ancestry(
+            value.id)
+
+    with run.record:
+        for span, condition, unread in run.branches or ():
+            if any(depends(value) for value in unread):
+                return Reason(
+                    "source-untaken-branch", f"{name} is only in the branch that was not taken",
+                    span, fix="expected at this point; where(c, a, b) computes both branches")
+            if depends(condition):
+                return Reason(
+                    "source-condition-only", f"{name} only decides which branch runs; a condition"
+                    " has no slope", span, fix="a smooth gate, such as sigmoid(k*(a - b)) for a > b")
     return None
 
 
@@ -356,11 +386,19 @@ def _span(entry: Entry) -> Span:
     return (place[2], place[3]) if place is not None else (0, 0)
 
 
-def _line(q: Question, span: Span) -> str:
-    """The statement around a place, as it is written."""
-    source = q.program.source
-    line = source.line(source.position(span[0])[0])
-    return line.split("#")[0].strip()
+def _statement(q: Question, span: Span) -> Span:
+    """The statement around a place: its beginning and end."""
+    for statement in q.program.statements:
+        if statement.start <= span[0] < statement.end:
+            return statement.start, statement.end
+    return span
+
+
+def _changed(q: Question, edit: Edit) -> str:
+    """The statement around an edit, as it reads when the edit is made."""
+    text = q.program.source.text
+    start, end = _statement(q, (edit[0], edit[1]))
+    return (text[start:edit[0]] + edit[2] + text[edit[1]:end]).strip()
 
 
 def _works(q: Question, edits: Sequence[Edit]) -> bool:

@@ -7,7 +7,7 @@ from __future__ import annotations
 from gradcli.calculus import ancestry
 from gradcli.ops.lazy import quiet
 from gradcli.ops.values import SCALAR_TYPES
-from gradcli.tape.record import ANS, IDS, OP, OUT, PLACE, VALUES
+from gradcli.tape.record import ANS, ATTRIBUTES, IDS, OP, OUT, PLACE, VALUES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -56,8 +56,10 @@ def kinks(run: Run, targets: Sequence[Tensor], source: Tensor) -> list[Note]:
 
 def _hits(entry: Entry) -> int:
     op = entry[OP]
+    assert op.kink is not None
     with quiet():
-        hit = op.kink(*entry[VALUES])  # type: ignore[misc]
+        hit = op.kink(*entry[VALUES]) if op.elementwise else op.kink(
+            entry[ANS], *entry[VALUES], **entry[ATTRIBUTES])
     return int(hit) if isinstance(hit, (bool, int)) else int(hit.sum())
 
 

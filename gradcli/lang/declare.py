@@ -5,7 +5,7 @@ from __future__ import annotations
 from gradcli.errors import Diagnostic, GradcliError
 from gradcli.lang.calls import as_tensor
 from gradcli.ops.values import DTYPES, cast, dtype_of, shape_of, show
-from gradcli.tape.tensor import leaf, value_of
+from gradcli.tape.tensor import Tensor, leaf, value_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -48,7 +48,10 @@ def declared(run: Interpreter, d: Declaration, initial: Any, attributes: Mapping
     kind = KINDS[d.keyword]
     if kind == "variable" and attributes.get("trainable") is False:
         kind = "nontrainable"
-    run.bind(d.name, leaf(value), place, kind, d)
+    variable = leaf(value)
+    if isinstance(initial, Tensor) and not given:
+        run.run.started.append((initial, variable, d.spans.get("value", place)))
+    run.bind(d.name, variable, place, kind, d)
 
 
 def _at(span: Span, code: str, message: str, help: str) -> GradcliError:

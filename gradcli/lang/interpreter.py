@@ -70,7 +70,8 @@ class Interpreter:
         self.max_steps = max_steps
         self.run = Run()
         self.run.branches = [] if log else None
-        self.run.record.max_entries = max_steps
+        # Emitted derivatives grow by orders; a step of the program makes an entry at most.
+        self.run.record.max_entries = max_steps // 4
         self.scope: dict[str, Any] = {}
         self.depth = 0
         self.nested = 0
@@ -241,12 +242,18 @@ class Interpreter:
                 condition = pop()
                 holds = truth(condition)
                 if self.run.branches is not None:
-                    self._log_branch(condition, holds, code, pc, arg)
+                    skipped = code[pc:pc + arg]
+                    if holds and skipped and skipped[-1][0] == c.JUMP:
+                        skipped = code[pc + arg:pc + arg + skipped[-1][1]]
+                    self._log_branch(condition, skipped, local)
                 if not holds:
                     pc += arg
             elif opcode in (c.AND, c.OR):
                 self.at = ins
-                if truth(stack[-1]) == (opcode == c.OR):
+                ends = truth(stack[-1]) == (opcode == c.OR)
+                if self.run.branches is not None:
+                    self._log_branch(stack[-1], code[pc:pc + arg] if ends else [], local)
+                if ends:
                     pc += arg
                 else:
                     pop()
@@ -300,14 +307,14 @@ class Interpreter:
         else:
             raise AssertionError(opcode)
 
-    def _log_branch(self, condition: Any, holds: bool, code: Code, pc: int, length: int) -> None:
-        """Note which names the branch that does not run would have read."""
-        skipped = code[pc:pc + length]
-        if holds and skipped and skipped[-1][0] == c.JUMP:
-            skipped = code[pc + length:pc + length + skipped[-1][1]]
-        names = {ins[1] for ins in skipped if ins[0] == c.LOAD}
+    def _log_branch(self, condition: Any, skipped: Code, local: dict[str, Any] | None) -> None:
+        """Note what the code that does not run would have read."""
+        unread = [(local or {}).get(ins[1], self.scope.get(ins[1])) for ins in skipped
+                  if ins[0] == c.LOAD]
         assert self.run.branches is not None
-        self.run.branches.append(((self.at[2], self.at[3]), condition, names))
+        end = max(self.at[3], skipped[-1][3]) if skipped and self.at[0] != c.JUMP_IF_FALSE \
+            else self.at[3]
+        self.run.branches.append(((self.at[2], end), condition, unread))
 
     def _count(self, steps: int) -> None:
         self.run.steps += steps

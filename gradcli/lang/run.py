@@ -36,10 +36,12 @@ class Run:
     record: what ran. bindings: name to its bindings in order; inputs and variables included.
     results: (value, span) of each expression that stood alone. functions: those of the file.
     notes: (code, message, span). last: the name bound last, or None if an expression came last.
-    branches: on request, per condition its (span, value, names in the branch that did not run).
+    branches: on request, per condition its (span, value, tensors named where it did not run).
+    started: (tensor, variable, span) of variables that took their first value from a tensor.
     """
 
-    __slots__ = ("bindings", "branches", "functions", "last", "notes", "record", "results", "steps")
+    __slots__ = ("bindings", "branches", "functions", "last", "notes", "record", "results",
+                 "started", "steps")
 
     def __init__(self) -> None:
         self.record = Record()
@@ -49,4 +51,5 @@ class Run:
         self.notes: list[tuple[str, str, Span]] = []
         self.last: str | None = None
         self.steps = 0
-        self.branches: list[tuple[Span, Any, set[str]]] | None = None
+        self.branches: list[tuple[Span, Any, list[Any]]] | None = None
+        self.started: list[tuple[Any, Any, Span]] = []

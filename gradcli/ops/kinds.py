@@ -64,8 +64,8 @@ class Op:
     kind asks for. jvp: for general rows. roles: "data", "condition", "index" or "shape" per
     argument. prepare: (shapes, attributes) to the attributes with axes negative and defaults
     filled in.
-    domain, kinks, doc, latex: for people. kink: predicate on the arguments, true where a
-    convention was used. samples: per argument a range (low, high) to test in.
+    domain, kinks, doc, latex: for people. kink: predicate on the arguments (of other than
+    elementwise rows on the value, arguments and attributes), true where a convention was used. samples: per argument a range (low, high) to test in.
     substitute: what to write where the derivative is missing; it may name `{0}`, the operand.
     expand: for composite rows, the operations that it stands for.
     """

@@ -78,7 +78,8 @@ mean = linear(
     / float(_count(shape_of(x), axis)),
     aliases="reduce_mean average", attributes=AXES, prepare=_prepare, samples=REAL,
     latex=r"\overline{{{0}}}",
-    arrays=lambda cores, x, axis, keepdims: np.mean(x, axis=axis, keepdims=keepdims),
+    arrays=lambda cores, x, axis, keepdims: np.sum(x, axis=axis, keepdims=keepdims)
+    / float(_count(shape_of(x), axis)),
     doc="the average over axes, by default all")
 
 
@@ -87,6 +88,11 @@ def _extremum(name: str, aliases: str, arrays: str, latex: str, doc: str) -> Any
         """What each element gets: 1 for a single extremum, ties share evenly."""
         hit = where(equal(x, _kept(ans, axis, keepdims)), 1.0, 0.0)
         return hit / sum_(hit, axis=axis, keepdims=True)
+
+    def tied(ans: Any, x: Any, axis: Sequence[int], keepdims: bool) -> Any:
+        """Which elements tie with another one."""
+        hit = equal(x, _kept(ans, axis, keepdims))
+        return np.sum(hit, axis=tuple(axis), keepdims=True) > 1 if axis else False
 
     return general(
         name, "x",
@@ -97,6 +103,7 @@ def _extremum(name: str, aliases: str, arrays: str, latex: str, doc: str) -> Any
         aliases=aliases, attributes=AXES, prepare=_nonempty, samples=REAL, latex=latex,
         arrays=lambda cores, x, axis, keepdims: getattr(np, arrays)(
             x, axis=axis, keepdims=keepdims),
+        kink=lambda ans, x, axis, keepdims: tied(ans, x, axis, keepdims),
         kinks="ties share evenly", doc=doc)
 
 
@@ -177,6 +184,7 @@ norm2 = general(
     jvp=lambda tangents, ans, x, axis, keepdims: sum_(
         tangents[0] * xdivy(x, _kept(ans, axis, keepdims)), axis=axis, keepdims=keepdims),
     attributes=AXES, prepare=_prepare, arrays=_norm2, samples=REAL, latex=r"\left\|{0}\right\|",
+    kink=lambda ans, x, axis, keepdims: equal(ans, 0.0),
     kinks="slope 0 at 0", doc="Euclidean length over axes, without overflow")
 
 

@@ -34,11 +34,11 @@ def run(command: str, values: dict[str, Any], environment: Environment) -> int:
         _place(problem, program, values["file"] or "-e")
         raise
     except MemoryError:
-        problem = GradcliError(Diagnostic(
+        full = GradcliError(Diagnostic(
             "E0403", "the machine has not enough memory for this",
             help="use smaller arrays; --max-memory stops sooner"))
-        _place(problem, program, values["file"] or "-e")
-        raise problem from None
+        _place(full, program, values["file"] or "-e")
+        raise full from None
     finally:
         if done is not None:
             done()
