@@ -363,7 +363,8 @@ def _branch(q: Question) -> Reason | None:
             if depends(condition):
                 return Reason(
                     "source-condition-only", f"{name} only decides which branch runs; a condition"
-                    " has no slope", span, fix="a smooth gate, such as sigmoid(k*(a - b)) for a > b")
+                    " has no slope", span,
+                    fix="a smooth gate, such as sigmoid(k*(a - b)) for a > b")
     return None
 
 

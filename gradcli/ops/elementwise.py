@@ -65,7 +65,8 @@ reciprocal = elementwise(
 mod = elementwise(
     "mod", "x y", lambda x, y, ans: 1.0, lambda x, y, ans: -floor(x / y),
     aliases="floormod floor_mod remainder",
-    floats=lambda x, y: x % y, integers=lambda x, y: x % y, arrays="mod", samples=((0.3, 0.9), (1.1, 3.0)),
+    floats=lambda x, y: x % y, integers=lambda x, y: x % y, arrays="mod",
+    samples=((0.3, 0.9), (1.1, 3.0)),
     latex=r"{0} \bmod {1}", domain="y != 0", kinks="jumps where x is a multiple of y",
     kink=lambda x, y: equal(mod(x, y), 0.0), doc="x - y*floor(x/y), the sign of y")
 square = elementwise(
@@ -75,16 +76,20 @@ square = elementwise(
 # --- powers and roots -------------------------------------------------------------------------
 
 
-
 def _lowered(x: Any, y: Any) -> Any:
+    known = getattr(y, "value", y)
+    if known is None:  # a name in a formula that is being written
+        return y - 1.0
     if getattr(y, "id", None) is None:
-        return _constant_lowered(getattr(y, "value", y))
+        return _constant_lowered(known)
     return where(logical_and(equal(x, 0.0), equal(y, 0.0)), 1.0, y - 1.0)
 
 
 def _constant_lowered(y: Any) -> Any:
     # The factor y = 0 in front makes it 0 for any power, and so to every order.
-    return (y - 1.0 if y else 1.0) if isinstance(y, (int, float)) else np.where(y == 0, 1.0, y - 1.0)
+    if isinstance(y, (int, float)):
+        return y - 1.0 if y else 1.0
+    return np.where(y == 0, 1.0, y - 1.0)
 
 
 def _integer_power(x: int, y: int) -> int:
@@ -104,7 +109,8 @@ power = elementwise(
     "power", "x y",
     lambda x, y, ans: y * power(x, lowered_exponent(x, y)),
     lambda x, y, ans: ans * log(where(greater(x, 0.0), x, 1.0)),
-    aliases="pow", floats=math.pow, integers=_integer_power, arrays="power", samples=((0.2, 3.0), (-2.0, 3.0)),
+    aliases="pow", floats=math.pow, integers=_integer_power, arrays="power",
+    samples=((0.2, 3.0), (-2.0, 3.0)),
     latex="{0}^{{{1}}}", domain="x >= 0, or y whole",
     kinks="d/dy is 0 where x <= 0 (the logarithm is guarded)",
     doc="x to the power y; constant whole exponents never go through log")

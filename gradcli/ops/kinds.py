@@ -59,21 +59,21 @@ class Op:
 
     name, aliases: what a file may write. parameters: names of the tensor arguments; `*xs` takes a
     list. attributes: other arguments with their defaults. floats: on Python floats. integers: on
-    Python integers, where the answer is one. arrays: on
-    NumPy arrays (see the module), or the name of a NumPy function. rules: per argument, what the
-    kind asks for. jvp: for general rows. roles: "data", "condition", "index" or "shape" per
-    argument. prepare: (shapes, attributes) to the attributes with axes negative and defaults
-    filled in.
+    Python integers, where the answer is one. arrays: on NumPy arrays (see the module), or the name
+    of a NumPy function. rules: per argument, what the kind asks for. jvp: for general rows. roles:
+    "data", "condition", "index" or "shape" per argument. prepare: (shapes, attributes) to the
+    attributes with axes negative and defaults filled in.
     domain, kinks, doc, latex: for people. kink: predicate on the arguments (of other than
-    elementwise rows on the value, arguments and attributes), true where a convention was used. samples: per argument a range (low, high) to test in.
+    elementwise rows on the value, arguments and attributes), true where a convention was used.
+    samples: per argument a range (low, high) to test in.
     substitute: what to write where the derivative is missing; it may name `{0}`, the operand.
     expand: for composite rows, the operations that it stands for.
     """
 
     __slots__ = (
         "aliases", "arrays", "attributes", "batching", "doc", "domain", "edges", "elementwise",
-        "expand", "fast_rules", "floats", "integers", "jvp", "kind", "kink", "kinks", "latex", "name",
-        "parameters", "prepare", "roles", "rules", "samples", "substitute", "variadic",
+        "expand", "fast_rules", "floats", "integers", "jvp", "kind", "kink", "kinks", "latex",
+        "name", "parameters", "prepare", "roles", "rules", "samples", "substitute", "variadic",
     )
 
     def __init__(

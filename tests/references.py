@@ -1,0 +1,162 @@
+"""What the elementwise operations are, said again in mpmath: no line of it comes from gradcli.
+
+`FUNCTIONS` maps a row's name to a function of mpmath numbers; `FAMILIES` a row that is the n-th
+derivative of something to that something; `INTEGRALS` a row to an integral and its derivatives of
+given orders in the last two arguments.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+
+import mpmath
+from mpmath import mp, mpf
+
+DIGITS = 40
+Function = Callable[..., mpf]
+
+
+def _spherical(n: mpf, x: mpf) -> mpf:
+    if x < 0:
+        return (-1) ** int(n) * _spherical(n, -x)
+    return mp.sqrt(mp.pi / (2 * x)) * mp.besselj(n + mpf(1) / 2, x)
+
+
+def _erfcx(x: mpf) -> mpf:
+    return mp.exp(x * x) * mp.erfc(x)
+
+
+def _dawsn(x: mpf) -> mpf:
+    return mp.sqrt(mp.pi) / 2 * mp.exp(-x * x) * mp.erfi(x)
+
+
+def _upper(n: mpf, a: mpf, x: mpf, in_a: int, in_x: int) -> mpf:
+    def integrand(t: mpf) -> mpf:
+        return mp.ln(t) ** (n + in_a) * t ** (a - 1) * mp.exp(-t)
+
+    return (-mp.diff(integrand, x, in_x - 1) if in_x
+            else mp.quad(integrand, [x, x + 4, x + 16, mp.inf]))
+
+
+def _lower(n: mpf, a: mpf, x: mpf, in_a: int, in_x: int) -> mpf:
+    if in_x:
+        return -_upper(n, a, x, in_a, in_x)
+    return mp.diff(lambda b: mp.gammainc(b, 0, x), a, int(n) + in_a)
+
+
+def _moment(k: mpf, j: mpf, phi: mpf, m: mpf, in_phi: int, in_m: int) -> mpf:
+    def integrand(t: mpf) -> mpf:
+        square = mp.sin(t) ** 2
+        return (mp.rf(j + mpf(1) / 2, in_m) * square ** (k + in_m)
+                * (1 - m * square) ** (-j - in_m - mpf(1) / 2))
+
+    return mp.diff(integrand, phi, in_phi - 1) if in_phi else mp.quad(integrand, [0, phi])
+
+
+FUNCTIONS: dict[str, Function] = {
+    "add": lambda x, y: x + y,
+    "subtract": lambda x, y: x - y,
+    "multiply": lambda x, y: x * y,
+    "divide": lambda x, y: x / y,
+    "negative": lambda x: -x,
+    "positive": lambda x: x,
+    "reciprocal": lambda x: 1 / x,
+    "mod": lambda x, y: x - y * mp.floor(x / y),
+    "square": lambda x: x * x,
+    "power": lambda x, y: mp.exp(y * mp.log(x)),
+    "sqrt": lambda x: mp.root(x, 2),
+    "cbrt": lambda x: mp.root(x, 3),
+    "rsqrt": lambda x: 1 / mp.root(x, 2),
+    "hypot": lambda x, y: mp.root(x * x + y * y, 2),
+    "exp": mp.exp,
+    "exp2": lambda x: mp.exp(x * mp.log(2)),
+    "expm1": lambda x: mp.exp(x) - 1,
+    "log": mp.ln,
+    "log2": lambda x: mp.ln(x) / mp.ln(2),
+    "log10": lambda x: mp.ln(x) / mp.ln(10),
+    "log1p": lambda x: mp.ln(1 + x),
+    "xlogy": lambda x, y: x * mp.ln(y),
+    "xlog1py": lambda x, y: x * mp.ln(1 + y),
+    "xdivy": lambda x, y: x / y,
+    "logaddexp": lambda x, y: mp.ln(mp.exp(x) + mp.exp(y)),
+    "sin": mp.sin, "cos": mp.cos, "tan": mp.tan, "sec": mp.sec, "csc": mp.csc, "cot": mp.cot,
+    "asin": mp.asin, "acos": mp.acos, "atan": mp.atan, "asec": mp.asec, "acsc": mp.acsc,
+    "acot": lambda x: mp.atan(1 / x),
+    "atan2": mp.atan2,
+    "sinh": mp.sinh, "cosh": mp.cosh, "tanh": mp.tanh, "sech": mp.sech, "csch": mp.csch,
+    "coth": mp.coth, "asinh": mp.asinh, "acosh": mp.acosh, "atanh": mp.atanh, "asech": mp.asech,
+    "acsch": mp.acsch, "acoth": mp.acoth,
+    "radians": lambda x: x * mp.pi / 180,
+    "degrees": lambda x: x * 180 / mp.pi,
+    "abs": mp.fabs,
+    "sign": mp.sign,
+    "maximum": max,
+    "minimum": min,
+    "clip": lambda x, low, high: min(max(x, low), high),
+    "where": lambda c, x, y: x if c else y,
+    "sigmoid": lambda x: 1 / (1 + mp.exp(-x)),
+    "log_sigmoid": lambda x: -mp.ln(1 + mp.exp(-x)),
+    "softplus": lambda x: mp.ln(1 + mp.exp(x)),
+    "softsign": lambda x: x / (1 + mp.fabs(x)),
+    "relu": lambda x: max(x, mpf(0)),
+    "leaky_relu": lambda x: max(x, x / 5),
+    "elu": lambda x: x if x > 0 else mp.exp(x) - 1,
+    "gelu": lambda x: x * mp.ncdf(x),
+    "silu": lambda x: x / (1 + mp.exp(-x)),
+    "erf": mp.erf,
+    "erfc": lambda x: 1 - mp.erf(x),
+    "polygamma": lambda n, x: mp.polygamma(int(n), x),
+    "digamma": mp.digamma,
+    "gamma": mp.gamma,
+    "lgamma": lambda x: mp.ln(mp.gamma(x)),
+    "beta": mp.beta,
+    "lbeta": lambda a, b: mp.ln(mp.beta(a, b)),
+    "gammainc": lambda a, x: mp.gammainc(a, x, mp.inf),
+    "gammaincl": lambda a, x: mp.gammainc(a, 0, x),
+    "erfinv": mp.erfinv,
+    "erfcinv": lambda x: mp.erfinv(1 - x),
+    "erfcx": _erfcx,
+    "erfi": mp.erfi,
+    "dawsn": _dawsn,
+    "ci": mp.ci,
+    "si": mp.si,
+    "fresnels": mp.fresnels,
+    "fresnelc": mp.fresnelc,
+    "lambertw": lambda x: mp.lambertw(x).real,
+    "ellipk": mp.ellipk,
+    "ellipe_complete": mp.ellipe,
+    "ellipf": mp.ellipf,
+    "ellipe_incomplete": mp.ellipe,
+    "besselj": mp.besselj, "bessely": mp.bessely, "besseli": mp.besseli, "besselk": mp.besselk,
+    "sphericalj": _spherical,
+}
+
+FAMILIES: dict[str, Function] = {"erfcx_derivative": _erfcx, "dawsn_derivative": _dawsn}
+
+INTEGRALS: dict[str, Function] = {
+    "gammainc_log": _upper, "gammaincl_log": _lower, "elliptic_moment": _moment}
+
+
+@functools.cache
+def partial(name: str, arguments: Sequence[float], orders: Sequence[int]) -> float:
+    """A partial derivative of an operation at floats, rounded from 40 digits."""
+    with mpmath.workdps(DIGITS):
+        points = [x if isinstance(x, bool) else mpf(x) for x in arguments]
+        if name in INTEGRALS:
+            return float(INTEGRALS[name](*points, *orders[-2:]))
+        if name in FAMILIES:
+            n, x = points
+            return float(mp.diff(FAMILIES[name], x, int(n) + orders[1]))
+        function = FUNCTIONS[name]
+        free = [k for k, order in enumerate(orders) if order]
+        if not free:
+            return float(function(*points))
+
+        def at(*values: mpf) -> mpf:
+            full = list(points)
+            for k, value in zip(free, values, strict=True):
+                full[k] = value
+            return function(*full)
+
+        return float(mp.diff(at, tuple(points[k] for k in free), tuple(orders[k] for k in free)))

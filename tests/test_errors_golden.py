@@ -1,0 +1,132 @@
+"""Every error code has a sample that triggers it and a golden rendering, and the set is complete.
+
+samples/errors/CODE-name.txt holds its command in the first line; CODE-name.expected shows what a
+person sees. After `--update-golden` read the diff: the files are the review of all wording.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+from conftest import Ran
+from transcripts import ROOT, header_commands, in_process
+
+from gradcli.source import MAX_BYTES
+
+SAMPLES = sorted((ROOT / "samples/errors").glob("*.txt"))
+SCHEMA = json.loads((ROOT / "gradcli/schemas/error.schema.json").read_text())
+# Their input is made here: a file of more than 16 MiB is no sample.
+GENERATED = {"E0602"}
+# A file that cannot be read has a name, but no lines.
+WITHOUT_LINES = {"E0601", "E0602"}
+# Where only the author knows what is missing, no suggestion is better than a wrong one.
+WITHOUT_HELP = {"E0102-missing-operand": 1, "E0102-several": 2}
+# The instruction that the clock interrupts is another one each time.
+PLACE_VARIES = {"E0406-timeout"}
+
+
+def case(path: Path) -> tuple[str, list[str]]:
+    """(code, arguments) of a sample."""
+    (arguments,) = header_commands(path)
+    return path.stem.partition("-")[0], arguments
+
+
+def objects(text: str) -> list[dict[str, Any]]:
+    """All errors of a JSON error message, which is held to its schema."""
+    message = json.loads(text)
+    jsonschema.validate(message, SCHEMA)
+    return [message["error"], *message.get("errors", ())]
+
+
+by_name = pytest.mark.parametrize("path", SAMPLES, ids=lambda path: path.stem)
+
+
+@by_name
+def test_a_person_sees(path: Path, golden: Callable[[Path, str], None]) -> None:
+    code, arguments = case(path)
+    status, out, err = in_process(arguments)
+    assert (status, out) == (3, "")
+    assert err.startswith(f"error[{code}]: ")
+    shown = f"$ gradcli {' '.join(arguments)}\n{err}"
+    if path.stem in PLACE_VARIES:
+        shown = re.sub(r"(--> .*:[0-9]+):[0-9]+", r"\1:...", re.sub(r"\n   \| +\^+", "", shown))
+    golden(path.with_suffix(".expected"), shown)
+
+
+@by_name
+def test_a_program_reads(path: Path) -> None:
+    code, arguments = case(path)
+    status, out, err = in_process([*arguments, "--format", "json"])
+    assert (status, out) == (3, "")
+    found = objects(err)
+    assert found[0]["code"] == code
+    for one in found:
+        assert one["file"]
+        place = [one[key] for key in ("line", "column", "end_line", "end_column")]
+        if one["code"] in WITHOUT_LINES:
+            assert place == [None] * 4
+            continue
+        line, column, end_line, end_column = place
+        assert line >= 1 <= column
+        assert (line, column) <= (end_line, end_column)
+        if one["file"].startswith("samples/"):
+            lines = path.read_bytes().decode("utf-8", "replace").split("\n")
+            assert column <= len(lines[line - 1]) + 1
+            assert end_column <= len(lines[end_line - 1]) + 1
+    missing = sum(one["help"] is None for one in found)
+    assert missing == WITHOUT_HELP.get(path.stem, 0)
+
+
+@by_name
+def test_messages_follow_the_house_style(path: Path) -> None:
+    """Lower case, no full stop, no blame; help that is one suggestion."""
+    for one in objects(in_process([*case(path)[1], "--format", "json"])[2]):
+        message, help = one["message"], one["help"] or ""
+        assert not re.match("[A-Z][a-z]", message)
+        assert not message.endswith((".", "!"))
+        assert not help.endswith((".\n", "!"))
+        assert not re.search(r"\b(you|your|please|sorry|invalid|illegal|bad|wrong)\b", message)
+        assert "\n" not in message + help
+
+
+def test_a_process_does_the_same(gradcli: Callable[..., Ran]) -> None:
+    for name in ("E0201-function", "E0102-several", "E0603-encoding"):
+        path = ROOT / f"samples/errors/{name}.txt"
+        arguments = case(path)[1]
+        ran = gradcli(*arguments, cwd=ROOT)
+        assert (ran.returncode, ran.stdout) == (3, "")
+        assert f"$ gradcli {' '.join(arguments)}\n{ran.stderr}" == \
+            path.with_suffix(".expected").read_text(encoding="utf-8")
+
+
+def test_the_samples_are_all_codes() -> None:
+    used = set()
+    for path in (ROOT / "gradcli").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                used.update(re.findall(r"\AE0\d{3}\Z", node.value))
+    assert used == {case(path)[0] for path in SAMPLES} | GENERATED
+    assert {path.stem for path in (ROOT / "samples/errors").glob("*.expected")} == {
+        path.stem for path in SAMPLES}
+
+
+def test_a_file_above_the_limit(tmp_path: Path) -> None:
+    path = tmp_path / "large.txt"
+    path.write_bytes(b"#" * (MAX_BYTES + 1))
+    for arguments, stdin in ((["eval", str(path)], b""), (["eval", "-"], path.read_bytes())):
+        status, out, err = in_process(arguments, stdin)
+        assert (status, out) == (3, "")
+        assert err.startswith("error[E0602]: ")
+        assert "larger than 16 MiB" in err
+        (one,) = objects(in_process([*arguments, "--format", "json"], stdin)[2])
+        assert one["code"] == "E0602"
+        assert one["help"]
+    path.write_bytes(b"1 #" + b"#" * (MAX_BYTES - 3))
+    assert in_process(["eval", str(path)])[:2] == (0, "f\t1\n")

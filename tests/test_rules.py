@@ -1,0 +1,144 @@
+"""The form of the table's rows: what other parts of the project read off them without asking."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import string
+
+import pytest
+
+from gradcli.ops import NAMES, TABLE, kinds, lookup, special_derivatives, special_floats
+from gradcli.ops.describe import describe
+from gradcli.ops.kinds import (
+    BILINEAR,
+    COMPOSITE,
+    ELEMENTWISE,
+    FLAT,
+    GENERAL,
+    LINEAR,
+    STOP,
+    Op,
+)
+
+ROWS = list(TABLE.values())
+RULES = [pytest.param(op, k, id=f"{op.name}-{k}")
+         for op in ROWS if op.kind == ELEMENTWISE
+         for k, rule in enumerate(op.rules) if rule is not None]
+MAKERS = {"zeros", "ones", "full", "eye", "linspace", "arange"}
+# Rows that move elements: formulas show what they do, not a sign of their own.
+WITHOUT_LATEX = {
+    "isnan", "isfinite", "shape", "size", "zeros_like", "ones_like", "cast_float", "cast_other",
+    "cast", "int", "float", "float32", "int32", "bool", "string", "lowered_exponent", "reshape",
+    "align", "broadcast_to", "sum_to", "index", "put", "concat", "stack", "sum_batch", "spread",
+    "unbatch", "rebatch", *MAKERS}
+
+
+def each(rows: list[Op]) -> pytest.MarkDecorator:
+    return pytest.mark.parametrize("op", rows, ids=[op.name for op in rows])
+
+
+@pytest.mark.parametrize(("op", "k"), RULES)
+def test_a_rule_names_only_rows(op: Op, k: int) -> None:
+    """Rules are bound to functions on floats and to NumPy's by these names (`kinds.fast_rules`)."""
+    rule = op.rules[k]
+    assert rule is not None
+    code = rule.__code__
+    assert set(code.co_names) <= set(NAMES)
+    assert code.co_freevars == (), "a closure is lost when the rule is bound"
+    assert code.co_argcount == len(op.parameters) + 1
+    assert code.co_varnames[code.co_argcount - 1] == "ans"
+    for name in code.co_names:
+        assert NAMES[name].floats is not None, f"`{name}` has no function on floats"
+
+
+@each([op for op in ROWS if op.kind in (LINEAR, BILINEAR, GENERAL)])
+def test_rules_of_other_kinds_take_the_cotangent_the_answer_and_the_operands(op: Op) -> None:
+    for rule in (r for r in op.rules if r is not None):
+        names = list(inspect.signature(rule).parameters)
+        assert names[:2] == ["g", "ans"]
+        assert len(names) == 2 + len(op.parameters) + len(op.attributes)
+        assert names[len(names) - len(op.attributes):] == list(op.attributes)
+    assert (op.jvp is not None) == (op.kind == GENERAL)
+    if op.kind == LINEAR and not op.variadic:
+        assert op.rules[0] is not None
+
+
+@each(ROWS)
+def test_every_row_tells_about_itself(op: Op) -> None:
+    assert op.doc
+    assert not op.doc.endswith(".")
+    assert len(op.doc) <= 100
+    assert op.samples or op.name in MAKERS
+    assert all(low < high for low, high in op.samples)
+    assert bool(op.latex) == (op.name not in WITHOUT_LATEX)
+    assert len(op.roles) == len(op.parameters)
+    assert set(op.roles) <= {"data", "condition", "index", "shape"}
+    if op.kind in (FLAT, STOP) and op.latex and op.name != "stop_gradient":
+        assert op.substitute, "a missing derivative says what to write instead"
+
+
+@each(ROWS)
+def test_templates_have_places_for_the_arguments_only(op: Op) -> None:
+    for template in (op.latex, op.substitute):
+        places = {int(name) for _, name, _, _ in string.Formatter().parse(template) if name}
+        assert places <= set(range(len(op.parameters)))
+    shown = op.latex.format(*[f"x_{k}" for k in range(len(op.parameters))])
+    depth = 0
+    for c in shown:
+        depth += (c == "{") - (c == "}")
+        assert depth >= 0
+    assert depth == 0
+    assert shown.count(r"\left") == shown.count(r"\right")
+
+
+@each(ROWS)
+def test_a_row_prints_as_plain_data(op: Op) -> None:
+    told = describe(op)
+    assert told["name"] == op.name
+    for k, formula in enumerate(told["derivative"]):
+        assert (formula is None) == (op.rules[k] is None)
+        if formula is not None:
+            # The formula is one that a file may contain, but for `^`.
+            tree = ast.parse(formula.replace("^", "**"), mode="eval")
+            names = {n.id for n in ast.walk(tree) if isinstance(n, ast.Name)}
+            assert names <= set(NAMES) | set(op.parameters)
+
+
+@each([op for op in ROWS if op.kind == COMPOSITE])
+def test_a_composite_has_the_defaults_that_its_row_declares(op: Op) -> None:
+    assert op.expand is not None
+    parameters = inspect.signature(op.expand).parameters
+    defaults = {k: p.default for k, p in parameters.items() if p.default is not p.empty}
+    assert defaults == op.attributes
+    assert not op.rules
+
+
+def test_names_and_aliases_lead_to_their_row() -> None:
+    for op in ROWS:
+        for name in (op.name, *op.aliases):
+            assert lookup(name) is op
+            assert name.isidentifier()
+    assert lookup("sinn") is None
+    assert len(NAMES) == sum(1 + len(op.aliases) for op in ROWS)
+
+
+def test_every_special_function_has_a_row() -> None:
+    """And every row that asks for one by name gets it."""
+    public = {*special_floats.__all__, "erfcx_derivative", "dawsn_derivative", "sphericalj",
+              "gammainc_log", "gammaincl_log", "elliptic_moment"}
+    public -= {"ellipe", "zeta"}  # a composite; no rule yet
+    assert public <= set(TABLE)
+    for name in public & {*dir(special_floats), *dir(special_derivatives)}:
+        op = TABLE[name]
+        assert isinstance(op.on_scalars([1.0] * len(op.parameters)), float)
+
+
+def test_a_name_cannot_be_taken_twice() -> None:
+    before = dict(NAMES), dict(TABLE)
+    with pytest.raises(AssertionError):
+        kinds.elementwise("psi", "x", lambda x, ans: 1.0, floats=float)
+    NAMES.clear()
+    TABLE.clear()
+    NAMES.update(before[0])
+    TABLE.update(before[1])
