@@ -6,11 +6,8 @@ that it names, and the changed file is differentiated again.
 
 from __future__ import annotations
 
-import math
-import re
 from typing import Any
 
-import numpy as np
 import pytest
 
 from gradcli.answers import Ask, evaluate, grad, hess, jac

@@ -1,0 +1,40 @@
+# make demo, make test: both work on a fresh clone with Python 3.11 or later, venv and make.
+
+PYTHON ?= python3
+VENV   ?= .venv
+BIN    := $(VENV)/bin
+PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
+
+.PHONY: help demo test bench clean
+
+help:           ## this list
+	@sed -n 's/^\([a-z]*\): .*## */  make \1	/p' $(MAKEFILE_LIST)
+
+demo: $(VENV)/.installed            ## install into .venv and differentiate samples/expr.txt
+	$(BIN)/gradcli grad samples/expr.txt --wrt x --format table
+
+test: $(VENV)/.installed-test       ## ruff, mypy, pytest (PYTEST_ARGS="-k name" for a part)
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/pytest --numprocesses auto --dist worksteal $(PYTEST_ARGS)
+
+bench: $(VENV)/.installed-test      ## start-up and engine, measured on this machine
+	$(BIN)/python benchmarks/engine.py
+	$(BIN)/python benchmarks/startup.py
+
+clean:          ## remove the environment and everything that was built
+	rm -rf $(VENV) build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# Stamps: installed again only when the project's own description changes. The install is
+# editable, so a change of the code or of a grammar needs none.
+$(BIN)/python:
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.installed: pyproject.toml hatch_build.py gradcli/_version.py | $(BIN)/python
+	$(PIP) install --editable .
+	@touch $@
+
+$(VENV)/.installed-test: pyproject.toml hatch_build.py gradcli/_version.py | $(BIN)/python
+	$(PIP) install --editable '.[test]'
+	@touch $@ $(VENV)/.installed

@@ -1,0 +1,249 @@
+"""Who may import whom, and what a plain gradient must not load.
+
+The layers are read from the source with `ast`, the budgets from `sys.modules` in a process of its
+own. Imports under `if TYPE_CHECKING:` cost nothing at run time and obey the same layers.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import math
+import sys
+import tomllib
+from collections.abc import Iterator
+
+import pytest
+from conftest import ROOT, run
+
+PACKAGE = ROOT / "gradcli"
+
+# Component -> those below it that it may import. Arrows point down only.
+BASE = {"errors", "source"}
+OPS = {"ops"} | BASE
+ENGINE = {"tape", "sweeps"} | OPS
+LIBRARY = {"lang", "calculus"} | ENGINE
+BELOW = {
+    "_version": set(),
+    "errors": set(),
+    "source": {"errors"},
+    "render": BASE,
+    "ops": BASE,
+    "tape": OPS,
+    "sweeps": OPS | {"tape"},
+    "finite": OPS,
+    "calculus": ENGINE,
+    "lang": ENGINE | {"calculus"},
+    "program": LIBRARY,
+    "explain": LIBRARY | {"program"},
+    "answers": LIBRARY | {"program", "explain", "finite"},
+    "cli": LIBRARY | {"program", "explain", "answers", "render", "_version"},
+    # The Python interface binds names lazily; `python -m gradcli` is the command line.
+    "__init__": LIBRARY | {"program", "_version"},
+    "__main__": {"cli"},
+}
+
+# The two arrows that point up. An error of a program is completed by an explanation, which runs
+# programs, so it may be reached from inside a function; a diagnostic names the type of its source.
+UP = {("program", "explain", "called"), ("errors", "source", "types")}
+
+# Third-party package -> where it may be imported: inside a function, the EAGER at module level too.
+OWNERS = {
+    "lark": ("gradcli/lang/",),
+    "numpy": ("gradcli/ops/lazy.py",),
+    "rich": ("gradcli/render/", "gradcli/cli/"),
+    "typer": ("gradcli/cli/",),
+}
+EAGER = {"typer"}
+
+
+class Import:
+    """One imported module: who imports it, and whether when loaded, when called or for types."""
+
+    __slots__ = ("line", "module", "path", "when")
+
+    def __init__(self, path: str, line: int, module: str, when: str) -> None:
+        self.path = path
+        self.line = line
+        self.module = module
+        self.when = when
+
+    def __str__(self) -> str:
+        return f"{self.path}:{self.line} imports {self.module} ({self.when})"
+
+
+def component(module: str) -> str:
+    """`gradcli.ops.kinds` -> "ops"; `gradcli` itself -> "__init__"."""
+    return f"{module}.__init__".split(".")[1]
+
+
+def imports_of(path: str, tree: ast.Module) -> Iterator[Import]:
+    """All imports of a file, wherever they stand."""
+    pending: list[tuple[ast.AST, str]] = [(tree, "loaded")]
+    while pending:
+        node, when = pending.pop()
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                yield Import(path, node.lineno, alias.name, when)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}:{node.lineno}: a relative import"
+            module = node.module or ""
+            if module == "gradcli":  # `from gradcli import calculus` names a module
+                for alias in node.names:
+                    yield Import(path, node.lineno, f"gradcli.{alias.name}", when)
+            else:
+                yield Import(path, node.lineno, module, when)
+        elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
+            inner = "types" if when == "types" else "called"
+            pending += [(child, inner) for child in ast.iter_child_nodes(node)]
+        elif isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test):
+            pending += [(child, "types") for child in node.body]
+            pending += [(child, when) for child in node.orelse]
+        else:
+            pending += [(child, when) for child in ast.iter_child_nodes(node)]
+
+
+FILES = sorted(path for path in PACKAGE.rglob("*.py") if path.name != "_tables.py")
+IMPORTS = [
+    found for path in FILES
+    for found in imports_of(path.relative_to(ROOT).as_posix(), ast.parse(path.read_text("utf-8")))]
+
+
+def component_of_file(path: str) -> str:
+    return path.split("/")[1].removesuffix(".py")
+
+
+def test_every_component_has_a_place_in_the_layers() -> None:
+    assert {component_of_file(p.relative_to(ROOT).as_posix()) for p in FILES} <= set(BELOW)
+
+
+def test_the_layers_have_no_cycle() -> None:
+    left = {name: set(below) for name, below in BELOW.items()}
+    while left:
+        free = {name for name, below in left.items() if not below & set(left)}
+        assert free, f"a cycle among {sorted(left)}"
+        left = {name: below for name, below in left.items() if name not in free}
+
+
+def test_arrows_point_down_only() -> None:
+    wrong = []
+    for found in IMPORTS:
+        if found.module.split(".")[0] == "gradcli":
+            here, there = component_of_file(found.path), component(found.module)
+            if there not in BELOW[here] | {here} and (here, there, found.when) not in UP:
+                wrong.append(str(found))
+    assert not wrong, "\n".join(wrong)
+
+
+def test_third_party_packages_stay_in_their_layer() -> None:
+    wrong = []
+    for found in IMPORTS:
+        package = found.module.split(".")[0]
+        if package in OWNERS:
+            at_home = found.path.startswith(OWNERS[package])
+            too_early = found.when == "loaded" and package not in EAGER
+            if not at_home or too_early:
+                wrong.append(str(found))
+    assert not wrong, "\n".join(wrong)
+
+
+def test_every_imported_package_is_declared() -> None:
+    with open(ROOT / "pyproject.toml", "rb") as file:
+        project = tomllib.load(file)["project"]
+    texts = list(project["dependencies"])
+    for name, extra in project["optional-dependencies"].items():
+        texts += extra if name != "test" else []
+    declared = {text.replace(">", " ").split()[0] for text in texts}
+    used = {found.module.split(".")[0] for found in IMPORTS}
+    assert used - set(sys.stdlib_module_names) - {"gradcli"} <= declared
+
+
+# --- budgets ----------------------------------------------------------------------------------
+
+# What is new in sys.modules after main() is printed on stderr; what the interpreter and the
+# environment (a .pth file, say) loaded before it does not count.
+PROBE = """\
+import sys
+before = set(sys.modules)
+{action}
+print(" ".join(sorted(set(sys.modules) - before)), file=sys.stderr)
+"""
+MAIN = """\
+sys.argv = ["gradcli", *{arguments!r}]
+from gradcli.cli.main import main
+try:
+    main()
+except SystemExit as end:
+    assert not end.code, end.code
+"""
+
+# DESIGN: start-up is most of what a small formula costs, and each of these takes 2 to 70 ms.
+HEAVY = {
+    "collections", "dataclasses", "enum", "functools", "importlib.metadata", "inspect", "json",
+    "lark", "logging", "numpy", "pathlib", "pydantic", "re", "rich", "sympy", "typer", "typing"}
+
+
+def loaded_by(action: str, home: dict[str, str | None], stdin: str = "") -> tuple[str, set[str]]:
+    """What a piece of Python printed, and the modules it loaded."""
+    ran = run(sys.executable, "-c", PROBE.format(action=action), env=home, stdin=stdin)
+    assert ran.returncode == 0, ran.stderr
+    return ran.stdout, set(ran.stderr.splitlines()[-1].split())
+
+
+def command(*arguments: str) -> str:
+    return MAIN.format(arguments=list(arguments))
+
+
+@pytest.fixture(scope="module")
+def warm(home: dict[str, str | None]) -> dict[str, str | None]:
+    """An environment whose parser tables are cached, as after the first run of any user."""
+    loaded_by(command("eval", "-e", "1"), home)
+    return home
+
+
+FORMULA = ("-e", "x^2*sin(y)", "--wrt", "x,y", "--at", "x=1.5,y=0.5")
+
+
+@pytest.mark.parametrize("arguments", [
+    ("grad", *FORMULA, "--format", "json"),
+    ("grad", *FORMULA),
+    ("grad", "-", "--wrt", "x,y", "--at", "x=1.5,y=0.5", "--format", "json"),
+    ("hess", *FORMULA, "--format", "json"),
+    ("jac", *FORMULA, "--format", "plain"),
+    ("eval", "-e", "x^2*sin(y)", "--at", "x=1.5,y=0.5"),
+    ("grad", str(ROOT / "samples" / "expr.txt"), "--wrt", "x"),
+    ("--version",),
+], ids=lambda arguments: " ".join(arguments[:2]))
+def test_a_piped_scalar_answer_loads_nothing_heavy(
+        arguments: tuple[str, ...], warm: dict[str, str | None]) -> None:
+    printed, modules = loaded_by(command(*arguments), warm, stdin="x^2*sin(y)")
+    assert printed.strip()
+    assert not modules & HEAVY
+
+
+def test_the_answer_behind_the_budget_is_right(warm: dict[str, str | None]) -> None:
+    printed, _ = loaded_by(command("grad", *FORMULA, "--format", "json"), warm)
+    sources = json.loads(printed)["results"][0]["sources"]
+    assert [s["gradient"] for s in sources] == pytest.approx(
+        [2 * 1.5 * math.sin(0.5), 1.5 ** 2 * math.cos(0.5)], rel=1e-14)
+
+
+def test_an_array_loads_numpy_and_no_more(warm: dict[str, str | None]) -> None:
+    _, modules = loaded_by(
+        command("grad", "-e", "sum(x^2)", "--at", "x=[1,2]", "--format", "json"), warm)
+    assert "numpy" in modules
+    assert not modules & {"lark", "rich", "typer", "pydantic"}
+
+
+def test_importing_gradcli_loads_nothing(warm: dict[str, str | None]) -> None:
+    _, modules = loaded_by("import gradcli", warm)
+    assert {name for name in modules if name.split(".")[0] == "gradcli"} <= {
+        "gradcli", "gradcli._version"}
+    assert not modules & HEAVY
+
+
+def test_a_gradient_from_python_loads_nothing_heavy(warm: dict[str, str | None]) -> None:
+    printed, modules = loaded_by(
+        "import gradcli; print(gradcli.loads('x^2').gradient(at={'x': 3.0}))", warm)
+    assert printed == "{'x': 6.0}\n"
+    assert not modules & HEAVY
