@@ -14,7 +14,7 @@ from gradcli.lang.interpreter import CONSTANTS, MAX_STEPS, Interpreter
 from gradcli.lang.names import Names, nearest
 from gradcli.lang.parser import parse
 from gradcli.lang.structures import is_number
-from gradcli.ops.values import is_float, limits
+from gradcli.ops.values import dtype_of, is_float, limits
 from gradcli.source import Source, read
 from gradcli.tape.tensor import Tensor, leaf, value_of
 
@@ -60,8 +60,8 @@ class Program:
         gradient is None that the program calculates with.
         """
         interpreter = self._interpreter(at, max_steps)
-        before, limits.max_bytes = limits.max_bytes, (
-            _half_of_memory() if max_bytes is None else max_bytes)
+        # The budget stays: the derivatives that are asked of the run are under it as well.
+        limits.max_bytes = _half_of_memory() if max_bytes is None else max_bytes
         try:
             run = interpreter.execute(self.statements)
         except GradcliError:
@@ -72,8 +72,6 @@ class Program:
                     why = of_missing(self, at or {}, interpreter.run, gap)[0]
                     diagnostic.notes = (*diagnostic.notes, why.message)
             raise
-        finally:
-            limits.max_bytes = before
         self._check_given(run, interpreter.given)
         return run
 
@@ -187,8 +185,8 @@ class Program:
         if not names:
             names = [
                 n for n in self.default_sources()
-                if n in run.bindings and run.bindings[n][0].kind in ("variable", "input") and is_float(
-                    run.bindings[n][0].value.value)]
+                if n in run.bindings and run.bindings[n][0].kind in ("variable", "input")
+                and is_float(run.bindings[n][0].value.value)]
             if not names:
                 raise self._nothing_to_differentiate(run)
         found = []
@@ -208,7 +206,8 @@ class Program:
         whole = [n for n in self.default_sources() if n in run.bindings
                  and not is_float(run.bindings[n][0].value.value)]
         plain = [n for n, b in run.bindings.items() if b[0].kind in ("literal", "constant")]
-        help = (f"`{whole[0]}` is an integer; give it a type that has gradients, or none" if whole
+        help = (f"`{whole[0]}` is {_kind_of(run.bindings[whole[0]][0].value.value)}; give it a type"
+                " that has gradients, or none" if whole
                 else f"name one: --wrt {plain[0]}" if plain
                 else "write a formula with a variable, such as x^2")
         return GradcliError(Diagnostic(
@@ -276,6 +275,11 @@ def _watched(source: Binding) -> Tensor:
     """What is differentiated with respect to: of a const, a value that nothing reaches."""
     tensor: Tensor = source.value
     return leaf(tensor.value) if source.kind in ("constant", "nontrainable") else tensor
+
+
+def _kind_of(value: Any) -> str:
+    kinds = {"bool": "a truth value", "string": "a text"}
+    return kinds.get(dtype_of(value), "an integer")
 
 
 def _own(value: Any) -> Any:

@@ -84,9 +84,9 @@ def read(path: str, stdin: BinaryIO | None = None) -> Source:
 
     Raises E0601 (cannot be read) besides what `decode` raises.
     """
-    if path == "-" and stdin is not None:
-        return decode(stdin.read(MAX_BYTES + 1), "<stdin>")
     try:
+        if path == "-" and stdin is not None:
+            return decode(stdin.read(MAX_BYTES + 1), "<stdin>")
         with open(path, "rb") as file:
             data = file.read(MAX_BYTES + 1)
     except (OSError, ValueError) as problem:
@@ -102,6 +102,8 @@ def _nearby(path: str) -> str:
     import difflib
     import os
 
+    if os.path.isdir(path):
+        return "name a file in this folder"
     folder, name = os.path.split(path)
     try:
         names = os.listdir(folder or ".")

@@ -8,7 +8,7 @@ import string
 
 import pytest
 
-from gradcli.ops import NAMES, TABLE, kinds, lookup, special_derivatives, special_floats
+from gradcli.ops import INTERNAL, NAMES, TABLE, kinds, lookup, special_derivatives, special_floats
 from gradcli.ops.describe import describe
 from gradcli.ops.kinds import (
     BILINEAR,
@@ -117,7 +117,8 @@ def test_a_composite_has_the_defaults_that_its_row_declares(op: Op) -> None:
 def test_names_and_aliases_lead_to_their_row() -> None:
     for op in ROWS:
         for name in (op.name, *op.aliases):
-            assert lookup(name) is op
+            assert NAMES[name] is op
+            assert lookup(name) is (None if op.name in INTERNAL else op)
             assert name.isidentifier()
     assert lookup("sinn") is None
     assert len(NAMES) == sum(1 + len(op.aliases) for op in ROWS)

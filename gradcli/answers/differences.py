@@ -7,6 +7,7 @@ from gradcli.answers.first_order import seeds_of
 from gradcli.answers.plain_data import data, undata, zeros
 from gradcli.errors import Diagnostic, GradcliError
 from gradcli.finite import difference, slope
+from gradcli.ops.lazy import quiet
 from gradcli.ops.values import is_float, shape_of
 from gradcli.program import parts, plain_structure
 
@@ -54,6 +55,11 @@ def _slopes(ask: Ask, binding: Binding, f: Callable[[Any], Any]) -> Any:
     value = binding.value.value
     if not ask.watched(binding) or not is_float(value):
         return None
+    with quiet():
+        return _slopes_at(value, f)
+
+
+def _slopes_at(value: Any, f: Callable[[Any], Any]) -> Any:
     shape = shape_of(value)
     if not shape:
         return slope(f, value)

@@ -107,7 +107,8 @@ def seeds_of(ask: Ask, tensors: Sequence[Tensor]) -> list[Any]:
     if len(given) != len(tensors):
         raise GradcliError(Diagnostic(
             "E0313", f"{len(given)} output gradients for {len(tensors)} targets",
-            span=(0, len(str(weights))), source=Source(str(weights), "--output-gradient"),
+            span=(0, len(str(data(weights)))),
+            source=Source(str(data(weights)), "--output-gradient"),
             help="give one for each target, or one number for all"))
     return [float(w) if shape_of(w) == () else w for w in given]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from gradcli import calculus
 from gradcli.answers.ask import answer, tensors_of, troubles
 from gradcli.answers.plain_data import data, note, reason, shape, zeros
-from gradcli.ops import NAMES
+from gradcli.ops import PUBLIC
 from gradcli.ops.values import shape_of
 from gradcli.program import plain_structure, tensor_of
 from gradcli.tape.tensor import Tensor, leaf
@@ -44,6 +44,11 @@ def _result(ask: Ask, run: Run, target: Target, bindings: list[Binding]) -> Answ
                       *notes.rebound(run, binding)):
                 if note(ask, n) not in common:
                     common.append(note(ask, n))
+    if any(t.shape for t in tensors_of(target)) or isinstance(target.tensor, list):
+        from gradcli.explain import notes
+
+        count = sum(calculus.size(t.shape) for t in tensors_of(target))
+        common.append(note(ask, notes.summed(target.name, count, target.span)))
     found = _hessian(ask, target, bindings)
     result = {
         "of": target.name, "shape": shape(value), "value": data(value),
@@ -66,7 +71,7 @@ def _hessian(ask: Ask, target: Target, bindings: list[Binding]) -> calculus.Hess
         return found
     total = tensor_of(target)
     if total.shape:
-        total = NAMES["sum"](total)
+        total = PUBLIC["sum"](total)
     return calculus.hessian(
         total if isinstance(total, Tensor) else leaf(total), [ask.source(b) for b in bindings],
         mode="forward" if ask.mode == "reverse" else "reverse")

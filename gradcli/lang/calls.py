@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from gradcli.errors import GradcliError, error
 from gradcli.ops.kinds import Op
+from gradcli.ops.lazy import quiet
 from gradcli.ops.shapes import stack
 from gradcli.tape.record import current
 from gradcli.tape.tensor import Tensor, core_shape, value_of
@@ -77,7 +78,8 @@ def _create(op: Op, args: list[Any], attributes: Mapping[str, Any]) -> Any:
             raise no_operand(op, a)
     assert op.expand is not None
     try:
-        return op.expand(*args, **attributes)
+        with quiet():
+            return op.expand(*args, **{k: _attribute(op, v) for k, v in attributes.items()})
     except TypeError:
         raise error("E0207", f"`{op.name}` does not take these arguments", help=f"such as {op.doc}"
                     ) from None

@@ -73,7 +73,8 @@ def _typed(d: Declaration, value: Any, span: Span) -> Any:
     try:
         typed = cast(value, d.dtype)
     except (ValueError, OverflowError):
-        raise _at(span, "E0306", f"`{d.name}` is declared {d.dtype}; {value!r} is none",
+        shown = f"{value!r} is none" if isinstance(value, float) else "an element is none"
+        raise _at(span, "E0306", f"`{d.name}` is declared {d.dtype}; {shown}",
                   "only finite numbers become integers") from None
     if d.dtype.startswith("int") and _fraction(value):
         raise _at(span, "E0306", f"`{d.name}` is declared {d.dtype}; {value!r} is a fraction",

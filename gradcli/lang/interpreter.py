@@ -16,8 +16,8 @@ from gradcli.lang.calls import MissingGradient, NoGradient, as_tensor, call_oper
 from gradcli.lang.declare import declared
 from gradcli.lang.run import Binding, Run
 from gradcli.lang.structures import attribute, bound, is_number, item, literal, truth
-from gradcli.lang.verbs import VERBS
-from gradcli.ops import NAMES
+from gradcli.lang.verbs import VERBS, prime
+from gradcli.ops import PUBLIC
 from gradcli.ops.kinds import EDGE
 from gradcli.ops.shapes import index as index_op
 from gradcli.tape.record import fresh_id
@@ -153,7 +153,7 @@ class Interpreter:
             if opcode == c.BINARY:
                 b = pop()
                 a = stack[-1]
-                op = NAMES[arg]
+                op = PUBLIC[arg]
                 if type(a) is Tensor:
                     x, i = a.value, a.id
                 else:
@@ -208,7 +208,7 @@ class Interpreter:
                 named = {k: pop() for k in reversed(keywords)} if keywords else {}
                 args_ = stack[len(stack) - count:]
                 del stack[len(stack) - count:]
-                op_ = NAMES.get(name)
+                op_ = PUBLIC.get(name)
                 if op_ is None:
                     push(self._verb(name, args_, named))
                     continue
@@ -227,7 +227,7 @@ class Interpreter:
                     push(call_operation(op_, args_, named))
             elif opcode == c.UNARY:
                 self.at = record.place = ins
-                stack[-1] = call_operation(NAMES[arg], [stack[-1]], {})
+                stack[-1] = call_operation(PUBLIC[arg], [stack[-1]], {})
             elif opcode == c.BIND:
                 value = pop()
                 self.at = ins
@@ -285,7 +285,7 @@ class Interpreter:
             name, order, count = arg
             args = stack[len(stack) - count:]
             del stack[len(stack) - count:]
-            stack.append(VERBS["prime"](self, [name, order, *args], {}))
+            stack.append(prime(self, name, order, args))
         elif opcode == c.UNPACK:
             self._unpack(stack.pop(), arg, span)
         elif opcode == c.DECLARE:
@@ -296,7 +296,7 @@ class Interpreter:
             declared(self, arg, initial, dict(zip(names, values, strict=True)))
             self.run.last = arg.name if arg.keyword != "input" else self.run.last
         elif opcode == c.DEFINE:
-            if arg.name in NAMES or arg.name in VERBS:
+            if arg.name in PUBLIC or arg.name in VERBS:
                 self.run.notes.append((
                     "shadowed-operation",
                     f"`{arg.name}` is a function of this file, not the operation",
@@ -325,7 +325,7 @@ class Interpreter:
     def _missing(self, name: str) -> Any:
         if name in CONSTANTS:
             return CONSTANTS[name]
-        if name in self.run.functions or name in NAMES:
+        if name in self.run.functions or name in PUBLIC:
             what = "a function of this file" if name in self.run.functions else "an operation"
             raise error("E0205", f"`{name}` is {what}, not a value", help=f"call it: {name}(x)")
         raise error("E0202", f"`{name}` has no value here", help="bind it on a line above")
@@ -419,6 +419,6 @@ def _too_deep(name: str, limit: int) -> GradcliError:
 
 def _method(name: str, obj: Any) -> GradcliError:
     return error("E0110", f"the method `.{name}(...)` is not part of this version",
-                 help=f"write {name}(...)" if name in NAMES else None)
+                 help=f"write {name}(...)" if name in PUBLIC else None)
 
 

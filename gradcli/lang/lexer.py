@@ -83,6 +83,7 @@ def lex(text: str, at: int = 0) -> Tokens:
     text += "\n"  # every scan below stops here at the latest
     depth = 0
     margin: str | None = None  # the indentation of the first line
+    hopeless = False
     line = at  # where a line began that has no token yet, else -1
     while at <= size:
         first = text[at]
@@ -158,12 +159,15 @@ def lex(text: str, at: int = 0) -> Tokens:
             depth += 1
             if depth > MAX_NESTING:
                 kind = ERROR
+                hopeless = True
         elif kind in CLOSING and depth:
             depth -= 1
         kinds.append(kind)
         starts.append(at)
         ends.append(end)
         at = end
+        if hopeless:
+            break  # the text is refused for this; the rest, maybe megabytes of it, changes nothing
     if kinds and kinds[-1] != NEWLINE:  # an open bracket swallowed the last one
         kinds.append(NEWLINE)
         starts.append(size)

@@ -10,7 +10,7 @@ from gradcli.errors import Diagnostic, GradcliError
 from gradcli.lang import code as c
 from gradcli.lang.interpreter import CONSTANTS
 from gradcli.lang.verbs import VERBS
-from gradcli.ops import NAMES
+from gradcli.ops import PUBLIC
 from gradcli.source import Source
 
 TYPE_CHECKING = False
@@ -45,10 +45,10 @@ class Names:
         self.inputs = {
             name: span for name, span in self.reads.items()
             if name not in self.bound and name not in CONSTANTS
-            and name not in self.functions and name not in NAMES and name not in VERBS}
+            and name not in self.functions and name not in PUBLIC and name not in VERBS}
         for name, span in self.reads.items():
             # A name of an operation that is read as a value is an input like any other.
-            if name in NAMES and name not in self.bound and name not in self.functions:
+            if name in PUBLIC and name not in self.bound and name not in self.functions:
                 self.inputs[name] = span
 
     def _scan(self, code: Code, parameters: Iterable[str]) -> None:
@@ -85,7 +85,7 @@ class Names:
         found = [
             self._unknown_function(name, span, source, given)
             for name, span in self.calls
-            if name not in self.functions and name not in NAMES and name not in VERBS]
+            if name not in self.functions and name not in PUBLIC and name not in VERBS]
         for name, span in self.early.items():
             if name in self.bound and name not in CONSTANTS and name not in given:
                 line = source.position(self.bound[name][0])[0]
@@ -114,7 +114,7 @@ class Names:
             return Diagnostic(
                 "E0206", f"`{name}` is not a function", span=span, source=source,
                 label="a value cannot be called", help=f"to multiply, write {name}*(...)")
-        near = nearest(name, [*self.functions, *NAMES, *VERBS])
+        near = nearest(name, [*self.functions, *PUBLIC, *VERBS])
         short = len(name) <= 2
         return Diagnostic(
             "E0201", f"unknown function `{name}`", span=span, source=source,
@@ -178,7 +178,7 @@ def nearest(name: str, names: Iterable[str]) -> str | None:
     """The most similar of `names`, if one is similar enough to suggest."""
     import difflib
 
-    lower = {n.lower(): n for n in sorted(names, reverse=True) if n != "prime"}
+    lower = {n.lower(): n for n in sorted(names, reverse=True)}
     if name.lower() in lower:
         return lower[name.lower()]
     cutoff = 0.6 if len(name) > 3 else 0.7

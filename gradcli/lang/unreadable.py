@@ -32,7 +32,7 @@ def unreadable(parser: Parser, at: int) -> GradcliError:
     """E0101, E0102, E0105, E0108 or E0109 for the ERROR token `at`."""
     text = parser.token(at)
     span = parser.span(at, at)
-    first = text[0]
+    first = text[:1] or " "  # an empty token is a margin that is missing
     if first in " \t\f\r":
         return _indentation(parser, at)
     if first in "\"'":

@@ -10,7 +10,7 @@ from __future__ import annotations
 from gradcli import calculus
 from gradcli.errors import error
 from gradcli.lang.calls import NoGradient, as_tensor, call_operation, no_operand, operand
-from gradcli.ops import NAMES
+from gradcli.ops import PUBLIC
 from gradcli.ops.elementwise import positive
 from gradcli.ops.shapes import index
 from gradcli.ops.values import is_float
@@ -38,7 +38,7 @@ def _tensors(value: Any, what: str) -> list[Tensor]:
     if what == "target" and (isinstance(value, (float, int, bool)) or hasattr(value, "ndim")):
         return [leaf(value)]
     if isinstance(value, NoGradient):
-        raise no_operand(NAMES["add"], value)
+        raise no_operand(PUBLIC["add"], value)
     raise error("E0310", f"the {what} of a derivative must be a tensor with a name, not a plain"
                 f" {'text' if isinstance(value, str) else 'value'}",
                 help="bind it first: x = 3")
@@ -126,7 +126,11 @@ def _vjp(run: Interpreter, args: list[Any], named: Mapping[str, Any]) -> Any:
 
 def _target(value: Any) -> Tensor:
     tensor = as_tensor(value)
-    return tensor if type(tensor) is Tensor else _tensors(tensor, "target")[0]
+    found = [tensor] if type(tensor) is Tensor else _tensors(tensor, "target")
+    if len(found) != 1:
+        raise error("E0310", f"the target must be one tensor, not {len(found)}",
+                    help="take one of them, or stack them: [a, b]")
+    return found[0]
 
 
 def _jacobian(run: Interpreter, args: list[Any], named: Mapping[str, Any]) -> Any:
@@ -150,6 +154,8 @@ def _hessian(run: Interpreter, args: list[Any], named: Mapping[str, Any]) -> Any
     _arguments("hessian", args, named, 2)
     sources = _tensors(args[1], "source")
     targets = _tensors(args[0], "target")
+    if not targets:
+        raise error("E0310", "the target must be one tensor, not 0", help="name a tensor")
     rows = [
         _filled(g, targets[0], s, s.shape, False)
         for g, s in zip(calculus.gradient(targets, sources, emit=True), sources, strict=True)]
@@ -184,11 +190,10 @@ def _hvp(run: Interpreter, args: list[Any], named: Mapping[str, Any]) -> Any:
     return g if isinstance(g, NoGradient) else _jvp(run, [g, args[1], args[2]], {})
 
 
-def _prime(run: Interpreter, args: list[Any], named: Mapping[str, Any]) -> Any:
+def prime(run: Interpreter, name: str, order: int, points: list[Any]) -> Any:
     """`f''(x)`: the point becomes a value of its own, linked to x, and f is followed from there."""
-    name, order, *points = args
     function = run.run.functions.get(name)
-    op = NAMES.get(name)
+    op = PUBLIC.get(name)
     if function is None and op is None:
         raise error("E0201", f"unknown function `{name}`")
     count = len(function.parameters) if function is not None else len(op.parameters)  # type: ignore[union-attr]
@@ -230,5 +235,5 @@ def _len(run: Interpreter, args: list[Any], named: Mapping[str, Any]) -> Any:
 
 VERBS: dict[str, Verb] = {
     "grad": _grad, "jacobian": _jacobian, "hessian": _hessian, "jvp": _jvp, "vjp": _vjp,
-    "hvp": _hvp, "len": _len, "prime": _prime,
+    "hvp": _hvp, "len": _len,
 }

@@ -15,6 +15,7 @@ from gradcli.ops.values import DTYPES, FLOAT_DTYPES, cast, dtype_of, shape_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import Any
 
     from gradcli.ops.kinds import Op
@@ -90,12 +91,28 @@ isnan = stop("isnan", "x", aliases="is_nan", is_elementwise=True, floats=lambda 
 isfinite = stop("isfinite", "x", aliases="is_finite", is_elementwise=True, floats=math.isfinite,
                 arrays="isfinite", samples=((-3.0, 3.0),), doc="neither NaN nor infinite")
 
+
+
+def _which_prepare(shapes: Sequence[Any], axis: Any) -> dict[str, Any]:
+    rank = len(shapes[0])
+    if 0 in shapes[0]:
+        raise error("E0404", "the largest or smallest of no elements does not exist",
+                    help="give a tensor with at least one element")
+    if axis is None:
+        return {"axis": None}
+    k = int(axis)
+    if not -rank <= k < rank:
+        raise error("E0304", f"axis {k} does not exist: the tensor has {rank} axes",
+                    help=f"axes go from 0 to {rank - 1}" if rank else "a scalar has no axes")
+    return {"axis": k - rank if k >= 0 else k}
+
+
 argmax = stop(
-    "argmax", "x", attributes={"axis": None}, samples=((-3.0, 3.0),),
+    "argmax", "x", attributes={"axis": None}, prepare=_which_prepare, samples=((-3.0, 3.0),),
     arrays=lambda cores, x, axis: np.argmax(x, axis=axis), latex=r"\arg\max {0}",
     substitute="sum(softmax({0}) * arange(len({0})))", doc="index of the largest element")
 argmin = stop(
-    "argmin", "x", attributes={"axis": None}, samples=((-3.0, 3.0),),
+    "argmin", "x", attributes={"axis": None}, prepare=_which_prepare, samples=((-3.0, 3.0),),
     arrays=lambda cores, x, axis: np.argmin(x, axis=axis), latex=r"\arg\min {0}",
     substitute="sum(softmax(-{0}) * arange(len({0})))", doc="index of the smallest element")
 shape = stop(

@@ -29,7 +29,7 @@ attributes are negative: they count from the right, where the core is.
 from __future__ import annotations
 
 from gradcli.errors import error
-from gradcli.ops.lazy import np
+from gradcli.ops.lazy import np, quiet
 from gradcli.ops.values import SCALAR_TYPES, broadcast_shape, check_bytes, plain
 
 TYPE_CHECKING = False
@@ -149,7 +149,8 @@ class Op:
         apply it; so this table imports nothing of the tape and rules still record.
         """
         if self.expand is not None:
-            return self.expand(*args, **attributes)
+            with quiet():
+                return self.expand(*args, **attributes)
         for a in args:
             if type(a) not in SCALAR_TYPES:
                 apply = getattr(a, "__gradcli_apply__", None)
@@ -170,7 +171,7 @@ class Op:
             try:
                 with np.errstate(all="ignore"):
                     return plain(_on_arrays(self)(*values))
-            except ValueError:  # what NumPy refuses: a negative power of integers
+            except (ValueError, OverflowError):  # what NumPy refuses, such as int ** -1
                 raise error("E0404", f"`{self.name}` has no such value for integers",
                             help="make an operand a float: float(...)") from None
         if cores is None:
@@ -214,7 +215,8 @@ class Op:
         """The answer NumPy has where `math` raises: log(0) is -inf, log(-1) NaN, exp(1000) inf."""
         assert self.arrays is not None
         with np.errstate(all="ignore"):
-            return plain(self.arrays(*[np.float64(v) if type(v) is float else v for v in values]))
+            return plain(self.arrays(*[
+                np.float64(v) if type(v) in (float, int, bool) else v for v in values]))
 
     def __repr__(self) -> str:
         return f"<operation {self.name}>"

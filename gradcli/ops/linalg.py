@@ -106,7 +106,7 @@ dot = composite("dot", "x y", _dot, aliases="inner vdot", samples=REAL,
 
 
 def _outer(x: Any, y: Any) -> Any:
-    return reshape(x, shape=(-1, 1)) * reshape(y, shape=(1, -1))
+    return multiply(reshape(x, shape=(-1, 1)), reshape(y, shape=(1, -1)))
 
 
 outer = composite("outer", "x y", _outer, samples=REAL, latex=r"{0} \otimes {1}",

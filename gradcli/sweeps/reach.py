@@ -46,3 +46,13 @@ def active(entries: Sequence[Entry], sources: Iterable[int]) -> set[int]:
                 reached.add(entry[OUT])
                 break
     return reached
+
+
+def leading(entries: Sequence[Entry], targets: Iterable[int]) -> set[int]:
+    """The ids of values from which a derivative passes to `targets`, these included."""
+    wanted = set(targets)
+    for entry in reversed(entries):
+        if entry[OUT] in wanted:
+            op = entry[OP]
+            wanted.update(i for k, i in enumerate(entry[IDS]) if i is not None and op.edge(k))
+    return wanted

@@ -11,9 +11,9 @@ from __future__ import annotations
 
 from gradcli.ops.kinds import BILINEAR, EDGE, GENERAL, LINEAR, fast_rules
 from gradcli.ops.lazy import np
-from gradcli.ops.shapes import broadcast_to
+from gradcli.ops.shapes import broadcast_to, spread
 from gradcli.ops.values import shape_of
-from gradcli.sweeps.reach import active, window
+from gradcli.sweeps.reach import active, leading, window
 from gradcli.sweeps.reverse import operands, slope, slope_at_edge, times
 from gradcli.tape import record as records
 from gradcli.tape.record import ANS, ATTRIBUTES, BATCH, IDS, OP, OUT, PLACE, VALUES
@@ -62,7 +62,7 @@ def tangents(entries: Sequence[Entry], seeds: Mapping[int, Any], targets: Iterab
     """
     targets = list(targets)
     entries = window(entries, seeds, targets)
-    reached = active(entries, seeds)
+    reached = active(entries, seeds) & leading(entries, targets)
     carried: dict[int, Any] = dict(seeds)
     record = records.current()
     place = record.place
@@ -82,8 +82,13 @@ def _tangent(entry: Entry, carried: Mapping[int, Any], emit: bool) -> Any:
         carried[i] if i in carried and op.edge(k) else None  # type: ignore[index]
         for k, i in enumerate(entry[IDS])]
     if entry[BATCH]:
-        given = [Tensor(t, None, 0) if t is not None and type(t) is not Tensor else t
-                 for t in given]
+        seeds = 0
+        for k, t in enumerate(given):
+            if t is not None:
+                seeds = max(seeds, (t.batch if type(t) is Tensor else 0) - entry[BATCH][k])
+                given[k] = _behind_seeds(t, entry, k)
+        if op.batching in ("sum", "spread"):
+            attributes = {**attributes, "at": attributes["at"] + seeds}
     if op.kind == GENERAL:
         total = op.jvp(given, ans, *xs, **attributes)  # type: ignore[misc]
     elif op.kind == LINEAR:
@@ -105,6 +110,17 @@ def _tangent(entry: Entry, carried: Mapping[int, Any], emit: bool) -> Any:
         # A tangent that did not vary along a broadcast axis has to fill it.
         total = broadcast_to(total, shape=core_shape(ans))
     return total
+
+
+def _behind_seeds(t: Any, entry: Entry, k: int) -> Any:
+    """A tangent with as many batch axes as the entry has: seed axes come first, and an axis that
+    the operand lacks must not meet them.
+    """
+    t = t if type(t) is Tensor else Tensor(t, None, 0)
+    lacking = max(entry[BATCH][:-1]) - entry[BATCH][k]
+    if not lacking or entry[OP].batching:
+        return t
+    return spread(t, at=t.batch - entry[BATCH][k], lengths=(1,) * lacking)
 
 
 def _zero(x: Any) -> Any:

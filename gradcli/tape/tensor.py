@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from gradcli.errors import error
 from gradcli.ops import discrete, elementwise, shapes
-from gradcli.ops.kinds import Op
+from gradcli.ops.kinds import INT64, Op
 from gradcli.ops.values import SCALAR_TYPES, dtype_of, shape_of
 from gradcli.tape import record as records
 from gradcli.tape.record import fresh_id
@@ -144,7 +144,7 @@ def apply(op: Op, args: Sequence[Any], attributes: Mapping[str, Any]) -> Any:
         raise error("E0401", f"the record grew beyond {record.max_entries:,} entries",
                     help="take derivatives of a lower order, or raise --max-steps")
     number = fresh_id()
-    if type(ans) not in SCALAR_TYPES:
+    if record.scalar and not all(type(v) in SCALAR_TYPES for v in (ans, *values)):
         record.scalar = False
     ids = tuple([a.id if type(a) is Tensor else None for a in args])
     batches: tuple[int, ...] = ()
@@ -181,9 +181,9 @@ def one_dtype(op: Op, args: Sequence[Any], values: list[Any]) -> list[Any]:
 
 def _as_dtype(value: Any, dtype: str, op: Op) -> Any:
     if dtype in ("int64", "int32") and type(value) is float:
-        if value != value // 1:
+        if value != value // 1 or abs(value) >= INT64:
             raise error(
-                "E0302", f"`{op.name}` mixes {dtype} with the fraction {value!r}",
+                "E0302", f"`{op.name}` mixes {dtype} with {value!r}, which is none",
                 help="make the integer a float: float(...)")
         return int(value)
     return value

@@ -6,7 +6,7 @@ from gradcli.cli.commands.output import deliver
 from gradcli.cli.main import OK
 from gradcli.errors import Diagnostic, GradcliError
 from gradcli.lang.names import nearest
-from gradcli.ops import NAMES, TABLE
+from gradcli.ops import INTERNAL, PUBLIC, TABLE
 from gradcli.ops.describe import describe
 from gradcli.source import Source
 
@@ -21,11 +21,11 @@ def run(values: dict[str, Any], environment: Environment) -> int:
     """Print all operations, or the one that is named. Raises E0213 for a name without one."""
     name = values["name"]
     if name is None:
-        rows = list(TABLE.values())
-    elif name in NAMES:
-        rows = [NAMES[name]]
+        rows = [op for op in TABLE.values() if op.name not in INTERNAL]
+    elif name in PUBLIC:
+        rows = [PUBLIC[name]]
     else:
-        near = nearest(name, NAMES)
+        near = nearest(name, PUBLIC)
         raise GradcliError(Diagnostic(
             "E0213", f"there is no operation `{name}`", span=(0, len(name)),
             source=Source(name, "NAME"),
