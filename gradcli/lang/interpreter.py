@@ -42,6 +42,10 @@ MAX_DEPTH = 1_000
 MAX_NESTED = 50
 
 
+# The attributes of an operation without any, shared by all entries of the fast lane.
+PLAIN: dict[str, Any] = {}
+
+
 class Poison:
     """The value of a name whose statement failed."""
 
@@ -174,7 +178,7 @@ class Interpreter:
                     out.value = v
                     out.batch = 0
                     out.id = number = fresh_id()
-                    entries.append((op, number, (i, j), (x, y), v, {}, ins, ()))
+                    entries.append((op, number, (i, j), (x, y), v, PLAIN, ins, ()))
                     stack[-1] = out
                 else:
                     self.at = record.place = ins
@@ -221,7 +225,7 @@ class Interpreter:
                     except EDGE:
                         v = op_.at_edge((x,))
                     out = Tensor(v, fresh_id())
-                    entries.append((op_, out.id, (args_[0].id,), (x,), v, {}, ins, ()))  # type: ignore[arg-type]
+                    entries.append((op_, out.id, (args_[0].id,), (x,), v, PLAIN, ins, ()))  # type: ignore[arg-type]
                     push(out)
                 else:
                     push(call_operation(op_, args_, named))

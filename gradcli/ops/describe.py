@@ -79,7 +79,8 @@ def derivatives(op: Op) -> list[str | None]:
     # Traced with the value's own formula in place of `ans`: 1/(2*sqrt(x)), not 0.5/ans.
     ans = Text(f"{op.name}({', '.join(op.parameters)})")
     return [
-        None if rule is None else _text(rule(*names, ans)).text for rule in op.rules]
+        None if rule is None else _text(rule(*names, ans) if callable(rule) else rule).text
+        for rule in op.rules]
 
 
 def describe(op: Op) -> dict[str, Any]:

@@ -38,10 +38,10 @@ TWO_OVER_ROOT_PI = 2.0 / math.sqrt(math.pi)
 # --- arithmetic -------------------------------------------------------------------------------
 
 add = elementwise(
-    "add", "x y", lambda x, y, ans: 1.0, lambda x, y, ans: 1.0,
+    "add", "x y", 1.0, 1.0,
     floats=lambda x, y: x + y, arrays="add", samples=PAIR, latex="{0} + {1}", doc="x + y")
 subtract = elementwise(
-    "subtract", "x y", lambda x, y, ans: 1.0, lambda x, y, ans: -1.0, aliases="sub",
+    "subtract", "x y", 1.0, -1.0, aliases="sub",
     floats=lambda x, y: x - y, arrays="subtract", samples=PAIR, latex="{0} - {1}", doc="x - y")
 multiply = elementwise(
     "multiply", "x y", lambda x, y, ans: y, lambda x, y, ans: x, aliases="mul",
@@ -53,17 +53,17 @@ divide = elementwise(
     floats=lambda x, y: x / y, arrays="divide", samples=PAIR, latex=r"\frac{{{0}}}{{{1}}}",
     domain="y != 0", doc="x / y")
 negative = elementwise(
-    "negative", "x", lambda x, ans: -1.0, aliases="neg",
+    "negative", "x", -1.0, aliases="neg",
     floats=lambda x: -x, arrays="negative", samples=REAL, latex="-{0}", doc="-x")
 positive = elementwise(
-    "positive", "x", lambda x, ans: 1.0, aliases="identity",
+    "positive", "x", 1.0, aliases="identity",
     floats=lambda x: +x, arrays="positive", samples=REAL, latex="{0}", doc="+x, the same value")
 reciprocal = elementwise(
     "reciprocal", "x", lambda x, ans: -square(ans),
     floats=lambda x: 1 / x, arrays="reciprocal", samples=POSITIVE, latex=r"\frac{{1}}{{{0}}}",
     domain="x != 0", doc="1 / x")
 mod = elementwise(
-    "mod", "x y", lambda x, y, ans: 1.0, lambda x, y, ans: -floor(x / y),
+    "mod", "x y", 1.0, lambda x, y, ans: -floor(x / y),
     aliases="floormod floor_mod remainder",
     floats=lambda x, y: x % y, integers=lambda x, y: x % y, arrays="mod",
     samples=((0.3, 0.9), (1.1, 3.0)),
@@ -325,11 +325,11 @@ acoth = elementwise(
 # --- angles -----------------------------------------------------------------------------------
 
 radians = elementwise(
-    "radians", "x", lambda x, ans: 0.017453292519943295, aliases="deg2rad",
+    "radians", "x", 0.017453292519943295, aliases="deg2rad",
     floats=math.radians, arrays="radians", samples=REAL, latex=r"{0}^\circ",
     doc="degrees to radians")
 degrees = elementwise(
-    "degrees", "x", lambda x, ans: 57.29577951308232, aliases="rad2deg",
+    "degrees", "x", 57.29577951308232, aliases="rad2deg",
     floats=math.degrees, arrays="degrees", samples=REAL,
     latex=r"\operatorname{{degrees}}\left({0}\right)", doc="radians to degrees")
 
@@ -340,7 +340,7 @@ absolute = elementwise(
     floats=abs, arrays="abs", samples=POSITIVE, latex=r"\left|{0}\right|",
     kinks="slope 0 at 0", kink=lambda x: equal(x, 0.0), doc="absolute value")
 sign = elementwise(
-    "sign", "x", lambda x, ans: 0.0, aliases="sgn",
+    "sign", "x", 0.0, aliases="sgn",
     floats=lambda x: x if x != x else 0.0 if x == 0 else math.copysign(1.0, x), arrays="sign",
     samples=POSITIVE, latex=r"\operatorname{{sign}}\left({0}\right)",
     kinks="jumps at 0; slope 0 everywhere", kink=lambda x: equal(x, 0.0),

@@ -18,6 +18,7 @@ sweep, the tangent sweep and derivatives of derivatives.
 | stop | no derivative by nature: the reason and a smooth substitute | None, explained |
 | composite | how it expands into other operations | everything: only its parts are recorded |
 
+A slope that is the same everywhere is a number instead of a lambda: `add` has 1.0 and 1.0.
 An argument whose rule is None carries no derivative; its role (condition, index, shape) says why.
 The engine sums cotangents back to the shape of the operand; rules never do.
 
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from typing import Any
 
-    Rule = Callable[..., Any] | None
+    Rule = Callable[..., Any] | float | None
 
 ELEMENTWISE, LINEAR, BILINEAR, GENERAL, FLAT, STOP, COMPOSITE = (
     "elementwise", "linear", "bilinear", "general", "flat", "stop", "composite")
@@ -73,7 +74,8 @@ class Op:
     __slots__ = (
         "aliases", "arrays", "attributes", "batching", "doc", "domain", "edges", "elementwise",
         "expand", "fast_rules", "floats", "integers", "jvp", "kind", "kink", "kinks", "latex",
-        "name", "parameters", "prepare", "roles", "rules", "samples", "substitute", "variadic",
+        "name", "parameters", "prepare", "roles", "rules", "samples", "smooth", "substitute",
+        "variadic",
     )
 
     def __init__(
@@ -87,7 +89,7 @@ class Op:
         integers: Callable[..., Any] | None = None,
         arrays: Callable[..., Any] | str | None = None,
         rules: Sequence[Rule] = (),
-        jvp: Rule = None,
+        jvp: Callable[..., Any] | None = None,
         attributes: Mapping[str, Any] | None = None,
         prepare: Callable[..., Any] | None = None,
         roles: Sequence[str] | None = None,
@@ -111,7 +113,7 @@ class Op:
         self.integers = integers
         self.arrays = _by_name(arrays) if isinstance(arrays, str) else arrays
         self.rules = tuple(rules)
-        self.fast_rules: tuple[Rule, ...] | None = None
+        self.fast_rules: tuple[Any, ...] | None = None
         self.jvp = jvp
         self.expand = expand
         self.attributes = dict(attributes or {})
@@ -129,6 +131,7 @@ class Op:
         # Whether a derivative passes from argument k to the value.
         self.edges = tuple(rule is not None for rule in self.rules) or (False,) * len(
             self.parameters)
+        self.smooth = all(self.edges)
         TABLE[name] = self
         for alias in (name, *self.aliases):
             assert alias not in NAMES, alias
@@ -244,7 +247,7 @@ def edge_rule(op: Op, k: int) -> Callable[..., Any]:
     if not _ARRAY_NAMES:
         _ARRAY_NAMES.update((name, _on_arrays(row)) for name, row in NAMES.items())
     bound = _bind(op.rules[k], _ARRAY_NAMES)
-    assert bound is not None
+    assert callable(bound)
     return bound
 
 
@@ -253,8 +256,8 @@ def _on_arrays(op: Op) -> Callable[..., Any]:
 
 
 def _bind(rule: Rule, names: dict[str, Any]) -> Rule:
-    if rule is None:
-        return None
+    if rule is None or isinstance(rule, float):
+        return rule
     # The constructor of any function is the type of all functions: no import of `types`.
     function: Any = type(_bind)
     bound: Rule = function(rule.__code__, names)
@@ -281,7 +284,7 @@ def _by_name(name: str) -> Callable[..., Any]:
 
 
 def elementwise(name: str, parameters: str, *rules: Rule, **row: Any) -> Op:
-    """f applied element by element, with broadcasting; one partial per argument."""
+    """f applied element by element, with broadcasting; one partial per argument, or its number."""
     return Op(name, ELEMENTWISE, parameters, rules=rules, **row)
 
 

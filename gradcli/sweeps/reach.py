@@ -39,12 +39,17 @@ def active(entries: Sequence[Entry], sources: Iterable[int]) -> set[int]:
     that is no floating point number.
     """
     reached = set(sources)
+    untouched, add = reached.isdisjoint, reached.add
     for entry in entries:
+        ids = entry[IDS]
+        if untouched(ids):
+            continue
         op = entry[OP]
-        for k, i in enumerate(entry[IDS]):
-            if i in reached and op.edge(k) and is_float(entry[ANS]):
-                reached.add(entry[OUT])
-                break
+        if not op.smooth and not any(
+                i in reached and op.edge(k) for k, i in enumerate(ids)):
+            continue
+        if type(entry[ANS]) is float or is_float(entry[ANS]):
+            add(entry[OUT])
     return reached
 
 

@@ -41,8 +41,9 @@ def on_floats(entries: Sequence[Entry], seeds: Mapping[int, float], sources: Ite
     reached = active(entries, asked)
     adjoints = {i: g for i, g in seeds.items() if i in reached}
     wanted: dict[int, float] = {}
+    take, known = adjoints.pop, adjoints.get
     for entry in reversed(entries):
-        g = adjoints.pop(entry[OUT], None)
+        g = take(entry[OUT], None)
         if g is None:
             continue
         if entry[OUT] in asked:
@@ -52,15 +53,22 @@ def on_floats(entries: Sequence[Entry], seeds: Mapping[int, float], sources: Ite
             for n, c in _cotangents(entry, g, reached, False):
                 adjoints[n] = adjoints[n] + c if n in adjoints else c
             continue
-        rules = fast_rules(op)
+        rules = op.fast_rules or fast_rules(op)
         values = entry[VALUES]
         for k, i in enumerate(entry[IDS]):
-            if i is not None and i in reached and rules[k] is not None:
-                try:
-                    c = g * rules[k](*values, entry[ANS])
-                except EDGE:
-                    c = g * slope_at_edge(op, k, values, entry[ANS])
-                adjoints[i] = adjoints[i] + c if i in adjoints else c
+            if i is not None and i in reached:
+                rule = rules[k]
+                if rule.__class__ is float:
+                    c = g if rule == 1.0 else g * rule
+                elif rule is None:
+                    continue
+                else:
+                    try:
+                        c = g * rule(*values, entry[ANS])
+                    except EDGE:
+                        c = g * slope_at_edge(op, k, values, entry[ANS])
+                before = known(i)
+                adjoints[i] = c if before is None else before + c
     wanted.update((i, adjoints[i]) for i in asked if i in adjoints)
     return wanted
 
@@ -127,7 +135,7 @@ def _cotangents(entry: Entry, g: Any, reached: set[int], emit: bool
         g = Tensor(g, None, 0)
     parts: Sequence[Any]
     if op.variadic:
-        parts = op.rules[0](g, ans, *xs, **entry[ATTRIBUTES])  # type: ignore[misc]
+        parts = op.rules[0](g, ans, *xs, **entry[ATTRIBUTES])  # type: ignore[misc, operator]
     for k, i in enumerate(ids):
         if i not in reached or not op.edge(k):
             continue
@@ -137,15 +145,18 @@ def _cotangents(entry: Entry, g: Any, reached: set[int], emit: bool
         elif op.variadic:
             c = parts[k]
         else:
-            c = op.rules[min(k, len(op.rules) - 1)](  # type: ignore[misc]
+            c = op.rules[min(k, len(op.rules) - 1)](  # type: ignore[misc, operator]
                 g, ans, *xs, **entry[ATTRIBUTES])
         yield i, _shaped_like(c, xs[k], entry, k, g)
 
 
 def slope(op: Op, k: int, xs: Sequence[Any], ans: Any) -> Any:
     """The partial of an elementwise operation in argument k."""
+    rule = op.rules[k]
+    if not callable(rule):
+        return rule
     try:
-        return op.rules[k](*xs, ans)  # type: ignore[misc]
+        return rule(*xs, ans)
     except EDGE:
         return slope_at_edge(op, k, xs, ans)
 

@@ -46,7 +46,8 @@ def on_floats(entries: Sequence[Entry], seeds: Mapping[int, float], targets: Ite
         for k, i in enumerate(entry[IDS]):
             if i in carried and rules[k] is not None:
                 try:
-                    total += carried[i] * rules[k](*entry[VALUES], entry[ANS])
+                    total += carried[i] * (
+                        rules[k](*entry[VALUES], entry[ANS]) if callable(rules[k]) else rules[k])
                 except EDGE:
                     total += carried[i] * slope_at_edge(op, k, entry[VALUES], entry[ANS])
         carried[entry[OUT]] = total

@@ -18,6 +18,7 @@ works, and the garbage collector has little to look at.
 
 from __future__ import annotations
 
+import gc
 from _thread import _local as _thread_local  # what threading.local is, without its start-up
 from itertools import count
 
@@ -55,7 +56,7 @@ class Record:
     derived: id of a derivative to (id of its target, id of its source), for derivatives of it.
     """
 
-    __slots__ = ("derived", "entries", "max_entries", "place", "scalar", "stacked")
+    __slots__ = ("_collecting", "derived", "entries", "max_entries", "place", "scalar", "stacked")
 
     def __init__(self) -> None:
         self.entries: list[Entry] = []
@@ -66,6 +67,10 @@ class Record:
         self.stacked: dict[int, tuple[list[Any], Any]] = {}
 
     def __enter__(self) -> Record:
+        # Entries and tensors hold no cycles, and half the time of a run went into looking for
+        # some (1.2 against 2.3 us an operation at 100,000 of them).
+        self._collecting = gc.isenabled()
+        gc.disable()
         _opened().append(self)
         return self
 
@@ -74,6 +79,8 @@ class Record:
         return any(entry[OP].kink is not None for entry in self.entries)
 
     def __exit__(self, *exception: object) -> None:
+        if self._collecting:
+            gc.enable()
         _opened().remove(self)
 
 
