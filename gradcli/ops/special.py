@@ -11,7 +11,21 @@ Sources: DLMF, as noted with each row.
 from __future__ import annotations
 
 from gradcli.errors import error
-from gradcli.ops.elementwise import absolute, cos, exp, log, power, sin, sqrt, square, xlogy
+from gradcli.ops.discrete import equal
+from gradcli.ops.elementwise import (
+    absolute,
+    cos,
+    cosh,
+    exp,
+    log,
+    power,
+    sin,
+    sinh,
+    sqrt,
+    square,
+    where,
+    xlogy,
+)
 from gradcli.ops.kinds import composite, elementwise
 
 TYPE_CHECKING = False
@@ -155,6 +169,26 @@ si = elementwise(
     "si", "x", lambda x, ans: sphericalj(0.0, x), aliases="sinint",
     floats=_plain("si"), samples=REAL, latex=r"\operatorname{{Si}}\left({0}\right)",
     doc="sine integral, of sin(t)/t from 0 to x (DLMF 6.2.9)")
+ei = elementwise(
+    "ei", "x", lambda x, ans: exp(x) / x, aliases="Ei",
+    floats=_plain("ei"), samples=POSITIVE, latex=r"\operatorname{{Ei}}\left({0}\right)",
+    domain="x != 0", doc="exponential integral, of exp(t)/t up to x (DLMF 6.2.5)")
+e1 = elementwise(
+    "e1", "x", lambda x, ans: -exp(-x) / x, aliases="E1",
+    floats=_plain("e1"), samples=POSITIVE, latex=r"E_1\left({0}\right)",
+    domain="x > 0; below, the real part", doc="integral of exp(-t)/t from x on (DLMF 6.2.1)")
+li = elementwise(
+    "li", "x", lambda x, ans: 1 / log(x), aliases="logint",
+    floats=_plain("li"), samples=((1.3, 4.0),), latex=r"\operatorname{{li}}\left({0}\right)",
+    domain="x >= 0, x != 1", doc="logarithmic integral, of 1/log(t) from 0 to x (DLMF 6.2.8)")
+shi = elementwise(
+    "shi", "x", lambda x, ans: where(equal(x, 0.0), 1.0, sinh(x) / where(equal(x, 0.0), 1.0, x)),
+    floats=_plain("shi"), samples=POSITIVE, latex=r"\operatorname{{Shi}}\left({0}\right)",
+    doc="hyperbolic sine integral, of sinh(t)/t from 0 to x (DLMF 6.2.15)")
+chi = elementwise(
+    "chi", "x", lambda x, ans: cosh(x) / x,
+    floats=_plain("chi"), samples=POSITIVE, latex=r"\operatorname{{Chi}}\left({0}\right)",
+    domain="x > 0; below, the real part", doc="hyperbolic cosine integral (DLMF 6.2.16)")
 fresnels = elementwise(
     "fresnels", "x", lambda x, ans: sin(1.5707963267948966 * square(x)),
     floats=_plain("fresnels"), samples=REAL, latex=r"S\left({0}\right)",

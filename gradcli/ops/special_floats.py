@@ -11,12 +11,13 @@ from gradcli.ops.special_bessel import besseli, besselj, besselk, bessely
 from gradcli.ops.special_beta import beta, gammainc, gammaincl, lbeta
 from gradcli.ops.special_elliptic import ellipe, ellipe_complete, ellipf, ellipk
 from gradcli.ops.special_erf import dawsn, erfcinv, erfcx, erfi, erfinv
+from gradcli.ops.special_exponential import chi, e1, ei, li, shi
 from gradcli.ops.special_gamma import digamma, gamma, lgamma, polygamma, zeta
 from gradcli.ops.special_integrals import ci, fresnelc, fresnels, lambertw, si
 
 __all__ = [
-    "besseli", "besselj", "besselk", "bessely", "beta", "ci", "dawsn", "digamma", "ellipe",
-    "ellipe_complete", "ellipf", "ellipk", "erfcinv", "erfcx", "erfi", "erfinv", "fresnelc",
-    "fresnels", "gamma", "gammainc", "gammaincl", "lambertw", "lbeta", "lgamma", "polygamma", "si",
-    "zeta",
+    "besseli", "besselj", "besselk", "bessely", "beta", "chi", "ci", "dawsn", "digamma", "e1",
+    "ei", "ellipe", "ellipe_complete", "ellipf", "ellipk", "erfcinv", "erfcx", "erfi", "erfinv",
+    "fresnelc", "fresnels", "gamma", "gammainc", "gammaincl", "lambertw", "lbeta", "lgamma", "li",
+    "polygamma", "shi", "si", "zeta",
 ]
