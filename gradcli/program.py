@@ -294,7 +294,11 @@ def _own(value: Any) -> Any:
 def tensor_of(target: Target) -> Tensor:
     """The target as one tensor: a list is stacked, a plain number becomes a leaf."""
     value = target.tensor
-    if isinstance(value, (NoGradient, str, dict)) or value is None:
+    if isinstance(value, NoGradient):
+        raise GradcliError(Diagnostic(
+            "E0309", f"`{target.name}` is a gradient that is None", span=target.span,
+            source=target.source, help="`gradcli eval` tells why it is None"))
+    if isinstance(value, (str, dict)) or value is None:
         raise GradcliError(Diagnostic(
             "E0310", f"`{target.name}` is no tensor to differentiate", span=target.span,
             source=target.source, help="name a number or a tensor with --of"))

@@ -104,7 +104,11 @@ def of_missing(program: Program, at: Mapping[str, Any], run: Run, gap: NoGradien
     target = Target(name_of(gap.target, "the target"), gap.target,
                     _span(maker) if maker else (0, 0))
     with run.record:
-        return reasons(Question(program, at, run, target, binding, False))
+        found = reasons(Question(program, at, run, target, binding, False))
+    for reason in found:
+        # A trial asks for the gradient of a named target; this one stands inside an expression.
+        reason.fix_works = None
+    return found
 
 
 def _tensors(value: Any) -> list[Tensor]:

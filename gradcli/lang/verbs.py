@@ -75,12 +75,13 @@ def _unconnected(named: Mapping[str, Any]) -> bool:
 
 def _several(given: Any, count: int) -> list[Any]:
     """One value for each of several targets or sources; a tensor of as many rows will do."""
+    add = PUBLIC["add"]
     if count == 1:
-        return [as_tensor(given)]
+        return [operand(add, given)]
     if isinstance(given, dict):
-        return list(given.values())
+        given = list(given.values())
     if isinstance(given, list):
-        return [as_tensor(v) for v in given]
+        return [operand(add, v) for v in given]
     shape = core_shape(given)
     return [call_operation(index, [given], {"pattern": (k,)}) for k in range(shape[0])] if shape \
         else [given]

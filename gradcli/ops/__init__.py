@@ -7,6 +7,7 @@ from gradcli.ops import (  # noqa: F401 -- importing a module fills the table
     discrete,
     elementwise,
     linalg,
+    nn,
     reductions,
     shapes,
     special,

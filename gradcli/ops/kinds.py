@@ -31,7 +31,7 @@ from __future__ import annotations
 
 from gradcli.errors import error
 from gradcli.ops.lazy import np, quiet
-from gradcli.ops.values import SCALAR_TYPES, broadcast_shape, check_bytes, plain
+from gradcli.ops.values import SCALAR_TYPES, broadcast_shape, check_bytes, dtype_of, plain
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -177,6 +177,12 @@ class Op:
             except (ValueError, OverflowError):  # what NumPy refuses, such as int ** -1
                 raise error("E0404", f"`{self.name}` has no such value for integers",
                             help="make an operand a float: float(...)") from None
+            except TypeError:
+                kinds = [dtype_of(v) for v in values]
+                if all(kind.startswith("float") for kind in kinds):
+                    raise
+                raise error("E0302", f"`{self.name}` does not take {' and '.join(kinds)}",
+                            help="make it a float: float(...)") from None
         if cores is None:
             cores = [0 if type(v) in SCALAR_TYPES else v.ndim for v in values]
             if self.prepare is not None:

@@ -10,6 +10,8 @@ Sources: DLMF, as noted with each row.
 
 from __future__ import annotations
 
+import math
+
 from gradcli.errors import error
 from gradcli.ops.discrete import equal
 from gradcli.ops.elementwise import (
@@ -289,3 +291,11 @@ sphericalj = elementwise(
     samples=(ORDER, REAL[0]), latex=r"\mathrm{{j}}_{{{0}}}\left({1}\right)",
     domain="n = 0, 1, 2, ...",
     doc="spherical Bessel function of the first kind; sphericalj(0, x) is sin(x)/x (DLMF 10.47.3)")
+erf = elementwise(
+    "erf", "x", lambda x, ans: 1.1283791670955126 * exp(-square(x)),
+    floats=math.erf, samples=REAL, latex=r"\operatorname{{erf}}\left({0}\right)",
+    doc="error function (DLMF 7.2.1)")
+erfc = elementwise(
+    "erfc", "x", lambda x, ans: -1.1283791670955126 * exp(-square(x)),
+    floats=math.erfc, samples=REAL,
+    latex=r"\operatorname{{erfc}}\left({0}\right)", doc="1 - erf(x), exact for large x")
