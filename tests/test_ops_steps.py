@@ -83,6 +83,8 @@ CREATED: dict[str, list[tuple[tuple[Any, ...], Any]]] = {
     "eye": [((3.0,), np.eye(3))],
     "linspace": [((0.0, 1.0, 5.0), np.linspace(0, 1, 5)), ((1.0, 3.0), np.linspace(1, 3, 50)),
                  ((0.0, 1.0, 0), np.zeros(0)), ((2.0, 3.0, 1), np.array([2.0]))],
+    "normal": [((3.0, 2.0), np.random.default_rng(0).standard_normal((3, 2)))],
+    "uniform": [(([4],), np.random.default_rng(0).random(4))],
     "arange": [((4.0,), np.arange(4.0)), ((1.0, 2.0, 0.25), np.arange(1, 2, 0.25)),
                ((3.0, 0.0, -1.0), np.array([3.0, 2.0, 1.0])), ((0.0,), np.zeros(0))],
 }

@@ -25,7 +25,7 @@ ROWS = list(TABLE.values())
 RULES = [pytest.param(op, k, id=f"{op.name}-{k}")
          for op in ROWS if op.kind == ELEMENTWISE
          for k, rule in enumerate(op.rules) if callable(rule)]
-MAKERS = {"zeros", "ones", "full", "eye", "linspace", "arange"}
+MAKERS = {"zeros", "ones", "full", "eye", "linspace", "arange", "normal", "uniform"}
 # Rows that move elements: formulas show what they do, not a sign of their own.
 WITHOUT_LATEX = {
     "isnan", "isfinite", "shape", "size", "zeros_like", "ones_like", "cast_float", "cast_other",

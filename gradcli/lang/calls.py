@@ -61,7 +61,7 @@ def call_operation(op: Op, args: list[Any], named: Mapping[str, Any]) -> Any:
     if not n:
         return _create(op, args, attributes)
     operands = [operand(op, a) for a in args]
-    return op(*operands, **{k: _attribute(op, v) for k, v in attributes.items()})
+    return op(*operands, **{k: _attribute(op, k, v) for k, v in attributes.items()})
 
 
 def _wrong_count(op: Op, given: int) -> GradcliError:
@@ -79,7 +79,7 @@ def _create(op: Op, args: list[Any], attributes: Mapping[str, Any]) -> Any:
     assert op.expand is not None
     try:
         with quiet():
-            return op.expand(*args, **{k: _attribute(op, v) for k, v in attributes.items()})
+            return op.expand(*args, **{k: _attribute(op, k, v) for k, v in attributes.items()})
     except TypeError:
         raise error("E0207", f"`{op.name}` does not take these arguments", help=f"such as {op.doc}"
                     ) from None
@@ -115,9 +115,17 @@ def no_operand(op: Op, value: Any) -> GradcliError:
                  help="take an item out of it" if isinstance(value, dict) else "write a number")
 
 
-def _attribute(op: Op, value: Any) -> Any:
+# Options that take a list of numbers; any other takes one value.
+LISTS = ("axes", "axis", "shape")
+
+
+def _attribute(op: Op, name: str, value: Any) -> Any:
     if isinstance(value, list):
-        return [_attribute(op, v) for v in value]
+        return [_attribute(op, name, v) for v in value]
+    raw = value_of(value)
+    if name not in LISTS and hasattr(raw, "ndim") and raw.ndim:
+        raise error("E0303", f"the option `{name}` of `{op.name}` takes one value, not a tensor",
+                    help=f"its default is {op.attributes.get(name)}")
     if isinstance(value, (dict, NoGradient)):
         raise no_operand(op, value)
     return value_of(value)

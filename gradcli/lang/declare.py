@@ -46,7 +46,11 @@ def declared(run: Interpreter, d: Declaration, initial: Any, attributes: Mapping
     if "domain" in attributes:
         _check_domain(d, value, attributes["domain"])
     kind = KINDS[d.keyword]
-    if kind == "variable" and attributes.get("trainable") is False:
+    trainable = attributes.get("trainable", True)
+    if not isinstance(trainable, bool):
+        raise _at(d.spans.get("trainable", place), "E0306", "`trainable` is true or false",
+                  "write trainable=false")
+    if not trainable:
         kind = "nontrainable"
     variable = leaf(value)
     if isinstance(initial, Tensor) and not given:

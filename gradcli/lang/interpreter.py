@@ -306,8 +306,6 @@ class Interpreter:
                     f"`{arg.name}` is a function of this file, not the operation",
                     (arg.start, arg.end)))
             self.run.functions[arg.name] = arg
-        elif opcode == c.METHOD:
-            raise _method(arg[0], stack[len(stack) - arg[1] - len(arg[2]) - 1])
         else:
             raise AssertionError(opcode)
 
@@ -419,10 +417,3 @@ def _count_of(n: int) -> str:
 def _too_deep(name: str, limit: int) -> GradcliError:
     return error("E0402", f"`{name}` calls itself more than {limit:,} times",
                  help="check the condition that ends the recursion")
-
-
-def _method(name: str, obj: Any) -> GradcliError:
-    return error("E0110", f"the method `.{name}(...)` is not part of this version",
-                 help=f"write {name}(...)" if name in PUBLIC else None)
-
-

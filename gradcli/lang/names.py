@@ -22,6 +22,10 @@ if TYPE_CHECKING:
     from gradcli.lang.code import Code, Declaration, Function, Statement
 
 
+# Calls of the language that another version will know.
+LATER = ("load", "print", "range", "trainable_variables", "zip")
+
+
 class Names:
     """What one pass over a program finds.
 
@@ -30,7 +34,8 @@ class Names:
     declaration. bound: name to the place of its first binding. functions: those of the file.
     """
 
-    __slots__ = ("bound", "calls", "declared", "early", "functions", "inputs", "order", "reads")
+    __slots__ = ("bound", "calls", "declared", "early", "functions", "inputs", "methods", "order",
+                 "reads")
 
     def __init__(self, statements: Sequence[Statement]) -> None:
         self.order: dict[str, None] = {}
@@ -39,6 +44,7 @@ class Names:
         self.declared: dict[str, Declaration] = {}
         self.functions: dict[str, Function] = {}
         self.calls: list[tuple[str, Span]] = []
+        self.methods: list[tuple[str, Span]] = []
         self.early: dict[str, Span] = {}
         for statement in statements:
             self._scan(statement.code, ())
@@ -70,6 +76,8 @@ class Names:
                 self.declared.setdefault(arg.name, arg)
             elif opcode == c.CALL:
                 self.calls.append((arg[0], (start, start + len(arg[0]))))
+            elif opcode == c.METHOD:
+                self.methods.append((arg[0], (start, end)))
             elif opcode == c.DEFINE:
                 self.functions[arg.name] = arg
                 self._scan(arg.code, arg.parameters)
@@ -94,11 +102,13 @@ class Names:
                     label="no value yet", related=[(self.bound[name], "bound here")],
                     help=f"move line {line} up, or give the value with --at {name}=..."))
         found.extend(self._bad_values(source, given))
+        found.extend(_later(f"the method `.{name}(...)`", span, source, PUBLIC.get(name))
+                     for name, span in self.methods)
         missing = [name for name in self.inputs if name not in given
                    and not self._declared_default(name)]
         missing += [name for name, d in self.declared.items()
                     if not d.has_value and name not in given and name not in missing]
-        if missing:
+        if missing and not self.methods:
             found.append(self._missing(missing, source))
         if found:
             found.sort(key=lambda d: (d.source is not source, d.span or (0, 0)))
@@ -114,6 +124,8 @@ class Names:
             return Diagnostic(
                 "E0206", f"`{name}` is not a function", span=span, source=source,
                 label="a value cannot be called", help=f"to multiply, write {name}*(...)")
+        if name in LATER:
+            return _later(f"`{name}(...)`", span, source, None)
         near = nearest(name, [*self.functions, *PUBLIC, *VERBS])
         short = len(name) <= 2
         return Diagnostic(
@@ -168,6 +180,12 @@ class Names:
             notes=notes,
             help=f"give {'it' if len(names) == 1 else 'them'} with --at "
             + ",".join(f"{name}=..." for name in missing))
+
+
+def _later(what: str, span: Span, source: Source, op: Any) -> Diagnostic:
+    return Diagnostic("E0110", f"{what} is not part of this version", span=span, source=source,
+                      help=f"write {op.name}(...)" if op is not None else
+                      "`gradcli ops` lists what there is")
 
 
 def _short(value: Any) -> str:

@@ -6,10 +6,11 @@ from gradcli.errors import error
 from gradcli.ops.kinds import composite
 from gradcli.ops.lazy import np
 from gradcli.ops.shapes import lengths, whole
-from gradcli.ops.values import check_bytes
+from gradcli.ops.values import check_bytes, plain
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
     from gradcli.ops.values import Shape
@@ -66,6 +67,15 @@ def _eye(n: Any) -> Any:
     return np.eye(_shape((size, size))[0])
 
 
+def _drawn(distribution: str) -> Callable[..., Any]:
+    """Numbers from NumPy's generator PCG64: the same seed gives the same numbers."""
+    def draw(*shape: Any, seed: Any = 0.0) -> Any:
+        generator = np.random.default_rng(abs(whole(seed, "a seed")))
+        return plain(np.asarray(getattr(generator, distribution)(size=_shape(shape))))
+
+    return draw
+
+
 zeros = composite("zeros", "", lambda *shape: np.zeros(_shape(shape)), doc="zeros(3, 2)")
 ones = composite("ones", "", lambda *shape: np.ones(_shape(shape)), doc="ones(3, 2)")
 full = composite("full", "", lambda shape, value: np.full(
@@ -75,3 +85,7 @@ linspace = composite("linspace", "", _linspace, attributes={"num": 50.0},
                      doc="linspace(a, b, n): n points from a to b, both included")
 arange = composite("arange", "", _arange, attributes={"stop": None, "step": 1.0},
                    doc="arange(a, b, step): from a up to b, b not included")
+normal = composite("normal", "", _drawn("standard_normal"), attributes={"seed": 0.0},
+                   doc="normal(3, 2, seed=1): independent standard normal numbers")
+uniform = composite("uniform", "", _drawn("random"), attributes={"seed": 0.0},
+                    doc="uniform(3, 2, seed=1): independent numbers between 0 and 1")

@@ -11,6 +11,7 @@ import math
 from gradcli.errors import error
 from gradcli.ops.kinds import composite, flat, linear, stop
 from gradcli.ops.lazy import np
+from gradcli.ops.shapes import negative_axis
 from gradcli.ops.values import DTYPES, FLOAT_DTYPES, cast, dtype_of, shape_of
 
 TYPE_CHECKING = False
@@ -94,17 +95,10 @@ isfinite = stop("isfinite", "x", aliases="is_finite", is_elementwise=True, float
 
 
 def _which_prepare(shapes: Sequence[Any], axis: Any) -> dict[str, Any]:
-    rank = len(shapes[0])
     if 0 in shapes[0]:
         raise error("E0404", "the largest or smallest of no elements does not exist",
                     help="give a tensor with at least one element")
-    if axis is None:
-        return {"axis": None}
-    k = int(axis)
-    if not -rank <= k < rank:
-        raise error("E0304", f"axis {k} does not exist: the tensor has {rank} axes",
-                    help=f"axes go from 0 to {rank - 1}" if rank else "a scalar has no axes")
-    return {"axis": k - rank if k >= 0 else k}
+    return {"axis": None if axis is None else negative_axis(axis, len(shapes[0]))}
 
 
 argmax = stop(

@@ -8,6 +8,7 @@ from gradcli.errors import error
 from gradcli.ops.discrete import equal, stop_gradient
 from gradcli.ops.elementwise import (
     absolute,
+    divide,
     exp,
     log,
     maximum,
@@ -244,7 +245,7 @@ var = composite(
 def _deviation(x: Any, axis: Any = None, keepdims: Any = False) -> Any:
     d = x - mean(x, axis=axis, keepdims=True)
     axes = negative_axes(axis, len(shape_of(x)))
-    return norm2(d, axis=axes, keepdims=keepdims) / math.sqrt(_count(shape_of(x), axes))
+    return divide(norm2(d, axis=axes, keepdims=keepdims), math.sqrt(_count(shape_of(x), axes)))
 
 
 std = composite(
