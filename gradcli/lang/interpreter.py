@@ -77,7 +77,6 @@ class Interpreter:
         # Emitted derivatives grow by orders; a step of the program makes an entry at most.
         self.run.record.max_entries = max_steps // 4
         self.scope: dict[str, Any] = {}
-        self.depth = 0
         self.nested = 0
         self.at: tuple[Any, ...] = (0, None, 0, 0)
         self.missing: list[tuple[Diagnostic, NoGradient]] = []
