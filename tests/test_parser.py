@@ -533,6 +533,7 @@ ERRORS = [
     ("(x = 1)", "E0102", 1, 4, "`=` cannot stand inside", "`==`"),
     ("y = 2 if x = 1 else 3", "E0102", 1, 12, "`=` cannot stand inside", "`==`"),
     ("a < b < c", "E0102", 1, 7, "chained", "`a < b and b < c`"),
+    ("a < b < (c", "E0102", 1, 7, "chained", "a < b and b < (c"),
     ("y = f(0 <= x + 1 < 2)", "E0102", 1, 18, "chained", "`0 <= x + 1 and x + 1 < 2`"),
     ("a && b", "E0101", 1, 3, "`&&`", "`and`"),
     ("a || b", "E0101", 1, 3, "`||`", "`or`"),

@@ -211,7 +211,7 @@ def _chained_comparison(parser: Parser, at: int, row: Row) -> GradcliError | Non
             return None
         places[turn] = place
     end, depth = at + 1, 0
-    while depth > 0 or kinds[end] not in BOUNDS | t.CLOSING.keys() | {t.END}:
+    while kinds[end] != t.END and (depth > 0 or kinds[end] not in BOUNDS | t.CLOSING.keys()):
         depth += (kinds[end] in t.OPENING) - (kinds[end] in t.CLOSING)
         end += 1
     earlier, begin = places
