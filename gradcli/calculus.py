@@ -12,7 +12,7 @@ from gradcli.errors import error
 from gradcli.ops.discrete import cast_float
 from gradcli.ops.lazy import np, quiet
 from gradcli.ops.shapes import reshape, unbatch
-from gradcli.ops.values import check_bytes, dtype_of, is_float, shape_of, show
+from gradcli.ops.values import check_bytes, dtype_of, is_float, shape_of, show, zeros
 from gradcli.sweeps import reverse, tangent
 from gradcli.tape import record as records
 from gradcli.tape.record import IDS, OUT
@@ -199,8 +199,7 @@ def hessian(target: Tensor, sources: Sequence[Tensor], *, mode: str = "forward")
             elif (i, j) in found:
                 out.blocks[i, j] = found[i, j]
             else:
-                shape = row.shape + column.shape
-                out.blocks[i, j] = np.zeros(shape) if shape else 0.0
+                out.blocks[i, j] = zeros(row.shape + column.shape)
                 out.constant.add((i, j))
     return out
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from gradcli import calculus
 from gradcli.answers.first_order import seeds_of
-from gradcli.answers.plain_data import data, undata, zeros
+from gradcli.answers.plain_data import data, undata
 from gradcli.errors import Diagnostic, GradcliError
 from gradcli.finite import difference, slope
 from gradcli.ops.lazy import quiet
-from gradcli.ops.values import is_float, shape_of
+from gradcli.ops.values import is_float, shape_of, zeros
 from gradcli.program import parts, plain_structure
 
 TYPE_CHECKING = False

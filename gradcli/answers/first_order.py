@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from gradcli import calculus
 from gradcli.answers.ask import answer, tensors_of, troubles
-from gradcli.answers.plain_data import data, note, reason, shape, zeros
+from gradcli.answers.plain_data import data, note, reason, shape
 from gradcli.errors import Diagnostic, GradcliError
-from gradcli.ops.values import shape_of
+from gradcli.ops.values import shape_of, zeros
 from gradcli.program import parts, plain_structure, tensor_of
 from gradcli.source import Source
 
@@ -28,8 +28,9 @@ def first_order(ask: Ask, command: str, field: str, question: Question) -> Answe
     run = ask.run()
     results = []
     with run.record:
+        targets = ask.program.targets(run, ask.of)
         bindings = ask.program.sources(run, ask.wrt)
-        for target in ask.program.targets(run, ask.of):
+        for target in targets:
             tensors = tensors_of(target)
             value = plain_structure(target.tensor)
             several = command == "grad" and (len(tensors) > 1 or tensors[0].shape != ())

@@ -6,7 +6,6 @@ from gradcli.ops.values import SCALAR_TYPES, shape_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from typing import Any
 
     from gradcli.answers.ask import Answer, Ask
@@ -40,15 +39,6 @@ def shape(value: Any) -> list[int] | None:
     if value is None or isinstance(value, (dict, list)):
         return None
     return list(shape_of(value))
-
-
-def zeros(shape: Sequence[int]) -> Any:
-    """Zeros of a shape, a float for a scalar."""
-    if not shape:
-        return 0.0
-    from gradcli.ops.lazy import np
-
-    return np.zeros(shape)
 
 
 def place(ask: Ask, span: Span | None) -> Answer:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from gradcli import calculus
 from gradcli.answers.ask import answer, tensors_of, troubles
-from gradcli.answers.plain_data import data, note, reason, shape, zeros
+from gradcli.answers.plain_data import data, note, reason, shape
 from gradcli.ops import PUBLIC
-from gradcli.ops.values import shape_of
+from gradcli.ops.values import shape_of, zeros
 from gradcli.program import plain_structure, tensor_of
 from gradcli.tape.tensor import Tensor, leaf
 
@@ -26,10 +26,9 @@ def second_order(ask: Ask) -> Answer:
     """One result per target, in it one block per pair of sources."""
     run = ask.run()
     with run.record:
+        targets = ask.program.targets(run, ask.of)
         bindings = ask.program.sources(run, ask.wrt)
-        results = [
-            _result(ask, run, target, bindings)
-            for target in ask.program.targets(run, ask.of)]
+        results = [_result(ask, run, target, bindings) for target in targets]
     return answer(ask, "hess", results)
 
 

@@ -62,3 +62,12 @@ class Environment:
 def _open(stream: TextIO | None) -> TextIO:
     """A stream, or nowhere for one that the caller closed (`>&-`): Python has None there."""
     return open(os.devnull, "w") if stream is None else stream
+
+
+def write(stream: TextIO, text: str) -> None:
+    """Text to a stream; what its encoding lacks becomes a visible escape."""
+    try:
+        stream.write(text)
+    except UnicodeEncodeError:
+        encoding = stream.encoding or "ascii"
+        stream.write(text.encode(encoding, "backslashreplace").decode(encoding))

@@ -9,7 +9,7 @@ from __future__ import annotations
 import gc
 import sys
 
-from gradcli.cli.environment import Environment
+from gradcli.cli.environment import Environment, write
 from gradcli.cli.plain_argv import read
 from gradcli.errors import GradcliError
 
@@ -52,7 +52,7 @@ def run(argv: Sequence[str], environment: Environment) -> int:
     except KeyboardInterrupt:
         return INTERRUPTED
     except OSError as problem:  # files have errors of their own: this is a full disk, or the like
-        _write(environment.stderr, f"gradcli: cannot write the answer: {problem.strerror}\n")
+        write(environment.stderr, f"gradcli: cannot write the answer: {problem.strerror}\n")
         _forget(environment)
         return BAD_INPUT
     except Exception as problem:  # the last line of defence: a bug is told as one
@@ -84,11 +84,11 @@ def _print(problem: GradcliError, values: dict[str, Any], environment: Environme
         from gradcli.render import json
 
         file = values.get("file") or "-e"
-        _write(stream, json.dump(diagnostics.as_json(problem.diagnostics, file)) + "\n")
+        write(stream, json.dump(diagnostics.as_json(problem.diagnostics, file)) + "\n")
         return
     color = environment.color(stream, values["color"])
     encoding = getattr(stream, "encoding", None) or "utf-8"
-    _write(stream, diagnostics.render(
+    write(stream, diagnostics.render(
         problem.diagnostics, color, environment.width(stream), encoding))
 
 
@@ -97,19 +97,10 @@ def _report(problem: Exception, trace: bool, environment: Environment) -> None:
 
     last = traceback.extract_tb(problem.__traceback__)[-1]
     where = f"{last.filename.rsplit('/', 1)[-1]}:{last.lineno}"
-    _write(environment.stderr, f"gradcli: a bug, not your mistake: {type(problem).__name__}:"
+    write(environment.stderr, f"gradcli: a bug, not your mistake: {type(problem).__name__}:"
            f" {problem} ({where}); please report it with the command that you ran\n")
     if trace:
-        _write(environment.stderr, "".join(traceback.format_exception(problem)))
-
-
-def _write(stream: Any, text: str) -> None:
-    """Write what the stream's encoding can hold, and visible escapes for the rest."""
-    try:
-        stream.write(text)
-    except UnicodeEncodeError:
-        encoding = stream.encoding or "ascii"
-        stream.write(text.encode(encoding, "backslashreplace").decode(encoding))
+        write(environment.stderr, "".join(traceback.format_exception(problem)))
 
 
 def _forget(environment: Environment) -> None:

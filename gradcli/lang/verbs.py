@@ -13,7 +13,7 @@ from gradcli.lang.calls import NoGradient, as_tensor, call_operation, no_operand
 from gradcli.ops import PUBLIC
 from gradcli.ops.elementwise import positive
 from gradcli.ops.shapes import index
-from gradcli.ops.values import is_float
+from gradcli.ops.values import is_float, zeros
 from gradcli.tape.tensor import Tensor, core_shape, leaf, value_of
 
 TYPE_CHECKING = False
@@ -87,19 +87,13 @@ def _several(given: Any, count: int) -> list[Any]:
         else [given]
 
 
-def _zero(shape: Sequence[int]) -> Any:
-    from gradcli.ops.lazy import np
-
-    return leaf(np.zeros(shape) if shape else 0.0)
-
-
 def _filled(found: Any, target: Any, source: Tensor, shape: Sequence[int], zero: bool) -> Any:
     """A derivative, or 0 where it is known to be 0 or 0 is asked for, or the None it is."""
     if found is not None:
         return found
     if zero or calculus.derivative_constant(target, source):
         return calculus.as_derivative(
-            _zero(shape), [target] if type(target) is Tensor else [], source)
+            leaf(zeros(shape)), [target] if type(target) is Tensor else [], source)
     return NoGradient(target, source)
 
 

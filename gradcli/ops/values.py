@@ -87,6 +87,11 @@ def shape_of(value: Any) -> Shape:
     return () if type(value) in SCALAR_TYPES else value.shape
 
 
+def zeros(shape: Sequence[int]) -> Any:
+    """Zeros of a shape, a float for a scalar."""
+    return np.zeros(shape) if shape else 0.0
+
+
 def plain(value: Any) -> Any:
     """NumPy scalars of the default types become Python numbers, once, where values are computed."""
     if type(value) in SCALAR_TYPES:

@@ -15,7 +15,7 @@ from gradcli.ops.elementwise import multiply, negative
 from gradcli.ops.kinds import EDGE, edge_rule, fast_rules
 from gradcli.ops.lazy import np
 from gradcli.ops.shapes import sum_batch, sum_to
-from gradcli.ops.values import plain, shape_of
+from gradcli.ops.values import plain
 from gradcli.sweeps.reach import active, window
 from gradcli.tape import record as records
 from gradcli.tape.record import ANS, ATTRIBUTES, BATCH, IDS, OP, OUT, PLACE, VALUES
@@ -190,11 +190,3 @@ def _shaped_like(c: Any, x: Any, entry: Entry, k: int, g: Any) -> Any:
             if surplus > 0:
                 c = sum_batch(c, at=seeds, count=surplus)
     return c
-
-
-def zeros_like(value: Any) -> Any:
-    """A zero of the shape of a plain value, a float for a scalar."""
-    shape = shape_of(value)
-    return np.zeros(shape) if shape else 0.0
-
-

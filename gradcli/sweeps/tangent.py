@@ -12,7 +12,7 @@ from __future__ import annotations
 from gradcli.ops.kinds import BILINEAR, EDGE, GENERAL, LINEAR, fast_rules
 from gradcli.ops.lazy import np
 from gradcli.ops.shapes import broadcast_to, spread
-from gradcli.ops.values import shape_of
+from gradcli.ops.values import shape_of, zeros
 from gradcli.sweeps.reach import active, leading, window
 from gradcli.sweeps.reverse import operands, slope, slope_at_edge, times
 from gradcli.tape import record as records
@@ -95,7 +95,7 @@ def _tangent(entry: Entry, carried: Mapping[int, Any], emit: bool) -> Any:
     elif op.kind == LINEAR:
         # Linear in all data arguments together: a missing tangent is a zero, an index itself.
         total = op(*[
-            (_zero(xs[k]) if op.edge(k) else xs[k]) if t is None else t
+            (zeros(core_shape(xs[k])) if op.edge(k) else xs[k]) if t is None else t
             for k, t in enumerate(given)], **attributes)
     elif op.kind == BILINEAR:
         parts = [op(*xs[:k], t, *xs[k + 1:], **attributes)
@@ -122,11 +122,6 @@ def _behind_seeds(t: Any, entry: Entry, k: int) -> Any:
     if not lacking or entry[OP].batching:
         return t
     return spread(t, at=t.batch - entry[BATCH][k], lengths=(1,) * lacking)
-
-
-def _zero(x: Any) -> Any:
-    shape = core_shape(x)
-    return np.zeros(shape) if shape else 0.0
 
 
 def basis(value: Any) -> Any:

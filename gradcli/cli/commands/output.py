@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from gradcli import render
+from gradcli.cli.environment import write
 from gradcli.errors import Diagnostic, GradcliError
 from gradcli.source import Source
 
@@ -61,15 +62,6 @@ def _tables(answer: dict[str, Any], values: dict[str, Any], environment: Environ
         digits=values["digits"] or (6 if to_terminal else EXACT_DIGITS), whole=not to_terminal,
         color=not to_file and environment.color(stream, values["color"]))
     return buffer.getvalue()
-
-
-def write(stream: Any, text: str) -> None:
-    """Text to a stream; what its encoding lacks becomes a visible escape."""
-    try:
-        stream.write(text)
-    except UnicodeEncodeError:
-        encoding = stream.encoding or "ascii"
-        stream.write(text.encode(encoding, "backslashreplace").decode(encoding))
 
 
 def write_file(path: str, text: str) -> None:
