@@ -19,22 +19,45 @@ if TYPE_CHECKING:
     from gradcli.program import Program as Program
     from gradcli.program import load as load
     from gradcli.program import loads as loads
-
-__all__ = ["Diagnostic", "GradcliError", "Program", "__version__", "load", "loads"]
+    from gradcli.tape.custom import custom_gradient as custom_gradient
+    from gradcli.tape.custom import recompute_grad as recompute_grad
+    from gradcli.tape.custom import register_gradient as register_gradient
+    from gradcli.tape.forward_accumulator import ForwardAccumulator as ForwardAccumulator
+    from gradcli.tape.gradient_tape import GradientTape as GradientTape
+    from gradcli.tape.tensor import Tensor as Tensor
+    from gradcli.tape.variable import Module as Module
+    from gradcli.tape.variable import Variable as Variable
+    from gradcli.tape.variable import constant as constant
 
 _HOMES = {
-    "Diagnostic": "gradcli.errors", "GradcliError": "gradcli.errors",
-    "Program": "gradcli.program", "load": "gradcli.program", "loads": "gradcli.program",
+    "Diagnostic": "errors", "GradcliError": "errors",
+    "Program": "program", "load": "program", "loads": "program",
+    "Tensor": "tape.tensor", "Variable": "tape.variable", "constant": "tape.variable",
+    "Module": "tape.variable", "GradientTape": "tape.gradient_tape",
+    "ForwardAccumulator": "tape.forward_accumulator", "custom_gradient": "tape.custom",
+    "register_gradient": "tape.custom", "recompute_grad": "tape.custom",
 }
+# Operations that users of TensorFlow look for at the top.
+_OPERATIONS = (
+    "clip_by_global_norm", "clip_by_norm", "clip_by_value", "global_norm", "stop_gradient")
+
+__all__ = [
+    "__version__", "ops", *_HOMES, *_OPERATIONS]
 
 
 def __getattr__(name: str) -> object:
-    home = _HOMES.get(name)
-    if home is None:
-        raise AttributeError(f"module 'gradcli' has no attribute '{name}'")
     from importlib import import_module
 
-    value: object = getattr(import_module(home), name)
+    home = _HOMES.get(name)
+    value: object
+    if home is not None:
+        value = getattr(import_module(f"gradcli.{home}"), name)
+    elif name in _OPERATIONS:
+        value = getattr(import_module("gradcli.ops"), name)
+    elif name == "ops":
+        value = import_module("gradcli.ops")
+    else:
+        raise AttributeError(f"module 'gradcli' has no attribute '{name}'")
     globals()[name] = value
     return value
 

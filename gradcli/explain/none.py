@@ -174,7 +174,7 @@ def _unwatched(q: Question) -> Reason:
 
 
 def _first_use(q: Question) -> list[tuple[Span, str]]:
-    for entry in q.run.record.entries:
+    for entry in q.run.record.history():
         if q.binding.value.id in entry[IDS] and entry[PLACE] is not None:
             return [(_span(entry), "first used here")]
     return []
@@ -187,13 +187,13 @@ def _cuts(q: Question, targets: Sequence[Tensor], ancestors: set[int]) -> list[R
     """All cuts on the way, nearest the target first."""
     source = q.binding.value.id
     below = {source}
-    for entry in q.run.record.entries:
+    for entry in q.run.record.history():
         if any(i in below for i in entry[IDS]):
             below.add(entry[OUT])
     open_ids = {t.id for t in targets if is_float(t.value)}
     found: list[Reason] = []
     seen: set[tuple[int, int]] = set()
-    for entry in reversed(q.run.record.entries):
+    for entry in reversed(q.run.record.history()):
         if entry[OUT] not in open_ids:
             continue
         for k, i in enumerate(entry[IDS]):
@@ -312,7 +312,7 @@ def _no_path(q: Question, ancestors: set[int]) -> Reason:
     near = _leaf_names(q, ancestors)
     uses = [
         (_span(entry), "used here, but not on the way to the target")
-        for entry in q.run.record.entries if q.binding.value.id in entry[IDS]][:3]
+        for entry in q.run.record.history() if q.binding.value.id in entry[IDS]][:3]
     help = f"{q.target.name} depends on {', '.join(near[:4])}" if near else None
     return Reason(
         "source-unrelated", f"{q.target.name} does not depend on {name}", q.binding.span
@@ -381,7 +381,7 @@ def _maker(run: Run, id: int | None) -> Entry | None:
 
     if id is None:
         return None
-    entries = run.record.entries
+    entries = run.record.history()
     k = since(entries, id) - 1
     return entries[k] if k >= 0 and entries[k][OUT] == id else None
 

@@ -37,7 +37,7 @@ class Note:
 
 def kinks(run: Run, targets: Sequence[Tensor], source: Tensor) -> list[Note]:
     """Conventions that decided the derivative: a tie, a kink, on the way from source to target."""
-    entries = run.record.entries
+    entries = run.record.history()
     wanted: set[int] = set()
     for t in targets:
         if t.id is not None:
@@ -82,7 +82,7 @@ def not_finite(run: Run, targets: Sequence[Tensor]) -> list[Note]:
     for t in targets:
         if t.id is not None and not _finite(t.value):
             wanted |= ancestry(t.id)
-    for entry in run.record.entries if wanted else ():
+    for entry in run.record.history() if wanted else ():
         if entry[OUT] in wanted and not _finite(entry[ANS]) and all(map(_finite, entry[VALUES])):
             return [_nonfinite(entry)]
     return []

@@ -6,6 +6,7 @@ from gradcli.errors import GradcliError, error
 from gradcli.ops.kinds import Op
 from gradcli.ops.lazy import quiet
 from gradcli.ops.shapes import stack
+from gradcli.ops.values import is_array
 from gradcli.tape.record import current
 from gradcli.tape.tensor import Tensor, core_shape, value_of
 
@@ -60,7 +61,8 @@ def call_operation(op: Op, args: list[Any], named: Mapping[str, Any]) -> Any:
         raise _wrong_count(op, 0)
     if not n:
         return _create(op, args, attributes)
-    operands = [operand(op, a) for a in args]
+    operands = [a if op.role(k) == "text" and isinstance(a, str) else operand(op, a)
+                for k, a in enumerate(args)]
     return op(*operands, **{k: _attribute(op, k, v) for k, v in attributes.items()})
 
 
@@ -93,7 +95,7 @@ def operand(op: Op, value: Any) -> Any:
         return value
     if isinstance(value, list):
         return as_tensor(value)
-    if hasattr(value, "ndim"):
+    if is_array(value):
         return value
     raise no_operand(op, value)
 
@@ -116,14 +118,15 @@ def no_operand(op: Op, value: Any) -> GradcliError:
 
 
 # Options that take a list of numbers; any other takes one value.
-LISTS = ("axes", "axis", "shape")
+LISTS = ("axes", "axis", "destination", "multiples", "num_or_size_splits", "paddings", "q",
+         "repeats", "shape", "shift", "source", "value_range")
 
 
 def _attribute(op: Op, name: str, value: Any) -> Any:
     if isinstance(value, list):
         return [_attribute(op, name, v) for v in value]
     raw = value_of(value)
-    if name not in LISTS and hasattr(raw, "ndim") and raw.ndim:
+    if name not in LISTS and is_array(raw) and raw.ndim:
         raise error("E0303", f"the option `{name}` of `{op.name}` takes one value, not a tensor",
                     help=f"its default is {op.attributes.get(name)}")
     if isinstance(value, (dict, NoGradient)):
@@ -138,8 +141,8 @@ def as_tensor(value: Any) -> Any:
     """
     if not isinstance(value, list):
         return value
-    stacked = current().stacked
-    known = stacked.get(id(value))
+    record = current()
+    known = record.stacked.get(id(value))
     if known is not None and known[0] is value:
         return known[1]
     if not value:
@@ -149,6 +152,5 @@ def as_tensor(value: Any) -> Any:
         raise error("E0301", f"more than {MAX_RANK} lists inside each other",
                     help="use fewer brackets")
     tensor = stack(*items, axis=0)
-    # The list is kept beside its tensor, so that its id stays its own.
-    stacked[id(value)] = (value, tensor)
+    record.remember_stacked(value, tensor)
     return tensor

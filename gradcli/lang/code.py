@@ -40,6 +40,15 @@ UNPACK = 16         # tuple of names; pops one structure or tensor of as many it
 DECLARE = 17        # Declaration; pops attribute values, then the value if there is one
 DEFINE = 18         # Function
 RESULT = 19         # None; pops the value of an expression that stands alone
+POP = 20            # None; pops what a statement such as x.assign(3) or print(x) left
+NUMPY = 21          # (name, positional count, keyword names): np.mean(x), which leaves the tape
+ITERATE = 22        # None; pops what a `for` goes over, pushes its iterator
+NEXT = 23           # relative; pushes the next item above the iterator, or pops that and jumps
+LEAVE = 24          # (relative, blocks): a jump that closes as many tape-like blocks before
+RETURN = 25         # None; pops the value and leaves the function
+ENTER = 26          # Block; pops its attributes' values, then its arguments; opens it
+EXIT = 27           # Block; closes the innermost open block
+EXPECT = 28         # Expectation; pops its attributes' values, then right and left
 
 NAMES = {
     value: name for name, value in list(globals().items())
@@ -82,14 +91,59 @@ class Declaration:
 
 
 class Function:
-    """`f(x, y) = x^2*y`: code leaves the value on the stack."""
+    """`f(x, y) = x^2*y`: code leaves the value on the stack; a `def` returns it, or none at its end.
 
-    __slots__ = ("code", "end", "name", "parameters", "start")
+    block: whether it is a `def`, whose bindings are its own. decorator: "", "custom_gradient" or
+    "gradient_of"; operation: what the latter names. decorated: the span of the decorator's line.
+    """
 
-    def __init__(self, name: str, parameters: tuple[str, ...], code: Code, start: int, end: int
-                 ) -> None:
+    __slots__ = ("block", "code", "decorated", "decorator", "end", "name", "operation",
+                 "parameters", "start")
+
+    def __init__(self, name: str, parameters: tuple[str, ...], code: Code, start: int, end: int,
+                 block: bool = False) -> None:
         self.name = name
         self.parameters = parameters
         self.code = code
         self.start = start
         self.end = end
+        self.block = block
+        self.decorator = ""
+        self.operation = ""
+        self.decorated: tuple[int, int] | None = None
+
+
+class Block:
+    """The head of `tape t, persistent=true:`, `forward acc(x, v):`, `stop_recording t:` or
+    `resume t:`.
+
+    keyword: the first word. name: that of the tape or accumulator. arguments: how many values
+    stand on the stack for `forward`. attributes, spans: as in a Declaration; "head" is the span
+    from keyword to colon, "block" that of the whole block.
+    """
+
+    __slots__ = ("arguments", "attributes", "keyword", "name", "spans")
+
+    def __init__(self, keyword: str, name: str, arguments: int, attributes: tuple[str, ...],
+                 spans: dict[str, tuple[int, int]]) -> None:
+        self.keyword = keyword
+        self.name = name
+        self.arguments = arguments
+        self.attributes = attributes
+        self.spans = spans
+
+
+class Expectation:
+    """`expect a == b`, `expect a ~= b, rtol=1e-9` or `expect c`.
+
+    operator: "equal", "near", the name of another comparison (both sides on the stack), or ""
+    where one truth value stands there. attributes: as in a Declaration.
+    """
+
+    __slots__ = ("attributes", "operator", "spans")
+
+    def __init__(self, operator: str, attributes: tuple[str, ...],
+                 spans: dict[str, tuple[int, int]]) -> None:
+        self.operator = operator
+        self.attributes = attributes
+        self.spans = spans

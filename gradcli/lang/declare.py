@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gradcli.errors import Diagnostic, GradcliError
 from gradcli.lang.calls import as_tensor
-from gradcli.ops.values import DTYPES, cast, dtype_of, shape_of, show
+from gradcli.ops.values import DTYPES, cast, dtype_of, is_array, shape_of, show
 from gradcli.tape.tensor import Tensor, leaf, value_of
 
 TYPE_CHECKING = False
@@ -37,7 +37,7 @@ def declared(run: Interpreter, d: Declaration, initial: Any, attributes: Mapping
                   f"give it with --at {d.name}=... or write {d.keyword} {d.name} = ...")
     if isinstance(value, list):
         value = value_of(as_tensor(value))
-    if isinstance(value, dict) or not (hasattr(value, "ndim") or isinstance(
+    if isinstance(value, dict) or not (is_array(value) or isinstance(
             value, (float, int, bool, str))):
         raise _at(d.spans.get("value", place), "E0306", f"`{d.name}` needs a number",
                   "write a number or a list of numbers")

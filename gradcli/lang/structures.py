@@ -8,7 +8,7 @@ from gradcli.errors import error
 from gradcli.lang.calls import MAX_RANK, NoGradient, as_tensor, call_operation
 from gradcli.ops.shapes import index as index_op
 from gradcli.ops.shapes import transpose, whole
-from gradcli.ops.values import shape_of
+from gradcli.ops.values import is_array, shape_of
 from gradcli.tape.tensor import Tensor, core_shape, value_of
 
 TYPE_CHECKING = False
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 def is_number(value: Any) -> bool:
     """Whether a value can be an operand: a tensor, number, truth value or array."""
-    return type(value) in (Tensor, float, int, bool) or hasattr(value, "ndim")
+    return type(value) in (Tensor, float, int, bool) or is_array(value)
 
 
 def literal(items: list[Any]) -> Any:
@@ -30,7 +30,7 @@ def literal(items: list[Any]) -> Any:
     if not items:
         return items
     for x in items:
-        if type(x) not in (float, int, bool) and not hasattr(x, "ndim"):
+        if type(x) not in (float, int, bool) and not is_array(x):
             return items
     shapes = {shape_of(x) for x in items}
     if len(shapes) > 1:

@@ -13,7 +13,7 @@ from gradcli.lang.calls import NoGradient, as_tensor, call_operation, no_operand
 from gradcli.ops import PUBLIC
 from gradcli.ops.elementwise import positive
 from gradcli.ops.shapes import index
-from gradcli.ops.values import is_float, zeros
+from gradcli.ops.values import is_array, is_float, zeros
 from gradcli.tape.tensor import Tensor, core_shape, leaf, value_of
 
 TYPE_CHECKING = False
@@ -35,7 +35,7 @@ def _tensors(value: Any, what: str) -> list[Tensor]:
         for item in value.values() if isinstance(value, dict) else value:
             out.extend(_tensors(item, what))
         return out
-    if what == "target" and (isinstance(value, (float, int, bool)) or hasattr(value, "ndim")):
+    if what == "target" and (isinstance(value, (float, int, bool)) or is_array(value)):
         return [leaf(value)]
     if isinstance(value, NoGradient):
         raise no_operand(PUBLIC["add"], value)

@@ -16,6 +16,7 @@ sweep, the tangent sweep and derivatives of derivatives.
 | general | a VJP per argument, and a JVP `(tangents, ans, *arguments, **attributes)` | |
 | flat | value in steps, derivative 0 almost everywhere | None, explained |
 | stop | no derivative by nature: the reason and a smooth substitute | None, explained |
+| unregistered | value only, of something smooth that has no rule yet | E0503 on a path |
 | composite | how it expands into other operations | everything: only its parts are recorded |
 
 A slope that is the same everywhere is a number instead of a lambda: `add` has 1.0 and 1.0.
@@ -40,8 +41,8 @@ if TYPE_CHECKING:
 
     Rule = Callable[..., Any] | float | None
 
-ELEMENTWISE, LINEAR, BILINEAR, GENERAL, FLAT, STOP, COMPOSITE = (
-    "elementwise", "linear", "bilinear", "general", "flat", "stop", "composite")
+ELEMENTWISE, LINEAR, BILINEAR, GENERAL, FLAT, STOP, COMPOSITE, UNREGISTERED = (
+    "elementwise", "linear", "bilinear", "general", "flat", "stop", "composite", "unregistered")
 
 TABLE: dict[str, Op] = {}
 """Canonical name to operation, in order of definition."""
@@ -69,11 +70,12 @@ class Op:
     samples: per argument a range (low, high) to test in.
     substitute: what to write where the derivative is missing; it may name `{0}`, the operand.
     expand: for composite rows, the operations that it stands for.
+    keeps: of an array argument, what the rules need to know of it: relu keeps where it was positive.
     """
 
     __slots__ = (
-        "aliases", "arrays", "attributes", "batching", "doc", "domain", "edges", "elementwise",
-        "expand", "fast_rules", "floats", "integers", "jvp", "kind", "kink", "kinks", "latex",
+        "aliases", "arrays", "attributes", "batching", "by_parts", "doc", "domain", "edges", "elementwise",
+        "expand", "fast_rules", "floats", "integers", "jvp", "keeps", "kind", "kink", "kinks", "latex",
         "name", "parameters", "prepare", "roles", "rules", "samples", "smooth", "substitute",
         "variadic",
     )
@@ -103,6 +105,7 @@ class Op:
         substitute: str = "",
         expand: Callable[..., Any] | None = None,
         is_elementwise: bool | None = None,
+        keeps: Callable[..., Any] | None = None,
     ) -> None:
         self.name = name
         self.kind = kind
@@ -116,6 +119,9 @@ class Op:
         self.fast_rules: tuple[Any, ...] | None = None
         self.jvp = jvp
         self.expand = expand
+        self.keeps = keeps
+        # One rule gives the cotangents of all arguments at once.
+        self.by_parts = self.variadic
         self.attributes = dict(attributes or {})
         self.prepare = prepare
         self.roles = tuple(roles) if roles else ("data",) * len(self.parameters)
@@ -129,8 +135,8 @@ class Op:
         self.substitute = substitute
         self.elementwise = kind == ELEMENTWISE if is_elementwise is None else is_elementwise
         # Whether a derivative passes from argument k to the value.
-        self.edges = tuple(rule is not None for rule in self.rules) or (False,) * len(
-            self.parameters)
+        self.edges = tuple(rule is not None for rule in self.rules) or (
+            kind == UNREGISTERED,) * len(self.parameters)
         self.smooth = all(self.edges)
         TABLE[name] = self
         for alias in (name, *self.aliases):
@@ -151,6 +157,11 @@ class Op:
         An operation hands itself and the arguments to the first operand whose class knows how to
         apply it; so this table imports nothing of the tape and rules still record.
         """
+        if len(args) > len(self.parameters) > 0 and not self.parameters[-1].startswith("*"):
+            return from_python(self, args, attributes)
+        for a in args:
+            if type(a) is list or type(a) is tuple:
+                return from_python(self, args, attributes)
         if self.expand is not None:
             with quiet():
                 return self.expand(*args, **attributes)
@@ -229,6 +240,17 @@ class Op:
 
     def __repr__(self) -> str:
         return f"<operation {self.name}>"
+
+
+def from_python(op: Op, args: Sequence[Any], attributes: Mapping[str, Any]) -> Any:
+    """Apply to what Python code writes: lists for tensors, attributes by position.
+
+    Raises E0207 for more arguments than the operation has.
+    """
+    from gradcli.ops.calling import arranged
+
+    operands, named = arranged(op, args, attributes)
+    return op(*operands, **named)
 
 
 def _by_element(op: Op, values: Sequence[Any]) -> Any:
@@ -317,6 +339,11 @@ def flat(name: str, parameters: str, **row: Any) -> Op:
 def stop(name: str, parameters: str, **row: Any) -> Op:
     """No derivative by nature."""
     return Op(name, STOP, parameters, **row)
+
+
+def unregistered(name: str, parameters: str, **row: Any) -> Op:
+    """Smooth, but nobody wrote its rule: a derivative through it is an error, never a None."""
+    return Op(name, UNREGISTERED, parameters, **row)
 
 
 def composite(name: str, parameters: str, expand: Callable[..., Any], **row: Any) -> Op:

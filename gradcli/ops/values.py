@@ -77,6 +77,11 @@ def dtype_of(value: Any) -> str:
     return "string" if text.startswith("str") else text
 
 
+def is_array(value: Any) -> bool:
+    """Whether a value is a NumPy array or NumPy's own scalar, rather than a number or a tensor."""
+    return hasattr(value, "__array_interface__")
+
+
 def is_float(value: Any) -> bool:
     """Whether a derivative can exist here: only floating point values have one."""
     return type(value) is float or dtype_of(value) in FLOAT_DTYPES

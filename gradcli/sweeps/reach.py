@@ -7,7 +7,7 @@ from gradcli.tape.record import ANS, IDS, OP, OUT
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from gradcli.tape.record import Entry
 
@@ -51,6 +51,33 @@ def active(entries: Sequence[Entry], sources: Iterable[int]) -> set[int]:
         if type(entry[ANS]) is float or is_float(entry[ANS]):
             add(entry[OUT])
     return reached
+
+
+def on_tape(entries: Sequence[Entry], watched: Iterable[int], late: Mapping[int, int]) -> set[int]:
+    """The ids that a tape recorded: the watched ones, and what operations made of them.
+
+    late: when an id was watched that had been used before; earlier uses do not count.
+    """
+    reached = set(watched)
+    untouched, add = reached.isdisjoint, reached.add
+    for entry in entries:
+        ids = entry[IDS]
+        if untouched(ids):
+            continue
+        if late and all(
+                i not in reached or late.get(i, 0) > entry[OUT] for i in ids):
+            continue
+        add(entry[OUT])
+    return reached
+
+
+def ancestry(entries: Sequence[Entry], id: int) -> set[int]:
+    """All ids that went into a value, itself included, by any kind of argument."""
+    found = {id}
+    for entry in reversed(entries):
+        if entry[OUT] in found:
+            found.update(i for i in entry[IDS] if i is not None)
+    return found
 
 
 def leading(entries: Sequence[Entry], targets: Iterable[int]) -> set[int]:

@@ -11,8 +11,9 @@ Source of the method: Griewank and Walther, Evaluating Derivatives (2008), chapt
 
 from __future__ import annotations
 
+from gradcli.errors import error
 from gradcli.ops.elementwise import multiply, negative
-from gradcli.ops.kinds import EDGE, edge_rule, fast_rules
+from gradcli.ops.kinds import EDGE, UNREGISTERED, edge_rule, fast_rules
 from gradcli.ops.lazy import np
 from gradcli.ops.shapes import sum_batch, sum_to
 from gradcli.ops.values import plain
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from typing import Any
 
+    from gradcli.errors import GradcliError
     from gradcli.ops.kinds import Op
     from gradcli.tape.record import Entry
 
@@ -130,11 +132,13 @@ def _cotangents(entry: Entry, g: Any, reached: set[int], emit: bool
                 ) -> Iterable[tuple[int, Any]]:
     """(operand id, its share of the cotangent) for each operand that a derivative reaches."""
     op, ids = entry[OP], entry[IDS]
+    if op.kind == UNREGISTERED:
+        raise without_rule(entry)
     *xs, ans = operands(entry, emit)
     if entry[BATCH] and type(g) is not Tensor:
         g = Tensor(g, None, 0)
     parts: Sequence[Any]
-    if op.variadic:
+    if op.by_parts:
         parts = op.rules[0](g, ans, *xs, **entry[ATTRIBUTES])  # type: ignore[misc, operator]
     for k, i in enumerate(ids):
         if i not in reached or not op.edge(k):
@@ -142,12 +146,24 @@ def _cotangents(entry: Entry, g: Any, reached: set[int], emit: bool
         assert i is not None
         if op.elementwise:
             c = times(g, slope(op, k, xs, ans))
-        elif op.variadic:
+        elif op.by_parts:
             c = parts[k]
+            if c is None:
+                continue
         else:
             c = op.rules[min(k, len(op.rules) - 1)](  # type: ignore[misc, operator]
                 g, ans, *xs, **entry[ATTRIBUTES])
         yield i, _shaped_like(c, xs[k], entry, k, g)
+
+
+def without_rule(entry: Entry) -> GradcliError:
+    """The error for a derivative through an operation whose rule nobody wrote."""
+    name = entry[OP].name
+    place = entry[PLACE]
+    return error("E0503", f"`{name}` has no gradient: nobody registered a rule for it",
+                 span=None if place is None else (place[2], place[3]),
+                 help=f'register one with @gradient_of({name}) before a def, or in Python with'
+                 f' @gradcli.register_gradient("{name}")')
 
 
 def slope(op: Op, k: int, xs: Sequence[Any], ans: Any) -> Any:

@@ -9,12 +9,12 @@ Source of the method: Griewank and Walther, Evaluating Derivatives (2008), chapt
 
 from __future__ import annotations
 
-from gradcli.ops.kinds import BILINEAR, EDGE, GENERAL, LINEAR, fast_rules
+from gradcli.ops.kinds import BILINEAR, EDGE, GENERAL, LINEAR, UNREGISTERED, fast_rules
 from gradcli.ops.lazy import np
 from gradcli.ops.shapes import broadcast_to, spread
 from gradcli.ops.values import shape_of, zeros
 from gradcli.sweeps.reach import active, leading, window
-from gradcli.sweeps.reverse import operands, slope, slope_at_edge, times
+from gradcli.sweeps.reverse import operands, slope, slope_at_edge, times, without_rule
 from gradcli.tape import record as records
 from gradcli.tape.record import ANS, ATTRIBUTES, BATCH, IDS, OP, OUT, PLACE, VALUES
 from gradcli.tape.tensor import Tensor, core_shape
@@ -39,7 +39,7 @@ def on_floats(entries: Sequence[Entry], seeds: Mapping[int, float], targets: Ite
             continue
         op = entry[OP]
         if not op.elementwise:
-            carried[entry[OUT]] = _tangent(entry, carried, False)
+            carried[entry[OUT]] = of_entry(entry, carried, False)
             continue
         rules = fast_rules(op)
         total = 0.0
@@ -70,13 +70,16 @@ def tangents(entries: Sequence[Entry], seeds: Mapping[int, Any], targets: Iterab
     for entry in list(entries) if emit else entries:  # emitting appends to the same list
         if entry[OUT] in reached:
             record.place = entry[PLACE]
-            carried[entry[OUT]] = _tangent(entry, carried, emit)
+            carried[entry[OUT]] = of_entry(entry, carried, emit)
     record.place = place
     return {i: carried[i] for i in targets if i in carried}
 
 
-def _tangent(entry: Entry, carried: Mapping[int, Any], emit: bool) -> Any:
-    """The tangent of one entry from those of its operands."""
+def of_entry(entry: Entry, carried: Mapping[int, Any], emit: bool) -> Any:
+    """The tangent of one entry from those of its operands.
+
+    Raises E0503 for an operation without a rule.
+    """
     op, attributes = entry[OP], entry[ATTRIBUTES]
     *xs, ans = operands(entry, emit)
     given: list[Any] = [
@@ -90,8 +93,15 @@ def _tangent(entry: Entry, carried: Mapping[int, Any], emit: bool) -> Any:
                 given[k] = _behind_seeds(t, entry, k)
         if op.batching in ("sum", "spread"):
             attributes = {**attributes, "at": attributes["at"] + seeds}
+    if op.kind == UNREGISTERED:
+        raise without_rule(entry)
     if op.kind == GENERAL:
-        total = op.jvp(given, ans, *xs, **attributes)  # type: ignore[misc]
+        if op.jvp is None:
+            from gradcli.sweeps.transposition import jvp
+
+            total = jvp(op, given, ans, xs, attributes)
+        else:
+            total = op.jvp(given, ans, *xs, **attributes)
     elif op.kind == LINEAR:
         # Linear in all data arguments together: a missing tangent is a zero, an index itself.
         total = op(*[

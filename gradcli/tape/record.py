@@ -12,8 +12,12 @@ An entry is a plain tuple `(op, out, ids, values, ans, attributes, place, batch)
     batch       how many leading axes of each operand and, last, of `ans` are batch axes;
                 empty where there are none
 
-There are no objects with closures and no recursion over the list, ever: a chain of 200,000 entries
-works, and the garbage collector has little to look at.
+There are no objects with closures (custom gradients excepted) and no recursion over the list,
+ever: a chain of 200,000 entries works, and the garbage collector has little to look at.
+
+Entries stand in *segments*. One begins whenever a tape opens, closes, pauses or resumes, and
+belongs to the tapes that were recording: they hold it, the record only knows the newest. So what
+no tape needs any more is gone, and training loops run in flat memory.
 """
 
 from __future__ import annotations
@@ -26,12 +30,25 @@ from gradcli.ops.kinds import Op
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from typing import Any, Final
+    from collections.abc import Mapping, Sequence
+    from typing import Any, Final, Protocol
 
     Entry = tuple[
         Op, int, tuple[int | None, ...], tuple[Any, ...], Any, Mapping[str, Any], Any,
         tuple[int, ...]]
+
+    class Tape(Protocol):
+        """What a record asks of a tape that is recording on it."""
+
+        derived: dict[int, tuple[int, int]]
+
+        def continue_in(self, segment: Segment) -> None: ...
+        def read(self, variable: Any) -> None: ...
+
+    class Accumulator(Protocol):
+        """What a record asks of an open forward accumulator."""
+
+        def push(self, entry: Entry) -> None: ...
 
 OP: Final = 0
 OUT: Final = 1
@@ -45,57 +62,152 @@ BATCH: Final = 7
 fresh_id = count(1).__next__
 """A new permanent id: larger than all before."""
 
+# Lists that were made into tensors are remembered up to this many.
+MAX_STACKED = 1000
+
+
+class Segment(list["Entry"]):
+    """Entries in order. scalar: all their values are Python numbers, so that sweeps may run on
+    bare floats.
+    """
+
+    __slots__ = ("scalar",)
+
+    def __init__(self) -> None:
+        self.scalar = True
+
 
 class Record:
-    """What ran while this record was current.
+    """What runs while this record is current.
 
-    entries: see the module. place: the instruction being executed, noted with each entry.
-    scalar: every value so far is a Python number, so sweeps may run on bare floats.
+    entries: the newest segment. tapes, accumulators: those that are recording, outermost first.
+    everything: record all operations on tensors; otherwise those with an operand in `seen`, the
+    ids that some tape watches or that came of those.
+    place: the instruction being executed, noted with each entry. paused: nothing is recorded.
     max_entries: how many may be recorded, so that a derivative of high order ends; None: no limit.
     stacked: id of a list to the list and the tensor that was made of it.
     derived: id of a derivative to (id of its target, id of its source), for derivatives of it.
     """
 
-    __slots__ = ("_collecting", "derived", "entries", "max_entries", "place", "scalar", "stacked")
+    __slots__ = (
+        "_collecting", "accumulators", "derived", "entries", "everything", "max_entries", "paused",
+        "place", "seen", "segments", "stacked", "tapes")
 
-    def __init__(self) -> None:
-        self.entries: list[Entry] = []
+    def __init__(self, everything: bool = True) -> None:
+        self.entries = Segment()
+        self.everything = everything
+        self.segments: list[Segment] = [self.entries] if everything else []
+        self.tapes: list[Tape] = []
+        self.accumulators: list[Accumulator] = []
+        self.seen: set[int] = set()
         self.place: Any = None
-        self.scalar = True
+        self.paused = False
         self.max_entries: int | None = None
         self.derived: dict[int, tuple[int, int]] = {}
         self.stacked: dict[int, tuple[list[Any], Any]] = {}
+
+    def history(self) -> Segment:
+        """All entries of a record of everything, in order."""
+        return joined(self.segments)
 
     def __enter__(self) -> Record:
         # Entries and tensors hold no cycles, and half the time of a run went into looking for
         # some (1.2 against 2.3 us an operation at 100,000 of them).
         self._collecting = gc.isenabled()
         gc.disable()
-        _opened().append(self)
+        opened = _opened()
+        opened.append(self)
+        _local.current = self
         return self
 
     def has_kinks(self) -> bool:
         """Whether an operation with a kink ran: then notes may be due."""
-        return any(entry[OP].kink is not None for entry in self.entries)
+        return any(entry[OP].kink is not None for entry in self.history())
 
     def __exit__(self, *exception: object) -> None:
         if self._collecting:
             gc.enable()
-        _opened().remove(self)
+        opened = _opened()
+        opened.remove(self)
+        _local.current = opened[-1]
+
+    def wants(self, ids: tuple[int | None, ...]) -> bool:
+        """Whether an operation on operands with these ids goes on the record."""
+        if self.paused:
+            return False
+        return self.everything or (bool(self.tapes) and not self.seen.isdisjoint(ids))
+
+    def append(self, entry: Entry) -> None:
+        """Put down what ran, if anyone wants it, and tell the accumulators."""
+        if self.wants(entry[IDS]):
+            self.entries.append(entry)
+            if not self.everything:
+                self.seen.add(entry[OUT])
+        if self.accumulators:
+            self._push(entry)
+
+    def _push(self, entry: Entry) -> None:
+        """Tangents are operations too: those of an inner accumulator have tangents in the outer."""
+        accumulators = self.accumulators
+        try:
+            for k in range(len(accumulators) - 1, -1, -1):
+                self.accumulators = accumulators[:k]
+                accumulators[k].push(entry)
+        finally:
+            self.accumulators = accumulators
+
+    def split(self) -> None:
+        """Begin a new segment: the tapes that are recording changed."""
+        # A new one even if the last is empty: a tape that closed may hold that.
+        self.entries = Segment()
+        if self.everything:
+            self.segments.append(self.entries)
+        for tape in self.tapes:
+            tape.continue_in(self.entries)
+        if not self.tapes:
+            self.seen = set()
+
+    def note_derived(self, made: int, target: int, source: int) -> None:
+        """Remember that the value `made` is a derivative."""
+        if self.everything:
+            self.derived[made] = (target, source)
+        for tape in self.tapes:
+            tape.derived[made] = (target, source)
+
+    def remember_stacked(self, items: list[Any], tensor: Any) -> None:
+        """Remember the tensor that a list was made into; the list is kept, so its id stays its."""
+        if len(self.stacked) >= MAX_STACKED:
+            del self.stacked[next(iter(self.stacked))]
+        self.stacked[id(items)] = (items, tensor)
 
 
 _local = _thread_local()
 
 
 def _opened() -> list[Record]:
-    """The open records of this thread, the innermost last; below them one that nobody opened."""
+    """The open records of this thread, the innermost last; at the bottom that of Python code."""
     try:
         found: list[Record] = _local.records
     except AttributeError:
-        found = _local.records = [Record()]
+        found = _local.records = [Record(everything=False)]
     return found
 
 
 def current() -> Record:
     """The innermost open record of this thread."""
-    return _opened()[-1]
+    try:
+        found: Record = _local.current
+    except AttributeError:
+        found = _local.current = _opened()[-1]
+    return found
+
+
+def joined(segments: Sequence[Segment]) -> Segment:
+    """All entries of several segments, in one."""
+    if len(segments) == 1:
+        return segments[0]
+    out = Segment()
+    for segment in segments:
+        out.extend(segment)
+        out.scalar = out.scalar and segment.scalar
+    return out

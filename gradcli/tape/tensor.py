@@ -1,18 +1,28 @@
-"""Tensor: a value with an identity, and the operators that record.
+"""Tensor: a value with an identity, and how an operation is applied to it.
 
 `Tensor(value, id, batch)`: a Python number or array, its permanent id (None: not on any record,
 such as the cotangents of a bare sweep) and how many leading axes are batch axes. It holds no
-reference to the record. Applying an operation to tensors goes through `apply`.
+reference to the record. Applying an operation to tensors goes through `apply`; the operators of
+Python numbers have a short way of their own in `tape.operators`.
 """
 
 from __future__ import annotations
 
 from gradcli.errors import error
-from gradcli.ops import discrete, elementwise, shapes
+from gradcli.ops import shapes
 from gradcli.ops.kinds import INT64, Op
-from gradcli.ops.values import SCALAR_TYPES, dtype_of, shape_of
+from gradcli.ops.lazy import np
+from gradcli.ops.values import (
+    FLOAT_DTYPES,
+    SCALAR_TYPES,
+    dtype_of,
+    plain,
+    shape_of,
+)
+from gradcli.tape import operators
 from gradcli.tape import record as records
 from gradcli.tape.record import fresh_id
+from gradcli.tape.saved import saved
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,11 +32,14 @@ if TYPE_CHECKING:
     from gradcli.ops.values import Shape
 
 
-class Tensor:
-    """A recorded value; see the module."""
+class Tensor(operators.Operators):
+    """A value with an identity; see the module. `gradcli.constant` makes one.
+
+    It works with NumPy: `np.sin(x)` and `np.sum(x, axis=0)` are recorded like `gradcli.ops.sin`,
+    plain arrays and numbers mix in, and `.numpy()`, `float()` and `int()` leave the tape.
+    """
 
     __slots__ = ("batch", "id", "value")
-    __array_ufunc__ = None  # NumPy must leave `array * tensor` to `Tensor.__rmul__`
     __hash__ = object.__hash__
 
     def __init__(self, value: Any, id: int | None, batch: int = 0) -> None:
@@ -36,6 +49,7 @@ class Tensor:
 
     @property
     def dtype(self) -> str:
+        """The name of the type: "float64", "float32", "int64", "int32", "bool", ..."""
         return dtype_of(self.value)
 
     @property
@@ -46,50 +60,12 @@ class Tensor:
     def __gradcli_apply__(self, op: Op, args: Sequence[Any], attributes: Mapping[str, Any]) -> Any:
         return apply(op, args, attributes)
 
+    def read(self) -> Tensor:
+        """Itself; a variable answers with the tensor of its present state."""
+        return self
+
     def __repr__(self) -> str:
-        return f"Tensor({self.value!r})"
-
-    def __add__(self, other: Any) -> Any:
-        return elementwise.add(self, other)
-
-    def __radd__(self, other: Any) -> Any:
-        return elementwise.add(other, self)
-
-    def __sub__(self, other: Any) -> Any:
-        return elementwise.subtract(self, other)
-
-    def __rsub__(self, other: Any) -> Any:
-        return elementwise.subtract(other, self)
-
-    def __mul__(self, other: Any) -> Any:
-        return elementwise.multiply(self, other)
-
-    def __rmul__(self, other: Any) -> Any:
-        return elementwise.multiply(other, self)
-
-    def __truediv__(self, other: Any) -> Any:
-        return elementwise.divide(self, other)
-
-    def __rtruediv__(self, other: Any) -> Any:
-        return elementwise.divide(other, self)
-
-    def __pow__(self, other: Any) -> Any:
-        return elementwise.power(self, other)
-
-    def __rpow__(self, other: Any) -> Any:
-        return elementwise.power(other, self)
-
-    def __mod__(self, other: Any) -> Any:
-        return elementwise.mod(self, other)
-
-    def __floordiv__(self, other: Any) -> Any:
-        return discrete.floor_divide(self, other)
-
-    def __neg__(self) -> Any:
-        return elementwise.negative(self)
-
-    def __abs__(self) -> Any:
-        return elementwise.absolute(self)
+        return f"{type(self).__name__}({self.value!r})"
 
 
 def leaf(value: Any) -> Tensor:
@@ -99,31 +75,33 @@ def leaf(value: Any) -> Tensor:
 
 def value_of(x: Any) -> Any:
     """The plain value of a tensor or of a plain value."""
-    return x.value if type(x) is Tensor else x
+    return x.value if isinstance(x, Tensor) else x
 
 
 def core_shape(x: Any) -> Shape:
     """The shape without batch axes, of a tensor or a plain value."""
-    return x.shape if type(x) is Tensor else shape_of(x)
+    return x.shape if isinstance(x, Tensor) else shape_of(x)
 
 
 def apply(op: Op, args: Sequence[Any], attributes: Mapping[str, Any]) -> Any:
-    """Compute `op` and record it if an operand is on a record.
+    """Compute `op` and record it if a tape or the record wants it.
 
     Raises E0301 (shapes), E0302 (types that do not mix) and what the row itself raises.
     """
     batch = 0
     tracked = False
     for a in args:
-        if type(a) is Tensor:
+        kind = type(a)
+        if kind is Tensor:
             tracked = tracked or a.id is not None
             batch = max(batch, a.batch)
+        elif kind not in SCALAR_TYPES and kind.__name__ != "ndarray":
+            return apply(op, [operand(b) for b in args], attributes)
     values = [a.value if type(a) is Tensor else a for a in args]
     if len(args) > 1:
         values = one_dtype(op, args, values)
     if batch and op.elementwise:
         args, values = _aligned(args, values)
-    record = records.current()
     cores: list[int] | None = None
     if not op.elementwise:
         cores = [
@@ -140,23 +118,66 @@ def apply(op: Op, args: Sequence[Any], attributes: Mapping[str, Any]) -> Any:
         batch = _batch_after(op, batch, attributes)
     if not tracked:
         return Tensor(ans, None, batch)
-    if record.max_entries is not None and len(record.entries) >= record.max_entries:
+    out = Tensor(ans, fresh_id(), batch)
+    record = records.current()
+    ids = tuple([a.id if type(a) is Tensor else None for a in args])
+    if record.accumulators or record.wants(ids):
+        batches: tuple[int, ...] = ()
+        if batch or any(type(a) is Tensor and a.batch for a in args):
+            batches = (*[a.batch if type(a) is Tensor else 0 for a in args], batch)
+        put_down(record, op, out, ids, values, attributes, batches)
+    return out
+
+
+def put_down(record: records.Record, op: Op, out: Tensor, ids: tuple[int | None, ...],
+             values: Sequence[Any], attributes: Mapping[str, Any], batches: tuple[int, ...]
+             ) -> None:
+    """Append the entry of an operation that ran. Raises E0401 where the record is full."""
+    assert out.id is not None
+    segment = record.entries
+    if record.max_entries is not None and len(segment) >= record.max_entries:
         raise error("E0401", f"the record grew beyond {record.max_entries:,} entries",
                     help="take derivatives of a lower order, or raise --max-steps")
-    number = fresh_id()
-    if record.scalar and not all(type(v) in SCALAR_TYPES for v in (ans, *values)):
-        record.scalar = False
-    ids = tuple([a.id if type(a) is Tensor else None for a in args])
-    batches: tuple[int, ...] = ()
-    if batch or any(type(a) is Tensor and a.batch for a in args):
-        batches = (*[a.batch if type(a) is Tensor else 0 for a in args], batch)
-    record.entries.append(
-        (op, number, ids, tuple(values), ans, attributes, record.place, batches))
-    return Tensor(ans, number, batch)
+    ans = out.value
+    if segment.scalar and not all(type(v) in SCALAR_TYPES for v in (ans, *values)):
+        segment.scalar = False
+    kept: Sequence[Any] = values
+    if not segment.scalar and not record.everything and not record.accumulators:
+        kept, ans = saved(op, values, ans)
+    record.append((op, out.id, ids, tuple(kept), ans, attributes, record.place, batches))
+
+
+def operand(value: Any) -> Any:
+    """What Python code gives as an operand: a tensor, number, array, or a list of these.
+
+    Raises E0302 for anything else.
+    """
+    if isinstance(value, Tensor):
+        return value.read()
+    if type(value) in SCALAR_TYPES:
+        return value
+    if isinstance(value, (list, tuple)):
+        if any(isinstance(v, (Tensor, list, tuple)) for v in value):
+            items = [operand(v) for v in value]
+            if any(isinstance(v, Tensor) for v in items):
+                return shapes.stack(*items, axis=0)
+        value = np.asarray(value)
+    if hasattr(value, "ndim") and hasattr(value, "dtype"):
+        array = np.asarray(value)
+        if array.dtype.kind in "fiubc":
+            return plain(array)
+        if array.dtype.kind == "U":
+            return plain(array) if array.ndim else str(array)
+    raise error("E0302", f"an operand must be a tensor or numbers, not {_named(value)}",
+                help="make it a tensor: gradcli.constant(...)")
+
+
+def _named(value: Any) -> str:
+    return "None" if value is None else f"{type(value).__name__} {value!r:.40}"
 
 
 def one_dtype(op: Op, args: Sequence[Any], values: list[Any]) -> list[Any]:
-    """Operands of one type: a plain number takes the type of the tensors beside it.
+    """Operands of one type: a plain number or array takes the type of the tensors beside it.
 
     Raises E0302 where two tensors differ, or a fraction meets an integer tensor.
     """
@@ -168,8 +189,11 @@ def one_dtype(op: Op, args: Sequence[Any], values: list[Any]) -> list[Any]:
                 raise _mixed(op, dtype, this)
             dtype = this
     if dtype == "float64":
-        return [float(v) if type(v) is int and op.role(k) == "data" else v
-                for k, v in enumerate(values)]
+        return [
+            v if type(v) is float or op.role(k) != "data"
+            else float(v) if type(v) is int
+            else v.astype("float64") if _is_other_float(v, args[k], "float64") else v
+            for k, v in enumerate(values)]
     if not dtype:
         return values
     out = list(values)
@@ -179,7 +203,16 @@ def one_dtype(op: Op, args: Sequence[Any], values: list[Any]) -> list[Any]:
     return out
 
 
+def _is_other_float(value: Any, given: Any, dtype: str) -> bool:
+    """Whether a plain array of numbers has to change its type beside a tensor of this one."""
+    return (type(value) is not float and type(given) is not Tensor
+            and type(value) not in SCALAR_TYPES and value.dtype.kind in "fiu"
+            and bool(value.dtype.name != dtype))
+
+
 def _as_dtype(value: Any, dtype: str, op: Op) -> Any:
+    if dtype in FLOAT_DTYPES and type(value) is not float and _is_other_float(value, None, dtype):
+        return value.astype(dtype)
     if dtype in ("int64", "int32") and type(value) is float:
         if value != value // 1 or abs(value) >= INT64:
             raise error(
@@ -190,10 +223,10 @@ def _as_dtype(value: Any, dtype: str, op: Op) -> Any:
 
 
 def _mixed(op: Op, first: str, second: str) -> Exception:
-    whole = first if first not in ("float64", "float32") else second
+    whole = first if first not in FLOAT_DTYPES else second
     return error(
         "E0302", f"`{op.name}` mixes {first} with {second}; types are never cast silently",
-        help="cast one side, such as float(...)" if whole not in ("float64", "float32")
+        help="cast one side, such as float(...)" if whole not in FLOAT_DTYPES
         else f"cast one side: cast(..., \"{first}\")")
 
 
@@ -219,3 +252,6 @@ def _batch_after(op: Op, batch: int, attributes: Mapping[str, Any]) -> int:
     if op.batching == "to core":
         return batch - 1
     return batch + 1  # "to batch"
+
+
+operators.quicken(Tensor)

@@ -1,0 +1,50 @@
+"""Calls as Python code writes them: `ops.sum([1.0, x], 0)`, `ops.concat([a, b], axis=1)`."""
+
+from __future__ import annotations
+
+from gradcli.errors import error
+from gradcli.ops.kinds import Op
+from gradcli.ops.lazy import np
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Any
+
+
+def arranged(op: Op, args: Sequence[Any], attributes: Mapping[str, Any]
+             ) -> tuple[list[Any], dict[str, Any]]:
+    """Operands and attributes: lists become tensors, further positional arguments attributes.
+
+    Raises E0207 where there are more arguments than the operation has.
+    """
+    named = dict(attributes)
+    if op.variadic:
+        if isinstance(args[0], (list, tuple)):
+            operands, extra = list(args[0]), args[1:]
+        else:
+            operands, extra = list(args), ()
+    elif op.parameters[-1:] and op.parameters[-1].startswith("*"):
+        operands, extra = list(args), ()
+    else:
+        count = len(op.parameters)
+        operands, extra = list(args[:count]), args[count:]
+    free = [name for name in op.attributes if name not in named]
+    if len(extra) > len(free):
+        raise error("E0207", f"`{op.name}` takes {len(op.parameters)} arguments and"
+                    f" {len(op.attributes)} options, not {len(args)}",
+                    help=f"its options are {', '.join(op.attributes) or 'none'}")
+    named.update(zip(free, extra, strict=False))
+    return [_tensor(a) for a in operands], named
+
+
+def _tensor(value: Any) -> Any:
+    """A list as an array, or stacked where it holds tensors; anything else as it is."""
+    if not isinstance(value, (list, tuple)):
+        return value
+    items = [_tensor(v) for v in value]
+    if any(hasattr(v, "__gradcli_apply__") for v in items):
+        from gradcli.ops.shapes import stack
+
+        return stack(*items, axis=0)
+    return np.asarray(items)

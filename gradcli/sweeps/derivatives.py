@@ -1,0 +1,181 @@
+"""Gradients, Jacobians and directional derivatives of tensors: sweeps over a window of the record.
+
+`entries` is the window, by default all that the current record holds. With `emit` the derivative is
+recorded as well, so that it is a tensor like any other and can be differentiated again; otherwise
+plain values come back. A source that no path joins to the target answers None.
+"""
+
+from __future__ import annotations
+
+from gradcli.errors import error
+from gradcli.ops.discrete import cast_float
+from gradcli.ops.lazy import np, quiet
+from gradcli.ops.shapes import reshape, unbatch
+from gradcli.ops.values import check_bytes, dtype_of, is_float, shape_of, show
+from gradcli.sweeps import reverse, tangent
+from gradcli.tape import record as records
+from gradcli.tape.tensor import Tensor, leaf, value_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    from gradcli.tape.record import Segment
+
+
+def gradient(targets: Sequence[Tensor], sources: Sequence[Tensor], *, seeds: Sequence[Any] = (),
+             emit: bool = False, entries: Segment | None = None) -> list[Any]:
+    """The gradient of the sum of all elements of all targets; per source, in its shape, or None.
+
+    seeds: cotangents of the targets, by default ones. A target named twice counts twice.
+    Raises E0301 where a seed has another shape than its target, E0503 where the path leads through
+    an operation without a rule.
+    """
+    if entries is None:
+        entries = records.current().history()
+    weights: dict[int, Any] = {}
+    for k, t in enumerate(targets):
+        if t.id is None or not is_float(t.value):
+            continue
+        seed = _seed(t, seeds[k] if seeds else None)
+        weights[t.id] = weights[t.id] + seed if t.id in weights else seed
+    wanted = [s.id for s in sources if s.id is not None and is_float(s.value)]
+    if not weights or not wanted:
+        return [None] * len(sources)
+    found: dict[int, Any]
+    if entries.scalar and not emit and all(type(w) is float for w in weights.values()):
+        found = dict(reverse.on_floats(entries, weights, wanted))
+    else:
+        with quiet():
+            found = reverse.reverse(entries, weights, wanted, emit=emit)
+    out = []
+    for s in sources:
+        g = found.get(s.id) if s.id is not None else None
+        if g is not None and type(s.value) is not float:
+            g = _typed(g, s)
+        if g is not None:
+            g = as_derivative(g, targets, s) if emit else _own(value_of(g))
+        out.append(g)
+    return out
+
+
+def _typed(g: Any, source: Tensor) -> Any:
+    """A derivative in the type of its source."""
+    dtype = source.dtype
+    return g if dtype_of(value_of(g)) == dtype else cast_float(g, dtype=dtype)
+
+
+def as_derivative(g: Any, targets: Sequence[Tensor], source: Tensor) -> Tensor:
+    """A recorded derivative, noted as such: its own derivative may truly be 0.
+
+    One that no operation made (the slope of a linear function) becomes a leaf.
+    """
+    made = g if isinstance(g, Tensor) and g.id is not None else leaf(value_of(g))
+    for t in targets:
+        if made.id is not None and t.id is not None and source.id is not None:
+            records.current().note_derived(made.id, t.id, source.id)
+    return made
+
+
+def _own(value: Any) -> Any:
+    """A copy of an array, so that a caller cannot change a saved value through it."""
+    return value if not shape_of(value) else np.array(value)
+
+
+def _seed(target: Tensor, weight: Any) -> Any:
+    shape = target.shape
+    if weight is None:
+        return np.ones(shape, dtype_of(target.value)) if shape else 1.0
+    given = shape_of(value_of(weight))
+    if given == shape:
+        return weight
+    if given == ():
+        return weight * np.ones(shape)
+    raise error("E0301", f"the output gradient has shape {show(given)}, the target {show(shape)}",
+                help=f"give {show(shape)}, or one number for all elements")
+
+
+def size(shape: Sequence[int]) -> int:
+    """The number of elements of a shape."""
+    n = 1
+    for length in shape:
+        n *= length
+    return n
+
+
+def jacobian(target: Tensor, sources: Sequence[Tensor], *, mode: str = "auto",
+             emit: bool = False, entries: Segment | None = None) -> list[Any]:
+    """Per source the Jacobian, target shape + source shape, or None.
+
+    One batched sweep: backwards with all rows as seeds, or forwards with all columns, whichever
+    are fewer (`mode` "reverse" or "forward" decides otherwise). A scalar target or a record of
+    scalars needs no arrays at all.
+    """
+    if entries is None:
+        entries = records.current().history()
+    if not emit and mode != "forward" and target.shape == ():
+        return gradient([target], sources, entries=entries)
+    if target.id is None or not is_float(target.value):
+        return [None] * len(sources)
+    out: list[Any] = []
+    for s in sources:
+        if s.id is None or not is_float(s.value):
+            out.append(None)
+            continue
+        m, n = size(target.shape), size(s.shape)
+        check_bytes(8.0 * m * n)
+        backwards = mode == "reverse" or (mode == "auto" and (m <= n or emit))
+        with quiet():
+            if backwards:
+                rows = reverse.reverse(
+                    entries, {target.id: tangent.basis(target.value)}, [s.id], emit=emit
+                ).get(s.id)
+                out.append(_from_rows(rows, target, s, emit))
+            else:
+                columns = tangent.tangents(
+                    entries, {s.id: tangent.basis(s.value)}, [target.id]).get(target.id)
+                out.append(from_columns(columns, target, s))
+    return out
+
+
+def _from_rows(rows: Any, target: Tensor, source: Tensor, emit: bool) -> Any:
+    if rows is None:
+        return None
+    shape = target.shape + source.shape
+    if emit:
+        return reshape(unbatch(rows), shape=shape)
+    flat = np.broadcast_to(value_of(rows), (size(target.shape), *source.shape))
+    return _plain(flat.reshape(shape))
+
+
+def from_columns(columns: Any, target: Tensor, source: Tensor) -> Any:
+    """The Jacobian from its columns, which stand along the leading axis; None stays None."""
+    if columns is None:
+        return None
+    n, m = size(source.shape), size(target.shape)
+    flat = np.broadcast_to(value_of(columns), (n, *target.shape)).reshape(n, m)
+    return _plain(flat.T.reshape(target.shape + source.shape))
+
+
+def _plain(array: Any) -> Any:
+    return np.array(array) if array.shape else float(array)
+
+
+def jvp(target: Tensor, sources: Sequence[Tensor], tangents: Sequence[Any], *, emit: bool = False,
+        entries: Segment | None = None) -> Any:
+    """The directional derivative of `target`, in its shape, or None."""
+    if entries is None:
+        entries = records.current().history()
+    if target.id is None or not is_float(target.value):
+        return None
+    seeds = {
+        s.id: _seed(s, value) for s, value in zip(sources, tangents, strict=True)
+        if s.id is not None and is_float(s.value)}
+    if not seeds:
+        return None
+    with quiet():
+        if entries.scalar and not emit and all(type(v) is float for v in seeds.values()):
+            return tangent.on_floats(entries, seeds, [target.id]).get(target.id)
+        found = tangent.tangents(entries, seeds, [target.id], emit=emit).get(target.id)
+    return found if emit or found is None else value_of(found)

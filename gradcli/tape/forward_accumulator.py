@@ -1,0 +1,97 @@
+"""ForwardAccumulator: tangents pushed along while operations run, as tf.autodiff's."""
+
+from __future__ import annotations
+
+from gradcli.errors import error
+from gradcli.ops.lazy import quiet
+from gradcli.ops.values import is_float, show, zeros
+from gradcli.sweeps import tangent
+from gradcli.tape import record as records
+from gradcli.tape.gradient_tape import _is_zero
+from gradcli.tape.record import IDS, OP, OUT
+from gradcli.tape.structure import flatten, like, same
+from gradcli.tape.tensor import Tensor, core_shape, leaf
+from gradcli.tape.variable import plain_value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from gradcli.tape.record import Entry, Record
+
+
+class ForwardAccumulator:
+    """Directional derivatives of what is computed in its block.
+
+        with gradcli.ForwardAccumulator(x, v) as acc:
+            y = f(x)
+        acc.jvp(y)
+
+    primals: tensors or variables, or a structure of them. tangents: the direction, in the same
+    structure and shapes. Raises E0310 (no tensor, the same primal twice), E0313 (structures
+    differ), E0301 (shapes differ).
+    """
+
+    __slots__ = ("_record", "recording", "tangents")
+
+    def __init__(self, primals: Any, tangents: Any) -> None:
+        if not same(primals, tangents):
+            raise error("E0313", "primals and tangents are not nested in the same way",
+                        help="give one tangent for each primal")
+        self.recording = False
+        self._record: Record | None = None
+        self.tangents: dict[int, Tensor] = {}
+        for primal, direction in zip(flatten(primals), flatten(tangents), strict=True):
+            if not isinstance(primal, Tensor):
+                raise error("E0310", f"a primal must be a tensor or variable, not {primal!r:.40}",
+                            help="make it one: gradcli.constant(...)")
+            if primal.id in self.tangents:
+                raise error("E0310", "the same primal is given twice",
+                            help="add its tangents and give it once")
+            v = direction.read() if isinstance(direction, Tensor) else leaf(
+                plain_value(direction, primal.dtype if is_float(primal.value) else None))
+            if core_shape(v) != primal.shape:
+                raise error("E0301", f"the tangent has shape {show(core_shape(v))}, the primal"
+                            f" {show(primal.shape)}", help="give a tangent of the primal's shape")
+            if primal.id is not None and is_float(primal.value):
+                self.tangents[primal.id] = v
+
+    def __enter__(self) -> ForwardAccumulator:
+        """Raises E0504 if it is recording already."""
+        if self.recording:
+            raise error("E0504", "the accumulator is recording already",
+                        help="leave its block before entering it again")
+        self.recording = True
+        self._record = records.current()
+        self._record.accumulators.append(self)
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        assert self._record is not None
+        self.recording = False
+        self._record.accumulators.remove(self)
+
+    def push(self, entry: Entry) -> None:
+        """Carry the tangents on to what an operation made."""
+        op, ids = entry[OP], entry[IDS]
+        if not is_float(entry[4]):
+            return
+        if any(i in self.tangents and op.edge(k) for k, i in enumerate(ids)):
+            with quiet():
+                made = tangent.of_entry(entry, self.tangents, True)
+            self.tangents[entry[OUT]] = made if isinstance(made, Tensor) else leaf(made)
+
+    def jvp(self, primals: Any, unconnected_gradients: Any = "none") -> Any:
+        """The tangent of a tensor, or of each of a structure; None where none was carried there,
+        or zeros with unconnected_gradients="zero".
+        """
+        zero = _is_zero(unconnected_gradients)
+        out = []
+        for primal in flatten(primals):
+            found = None
+            if isinstance(primal, Tensor) and primal.id is not None:
+                found = self.tangents.get(primal.id)
+            if found is None and zero and isinstance(primal, Tensor):
+                found = leaf(zeros(primal.shape))
+            out.append(found)
+        return like(primals, out)

@@ -1,0 +1,552 @@
+"""GradientTape: a window on the record, with what it watches, as tf.GradientTape.
+
+A tape holds the segments that were recorded while it was, and nothing of them once it is used up.
+An operation is on a tape if one of its operands was, or was watched, at the time it ran.
+"""
+
+from __future__ import annotations
+
+from gradcli.errors import GradcliError, error
+from gradcli.ops.kinds import UNREGISTERED
+from gradcli.ops.lazy import np, quiet
+from gradcli.ops.shapes import transpose, unbatch
+from gradcli.ops.values import dtype_of, is_float, shape_of, show, zeros
+from gradcli.sweeps import derivatives, reach, reverse
+from gradcli.tape import record as records
+from gradcli.tape.record import OP, OUT, Segment, fresh_id, joined
+from gradcli.tape.structure import flatten, like
+from gradcli.tape.tensor import Tensor, leaf, value_of
+from gradcli.tape.variable import Variable
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    from gradcli.tape.record import Record
+
+
+class GradientTape:
+    """Records operations for differentiation.
+
+        x = gradcli.Variable(3.0)
+        with gradcli.GradientTape() as tape:
+            y = x * x
+        tape.gradient(y, x)
+
+    persistent: may be asked more than once. watch_accessed_variables: trainable variables are
+    watched when they are read. tensorflow_semantics: answer None where the first derivative does
+    not depend on the source, as TensorFlow does; gradcli's own answer is 0.
+    """
+
+    __slots__ = (
+        "_record", "_segments", "derived", "entered", "late", "persistent", "recording", "states",
+        "tensorflow_semantics", "used", "watch_accessed", "watched")
+
+    def __init__(self, persistent: bool = False, watch_accessed_variables: bool = True,
+                 tensorflow_semantics: bool = False) -> None:
+        self.persistent = persistent
+        self.watch_accessed = watch_accessed_variables
+        self.tensorflow_semantics = tensorflow_semantics
+        self.recording = False
+        self.entered = False
+        self.used = ""  # where the first question was asked
+        self._record: Record | None = None
+        self._forget()
+
+    def _forget(self) -> None:
+        self._segments: list[Segment] = []
+        self.watched: set[int] = set()
+        # Watched after something had been recorded: uses before do not count.
+        self.late: dict[int, int] = {}
+        self.states: dict[Variable, list[int]] = {}
+        self.derived: dict[int, tuple[int, int]] = {}
+
+    # --- recording ----------------------------------------------------------------------------
+
+    def __enter__(self) -> GradientTape:
+        """Start or go on recording. Raises E0504 if it is recording already."""
+        if self.recording:
+            raise error("E0504", "the tape is recording already",
+                        help="leave its block before entering it again")
+        record = records.current()
+        if self.used and not self.persistent:
+            self._forget()
+            self.used = ""
+        self._record = record
+        self.entered = True
+        self._start()
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        if self.recording:
+            self._stop()
+
+    def _start(self) -> None:
+        assert self._record is not None
+        self.recording = True
+        record = self._record
+        record.tapes.append(self)
+        for segment in self._segments:
+            record.seen.update([entry[OUT] for entry in segment])
+        record.seen |= self.watched
+        record.split()
+
+    def _stop(self) -> None:
+        assert self._record is not None
+        self.recording = False
+        self._record.tapes.remove(self)
+        self._record.split()
+
+    def continue_in(self, segment: Segment) -> None:
+        """What is recorded from now on goes to this segment."""
+        if self._segments and not self._segments[-1]:
+            self._segments[-1] = segment
+        else:
+            self._segments.append(segment)
+
+    def stop_recording(self) -> _Pause:
+        """A context in which this tape, and no other, records nothing.
+
+        Raises E0502 if it was never entered, E0504 if it is not recording.
+        """
+        if not self.entered:
+            raise _never_entered("stop recording")
+        if not self.recording:
+            raise error("E0504", "the tape is not recording", help="use it inside its block")
+        return _Pause(self)
+
+    def reset(self) -> None:
+        """Forget what was recorded and watched. Raises E0504 if it is not recording."""
+        if not self.recording or self._record is None:
+            raise error("E0504", "the tape is not recording", help="reset it inside its block")
+        self._forget()
+        self._record.split()
+
+    # --- watching -----------------------------------------------------------------------------
+
+    def watch(self, tensor: Any) -> None:
+        """Make a tensor, a variable or each of a nested structure a source.
+
+        Raises E0502 before the block, E0310 for anything that is no tensor.
+        """
+        if not self.entered:
+            raise _never_entered("watch anything")
+        items = flatten(tensor)
+        for item in items:
+            if not isinstance(item, Tensor):
+                raise error("E0310", f"only tensors and variables can be watched, not {_kind(item)}"
+                            f" {item!r:.40}", help="make it one: gradcli.constant(...)")
+        for item in items:
+            if isinstance(item, Variable):
+                self._watch_state(item)
+            elif item.id is not None:
+                self._watch_id(item.id)
+
+    def _watch_id(self, id: int) -> None:
+        if id in self.watched:
+            return
+        self.watched.add(id)
+        if any(self._segments) or not self.recording:
+            self.late[id] = fresh_id()
+        if self._record is not None and self.recording:
+            self._record.seen.add(id)
+
+    def _watch_state(self, variable: Variable) -> None:
+        assert variable.id is not None
+        ids = self.states.setdefault(variable, [])
+        if variable.id not in self.watched:
+            ids.append(variable.id)
+            self._watch_id(variable.id)
+
+    def read(self, variable: Variable) -> None:
+        """A variable was read while the tape was recording."""
+        if variable.id in self.watched:
+            return
+        if variable in self.states or (self.watch_accessed and variable.trainable):
+            assert variable.id is not None
+            self.states.setdefault(variable, []).append(variable.id)
+            # Read for the first time, so nothing recorded before can have used this state.
+            self.watched.add(variable.id)
+            assert self._record is not None
+            self._record.seen.add(variable.id)
+
+    def watched_variables(self) -> tuple[Variable, ...]:
+        """The variables that are sources, in order of construction."""
+        return tuple(sorted(self.states, key=lambda v: v.serial))
+
+    # --- questions ----------------------------------------------------------------------------
+
+    def gradient(self, target: Any, sources: Any, output_gradients: Any = None,
+                 unconnected_gradients: Any = "none") -> Any:
+        """The gradient of the sum of all elements of all targets, in the structure of `sources`.
+
+        Each in the shape and type of its source; None where no path joins them, or zeros with
+        unconnected_gradients="zero". output_gradients: weights of the targets' elements, in the
+        targets' shapes. Raises E0310 for what is no tensor, E0301 and E0313 for weights that do
+        not fit, E0312 for another word, E0501 for a used tape, E0502 for one never entered, E0503
+        for an operation without a rule.
+        """
+        zero = _is_zero(unconnected_gradients)
+        targets, wanted = _tensors(target, "target"), _tensors(sources, "source")
+        weights = _weights(target, output_gradients, len(targets))
+        self._ask("gradient")
+        window = self.window()
+        emit = self._emits()
+        self._check_rules(window, targets)
+        ids = [self._ids(s) for s in wanted]
+        live, on_tape = self._on_tape(window, ids)
+        leaves = [[Tensor(s.value, i) for i in own] for s, own in zip(wanted, ids, strict=True)]
+        asked = [t for group in leaves for t in group if t.id in on_tape]
+        answers = iter(derivatives.gradient(
+            [Tensor(t.value, t.id) for t in targets], asked, seeds=weights, emit=emit,
+            entries=live))
+        found = {t.id: g for t, g in zip(asked, answers, strict=True) if g is not None}
+        out = []
+        for s, own in zip(wanted, ids, strict=True):
+            parts = [found[i] for i in own if i in found]
+            if not parts and is_float(s.value):
+                parts = self._itself(targets, weights, own)
+            g = _total(parts)
+            out.append(self._answer(g, targets, s, own, zero, s.shape))
+        self._done()
+        return like(sources, out)
+
+    def jacobian(self, target: Any, sources: Any, unconnected_gradients: Any = "none",
+                 parallel_iterations: Any = None, experimental_use_pfor: bool = True) -> Any:
+        """Per source the Jacobian, target shape + source shape, in the structure of `sources`.
+
+        The last two arguments are TensorFlow's: the first says nothing here, and a loop over the
+        rows (experimental_use_pfor=False) needs a persistent tape there and here. Raises as
+        `gradient`, and E0310 where the target is not one tensor.
+        """
+        zero = _is_zero(unconnected_gradients)
+        target = _one(target, "target")
+        wanted = _tensors(sources, "source")
+        self._check_loop(experimental_use_pfor)
+        self._ask("jacobian")
+        window = self.window()
+        emit = self._emits()
+        self._check_rules(window, [target])
+        y = Tensor(target.value, target.id)
+        ids = [self._ids(s) for s in wanted]
+        live, on_tape = self._on_tape(window, ids)
+        out = []
+        for s, own in zip(wanted, ids, strict=True):
+            leaves = [Tensor(s.value, i) for i in own if i in on_tape or i == target.id]
+            parts = [j for j in derivatives.jacobian(y, leaves, emit=emit, entries=live)
+                     if j is not None]
+            g = _total(parts)
+            if g is not None and emit:
+                g = derivatives.as_derivative(g, [y], s)
+            out.append(self._answer(g, [y], s, own, zero, target.shape + s.shape))
+        self._done()
+        return like(sources, out)
+
+    def batch_jacobian(self, target: Any, source: Any, unconnected_gradients: Any = "none",
+                       parallel_iterations: Any = None, experimental_use_pfor: bool = True) -> Any:
+        """The Jacobians of row i of the target with respect to row i of the source, for all i.
+
+        target [b, ...] and source [b, ...] give [b, target's rest, source's rest], by one batched
+        sweep over the rest. None where no path joins them. Raises E0301 for shapes that do not
+        fit, and E0315 where a row of the target depends on other rows of the source: TensorFlow
+        sums over them without a word.
+        """
+        zero = _is_zero(unconnected_gradients)
+        target, source = _one(target, "target"), _one(source, "source")
+        for x, what in ((target, "target"), (source, "source")):
+            if len(x.shape) < 2:
+                raise error("E0301", f"batch_jacobian needs a {what} with a batch axis and at least"
+                            f" one more, not {show(x.shape)}", help="use jacobian")
+        b, rest = target.shape[0], target.shape[1:]
+        if source.shape[0] != b:
+            raise error("E0301", f"the target {show(target.shape)} and the source"
+                        f" {show(source.shape)} differ in their first length",
+                        help="row i of the target belongs to row i of the source")
+        self._check_loop(experimental_use_pfor)
+        self._ask("batch_jacobian")
+        window = self.window()
+        emit = self._emits()
+        self._check_rules(window, [target])
+        own = self._ids(source)
+        live, on_tape = self._on_tape(window, [own])
+        leaves = [Tensor(source.value, i) for i in own if i in on_tape or i == target.id]
+        y = Tensor(target.value, target.id)
+        m = derivatives.size(rest)
+        seeds = np.zeros((m, b, *rest))
+        for k in range(m):
+            seeds.reshape(m, b, m)[k, :, k] = 1.0
+        parts = []
+        with quiet():
+            found = reverse.reverse(
+                live, {target.id: Tensor(seeds.astype(target.dtype), None, 1)},
+                [s.id for s in leaves if s.id is not None], emit=emit)
+            for s in leaves:
+                if s.id in found:
+                    _check_rows(live, y, s, found[s.id])
+                    rows = unbatch(found[s.id] if isinstance(found[s.id], Tensor)
+                                   else Tensor(found[s.id], None, 1))
+                    order = (1, 0, *range(2, 1 + len(source.shape)))
+                    moved = transpose(rows, axes=order)
+                    part = moved.reshape(shape=(b, *rest, *source.shape[1:]))
+                    parts.append(part if emit else np.array(value_of(part)))
+        g = _total(parts)
+        if g is not None and emit:
+            g = derivatives.as_derivative(g, [y], source)
+        out = self._answer(g, [y], source, own, zero, (b, *rest, *source.shape[1:]))
+        self._done()
+        return out
+
+    def pull_back(self, target: Tensor, source: Tensor, cotangent: Any) -> Any:
+        """The bare VJP of one tensor, recorded if anyone is watching; seed axes may lead."""
+        window = self.window()
+        if target.id is None or source.id is None:
+            return None
+        with quiet():
+            return reverse.reverse(
+                window, {target.id: cotangent}, [source.id], emit=self._emits()).get(source.id)
+
+    def stats(self) -> dict[str, int]:
+        """How many entries the tape holds and how many bytes their arrays take (each once)."""
+        arrays: dict[int, int] = {}
+        for entry in self.window():
+            for value in (*entry[3], entry[4]):
+                if hasattr(value, "nbytes") and not _is_hollow(value):
+                    base = value if value.base is None else value.base
+                    arrays[id(base)] = int(getattr(base, "nbytes", value.nbytes))
+        return {"entries": len(self.window()), "bytes": sum(arrays.values()),
+                "watched": len(self.watched)}
+
+    # --- what the questions share -------------------------------------------------------------
+
+    def window(self) -> Segment:
+        """All entries that the tape holds, in order."""
+        return joined(self._segments) if self._segments else Segment()
+
+    def _ask(self, what: str) -> None:
+        """Raises E0502 or E0501; a tape that is not persistent stops recording."""
+        if not self.entered:
+            raise _never_entered(f"compute a {what.replace('_', ' ')}")
+        if self.used and not self.persistent:
+            raise error("E0501", f"the tape is used up: it answered one question, {self.used}, and"
+                        " is not persistent", help="GradientTape(persistent=True) answers many")
+        if not self.used:
+            self.used = _caller()
+        if self.recording and not self.persistent:
+            self._stop()
+
+    def _done(self) -> None:
+        if not self.persistent:
+            states = self.states
+            self._forget()
+            self.states = states  # watched_variables() still tells them
+
+    def _emits(self) -> bool:
+        """Whether the derivative has to be recorded: someone else is watching."""
+        record = records.current()
+        return bool(record.tapes or record.accumulators or record.everything)
+
+    def _ids(self, source: Tensor) -> list[int]:
+        if isinstance(source, Variable) and source in self.states:
+            return self.states[source]
+        return [] if source.id is None else [source.id]
+
+    def _on_tape(self, window: Segment, sources: Sequence[Sequence[int]]
+                 ) -> tuple[Segment, set[int]]:
+        """The entries that were on this tape, and the ids that are.
+
+        Where all sources are watched from the start, everything they reach is: no need to look.
+        """
+        asked = {i for own in sources for i in own}
+        record = self._record
+        if asked <= self.watched and not self.late and not (record and record.everything):
+            return window, asked
+        ids = reach.on_tape(window, self.watched, self.late)
+        live = Segment()
+        live.extend([entry for entry in window if entry[OUT] in ids])
+        live.scalar = window.scalar
+        return live, ids
+
+    def _itself(self, targets: Sequence[Tensor], weights: Sequence[Any], own: Sequence[int]
+                ) -> list[Any]:
+        """The gradient of a target with respect to itself, which needs no tape."""
+        return [
+            value_of(derivatives._seed(t, weights[k] if weights else None))
+            for k, t in enumerate(targets) if t.id in own and is_float(t.value)]
+
+    def _answer(self, g: Any, targets: Sequence[Tensor], source: Tensor, own: Sequence[int],
+                zero: bool, shape: tuple[int, ...]) -> Any:
+        """The gradient as a tensor; None, or the zeros that stand for it."""
+        if g is None:
+            if zero or (not self.tensorflow_semantics and is_float(source.value)
+                        and self._is_constant_derivative(targets, own)):
+                return leaf(_zeros(shape, source))
+            return None
+        return g if isinstance(g, Tensor) else leaf(g)
+
+    def _is_constant_derivative(self, targets: Sequence[Tensor], own: Sequence[int]) -> bool:
+        """Whether a target is made of derivatives that do not depend on the source: then 0."""
+        if not self.derived:
+            return False
+        window = self.window()
+        for t in targets:
+            if t.id is None or not is_float(t.value):
+                continue
+            above = reach.ancestry(window, t.id)
+            if not above.isdisjoint(own):
+                return False
+            for i in above:
+                if i in self.derived:
+                    first, with_respect_to = self.derived[i]
+                    past = reach.ancestry(window, first)
+                    if with_respect_to in own or not past.isdisjoint(own):
+                        return True
+        return False
+
+    def _check_rules(self, window: Segment, targets: Sequence[Tensor]) -> None:
+        """Raises E0503 where an ancestor of the target has no rule, as TensorFlow does."""
+        if any(entry[OP].kind == UNREGISTERED for entry in window):
+            wanted = reach.leading(window, [t.id for t in targets if t.id is not None])
+            for entry in reversed(window):
+                if entry[OUT] in wanted and entry[OP].kind == UNREGISTERED:
+                    raise reverse.without_rule(entry)
+
+    def _check_loop(self, at_once: bool) -> None:
+        if not at_once and not self.persistent:
+            raise error("E0505", "a loop over rows needs a persistent tape",
+                        help="leave experimental_use_pfor out, or say persistent=True")
+
+
+class _Pause:
+    """The context of `stop_recording`."""
+
+    __slots__ = ("tape",)
+
+    def __init__(self, tape: GradientTape) -> None:
+        self.tape = tape
+
+    def __enter__(self) -> None:
+        if not self.tape.recording:
+            raise error("E0504", "the tape is not recording", help="it is paused already")
+        self.tape._stop()
+
+    def __exit__(self, *exception: object) -> None:
+        self.tape._start()
+
+
+def _never_entered(what: str) -> GradcliError:
+    return error("E0502", f"the tape was never entered, so it cannot {what}",
+                 help="put the calculation inside `with tape:`")
+
+
+def _caller() -> str:
+    """Where the user's own code asked, as text."""
+    import sys
+
+    frame: Any = sys._getframe(1)
+    while frame is not None and "gradcli" in frame.f_globals.get("__name__", "").split("."):
+        frame = frame.f_back
+    return f"in line {frame.f_lineno} of {frame.f_code.co_filename}" if frame is not None else \
+        "earlier"
+
+
+def _is_zero(word: Any) -> bool:
+    """Raises E0312 for anything but "none" and "zero"."""
+    value = getattr(word, "value", word)
+    if value not in ("none", "zero", None):
+        raise error("E0312", f"unknown value for unconnected_gradients: {word!r}",
+                    help='"none" or "zero"')
+    return bool(value == "zero")
+
+
+def _kind(value: Any) -> str:
+    return "None" if value is None else f"the {type(value).__name__}"
+
+
+def _tensors(structure: Any, what: str) -> list[Tensor]:
+    """Raises E0310 for anything that is no tensor."""
+    found = flatten(structure)
+    for item in found:
+        if not isinstance(item, Tensor):
+            raise error("E0310", f"the {what} must be a tensor or variable, not {_kind(item)}"
+                        f" {item!r:.40}", help="make it one: gradcli.constant(...)")
+    return found
+
+
+def _one(value: Any, what: str) -> Tensor:
+    if not isinstance(value, Tensor):
+        raise error("E0310", f"the {what} must be one tensor, not {_kind(value)}",
+                    help="ask for each separately")
+    return value
+
+
+def _weights(target: Any, given: Any, count: int) -> list[Any]:
+    """Raises E0313 where their number differs, E0302 for a type that is not the target's."""
+    if given is None:
+        return []
+    if isinstance(target, (list, tuple, dict)):
+        weights = flatten(given)
+    elif isinstance(given, (list, tuple)) and not isinstance(given, Tensor) and not any(
+            isinstance(w, Tensor) for w in given):
+        weights = [np.asarray(given)]
+    else:
+        weights = list(given) if isinstance(given, (list, tuple)) else [given]
+    if len(weights) != count:
+        raise error("E0313", f"{len(weights)} output gradients for {count} targets",
+                    help="give one for each target")
+    out = []
+    for w, t in zip(weights, flatten(target), strict=True):
+        if w is not None and isinstance(w, Tensor) and is_float(t.value) and w.dtype != t.dtype:
+            raise error("E0302", f"the output gradient is {w.dtype}, the target {t.dtype}",
+                        help=f'cast it: cast(..., "{t.dtype}")')
+        if w is not None and not isinstance(w, Tensor):
+            w = np.asarray(w, dtype=t.dtype) if shape_of(np.asarray(w)) else float(w)
+        elif isinstance(w, Tensor):
+            w = w.read()
+        out.append(w)
+    return out
+
+
+def _total(parts: Sequence[Any]) -> Any:
+    total = None
+    for part in parts:
+        total = part if total is None else total + part
+    return total
+
+
+def _zeros(shape: tuple[int, ...], source: Tensor) -> Any:
+    if dtype_of(source.value) == "float64":
+        return zeros(shape)
+    if dtype_of(source.value) == "int64" and not shape:
+        return 0
+    return np.zeros(shape, dtype_of(source.value))
+
+
+def _is_hollow(value: Any) -> bool:
+    return bool(value.base is not None and value.strides and not any(value.strides))
+
+
+def _check_rows(entries: Segment, target: Tensor, source: Tensor, rows: Any) -> None:
+    """One probe: weighted row by row, the gradient must be the weighted one. Raises E0315."""
+    b, m = target.shape[0], derivatives.size(target.shape[1:])
+    if b < 2 or not m:
+        return
+    rng = np.random.default_rng(0)
+    weights = rng.uniform(1.0, 2.0, b)
+    inside = rng.uniform(1.0, 2.0, (1, m))
+    flat = np.reshape(value_of(rows), (m, b, -1))
+    expected = weights[:, None] * np.einsum("m,mbn->bn", inside[0], flat)
+    seed = (weights[:, None] * inside).reshape(target.shape)
+    record = records.current()
+    paused, record.paused = record.paused, True
+    try:
+        got = reverse.reverse(entries, {target.id: seed}, [source.id])[source.id]  # type: ignore[dict-item, list-item, index]
+    finally:
+        record.paused = paused
+    got = np.reshape(value_of(got), (b, -1))
+    scale = np.abs(flat).sum() * float(np.abs(seed).max()) + 1e-300
+    if np.isfinite(expected).all() and np.abs(got - expected).max() > 1e-9 * scale:
+        raise error("E0315", "rows of the target depend on other rows of the source",
+                    help="jacobian gives the derivatives across rows too")
+
+

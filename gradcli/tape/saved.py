@@ -1,0 +1,86 @@
+"""What an entry keeps of its operands: only what the rules of its operation read.
+
+`add` keeps nothing, `multiply` both factors, `relu` a mask. An array that no rule reads is replaced
+by a hollow one: same shape and type, one element in memory. What a rule reads is found once per
+row, by running it on probes.
+"""
+
+from __future__ import annotations
+
+from gradcli.ops.kinds import LINEAR, Op
+from gradcli.ops.lazy import np
+from gradcli.ops.values import SCALAR_TYPES
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Any
+
+# Below this many bytes a hollow array would be no smaller.
+SMALL = 256
+
+_reads: dict[str, tuple[bool, ...]] = {}
+
+
+class Probe:
+    """An operand that remembers whether anything was done with it."""
+
+    __slots__ = ("read",)
+
+    def __init__(self) -> None:
+        self.read = False
+
+    def __gradcli_apply__(self, op: Op, args: Sequence[Any], attributes: Mapping[str, Any]) -> Any:
+        for a in args:
+            if isinstance(a, Probe):
+                a.read = True
+        return Probe()
+
+    def _touch(self, *others: Any) -> Any:
+        for a in (self, *others):
+            if isinstance(a, Probe):
+                a.read = True
+        return Probe()
+
+    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = _touch
+    __truediv__ = __rtruediv__ = __pow__ = __rpow__ = __neg__ = __abs__ = _touch
+    __lt__ = __le__ = __gt__ = __ge__ = __mod__ = __rmod__ = __floordiv__ = _touch
+
+
+def saved(op: Op, values: Sequence[Any], ans: Any) -> tuple[Sequence[Any], Any]:
+    """The operand values and the answer as the entry keeps them."""
+    if op.elementwise:
+        reads = _reads.get(op.name)
+        if reads is None:
+            reads = _reads[op.name] = _read_by(op)
+    elif op.kind == LINEAR:
+        reads = (*[not op.edge(k) for k in range(len(values))], False)
+    else:
+        return values, ans
+    kept = [
+        v if needed or type(v) in SCALAR_TYPES or v.nbytes < SMALL else hollow(v)
+        for v, needed in zip(values, reads, strict=False)]
+    if op.keeps is not None and type(values[0]) not in SCALAR_TYPES:
+        kept[0] = op.keeps(values[0])
+    if not reads[-1] and type(ans) not in SCALAR_TYPES and ans.nbytes >= SMALL:
+        ans = hollow(ans)
+    return kept, ans
+
+
+def hollow(array: Any) -> Any:
+    """An array of the same shape and type that takes no memory; its elements mean nothing."""
+    return np.broadcast_to(np.zeros((), array.dtype), array.shape)
+
+
+def _read_by(op: Op) -> tuple[bool, ...]:
+    """Per argument and, last, for the answer: whether a partial of the row reads it."""
+    probes = [Probe() for _ in range(len(op.parameters) + 1)]
+    for rule in op.rules:
+        if callable(rule):
+            try:
+                result = rule(*probes)
+            except Exception:  # a rule that asks for more than arithmetic: keep everything
+                return (True,) * len(probes)
+            if isinstance(result, Probe):
+                result.read = True
+    return tuple([p.read for p in probes])

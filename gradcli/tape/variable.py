@@ -1,0 +1,204 @@
+"""Variables: values with a state that can change, as tf.Variable.
+
+A variable has one leaf id per state. Reading it inside a tape's block watches the present state;
+its gradient is the sum over all states that a tape saw, so assigning changes no recorded gradient.
+"""
+
+from __future__ import annotations
+
+from itertools import count
+
+from gradcli.errors import error
+from gradcli.ops.elementwise import positive
+from gradcli.ops.lazy import np
+from gradcli.ops.values import SCALAR_TYPES, cast, dtype_of, plain, shape_of, show
+from gradcli.tape import record as records
+from gradcli.tape.operators import slow
+from gradcli.tape.record import fresh_id
+from gradcli.tape.structure import flatten
+from gradcli.tape.tensor import Tensor, leaf, operand
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Any
+
+    from gradcli.ops.kinds import Op
+
+_serial = count(1).__next__
+
+
+def plain_value(value: Any, dtype: str | None = None) -> Any:
+    """A number, array, tensor or nested list as the engine holds it.
+
+    Raises E0302 for anything else and for rows of different lengths, E0306 where `dtype` does not
+    fit.
+    """
+    if isinstance(value, Tensor):
+        value = value.value
+    elif isinstance(value, str):
+        if dtype not in (None, "string"):
+            raise error("E0306", f"the text {value!r} is no {dtype}", help="give a number")
+        return value
+    elif type(value) is complex:
+        value = np.asarray(value)
+    elif type(value) not in SCALAR_TYPES:
+        try:
+            value = operand(value)
+        except ValueError:
+            raise error("E0302", "the rows of this list have different lengths",
+                        help="give every row as many numbers") from None
+        value = value.value if isinstance(value, Tensor) else value
+    if dtype is None or dtype_of(value) == dtype:
+        return value if type(value) in SCALAR_TYPES else np.array(value)
+    try:
+        return cast(value, dtype)
+    except (ValueError, OverflowError, TypeError):
+        raise error("E0306", f"the value is no {dtype}", help="give numbers of that type"
+                    ) from None
+
+
+def constant(value: Any, dtype: str | None = None, name: str = "") -> Tensor:
+    """A tensor that is never watched by itself, as tf.constant.
+
+    value: a number, array or nested list. dtype: such as "float32"; by default that of the value.
+    """
+    return leaf(plain_value(value, dtype_name(dtype)))
+
+
+def dtype_name(dtype: Any) -> str | None:
+    """The name of a type given as text, as NumPy's or Python's. Raises E0306 for no type."""
+    if dtype is None or isinstance(dtype, str):
+        found = dtype
+    elif dtype in (float, int, bool, complex, str):
+        found = {"float": "float64", "int": "int64", "bool": "bool", "complex": "complex128",
+                 "str": "string"}[dtype.__name__]
+    else:
+        found = np.dtype(dtype).name
+    if found is not None and found not in (
+            "float64", "float32", "int64", "int32", "bool", "string", "complex128"):
+        raise error("E0306", f"there is no type `{found}`",
+                    help="float64, float32, int64, int32, bool, string or complex128")
+    return found
+
+
+class Variable(Tensor):
+    """A value with a state, watched by a tape at its first reading if `trainable`.
+
+    initial: a number, array or nested list (a tensor's value is copied, its path is not kept).
+    Assigning keeps type and shape. Raises E0301 or E0306 for another shape or type.
+    """
+
+    __slots__ = ("_seen", "name", "serial", "trainable")
+    __hash__ = object.__hash__
+
+    def __init__(self, initial: Any, trainable: bool = True, dtype: Any = None, name: str = ""
+                 ) -> None:
+        super().__init__(plain_value(initial, dtype_name(dtype)), fresh_id())
+        self.trainable = trainable
+        self.serial = _serial()
+        self.name = name or f"Variable_{self.serial}"
+        self._seen: Tensor | None = None
+
+    def __gradcli_apply__(self, op: Op, args: Sequence[Any], attributes: Mapping[str, Any]) -> Any:
+        args = [a.read() if isinstance(a, Tensor) else a for a in args]
+        first = next(a for a in args if isinstance(a, Tensor))
+        return first.__gradcli_apply__(op, args, attributes)
+
+    def read(self) -> Tensor:
+        """The tensor of the present state; the tapes that are recording watch it."""
+        for tape in records.current().tapes:
+            tape.read(self)
+        seen = self._seen
+        if seen is None or seen.id != self.id:
+            seen = self._seen = Tensor(self.value, self.id)
+        return seen
+
+    def read_value(self) -> Tensor:
+        """A new tensor of the present value, linked to the variable."""
+        made: Tensor = positive(self)
+        return made
+
+    def assign(self, value: Any) -> Variable:
+        """Give it a new state; not differentiable, what was recorded stays as it was."""
+        new = plain_value(value)
+        if shape_of(new) != shape_of(self.value):
+            raise error("E0301", f"`{self.name}` has shape {show(self.shape)} and is assigned"
+                        f" {show(shape_of(new))}", help="a variable keeps its shape")
+        if dtype_of(new) != self.dtype:
+            if isinstance(value, Tensor) or (
+                    self.dtype in ("int64", "int32") and not _is_whole(new)):
+                raise error("E0302", f"`{self.name}` is {self.dtype} and is assigned"
+                            f" {dtype_of(new)}", help=f'cast it: cast(..., "{self.dtype}")')
+            new = plain_value(new, self.dtype)
+        self.value = new
+        self.id = fresh_id()
+        return self
+
+    def assign_add(self, delta: Any) -> Variable:
+        """Add to the state."""
+        return self.assign(self._moved("add", delta))
+
+    def assign_sub(self, delta: Any) -> Variable:
+        """Subtract from the state."""
+        return self.assign(self._moved("subtract", delta))
+
+    def _moved(self, name: str, delta: Any) -> Any:
+        given = plain_value(delta)
+        if isinstance(delta, Tensor) and dtype_of(given) != self.dtype:
+            raise error("E0302", f"`{self.name}` is {self.dtype} and the change is"
+                        f" {dtype_of(given)}", help=f'cast it: cast(..., "{self.dtype}")')
+        with np.errstate(all="ignore") if type(given) not in SCALAR_TYPES else _Nothing():
+            new = self.value + given if name == "add" else self.value - given
+        return plain(new)
+
+    def __repr__(self) -> str:
+        return f"Variable({self.value!r}, name={self.name!r})"
+
+
+class _Nothing:
+    def __enter__(self) -> None: ...
+
+    def __exit__(self, *exception: object) -> None: ...
+
+
+def _is_whole(value: Any) -> bool:
+    if type(value) in SCALAR_TYPES:
+        return bool(value == value // 1)
+    return bool(np.all(value == np.floor(value)))
+
+
+slow(Variable)
+
+
+class Module:
+    """Something that owns variables: as attributes, in lists, in dictionaries or in other modules.
+
+        class Dense(gradcli.Module):
+            def __init__(self, n, m):
+                self.w = gradcli.Variable(gradcli.ops.normal(n, m, seed=1))
+    """
+
+    @property
+    def variables(self) -> list[Variable]:
+        """All variables, in the order in which the attributes were set, each once."""
+        found: dict[int, Variable] = {}
+        seen: set[int] = set()
+        pending: list[Any] = [self]
+        while pending:
+            item = pending.pop()
+            if id(item) in seen:
+                continue
+            seen.add(id(item))
+            if isinstance(item, Variable):
+                found.setdefault(id(item), item)
+            elif isinstance(item, Module):
+                pending += reversed(list(vars(item).values()))
+            elif isinstance(item, (list, tuple, dict)):
+                pending += reversed(flatten(item))
+        return list(found.values())
+
+    @property
+    def trainable_variables(self) -> list[Variable]:
+        """The variables that training changes."""
+        return [v for v in self.variables if v.trainable]
