@@ -1,0 +1,307 @@
+"""Linear systems: solutions, inverses and determinants.
+
+Derivatives: Giles (2008), An extended collection of matrix derivative results, section 2.
+"""
+
+from __future__ import annotations
+
+from gradcli.errors import error
+from gradcli.ops.kinds import composite, general
+from gradcli.ops.lazy import np
+from gradcli.ops.linalg import matmul
+from gradcli.ops.matrices import (
+    aligned,
+    column,
+    flip,
+    need_square,
+    same_stack,
+    square_matrix,
+    trace,
+    tril,
+    triu,
+)
+from gradcli.ops.reductions import sum_
+from gradcli.ops.shapes import reshape
+from gradcli.ops.values import check_bytes, shape_of, show
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    from gradcli.ops.values import Shape
+
+MATRIX = ((-3.0, 3.0),)
+
+
+def singular(name: str) -> Exception:
+    """The error for a matrix that has no inverse."""
+    return error("E0404", f"`{name}`: the matrix is singular, it has no inverse",
+                 help="pinv(A) and lstsq(A, b) take such matrices too")
+
+
+# --- solutions --------------------------------------------------------------------------------
+
+
+def need_system(name: str, a: Shape, b: Shape) -> None:
+    """Raises E0301 where a and b are not a square matrix and its right side."""
+    need_square(name, a)
+    if not b or b[-1 if len(b) == 1 else -2] != a[-1]:
+        raise error("E0301", f"`{name}` cannot take the right side {show(b)} for a matrix of shape"
+                    f" {show(a)}",
+                    help="a vector, or a matrix with as many rows as the left side has")
+    if len(b) > 1:
+        same_stack(name, a, b)
+
+
+def _solve_prepare(shapes: Sequence[Shape], adjoint: Any) -> dict[str, Any]:
+    need_system("solve", *shapes)
+    return {"adjoint": bool(adjoint)}
+
+
+def _solve(cores: Sequence[int], a: Any, b: Any, adjoint: bool) -> Any:
+    vector = cores[1] == 1
+    if vector:
+        b = b[..., None]
+    a, b = aligned((cores[0], cores[1] + vector), a, b)
+    if adjoint:
+        a = np.swapaxes(a, -1, -2)
+    elements = 8.0
+    for n in np.broadcast_shapes(a.shape[:-2], b.shape[:-2]):
+        elements *= n
+    check_bytes(elements * b.shape[-1] * b.shape[-2])
+    # An upper triangle is its own LU decomposition, so that the solution is a mere substitution,
+    # which is accurate element by element (Higham 2002, chapter 8); a lower one is turned round.
+    turned = a.size > 1 and not np.any(np.triu(a, 1))
+    if turned:
+        a, b = a[..., ::-1, ::-1], b[..., ::-1, :]
+    try:
+        x = np.linalg.solve(a, b)
+    except np.linalg.LinAlgError:
+        raise singular("solve") from None
+    if turned:
+        x = x[..., ::-1, :]
+    return x[..., 0] if vector else x
+
+
+def _solved(a: Any, b: Any, adjoint: bool, vector: bool) -> Any:
+    """`solve` for a right side that may be a stack of vectors."""
+    if not vector:
+        return solve(a, b, adjoint=adjoint)
+    x = solve(a, column(b), adjoint=adjoint)
+    return reshape(x, shape=shape_of(x)[:-1])
+
+
+def _solve_a(g: Any, ans: Any, a: Any, b: Any, adjoint: bool) -> Any:
+    vector = len(shape_of(b)) == 1
+    y = _solved(a, g, not adjoint, vector)
+    if vector:
+        ans, y = column(ans), column(y)
+    return -matmul(ans, flip(y)) if adjoint else -matmul(y, flip(ans))
+
+
+def _solve_jvp(tangents: Sequence[Any], ans: Any, a: Any, b: Any, adjoint: bool) -> Any:
+    moved, right = tangents
+    vector = len(shape_of(b)) == 1
+    if vector:
+        ans = column(ans)
+        right = None if right is None else column(right)
+    if moved is not None:
+        change = matmul(flip(moved) if adjoint else moved, ans)
+        right = -change if right is None else right - change
+    x = solve(a, right, adjoint=adjoint)
+    return reshape(x, shape=shape_of(x)[:-1]) if vector else x
+
+
+solve = general(
+    "solve", "a b", _solve_a,
+    lambda g, ans, a, b, adjoint: _solved(a, g, not adjoint, len(shape_of(b)) == 1),
+    jvp=_solve_jvp, aliases="matrix_solve", attributes={"adjoint": False}, prepare=_solve_prepare,
+    arrays=_solve, samples=MATRIX * 2, latex=r"{0}^{{-1}} {1}", domain="det(a) != 0",
+    doc="x with a @ x = b for a vector or a matrix b; adjoint=true: a.T @ x = b")
+
+
+def _triangular_solve(a: Any, b: Any, lower: Any = True, adjoint: Any = False) -> Any:
+    need_system("triangular_solve", shape_of(a), shape_of(b))
+    return solve(tril(a) if lower else triu(a), b, adjoint=adjoint)
+
+
+triangular_solve = composite(
+    "triangular_solve", "a b", _triangular_solve, aliases="matrix_triangular_solve",
+    attributes={"lower": True, "adjoint": False}, samples=MATRIX * 2, latex=r"{0}^{{-1}} {1}",
+    domain="no zero on the diagonal",
+    doc="solve with the lower (lower=false: upper) triangle of a; the other is not read")
+
+
+def _cholesky_solve(chol: Any, b: Any) -> Any:
+    need_system("cholesky_solve", shape_of(chol), shape_of(b))
+    lower = tril(chol)
+    return _solved(lower, solve(lower, b), True, len(shape_of(b)) == 1)
+
+
+cholesky_solve = composite(
+    "cholesky_solve", "chol b", _cholesky_solve, samples=MATRIX * 2,
+    latex=r"\left({0} {0}^\mathsf{{T}}\right)^{{-1}} {1}",
+    doc="x with L @ L.T @ x = b for the factor L = cholesky(A)")
+
+
+def _inv(cores: Sequence[int], x: Any) -> Any:
+    try:
+        return np.linalg.inv(x)
+    except np.linalg.LinAlgError:
+        raise singular("inv") from None
+
+
+inv = general(
+    "inv", "x", lambda g, ans, x: -matmul(matmul(flip(ans), g), flip(ans)),
+    jvp=lambda tangents, ans, x: -matmul(matmul(ans, tangents[0]), ans),
+    aliases="inverse matrix_inverse", prepare=square_matrix("inv"), arrays=_inv, samples=MATRIX,
+    latex=r"{0}^{{-1}}", domain="det(x) != 0", doc="the inverse of a matrix, or of each")
+
+# --- determinants -----------------------------------------------------------------------------
+
+
+def _as_matrix(g: Any) -> Any:
+    return reshape(g, shape=(*shape_of(g), 1, 1))
+
+
+det = general(
+    "det", "x", lambda g, ans, x: _as_matrix(g) * cofactor(x),
+    jvp=lambda tangents, ans, x: sum_(tangents[0] * cofactor(x), axis=[-2, -1]),
+    aliases="matrix_determinant", prepare=square_matrix("det"), samples=MATRIX,
+    arrays=lambda cores, x: np.linalg.det(x), latex=r"\det {0}",
+    doc="determinant; its derivative is the matrix of cofactors, of singular matrices too")
+
+
+# Nothing is divided in what follows, so singular matrices need no care. Up to three rows, the
+# cofactors of a matrix are the cross products of its rows (a smaller one is filled up with ones on
+# the diagonal). With more, A = U S V^T turns them into products of singular values, for
+# cof(A) = det(U) det(V) U cof(S) V^T.
+
+
+def _filled(a: Any, diagonal: float) -> Any:
+    n = a.shape[-1]
+    out = np.zeros((*a.shape[:-2], 3, 3), dtype=np.result_type(a, np.float32))
+    out[..., range(n, 3), range(n, 3)] = diagonal
+    out[..., :n, :n] = a
+    return out
+
+
+def _factors(a: Any) -> tuple[Any, Any, Any, Any, Any]:
+    """U, s, V^T, the sign of det(U) det(V), and which matrices hold NaN or infinity."""
+    broken = ~np.all(np.isfinite(a), axis=(-2, -1), keepdims=True)
+    u, s, vt = np.linalg.svd(np.where(broken, 0, a))
+    sign = np.sign(np.linalg.det(u) * np.linalg.det(vt))[..., None, None]
+    return u, s, vt, sign, broken
+
+
+def _cofactor(cores: Sequence[int], x: Any) -> Any:
+    n = x.shape[-1]
+    if n <= 3:
+        a = _filled(x, 1.0)
+        rows = [np.cross(a[..., (i + 1) % 3, :], a[..., (i + 2) % 3, :]) for i in range(3)]
+        return np.stack(rows, axis=-2)[..., :n, :n]
+    u, s, vt, sign, broken = _factors(x)
+    before, after = _products(s)
+    return np.where(broken, np.nan, sign * (u * (before * after)[..., None, :]) @ vt)
+
+
+def _products(s: Any) -> tuple[Any, Any]:
+    """Per element the product of all before it, and of all after it."""
+    one = np.ones_like(s[..., :1])
+    before = np.cumprod(np.concatenate([one, s[..., :-1]], axis=-1), axis=-1)
+    after = np.cumprod(np.concatenate([one, s[..., :0:-1]], axis=-1), axis=-1)[..., ::-1]
+    return before, after
+
+
+def _pair_products(s: Any) -> Any:
+    """At [i, j] the product of all elements but i and j; 0 on the diagonal."""
+    n = s.shape[-1]
+    between = np.ones((*s.shape, n), dtype=s.dtype)
+    for j in range(2, n):
+        between[..., :j - 1, j] = between[..., :j - 1, j - 1] * s[..., j - 1:j]
+    before, after = _products(s)
+    upper = np.triu(before[..., :, None] * between * after[..., None, :], 1)
+    return upper + np.swapaxes(upper, -1, -2)
+
+
+def _cofactor_slope(cores: Sequence[int], a: Any, e: Any) -> Any:
+    a, e = np.broadcast_arrays(*aligned(cores, a, e))
+    n = a.shape[-1]
+    if n <= 3:
+        a, e = _filled(a, 1.0), _filled(e, 0.0)
+        rows = []
+        for i in range(3):
+            j, k = (i + 1) % 3, (i + 2) % 3
+            rows.append(np.cross(e[..., j, :], a[..., k, :]) + np.cross(a[..., j, :], e[..., k, :]))
+        return np.stack(rows, axis=-2)[..., :n, :n]
+    u, s, vt, sign, broken = _factors(a)
+    pairs = _pair_products(s)
+    turned = np.swapaxes(u, -1, -2) @ e @ np.swapaxes(vt, -1, -2)
+    own = np.diagonal(turned, 0, -2, -1)
+    change = -pairs * np.swapaxes(turned, -1, -2)
+    at = np.arange(n)
+    change[..., at, at] = np.sum(pairs * own[..., None, :], axis=-1)
+    return np.where(broken, np.nan, sign * (u @ change @ vt))
+
+
+# The slope of the cofactors is the second derivative of a polynomial, so it is its own transpose.
+cofactor = general(
+    "cofactor", "x", lambda g, ans, x: cofactor_slope(x, g),
+    jvp=lambda tangents, ans, x: cofactor_slope(x, tangents[0]),
+    prepare=square_matrix("cofactor"), arrays=_cofactor, samples=MATRIX,
+    latex=r"\operatorname{{cof}}\left({0}\right)",
+    doc="cofactors, the derivative of the determinant: det(x)*inv(x).T where x has an inverse")
+
+
+def _third(a: Any, e: Any, f: Any) -> Any:
+    """The third derivative of the determinant, in directions e and f, of a regular matrix.
+
+    From cof(A) = det(A) A^-T and Jacobi's formula, differentiated twice.
+    """
+    x = inv(a)
+    xe, xf = matmul(x, e), matmul(x, f)
+    te, tf = _as_matrix(trace(xe)), _as_matrix(trace(xf))
+    ef, fe = matmul(xe, xf), matmul(xf, xe)
+    both = (te * tf - _as_matrix(trace(ef))) * x - te * matmul(xf, x) - tf * matmul(xe, x)
+    return _as_matrix(det(a)) * flip(both + matmul(ef, x) + matmul(fe, x))
+
+
+def _slope_jvp(tangents: Sequence[Any], ans: Any, a: Any, e: Any) -> Any:
+    moved, turned = tangents
+    parts = []
+    if moved is not None:
+        parts.append(_third(a, e, moved))
+    if turned is not None:
+        parts.append(cofactor_slope(a, turned))
+    return parts[0] if len(parts) == 1 else parts[0] + parts[1]
+
+
+cofactor_slope = general(
+    "cofactor_slope", "a e", lambda g, ans, a, e: _third(a, e, g),
+    lambda g, ans, a, e: cofactor_slope(a, g), jvp=_slope_jvp, arrays=_cofactor_slope,
+    samples=MATRIX * 2, latex=r"\operatorname{{cof}}'\left({0}\right) {1}",
+    doc="the change of the cofactors of a in the direction e")
+
+det_sign = general(
+    "det_sign", "x", lambda g, ans, x: _as_matrix(g) * np.zeros(shape_of(x)),
+    jvp=lambda tangents, ans, x: sum_(tangents[0] * 0.0, axis=[-2, -1]),
+    prepare=square_matrix("slogdet"), arrays=lambda cores, x: np.linalg.slogdet(x)[0],
+    kink=lambda ans, x: np.equal(ans, 0.0), kinks="jumps where the matrix is singular",
+    samples=MATRIX, latex=r"\operatorname{{sign}} \det {0}", doc="the sign of the determinant")
+
+
+def _inverse_of(x: Any) -> Any:
+    return flip(inv(x))
+
+
+logabsdet = general(
+    "logabsdet", "x", lambda g, ans, x: _as_matrix(g) * _inverse_of(x),
+    jvp=lambda tangents, ans, x: sum_(tangents[0] * _inverse_of(x), axis=[-2, -1]),
+    prepare=square_matrix("logabsdet"), arrays=lambda cores, x: np.linalg.slogdet(x)[1],
+    samples=MATRIX, latex=r"\ln \left|\det {0}\right|", domain="det(x) != 0",
+    doc="log(abs(det(x))) without overflow")
+slogdet = composite(
+    "slogdet", "x", lambda x: [det_sign(x), logabsdet(x)], aliases="log_matrix_determinant",
+    samples=MATRIX, latex=r"\ln \left|\det {0}\right|",
+    doc="[sign, logarithm of the absolute value] of the determinant: s, l = slogdet(A)")
