@@ -24,12 +24,14 @@ from gradcli.tape.tensor import Tensor, value_of
 
 __all__ = [
     "Hessian", "ancestry", "as_derivative", "derivative_constant", "gradient", "hessian",
-    "jacobian", "jvp"]
+    "jacobian", "jvp", "size"]
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from typing import Any
+
+    from gradcli.tape.record import Segment
 
 # Below this many float operations a loop over seeds beats loading NumPy (70 ms at 0.2 us each).
 FLOAT_LOOP = 300_000
@@ -120,27 +122,28 @@ def _rows(rows: list[tuple[int, Tensor]], sources: Sequence[Tensor]) -> dict[tup
     return out
 
 
-def derivative_constant(target: Any, source: Tensor) -> bool:
+def derivative_constant(target: Any, source: Tensor, entries: Segment | None = None,
+                        derived: Mapping[int, tuple[int, int]] | None = None) -> bool:
     """Whether `target` is made of derivatives that do not depend on `source`: then 0 is the answer.
 
     True if an ancestor of `target` is a derivative of something that `source` reaches, and no path,
     cut or not, joins `source` and `target` (else the missing link has to be explained, not hidden).
+    entries, derived: the window and which of its values are derivatives; by default those of the
+    current record.
     """
-    derived = records.current().derived
-    if source.id is None:
+    record = records.current()
+    entries = record.history() if entries is None else entries
+    derived = record.derived if derived is None else derived
+    if source.id is None or not isinstance(target, Tensor) or target.id is None:
         return False
-    if not isinstance(target, Tensor) or target.id is None:
-        return False
-    ancestors = ancestry(target.id)
+    ancestors = reach.ancestry(entries, target.id)
     if source.id in ancestors:
         return False
     return any(
-        i in derived and source.id in ancestry(derived[i][0])
+        i in derived and source.id in reach.ancestry(entries, derived[i][0])
         for i in ancestors)
 
 
 def ancestry(id: int) -> set[int]:
     """All ids that went into a value, itself included, by any kind of argument."""
     return reach.ancestry(records.current().history(), id)
-
-

@@ -16,15 +16,18 @@ from gradcli.lang.parser import parse
 from gradcli.lang.structures import is_number
 from gradcli.ops.values import dtype_of, is_float, limits
 from gradcli.source import Source, read
+from gradcli.tape.record import Record
 from gradcli.tape.tensor import Tensor, leaf, value_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from typing import Any
 
     from gradcli.errors import Span
-    from gradcli.lang.run import Binding, Run
+    from gradcli.lang.run import Binding, Printed, Run
+
+    Progress = Callable[[Iterable[Any], int | None], Iterable[Any]]
 
 
 class Target:
@@ -53,13 +56,21 @@ class Program:
     # --- running ------------------------------------------------------------------------------
 
     def run(self, at: Mapping[str, Any] | None = None, *, max_steps: int = MAX_STEPS,
-            max_bytes: float | None = None, explain: bool = True) -> Run:
+            max_bytes: float | None = None, explain: bool = True, tape: str | None = None,
+            tf: bool = False, output: Callable[[Printed], None] | None = None,
+            progress: Progress | None = None, weigh: bool = False) -> Run:
         """Run with the given values of inputs and variables (floats, lists or arrays).
 
         max_bytes: what one array may take, by default half of the machine. explain: tell why a
-        gradient is None that the program calculates with.
+        gradient is None that the program calculates with. tape: which tape of the file answers
+        questions, by default the last to close. tf: None where TensorFlow says None. output: what
+        each `print` is handed to, instead of being kept. progress: wraps what a loop of the top
+        level goes over, and how many items it has. weigh: count what each tape holds at its
+        end. Raises E0505 for a tape that there is not.
         """
         interpreter = self._interpreter(at, max_steps)
+        interpreter.tf, interpreter.output, interpreter.progress = tf, output, progress
+        interpreter.weigh = weigh
         # The budget stays: the derivatives that are asked of the run are under it as well.
         limits.max_bytes = _half_of_memory() if max_bytes is None else max_bytes
         try:
@@ -73,13 +84,32 @@ class Program:
                     diagnostic.notes = (*diagnostic.notes, why.message)
             raise
         self._check_given(run, interpreter.given)
+        self._choose(run, tape)
         return run
 
-    def logged_run(self, at: Mapping[str, Any]) -> Run:
-        """A second run that also keeps its branches, for explanations; one that fails is kept as
-        far as it came.
+    def _choose(self, run: Run, name: str | None) -> None:
+        """From here on the record of the run is what a tape of the file has seen."""
+        if name is not None and name not in run.tapes:
+            raise GradcliError(Diagnostic(
+                "E0505", f"`{self.source.name}` has no tape named `{name}`",
+                span=(0, len(name)), source=Source(name, "--tape"),
+                help=f"its tapes are {', '.join(run.tapes)}" if run.tapes else
+                "leave out --tape: one tape covers the whole file"))
+        if not run.record.everything:
+            tapes = list(run.tapes.values())
+            if tapes:
+                tape = tapes[-1] if name is None else run.tapes[name]
+                run.record, run.on_tape = tape.view(), tape.sources()
+            else:
+                run.record, run.on_tape = Record(), set()
+
+    def logged_run(self, at: Mapping[str, Any], output: Callable[[Printed], None] | None = None
+                   ) -> Run:
+        """A second run that keeps everything and its branches, for explanations; one that fails is
+        kept as far as it came.
         """
         interpreter = self._interpreter(at, MAX_STEPS, log=True)
+        interpreter.output = output or (lambda printed: None)
         try:
             return interpreter.execute(self.statements)
         except GradcliError:
@@ -96,7 +126,7 @@ class Program:
             name: value for name, value in given.items()
             if name in self.names.inputs or name in self.names.early
             or (name in CONSTANTS and name not in self.names.bound)}
-        return Interpreter(self.source, undeclared, given, max_steps, log)
+        return Interpreter(self.source, undeclared, given, max_steps, self.names.tapes, log)
 
     def _check_given(self, run: Run, given: Mapping[str, Any]) -> None:
         """A value for a name that is computed would be ignored: E0204."""
@@ -123,7 +153,7 @@ class Program:
 
     def _default_target(self, run: Run) -> Target:
         if run.results:
-            value, span = run.results[-1]
+            span, value = list(run.results.items())[-1]
             return Target(self.unnamed(), value, span, self.source)
         if run.last is not None:
             binding = run.bindings[run.last][-1]
@@ -142,7 +172,8 @@ class Program:
                 parts.append(Target(
                     name, bindings[-1].value, bindings[-1].span, self.source))
             elif name == self.unnamed() and run.results:
-                parts.append(Target(name, *run.results[-1], self.source))
+                span, value = list(run.results.items())[-1]
+                parts.append(Target(name, value, span, self.source))
             else:
                 raise self._no_such_name(name, "--of")
         if len(parts) == 1:
@@ -243,7 +274,7 @@ class Program:
             target = self.targets(run, [of] if of else ())[0]
             sources = self.sources(run, _names(wrt))
             blocks = calculus.hessian(
-                tensor_of(target), [_watched(s) for s in sources]).blocks
+                tensor_of(target), [_watched(s, run) for s in sources]).blocks
         return {
             row.name: {column.name: blocks[i, j] for j, column in enumerate(sources)}
             for i, row in enumerate(sources)}
@@ -254,7 +285,7 @@ class Program:
         with run.record:
             target = self.targets(run, [of] if of else ())[0]
             sources = self.sources(run, _names(wrt))
-            answers = question(target, [_watched(s) for s in sources])
+            answers = question(target, [_watched(s, run) for s in sources])
         return {s.name: g for s, g in zip(sources, answers, strict=True)}
 
 
@@ -271,9 +302,11 @@ def _names(wrt: str | Sequence[str] | None) -> list[str]:
     return names
 
 
-def _watched(source: Binding) -> Tensor:
+def _watched(source: Binding, run: Run) -> Tensor:
     """What is differentiated with respect to: of a const, a value that nothing reaches."""
     tensor: Tensor = source.value
+    if run.on_tape is not None:
+        return tensor if tensor.id in run.on_tape else leaf(tensor.value)
     return leaf(tensor.value) if source.kind in ("constant", "nontrainable") else tensor
 
 
@@ -308,7 +341,7 @@ def tensor_of(target: Target) -> Tensor:
         for d in problem.diagnostics:
             d.span, d.source = d.span or target.span, d.source or target.source
         raise
-    return value if isinstance(value, Tensor) else leaf(value)
+    return value.read() if isinstance(value, Tensor) else leaf(value)
 
 
 def parts(target: Target) -> list[Tensor]:

@@ -7,6 +7,8 @@ import inspect
 import string
 
 import pytest
+from test_ops_arrays import ARRAY_STEPS, ARRAYS
+from test_ops_layers import CALLS, MADE
 
 from gradcli.ops import INTERNAL, NAMES, TABLE, kinds, lookup, special_derivatives, special_floats
 from gradcli.ops.describe import describe
@@ -25,13 +27,14 @@ ROWS = list(TABLE.values())
 RULES = [pytest.param(op, k, id=f"{op.name}-{k}")
          for op in ROWS if op.kind == ELEMENTWISE
          for k, rule in enumerate(op.rules) if callable(rule)]
-MAKERS = {"zeros", "ones", "full", "eye", "linspace", "arange", "normal", "uniform"}
+MAKERS = {"zeros", "ones", "full", "eye", "linspace", "arange", "normal", "uniform", "logspace",
+          "geomspace", "global_norm", "clip_by_global_norm", *MADE}
 # Rows that move elements: formulas show what they do, not a sign of their own.
 WITHOUT_LATEX = {
     "isnan", "isfinite", "shape", "size", "zeros_like", "ones_like", "cast_float", "cast_other",
     "cast", "int", "float", "float32", "int32", "bool", "string", "lowered_exponent", "reshape",
     "align", "broadcast_to", "sum_to", "index", "put", "concat", "stack", "sum_batch", "spread",
-    "unbatch", "rebatch", *MAKERS}
+    "unbatch", "rebatch", *MAKERS, *ARRAYS, *ARRAY_STEPS, *CALLS}
 
 
 def each(rows: list[Op]) -> pytest.MarkDecorator:
@@ -73,7 +76,7 @@ def test_every_row_tells_about_itself(op: Op) -> None:
     assert all(low < high for low, high in op.samples)
     assert bool(op.latex) == (op.name not in WITHOUT_LATEX)
     assert len(op.roles) == len(op.parameters)
-    assert set(op.roles) <= {"data", "condition", "index", "shape"}
+    assert set(op.roles) <= {"data", "condition", "index", "shape", "text"}
     if op.kind in (FLAT, STOP) and op.latex and op.name != "stop_gradient":
         assert op.substitute, "a missing derivative says what to write instead"
 

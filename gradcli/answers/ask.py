@@ -23,20 +23,25 @@ class Ask:
 
     at: values by name. of: targets, a comma list being a sum. mode: "reverse", "forward" or
     "finite". output_gradient: weights of the target. watch: constants to watch. tf: TensorFlow's
-    rule that only trainable variables and watched names count. verbose: with notes on operations
-    that a function of the file hides.
+    rule that only trainable variables and watched names count. tape: which of the file's. verbose:
+    with notes on operations that a function of the file hides. on_tape, said: of the last run, what
+    a tape of the file saw and what `watch(x)` named.
     """
 
-    __slots__ = ("at", "eig", "max_bytes", "max_steps", "mode", "of", "output_gradient", "program",
-                 "tf", "unconnected", "verbose", "verify", "watch", "wrt")
+    __slots__ = (
+        "at", "eig", "max_bytes", "max_steps", "mode", "of", "on_tape", "output_gradient",
+        "program", "said", "tape", "tf", "unconnected", "verbose", "verify", "watch", "wrt")
 
     def __init__(self, program: Program, *, at: Mapping[str, Any] | None = None,
                  of: Sequence[str] = (), wrt: Sequence[str] = (), mode: str = "reverse",
                  unconnected: str = "none", output_gradient: Any = None,
                  watch: Sequence[str] = (), tf: bool = False, verify: bool = False,
                  eig: bool = False, verbose: bool = False, max_steps: int = MAX_STEPS,
-                 max_bytes: float | None = None) -> None:
+                 max_bytes: float | None = None, tape: str | None = None) -> None:
         self.program = program
+        self.tape = tape
+        self.on_tape: set[int] | None = None
+        self.said: set[int] = set()
         self.at = dict(at or {})
         self.of = list(of)
         self.wrt = list(wrt)
@@ -53,8 +58,10 @@ class Ask:
 
     def run(self, changed: Mapping[str, Any] | None = None) -> Run:
         """The program at the point, with some values changed."""
-        return self.program.run({**self.at, **(changed or {})}, max_steps=self.max_steps,
-                                max_bytes=self.max_bytes)
+        run = self.program.run({**self.at, **(changed or {})}, max_steps=self.max_steps,
+                               max_bytes=self.max_bytes, tape=self.tape, tf=self.tf)
+        self.on_tape, self.said = run.on_tape, run.watched
+        return run
 
     def same_target(self, run: Run, target: Target) -> Target:
         """The target of another run of the same program."""
@@ -63,7 +70,11 @@ class Ask:
 
     def watched(self, binding: Binding) -> bool:
         """The command line watches what --wrt names, but not a const or trainable=false."""
+        if self.on_tape is not None:
+            return binding.value.id in self.on_tape
         if binding.name in self.watch or binding.kind == "variable":
+            return True
+        if binding.value.id in self.said:
             return True
         return not self.tf and binding.kind not in ("constant", "nontrainable")
 

@@ -10,8 +10,8 @@ if TYPE_CHECKING:
 
     from gradcli.answers.ask import Answer, Ask
     from gradcli.errors import Span
-    from gradcli.explain.none import Reason
     from gradcli.explain.notes import Note
+    from gradcli.explain.reason import Reason
 
 
 def data(value: Any) -> Any:

@@ -98,8 +98,8 @@ def _told(ask: Ask, run: Run, target: Target, bindings: list[Binding], found: ca
             why = [*causes.get(i, ()), *(causes.get(j, ()) if j != i else ())]
             block = zeros(whole) if ask.unconnected == "zero" else None
         elif (i, j) in found.constant:
-            from gradcli.explain.none import Reason
             from gradcli.explain.notes import Note
+            from gradcli.explain.reason import Reason
 
             constant = Note("derivative-constant", f"the first derivative in {bindings[i].name}"
                             f" does not depend on {bindings[j].name}", target.span)

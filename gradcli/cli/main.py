@@ -68,6 +68,10 @@ def dispatch(command: str, values: dict[str, Any], environment: Environment) -> 
             from gradcli.cli.commands import ops
 
             return ops.run(values, environment)
+        if command == "run":
+            from gradcli.cli.commands import program
+
+            return program.run(values, environment)
         from gradcli.cli.commands import question
 
         return question.run(command, values, environment)

@@ -15,7 +15,8 @@ FORMATS = ("table", "plain", "json", "ndjson", "csv", "tsv", "markdown", "latex"
 FIRST = ("grad", "jac")
 DERIVATIVES = (*FIRST, "hess")
 QUESTIONS = (*DERIVATIVES, "eval")
-ALL = (*QUESTIONS, "ops")
+PROGRAMS = (*QUESTIONS, "run")
+ALL = (*PROGRAMS, "ops")
 
 
 class Option:
@@ -40,13 +41,13 @@ class Option:
 
 OPTIONS = (
     Option("expression", "-e --expression", "text", "A formula instead of a file.",
-           commands=QUESTIONS, metavar="TEXT"),
+           commands=PROGRAMS, metavar="TEXT"),
     Option("wrt", "--wrt", "list", "Sources, such as x,y; by default every trainable variable and"
            " input.", commands=DERIVATIVES, metavar="NAME[,NAME]"),
     Option("of", "--of", "list", "Targets; a,b is the sum of both, repeating the option gives one"
            " table each. By default the last result.", commands=QUESTIONS, metavar="NAME[,NAME]"),
     Option("at", "--at", "list", "Values of inputs and variables: x=3,y=[1,2].",
-           commands=QUESTIONS, metavar="NAME=VALUE"),
+           commands=PROGRAMS, metavar="NAME=VALUE"),
     Option("mode", "--mode", "text", "How: reverse, forward or finite differences.",
            commands=DERIVATIVES, default="reverse", choices=("reverse", "forward", "finite")),
     Option("verify", "--verify", "flag", "Check each derivative by finite differences; exit 1 if"
@@ -59,7 +60,7 @@ OPTIONS = (
     Option("watch", "--watch", "list", "Constants and untrainable variables to watch.",
            commands=DERIVATIVES, metavar="NAME[,NAME]"),
     Option("tf", "--tf", "flag", "TensorFlow's rule: only trainable variables and watched names"
-           " have gradients.", commands=DERIVATIVES),
+           " have gradients.", commands=(*DERIVATIVES, "run")),
     Option("tape", "--tape", "text", "Which tape of the file answers.", commands=DERIVATIVES,
            metavar="NAME"),
     Option("format", "--format", "text", "Output format; by default a table on a terminal, plain"
@@ -74,14 +75,14 @@ OPTIONS = (
     Option("quiet", "-q --quiet", "flag", "Results only, no notes.", commands=ALL),
     Option("verbose", "-v --verbose", "count", "Say more on standard error.", commands=ALL),
     Option("max_steps", "--max-steps", "number", "Budget of steps (10,000,000).",
-           commands=QUESTIONS, metavar="N"),
+           commands=PROGRAMS, metavar="N"),
     Option("max_memory", "--max-memory", "text", "Budget of one array, such as 2G; by default half"
-           " of the machine.", commands=QUESTIONS, metavar="BYTES"),
+           " of the machine.", commands=PROGRAMS, metavar="BYTES"),
     Option("timeout", "--timeout", "text", "Budget of wall time, in seconds.",
-           commands=QUESTIONS, metavar="SECONDS"),
+           commands=PROGRAMS, metavar="SECONDS"),
 )
 
-ARGUMENTS = {"ops": "name", **dict.fromkeys(QUESTIONS, "file")}
+ARGUMENTS = {"ops": "name", **dict.fromkeys(PROGRAMS, "file")}
 """The one positional argument of each command."""
 
 SUMMARIES = {
@@ -89,6 +90,7 @@ SUMMARIES = {
     "jac": "Jacobian: target shape + source shape.",
     "hess": "Hessian: second derivatives, as a matrix or in blocks.",
     "eval": "Values only.",
+    "run": "Run a program: its print statements, loops and expectations.",
     "ops": "The operation table, or one operation with its rule, domain and kinks.",
 }
 
@@ -98,6 +100,8 @@ EXAMPLES = {
     "jac": ("gradcli jac -e '[r*cos(t), r*sin(t)]' --wrt r,t --at r=2,t=0.5",),
     "hess": ("gradcli hess -e '100(y-x^2)^2+(1-x)^2' --wrt x,y --at x=-1.2,y=1 --eig",),
     "eval": ("gradcli eval expr.txt", "gradcli eval -e '2^10'"),
+    "run": ("gradcli run train.txt", "gradcli run train.txt --format json",
+            "gradcli run train.txt -v"),
     "ops": ("gradcli ops", "gradcli ops tanh"),
 }
 

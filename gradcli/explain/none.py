@@ -10,10 +10,12 @@ before it is offered: `fix_works` tells.
 from __future__ import annotations
 
 from gradcli import calculus
+from gradcli.explain.reason import Reason
 from gradcli.ops.kinds import FLAT
 from gradcli.ops.values import dtype_of, is_float
 from gradcli.tape.record import ANS, IDS, OP, OUT, PLACE
 from gradcli.tape.tensor import Tensor
+from gradcli.tape.variable import Variable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
 
     from gradcli.errors import Span
     from gradcli.lang.calls import NoGradient
+    from gradcli.lang.file_tape import FileTape
     from gradcli.lang.run import Binding, Run
     from gradcli.program import Program, Target
     from gradcli.tape.record import Entry
@@ -29,40 +32,27 @@ if TYPE_CHECKING:
     Edit = tuple[int, int, str]
 
 
-class Reason:
-    """One cause. edit: the change of the text that would mend it; fix: how it reads."""
-
-    __slots__ = ("code", "edit", "fix", "fix_works", "message", "related", "span")
-
-    def __init__(self, code: str, message: str, span: Span | None, *, fix: str | None = None,
-                 edit: Edit | None = None, related: Sequence[tuple[Span, str]] = ()) -> None:
-        self.code = code
-        self.message = message
-        self.span = span
-        self.fix = fix
-        self.edit = edit
-        self.related = list(related)
-        self.fix_works: bool | None = None
-
-
 class Question:
-    """What was asked: a program at a point, its run, the target and one source."""
+    """What was asked: a program at a point, its run, the target and one source; tape: of the file,
+    if one of its own was asked.
+    """
 
-    __slots__ = ("at", "binding", "program", "run", "target", "unwatched")
+    __slots__ = ("at", "binding", "program", "run", "tape", "target", "unwatched")
 
     def __init__(self, program: Program, at: Mapping[str, Any], run: Run, target: Target,
-                 binding: Binding, unwatched: bool) -> None:
+                 binding: Binding, unwatched: bool, tape: FileTape | None = None) -> None:
         self.program = program
         self.at = at
         self.run = run
         self.target = target
         self.binding = binding
         self.unwatched = unwatched
+        self.tape = tape
 
 
 def reasons(q: Question) -> list[Reason]:
     """All causes that hold, the one to mend first on top; at least one."""
-    source = q.binding.value
+    source = q.binding.value.origin() if isinstance(q.binding.value, Variable) else q.binding.value
     targets = _tensors(q.target.tensor)
     found: list[Reason] = []
     if not is_float(source.value):
@@ -77,7 +67,11 @@ def reasons(q: Question) -> list[Reason]:
         found.extend(_cuts(q, made, ancestors))
     elif not found:
         found.append(_no_path(q, ancestors))
-    if q.unwatched:
+    if q.tape is not None and made:
+        from gradcli.explain import tapes
+
+        found.extend(tapes.reasons(q.run, q.tape, q.binding, q.binding.value, made[0]))
+    elif q.unwatched:
         found.append(_unwatched(q))
     for reason in found:
         if reason.edit is not None:
@@ -98,13 +92,15 @@ def of_missing(program: Program, at: Mapping[str, Any], run: Run, gap: NoGradien
         return otherwise
 
     source = gap.source
-    kept = [b for bindings in run.bindings.values() for b in bindings if b.value is source]
+    known = source.origin() if isinstance(source, Variable) else source
+    kept = [b for bindings in run.bindings.values() for b in bindings
+            if getattr(b.value, "id", None) == known.id]
     binding = kept[0] if kept else Binding("the source", source, (0, 0), "computed")
     maker = _maker(run, getattr(gap.target, "id", None))
     target = Target(name_of(gap.target, "the target"), gap.target,
                     _span(maker) if maker else (0, 0))
     with run.record:
-        found = reasons(Question(program, at, run, target, binding, False))
+        found = reasons(Question(program, at, run, target, binding, False, gap.tape))
     for reason in found:
         # A trial asks for the gradient of a named target; this one stands inside an expression.
         reason.fix_works = None
@@ -234,6 +230,13 @@ def _cut(q: Question, entry: Entry, k: int) -> Reason:
         return Reason("path-step-function", f"{way} `{op.name}`, a step function: its slope is 0"
                       " almost everywhere", span, fix=fix or "ask for 0: --unconnected zero",
                       edit=edit)
+    if op.name == "left_engine":
+        call = q.program.source.text[span[0]:span[1]] if span else "np."
+        inside = call.removeprefix("np.")
+        edit = (span[0], span[1], inside) if span and inside != call else None
+        name = call.partition("(")[0]
+        return Reason("path-left-engine", f"{way} `{name}`, which leaves the tape", span, fix=
+                      inside if edit else "use the operation without np.", edit=edit)
     if op.name == "stop_gradient":
         inner = _argument(q, entry)
         edit = (span[0], span[1], f"({inner})") if inner and span else None

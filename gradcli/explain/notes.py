@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from gradcli.errors import Span
-    from gradcli.explain.none import Reason
+    from gradcli.explain.reason import Reason
     from gradcli.lang.run import Binding, Run
     from gradcli.tape.record import Entry
     from gradcli.tape.tensor import Tensor

@@ -152,15 +152,31 @@ def _method(parser: Parser, values: list[Any], at: int) -> int:
     # postfix DOT ident LPAR arguments RPAR
     first: int = values[-6]
     count, names = values[-2]
+    opcode = c.METHOD
+    if values[-5] == first + 1 and parser.token(first) == "np":
+        opcode = c.NUMPY
+        del parser.code[_emitted_since(parser.code, parser.starts[first])]
     parser.code.append(
-        (c.METHOD, (parser.token(values[-4]), count, names), *parser.span(first, at - 1)))
+        (opcode, (parser.token(values[-4]), count, names), *parser.span(first, at - 1)))
     return first
 
 
 def _attribute(parser: Parser, values: list[Any], at: int) -> int:  # postfix DOT ident
     first: int = values[-3]
-    parser.code.append((c.ATTRIBUTE, parser.token(at - 1), *parser.span(first, at - 1)))
+    name = parser.token(at - 1)
+    if at == first + 3 and parser.token(first) == "np":
+        if name not in _NUMPY_CONSTANTS:
+            from gradcli.lang.refusals import no_numpy_constant
+
+            raise no_numpy_constant(parser, first, at)
+        parser.code[-1] = (c.PUSH, _NUMPY_CONSTANTS[name], *parser.span(first, at - 1))
+        return first
+    parser.code.append((c.ATTRIBUTE, name, *parser.span(first, at - 1)))
     return first
+
+
+_NUMPY_CONSTANTS = {"pi": 3.141592653589793, "e": 2.718281828459045, "inf": float("inf"),
+                    "nan": float("nan")}
 
 
 def _index(parser: Parser, values: list[Any], at: int) -> int:  # postfix LSQB items RSQB

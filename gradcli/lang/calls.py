@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from gradcli.errors import GradcliError, error
+from gradcli.ops import lookup
+from gradcli.ops.discrete import left_engine
 from gradcli.ops.kinds import Op
 from gradcli.ops.lazy import quiet
 from gradcli.ops.shapes import stack
 from gradcli.ops.values import is_array
 from gradcli.tape.record import current
+from gradcli.tape.structure import flatten
 from gradcli.tape.tensor import Tensor, core_shape, value_of
 
 TYPE_CHECKING = False
@@ -21,13 +24,16 @@ MAX_RANK = 60
 
 
 class NoGradient:
-    """A gradient that is None: of `target` with respect to `source`."""
+    """A gradient that is None: of `target` with respect to `source`; tape: of the file that was
+    asked, if one was.
+    """
 
-    __slots__ = ("source", "target")
+    __slots__ = ("source", "tape", "target")
 
-    def __init__(self, target: Any, source: Any) -> None:
+    def __init__(self, target: Any, source: Any, tape: Any = None) -> None:
         self.target = target
         self.source = source
+        self.tape = tape
 
 
 class MissingGradient(GradcliError):
@@ -66,6 +72,32 @@ def call_operation(op: Op, args: list[Any], named: Mapping[str, Any]) -> Any:
     return op(*operands, **{k: _attribute(op, k, v) for k, v in attributes.items()})
 
 
+def call_numpy(name: str, args: list[Any], named: Mapping[str, Any]) -> Any:
+    """`np.mean(x)`: the same function off the tape, as calling NumPy does in TensorFlow.
+
+    The record notes that something left, so that a missing gradient can be explained. Raises E0209
+    for a function that does not exist and what `call_operation` raises.
+    """
+    op = lookup(name)
+    if name in ("array", "asarray"):
+        op = lookup("positive")
+    if op is None:
+        raise error("E0209", f"np.{name} is no function of this language",
+                    help="`gradcli ops` lists the operations; np. works before each of them")
+    tensors = [a.read() for a in flatten(args) if isinstance(a, Tensor)]
+    plain = [_plain(a) for a in args]
+    ans = value_of(call_operation(op, plain, {k: _plain(v) for k, v in named.items()}))
+    if isinstance(ans, list):
+        return [value_of(a) for a in ans]
+    return left_engine(*tensors, given=ans) if tensors else ans
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_plain(v) for v in value]
+    return value_of(value)
+
+
 def _wrong_count(op: Op, given: int) -> GradcliError:
     n = len(op.parameters)
     names = ", ".join([*op.parameters, *[f"{a}=..." for a in op.attributes]])
@@ -89,11 +121,13 @@ def _create(op: Op, args: list[Any], attributes: Mapping[str, Any]) -> Any:
 
 def operand(op: Op, value: Any) -> Any:
     """A value as an operand: a list becomes a tensor. Raises E0302, E0309 for what cannot."""
-    if type(value) is Tensor or type(value) in (float, int, bool):
-        if type(value) is Tensor and type(value.value) is str and op.name != "string":
+    if isinstance(value, Tensor):
+        if type(value.value) is str and op.name != "string":
             raise no_operand(op, value.value)
+        return value.read()
+    if type(value) in (float, int, bool):
         return value
-    if isinstance(value, list):
+    if isinstance(value, (list, range)):
         return as_tensor(value)
     if is_array(value):
         return value
@@ -108,6 +142,9 @@ def no_operand(op: Op, value: Any) -> GradcliError:
             help='ask for 0 instead: unconnected_gradients="zero"').diagnostics[0])
         problem.missing = value
         return problem
+    if not isinstance(value, (str, dict, NoGradient)) and value is not None:
+        return error("E0302", f"`{op.name}` needs numbers, not a {type(value).__name__}",
+                     help="ask it for a value first")
     if value is None:
         return error("E0309", f"`{op.name}` cannot calculate with none",
                      help="leave it out, or write 0")
@@ -118,8 +155,9 @@ def no_operand(op: Op, value: Any) -> GradcliError:
 
 
 # Options that take a list of numbers; any other takes one value.
-LISTS = ("axes", "axis", "destination", "multiples", "num_or_size_splits", "paddings", "q",
-         "repeats", "shape", "shift", "source", "value_range")
+LISTS = ("axes", "axis", "destination", "dilations", "ksize", "multiples", "num_or_size_splits",
+         "output_shape", "paddings", "q", "repeats", "shape", "shift", "source", "strides",
+         "value_range")
 
 
 def _attribute(op: Op, name: str, value: Any) -> Any:
@@ -139,6 +177,12 @@ def as_tensor(value: Any) -> Any:
 
     Raises E0301 where shapes differ and E0302 where something is no number.
     """
+    if isinstance(value, range):
+        from gradcli.ops.lazy import np
+
+        return np.arange(value.start, value.stop, value.step)
+    if isinstance(value, Tensor):
+        return value.read()
     if not isinstance(value, list):
         return value
     record = current()

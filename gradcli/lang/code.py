@@ -91,7 +91,7 @@ class Declaration:
 
 
 class Function:
-    """`f(x, y) = x^2*y`: code leaves the value on the stack; a `def` returns it, or none at its end.
+    """`f(x, y) = x^2*y`: code leaves the value on the stack; a `def` returns it, or none.
 
     block: whether it is a `def`, whose bindings are its own. decorator: "", "custom_gradient" or
     "gradient_of"; operation: what the latter names. decorated: the span of the decorator's line.

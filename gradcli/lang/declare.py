@@ -6,6 +6,7 @@ from gradcli.errors import Diagnostic, GradcliError
 from gradcli.lang.calls import as_tensor
 from gradcli.ops.values import DTYPES, cast, dtype_of, is_array, shape_of, show
 from gradcli.tape.tensor import Tensor, leaf, value_of
+from gradcli.tape.variable import Variable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,7 +21,8 @@ ATTRIBUTES = {"var": ("trainable", "name"), "const": (), "input": ("domain",)}
 KINDS = {"var": "variable", "const": "constant", "input": "input"}
 
 
-def declared(run: Interpreter, d: Declaration, initial: Any, attributes: Mapping[str, Any]) -> None:
+def declared(run: Interpreter, d: Declaration, initial: Any, attributes: Mapping[str, Any],
+             local: dict[str, Any] | None = None) -> None:
     """Bind the declared name. Raises E0203 (no value), E0208 (an attribute that does not exist),
     E0306 (type), E0301 (shape), E0405 (outside the domain), each at its own place.
     """
@@ -52,10 +54,17 @@ def declared(run: Interpreter, d: Declaration, initial: Any, attributes: Mapping
                   "write trainable=false")
     if not trainable:
         kind = "nontrainable"
-    variable = leaf(value)
+    made: Tensor
+    if d.keyword == "var":
+        made = Variable(value, trainable, name=str(attributes.get("name", d.name)))
+        if local is None:
+            run.run.variables[d.name] = made
+    else:
+        made = leaf(value)
     if isinstance(initial, Tensor) and not given:
-        run.run.started.append((initial, variable, d.spans.get("value", place)))
-    run.bind(d.name, variable, place, kind, d)
+        start = made.origin() if isinstance(made, Variable) else made
+        run.run.started.append((initial.read(), start, d.spans.get("value", place)))
+    run.bind(d.name, made, place, kind, d, local)
 
 
 def _at(span: Span, code: str, message: str, help: str) -> GradcliError:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from gradcli.errors import error
 from gradcli.lang import lexer as t
 from gradcli.lang.refusals import (
+    bad_decorator,
     decimal_comma,
     excerpt,
     is_function,
@@ -21,8 +22,14 @@ from gradcli.lang.surroundings import (
     BOUNDS,
     COMPARISONS,
     ENDINGS,
+    FIRST_WORDS,
+    SOFT_HEADS,
     SPELLING,
     adjacent,
+    head_end,
+    is_head,
+    is_margin,
+    line_start,
     open_brackets,
     operand_end,
     operand_start,
@@ -37,36 +44,11 @@ if TYPE_CHECKING:
     from gradcli.lang.grammar import Row
     from gradcli.lang.parser import Parser
 
-# What begins a statement that a later version will read.
-LATER = {
-    "tape": "`tape` blocks are", "forward": "`forward` blocks are", "resume": "`resume` blocks are",
-    "stop_recording": "`stop_recording` blocks are", "if": "`if` blocks are",
-    "elif": "`elif` blocks are", "else": "`else` blocks are", "while": "`while` loops are",
-    "for": "`for` loops are", "break": "`break` is", "continue": "`continue` is",
-    "def": "`def` blocks are", "return": "`return` is", "expect": "`expect` is",
-    "@": "decorators are",
-}
-LATER_HELP = {
-    "if": "write `y = a if condition else b`", "elif": "write `y = a if condition else b`",
-    "else": "write `y = a if condition else b`", "def": "write `f(x) = ...`",
-    "tape": "leave the `tape` line out: a file without one is recorded as a whole",
-}
-
 # Two operators side by side that other languages have, and what is written here.
 FOREIGN = {
     "=<": "<=", "=>": ">=", "<>": "!=", "===": "==", ":=": "=", "->": "f(x) = ...",
     "++": "x = x + 1", "--": "x = x - 1",
 }
-
-
-def _of_later_version(parser: Parser, at: int, row: Row) -> GradcliError | None:
-    first = statement_start(parser, at)
-    word = parser.token(first)
-    soft = parser.kinds[first] in t.SOFT_KEYWORDS
-    if word not in LATER or at != first + soft or (soft and parser.kinds[at] not in t.IDENTIFIERS):
-        return None
-    return error("E0110", f"{LATER[word]} not part of this version", parser.span(first, first),
-                 help=LATER_HELP.get(word))
 
 
 def _unreadable(parser: Parser, at: int, row: Row) -> GradcliError | None:
@@ -99,15 +81,20 @@ def _closing_bracket(parser: Parser, at: int, row: Row) -> GradcliError | None:
 
 
 def _open_bracket(parser: Parser, at: int, row: Row) -> GradcliError | None:
-    """A bracket that is never closed, noticed on its own line's end or on a later line."""
-    if parser.kinds[at] == t.SEMICOLON:
+    """A bracket that is never closed, noticed at the end of its line or head, or on a later line.
+    """
+    kinds = parser.kinds
+    opened = [place for place in unclosed_brackets(parser, at) if place <= at]
+    if kinds[at] == t.SEMICOLON:
         opened = open_brackets(parser, at)
-    else:
-        opened = [place for place in unclosed_brackets(parser, at) if place <= at]
+    elif kinds[at] == t.LBRACE and t.COLON in row:  # `if (x > 0) {`
+        return None
     if not opened:
         return None
     unclosed = opened[-1]
-    if (parser.kinds[at] not in (t.NEWLINE, t.SEMICOLON) and unclosed < at
+    head = is_head(parser, statement_start(parser, unclosed))
+    if (kinds[at] not in (t.NEWLINE, t.SEMICOLON) and not (head and kinds[at] == t.COLON)
+            and unclosed < at
             and "\n" not in parser.text[parser.starts[unclosed]:parser.starts[at]]):
         return None
     bracket = parser.token(unclosed)
@@ -115,11 +102,12 @@ def _open_bracket(parser: Parser, at: int, row: Row) -> GradcliError | None:
     text, starts, ends = parser.text, parser.starts, parser.ends
     while line_end < at and "\n" not in text[ends[line_end - 1]:starts[line_end]]:
         line_end += 1
+    line_end -= head and kinds[line_end - 1] == t.COLON
     line = excerpt(parser, statement_start(parser, unclosed), line_end)
     closing = SPELLING[t.OPENING[parser.kinds[unclosed]]]
-    complete = parser.kinds[line_end - 1] in ENDINGS
+    complete = kinds[line_end - 1] in ENDINGS
     return error("E0103", f"`{bracket}` is never closed", parser.span(unclosed, unclosed),
-                 label="opened here", help=f"write `{line}{closing}`" if complete
+                 label="opened here", help=f"write `{line}{closing}{':' * head}`" if complete
                  else f"add the missing `{closing}`")
 
 
@@ -150,6 +138,7 @@ def _missing_separator(parser: Parser, at: int, row: Row) -> GradcliError | None
     name = at - 1 if kinds[at] == t.EQUAL else at
     first = statement_start(parser, at)
     declares = kinds[first] in (t.VAR, t.CONST, t.INPUT)
+    attributed = declares or kinds[first] == t.EXPECT or is_head(parser, first)
     if declares and at == first + 2 and kinds[at] in BEGINNINGS and kinds[at + 1] != t.EQUAL:
         left = excerpt(parser, first, at)
         return error("E0102", "`=` is missing", parser.span(at, at),
@@ -158,7 +147,7 @@ def _missing_separator(parser: Parser, at: int, row: Row) -> GradcliError | None
             or kinds[name - 1] not in ENDINGS or open_brackets(parser, at)):
         return None
     left, right = excerpt(parser, first, name), excerpt(parser, name, name + 2)
-    separator, what = (",", "a comma") if declares else (";", "`;` or a new line")
+    separator, what = (",", "a comma") if attributed else (";", "`;` or a new line")
     return error("E0102", f"{what} is missing before `{parser.token(name)}`",
                  parser.span(name, name), help=f"write `{left}{separator} {right} ...`")
 
@@ -192,6 +181,22 @@ def _binding_inside(parser: Parser, at: int, row: Row) -> GradcliError | None:
         found.diagnostics[0].related = (
             (parser.span(opened[-1], opened[-1]), "inside this bracket"),)
     return found
+
+
+def _condition(parser: Parser, at: int, row: Row) -> GradcliError | None:
+    """`if x = 3:`, `expect x = 3`."""
+    kinds = parser.kinds
+    first = statement_start(parser, at)
+    if (kinds[at] != t.EQUAL or kinds[first] not in (t.IF, t.ELIF, t.WHILE, t.EXPECT)
+            or at == first + 1 or t.COMMA in kinds[first:at]):
+        return None
+    end = at + 1
+    while kinds[end] not in (t.NEWLINE, t.SEMICOLON, t.COLON, t.COMMA, t.EQUAL):
+        end += 1
+    colon = ":" if kinds[first] != t.EXPECT else ""
+    left, right = excerpt(parser, first, at), excerpt(parser, at + 1, end) if end > at + 1 else "0"
+    return error("E0102", "`=` binds a name, it does not compare", parser.span(at, at),
+                 help=f"write `{left} == {right}{colon}`")
 
 
 def _chained_comparison(parser: Parser, at: int, row: Row) -> GradcliError | None:
@@ -320,14 +325,22 @@ def _bare_argument(parser: Parser, at: int, row: Row) -> GradcliError | None:
     if decimal:
         return decimal
     first = statement_start(parser, at)
+    word = parser.token(first)
+    if parser.kinds[first] == t.EXPECT:
+        advice = "write one `expect` for each condition"
+    elif is_head(parser, first):
+        advice = (f"write `{written}=true`" if parser.kinds[argument] in t.IDENTIFIERS
+                  else f"write a line with its own `{word}` for each")
+    else:
+        advice = f"declare one name at a time, each with its own `{word}`"
     return error("E0107", f"`{written}` is no attribute of the form `name=value`",
-                 parser.span(argument, argument),
-                 help=f"declare one name at a time, each with its own `{parser.token(first)}`")
+                 parser.span(argument, argument), help=advice)
 
 
 def _missing_else(parser: Parser, at: int, row: Row) -> GradcliError | None:
     """`a if c`."""
-    if t.ELSE not in row or t.NEWLINE in row or t.RPAR in row:
+    if (t.ELSE not in row or t.NEWLINE in row or t.RPAR in row
+            or at == statement_start(parser, at)):
         return None
     first = at - 1
     while first and parser.kinds[first] != t.IF:
@@ -363,9 +376,13 @@ def _missing_operand(parser: Parser, at: int, row: Row) -> GradcliError | None:
         return error("E0102", f"the value of `{left}` is missing", parser.span(at - 1, at - 1),
                      help=f"write `{left} = 0`")
     between = f"between `{previous}` and `{token}`" if token else f"behind `{previous}`"
+    advice = {t.EXPECT: "write `expect a == b`", t.IF: "write `if a < b:`",
+              t.ELIF: "write `elif a < b:`", t.WHILE: "write `while a < b:`",
+              t.IN: "write a number of turns, as in `range(3)`, or a tensor"}
     return error("E0102", f"a value is missing {between}",
                  parser.span(at - 1, at - 1) if ends or kinds[at] in t.CLOSING
-                 else parser.span(at, at), label="expected a value here" if not ends else "")
+                 else parser.span(at, at), label="expected a value here" if not ends else "",
+                 help=advice.get(kinds[at - 1]))
 
 
 def _second_exponent(parser: Parser, at: int, row: Row) -> GradcliError | None:
@@ -378,12 +395,253 @@ def _second_exponent(parser: Parser, at: int, row: Row) -> GradcliError | None:
                  help=f"put it in brackets: `({base}){parser.token(at)}...`")
 
 
+# ---- blocks ---------------------------------------------------------------------------------
+
+
+def _missing_block(parser: Parser, at: int, row: Row) -> GradcliError | None:
+    """A head without indented lines; a decorator without a `def`."""
+    if t.INDENT in row and not is_margin(parser, at):
+        first = line_start(parser, at - 1)
+        return error("E0112", f"the block of `{excerpt(parser, first, at - 1)}` is missing",
+                     parser.span(first, at - 2),
+                     help="indent the lines that belong to it, or write `pass`")
+    if t.DEF in row and t.NAME not in row:
+        first = line_start(parser, at - 1)
+        more = parser.kinds[at] == t.AT
+        return error("E0114", "a function has one decorator" if more
+                     else f"`{excerpt(parser, first, at - 1)}` stands in front of no `def`",
+                     parser.span(first, at - 2), help="leave one out" if more
+                     else "write the function on the next line: `def f(x):`")
+    return None
+
+
+def _indentation(parser: Parser, at: int, row: Row) -> GradcliError | None:
+    if parser.kinds[at] != t.INDENT:
+        return None
+    tabs = "\t" in parser.token(at)
+    return error("E0102", "unexpected indentation", parser.span(at, at),
+                 label="tabs" if tabs else "",
+                 help="begin the line in the same column as the lines before it"
+                 + (", without tabs" if tabs else ""))
+
+
+def _decorator(parser: Parser, at: int, row: Row) -> GradcliError | None:
+    """`@tf.function`, `@custom_gradient()`."""
+    first = statement_start(parser, at)
+    if parser.kinds[first] != t.AT or at == first or parser.kinds[at] == t.ERROR:
+        return None
+    return bad_decorator(parser, first, parser.kinds.index(t.NEWLINE, at))
+
+
+def _branch(parser: Parser, at: int, row: Row) -> GradcliError | None:
+    """`else` and `elif` where no `if` is, and `else if`."""
+    kinds = parser.kinds
+    word = parser.token(at)
+    if kinds[at] == t.IF and at and kinds[at - 1] == t.ELSE and line_start(parser, at) == at - 1:
+        return error("E0102", "`else if` is written `elif`", parser.span(at - 1, at),
+                     help=f"write `elif {_condition_of(parser, at + 1)}:`")
+    if kinds[at] not in (t.ELIF, t.ELSE) or line_start(parser, at) != at:
+        return None
+    span = parser.span(at, at)
+    before = _kind_before(parser, at)
+    if before == t.ELSE:
+        return error("E0113", f"`{word}` stands behind the `else`", span,
+                     help="move it in front of the `else`" if kinds[at] == t.ELIF
+                     else "leave one `else` out")
+    if before in (t.FOR, t.WHILE):
+        return error("E0113", f"a loop has no `{word}`", span,
+                     help="write the lines behind the loop, without indentation")
+    return error("E0113", f"`{word}` stands behind no `if`", span,
+                 help="begin it in the column of its `if`, right behind the block of that")
+
+
+def _kind_before(parser: Parser, at: int) -> int:
+    """What the line before begins with, or the head of the block that ends there."""
+    kinds = parser.kinds
+    depth = 0
+    while at and depth >= 0:
+        at -= 1
+        depth += (kinds[at] == t.DEDENT) - (kinds[at] == t.INDENT)
+        if kinds[at] == t.NEWLINE and not depth:
+            return kinds[line_start(parser, at)]
+    return t.ERROR
+
+
+def _condition_of(parser: Parser, first: int) -> str:
+    """The condition that begins with token `first`, up to a colon or the end of the line."""
+    line_end = parser.kinds.index(t.NEWLINE, first)
+    end = head_end(parser, first, line_end)
+    return excerpt(parser, first, end) if end > first else "c"
+
+
+def _other_spelling(parser: Parser, at: int, row: Row) -> GradcliError | None:
+    """`elseif x > 0:`, `switch x:`."""
+    first = statement_start(parser, at)
+    word = parser.token(first).lower()
+    if parser.kinds[first] != t.NAME or at == first or word not in ("elseif", "elsif"):
+        return None
+    return error("E0102", f"`{parser.token(first)}` is written `elif`", parser.span(first, first),
+                 help=f"write `elif {_condition_of(parser, first + 1)}:`")
+
+
+def _block_in_line(parser: Parser, at: int, row: Row) -> GradcliError | None:
+    """`x = 1; if c: y = 2`, `if a: if b: c`."""
+    kinds = parser.kinds
+    first = at - (kinds[at] in t.IDENTIFIERS and at > 0 and kinds[at - 1] in SOFT_HEADS)
+    if (first != statement_start(parser, first) or first == line_start(parser, first)
+            or (kinds[first] != t.AT and not is_head(parser, first))):
+        return None
+    word = parser.token(first)
+    return error("E0112", f"`{word}` begins a line of its own", parser.span(first, first),
+                 help=f"write the `{word}` on the next line"
+                 + (", indented" if kinds[first - 1] == t.COLON else ""))
+
+
+def _function_head(parser: Parser, at: int, row: Row) -> GradcliError | None:
+    """`def f(x) = x^2`, `def f(x=1):`, `def f:`."""
+    kinds = parser.kinds
+    first = statement_start(parser, at)
+    if kinds[first] != t.DEF or at == first:
+        return None
+    if kinds[first + 1] not in t.IDENTIFIERS:
+        return error("E0107", "a `def` needs a name", parser.span(first, first),
+                     help="write `def f(x):`")
+    name = parser.token(first + 1)
+    line_end = kinds.index(t.NEWLINE, at)
+    if not open_brackets(parser, at):
+        if kinds[at] == t.EQUAL:
+            head = excerpt(parser, first + 1, at)
+            body = excerpt(parser, at + 1, line_end) if line_end > at + 1 else "..."
+            return error("E0107", "a `def` has a block, not a `=`", parser.span(at, at),
+                         help=f"write `{head} = {body}`, or `def {head}: return {body}`")
+        if at == first + 2 and kinds[at] != t.LPAR:
+            return error("E0107", f"`def {name}` has no brackets for its parameters",
+                         parser.span(first, first + 1), help=f"write `def {name}():`")
+        return None
+    parameter = excerpt(parser, at - 1, at)
+    if kinds[at] == t.EQUAL:
+        return error("E0107", "parameters have no default values", parser.span(at - 1, at),
+                     help=f"write `{parameter}` alone, and give every argument in the call")
+    if kinds[at] == t.COLON:
+        return error("E0107", "parameters have no types", parser.span(at - 1, at),
+                     help=f"write `{parameter}` alone")
+    if t.NAME in row and kinds[at] not in t.CLOSING:
+        return error("E0107", f"`{excerpt(parser, at, at + 1)}` is no name of a parameter",
+                     parser.span(at, at), help=f"write names in the brackets: `def {name}(x, y):`")
+    return None
+
+
+def _loop_head(parser: Parser, at: int, row: Row) -> GradcliError | None:
+    """`for i range(3):`, `for i = 1:3`, `for (i in range(3))`."""
+    kinds = parser.kinds
+    first = statement_start(parser, at)
+    if kinds[first] != t.FOR or at == first or (t.IN not in row and at != first + 1):
+        return None
+    name = parser.token(at - 1) if at > first + 1 else "i"
+    if kinds[at] in t.IDENTIFIERS and t.IN in row:
+        return error("E0102", "`in` is missing", parser.span(at, at),
+                     help=f"write `for {excerpt(parser, first + 1, at)} in"
+                     f" {_condition_of(parser, at)}:`")
+    if kinds[at] == t.LPAR:
+        return error("E0102", "the variables of a `for` stand without brackets",
+                     parser.span(at, at), help=f"write `for {name} in range(3):`")
+    return error("E0102", "a `for` goes over the items of something", parser.span(first, at - 1),
+                 help=f"write `for {name} in range(3):`")
+
+
+def _tape_head(parser: Parser, at: int, row: Row) -> GradcliError | None:
+    """`tape:`, `forward acc:`, `tape t(persistent=true):`."""
+    kinds = parser.kinds
+    first = statement_start(parser, at)
+    if kinds[first] not in SOFT_HEADS:
+        return None
+    word = parser.token(first)
+    if at == first + 1 and kinds[at] == t.COLON:
+        names = {t.FORWARD: "acc(x, v)"}.get(kinds[first], "t")
+        return error("E0107", f"`{word}` needs a name", parser.span(first, first),
+                     help=f"write `{word} {names}:`")
+    if at != first + 2 or not is_head(parser, first):
+        return None
+    name = parser.token(first + 1)
+    if kinds[first] == t.FORWARD:
+        return error("E0107", f"`forward {name}` needs two arguments", parser.span(first, at - 1),
+                     label="what moves, and its direction", help=f"write `forward {name}(x, v):`")
+    if kinds[at] == t.LPAR:
+        end = operand_end(parser, at)
+        inside = excerpt(parser, at, end)[1:-1] if kinds[end - 1] == t.RPAR else ""
+        return error("E0102", f"the attributes of a `{word}` stand behind a comma",
+                     parser.span(at, at), help=f"write `{word} {name}{', ' * bool(inside)}{inside}:`")
+    return None
+
+
+def _missing_colon(parser: Parser, at: int, row: Row) -> GradcliError | None:
+    """`for i in range(3)`, `if x > 0 y = 1`, `else`."""
+    kinds = parser.kinds
+    first = statement_start(parser, at)
+    if (t.COLON not in row or not is_head(parser, first) or first != line_start(parser, at)
+            or open_brackets(parser, at)):
+        return None
+    line_end = kinds.index(t.NEWLINE, at)
+    if kinds[first] == t.ELSE and at == first + 1 and kinds[line_end - 1] == t.COLON:
+        return error("E0102", "an `else` has no condition", parser.span(at, line_end - 2),
+                     help=f"write `else:`, or `elif {_condition_of(parser, at)}:`")
+    if kinds[at] not in BEGINNINGS | {t.NEWLINE, t.SEMICOLON, t.END, *FIRST_WORDS}:
+        return None
+    return error("E0112", f"a colon is missing behind `{excerpt(parser, first, at)}`",
+                 parser.span(at - 1, at - 1), label="the head of a block ends here",
+                 help=f"write `{excerpt(parser, first, at)}:`")
+
+
+def _near(parser: Parser, at: int, row: Row) -> GradcliError | None:
+    """`a ~= b` outside of an `expect`."""
+    if parser.kinds[at] != t.NEAR:
+        return None
+    if parser.kinds[statement_start(parser, at)] == t.EXPECT:
+        return error("E0102", "`~=` stands between two values", parser.span(at, at),
+                     help="write one `expect` for each comparison, as in `expect a ~= b`")
+    return error("E0102", "`~=` belongs to `expect`", parser.span(at, at),
+                 help="write `abs(a - b) < 1e-9`")
+
+
+def _reserved(parser: Parser, at: int, row: Row) -> GradcliError | None:
+    """A word of a statement where none begins: `x in y`, `for = 2`."""
+    kinds = parser.kinds
+    word = at - 1 if at and kinds[at] == t.EQUAL else at
+    if kinds[word] not in FIRST_WORDS | {t.IF, t.IN, t.ELSE} or (
+            word < at and word != statement_start(parser, at)):
+        return None
+    if kinds[word] in (t.IF, t.ELSE) and kinds[word + 1] != t.EQUAL:
+        return None
+    text = parser.token(word)
+    if kinds[word + 1] != t.EQUAL and kinds[word] == t.IN:
+        advice = "`in` belongs to `for` only"
+    elif kinds[word] == t.FOR and open_brackets(parser, at):
+        advice = "write a `for` block, or apply an operation to the whole tensor"
+    elif kinds[word + 1] != t.EQUAL:
+        advice = f"begin a line with `{text}`, or choose another name, such as `{text}_`"
+    else:
+        advice = f"choose another name, such as `{text}_`"
+    return error("E0102", f"`{text}` is a reserved word", parser.span(word, word), help=advice)
+
+
 EXPLANATIONS = (
-    _of_later_version,
+    _missing_block,
+    _indentation,
     _unreadable,
     _closing_bracket,
     _foreign_operator,
     _open_bracket,
+    _branch,
+    _decorator,
+    _near,
+    _reserved,
+    _other_spelling,
+    _block_in_line,
+    _function_head,
+    _loop_head,
+    _tape_head,
+    _condition,
+    _missing_colon,
     _missing_separator,
     _second_binding,
     _binding_inside,

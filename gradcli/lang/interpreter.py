@@ -12,24 +12,41 @@ from __future__ import annotations
 
 from gradcli.errors import Diagnostic, GradcliError, error
 from gradcli.lang import code as c
-from gradcli.lang.calls import MissingGradient, NoGradient, as_tensor, call_operation
+from gradcli.lang.blocks import entered, iterated
+from gradcli.lang.calls import (
+    MissingGradient,
+    NoGradient,
+    as_tensor,
+    call_numpy,
+    call_operation,
+)
 from gradcli.lang.declare import declared
-from gradcli.lang.run import Binding, Run
+from gradcli.lang.expectations import checked
+from gradcli.lang.methods import call_method
+from gradcli.lang.rules import custom_call
+from gradcli.lang.run import Run
 from gradcli.lang.structures import attribute, bound, is_number, item, literal, truth
 from gradcli.lang.verbs import VERBS, prime
 from gradcli.ops import PUBLIC
-from gradcli.ops.kinds import EDGE
+from gradcli.ops.kinds import EDGE, UNREGISTERED
+from gradcli.ops.lazy import quiet
 from gradcli.ops.shapes import index as index_op
+from gradcli.tape import record as records
+from gradcli.tape.custom import give_rule
+from gradcli.tape.operators import PLAIN
+from gradcli.tape.pruning import prune
 from gradcli.tape.record import fresh_id
 from gradcli.tape.tensor import Tensor, core_shape, leaf
+from gradcli.tape.variable import Variable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from typing import Any
 
     from gradcli.errors import Span
     from gradcli.lang.code import Code, Declaration, Function, Statement
+    from gradcli.lang.run import Printed
     from gradcli.source import Source
 
 CONSTANTS = {
@@ -39,11 +56,11 @@ CONSTANTS = {
 MAX_STEPS = 10_000_000
 MAX_DEPTH = 1_000
 # f'(x) runs f inside the derivative: each level costs some Python frames.
-MAX_NESTED = 50
+MAX_NESTED = 40
 
 
-# The attributes of an operation without any, shared by all entries of the fast lane.
-PLAIN: dict[str, Any] = {}
+# A record of everything is pruned in loops when it has grown beyond so many entries.
+PRUNE_AT = 100_000
 
 
 class Poison:
@@ -63,16 +80,27 @@ class Interpreter:
     """Runs one program once.
 
     inputs: values of the names that are read but never bound. given: values from outside for
-    variables, declared inputs and plain constants, instead of those in the file. log: keep what
-    explanations of branches need.
+    variables, declared inputs and plain constants, instead of those in the file. tapes: the file
+    opens tapes of its own, so that no implicit one covers it. log: keep what explanations need:
+    everything that ran, and its branches. output: what a `print` is handed to, as it happens.
+    progress: wraps what a loop of the file's top level goes over.
     """
 
     def __init__(self, source: Source, inputs: Mapping[str, Any], given: Mapping[str, Any],
-                 max_steps: int = MAX_STEPS, log: bool = False) -> None:
+                 max_steps: int = MAX_STEPS, tapes: bool = False, log: bool = False,
+                 output: Callable[[Printed], None] | None = None,
+                 progress: Callable[[Iterable[Any], int | None], Iterable[Any]] | None = None
+                 ) -> None:
         self.source = source
         self.given = given
         self.max_steps = max_steps
-        self.run = Run()
+        self.run = Run(everything=log or not tapes)
+        self.output = output
+        self.progress = progress
+        self.tf = False
+        self.weigh = False
+        self.looping = 0
+        self.prune_at = PRUNE_AT
         self.run.branches = [] if log else None
         # Emitted derivatives grow by orders; a step of the program makes an entry at most.
         self.run.record.max_entries = max_steps // 4
@@ -84,17 +112,22 @@ class Interpreter:
             self.bind(name, leaf(value), (0, 0), "input")
 
     def bind(self, name: str, value: Any, span: Span, kind: str,
-             declaration: Declaration | None = None) -> None:
-        """A name gets a (further) value."""
+             declaration: Declaration | None = None, local: dict[str, Any] | None = None) -> None:
+        """A name gets a (further) value; in a function it is one of the function's own."""
+        if local is not None:
+            local[name] = value
+            return
         self.scope[name] = value
-        self.run.bindings.setdefault(name, []).append(
-            Binding(name, value, span, kind, declaration))
+        # A variable stands in the history with the state that it began with.
+        seen = value.origin() if type(value) is Variable else value
+        self.run.bound(name, seen, span, kind, declaration)
 
     def execute(self, statements: Sequence[Statement]) -> Run:
         """Run all statements. Raises one `GradcliError` with all independent errors."""
         found: list[Diagnostic] = []
         with self.run.record:
             for statement in statements:
+                self.nested = 0
                 try:
                     self.evaluate(statement.code, None)
                 except Poisoned:
@@ -123,31 +156,87 @@ class Interpreter:
             self.missing.append((problem.diagnostics[0], problem.missing))
         return problem.diagnostics
 
-    def call(self, function: Function, args: Sequence[Any]) -> Any:
-        """A function of the file, from inside an operation: its value."""
+    def call(self, function: Function, args: Sequence[Any], around: Mapping[str, Any] | None = None
+             ) -> Any:
+        """A function of the file, from inside an operation: its value. around: the names of the
+        function that it stands in.
+        """
+        return self.call_in(function, {**(around or {}),
+                                       **dict(zip(function.parameters, args, strict=True))})
+
+    def call_in(self, function: Function, local: dict[str, Any]) -> Any:
+        """A function whose arguments and surroundings are in `local`, which also gets its names."""
         self.nested += 1
         if self.nested > MAX_NESTED:
             raise _too_deep(function.name, MAX_NESTED)
+        record = records.current()
+        at, place = self.at, record.place
+        opened: list[Any] = []
         try:
-            return self.evaluate(function.code, dict(zip(function.parameters, args, strict=True)))
-        finally:
-            self.nested -= 1
+            found = self._loop(function.code, local, opened)
+        except BaseException:
+            self._close(opened, len(opened))
+            raise
+        self.nested -= 1
+        self.at, record.place = at, place
+        return found
+
+    def _call_custom(self, function: Function, args: dict[str, Any],
+                     around: Mapping[str, Any] | None) -> Any:
+        """A call of a function with @custom_gradient."""
+        with quiet():
+            return custom_call(self, function, args, around)
+
+    def _register(self, rule: Function, around: Mapping[str, Any] | None) -> None:
+        """@gradient_of(op): the rule holds for this run. Raises E0201 or E0506."""
+        op = PUBLIC.get(rule.operation)
+        if op is None:
+            raise error("E0201", f"unknown operation `{rule.operation}`", rule.decorated,
+                        help="`gradcli ops` lists them all")
+        if op.kind != UNREGISTERED or op.name in self.run.registered:
+            raise error("E0506", f"`{op.name}` has a gradient already", rule.decorated,
+                        help="write a function with @custom_gradient for another one")
+        if len(rule.parameters) != len(op.parameters) + 1:
+            raise error("E0207", f"the gradient of `{op.name}` takes the upstream gradient and"
+                        f" {_count_of(len(op.parameters))}, not {len(rule.parameters)} in all",
+                        (rule.start, rule.end),
+                        help=f"def {rule.name}(upstream, {', '.join(op.parameters)})")
+        own = op.copy()
+        give_rule(own, lambda *given: self.call(rule, given, around))
+        self.run.registered[op.name] = own
 
     def evaluate(self, code: Code, local: dict[str, Any] | None) -> Any:
-        """Run one piece of code to its end; what it leaves on the stack, if anything."""
+        """Run one piece of code to its end; what it leaves on the stack, if anything.
+
+        Blocks that are open when an error ends it are closed.
+        """
+        opened: list[Any] = []
+        try:
+            return self._loop(code, local, opened)
+        except BaseException:
+            self._close(opened, len(opened))
+            raise
+
+    def _loop(self, code: Code, local: dict[str, Any] | None, opened: list[Any]) -> Any:
         stack: list[Any] = []
-        frames: list[tuple[Code, int, dict[str, Any] | None]] = []
+        frames: list[tuple[Code, int, dict[str, Any] | None, int, Function]] = []
         push, pop = stack.append, stack.pop
-        record, scope = self.run.record, self.scope
-        entries = record.entries
+        scope = self.scope
+        record = records.current()
         new = Tensor.__new__
         pc, end = 0, len(code)
         self._count(end)
+        # What the short way of scalars has to know; looked up again when anything may change it.
+        entries, seen = record.entries, record.seen
+        short = not record.accumulators and not record.paused
+        everything = record.everything
         while True:
             if pc == end:
                 if not frames:
                     return stack[-1] if stack else None
-                code, pc, local = frames.pop()
+                if frames[-1][4].block:
+                    push(None)
+                code, pc, local, _, _ = frames.pop()
                 end = len(code)
                 continue
             ins = code[pc]
@@ -159,13 +248,19 @@ class Interpreter:
                 op = PUBLIC[arg]
                 if type(a) is Tensor:
                     x, i = a.value, a.id
+                elif type(a) is Variable:
+                    a = a.read()
+                    x, i = a.value, a.id
                 else:
                     x, i = a, None
                 if type(b) is Tensor:
                     y, j = b.value, b.id
+                elif type(b) is Variable:
+                    b = b.read()
+                    y, j = b.value, b.id
                 else:
                     y, j = b, None
-                if type(x) is float and type(y) is float and op.elementwise:
+                if type(x) is float and type(y) is float and short and op.elementwise:
                     try:
                         v = op.floats(x, y)  # type: ignore[misc]
                     except EDGE:
@@ -177,11 +272,16 @@ class Interpreter:
                     out.value = v
                     out.batch = 0
                     out.id = number = fresh_id()
-                    entries.append((op, number, (i, j), (x, y), v, PLAIN, ins, ()))
+                    if everything:
+                        entries.append((op, number, (i, j), (x, y), v, PLAIN, ins, ()))
+                    elif i in seen or j in seen:
+                        seen.add(number)
+                        entries.append((op, number, (i, j), (x, y), v, PLAIN, ins, ()))
                     stack[-1] = out
                 else:
                     self.at = record.place = ins
                     stack[-1] = call_operation(op, [a, b], {})
+                    entries, seen = record.entries, record.seen
             elif opcode == c.LOAD:
                 if local is not None and arg in local:
                     value = local[arg]
@@ -191,62 +291,92 @@ class Interpreter:
                         raise Poisoned
                 else:
                     self.at = ins
-                    value = self._missing(arg)
+                    value = self._missing(arg, local)
                 push(value)
             elif opcode == c.PUSH:
                 push(arg)
             elif opcode == c.CALL:
                 self.at = record.place = ins
                 name, count, keywords = arg
-                function = self.run.functions.get(name)
+                function = self.function(name, local)
                 if function is not None:
                     args = self._arguments(function, stack, count, keywords)
-                    frames.append((code, pc, local))
-                    if len(frames) > MAX_DEPTH:
-                        raise _too_deep(name, MAX_DEPTH)
-                    code, pc, local = function.code, 0, args
-                    end = len(code)
-                    self._count(end)
-                    continue
-                named = {k: pop() for k in reversed(keywords)} if keywords else {}
-                args_ = stack[len(stack) - count:]
-                del stack[len(stack) - count:]
-                op_ = PUBLIC.get(name)
-                if op_ is None:
-                    push(self._verb(name, args_, named))
-                    continue
-                if (count == 1 and op_.elementwise and len(op_.parameters) == 1
-                        and type(args_[0]) is Tensor and type(args_[0].value) is float
-                        and not named):
-                    x = args_[0].value
-                    try:
-                        v = op_.floats(x)  # type: ignore[misc]
-                    except EDGE:
-                        v = op_.at_edge((x,))
-                    out = Tensor(v, fresh_id())
-                    entries.append((op_, out.id, (args_[0].id,), (x,), v, PLAIN, ins, ()))  # type: ignore[arg-type]
-                    push(out)
+                    if function.decorator:
+                        push(self._call_custom(function, args, local))
+                    else:
+                        if len(frames) >= MAX_DEPTH:
+                            raise _too_deep(name, MAX_DEPTH)
+                        frames.append((code, pc, local, len(opened), function))
+                        if function.block and local is not None:
+                            args = {**local, **args}
+                        code, pc, local = function.code, 0, args
+                        end = len(code)
+                        self._count(end)
+                        continue
                 else:
-                    push(call_operation(op_, args_, named))
-            elif opcode == c.UNARY:
-                self.at = record.place = ins
-                stack[-1] = call_operation(PUBLIC[arg], [stack[-1]], {})
+                    named = {k: pop() for k in reversed(keywords)} if keywords else {}
+                    args_ = stack[len(stack) - count:]
+                    del stack[len(stack) - count:]
+                    op_ = PUBLIC.get(name)
+                    if op_ is None:
+                        push(self._verb(name, args_, named))
+                    else:
+                        x = args_[0] if count == 1 else None
+                        if type(x) is Variable:
+                            x = x.read()
+                        if (type(x) is Tensor and type(x.value) is float and op_.elementwise
+                                and len(op_.parameters) == 1 and short and not named):
+                            try:
+                                v = op_.floats(x.value)  # type: ignore[misc]
+                            except EDGE:
+                                v = op_.at_edge((x.value,))
+                            out = Tensor(v, fresh_id())
+                            if everything or x.id in seen:
+                                if not everything:
+                                    seen.add(out.id)  # type: ignore[arg-type]
+                                entries.append((op_, out.id, (x.id,), (x.value,), v, PLAIN, ins, ()))  # type: ignore[arg-type]
+                            push(out)
+                            continue
+                        if self.run.registered:
+                            op_ = self.run.registered.get(op_.name, op_)
+                        push(call_operation(op_, args_, named))
+                entries, seen = record.entries, record.seen
+                short = not record.accumulators and not record.paused
             elif opcode == c.BIND:
                 value = pop()
                 self.at = ins
-                self._bind_statement(arg, value, (ins[2], ins[3]))
-            elif opcode == c.RESULT:
-                self.run.results.append((pop(), (ins[2], ins[3])))
-                self.run.last = None
+                if local is None:
+                    self._bind_statement(arg, value, (ins[2], ins[3]))
+                else:
+                    local[arg] = self._local_value(value)
+            elif opcode == c.NEXT:
+                value = next(stack[-1], stack)
+                if value is stack:
+                    pop()
+                    pc += arg
+                else:
+                    push(value)
             elif opcode == c.JUMP:
                 pc += arg
+                if arg < 0:
+                    self._count(-arg)
+                    if everything and len(entries) > self.prune_at:
+                        self._prune(stack, frames, local)
+            elif opcode == c.UNARY:
+                self.at = record.place = ins
+                stack[-1] = call_operation(PUBLIC[arg], [stack[-1]], {})
+                entries, seen = record.entries, record.seen
+            elif opcode == c.POP:
+                pop()
+            elif opcode == c.RESULT:
+                self.run.add_result(pop(), (ins[2], ins[3]))
             elif opcode == c.JUMP_IF_FALSE:
                 self.at = ins
                 condition = pop()
                 holds = truth(condition)
                 if self.run.branches is not None:
                     skipped = code[pc:pc + arg]
-                    if holds and skipped and skipped[-1][0] == c.JUMP:
+                    if holds and skipped and skipped[-1][0] == c.JUMP and skipped[-1][1] >= 0:
                         skipped = code[pc + arg:pc + arg + skipped[-1][1]]
                     self._log_branch(condition, skipped, local)
                 if not holds:
@@ -260,11 +390,59 @@ class Interpreter:
                     pc += arg
                 else:
                     pop()
+            elif opcode == c.RETURN:
+                if not frames:
+                    return pop()
+                code, pc, local, depth, _ = frames.pop()
+                end = len(code)
+                if len(opened) > depth:
+                    self._close(opened, len(opened) - depth)
+                    entries, seen = record.entries, record.seen
+                    short = not record.accumulators and not record.paused
+            elif opcode == c.LEAVE:
+                self._close(opened, arg[1])
+                pc += arg[0]
+                entries, seen = record.entries, record.seen
+                short = not record.accumulators and not record.paused
             else:
                 self.at = record.place = ins
-                self._other(opcode, arg, stack, ins)
+                if opcode == c.ENTER:
+                    opened.append(entered(self, arg, stack, local))
+                elif opcode == c.EXIT:
+                    self._close(opened, 1)
+                else:
+                    self._other(opcode, arg, stack, ins, local)
+                entries, seen = record.entries, record.seen
+                short = not record.accumulators and not record.paused
 
-    def _other(self, opcode: int, arg: Any, stack: list[Any], ins: tuple[Any, ...]) -> None:
+    def _close(self, opened: list[Any], count: int) -> None:
+        for _ in range(count):
+            opened.pop().__exit__(None, None, None)
+
+    def function(self, name: str, local: dict[str, Any] | None) -> Function | None:
+        """The function of the file that a call means: one of the enclosing `def` goes first."""
+        if local is not None:
+            # Brackets keep the functions of a scope apart from its values.
+            found: Function | None = local.get(name + "()")
+            if found is not None:
+                return found
+        return self.run.functions.get(name)
+
+    def _local_value(self, value: Any) -> Any:
+        return leaf(value) if type(value) is not Tensor and is_number(value) else value
+
+    def _prune(self, stack: Sequence[Any], frames: Sequence[tuple[Any, ...]],
+               local: dict[str, Any] | None) -> None:
+        """Let go of the entries that no live value goes back to."""
+        live = [stack, self.scope, local, [frame[2] for frame in frames],
+                [b.value for bindings in self.run.bindings.values() for b in bindings],
+                list(self.run.results.values()), self.run.started,
+                [known[1] for known in records.current().stacked.values()]]
+        kept = prune(records.current(), live)
+        self.prune_at = max(PRUNE_AT, 2 * kept)
+
+    def _other(self, opcode: int, arg: Any, stack: list[Any], ins: tuple[Any, ...],
+               local: dict[str, Any] | None) -> None:
         """The rarer instructions."""
         span = (ins[2], ins[3])
         if opcode == c.LIST:
@@ -288,16 +466,43 @@ class Interpreter:
             name, order, count = arg
             args = stack[len(stack) - count:]
             del stack[len(stack) - count:]
-            stack.append(prime(self, name, order, args))
+            stack.append(prime(self, name, order, args, local))
         elif opcode == c.UNPACK:
-            self._unpack(stack.pop(), arg, span)
+            self._unpack(stack.pop(), arg, span, local)
+        elif opcode == c.METHOD:
+            name, count, keywords = arg
+            named = {k: stack.pop() for k in reversed(keywords)}
+            args = stack[len(stack) - count:]
+            del stack[len(stack) - count:]
+            stack.append(call_method(self, stack.pop(), name, args, named))
+        elif opcode == c.NUMPY:
+            name, count, keywords = arg
+            named = {k: stack.pop() for k in reversed(keywords)}
+            args = stack[len(stack) - count:]
+            del stack[len(stack) - count:]
+            stack.append(call_numpy(name, args, named))
+        elif opcode == c.ITERATE:
+            stack.append(iterated(self, stack.pop()))
+        elif opcode == c.EXPECT:
+            names = arg.attributes
+            given = stack[len(stack) - len(names):]
+            del stack[len(stack) - len(names):]
+            sides = 2 if arg.operator else 1
+            operands = stack[len(stack) - sides:]
+            del stack[len(stack) - sides:]
+            self.run.expects.append(
+                checked(arg, operands, dict(zip(names, given, strict=True)), span))
         elif opcode == c.DECLARE:
             names = arg.attributes
             values = stack[len(stack) - len(names):]
             del stack[len(stack) - len(names):]
             initial = stack.pop() if arg.has_value else None
-            declared(self, arg, initial, dict(zip(names, values, strict=True)))
+            declared(self, arg, initial, dict(zip(names, values, strict=True)), local)
             self.run.last = arg.name if arg.keyword != "input" else self.run.last
+        elif opcode == c.DEFINE and arg.decorator == "gradient_of":
+            self._register(arg, local)
+        elif opcode == c.DEFINE and local is not None:
+            local[arg.name + "()"] = arg
         elif opcode == c.DEFINE:
             if arg.name in PUBLIC or arg.name in VERBS:
                 self.run.notes.append((
@@ -323,11 +528,12 @@ class Interpreter:
             raise error("E0401", f"the program takes more than {self.max_steps:,} steps",
                         help="raise the budget with --max-steps")
 
-    def _missing(self, name: str) -> Any:
+    def _missing(self, name: str, local: dict[str, Any] | None) -> Any:
         if name in CONSTANTS:
             return CONSTANTS[name]
-        if name in self.run.functions or name in PUBLIC:
-            what = "a function of this file" if name in self.run.functions else "an operation"
+        ours = self.function(name, local) is not None
+        if ours or name in PUBLIC:
+            what = "a function of this file" if ours else "an operation"
             raise error("E0205", f"`{name}` is {what}, not a value", help=f"call it: {name}(x)")
         raise error("E0202", f"`{name}` has no value here", help="bind it on a line above")
 
@@ -356,6 +562,11 @@ class Interpreter:
         """`y = e`: a plain number becomes a tensor of its own, so that it can be a source."""
         kind = "computed"
         if type(value) is not Tensor and is_number(value):
+            if type(value) is Variable:
+                self.scope[name] = value
+                self.run.last = name
+                self.run.bound(name, value.origin(), span, kind)
+                return
             first = name not in self.run.bindings
             if first and name in self.given:
                 value = self.given[name]
@@ -364,11 +575,13 @@ class Interpreter:
         if name in CONSTANTS and name not in self.run.bindings:
             self.run.notes.append((
                 "shadowed-constant", f"`{name}` is bound here and no longer the constant", span))
-        self.bind(name, value, span, kind)
+        self.scope[name] = value
         self.run.last = name
+        self.run.bound(name, value, span, kind)
 
-    def _unpack(self, value: Any, names: Sequence[str], span: Span) -> None:
-        if isinstance(value, (list, tuple)):
+    def _unpack(self, value: Any, names: Sequence[str], span: Span,
+                local: dict[str, Any] | None) -> None:
+        if isinstance(value, (list, tuple, range)):
             items = list(value)
         elif isinstance(value, dict):
             items = list(value.values())
@@ -383,7 +596,10 @@ class Interpreter:
             raise error("E0307", f"{len(names)} names for {len(items)} values",
                         help="give each value a name")
         for name, value in zip(names, items, strict=True):
-            self._bind_statement(name, value, span)
+            if local is None:
+                self._bind_statement(name, value, span)
+            else:
+                local[name] = self._local_value(value)
 
     def _index(self, shape: Sequence[str], stack: list[Any]) -> None:
         """Pop the parts of an index and the object, push the element or slice."""

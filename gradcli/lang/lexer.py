@@ -5,6 +5,11 @@ The lexer never raises: what fits nothing becomes an ERROR token, which no state
 accepts and which `syntax_errors` explains. Newlines inside brackets, blank lines and comments
 leave no token; every other line ends with NEWLINE, the last one too; END is always last.
 
+Indentation is Python's: INDENT stands before the first token of a line that is indented more than
+the one before it, a DEDENT for each block that a line leaves. Two indentations are compared as
+texts, one the beginning of the other; where neither is, tabs and spaces are mixed. A file may have
+a margin, that of its first line.
+
 Characters are told apart by one dictionary look-up on the first one: that is what makes this
 faster than a compiled regular expression (and importing `re` costs as much as all of gradcli).
 """
@@ -23,7 +28,8 @@ MAX_NUMBER_LENGTH = 400
  DOT, PLUS, MINUS, STAR, SLASH, DOUBLE_SLASH, PERCENT, AT, CIRCUMFLEX, SUPERSCRIPT, SQRT, PI, EQUAL,
  EQUAL_EQUAL, NOT_EQUAL, LESS, LESS_EQUAL, GREATER, GREATER_EQUAL, AUGMENTED, PRIMED, STRING, IF,
  ELSE, AND, OR, NOT, TRUE, FALSE, NONE, VAR, CONST, INPUT, TAPE, FORWARD, STOP_RECORDING, RESUME,
- ) = range(51)
+ NEAR, INDENT, DEDENT, ELIF, WHILE, FOR, IN, BREAK, CONTINUE, DEF, RETURN, EXPECT, PASS,
+ ) = range(64)
 
 KIND_NAMES = {
     value: name for name, value in list(globals().items())
@@ -34,12 +40,13 @@ KEYWORDS = {
     "if": IF, "else": ELSE, "and": AND, "or": OR, "not": NOT,
     "true": TRUE, "True": TRUE, "false": FALSE, "False": FALSE, "none": NONE, "None": NONE,
     "var": VAR, "const": CONST, "input": INPUT, "tape": TAPE, "forward": FORWARD,
-    "stop_recording": STOP_RECORDING, "resume": RESUME,
-    # reserved: Python's other keywords, and the statements to come
+    "stop_recording": STOP_RECORDING, "resume": RESUME, "elif": ELIF, "while": WHILE, "for": FOR,
+    "in": IN, "break": BREAK, "continue": CONTINUE, "def": DEF, "return": RETURN, "expect": EXPECT,
+    "pass": PASS,
+    # reserved: Python's other keywords
     **dict.fromkeys(
-        ("as", "assert", "async", "await", "break", "class", "continue", "def", "del", "elif",
-         "except", "expect", "finally", "for", "from", "global", "import", "in", "is", "lambda",
-         "nonlocal", "pass", "raise", "return", "try", "while", "with", "yield"), ERROR),
+        ("as", "assert", "async", "await", "class", "del", "except", "finally", "from", "global",
+         "import", "is", "lambda", "nonlocal", "raise", "try", "with", "yield"), ERROR),
 }
 SOFT_KEYWORDS = frozenset((VAR, CONST, INPUT, TAPE, FORWARD, STOP_RECORDING, RESUME))
 IDENTIFIERS = SOFT_KEYWORDS | {NAME}
@@ -50,7 +57,7 @@ CLOSING = {closing: opening for opening, closing in OPENING.items()}
 OPERATORS = {
     "+": PLUS, "-": MINUS, "*": STAR, "/": SLASH, "//": DOUBLE_SLASH, "%": PERCENT, "@": AT,
     "^": CIRCUMFLEX, "**": CIRCUMFLEX, "=": EQUAL, "==": EQUAL_EQUAL, "!=": NOT_EQUAL, "<": LESS,
-    "<=": LESS_EQUAL, ">": GREATER, ">=": GREATER_EQUAL, "!": ERROR,
+    "<=": LESS_EQUAL, ">": GREATER, ">=": GREATER_EQUAL, "~=": NEAR, "!": ERROR, "~": ERROR,
     **dict.fromkeys(("+=", "-=", "*=", "/=", "//=", "%=", "@=", "^=", "**="), AUGMENTED),
 }
 SINGLE = {
@@ -68,21 +75,26 @@ WORD = LETTERS | DIGITS
 _WORD, _NUMBER, _DOT, _OPERATOR, _BLANK, _LINE_END, _COMMENT, _QUOTE, _SUPERSCRIPT = range(-9, 0)
 _FIRST = {
     **dict.fromkeys(LETTERS, _WORD), **dict.fromkeys(DIGITS, _NUMBER), ".": _DOT,
-    **dict.fromkeys("+-*/%@^=<>!", _OPERATOR), **dict.fromkeys(" \t\r\f", _BLANK), "\n": _LINE_END,
+    **dict.fromkeys("+-*/%@^=<>!~", _OPERATOR), **dict.fromkeys(" \t\r\f", _BLANK), "\n": _LINE_END,
     "#": _COMMENT, '"': _QUOTE, "'": _QUOTE, **dict.fromkeys("⁻" + SUPERSCRIPTS, _SUPERSCRIPT),
     **SINGLE,
 }
 
 
-def lex(text: str, at: int = 0) -> Tokens:
-    """The tokens of `text` from offset `at`, the beginning of a line."""
+def lex(text: str, at: int = 0, levels: list[str] | None = None) -> Tokens:
+    """The tokens of `text` from offset `at`, the beginning of a line.
+
+    levels: the margin of the text and the indentations of the blocks that are open there,
+    outermost first; by default the first line has the margin.
+    """
     kinds: list[int] = []
     starts: list[int] = []
     ends: list[int] = []
     size = len(text)
     text += "\n"  # every scan below stops here at the latest
     depth = 0
-    margin: str | None = None  # the indentation of the first line
+    levels = [] if levels is None else list(levels)
+    twins: dict[str, str] = {}  # wrong indentations, and what they are taken for
     hopeless = False
     line = at  # where a line began that has no token yet, else -1
     while at <= size:
@@ -105,12 +117,16 @@ def lex(text: str, at: int = 0) -> Tokens:
             continue
         if line >= 0:
             indentation = text[line:at].rpartition("\f")[2]
-            if margin is None:
-                margin = indentation
-            elif indentation != margin:
-                kinds.append(ERROR)
-                starts.append(line)
-                ends.append(at)
+            if not levels:
+                levels.append(indentation)
+            elif indentation != levels[-1]:
+                for change in _changes(levels, twins, indentation):
+                    kinds.append(change)
+                    starts.append(line)
+                    ends.append(line if change == DEDENT else at)
+                if len(levels) > MAX_NESTING + 1:
+                    levels.pop()
+                    hopeless = True
             line = -1
         end = at + 1
         if kind is None:
@@ -172,10 +188,44 @@ def lex(text: str, at: int = 0) -> Tokens:
         kinds.append(NEWLINE)
         starts.append(size)
         ends.append(size)
+    while len(levels) > 1:
+        levels.pop()
+        kinds.append(DEDENT)
+        starts.append(size)
+        ends.append(size)
     kinds.append(END)
     starts.append(size)
     ends.append(size)
     return kinds, starts, ends
+
+
+def _changes(levels: list[str], twins: dict[str, str], indentation: str) -> list[int]:
+    """The tokens for a line that is not indented as the line before it; `levels` follow suit.
+
+    An ERROR comes last. A line between two blocks is taken for one of the inner, which goes on
+    with its indentation. One with tabs for spaces, or the other way round, is taken for one of the
+    innermost block, and so are later ones like it. One too deep adds its level.
+    """
+    for wrong, right in twins.items():
+        if indentation.startswith(wrong):
+            indentation = right + indentation[len(wrong):]
+            break
+    if indentation == levels[-1]:
+        return []
+    if indentation.startswith(levels[-1]):
+        levels.append(indentation)
+        return [INDENT if len(levels) <= MAX_NESTING + 1 else ERROR]
+    if not levels[-1].startswith(indentation):
+        twins[indentation] = levels[-1]
+        return [ERROR]
+    changes = []
+    while len(levels) > 1 and len(levels[-2]) >= len(indentation):
+        levels.pop()
+        changes.append(DEDENT)
+    if levels[-1] != indentation:
+        levels[-1] = indentation
+        changes.append(ERROR)
+    return changes
 
 
 def is_name_part(character: str) -> bool:

@@ -19,11 +19,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from gradcli.errors import Span
-    from gradcli.lang.code import Code, Declaration, Function, Statement
-
-
-# Calls of the language that another version will know.
-LATER = ("load", "print", "range", "trainable_variables", "zip")
+    from gradcli.lang.code import Code, Declaration, Function, Instruction, Statement
 
 
 class Names:
@@ -32,10 +28,11 @@ class Names:
     order: variables, inputs and other names in order of first appearance. inputs: name to the
     place of its first reading, for names that are read and never bound. declared: name to its
     declaration. bound: name to the place of its first binding. functions: those of the file.
+    tapes: whether the file opens tapes of its own.
     """
 
-    __slots__ = ("bound", "calls", "declared", "early", "functions", "inputs", "methods", "order",
-                 "reads")
+    __slots__ = ("bound", "calls", "declared", "early", "functions", "inputs", "order", "reads",
+                 "tapes")
 
     def __init__(self, statements: Sequence[Statement]) -> None:
         self.order: dict[str, None] = {}
@@ -43,11 +40,11 @@ class Names:
         self.bound: dict[str, Span] = {}
         self.declared: dict[str, Declaration] = {}
         self.functions: dict[str, Function] = {}
-        self.calls: list[tuple[str, Span]] = []
-        self.methods: list[tuple[str, Span]] = []
+        self.calls: list[tuple[str, Span, frozenset[str] | None]] = []
         self.early: dict[str, Span] = {}
+        self.tapes = False
         for statement in statements:
-            self._scan(statement.code, ())
+            self._scan(statement.code, None)
         self.inputs = {
             name: span for name, span in self.reads.items()
             if name not in self.bound and name not in CONSTANTS
@@ -57,30 +54,38 @@ class Names:
             if name in PUBLIC and name not in self.bound and name not in self.functions:
                 self.inputs[name] = span
 
-    def _scan(self, code: Code, parameters: Iterable[str]) -> None:
-        local = frozenset(parameters)
-        for opcode, arg, start, end in code:
+    def _scan(self, code: Code, outer: frozenset[str] | None) -> None:
+        """outer: in a function, the names that are its own or of those around it."""
+        local = None if outer is None else outer | {
+            name for instruction in code for name in _bound(instruction)}
+        loops = _loops(code)
+        for place, instruction in enumerate(code):
+            opcode, arg, start, end = instruction
             if opcode == c.LOAD:
-                if arg not in local:
+                if local is None or arg not in local:
                     self.order.setdefault(arg)
                     self.reads.setdefault(arg, (start, end))
-                    if arg not in self.bound and not local:
+                    if arg not in self.bound and local is None and not loops[place]:
                         self.early.setdefault(arg, (start, end))
-            elif opcode == c.BIND:
-                self._bind(arg, (start, end))
-            elif opcode == c.UNPACK:
-                for name in arg:
-                    self._bind(name, (start, end))
-            elif opcode == c.DECLARE:
+            elif opcode == c.DECLARE and local is None:
                 self._bind(arg.name, arg.spans["name"])
                 self.declared.setdefault(arg.name, arg)
-            elif opcode == c.CALL:
-                self.calls.append((arg[0], (start, start + len(arg[0]))))
-            elif opcode == c.METHOD:
-                self.methods.append((arg[0], (start, end)))
+            elif opcode in (c.CALL, c.PRIME):
+                self.calls.append((arg[0], (start, start + len(arg[0])), outer))
             elif opcode == c.DEFINE:
-                self.functions[arg.name] = arg
-                self._scan(arg.code, arg.parameters)
+                if local is None and not arg.decorator == "gradient_of":
+                    self.functions[arg.name] = arg
+                inner = {ins[1].name + "()" for ins in arg.code if ins[0] == c.DEFINE}
+                self._scan(arg.code, frozenset((*(local or ()), *arg.parameters, *inner)))
+            elif local is None:
+                if opcode == c.ENTER:
+                    self.tapes = self.tapes or arg.keyword == "tape"
+                    for name in _bound(instruction):
+                        self._bind(name, arg.spans["name"])
+                for name in _bound(instruction):
+                    self._bind(name, (start, end))
+            elif opcode == c.ENTER and arg.keyword == "tape":
+                self.tapes = True
 
     def _bind(self, name: str, span: Span) -> None:
         self.order.setdefault(name)
@@ -92,8 +97,9 @@ class Names:
         """
         found = [
             self._unknown_function(name, span, source, given)
-            for name, span in self.calls
-            if name not in self.functions and name not in PUBLIC and name not in VERBS]
+            for name, span, local in self.calls
+            if name not in self.functions and name not in PUBLIC and name not in VERBS
+            and not (local and name + "()" in local)]
         for name, span in self.early.items():
             if name in self.bound and name not in CONSTANTS and name not in given:
                 line = source.position(self.bound[name][0])[0]
@@ -102,13 +108,11 @@ class Names:
                     label="no value yet", related=[(self.bound[name], "bound here")],
                     help=f"move line {line} up, or give the value with --at {name}=..."))
         found.extend(self._bad_values(source, given))
-        found.extend(_later(f"the method `.{name}(...)`", span, source, PUBLIC.get(name))
-                     for name, span in self.methods)
         missing = [name for name in self.inputs if name not in given
                    and not self._declared_default(name)]
         missing += [name for name, d in self.declared.items()
                     if not d.has_value and name not in given and name not in missing]
-        if missing and not self.methods:
+        if missing:
             found.append(self._missing(missing, source))
         if found:
             found.sort(key=lambda d: (d.source is not source, d.span or (0, 0)))
@@ -124,8 +128,6 @@ class Names:
             return Diagnostic(
                 "E0206", f"`{name}` is not a function", span=span, source=source,
                 label="a value cannot be called", help=f"to multiply, write {name}*(...)")
-        if name in LATER:
-            return _later(f"`{name}(...)`", span, source, None)
         near = nearest(name, [*self.functions, *PUBLIC, *VERBS])
         short = len(name) <= 2
         return Diagnostic(
@@ -136,7 +138,7 @@ class Names:
 
     def _bad_values(self, source: Source, given: Mapping[str, Any]) -> list[Diagnostic]:
         found = []
-        called = {name for name, _ in self.calls}
+        called = {name for name, _, _ in self.calls}
         for name in given:
             if name in called and name not in self.functions:
                 continue  # told where it is called
@@ -182,10 +184,31 @@ class Names:
             + ",".join(f"{name}=..." for name in missing))
 
 
-def _later(what: str, span: Span, source: Source, op: Any) -> Diagnostic:
-    return Diagnostic("E0110", f"{what} is not part of this version", span=span, source=source,
-                      help=f"write {op.name}(...)" if op is not None else
-                      "`gradcli ops` lists what there is")
+def _bound(instruction: Instruction) -> tuple[str, ...]:
+    """The names that an instruction binds."""
+    opcode, arg = instruction[0], instruction[1]
+    if opcode == c.BIND:
+        return (arg,)
+    if opcode == c.UNPACK:
+        return tuple(arg)
+    if opcode == c.DECLARE or (opcode == c.ENTER and arg.keyword in ("tape", "forward")):
+        return (arg.name,)
+    return ()
+
+
+def _loops(code: Code) -> list[bool]:
+    """Per instruction whether it stands in a loop: what a jump leads back over."""
+    inside = [False] * len(code)
+    outermost = len(code)
+    for place in range(len(code) - 1, -1, -1):
+        opcode, arg = code[place][0], code[place][1]
+        back = arg if opcode == c.JUMP else arg[0] if opcode == c.LEAVE else 0
+        if back < 0:
+            outermost = min(outermost, place + 1 + back)
+        inside[place] = outermost <= place
+        if place <= outermost:
+            outermost = len(code)
+    return inside
 
 
 def _short(value: Any) -> str:

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from gradcli.errors import Span
+    from gradcli.lang.block_actions import Open
     from gradcli.lang.code import Code, Statement
     from gradcli.source import Source
 
@@ -59,24 +60,39 @@ def parse_expression(source: Source) -> Code:
     Raises GradcliError as `parse` does, and E0107 for any other statement or none.
     """
     statements = parse(source)
-    if len(statements) != 1 or statements[0].code[-1][0] != c.RESULT:
+    code = statements[0].code if len(statements) == 1 else None
+    if not code or code[-1][0] != c.RESULT or code[-1][2] != statements[0].start:
         from gradcli.lang.syntax_errors import not_one_expression
 
         raise not_one_expression(statements, source)
-    return statements[0].code[:-1]
+    return code[:-1]
 
 
 class Parser:
-    """One text on its way through the table. `at` is the token that an error stopped at."""
+    """One text on its way through the table.
 
-    __slots__ = ("at", "code", "ends", "kinds", "starts", "statements", "text")
+    code: what was emitted since the last whole statement that stands outside of blocks; begin: where
+    in it the simple statement or head begins that is being read. blocks: those open, outermost
+    first; names: what was bound since the outermost one, or the innermost `def`, was opened.
+    at: the token that an error stopped at. cautious: whether an error has hidden a head, so that
+    what follows may seem to lack it.
+    """
+
+    __slots__ = ("at", "begin", "blocks", "cautious", "code", "ends", "kinds", "names", "starts",
+                 "statements", "states", "text", "values")
 
     def __init__(self, text: str) -> None:
         self.text = text
         self.kinds, self.starts, self.ends = lex(text)
         self.at = 0
-        self.code: Code = []  # of the statement being read
+        self.begin = 0
+        self.code: Code = []
+        self.blocks: list[Open] = []
+        self.names: dict[str, None] = {}
+        self.cautious = False
         self.statements: list[Statement] = []
+        self.states = [1]
+        self.values: list[Any] = []
 
     def token(self, index: int) -> str:
         """The text of a token."""
@@ -87,13 +103,15 @@ class Parser:
         return self.starts[first], self.ends[last]
 
     def run(self, at: int) -> None:
-        """Read statements from token `at`, the first of a line, to the end."""
+        """Read statements from token `at`, the first of a line, to the end.
+
+        `states` and `values` are the table's stacks as they are in front of this token.
+        """
         rows, rules, jumps = _machine()
         kinds, starts, ends = self.kinds, self.starts, self.ends
         emit = self.code.append
-        state = 1
-        states = [state]
-        values: list[Any] = []
+        states, values = self.states, self.values
+        state = states[-1]
         kind = kinds[at]
         try:
             while True:

@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from typing import Any
 
     from gradcli.errors import Span
+    from gradcli.lang.code import Function
     from gradcli.lang.parser import Parser
-
 
 
 def excerpt(parser: Parser, first: int, end: int) -> str:
@@ -149,6 +149,15 @@ def repeated_keyword(parser: Parser, keywords: list[int]) -> GradcliError:
                  help=f"leave one `{name}=...` out")
 
 
+def no_numpy_constant(parser: Parser, first: int, at: int) -> GradcliError:
+    """E0102: `np.linalg`, `np.mean` without brackets."""
+    written = excerpt(parser, first, at)
+    return error("E0102", f"`{written}` is no constant of NumPy", parser.span(first, at - 1),
+                 help="functions stand right behind `np.`, as in `np.mean(x)`"
+                 if parser.kinds[at] == DOT else f"write `{written}(...)` to call a function;"
+                 " the constants are `np.pi`, `np.e`, `np.inf` and `np.nan`")
+
+
 # ---- statements -----------------------------------------------------------------------------
 
 
@@ -244,3 +253,67 @@ def bad_size(parser: Parser, number: int) -> GradcliError:
     """E0102: `var w: float64[2.5]`."""
     return error("E0102", f"`{parser.token(number)}` is no size", parser.span(number, number),
                  help="write a whole number, or `:` for any size")
+
+
+# ---- blocks ---------------------------------------------------------------------------------
+
+
+def repeated_name(parser: Parser, places: list[int], what: str) -> GradcliError:
+    """E0107: `def f(x, x):`, `for a, a in u:`; places: the tokens of the names."""
+    names = [parser.token(place) for place in places]
+    second = next(i for i, name in enumerate(names) if name in names[:i])
+    return error("E0107", f"`{names[second]}` stands twice among the {what}",
+                 parser.span(places[second], places[second]), help="choose different names")
+
+
+def misplaced(parser: Parser, word: int) -> GradcliError:
+    """E0113: `break` or `continue` outside of a loop, `return` outside of a `def`."""
+    written = parser.token(word)
+    span = parser.span(word, word)
+    if written == "return":
+        return error("E0113", "`return` stands outside of a `def`", span,
+                     help="write the expression alone: its value is a result")
+    inside = any([block.inside for block in parser.blocks])
+    return error("E0113", f"`{written}` stands outside of a loop", span,
+                 help=f"write `return` to leave the function, or put the `{written}` into a `for`"
+                 " or `while` block" if inside
+                 else f"put it into the block of a `for` or `while`, or leave the `{written}` out")
+
+
+def bad_decorator(parser: Parser, first: int, end: int) -> GradcliError:
+    """E0114: a line with `@` that is neither `@custom_gradient` nor `@gradient_of(op)`."""
+    written = excerpt(parser, first, end)
+    names = [parser.token(place) for place in range(first + 1, end)]
+    if "custom_gradient" in names:
+        advice = "write `@custom_gradient`"
+    elif "gradient_of" in names or "RegisterGradient" in names:
+        advice = "write `@gradient_of(op)` with the name of the operation, such as `floor`"
+    else:
+        advice = "the decorators are `@custom_gradient` and `@gradient_of(op)`"
+    return error("E0114", f"`{written}` is no decorator", parser.span(first, max(first, end - 1)),
+                 help=advice)
+
+
+def no_rule(parser: Parser, function: Function, head: Span, inner: list[Function]) -> GradcliError:
+    """E0114: `@custom_gradient` before a function without an inner `grad`.
+
+    head: the place of `def f(x)`. inner: the functions that are defined in it.
+    """
+    found = error("E0114", f"`{function.name}` has no gradient rule: the `def grad(upstream):`"
+                  " inside is missing", head, help="define `grad` in its block before the `return`")
+    if inner:
+        found = error("E0114", f"the gradient rule in `{function.name}` is named"
+                      f" `{inner[-1].name}`", (inner[-1].start, inner[-1].end),
+                      help=f"name it `grad`: `def grad({', '.join(inner[-1].parameters)}):`")
+        place = parser.text.find(inner[-1].name, inner[-1].start)
+        found.diagnostics[0].span = place, place + len(inner[-1].name)
+    if function.decorated:
+        found.diagnostics[0].related = ((function.decorated, "asks for a rule"),)
+    return found
+
+
+def bad_accumulator(parser: Parser, first: int, at: int) -> GradcliError:
+    """E0107: `forward acc(x):`."""
+    return error("E0107", "`forward` takes two arguments: what moves, and its direction",
+                 parser.span(first, at - 1),
+                 help=f"write `forward {parser.token(first + 1)}(x, v):`")

@@ -10,6 +10,12 @@ if TYPE_CHECKING:
 
     from gradcli.errors import Span
     from gradcli.lang.code import Declaration, Function
+    from gradcli.lang.file_tape import FileTape
+    from gradcli.ops.kinds import Op
+    from gradcli.tape.variable import Variable
+
+# A name that is bound in many places keeps the first binding and so many of the newest places.
+MAX_BINDINGS = 100
 
 
 class Binding:
@@ -30,26 +36,90 @@ class Binding:
         self.declaration = declaration
 
 
+class Printed:
+    """One `print` that was executed: its place and what it was given."""
+
+    __slots__ = ("span", "values")
+
+    def __init__(self, span: Span, values: list[Any]) -> None:
+        self.span = span
+        self.values = values
+
+
+class Expect:
+    """One `expect` that was executed. right: None where a truth value was expected."""
+
+    __slots__ = ("holds", "left", "right", "span")
+
+    def __init__(self, span: Span, holds: bool, left: Any, right: Any) -> None:
+        self.span = span
+        self.holds = holds
+        self.left = left
+        self.right = right
+
+
 class Run:
     """What a program left behind.
 
     record: what ran. bindings: name to its bindings in order; inputs and variables included.
-    results: (value, span) of each expression that stood alone. functions: those of the file.
-    notes: (code, message, span). last: the name bound last, or None if an expression came last.
-    branches: on request, per condition its (span, value, tensors named where it did not run).
-    started: (tensor, variable, span) of variables that took their first value from a tensor.
+    results: place to the value of each expression that stood alone, in order. functions: those of
+    the file. registered: operations with a gradient from the file. tapes: name to the newest tape
+    of that name, in the order in which they closed. variables: name to the newest variable. prints,
+    expects: those executed. notes: (code, message, span). last: the name bound last, or None if an
+    expression came last. branches: on request, per condition its (span, value, tensors named where
+    it did not run). started: (tensor, variable, span) of variables that took their first value from
+    a tensor. watched: ids of what `watch(x)` names. on_tape: ids of what a tape of the file saw;
+    None where one tape covers the whole file. held: on request, what each tape held at its end.
     """
 
-    __slots__ = ("bindings", "branches", "functions", "last", "notes", "record", "results",
-                 "started", "steps")
+    __slots__ = (
+        "bindings", "branches", "expects", "functions", "held", "last", "notes", "on_tape",
+        "prints", "record", "registered", "results", "started", "steps", "tapes", "variables",
+        "watched")
 
-    def __init__(self) -> None:
-        self.record = Record()
+    def __init__(self, everything: bool = True) -> None:
+        self.record = Record(everything)
         self.bindings: dict[str, list[Binding]] = {}
-        self.results: list[tuple[Any, Span]] = []
+        self.results: dict[Span, Any] = {}
         self.functions: dict[str, Function] = {}
+        self.registered: dict[str, Op] = {}
+        self.tapes: dict[str, FileTape] = {}
+        self.variables: dict[str, Variable] = {}
+        self.prints: list[Printed] = []
+        self.expects: list[Expect] = []
         self.notes: list[tuple[str, str, Span]] = []
         self.last: str | None = None
         self.steps = 0
         self.branches: list[tuple[Span, Any, list[Any]]] | None = None
         self.started: list[tuple[Any, Any, Span]] = []
+        self.watched: set[int] = set()
+        self.on_tape: set[int] | None = None
+        self.held: dict[str, dict[str, int]] = {}
+
+    def add_result(self, value: Any, span: Span) -> None:
+        """An expression stood alone; in a loop the newest value counts."""
+        self.results.pop(span, None)
+        self.results[span] = value
+        self.last = None
+
+    def bound(self, name: str, value: Any, span: Span, kind: str,
+              declaration: Declaration | None = None) -> None:
+        """A name was bound. Bound again in the same place, as in a loop, the newest value counts,
+        but for the very first.
+        """
+        bindings = self.bindings.get(name)
+        if bindings is None:
+            self.bindings[name] = [Binding(name, value, span, kind, declaration)]
+            return
+        last = bindings[-1]
+        if last.span == span and len(bindings) > 1:
+            last.value = value
+            last.kind = kind
+            return
+        for old in bindings[1:]:
+            if old.span == span:
+                bindings.remove(old)
+                break
+        if len(bindings) > MAX_BINDINGS:
+            del bindings[1]
+        bindings.append(Binding(name, value, span, kind, declaration))

@@ -1,7 +1,9 @@
 """What a rule of program.lark does when it is reduced; see actions.py for the contract.
 
-A statement takes the code that was emitted since the one before it. The left side of a binding was
-read as an expression; its loads stand first in that code and are left out.
+A statement outside of blocks takes the code that was emitted since the one before it; within blocks
+the code stays where it is, in one list in the order of the text. The left side of a binding was
+read as an expression; its loads stand first in the statement's code and are left out. What opens
+and closes blocks is in `block_actions`, which is imported when a text has one.
 """
 
 from __future__ import annotations
@@ -16,27 +18,46 @@ if TYPE_CHECKING:
 
     from gradcli.errors import Span
     from gradcli.lang.actions import Action
-    from gradcli.lang.code import Code
     from gradcli.lang.parser import Parser
 
 
-def _statement(parser: Parser, first: int, at: int, code: Code, names: tuple[str, ...] = ()
-               ) -> None:
-    parser.statements.append(c.Statement(code, *parser.span(first, at - 1), names))
-    parser.code.clear()
+def finish(parser: Parser, first: int, at: int, names: tuple[str, ...] = ()) -> None:
+    """End a simple statement, whose code is complete."""
+    code = parser.code
+    if parser.blocks:
+        parser.begin = len(code)
+        for name in names:
+            parser.names[name] = None
+    else:
+        parser.statements.append(c.Statement(code[:], *parser.span(first, at - 1), names))
+        code.clear()
 
 
 def _result(parser: Parser, values: list[Any], at: int) -> None:  # test
     first: int = values[-1]
-    _statement(parser, first, at, [*parser.code, (c.RESULT, None, *parser.span(first, at - 1))])
+    start, end = parser.span(first, at - 1)
+    opcode = c.RESULT
+    last, argument, last_start, last_end = parser.code[-1]
+    if ((((last == c.METHOD and argument[0] in WITHOUT_RESULT)
+         or (last == c.CALL and argument[0] == "print")) and (last_start, last_end) == (start, end))
+            or (parser.blocks and parser.blocks[-1].inside)):
+        opcode = c.POP
+    parser.code.append((opcode, None, start, end))
+    finish(parser, first, at)
+
+
+# Methods that are called for what they do.
+WITHOUT_RESULT = frozenset(("assign", "assign_add", "assign_sub", "watch", "reset"))
 
 
 def _binding(parser: Parser, values: list[Any], at: int) -> None:  # test EQUAL test
     first, equal, _ = values[-3:]
+    code, begin = parser.code, parser.begin
     if equal == first + 1 and parser.kinds[first] in IDENTIFIERS:
         name = parser.token(first)
-        _statement(parser, first, at,
-                   [*parser.code[1:], (c.BIND, name, *parser.span(first, first))], (name,))
+        del code[begin]
+        code.append((c.BIND, name, *parser.span(first, first)))
+        finish(parser, first, at, (name,))
         return
     parameters = _parameters(parser, first, equal)
     if parameters is None:
@@ -44,9 +65,10 @@ def _binding(parser: Parser, values: list[Any], at: int) -> None:  # test EQUAL 
 
         raise bad_target(parser, first, equal, at)
     name = parser.token(first)
-    body = parser.code[len(parameters) + 1:]  # behind the left side, read as a call
+    body = code[begin + len(parameters) + 1:]  # behind the left side, read as a call
     function = c.Function(name, parameters, body, *parser.span(first, at - 1))
-    _statement(parser, first, at, [(c.DEFINE, function, function.start, function.end)], (name,))
+    code[begin:] = [(c.DEFINE, function, function.start, function.end)]
+    finish(parser, first, at, (name,))
 
 
 def _parameters(parser: Parser, first: int, equal: int) -> tuple[str, ...] | None:
@@ -74,8 +96,9 @@ def _unpacking(parser: Parser, values: list[Any], at: int) -> None:  # tuple EQU
         from gradcli.lang.refusals import bad_target
 
         raise bad_target(parser, first, equal, at)
-    code = [*parser.code[len(names):], (c.UNPACK, names, *parser.span(first, equal - 1))]
-    _statement(parser, first, at, code, names)
+    del parser.code[parser.begin:parser.begin + len(names)]
+    parser.code.append((c.UNPACK, names, *parser.span(first, equal - 1)))
+    finish(parser, first, at, names)
 
 
 def _loose_tuple(parser: Parser, values: list[Any], at: int) -> None:  # tuple | .. EQUAL tuple
@@ -104,14 +127,21 @@ def _declaration(parser: Parser, values: list[Any], at: int) -> None:
         from gradcli.lang.refusals import missing_value
 
         raise missing_value(parser, first, at)
+    names = attribute_names(parser, attributes, spans)
+    declaration = c.Declaration(
+        keyword, parser.token(name), dtype, shape, value is not None, names, spans)
+    parser.code.append((c.DECLARE, declaration, *parser.span(first, at - 1)))
+    finish(parser, first, at, (declaration.name,))
+
+
+def attribute_names(parser: Parser, attributes: list[tuple[int, int]], spans: dict[str, Span]
+                    ) -> tuple[str, ...]:
+    """The names of attributes, whose places are put into `spans`; raises E0102 for a repeated one.
+    """
     names = distinct(parser, [attribute for attribute, _ in attributes])
     for attribute, last in attributes:
         spans[parser.token(attribute)] = parser.span(attribute, last)
-    declaration = c.Declaration(
-        keyword, parser.token(name), dtype, shape, value is not None, names, spans)
-    _statement(parser, first, at,
-               [*parser.code, (c.DECLARE, declaration, *parser.span(first, at - 1))],
-               (declaration.name,))
+    return names
 
 
 def _type(parser: Parser, values: list[Any], at: int) -> tuple[str, None, Span]:  # COLON ident
@@ -141,11 +171,20 @@ def _value(parser: Parser, values: list[Any], at: int) -> Span:  # EQUAL test
     return parser.span(values[-1], at - 1)
 
 
-def _attribute_of_declaration(parser: Parser, values: list[Any], at: int) -> list[tuple[int, int]]:
+def _next_attribute(parser: Parser, values: list[Any], at: int) -> list[tuple[int, int]]:
     # attributes COMMA ident EQUAL test
     attributes: list[tuple[int, int]] = values[-5]  # first and last token of each
     attributes.append((values[-3], at - 1))
     return attributes
+
+
+def _in_blocks(name: str) -> Action:
+    """An action of `block_actions`."""
+    def action(parser: Parser, values: list[Any], at: int) -> Any:
+        from gradcli.lang.block_actions import BLOCK_ACTIONS
+
+        return BLOCK_ACTIONS[name](parser, values, at)
+    return action
 
 
 STATEMENT_ACTIONS: dict[str, Action] = {
@@ -162,5 +201,10 @@ STATEMENT_ACTIONS: dict[str, Action] = {
     "free": lambda parser, values, at: None,
     "value": _value,
     "no_attributes": lambda parser, values, at: [],
-    "attribute_of_declaration": _attribute_of_declaration,
+    "next_attribute": _next_attribute,
+    **{name: _in_blocks(name) for name in (
+        "block", "block_head", "break", "condition_head", "conditional", "continue",
+        "decorated_function", "decorator", "decorator_of", "def_head", "expectation", "expected",
+        "for_head", "forward_head", "function", "loop", "near", "no_parameters", "otherwise",
+        "pass", "return_nothing", "return_values", "while_head")},
 }

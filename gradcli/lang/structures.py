@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 def is_number(value: Any) -> bool:
     """Whether a value can be an operand: a tensor, number, truth value or array."""
-    return type(value) in (Tensor, float, int, bool) or is_array(value)
+    return isinstance(value, (Tensor, float, int)) or is_array(value)
 
 
 def literal(items: list[Any]) -> Any:
@@ -46,7 +46,7 @@ def literal(items: list[Any]) -> Any:
 
 def attribute(obj: Any, name: str) -> Any:
     """`A.T`, `A.shape` and their kin."""
-    if isinstance(obj, list):
+    if isinstance(obj, (list, range)):
         obj = as_tensor(obj)
     if obj is None or isinstance(obj, (dict, str, NoGradient)):
         raise error("E0308", f"a structure has no attribute `{name}`", help="use an index")

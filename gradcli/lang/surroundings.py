@@ -21,29 +21,92 @@ ENDINGS = t.IDENTIFIERS | {t.NUMBER, t.STRING, t.PI, t.TRUE, t.FALSE, t.NONE, t.
                            t.RPAR, t.RSQB, t.RBRACE}
 # What bounds the operands of a comparison.
 BOUNDS = COMPARISONS | {t.NEWLINE, t.SEMICOLON, t.COMMA, t.COLON, t.EQUAL, t.AUGMENTED, t.IF,
-                        t.ELSE, t.AND, t.OR, t.NOT, t.ERROR}
+                        t.ELSE, t.AND, t.OR, t.NOT, t.ERROR, t.INDENT, t.DEDENT, t.ELIF, t.WHILE,
+                        t.IN, t.RETURN, t.EXPECT, t.NEAR}
+# What stands between lines, and what a line with a block begins with.
+LINE_ENDS = frozenset((t.NEWLINE, t.INDENT, t.DEDENT))
+HEADS = frozenset((t.IF, t.ELIF, t.ELSE, t.WHILE, t.FOR, t.DEF))
+SOFT_HEADS = frozenset((t.TAPE, t.FORWARD, t.STOP_RECORDING, t.RESUME))
+# Words that begin a statement and stand nowhere else.
+FIRST_WORDS = frozenset((t.ELIF, t.WHILE, t.FOR, t.BREAK, t.CONTINUE, t.DEF, t.RETURN, t.EXPECT,
+                         t.PASS))
 # One way to write each token.
 SPELLING = {
     kind: text
-    for text, kind in (*t.OPERATORS.items(), *t.SINGLE.items(), ("else", t.ELSE), ("3", t.NUMBER))
+    for text, kind in (*t.OPERATORS.items(), *t.SINGLE.items(), ("else", t.ELSE), ("in", t.IN),
+                       ("def", t.DEF), ("3", t.NUMBER))
     if text.isascii() and kind != t.ERROR
 }
 
 
-def statement_start(parser: Parser, at: int) -> int:
-    """The first token of the statement that token `at` belongs to."""
-    while at and parser.kinds[at - 1] not in (t.NEWLINE, t.SEMICOLON):
+def line_start(parser: Parser, at: int) -> int:
+    """The first token of the line that token `at` belongs to; brackets continue a line."""
+    while at and parser.kinds[at - 1] not in LINE_ENDS and not is_margin(parser, at - 1):
         at -= 1
     return at
+
+
+def is_head(parser: Parser, first: int) -> bool:
+    """Whether the line of token `first`, its first one, has the form of a block's head."""
+    kind = parser.kinds[first]
+    return kind in HEADS or (kind in SOFT_HEADS and parser.kinds[first + 1] in t.IDENTIFIERS)
+
+
+def head_end(parser: Parser, first: int, end: int) -> int:
+    """The colon of the head that begins with token `first`, if it comes before `end`, else `end`.
+    """
+    depth = 0
+    for place in range(first, end):
+        kind = parser.kinds[place]
+        depth += (kind in t.OPENING) - (kind in t.CLOSING)
+        if kind == t.COLON and not depth:
+            return place
+    return end
+
+
+def statement_start(parser: Parser, at: int) -> int:
+    """The first token of the simple statement or head that token `at` belongs to."""
+    line = line_start(parser, at)
+    first = at
+    while first > line and parser.kinds[first - 1] != t.SEMICOLON:
+        first -= 1
+    if first == line and is_head(parser, line):
+        colon = head_end(parser, line, at)
+        if colon < at:
+            return colon + 1
+    return first
+
+
+def indentations(parser: Parser, at: int) -> list[str]:
+    """The margin and the indentations of the blocks open in front of token `at`."""
+    text, starts, ends = parser.text, parser.starts, parser.ends
+    levels = [_indentation(text, text.rfind("\n", 0, starts[0]) + 1, starts[0])]
+    for place in range(at):
+        kind = parser.kinds[place]
+        if kind == t.DEDENT:
+            levels.pop()
+        elif kind == t.INDENT or is_margin(parser, place):
+            level = _indentation(text, starts[place], ends[place])
+            if kind == t.INDENT:
+                levels.append(level)
+            elif levels[-1].startswith(level):
+                levels[-1] = level
+    return levels
+
+
+def _indentation(text: str, start: int, end: int) -> str:
+    return text[start:end].rpartition("\f")[2]
+
+
+def is_margin(parser: Parser, at: int) -> bool:
+    """Whether an ERROR token stands for the indentation of a line."""
+    return parser.kinds[at] == t.ERROR and not parser.token(at).strip(" \t\r\f")
 
 
 def open_brackets(parser: Parser, at: int) -> list[int]:
     """The brackets open in front of token `at`, outermost first."""
     opened: list[int] = []
-    line = at
-    while line and parser.kinds[line - 1] != t.NEWLINE:
-        line -= 1
-    for place in range(line, at):
+    for place in range(line_start(parser, at), at):
         kind = parser.kinds[place]
         if kind in t.OPENING:
             opened.append(place)

@@ -3,7 +3,20 @@
 from __future__ import annotations
 
 from gradcli.errors import GradcliError, error
-from gradcli.lang.lexer import DIGITS, MAX_NESTING, MAX_NUMBER_LENGTH, RPAR, RSQB, is_name_start
+from gradcli.lang.lexer import (
+    COMMA,
+    DIGITS,
+    EQUAL,
+    MAX_NESTING,
+    MAX_NUMBER_LENGTH,
+    NEWLINE,
+    RPAR,
+    RSQB,
+    SEMICOLON,
+    is_name_start,
+)
+from gradcli.lang.refusals import excerpt
+from gradcli.lang.surroundings import indentations, statement_start
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,12 +31,24 @@ INSTEAD = {
     "`": '"', "~": "not", "&": "and", "?": "a if condition else b",
 }
 
+# Words of Python: what is said where one begins a statement, and what is written instead.
+STATEMENTS = {
+    "with": ("`with` is not needed", "write `tape t:` and indent the lines to record"),
+    "import": ("nothing is imported", "leave the line out: every operation is there"),
+    "from": ("nothing is imported", "leave the line out: every operation is there"),
+    "class": ("there are no classes", "write a function for each method: `def f(x):`"),
+    "try": ("errors are not caught", "leave the `try` out, and test with `if` before"),
+    "raise": ("errors are not raised", "write `expect` and the condition that holds"),
+    "assert": ("`assert` is written `expect`", "write `expect a == b`"),
+    "del": ("names are not deleted", "leave the line out"),
+    "global": ("`global` is not needed", "give the value back with `return`: a function sees the"
+               " names of the file and binds its own"),
+    "nonlocal": ("`nonlocal` is not needed", "give the value back with `return`: a function sees"
+                 " the names around it and binds its own"),
+}
 RESERVED = {
     "lambda": "write `f(x) = ...` for a function, or choose another name, such as `lam`",
     "is": "write `==` to compare",
-    "in": "`in` belongs to `for` only",
-    "import": "every operation is there without an import",
-    "from": "every operation is there without an import",
     "class": "choose another name",
 }
 
@@ -44,17 +69,58 @@ def unreadable(parser: Parser, at: int) -> GradcliError:
         return error("E0109", f"more than {MAX_NESTING} brackets are open", span,
                      label="one too many", help="bind parts of the expression to names")
     if is_name_start(first):
-        return error("E0102", f"`{text}` is a reserved word", span,
-                     help=RESERVED.get(text, f"choose another name, such as `{text}_`"))
+        return _word(parser, at)
     return _character(parser, at)
 
 
+def _word(parser: Parser, at: int) -> GradcliError:
+    text, span = parser.token(at), parser.span(at, at)
+    line_end = parser.kinds.index(NEWLINE, at)
+    used = parser.kinds[at + 1] not in (EQUAL, COMMA, NEWLINE, SEMICOLON)
+    if text == "lambda" and used:
+        return error("E0102", "there is no `lambda`", span,
+                     help="write `f(x) = ...` on a line of its own, and `f` here")
+    if text not in STATEMENTS or not used or at != statement_start(parser, at):
+        return error("E0102", f"`{text}` is a reserved word", span,
+                     help=RESERVED.get(text, f"choose another name, such as `{text}_`"))
+    message, advice = STATEMENTS[text]
+    words = [parser.token(place) for place in range(at + 1, line_end)]
+    if text == "with" and "as" in words[:-1]:
+        name = words[words.index("as") + 1]
+        if "ForwardAccumulator" in words:
+            advice = f"write `forward {name}(x, v):`"
+        elif "stop_recording" in words:
+            advice = "write `stop_recording t:`"
+        else:
+            persistent = ", persistent=true" if "persistent" in words else ""
+            advice = f"write `tape {name}{persistent}:`"
+    elif text == "with" and "stop_recording" in words:
+        advice = f"write `stop_recording {words[0]}:`"
+    elif text in ("import", "from") and "numpy" in words:
+        advice = "leave the line out: `np.` works without it"
+    elif text == "assert":
+        advice = f"write `expect {excerpt(parser, at + 1, line_end)}`"
+    return error("E0102", message, span, help=advice)
+
+
 def _indentation(parser: Parser, at: int) -> GradcliError:
-    tabs = "\t" in parser.token(at)
-    return error("E0102", "unexpected indentation", parser.span(at, at),
-                 label="tabs" if tabs else "",
-                 help="begin the line in the same column as the lines before it"
-                 + (", without tabs" if tabs else ""))
+    """What is wrong with the margin of a line: too deep, between two blocks, tabs with spaces."""
+    levels = indentations(parser, at)
+    text = parser.token(at).rpartition("\f")[2]
+    start, end = parser.span(at, at)
+    span = (start, end) if end > start else parser.span(at + 1, at + 1)
+    if len(levels) > MAX_NESTING and len(text) > len(levels[-1]):
+        return error("E0109", f"more than {MAX_NESTING} blocks are open", parser.span(at + 1, at + 1),
+                     label="one too many", help="put the inner blocks into a function")
+    if levels[-1].startswith(text):
+        columns = [str(len(level) + 1) for level in levels if len(level) > len(text)][:1]
+        columns[:0] = [str(len(level) + 1) for level in levels if len(level) < len(text)][-1:]
+        return error("E0112", "this line is indented less than its block, but as no other block",
+                     span, help=f"begin the line in column {' or '.join(columns)}")
+    kind = "tabs" if "\t" in levels[-1] else "spaces"
+    return error("E0112", "tabs and spaces are mixed in the indentation", span,
+                 label="tabs here" if "\t" in text else "spaces here",
+                 help=f"indent with {kind} only, as the lines before it")
 
 
 def _unclosed(parser: Parser, at: int) -> GradcliError:
@@ -77,9 +143,6 @@ def _character(parser: Parser, at: int) -> GradcliError:
         word = "and" if character == "&" else "or"
         return error("E0101", f"unexpected `{rest[:2]}`", (start, start + 2),
                      help=f"write `{word}`")
-    if rest[:2] == "~=":
-        return error("E0110", "`~=` belongs to `expect`, which is not part of this version",
-                     (start, start + 2), help="write `abs(a - b) < 1e-9`")
     named = f"`{character}`" if character.isprintable() else "character"
     if character > "\x7f" or not character.isprintable():
         import unicodedata

@@ -10,26 +10,39 @@ from __future__ import annotations
 from gradcli import calculus
 from gradcli.errors import error
 from gradcli.lang.calls import NoGradient, as_tensor, call_operation, no_operand, operand
+from gradcli.lang.file_tape import on_tape_of
+from gradcli.lang.rules import custom_call
+from gradcli.lang.statements import STATEMENTS
 from gradcli.ops import PUBLIC
 from gradcli.ops.elementwise import positive
 from gradcli.ops.shapes import index
 from gradcli.ops.values import is_array, is_float, zeros
+from gradcli.sweeps.reach import ancestry
+from gradcli.tape import record as records
+from gradcli.tape.gradient_tape import GradientTape
 from gradcli.tape.tensor import Tensor, core_shape, leaf, value_of
+from gradcli.tape.variable import Variable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from typing import Any
 
+    from gradcli.lang.code import Function
     from gradcli.lang.interpreter import Interpreter
+    from gradcli.ops.kinds import Op
+    from gradcli.tape.record import Segment
 
     Verb = Callable[[Interpreter, list[Any], Mapping[str, Any]], Any]
 
 
 def _tensors(value: Any, what: str) -> list[Tensor]:
     """The tensors of a structure, in order."""
-    if type(value) is Tensor:
-        return [value]
+    if isinstance(value, Tensor):
+        if what == "target":
+            return [value.read()]
+        # A variable as a source is its first state, to which all others are linked.
+        return [value.origin() if isinstance(value, Variable) else value]
     if isinstance(value, (list, dict)):
         out = []
         for item in value.values() if isinstance(value, dict) else value:
@@ -73,6 +86,42 @@ def _unconnected(named: Mapping[str, Any]) -> bool:
     return bool(value == "zero")
 
 
+class Window:
+    """Where the derivatives of a verb are looked for: the entries, and which values in them are
+    derivatives.
+    """
+
+    __slots__ = ("tape",)
+
+    def __init__(self, tape: GradientTape | None) -> None:
+        self.tape = tape
+
+    @property
+    def entries(self) -> Segment:
+        """What there is now: taking a derivative adds to it."""
+        return records.current().history() if self.tape is None else on_tape_of(self.tape)
+
+    @property
+    def derived(self) -> Mapping[int, tuple[int, int]]:
+        """Id of a derivative to the ids of its target and source."""
+        return records.current().derived if self.tape is None else self.tape.derived
+
+
+def _window(name: str) -> Window:
+    """The implicit tape of the file, or the innermost of its own that is open.
+
+    Raises E0502 where the file has tapes of its own and none is open here.
+    """
+    record = records.current()
+    if record.everything:
+        return Window(None)
+    for tape in reversed(record.tapes):
+        if isinstance(tape, GradientTape):
+            return Window(tape)
+    raise error("E0502", f"`{name}` needs a tape, and none is open here",
+                help="use it inside the block of a tape, or ask one: t.gradient(y, x)")
+
+
 def _several(given: Any, count: int) -> list[Any]:
     """One value for each of several targets or sources; a tensor of as many rows will do."""
     add = PUBLIC["add"]
@@ -87,14 +136,15 @@ def _several(given: Any, count: int) -> list[Any]:
         else [given]
 
 
-def _filled(found: Any, target: Any, source: Tensor, shape: Sequence[int], zero: bool) -> Any:
+def _filled(found: Any, target: Any, source: Tensor, shape: Sequence[int], zero: bool,
+            window: Window) -> Any:
     """A derivative, or 0 where it is known to be 0 or 0 is asked for, or the None it is."""
     if found is not None:
         return found
-    if zero or calculus.derivative_constant(target, source):
+    if zero or calculus.derivative_constant(target, source, window.entries, window.derived):
         return calculus.as_derivative(
             leaf(zeros(shape)), [target] if type(target) is Tensor else [], source)
-    return NoGradient(target, source)
+    return NoGradient(target, source, window.tape)
 
 
 def _grad(run: Interpreter, args: list[Any], named: Mapping[str, Any]) -> Any:
@@ -107,11 +157,13 @@ def _grad(run: Interpreter, args: list[Any], named: Mapping[str, Any]) -> Any:
         if len(seeds) != len(targets):
             raise error("E0313", f"{len(seeds)} output gradients for {len(targets)} targets",
                         help="give one for each target")
-    found = calculus.gradient(targets, sources, seeds=seeds, emit=True)
+    window = _window("grad")
+    found = calculus.gradient(targets, sources, seeds=seeds, emit=True, entries=window.entries)
     zero = _unconnected(named)
     target = targets[0] if len(targets) == 1 else leaf(0.0)
     return _like(args[1], [
-        _filled(g, target, s, s.shape, zero) for g, s in zip(found, sources, strict=True)])
+        _filled(g, target, s, s.shape, zero, window)
+        for g, s in zip(found, sources, strict=True)])
 
 
 def _vjp(run: Interpreter, args: list[Any], named: Mapping[str, Any]) -> Any:
@@ -132,15 +184,18 @@ def _jacobian(run: Interpreter, args: list[Any], named: Mapping[str, Any]) -> An
     _arguments("jacobian", args, named, 2, ("unconnected_gradients",))
     target, sources = _target(args[0]), _tensors(args[1], "source")
     zero = _unconnected(named)
-    found = _jacobians(target, sources)
+    window = _window("jacobian")
+    found = _jacobians(target, sources, window)
     return _like(args[1], [
-        _filled(j, target, s, target.shape + s.shape, zero)
+        _filled(j, target, s, target.shape + s.shape, zero, window)
         for j, s in zip(found, sources, strict=True)])
 
 
-def _jacobians(target: Tensor, sources: Sequence[Tensor]) -> list[Any]:
-    found = (calculus.gradient([target], sources, emit=True) if target.shape == ()
-             else calculus.jacobian(target, sources, emit=True))
+def _jacobians(target: Tensor, sources: Sequence[Tensor], window: Window) -> list[Any]:
+    entries = window.entries
+    found = (calculus.gradient([target], sources, emit=True, entries=entries)
+             if target.shape == ()
+             else calculus.jacobian(target, sources, emit=True, entries=entries))
     return [None if j is None else calculus.as_derivative(j, [target], s)
             for j, s in zip(found, sources, strict=True)]
 
@@ -151,13 +206,15 @@ def _hessian(run: Interpreter, args: list[Any], named: Mapping[str, Any]) -> Any
     targets = _tensors(args[0], "target")
     if not targets:
         raise error("E0310", "the target must be one tensor, not 0", help="name a tensor")
+    window = _window("hessian")
+    first = calculus.gradient(targets, sources, emit=True, entries=window.entries)
     rows = [
-        _filled(g, targets[0], s, s.shape, False)
-        for g, s in zip(calculus.gradient(targets, sources, emit=True), sources, strict=True)]
+        _filled(g, targets[0], s, s.shape, False, window)
+        for g, s in zip(first, sources, strict=True)]
     blocks = [
-        [g if isinstance(g, NoGradient) else _filled(j, g, s, g.shape + s.shape, False)
-         for j, s in zip(_jacobians(g, sources) if isinstance(g, Tensor) else rows, sources,
-                         strict=True)]
+        [g if isinstance(g, NoGradient) else _filled(j, g, s, g.shape + s.shape, False, window)
+         for j, s in zip(_jacobians(g, sources, window) if isinstance(g, Tensor) else rows,
+                         sources, strict=True)]
         for g in rows]
     return blocks[0][0] if isinstance(args[1], Tensor) else blocks
 
@@ -169,10 +226,11 @@ def _jvp(run: Interpreter, args: list[Any], named: Mapping[str, Any]) -> Any:
     if len(directions) != len(sources):
         raise error("E0313", f"{len(directions)} directions for {len(sources)} sources",
                     help="give one for each source")
-    found = calculus.jvp(target, sources, directions, emit=True)
+    window = _window("jvp")
+    found = calculus.jvp(target, sources, directions, emit=True, entries=window.entries)
     if found is not None:
         found = calculus.as_derivative(found, [target], sources[0])
-    return _filled(found, target, sources[0], target.shape, False)
+    return _filled(found, target, sources[0], target.shape, False, window)
 
 
 def _hvp(run: Interpreter, args: list[Any], named: Mapping[str, Any]) -> Any:
@@ -185,9 +243,10 @@ def _hvp(run: Interpreter, args: list[Any], named: Mapping[str, Any]) -> Any:
     return g if isinstance(g, NoGradient) else _jvp(run, [g, args[1], args[2]], {})
 
 
-def prime(run: Interpreter, name: str, order: int, points: list[Any]) -> Any:
+def prime(run: Interpreter, name: str, order: int, points: list[Any],
+          local: dict[str, Any] | None = None) -> Any:
     """`f''(x)`: the point becomes a value of its own, linked to x, and f is followed from there."""
-    function = run.run.functions.get(name)
+    function = run.function(name, local)
     op = PUBLIC.get(name)
     if function is None and op is None:
         raise error("E0201", f"unknown function `{name}`")
@@ -200,18 +259,34 @@ def prime(run: Interpreter, name: str, order: int, points: list[Any]) -> Any:
     if not is_float(value_of(x)):
         x = float(value_of(x)) if type(value_of(x)) in (int, bool) else x
     u = positive(x) if type(x) is Tensor else leaf(x)
-    y = run.call(function, [u]) if function is not None else call_operation(op, [u], {})  # type: ignore[arg-type]
+    if records.current().everything:
+        return _followed(run, function, op, u, order, Window(None), local)
+    # The file's tapes need not watch the point: it has a tape of its own.
+    with GradientTape(persistent=True) as tape:
+        tape.watch(u)
+        return _followed(run, function, op, u, order, Window(tape), local)
+
+
+def _followed(run: Interpreter, function: Function | None, op: Op | None, u: Tensor, order: int,
+              window: Window, local: dict[str, Any] | None) -> Any:
+    """The derivative of a function or operation at `u`."""
+    if function is None:
+        y = call_operation(op, [u], {})  # type: ignore[arg-type]
+    elif function.decorator:
+        y = custom_call(run, function, {function.parameters[0]: u}, local)
+    else:
+        y = run.call(function, [u], local if function.block else None)
     for _ in range(order):
         target = _target(y)
         if u.shape == () != target.shape:
             # A vector of functions of one number: each has its own slope.
-            found = calculus.jvp(target, [u], [1.0], emit=True)
+            found = calculus.jvp(target, [u], [1.0], emit=True, entries=window.entries)
             found = None if found is None else calculus.as_derivative(found, [target], u)
         else:
-            found = calculus.gradient([target], [u], emit=True)[0]
-        unrelated = target.id is None or u.id not in calculus.ancestry(target.id)
+            found = calculus.gradient([target], [u], emit=True, entries=window.entries)[0]
+        unrelated = target.id is None or u.id not in ancestry(window.entries, target.id)
         shape = target.shape if u.shape == () else u.shape
-        y = _filled(found, target, u, shape, unrelated)
+        y = _filled(found, target, u, shape, unrelated, window)
         if isinstance(y, NoGradient):
             return y
     return y
@@ -220,7 +295,7 @@ def prime(run: Interpreter, name: str, order: int, points: list[Any]) -> Any:
 def _len(run: Interpreter, args: list[Any], named: Mapping[str, Any]) -> Any:
     _arguments("len", args, named, 1)
     value = args[0]
-    if isinstance(value, (list, dict, str)):
+    if isinstance(value, (list, dict, str, range)):
         return len(value)
     shape = core_shape(value) if value is not None and not isinstance(value, NoGradient) else ()
     if not shape:
@@ -230,5 +305,5 @@ def _len(run: Interpreter, args: list[Any], named: Mapping[str, Any]) -> Any:
 
 VERBS: dict[str, Verb] = {
     "grad": _grad, "jacobian": _jacobian, "hessian": _hessian, "jvp": _jvp, "vjp": _vjp,
-    "hvp": _hvp, "len": _len,
+    "hvp": _hvp, "len": _len, **STATEMENTS,
 }

@@ -3,21 +3,38 @@
 from __future__ import annotations
 
 from gradcli.ops import (  # noqa: F401 -- importing a module fills the table
+    arrangement,
+    clipping,
+    convolution,
     creation,
+    decompositions,
     discrete,
     elementwise,
     linalg,
+    losses,
+    matrices,
+    matrix_functions,
     nn,
     reductions,
+    scans,
+    selection,
     shapes,
+    singular_values,
     special,
+    special_forms,
+    systems,
 )
 from gradcli.ops.kinds import NAMES, TABLE, Op
 
 __all__ = ["INTERNAL", "NAMES", "PUBLIC", "TABLE", "Op", "lookup"]
 
 INTERNAL = frozenset((
-    "align", "cast_float", "cast_other", "index", "lowered_exponent", "put", "rebatch", "spread",
+    "add_along_axis", "excess", "overwrite", "recurrence", "running_logsumexp", "running_place",
+    "running_product", "segment_largest", "segment_share", "segment_smallest", "shifted",
+    "align", "convolve", "convolve_input", "convolve_kernel", "pool_max", "pool_put", "pool_take",
+    "cofactor", "cofactor_slope", "contraction", "det_sign", "eigh_packed",
+    "inverse_gaps", "put_diagonal", "qr_packed", "svd_packed",
+    "cast_float", "cast_other", "index", "left_engine", "lowered_exponent", "put", "rebatch", "spread",
     "sum_batch", "sum_to", "unbatch"))
 """Rows that only rules and the interpreter use: no file can call them, `gradcli ops` is silent."""
 
@@ -28,3 +45,15 @@ PUBLIC = {name: op for name, op in NAMES.items() if op.name not in INTERNAL}
 def lookup(name: str) -> Op | None:
     """The operation of this name or alias that a file can call."""
     return PUBLIC.get(name)
+
+
+def __getattr__(name: str) -> Op:
+    """`gradcli.ops.sin`: the operations as attributes, by name or alias."""
+    op = PUBLIC.get(name)
+    if op is None:
+        raise AttributeError(f"there is no operation '{name}'")
+    return op
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *PUBLIC})

@@ -59,6 +59,11 @@ floor_divide = flat(
     samples=PAIR, latex=r"\lfloor {0} / {1} \rfloor",
     substitute="{0}/{1} + stop_gradient({0}//{1} - {0}/{1})", domain="y != 0",
     kinks="jumps where x is a multiple of y", doc="floor(x/y)")
+heaviside = flat(
+    "heaviside", "x y", floats=lambda x, y: x if x != x else 0.0 if x < 0 else 1.0 if x > 0
+    else float(y), arrays="heaviside", samples=PAIR,
+    latex=r"H\left({0}\right)", substitute="sigmoid(k*{0}), with k how steep", kinks="jumps at 0",
+    doc="0 for negative x, 1 for positive x, y at 0")
 
 
 def _comparison(name: str, symbol: str, floats: Any, latex: str, substitute: str) -> Op:
@@ -127,6 +132,11 @@ ones_like = stop(
 stop_gradient = stop(
     "stop_gradient", "x", aliases="detach", arrays=lambda cores, x: x, samples=((-3.0, 3.0),),
     latex=r"\operatorname{{stop}}\left({0}\right)", doc="the same value, its derivative cut off")
+
+left_engine = stop(
+    "left_engine", "*xs", attributes={"given": None}, samples=((-3.0, 3.0),),
+    arrays=lambda cores, *xs, given: given,
+    doc="what a function outside of the tape made of x")
 
 # From float to float a cast carries the derivative, with the source's type; anything else stops.
 cast_float = linear(

@@ -11,17 +11,21 @@ from __future__ import annotations
 import math
 
 from gradcli.ops.discrete import (
+    cast_,
     equal,
     floor,
     greater,
     greater_equal,
+    isnan,
     less,
     less_equal,
     logical_and,
     logical_or,
+    trunc,
 )
 from gradcli.ops.kinds import composite, elementwise
 from gradcli.ops.lazy import np
+from gradcli.ops.values import dtype_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -34,6 +38,26 @@ PAIR = ((-3.0, 3.0), (0.2, 3.0))
 LN2 = math.log(2.0)
 LN10 = math.log(10.0)
 TWO_OVER_ROOT_PI = 2.0 / math.sqrt(math.pi)
+
+
+def typed(result: Any, *operands: Any) -> Any:
+    """An array of choices in the type that arithmetic on `operands` has: choosing between plain
+    numbers makes a float64 of a float32.
+    """
+    return result.astype(np.result_type(np.float32, *operands), copy=False)
+
+
+def _times(x: Any, y: Any, function: Any) -> Any:
+    """function(x, y), a product with x, and 0 where x is 0 and y a number."""
+    skip = np.equal(x, 0) & np.equal(y, y)
+    return typed(np.where(skip, 0.0, function(x, np.where(skip, 1.0, y))), x, y)
+
+
+def _over(x: Any, y: Any) -> Any:
+    """x/y, and 0 where y is 0."""
+    zero = np.equal(y, 0)
+    return typed(np.where(zero, 0.0, x / np.where(zero, 1.0, y)), x, y)
+
 
 # --- arithmetic -------------------------------------------------------------------------------
 
@@ -62,6 +86,13 @@ reciprocal = elementwise(
     "reciprocal", "x", lambda x, ans: -square(ans),
     floats=lambda x: 1 / x, arrays="reciprocal", samples=POSITIVE, latex=r"\frac{{1}}{{{0}}}",
     domain="x != 0", doc="1 / x")
+
+
+def _integer_fmod(x: int, y: int) -> int:
+    rest = abs(x) % abs(y)
+    return rest if x >= 0 else -rest
+
+
 mod = elementwise(
     "mod", "x y", 1.0, lambda x, y, ans: -floor(x / y),
     aliases="floormod floor_mod remainder",
@@ -69,9 +100,50 @@ mod = elementwise(
     samples=((0.3, 0.9), (1.1, 3.0)),
     latex=r"{0} \bmod {1}", domain="y != 0", kinks="jumps where x is a multiple of y",
     kink=lambda x, y: equal(mod(x, y), 0.0), doc="x - y*floor(x/y), the sign of y")
+fmod = elementwise(
+    "fmod", "x y", 1.0, lambda x, y, ans: -trunc(x / y),
+    aliases="truncatemod truncate_mod", floats=math.fmod, integers=_integer_fmod, arrays="fmod",
+    samples=((-4.5, -3.3), (1.55, 1.6)),
+    latex=r"\operatorname{{fmod}}\left({0}, {1}\right)", domain="y != 0",
+    kinks="jumps where x is a multiple of y", kink=lambda x, y: equal(fmod(x, y), 0.0),
+    doc="x - y*trunc(x/y), the sign of x; TensorFlow's truncatemod, which has no gradient there")
 square = elementwise(
     "square", "x", lambda x, ans: 2.0 * x,
     floats=lambda x: x * x, arrays="square", samples=REAL, latex="{0}^2", doc="x^2")
+squared_difference = elementwise(
+    "squared_difference", "x y",
+    lambda x, y, ans: 2.0 * (x - y), lambda x, y, ans: 2.0 * (y - x),
+    floats=lambda x, y: (x - y) * (x - y), arrays=lambda x, y: np.square(np.subtract(x, y)),
+    samples=PAIR, latex=r"\left({0} - {1}\right)^2", doc="(x - y)^2")
+lerp = elementwise(
+    "lerp", "a b t",
+    lambda a, b, t, ans: 1.0 - t, lambda a, b, t, ans: t, lambda a, b, t, ans: b - a,
+    floats=lambda a, b, t: a + t * (b - a) if t < 0.5 else b - (1.0 - t) * (b - a),
+    arrays=lambda a, b, t: typed(np.where(
+        np.less(t, 0.5), a + t * np.subtract(b, a), b - (1.0 - t) * np.subtract(b, a)), a, b, t),
+    samples=((-3.0, 3.0), (-3.0, 3.0), (0.0, 1.0)), latex=r"{0} + {2}\left({1} - {0}\right)",
+    doc="a + t*(b - a), exactly a at t = 0 and b at t = 1")
+
+# --- arithmetic that answers 0 where there is nothing to calculate ----------------------------
+
+divide_no_nan = elementwise(
+    "divide_no_nan", "x y",
+    lambda x, y, ans: divide_no_nan(1.0, y), lambda x, y, ans: -divide_no_nan(ans, y),
+    aliases="div_no_nan", floats=lambda x, y: x / y if y != 0 else 0.0,
+    arrays=_over,
+    samples=PAIR, latex=r"\frac{{{0}}}{{{1}}}", kinks="0, with slope 0, where y is 0",
+    kink=lambda x, y: equal(y, 0.0), doc="x/y, and 0 where y is 0, whatever x is")
+multiply_no_nan = elementwise(
+    "multiply_no_nan", "x y", lambda x, y, ans: y, lambda x, y, ans: x,
+    aliases="mul_no_nan", floats=lambda x, y: x * y if y != 0 else abs(y),
+    arrays=lambda x, y: np.where(np.equal(y, 0), 0, np.multiply(x, y)),
+    samples=PAIR, latex=r"{0} \cdot {1}", doc="x*y, and 0 where y is 0, even if x is inf or NaN")
+reciprocal_no_nan = elementwise(
+    "reciprocal_no_nan", "x", lambda x, ans: -square(ans),
+    floats=lambda x: 1 / x if x != 0 else 0.0,
+    arrays=lambda x: _over(1.0, x),
+    samples=POSITIVE, latex=r"\frac{{1}}{{{0}}}", kinks="0, with slope 0, at 0",
+    doc="1/x, and 0 where x is 0")
 
 # --- powers and roots -------------------------------------------------------------------------
 
@@ -114,6 +186,32 @@ power = elementwise(
     latex="{0}^{{{1}}}", domain="x >= 0, or y whole",
     kinks="d/dy is 0 where x <= 0 (the logarithm is guarded)",
     doc="x to the power y; constant whole exponents never go through log")
+
+
+def _float_power(x: Any, y: Any) -> Any:
+    return power(*[v if dtype_of(getattr(v, "value", v)) == "float64" else cast_(v, "float64")
+                   for v in (x, y)])
+
+
+def _ldexp(x: float, n: float) -> float:
+    return math.ldexp(x, int(n)) if n % 1 == 0 else math.nan
+
+
+def _ldexp_array(x: Any, n: Any) -> Any:
+    # No float has an exponent beyond 2200; a larger one would not fit NumPy's integer.
+    whole = np.equal(np.remainder(n, 1), 0)
+    exponent = np.clip(np.where(whole, n, 0), -5000, 5000).astype(np.int64)
+    return typed(np.where(whole, np.ldexp(x, exponent), np.nan), x)
+
+
+float_power = composite(
+    "float_power", "x y", _float_power, samples=((0.2, 3.0), (-2.0, 3.0)),
+    latex="{0}^{{{1}}}", domain="x >= 0, or y whole",
+    doc="x to the power y in 64 bits, whatever the types")
+ldexp = elementwise(
+    "ldexp", "x n", lambda x, n, ans: ldexp(1.0, n), None, roles=("data", "index"),
+    floats=_ldexp, arrays=_ldexp_array, samples=((-3.0, 3.0), (-4.0, 4.0)),
+    latex=r"{0} \cdot 2^{{{1}}}", domain="n whole", doc="x * 2^n for a whole n")
 sqrt = elementwise(
     "sqrt", "x", lambda x, ans: 0.5 / ans,
     floats=math.sqrt, arrays="sqrt", samples=POSITIVE, latex=r"\sqrt{{{0}}}", domain="x >= 0",
@@ -164,7 +262,7 @@ xlogy = elementwise(
     lambda x, y, ans: xlogy(where(logical_and(equal(x, 0.0), equal(y, 0.0)), 0.0, 1.0), y),
     lambda x, y, ans: xdivy(x, y),
     floats=lambda x, y: 0.0 if x == 0 and y == y else x * math.log(y),
-    arrays=lambda x, y: np.where((x == 0) & (y == y), 0.0, x * np.log(np.where(x == 0, 1.0, y))),
+    arrays=lambda x, y: _times(x, y, lambda x, y: x * np.log(y)),
     samples=((0.2, 3.0), (0.2, 3.0)), latex=r"{0} \ln\left({1}\right)", domain="y > 0, or x = 0",
     doc="x*log(y), and 0 where x is 0")
 xlog1py = elementwise(
@@ -172,7 +270,7 @@ xlog1py = elementwise(
     lambda x, y, ans: xlog1py(where(logical_and(equal(x, 0.0), equal(y, -1.0)), 0.0, 1.0), y),
     lambda x, y, ans: xdivy(x, 1 + y),
     floats=lambda x, y: 0.0 if x == 0 and y == y else x * math.log1p(y),
-    arrays=lambda x, y: np.where((x == 0) & (y == y), 0.0, x * np.log1p(np.where(x == 0, 1.0, y))),
+    arrays=lambda x, y: _times(x, y, lambda x, y: x * np.log1p(y)),
     samples=((0.2, 3.0), (0.2, 3.0)), latex=r"{0} \ln\left(1 + {1}\right)",
     domain="y > -1, or x = 0", doc="x*log(1 + y), and 0 where x is 0")
 xdivy = elementwise(
@@ -180,7 +278,7 @@ xdivy = elementwise(
     lambda x, y, ans: xdivy(where(logical_and(equal(x, 0.0), equal(y, 0.0)), 0.0, 1.0), y),
     lambda x, y, ans: -xdivy(ans, y),
     floats=lambda x, y: 0.0 if x == 0 and y == y else x / y,
-    arrays=lambda x, y: np.where((x == 0) & (y == y), 0.0, x / np.where(x == 0, 1.0, y)),
+    arrays=lambda x, y: _times(x, y, lambda x, y: x / y),
     samples=PAIR, latex=r"\frac{{{0}}}{{{1}}}", domain="y != 0, or x = 0",
     doc="x/y, and 0 where x is 0")
 
@@ -368,6 +466,12 @@ clip = elementwise(
     kinks="slope 1 inside and on both bounds, 0 outside",
     kink=lambda x, low, high: logical_or(equal(x, low), equal(x, high)),
     doc="x kept between low and high")
+copysign = elementwise(
+    "copysign", "x y", lambda x, y, ans: sign(x) * copysign(1.0, y), 0.0,
+    floats=math.copysign, arrays="copysign", samples=PAIR,
+    latex=r"\operatorname{{copysign}}\left({0}, {1}\right)",
+    kinks="slope 0 at x = 0; jumps at y = 0", kink=lambda x, y: logical_or(
+        equal(x, 0.0), equal(y, 0.0)), doc="|x| with the sign of y")
 where = elementwise(
     "where", "condition x y",
     None, lambda c, x, y, ans: where(c, 1.0, 0.0), lambda c, x, y, ans: where(c, 0.0, 1.0),
@@ -377,3 +481,35 @@ where = elementwise(
     kinks="the condition has no derivative",
     substitute="sigmoid(k*(a - b)) for the condition a > b",
     doc="x where the condition holds, else y")
+
+
+def _smoothstep(low: Any, high: Any, x: Any) -> Any:
+    t = clip(divide(subtract(x, low), subtract(high, low)), 0.0, 1.0)
+    return multiply(multiply(t, t), subtract(3.0, multiply(2.0, t)))
+
+
+smoothstep = composite(
+    "smoothstep", "low high x", _smoothstep, samples=((-2.0, -1.0), (1.0, 2.0), (-0.9, 0.9)),
+    domain="low != high", doc="3*t^2 - 2*t^3 with t = (x - low)/(high - low) kept in 0..1")
+threshold = composite(
+    "threshold", "x", lambda x, threshold=0.0, value=0.0: where(greater(x, threshold), x, value),
+    attributes={"threshold": 0.0, "value": 0.0}, samples=REAL,
+    kinks="slope 0 at the threshold", doc="x where it is above the threshold, else the value")
+
+LARGEST = {"float64": 1.7976931348623157e308, "float32": 3.4028234663852886e38}
+
+
+def _nan_to_num(x: Any, nan: Any = 0.0, posinf: Any = None, neginf: Any = None) -> Any:
+    largest = LARGEST.get(dtype_of(getattr(x, "value", x)))
+    if largest is None:  # an integer
+        return positive(x)
+    high = largest if posinf is None else posinf
+    low = -largest if neginf is None else neginf
+    number = where(isnan(x), nan, x)
+    return where(equal(x, math.inf), high, where(equal(x, -math.inf), low, number))
+
+
+nan_to_num = composite(
+    "nan_to_num", "x", _nan_to_num, attributes={"nan": 0.0, "posinf": None, "neginf": None},
+    samples=REAL, kinks="slope 0 where x is not finite",
+    doc="x with NaN as 0 and infinities as the largest numbers, or as the options say")

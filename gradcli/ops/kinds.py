@@ -143,6 +143,13 @@ class Op:
             assert alias not in NAMES, alias
             NAMES[alias] = self
 
+    def copy(self) -> Op:
+        """A row of the same contents that is not in the table: it may be given other rules."""
+        other = Op.__new__(Op)
+        for name in Op.__slots__:
+            setattr(other, name, getattr(self, name))
+        return other
+
     def edge(self, k: int) -> bool:
         """Whether a derivative passes from argument k to the value."""
         return self.edges[min(k, len(self.edges) - 1)]
@@ -159,7 +166,7 @@ class Op:
         """
         if len(args) > len(self.parameters) > 0 and not self.parameters[-1].startswith("*"):
             return from_python(self, args, attributes)
-        for a in args:
+        for a in args if self.parameters else ():  # without any, lists arrive as they are
             if type(a) is list or type(a) is tuple:
                 return from_python(self, args, attributes)
         if self.expand is not None:

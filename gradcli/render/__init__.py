@@ -20,6 +20,10 @@ def text(answer: dict[str, Any], format: str) -> str:
 
     Raises ValueError for any other format.
     """
+    if answer["command"] == "run":
+        from gradcli.render import printed
+
+        return printed.render(answer, format)
     if format == "plain":
         from gradcli.render import plain
 

@@ -71,12 +71,16 @@ def on_tape(entries: Sequence[Entry], watched: Iterable[int], late: Mapping[int,
     return reached
 
 
-def ancestry(entries: Sequence[Entry], id: int) -> set[int]:
-    """All ids that went into a value, itself included, by any kind of argument."""
+def ancestry(entries: Sequence[Entry], id: int, *, conditions: bool = True) -> set[int]:
+    """All ids that went into a value, itself included, by any kind of argument, or by any but
+    conditions.
+    """
     found = {id}
     for entry in reversed(entries):
         if entry[OUT] in found:
-            found.update(i for i in entry[IDS] if i is not None)
+            op = entry[OP]
+            found.update(i for k, i in enumerate(entry[IDS]) if i is not None
+                         and (conditions or op.role(k) != "condition"))
     return found
 
 

@@ -35,8 +35,10 @@ class GradientTape:
         tape.gradient(y, x)
 
     persistent: may be asked more than once. watch_accessed_variables: trainable variables are
-    watched when they are read. tensorflow_semantics: answer None where the first derivative does
-    not depend on the source, as TensorFlow does; gradcli's own answer is 0.
+    watched when they are read. tensorflow_semantics: answer as TensorFlow does where gradcli's own
+    answer is another one: None, not 0, for the derivative of a derivative that does not depend on
+    the source; a batch Jacobian sums over rows and is never None; of the output gradients, missing
+    ones are ones and surplus ones are ignored.
     """
 
     __slots__ = (
@@ -189,7 +191,7 @@ class GradientTape:
         """
         zero = _is_zero(unconnected_gradients)
         targets, wanted = _tensors(target, "target"), _tensors(sources, "source")
-        weights = _weights(target, output_gradients, len(targets))
+        weights = _weights(target, output_gradients, len(targets), self.tensorflow_semantics)
         self._ask("gradient")
         window = self.window()
         emit = self._emits()
@@ -252,7 +254,7 @@ class GradientTape:
         fit, and E0315 where a row of the target depends on other rows of the source: TensorFlow
         sums over them without a word.
         """
-        zero = _is_zero(unconnected_gradients)
+        zero = _is_zero(unconnected_gradients) or self.tensorflow_semantics
         target, source = _one(target, "target"), _one(source, "source")
         for x, what in ((target, "target"), (source, "source")):
             if len(x.shape) < 2:
@@ -283,7 +285,8 @@ class GradientTape:
                 [s.id for s in leaves if s.id is not None], emit=emit)
             for s in leaves:
                 if s.id in found:
-                    _check_rows(live, y, s, found[s.id])
+                    if not self.tensorflow_semantics:
+                        _check_rows(live, y, s, found[s.id])
                     rows = unbatch(found[s.id] if isinstance(found[s.id], Tensor)
                                    else Tensor(found[s.id], None, 1))
                     order = (1, 0, *range(2, 1 + len(source.shape)))
@@ -392,7 +395,8 @@ class GradientTape:
         for t in targets:
             if t.id is None or not is_float(t.value):
                 continue
-            above = reach.ancestry(window, t.id)
+            # A choice that the source made, such as that of `maximum`, has no slope.
+            above = reach.ancestry(window, t.id, conditions=False)
             if not above.isdisjoint(own):
                 return False
             for i in above:
@@ -480,8 +484,10 @@ def _one(value: Any, what: str) -> Tensor:
     return value
 
 
-def _weights(target: Any, given: Any, count: int) -> list[Any]:
-    """Raises E0313 where their number differs, E0302 for a type that is not the target's."""
+def _weights(target: Any, given: Any, count: int, filled: bool) -> list[Any]:
+    """Raises E0313 where their number differs, unless `filled`: then ones stand for missing ones.
+    Raises E0302 for a type that is not the target's.
+    """
     if given is None:
         return []
     if isinstance(target, (list, tuple, dict)):
@@ -491,6 +497,8 @@ def _weights(target: Any, given: Any, count: int) -> list[Any]:
         weights = [np.asarray(given)]
     else:
         weights = list(given) if isinstance(given, (list, tuple)) else [given]
+    if filled:
+        weights = [*weights[:count], *[None] * (count - len(weights))]
     if len(weights) != count:
         raise error("E0313", f"{len(weights)} output gradients for {count} targets",
                     help="give one for each target")

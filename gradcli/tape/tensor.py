@@ -32,6 +32,17 @@ if TYPE_CHECKING:
     from gradcli.ops.values import Shape
 
 
+class DType(str):
+    """The name of a type: a text that also has it as `.name`, as the types of NumPy do."""
+
+    __slots__ = ()
+
+    @property
+    def name(self) -> str:
+        """The name as a plain text."""
+        return str(self)
+
+
 class Tensor(operators.Operators):
     """A value with an identity; see the module. `gradcli.constant` makes one.
 
@@ -48,9 +59,9 @@ class Tensor(operators.Operators):
         self.batch = batch
 
     @property
-    def dtype(self) -> str:
+    def dtype(self) -> DType:
         """The name of the type: "float64", "float32", "int64", "int32", "bool", ..."""
-        return dtype_of(self.value)
+        return DType(dtype_of(self.value))
 
     @property
     def shape(self) -> Shape:

@@ -13,7 +13,7 @@ from gradcli.ops.elementwise import positive
 from gradcli.ops.lazy import np
 from gradcli.ops.values import SCALAR_TYPES, cast, dtype_of, plain, shape_of, show
 from gradcli.tape import record as records
-from gradcli.tape.operators import slow
+from gradcli.tape.operators import PLAIN, slow
 from gradcli.tape.record import fresh_id
 from gradcli.tape.structure import flatten
 from gradcli.tape.tensor import Tensor, leaf, operand
@@ -89,7 +89,7 @@ class Variable(Tensor):
     Assigning keeps type and shape. Raises E0301 or E0306 for another shape or type.
     """
 
-    __slots__ = ("_seen", "name", "serial", "trainable")
+    __slots__ = ("_first", "_seen", "name", "serial", "trainable")
     __hash__ = object.__hash__
 
     def __init__(self, initial: Any, trainable: bool = True, dtype: Any = None, name: str = ""
@@ -99,6 +99,11 @@ class Variable(Tensor):
         self.serial = _serial()
         self.name = name or f"Variable_{self.serial}"
         self._seen: Tensor | None = None
+        self._first = Tensor(self.value, self.id)
+
+    def origin(self) -> Tensor:
+        """The tensor of its first state."""
+        return self._first
 
     def __gradcli_apply__(self, op: Op, args: Sequence[Any], attributes: Mapping[str, Any]) -> Any:
         args = [a.read() if isinstance(a, Tensor) else a for a in args]
@@ -133,6 +138,14 @@ class Variable(Tensor):
             new = plain_value(new, self.dtype)
         self.value = new
         self.id = fresh_id()
+        record = records.current()
+        if record.everything and not record.paused:
+            # Under a tape that watches everything a derivative with respect to the variable is one
+            # with respect to its first state: all others are linked to that.
+            record.entries.append((positive, self.id, (self._first.id,), (new,), new, PLAIN,
+                                   record.place, ()))
+            if type(new) not in SCALAR_TYPES:
+                record.entries.scalar = False
         return self
 
     def assign_add(self, delta: Any) -> Variable:

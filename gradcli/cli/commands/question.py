@@ -24,12 +24,23 @@ QUESTIONS = {
 
 def run(command: str, values: dict[str, Any], environment: Environment) -> int:
     """Answer one question; 1 if something that was checked is wrong."""
+    answer = guarded(values, environment, lambda program: QUESTIONS[command](
+        ask_from(command, program, values)))
+    deliver(answer, values, environment)
+    return WRONG if answers.failed(answer, bool(values.get("strict"))) else OK
+
+
+def guarded(values: dict[str, Any], environment: Environment,
+            work: Callable[[Program], dict[str, Any]]) -> dict[str, Any]:
+    """Read the program and work on it, within the time that --timeout allows; what goes wrong has a
+    place in the program.
+    """
     limit = values["timeout"]
     done = None if limit is None else stop_after(seconds(limit) or 0.0)
     program = None
     try:
         program = program_from(values, environment)
-        answer = QUESTIONS[command](ask_from(command, program, values))
+        return work(program)
     except GradcliError as problem:
         _place(problem, program, values["file"] or "-e")
         raise
@@ -42,8 +53,6 @@ def run(command: str, values: dict[str, Any], environment: Environment) -> int:
     finally:
         if done is not None:
             done()
-    deliver(answer, values, environment)
-    return WRONG if answers.failed(answer, bool(values.get("strict"))) else OK
 
 
 def _place(problem: GradcliError, program: Program | None, file: str) -> None:

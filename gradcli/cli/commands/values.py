@@ -25,19 +25,14 @@ def program_from(values: dict[str, Any], environment: Environment) -> Program:
 
 def ask_from(command: str, program: Program, values: dict[str, Any]) -> Ask:
     """The question that the options put to a program."""
-    if values.get("tape") is not None:
-        raise GradcliError(Diagnostic(
-            "E0505", f"`{program.source.name}` has no tape named `{values['tape']}`",
-            span=(0, len(values["tape"])), source=Source(values["tape"], "--tape"),
-            help="leave out --tape: one tape covers the whole file"))
     weights = values.get("output_gradient")
     ask = Ask(
-        program, at=values_at(values["at"]), of=[_tidy(text) for text in values["of"]],
+        program, at=values_at(values["at"]), of=[_tidy(text) for text in values.get("of", ())],
         wrt=_names(values.get("wrt", ())), mode=values.get("mode", "reverse"),
         unconnected=values.get("unconnected", "none"), watch=_names(values.get("watch", ())),
         output_gradient=None if weights is None else _weights(weights),
         tf=bool(values.get("tf")), verify=bool(values.get("verify")), eig=bool(values.get("eig")),
-        verbose=values["verbose"] > 0)
+        verbose=values["verbose"] > 0, tape=values.get("tape"))
     if values["max_steps"] is not None:
         ask.max_steps = values["max_steps"]
     if values["max_memory"] is not None:

@@ -1,0 +1,132 @@
+"""A program run for what it prints and expects."""
+
+from __future__ import annotations
+
+from gradcli.answers.plain_data import data, note, reason
+from gradcli.errors import GradcliError
+from gradcli.lang.calls import NoGradient
+from gradcli.program import plain_structure
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from typing import Any
+
+    from gradcli.answers.ask import Answer, Ask
+    from gradcli.lang.run import Printed, Run
+    from gradcli.program import Progress
+
+# A loop may print thousands of missing gradients; the first ones are explained.
+MAX_EXPLAINED = 20
+
+
+def run(ask: Ask, each: Callable[[Answer], None] | None = None, progress: Progress | None = None
+        ) -> Answer:
+    """Run the program; what it printed and expected.
+
+    each: handed each print as it happens, without its reasons, which need a second run; the answer
+    has only those prints then that have something missing.
+    """
+    printed: list[Answer] = []
+    gaps: list[tuple[int, Answer]] = []
+    count = 0
+
+    def output(one: Printed) -> None:
+        nonlocal count
+        told = {"line": ask.program.source.position(one.span[0])[0],
+                "values": [_value(v) for v in one.values]}
+        count += 1
+        missing = any(_missing(v) for v in one.values)
+        if missing and len(gaps) < MAX_EXPLAINED:
+            gaps.append((count, told))
+        if each is not None:
+            each(told)
+        if each is None or (missing and len(gaps) < MAX_EXPLAINED):
+            printed.append(told)
+
+    found = ask.program.run(
+        ask.at, max_steps=ask.max_steps, max_bytes=ask.max_bytes, tf=ask.tf, output=output,
+        progress=progress, weigh=ask.verbose)
+    if gaps:
+        _explain(ask, gaps)
+    return {
+        "schema": 1, "command": "run", "file": ask.program.source.name, "printed": printed,
+        "expects": [
+            {"line": ask.program.source.position(e.span[0])[0], "holds": e.holds,
+             "left": data(e.left), "right": data(e.right)} for e in found.expects],
+        "notes": _notes(ask, found),
+        "held": [f"tape {name} held {_stock(stats)}" for name, stats in found.held.items()]}
+
+
+def _stock(stats: Mapping[str, int]) -> str:
+    return f"{stats['entries']:,} entries and {stats['bytes']:,} bytes of arrays at its end"
+
+
+def _notes(ask: Ask, found: Run) -> list[Answer]:
+    from gradcli.explain.notes import Note
+
+    return [note(ask, Note(*said)) for said in dict.fromkeys(found.notes)
+            if ask.verbose or said[0] != "shadowed-operation"]
+
+
+def _missing(value: Any) -> bool:
+    if isinstance(value, dict):
+        return any(_missing(v) for v in value.values())
+    if isinstance(value, (list, tuple)):
+        return any(_missing(v) for v in value)
+    return isinstance(value, NoGradient)
+
+
+def _value(value: Any) -> Answer:
+    # How it reads is the business of who prints it.
+    return {"text": None, "value": data(_printable(value)), "reasons": [], "notes": []}
+
+
+def _printable(value: Any) -> Any:
+    if isinstance(value, range):
+        return list(value)
+    if isinstance(value, (list, tuple)):
+        return [_printable(v) for v in value]
+    if isinstance(value, dict):
+        return {k: _printable(v) for k, v in value.items()}
+    plain = plain_structure(value)
+    if plain is None or isinstance(plain, (float, int, bool, str)) or hasattr(plain, "tolist"):
+        return plain
+    return f"<{getattr(plain, 'name', type(plain).__name__)}>"
+
+
+def _explain(ask: Ask, gaps: list[tuple[int, Answer]]) -> None:
+    """Fill in the reasons of what was None, from a second run that keeps everything."""
+    wanted = dict(gaps)
+    seen: list[tuple[Answer, list[Any]]] = []
+    count = 0
+
+    def output(one: Printed) -> None:
+        nonlocal count
+        count += 1
+        if count in wanted:
+            seen.append((wanted[count], one.values))
+
+    try:
+        again = ask.program.logged_run(ask.at, output)
+    except GradcliError:
+        return
+    from gradcli.explain.none import of_missing
+
+    for told, values in seen:
+        for item, value in zip(told["values"], values, strict=True):
+            causes: dict[str, Answer] = {}
+            for gap in _gaps(value):
+                for why in of_missing(ask.program, ask.at, again, gap):
+                    causes.setdefault(f"{why.code}{why.message}", reason(ask, why))
+            item["reasons"] = list(causes.values())
+
+
+def _gaps(value: Any) -> list[NoGradient]:
+    if isinstance(value, NoGradient):
+        return [value]
+    if isinstance(value, dict):
+        return [g for v in value.values() for g in _gaps(v)]
+    if isinstance(value, (list, tuple)):
+        return [g for v in value for g in _gaps(v)]
+    return []

@@ -1,0 +1,167 @@
+"""Blocks that open something: tape, forward, stop_recording, resume; and what a `for` goes over."""
+
+from __future__ import annotations
+
+from gradcli.errors import Diagnostic, GradcliError, error
+from gradcli.lang.calls import NoGradient, as_tensor, call_operation
+from gradcli.lang.file_tape import FileTape
+from gradcli.ops.shapes import index as index_op
+from gradcli.tape.forward_accumulator import ForwardAccumulator
+from gradcli.tape.record import fresh_id
+from gradcli.tape.tensor import Tensor, core_shape, value_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from typing import Any
+
+    from gradcli.lang.code import Block
+    from gradcli.lang.interpreter import Interpreter
+
+ATTRIBUTES = {
+    "tape": ("persistent", "watch_accessed_variables"), "forward": (), "stop_recording": (),
+    "resume": ()}
+
+
+def entered(run: Interpreter, block: Block, stack: list[Any], local: dict[str, Any] | None) -> Any:
+    """Open a block: what has to be closed at its end.
+
+    Raises E0208 (an attribute that does not exist), E0306 (one that is neither true nor false),
+    E0507 (no tape of that name) and what the tape itself raises.
+    """
+    names = block.attributes
+    values = stack[len(stack) - len(names):]
+    del stack[len(stack) - len(names):]
+    arguments = stack[len(stack) - block.arguments:]
+    del stack[len(stack) - block.arguments:]
+    attributes = dict(zip(names, values, strict=True))
+    for name, value in attributes.items():
+        if name not in ATTRIBUTES[block.keyword]:
+            allowed = ", ".join(ATTRIBUTES[block.keyword]) or "none"
+            raise GradcliError(Diagnostic(
+                "E0208", f"`{block.keyword}` has no attribute `{name}`",
+                span=block.spans.get(name), help=f"it has: {allowed}"))
+        if not isinstance(value, bool):
+            raise GradcliError(Diagnostic(
+                "E0306", f"`{name}` is true or false", span=block.spans.get(name),
+                help=f"write {name}=true"))
+    if block.keyword == "tape":
+        tape = FileTape(block.name, block.spans, attributes.get("persistent", False),
+                        attributes.get("watch_accessed_variables", True), run.tf)
+        run.bind(block.name, tape, block.spans["name"], "tape", local=local)
+        return _Open(run, tape).__enter__()
+    if block.keyword == "forward":
+        accumulator = ForwardAccumulator(*[_operand(a) for a in arguments])
+        run.bind(block.name, accumulator, block.spans["name"], "accumulator", local=local)
+        return accumulator.__enter__()
+    tape = tape_named(run, block, local)
+    if block.keyword == "resume":
+        return _Open(run, tape).__enter__()
+    return _Pause(tape, block).__enter__()
+
+
+class _Pause:
+    """A tape that is not being recorded for a while; it remembers when."""
+
+    __slots__ = ("block", "pause", "start", "tape")
+
+    def __init__(self, tape: FileTape, block: Block) -> None:
+        self.tape = tape
+        self.block = block
+        self.pause = tape.stop_recording()
+        self.start = fresh_id()
+
+    def __enter__(self) -> _Pause:
+        self.pause.__enter__()
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.pause.__exit__()
+        self.tape.pauses.append(
+            ("stop_recording", self.start, fresh_id(), self.block.spans["head"]))
+
+
+class _Open:
+    """A tape that is being recorded; closed, it is the file's newest of that name."""
+
+    __slots__ = ("run", "tape")
+
+    def __init__(self, run: Interpreter, tape: FileTape) -> None:
+        self.run = run
+        self.tape = tape
+
+    def __enter__(self) -> _Open:
+        self.tape.__enter__()
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.tape.__exit__()
+        if self.run.weigh:
+            self.run.run.held[self.tape.name] = self.tape.stats()
+        self.run.run.tapes.pop(self.tape.name, None)
+        self.run.run.tapes[self.tape.name] = self.tape
+
+
+def tape_named(run: Interpreter, block: Block, local: dict[str, Any] | None) -> FileTape:
+    """The tape that a block names. Raises E0507 if there is none."""
+    found = (local or {}).get(block.name, run.scope.get(block.name))
+    if not isinstance(found, FileTape):
+        what = "nothing has this name" if found is None else "this is no tape"
+        raise GradcliError(Diagnostic(
+            "E0507", f"there is no tape `{block.name}` here", span=block.spans["name"], label=what,
+            help=f"open it first: tape {block.name}:"))
+    return found
+
+
+def _operand(value: Any) -> Any:
+    """Primals and tangents: tensors, or structures of them."""
+    if isinstance(value, list):
+        return [_operand(v) for v in value]
+    if isinstance(value, dict):
+        return {k: _operand(v) for k, v in value.items()}
+    return value
+
+
+def iterated(run: Interpreter, value: Any) -> Iterator[Any]:
+    """What a `for` goes over: a list's items, a dictionary's keys, a range, a tensor's rows.
+
+    Raises E0317 for what has no items.
+    """
+    if isinstance(value, (list, range, tuple)):
+        items: Any = value
+        count: int | None = len(value)
+    elif isinstance(value, dict):
+        items, count = list(value), len(value)
+    elif value is None or isinstance(value, (str, NoGradient)) or not (
+            isinstance(value, Tensor) or hasattr(value, "__array_interface__")
+            or type(value) in (float, int, bool)):
+        raise error("E0317", "there is nothing to go over", help="such as range(10), a list or a"
+                    " tensor")
+    else:
+        shape = core_shape(value)
+        if not shape:
+            whole = value_of(value)
+            n = int(whole) if whole == whole // 1 else 10
+            raise error("E0317", "one number has no items to go over", help=f"write range({n})")
+        count = shape[0]
+        items = (call_operation(index_op, [as_tensor(value)], {"pattern": (k,)})
+                 for k in range(count))
+    if run.progress is not None and not run.looping:
+        run.looping += 1
+        return iter(_watched(run, run.progress(items, count)))
+    return iter(items)
+
+
+def _watched(run: Interpreter, items: Any) -> Iterator[Any]:
+    try:
+        yield from items
+    finally:
+        run.looping -= 1
+
+
+def option(attributes: Mapping[str, Any], name: str, default: float) -> float:
+    """A number among attributes. Raises E0306 for anything else."""
+    value = value_of(attributes.get(name, default))
+    if not isinstance(value, (int, float)):
+        raise error("E0306", f"`{name}` is a number", help=f"write {name}={default:g}")
+    return float(value)

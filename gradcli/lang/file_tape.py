@@ -1,0 +1,93 @@
+"""Tapes of a file: gradient tapes with a name, which the command line can ask once more."""
+
+from __future__ import annotations
+
+from gradcli.ops.elementwise import positive
+from gradcli.tape.gradient_tape import GradientTape
+from gradcli.tape.operators import PLAIN
+from gradcli.tape.record import OUT, Record, Segment
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from gradcli.errors import Span
+    from gradcli.tape.record import Entry
+    from gradcli.tape.variable import Variable
+
+
+class FileTape(GradientTape):
+    """`tape t:` of a file.
+
+    name, span, spans: as written. used_at: where the first question was asked, for messages.
+    pauses: (what, from id, to id, place) of what it did not record. watches: (id, place). saw: the
+    states of variables that it saw, also when it is used up.
+    """
+
+    __slots__ = ("_kept", "_remembered", "_sources", "name", "pauses", "saw", "span", "spans",
+                 "used_at", "watches")
+
+    def __init__(self, name: str, spans: dict[str, Span], persistent: bool, watch_accessed: bool,
+                 tf: bool) -> None:
+        super().__init__(persistent, watch_accessed, tf)
+        self.name = name
+        self.span = spans["head"]
+        self.spans = spans
+        self.pauses: list[tuple[str, int, int, Span]] = []
+        self.watches: list[tuple[int, Span]] = []
+        self.saw: dict[Variable, list[int]] = {}
+        self._remembered: tuple[Segment, set[int], dict[int, int]] | None = None
+        self.used_at: Span | None = None
+        self._kept: Record | None = None
+        self._sources: set[int] = set()
+
+    def _done(self) -> None:
+        if not self.persistent:
+            # The program has had its answer; who asks from outside gets his from what is kept.
+            self._remembered = self.remembered()
+            self._kept, self._sources = self._view(), self.sources()
+        super()._done()
+
+    def view(self) -> Record:
+        """A record of what was on the tape, in which each variable is its first state."""
+        return self._kept if self._kept is not None and not self._segments else self._view()
+
+    def remembered(self) -> tuple[Segment, set[int], dict[int, int]]:
+        """What it recorded, what it watched, and what of that late; also when it is used up."""
+        if self._remembered is not None and not self._segments:
+            return self._remembered
+        self.saw.update(self.states)
+        return self.window(), self.watched, self.late
+
+    def watch_span(self, ids: set[int]) -> Span | None:
+        """Where one of these values was watched."""
+        return next((span for id, span in self.watches if id in ids), None)
+
+    def sources(self) -> set[int]:
+        """The ids of what is on the tape: watched, or made of such; variables by first states."""
+        if self._kept is not None and not self._segments:
+            return self._sources
+        _, ids = self._on_tape(self.window(), [[0]])
+        firsts = [v.origin().id for v in self.states]
+        return ids | {i for i in firsts if i is not None}
+
+    def _view(self) -> Record:
+        live = on_tape_of(self)
+        record = Record(everything=True)
+        record.entries.extend(live)
+        record.entries.scalar = live.scalar
+        record.derived = dict(self.derived)
+        return record
+
+
+def on_tape_of(tape: GradientTape) -> Segment:
+    """The entries that are on a tape, and links from each variable's first state to the others."""
+    window = tape.window()
+    live, _ = tape._on_tape(window, [[0]])
+    links: list[Entry] = []
+    for variable, ids in tape.states.items():
+        first = variable.origin()
+        links += [(positive, i, (first.id,), (first.value,), first.value, PLAIN, None, ())
+                  for i in ids if i != first.id]
+    out = Segment()
+    out.extend(sorted([*live, *links], key=lambda entry: entry[OUT]) if links else live)
+    out.scalar = live.scalar and all(type(v.value) is float for v in tape.states)
+    return out

@@ -1,0 +1,196 @@
+"""Methods: what variables, tapes and accumulators do when a file says `x.assign(e)`."""
+
+from __future__ import annotations
+
+from gradcli.errors import GradcliError, error
+from gradcli.lang.calls import NoGradient, as_tensor, no_operand
+from gradcli.lang.file_tape import FileTape
+from gradcli.ops import PUBLIC
+from gradcli.ops.values import is_array
+from gradcli.tape.forward_accumulator import ForwardAccumulator
+from gradcli.tape.record import fresh_id
+from gradcli.tape.structure import flatten
+from gradcli.tape.tensor import Tensor, leaf
+from gradcli.tape.variable import Variable
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from typing import Any
+
+    from gradcli.lang.interpreter import Interpreter
+
+    Method = Callable[[Interpreter, Any, list[Any], Mapping[str, Any]], Any]
+
+
+def call_method(run: Interpreter, obj: Any, name: str, args: list[Any], named: Mapping[str, Any]
+                ) -> Any:
+    """Raises E0318 for a method that the object does not have, E0207 and E0208 for wrong arguments
+    and what the method itself raises.
+    """
+    for kind, methods, what in (
+            (Variable, OF_VARIABLE, "a variable"), (FileTape, OF_TAPE, "a tape"),
+            (ForwardAccumulator, OF_ACCUMULATOR, "an accumulator")):
+        if isinstance(obj, kind):
+            found = methods.get(name)
+            if found is not None:
+                method, parameters, required = found
+                return method(run, obj, _arranged(name, parameters, required, args, named), named)
+            if kind is not Variable:
+                raise error("E0318", f"{what} has no method `{name}`",
+                            help=f"it has {', '.join(methods)}")
+    op = PUBLIC.get(name)
+    if name in OF_VARIABLE:
+        raise error("E0318", f"only a variable can be changed with `.{name}(...)`",
+                    help="declare it with var, or bind the name again: x = ...")
+    if name in OF_TAPE or name in OF_ACCUMULATOR:
+        raise error("E0318", f"only a {'tape' if name in OF_TAPE else 'forward accumulator'} has"
+                    f" `.{name}(...)`", help="write tape t: before the lines it shall record"
+                    if name in OF_TAPE else "write forward acc(x, v): before the lines")
+    raise error("E0318", f"there is no method `{name}`",
+                help=f"write {op.name}(x)" if op is not None else "`gradcli ops` lists operations")
+
+
+def _arranged(name: str, parameters: tuple[str, ...], required: int, args: list[Any],
+              named: Mapping[str, Any]) -> list[Any]:
+    """All arguments in order, None for those left out."""
+    for key in named:
+        if key not in parameters:
+            raise error("E0208", f"`{name}` has no option `{key}`",
+                        help=f"it has {', '.join(parameters) or 'none'}")
+    given = [*args, *[None] * (len(parameters) - len(args))]
+    missing = [p for k, p in enumerate(parameters[:required])
+               if k >= len(args) and p not in named]
+    if len(args) > len(parameters) or missing:
+        shown = ", ".join(parameters[:max(required, 1)])
+        raise error("E0207", f"`{name}` takes {required} argument{'s' * (required != 1)}, not"
+                    f" {len(args)}", help=f"write .{name}({shown})")
+    for k, p in enumerate(parameters):
+        if p in named:
+            given[k] = named[p]
+    return given
+
+
+def _number(value: Any) -> Any:
+    """What a variable can be assigned."""
+    if value is None or isinstance(value, (str, dict, NoGradient)):
+        raise no_operand(PUBLIC["add"], value)
+    return as_tensor(value)
+
+
+def _assign(how: str) -> Method:
+    def method(run: Interpreter, variable: Any, given: list[Any], named: Mapping[str, Any]) -> Any:
+        value = _number(given[0])
+        if run.run.branches is not None and isinstance(value, Tensor):
+            run.run.started.append((value.read(), variable.origin(), run.at[2:]))
+        return getattr(variable, how)(value)
+    return method
+
+
+def _watch(run: Interpreter, tape: Any, given: list[Any], named: Mapping[str, Any]) -> Any:
+    tape.watch(given[0])
+    tape.watches += [(item.id, run.at[2:]) for item in flatten(given[0])]
+
+
+def _watched_variables(run: Interpreter, tape: Any, given: list[Any], named: Mapping[str, Any]
+                       ) -> Any:
+    return list(tape.watched_variables())
+
+
+def _reset(run: Interpreter, tape: Any, given: list[Any], named: Mapping[str, Any]) -> Any:
+    tape.reset()
+    tape.pauses.append(("reset", 0, fresh_id(), run.at[2:]))
+
+
+def _question(how: str) -> Method:
+    def method(run: Interpreter, tape: Any, given: list[Any], named: Mapping[str, Any]) -> Any:
+        target, sources, *options = given
+        target, sources = _tensors(target, True), _tensors(sources, False)
+        keywords: dict[str, Any] = {"unconnected_gradients": options[-1] or "none"}
+        if how == "gradient" and options[0] is not None:
+            keywords["output_gradients"] = options[0]
+        if tape.recording and not tape.persistent:
+            run.run.notes.append((
+                "recording-ended", f"`{tape.name}` is not persistent and stops recording at this"
+                " question", run.at[2:]))
+        try:
+            found = getattr(tape, how)(target, sources, **keywords)
+        except GradcliError as problem:
+            if problem.code == "E0501" and tape.used_at is not None:
+                line = run.source.position(tape.used_at[0])[0]
+                problem.diagnostics[0].message = (
+                    f"`{tape.name}` is used up: it answered in line {line} and is not persistent")
+                problem.diagnostics[0].help = f"write tape {tape.name}, persistent=true:"
+                problem.diagnostics[0].related = ((tape.used_at, "the one answer it had"),)
+            raise
+        if tape.used_at is None:
+            tape.used_at = run.at[2:]
+        return _with_gaps(found, sources, target, tape)
+    return method
+
+
+def _with_gaps(found: Any, sources: Any, target: Any, tape: FileTape) -> Any:
+    """The answer with each None as the missing gradient that it is, so that it can say why."""
+    if isinstance(found, dict):
+        return {k: _with_gaps(v, sources[k], target, tape) for k, v in found.items()}
+    if isinstance(found, (list, tuple)):
+        return [_with_gaps(v, s, target, tape) for v, s in zip(found, sources, strict=True)]
+    if found is not None:
+        return found
+    first = next((t for t in flatten(target) if isinstance(t, Tensor)), None)
+    return NoGradient(first, sources, tape)
+
+
+def _tensors(value: Any, plain: bool) -> Any:
+    """Targets and sources: numbers as targets become tensors; anything else that is no tensor is
+    told by the tape.
+    """
+    if isinstance(value, list):
+        return [_tensors(v, plain) for v in value]
+    if isinstance(value, dict):
+        return {k: _tensors(v, plain) for k, v in value.items()}
+    if isinstance(value, NoGradient):
+        raise no_operand(PUBLIC["add"], value)
+    if plain and (type(value) in (float, int, bool) or is_array(value)):
+        return leaf(value)
+    return value
+
+
+def _jvp(run: Interpreter, accumulator: Any, given: list[Any], named: Mapping[str, Any]) -> Any:
+    found = accumulator.jvp(_tensors(given[0], True), given[1] or "none")
+    gaps = iter(flatten(given[0]))
+    source = next(iter(accumulator.tangents), None)
+
+    def filled(value: Any) -> Any:
+        if isinstance(value, dict):
+            return {k: filled(v) for k, v in value.items()}
+        if isinstance(value, (list, tuple)):
+            return [filled(v) for v in value]
+        target = next(gaps)
+        return NoGradient(target, Tensor(0.0, source)) if value is None else value
+
+    return filled(found)
+
+
+def _read_value(run: Interpreter, variable: Any, given: list[Any], named: Mapping[str, Any]) -> Any:
+    return variable.read_value()
+
+
+OF_VARIABLE: dict[str, tuple[Method, tuple[str, ...], int]] = {
+    "assign": (_assign("assign"), ("value",), 1),
+    "assign_add": (_assign("assign_add"), ("delta",), 1),
+    "assign_sub": (_assign("assign_sub"), ("delta",), 1),
+    "read_value": (_read_value, (), 0),
+}
+_WORDS = ("unconnected_gradients",)
+OF_TAPE: dict[str, tuple[Method, tuple[str, ...], int]] = {
+    "gradient": (_question("gradient"), ("target", "sources", "output_gradients", *_WORDS), 2),
+    "jacobian": (_question("jacobian"), ("target", "sources", *_WORDS), 2),
+    "batch_jacobian": (_question("batch_jacobian"), ("target", "source", *_WORDS), 2),
+    "watch": (_watch, ("tensor",), 1),
+    "watched_variables": (_watched_variables, (), 0),
+    "reset": (_reset, (), 0),
+}
+OF_ACCUMULATOR: dict[str, tuple[Method, tuple[str, ...], int]] = {
+    "jvp": (_jvp, ("primals", *_WORDS), 1),
+}

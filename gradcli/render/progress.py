@@ -1,0 +1,60 @@
+"""A progress bar on standard error, for work longer than half a second."""
+
+from __future__ import annotations
+
+from time import monotonic
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from typing import Any, TextIO
+
+PATIENCE = 0.5
+STEP = 0.1
+
+
+class Progress:
+    """Wraps what a loop goes over; the bar appears after half a second and clears itself.
+
+    Whoever writes to the terminal meanwhile calls `hide` first; the next step shows it again.
+    """
+
+    __slots__ = ("_bar", "_stream", "_task")
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+        self._bar: Any = None
+        self._task: Any = None
+
+    def __call__(self, items: Iterable[Any], total: int | None) -> Iterator[Any]:
+        """The same items; total: how many there are, if that is known."""
+        started = shown = monotonic()
+        done = 0
+        try:
+            for item in items:
+                yield item
+                done += 1
+                now = monotonic()
+                if now - shown >= STEP and now - started >= PATIENCE:
+                    shown = now
+                    self._show(done, total)
+        finally:
+            self.hide()
+
+    def _show(self, done: int, total: int | None) -> None:
+        if self._bar is None:
+            from rich.console import Console
+            from rich.progress import Progress as Bar
+
+            self._bar = Bar(console=Console(file=self._stream), transient=True,
+                            auto_refresh=False, redirect_stdout=False, redirect_stderr=False)
+            self._task = self._bar.add_task("running", total=total)
+            self._bar.start()
+        self._bar.update(self._task, completed=done)
+        self._bar.refresh()
+
+    def hide(self) -> None:
+        """Clear the bar from the screen."""
+        if self._bar is not None:
+            self._bar.stop()
+            self._bar = None
