@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from gradcli.program import Program as Program
     from gradcli.program import load as load
     from gradcli.program import loads as loads
+    from gradcli.tape.checking import disable_check_numerics as disable_check_numerics
+    from gradcli.tape.checking import enable_check_numerics as enable_check_numerics
     from gradcli.tape.custom import custom_gradient as custom_gradient
     from gradcli.tape.custom import recompute_grad as recompute_grad
     from gradcli.tape.custom import register_gradient as register_gradient
@@ -36,6 +38,7 @@ _HOMES = {
     "Module": "tape.variable", "GradientTape": "tape.gradient_tape",
     "ForwardAccumulator": "tape.forward_accumulator", "custom_gradient": "tape.custom",
     "register_gradient": "tape.custom", "recompute_grad": "tape.custom",
+    "enable_check_numerics": "tape.checking", "disable_check_numerics": "tape.checking",
 }
 # Operations that users of TensorFlow look for at the top.
 _OPERATIONS = (

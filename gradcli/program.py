@@ -359,6 +359,8 @@ def plain_structure(value: Any) -> Any:
     """A value without tensors; a list of numbers becomes one array."""
     if isinstance(value, NoGradient) or value is None:
         return None
+    if isinstance(value, range):
+        return value_of(as_tensor(value))
     if isinstance(value, dict):
         return {k: plain_structure(v) for k, v in value.items()}
     if isinstance(value, list):

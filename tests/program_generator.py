@@ -290,3 +290,177 @@ class Generator:
             else:
                 text = text[at:] + self.random.choice((b"\n", b" ", b"")) + text[:at]
         return text
+
+
+class Blocks:
+    """Programs of nested blocks. Those of `runnable()` are Python's, but for the four kinds of
+    blocks that `with` would open there; all end, and read no name that may not be bound.
+    """
+
+    def __init__(self, stream: random.Random) -> None:
+        self.random = stream
+        self.indent = "    "
+        self.only_python = True
+        self.count = 0
+        self.functions: list[tuple[str, int, int]] = []     # name, parameters, values returned
+
+    def runnable(self) -> str:
+        """A program whose effects are its calls of `out` and the blocks that it opens."""
+        return self._program(only_python=True)
+
+    def anything(self) -> str:
+        """A program with every statement there is; it need not have a meaning."""
+        return self._program(only_python=False)
+
+    def _program(self, only_python: bool) -> str:
+        self.only_python = only_python
+        self.indent = self.random.choice(("  ", "    ", "\t", " "))
+        self.count = 0
+        self.functions = []
+        lines = ["x = 1", "y = 2", "z = 3"]
+        names = ["x", "y", "z"]
+        for _ in range(self.random.choice((1, 2, 3) if only_python else (1, 1, 2))):
+            lines += self._statement(names, self.random.randint(1, 4), False, False, "")
+        if only_python:
+            return "\n".join([*lines, f"out({', '.join(names)})"]) + "\n"
+        end = self.random.choice(("\n", "\r\n"))
+        shown = []
+        for line in lines:
+            shown += self.random.choice(([], [], [], [], [""], ["# a comment"], ["   # another"]))
+            shown.append(line + self.random.choice(("", "", "", "  ", "  # why", "\t")))
+        return end.join(shown) + self.random.choice(("", end))
+
+    def _name(self, letters: str = "abcuvw") -> str:
+        self.count += 1
+        return f"{self.random.choice(letters)}{self.count}"
+
+    # --- statements: lines, each with its indentation ------------------------------------------
+
+    def _block(self, head: str, names: list[str], depth: int, loop: bool, function: bool,
+               margin: str, first: Sequence[str] = ()) -> list[str]:
+        """A head and its block; `first` begins it. What is bound in it is not used outside."""
+        inner, functions = list(names), list(self.functions)
+        if not first and self.random.random() < 0.3:
+            some = [self._simple(inner, loop, function)
+                    for _ in range(self.random.choice((1, 1, 2, 3)))]
+            return [f"{margin}{head} {'; '.join(some)}{self.random.choice(('', '', ';'))}"]
+        deeper = margin + self.indent
+        lines = [deeper + line for line in first]
+        for _ in range(self.random.choice((1, 1, 2, 3))):
+            lines += self._statement(inner, depth - 1, loop, function, deeper)
+        self.functions = functions
+        return [margin + head, *lines]
+
+    def _statement(self, names: list[str], depth: int, loop: bool, function: bool, margin: str
+                   ) -> list[str]:
+        form = self.random.randrange(12) if depth > 0 else 12
+        if form <= 2:
+            return self._conditional(names, depth, loop, function, margin)
+        if form <= 5:
+            return self._loop(names, depth, function, margin)
+        if form == 6:
+            return self._function(names, depth, margin)
+        if form <= 8:
+            return self._block(self._entered(names), names, depth, loop, function, margin)
+        return [margin + self._simple(names, loop, function)]
+
+    def _conditional(self, names: list[str], depth: int, loop: bool, function: bool, margin: str
+                     ) -> list[str]:
+        lines = self._block(f"if {self._condition(names)}:", names, depth, loop, function, margin)
+        for _ in range(self.random.choice((0, 0, 0, 1, 2))):
+            lines += self._block(f"elif {self._condition(names)}:", names, depth, loop, function,
+                                 margin)
+        if self.random.random() < 0.5:
+            lines += self._block("else:", names, depth, loop, function, margin)
+        return lines
+
+    def _loop(self, names: list[str], depth: int, function: bool, margin: str) -> list[str]:
+        if self.random.random() < 0.4:
+            name = self._name("n")      # which is not bound again, so that the loop ends
+            return [f"{margin}{name} = 0", *self._block(
+                f"while {name} < {self.random.randint(0, 4)}:", [*names, name], depth, True,
+                function, margin, [f"{name} = {name} + 1"])]
+        name = self._name()
+        items = ", ".join([self._expression(names, 1) for _ in range(self.random.randint(1, 4))])
+        if self.random.random() < 0.4:
+            other = self._name()
+            head = f"for {name}, {other} in zip([{items}], [{items}]):"
+            return self._block(head, [*names, name, other], depth, True, function, margin)
+        over = self.random.choice((f"range({self.random.randint(0, 4)})", f"[{items}]"))
+        return self._block(f"for {name} in {over}:", [*names, name], depth, True, function, margin)
+
+    def _function(self, names: list[str], depth: int, margin: str) -> list[str]:
+        name, parameters = self._name(), [self._name() for _ in range(self.random.randint(0, 3))]
+        head = f"def {name}({', '.join(parameters)}):"
+        if not parameters:
+            parameters.append(self._name())     # which the function binds itself
+            lines = self._block(head, parameters, depth, False, True, margin,
+                                [f"{parameters[0]} = 5"])
+            count = 0
+        else:
+            lines = self._block(head, parameters, depth, False, True, margin,
+                                [f"out({parameters[0]})"])
+            count = len(parameters)
+        values = self.random.choice((1, 1, 2))
+        lines.append(f"{margin}{self.indent}return"
+                     f" {', '.join([self._expression(parameters, 1) for _ in range(values)])}")
+        self.functions.append((name, count, values))
+        if not self.only_python and self.random.random() < 0.3:
+            if self.random.random() < 0.5:
+                return [f"{margin}@gradient_of(floor)", *lines]
+            rule = self._block("def grad(upstream):", ["upstream"], depth - 1, False, True,
+                               margin + self.indent)
+            return [f"{margin}@custom_gradient", lines[0], *rule, *lines[1:]]
+        return lines
+
+    def _entered(self, names: list[str]) -> str:
+        keyword = self.random.choice(("tape", "stop_recording", "resume", "forward"))
+        name = self._name()
+        if keyword == "forward":
+            return f"forward {name}({self._expression(names, 1)}, {self._expression(names, 1)}):"
+        attributes = self.random.choice(("", "", f", persistent={self._condition(names)}",
+                                         f", persistent=true, other={self._expression(names, 1)}"))
+        return f"{keyword} {name}{attributes if keyword == 'tape' else ''}:"
+
+    def _simple(self, names: list[str], loop: bool, function: bool) -> str:
+        form = self.random.randrange(10 if self.only_python else 16)
+        value = self._expression(names, 2)
+        if form <= 1:
+            return f"out({value})"
+        if form == 2 and loop:
+            return self.random.choice(("break", "continue"))
+        if form == 3 and function:
+            # Both values are numbers, so that a caller may add what it gets.
+            return f"return {value}" if self.random.random() < 0.7 else "pass"
+        if form == 4:
+            return "pass"
+        if form == 5 and self.functions and self.only_python:
+            name, count, _ = self.random.choice(self.functions)
+            given = ", ".join([self._expression(names, 1) for _ in range(count)])
+            return f"out({name}({given}))"
+        if form <= 9:
+            free = [name for name in names if name[0] != "n"]
+            name = self.random.choice(free) if free and self.random.random() < 0.7 else self._name()
+            if name not in names:
+                names.append(name)
+            return f"{name} = {value}"
+        other = self._expression(names, 1)
+        return (f"expect {value} == {other}", f"expect {value} ~= {other}, rtol={other}",
+                f"var {self._name()} = {value}", f"{names[0]}.assign({value})",
+                f"{self._name()}(x) = {value}", f"np.mean({value}) + np.pi")[form - 10]
+
+    # --- expressions ---------------------------------------------------------------------------
+
+    def _condition(self, names: list[str]) -> str:
+        left, right = self._expression(names, 1), self._expression(names, 1)
+        return self.random.choice(("{0} < {1}", "{0} == {1}", "not {0} >= {1}", "{0} < {1} and {0}",
+                                   "{0} > {1} or {1} != 2", "({0} if {1} else {0}) < 2")
+                                  ).format(left, right)
+
+    def _expression(self, names: list[str], depth: int) -> str:
+        if depth == 0 or self.random.random() < 0.3:
+            return self.random.choice((*names, *names, "0", "1", "2", "7"))
+        left, right = self._expression(names, depth - 1), self._expression(names, depth - 1)
+        return self.random.choice(("{0} + {1}", "({0} - {1})", "({0} + {1})*2", "(-{0})",
+                                   "({0} if {1} < 3 else {1})", "({0} and {1})", "({0} or {1})")
+                                  ).format(left, right)

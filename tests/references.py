@@ -54,6 +54,16 @@ def _moment(k: mpf, j: mpf, phi: mpf, m: mpf, in_phi: int, in_m: int) -> mpf:
     return mp.diff(integrand, phi, in_phi - 1) if in_phi else mp.quad(integrand, [0, phi])
 
 
+def _selu(x: mpf) -> mpf:
+    """The constants solve Klambauer et al. (2017), equation 14."""
+    root = mp.sqrt(mp.mpf(1) / 2)
+    alpha = -mp.sqrt(2 / mp.pi) / (mp.erfc(root) * mp.exp(mpf(1) / 2) - 1)
+    scale = (1 - mp.erfc(root) * mp.sqrt(mp.e)) * mp.sqrt(2 * mp.pi) / mp.sqrt(
+        2 * mp.erfc(mp.sqrt(2)) * mp.e**2 + mp.pi * mp.erfc(root) ** 2 * mp.e
+        - 2 * (2 + mp.pi) * mp.erfc(root) * mp.sqrt(mp.e) + mp.pi + 2)
+    return scale * (x if x > 0 else alpha * (mp.exp(x) - 1))
+
+
 FUNCTIONS: dict[str, Function] = {
     "add": lambda x, y: x + y,
     "subtract": lambda x, y: x - y,
@@ -64,6 +74,14 @@ FUNCTIONS: dict[str, Function] = {
     "reciprocal": lambda x: 1 / x,
     "mod": lambda x, y: x - y * mp.floor(x / y),
     "square": lambda x: x * x,
+    "fmod": lambda x, y: x - y * int(x / y),
+    "squared_difference": lambda x, y: (x - y) ** 2,
+    "lerp": lambda a, b, t: a * (1 - t) + b * t,
+    "divide_no_nan": lambda x, y: x / y,
+    "multiply_no_nan": lambda x, y: x * y,
+    "reciprocal_no_nan": lambda x: 1 / x,
+    "ldexp": lambda x, n: x * mpf(2) ** int(n),
+    "copysign": lambda x, y: mp.fabs(x) * (1 if y > 0 else -1),
     "power": lambda x, y: mp.exp(y * mp.log(x)),
     "sqrt": lambda x: mp.root(x, 2),
     "cbrt": lambda x: mp.root(x, 3),
@@ -81,6 +99,7 @@ FUNCTIONS: dict[str, Function] = {
     "xdivy": lambda x, y: x / y,
     "logaddexp": lambda x, y: mp.ln(mp.exp(x) + mp.exp(y)),
     "sin": mp.sin, "cos": mp.cos, "tan": mp.tan, "sec": mp.sec, "csc": mp.csc, "cot": mp.cot,
+    "one_minus_square": lambda x: 1 - x * x,
     "asin": mp.asin, "acos": mp.acos, "atan": mp.atan, "asec": mp.asec, "acsc": mp.acsc,
     "acot": lambda x: mp.atan(1 / x),
     "atan2": mp.atan2,
@@ -100,10 +119,25 @@ FUNCTIONS: dict[str, Function] = {
     "softplus": lambda x: mp.ln(1 + mp.exp(x)),
     "softsign": lambda x: x / (1 + mp.fabs(x)),
     "relu": lambda x: max(x, mpf(0)),
-    "leaky_relu": lambda x: max(x, x / 5),
+    "prelu": lambda x, alpha: x if x > 0 else alpha * x,
     "elu": lambda x: x if x > 0 else mp.exp(x) - 1,
-    "gelu": lambda x: x * mp.ncdf(x),
+    "gelu_erf": lambda x: x * mp.ncdf(x),
     "silu": lambda x: x / (1 + mp.exp(-x)),
+    "relu6": lambda x: min(max(x, mpf(0)), mpf(6)),
+    "selu": _selu,
+    "hard_sigmoid": lambda x: min(max(x / 6 + mpf(1) / 2, mpf(0)), mpf(1)),
+    "logit": lambda x: mp.ln(x) - mp.ln(1 - x),
+    "logcosh": lambda x: mp.ln(mp.cosh(x)),
+    "sinc": mp.sincpi,
+    "ndtr": mp.ncdf,
+    "ndtri": lambda x: mp.sqrt(2) * mp.erfinv(2 * x - 1),
+    "log_ndtr": lambda x: mp.ln(mp.ncdf(x)),
+    "igamma": lambda a, x: mp.gammainc(a, 0, x, regularized=True),
+    "igammac": lambda a, x: mp.gammainc(a, x, mp.inf, regularized=True),
+    "betainc": lambda a, b, x: mp.betainc(a, b, 0, x, regularized=True),
+    "zeta": mp.zeta,
+    "besselie": lambda n, x: mp.exp(-mp.fabs(x)) * mp.besseli(n, x),
+    "besselke": lambda n, x: mp.exp(x) * mp.besselk(n, x),
     "erf": mp.erf,
     "erfc": lambda x: 1 - mp.erf(x),
     "polygamma": lambda n, x: mp.polygamma(int(n), x),

@@ -1,7 +1,7 @@
 """The grammar run by stock Lark, with nothing of gradcli but the grammar's text.
 
 Lark reads the terminals; `Shaper` does what the grammar leaves to a lexer: words, newlines,
-margins.
+indentation.
 """
 
 from __future__ import annotations
@@ -19,11 +19,14 @@ WORDS = {
     "if": "IF", "else": "ELSE", "and": "AND", "or": "OR", "not": "NOT", "true": "TRUE",
     "True": "TRUE", "false": "FALSE", "False": "FALSE", "none": "NONE", "None": "NONE",
     "var": "VAR", "const": "CONST", "input": "INPUT", "tape": "TAPE", "forward": "FORWARD",
-    "stop_recording": "STOP_RECORDING", "resume": "RESUME",
+    "stop_recording": "STOP_RECORDING", "resume": "RESUME", "elif": "ELIF", "while": "WHILE",
+    "for": "FOR", "in": "IN", "break": "BREAK", "continue": "CONTINUE", "def": "DEF",
+    "return": "RETURN", "expect": "EXPECT", "pass": "PASS",
 }
 RESERVED = (
-    "as assert async await break class continue def del elif except expect finally for from global"
-    " import in is lambda nonlocal pass raise return try while with yield").split()
+    "as assert async await class del except finally from global import is lambda nonlocal raise"
+    " try with yield").split()
+MAX_BLOCKS = 200
 
 
 class Shaper:
@@ -33,7 +36,8 @@ class Shaper:
     text = ""
 
     def process(self, stream: Iterator[Token]) -> Iterator[Token]:
-        depth, fresh, margin = 0, True, None
+        depth, fresh = 0, True
+        levels: list[str] = []
         for token in stream:
             if token.type == "NEWLINE":
                 if depth or fresh:
@@ -42,11 +46,7 @@ class Shaper:
                 yield token
                 continue
             if fresh:
-                line = self.text.rfind("\n", 0, token.start_pos) + 1
-                indentation = self.text[line:token.start_pos].rpartition("\f")[2]
-                margin = indentation if margin is None else margin
-                if indentation != margin:
-                    yield Token("ERROR", indentation, start_pos=line, end_pos=token.start_pos)
+                yield from self.indented(levels, token.start_pos or 0)
                 fresh = False
             if token.type == "NAME":
                 kind = "ERROR" if token in RESERVED else WORDS.get(token, "NAME")
@@ -54,9 +54,29 @@ class Shaper:
             depth += token.type in ("LPAR", "LSQB", "LBRACE")
             depth -= bool(depth) and token.type in ("RPAR", "RSQB", "RBRACE")
             yield token
+        size = len(self.text)
         if not fresh:
-            size = len(self.text)
             yield Token("NEWLINE", "", start_pos=size, end_pos=size)
+        for _ in levels[1:]:
+            yield Token("DEDENT", "", start_pos=size, end_pos=size)
+
+    def indented(self, levels: list[str], at: int) -> Iterator[Token]:
+        """The tokens between the line before and the one whose first token is at `at`; `levels`
+        are the margin and the indentations of the open blocks. An ERROR ends what is comparable.
+        """
+        line = self.text.rfind("\n", 0, at) + 1
+        indentation = self.text[line:at].rpartition("\f")[2]
+        if indentation in levels:
+            while levels[-1] != indentation:
+                levels.pop()
+                yield Token("DEDENT", "", start_pos=line, end_pos=line)
+            return
+        if not levels or (indentation.startswith(levels[-1]) and len(levels) <= MAX_BLOCKS):
+            levels.append(indentation)
+            if len(levels) > 1:
+                yield Token("INDENT", indentation, start_pos=line, end_pos=at)
+            return
+        yield Token("ERROR", indentation, start_pos=line, end_pos=at)
 
 
 @cache
@@ -73,7 +93,7 @@ def stock_tokens(text: str) -> list[tuple[str, int, int]] | None:
     lark, shaper = stock()
     shaper.text = text
     try:
-        return [(t.type, t.start_pos, t.end_pos) for t in lark.lex(text)]
+        return [(t.type, t.start_pos or 0, t.end_pos or 0) for t in lark.lex(text)]
     except UnexpectedInput:
         return None
 

@@ -9,7 +9,7 @@ from gradcli.program import plain_structure
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
     from typing import Any
 
     from gradcli.answers.ask import Answer, Ask
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 MAX_EXPLAINED = 20
 
 
-def run(ask: Ask, each: Callable[[Answer], None] | None = None, progress: Progress | None = None
-        ) -> Answer:
+def run(ask: Ask, each: Callable[[Answer, bool], None] | None = None,
+        progress: Progress | None = None) -> Answer:
     """Run the program; what it printed and expected.
 
-    each: handed each print as it happens, without its reasons, which need a second run; the answer
-    has only those prints then that have something missing.
+    each: handed each print as it happens, and whether its reasons are still to come: they need a
+    second run. The answer has only those prints then.
     """
     printed: list[Answer] = []
     gaps: list[tuple[int, Answer]] = []
@@ -36,13 +36,13 @@ def run(ask: Ask, each: Callable[[Answer], None] | None = None, progress: Progre
         told = {"line": ask.program.source.position(one.span[0])[0],
                 "values": [_value(v) for v in one.values]}
         count += 1
-        missing = any(_missing(v) for v in one.values)
-        if missing and len(gaps) < MAX_EXPLAINED:
+        waits = len(gaps) < MAX_EXPLAINED and any(_missing(v) for v in one.values)
+        if waits:
             gaps.append((count, told))
-        if each is not None:
-            each(told)
-        if each is None or (missing and len(gaps) < MAX_EXPLAINED):
+        if waits or each is None:
             printed.append(told)
+        if each is not None:
+            each(told, waits)
 
     found = ask.program.run(
         ask.at, max_steps=ask.max_steps, max_bytes=ask.max_bytes, tf=ask.tf, output=output,
@@ -53,13 +53,10 @@ def run(ask: Ask, each: Callable[[Answer], None] | None = None, progress: Progre
         "schema": 1, "command": "run", "file": ask.program.source.name, "printed": printed,
         "expects": [
             {"line": ask.program.source.position(e.span[0])[0], "holds": e.holds,
-             "left": data(e.left), "right": data(e.right)} for e in found.expects],
+             "left": data(_printable(e.left)), "right": data(_printable(e.right))}
+            for e in found.expects],
         "notes": _notes(ask, found),
-        "held": [f"tape {name} held {_stock(stats)}" for name, stats in found.held.items()]}
-
-
-def _stock(stats: Mapping[str, int]) -> str:
-    return f"{stats['entries']:,} entries and {stats['bytes']:,} bytes of arrays at its end"
+        "held": [{"tape": name, **stats} for name, stats in found.held.items()]}
 
 
 def _notes(ask: Ask, found: Run) -> list[Answer]:

@@ -1,4 +1,4 @@
-"""What a rule of program.lark for blocks and their statements does; see actions.py for the contract.
+"""What a rule of program.lark for blocks and their statements does; actions.py has the contract.
 
 A head opens a block: it emits what stands in front of it and puts an `Open` on `parser.blocks`.
 The whole statement closes it. Code stays in one list in the order of the text, so a block costs
@@ -168,7 +168,10 @@ def _for_head(parser: Parser, values: list[Any], at: int) -> None:  # FOR names 
     _emit(parser, c.ITERATE, None, parser.span(items, at - 2))
     span = parser.span(targets[0], targets[-1])
     opened.start = opened.pending = _emit(parser, c.NEXT, 0, span)
-    _emit(parser, *((c.BIND, names[0]) if len(names) == 1 else (c.UNPACK, names)), span)
+    if len(names) == 1:
+        _emit(parser, c.BIND, names[0], span)
+    else:
+        _emit(parser, c.UNPACK, names, span)
     parser.names.update(dict.fromkeys(names))
     _begin(parser)
 
@@ -258,7 +261,7 @@ def _function(decorated: bool) -> Action:  # [decorator] def_head suite
             first, function.decorator, function.operation, function.decorated = values[-3]
             if function.decorator == "custom_gradient" and not parser.cautious:
                 inner = [ins[1] for ins in body if ins[0] == c.DEFINE]
-                if not any([one.name == "grad" for one in inner]):
+                if "grad" not in [one.name for one in inner]:
                     from gradcli.lang.refusals import no_rule
 
                     raise no_rule(parser, function, head, inner)

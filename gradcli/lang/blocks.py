@@ -51,7 +51,7 @@ def entered(run: Interpreter, block: Block, stack: list[Any], local: dict[str, A
         run.bind(block.name, tape, block.spans["name"], "tape", local=local)
         return _Open(run, tape).__enter__()
     if block.keyword == "forward":
-        accumulator = ForwardAccumulator(*[_operand(a) for a in arguments])
+        accumulator = ForwardAccumulator(arguments[0], _direction(*arguments))
         run.bind(block.name, accumulator, block.spans["name"], "accumulator", local=local)
         return accumulator.__enter__()
     tape = tape_named(run, block, local)
@@ -113,13 +113,24 @@ def tape_named(run: Interpreter, block: Block, local: dict[str, Any] | None) -> 
     return found
 
 
-def _operand(value: Any) -> Any:
-    """Primals and tangents: tensors, or structures of them."""
-    if isinstance(value, list):
-        return [_operand(v) for v in value]
-    if isinstance(value, dict):
-        return {k: _operand(v) for k, v in value.items()}
-    return value
+def _direction(primals: Any, tangents: Any) -> Any:
+    """The tangents, nested as the primals are: a list of numbers is one for each of several.
+
+    Raises E0310 for a primal without a name and E0302 for a tangent that is no number.
+    """
+    if isinstance(primals, list) and not isinstance(tangents, (list, dict)):
+        rows = tangents
+        if is_number(rows) and core_shape(rows)[:1] == (len(primals),):
+            rows = list(as_tensor(rows)) if isinstance(rows, Tensor) else list(rows)
+            tangents = [r if isinstance(r, Tensor) else plain(r) for r in rows]
+    for primal in flatten(primals):
+        if not isinstance(primal, Tensor):
+            raise error("E0310", f"what moves must be a tensor with a name, not {kind_of(primal)}",
+                        help="bind it first: x = 3")
+    for tangent in flatten(tangents):
+        if not is_number(tangent):
+            raise no_operand(PUBLIC["add"], tangent)
+    return tangents
 
 
 def iterated(run: Interpreter, value: Any) -> Iterator[Any]:
@@ -157,11 +168,3 @@ def _watched(run: Interpreter, items: Any) -> Iterator[Any]:
         yield from items
     finally:
         run.looping -= 1
-
-
-def option(attributes: Mapping[str, Any], name: str, default: float) -> float:
-    """A number among attributes. Raises E0306 for anything else."""
-    value = value_of(attributes.get(name, default))
-    if not isinstance(value, (int, float)):
-        raise error("E0306", f"`{name}` is a number", help=f"write {name}={default:g}")
-    return float(value)

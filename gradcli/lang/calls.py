@@ -143,7 +143,7 @@ def no_operand(op: Op, value: Any) -> GradcliError:
         problem.missing = value
         return problem
     if not isinstance(value, (str, dict, NoGradient)) and value is not None:
-        return error("E0302", f"`{op.name}` needs numbers, not a {type(value).__name__}",
+        return error("E0302", f"`{op.name}` needs numbers, not {kind_of(value)}",
                      help="ask it for a value first")
     if value is None:
         return error("E0309", f"`{op.name}` cannot calculate with none",
@@ -152,6 +152,15 @@ def no_operand(op: Op, value: Any) -> GradcliError:
     shown = f" {value!r}" if isinstance(value, str) else ""
     return error("E0302", f"`{op.name}` needs numbers, not {what}{shown}",
                  help="take an item out of it" if isinstance(value, dict) else "write a number")
+
+
+def kind_of(value: Any) -> str:
+    """What a value of a file is that is no number: a tape, an accumulator, a list, a text, none."""
+    if value is None or isinstance(value, NoGradient):
+        return "none"
+    name = type(value).__name__
+    return {"FileTape": "a tape", "ForwardAccumulator": "a forward accumulator", "str": "a text",
+            "dict": "a dictionary", "list": "a list", "range": "a range"}.get(name, "a value")
 
 
 # Options that take a list of numbers; any other takes one value.

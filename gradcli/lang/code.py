@@ -7,6 +7,23 @@ Jumps are relative, so code can be moved and spliced while it is emitted.
 
     x^2 * sin(y)   ->   LOAD x; PUSH 2.0; BINARY power; LOAD y; CALL (sin, 1, ());
                         BINARY multiply; RESULT
+
+A statement with blocks is flat code too. In the table `c`, `d` and `u` stand for the code of an
+expression; an arrow is where a jump leads.
+
+    if c: .. elif d: .. else: ..   c; JUMP_IF_FALSE -> A; ..; JUMP -> C
+                                   A: d; JUMP_IF_FALSE -> B; ..; JUMP -> C; B: ..; C:
+    while c: ..                    A: c; JUMP_IF_FALSE -> B; ..; JUMP -> A; B:
+                                   `break` leads to B, `continue` to A
+    for a in u: ..                 u; ITERATE; A: NEXT -> C; BIND a; ..; JUMP -> A; B: POP; C:
+                                   `break` leads to B, which takes the iterator off (and is there
+                                   only if there is a `break`), `continue` to A
+    tape t, k=c: ..                c; ENTER; ..; EXIT
+    def f(x): ..                   DEFINE, whose Function has the code of the block
+
+A `break` or `continue` that leaves blocks of ENTER on its way is a LEAVE instead of a JUMP. RETURN
+stands wherever a `return` does: inside of loops, whose iterators lie below the value, and of
+blocks that are still open.
 """
 
 from __future__ import annotations

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from gradcli.errors import Diagnostic, GradcliError, error
-from gradcli.lang.blocks import option
-from gradcli.lang.calls import NoGradient, as_tensor
+from gradcli.lang.calls import NoGradient, call_operation
 from gradcli.lang.run import Expect
-from gradcli.lang.structures import truth
+from gradcli.lang.structures import is_number, truth
 from gradcli.ops import PUBLIC
 from gradcli.ops.values import SCALAR_TYPES, shape_of
 from gradcli.tape.tensor import value_of
@@ -42,13 +41,24 @@ def checked(expectation: Expectation, operands: Sequence[Any], attributes: Mappi
         return Expect(span, truth(value), value, None)
     left, right = [_settled(o) for o in operands]
     if expectation.operator in ("equal", "near", "not_equal"):
-        rtol = option(attributes, "rtol", RTOL) if expectation.operator == "near" else 0.0
-        atol = option(attributes, "atol", ATOL) if expectation.operator == "near" else 0.0
+        near = expectation.operator == "near"
+        rtol = _tolerance(expectation, attributes, "rtol", RTOL) if near else 0.0
+        atol = _tolerance(expectation, attributes, "atol", ATOL) if near else 0.0
         holds = same(left, right, rtol, atol) != (expectation.operator == "not_equal")
         return Expect(span, holds, left, right)
-    found = PUBLIC[expectation.operator](as_tensor(left), as_tensor(right))
-    value = value_of(found)
+    value = value_of(call_operation(PUBLIC[expectation.operator], [left, right], {}))
     return Expect(span, bool(value.all()) if hasattr(value, "all") else bool(value), left, right)
+
+
+def _tolerance(expectation: Expectation, attributes: Mapping[str, Any], name: str, default: float
+               ) -> float:
+    """Raises E0306 for anything but a number from 0 up."""
+    value = value_of(attributes.get(name, default))
+    if type(value) not in (int, float) or not value >= 0.0:
+        raise GradcliError(Diagnostic(
+            "E0306", f"`{name}` is a number, 0 or more", span=expectation.spans.get(name),
+            help=f"such as {name}={default}"))
+    return float(value)
 
 
 def _settled(value: Any) -> Any:
@@ -72,7 +82,9 @@ def same(left: Any, right: Any, rtol: float, atol: float) -> bool:
         return (a is not None and b is not None and len(a) == len(b)
                 and all(same(x, y, rtol, atol) for x, y in zip(a, b, strict=True)))
     if left is None or right is None or isinstance(left, str) or isinstance(right, str):
-        return type(left) is type(right) and left == right
+        return type(left) is type(right) and bool(left == right)
+    if not is_number(left) or not is_number(right):
+        return left is right
     if type(left) in SCALAR_TYPES and type(right) in SCALAR_TYPES:
         if left == right or (left != left and right != right):
             return True

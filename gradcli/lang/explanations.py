@@ -475,7 +475,7 @@ def _condition_of(parser: Parser, first: int) -> str:
 
 
 def _other_spelling(parser: Parser, at: int, row: Row) -> GradcliError | None:
-    """`elseif x > 0:`, `switch x:`."""
+    """`elseif x > 0:`, `elsif (x > 0):`."""
     first = statement_start(parser, at)
     word = parser.token(first).lower()
     if parser.kinds[first] != t.NAME or at == first or word not in ("elseif", "elsif"):
@@ -535,7 +535,8 @@ def _loop_head(parser: Parser, at: int, row: Row) -> GradcliError | None:
     """`for i range(3):`, `for i = 1:3`, `for (i in range(3))`."""
     kinds = parser.kinds
     first = statement_start(parser, at)
-    if kinds[first] != t.FOR or at == first or (t.IN not in row and at != first + 1):
+    if kinds[first] != t.FOR or at == first or (t.IN not in row and at > first + 1) or (
+            kinds[at] == t.EQUAL and at == first + 1):
         return None
     name = parser.token(at - 1) if at > first + 1 else "i"
     if kinds[at] in t.IDENTIFIERS and t.IN in row:
@@ -569,8 +570,9 @@ def _tape_head(parser: Parser, at: int, row: Row) -> GradcliError | None:
     if kinds[at] == t.LPAR:
         end = operand_end(parser, at)
         inside = excerpt(parser, at, end)[1:-1] if kinds[end - 1] == t.RPAR else ""
+        written = f"{name}, {inside}" if inside else name
         return error("E0102", f"the attributes of a `{word}` stand behind a comma",
-                     parser.span(at, at), help=f"write `{word} {name}{', ' * bool(inside)}{inside}:`")
+                     parser.span(at, at), help=f"write `{word} {written}:`")
     return None
 
 
@@ -582,8 +584,9 @@ def _missing_colon(parser: Parser, at: int, row: Row) -> GradcliError | None:
             or open_brackets(parser, at)):
         return None
     line_end = kinds.index(t.NEWLINE, at)
-    if kinds[first] == t.ELSE and at == first + 1 and kinds[line_end - 1] == t.COLON:
-        return error("E0102", "an `else` has no condition", parser.span(at, line_end - 2),
+    colon = head_end(parser, at, line_end)
+    if kinds[first] == t.ELSE and at < colon < line_end:
+        return error("E0102", "an `else` has no condition", parser.span(at, colon - 1),
                      help=f"write `else:`, or `elif {_condition_of(parser, at)}:`")
     if kinds[at] not in BEGINNINGS | {t.NEWLINE, t.SEMICOLON, t.END, *FIRST_WORDS}:
         return None
@@ -634,7 +637,6 @@ EXPLANATIONS = (
     _branch,
     _decorator,
     _near,
-    _reserved,
     _other_spelling,
     _block_in_line,
     _function_head,
@@ -642,6 +644,7 @@ EXPLANATIONS = (
     _tape_head,
     _condition,
     _missing_colon,
+    _reserved,
     _missing_separator,
     _second_binding,
     _binding_inside,

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
     from gradcli.errors import Span
     from gradcli.lang.code import Code, Declaration, Function, Statement
-    from gradcli.lang.run import Printed
+    from gradcli.lang.run import Binding, Printed
     from gradcli.source import Source
 
 CONSTANTS = {
@@ -99,6 +99,7 @@ class Interpreter:
         self.progress = progress
         self.tf = False
         self.weigh = False
+        self.rebound: dict[int, Binding] = {}
         self.looping = 0
         self.prune_at = PRUNE_AT
         self.run.branches = [] if log else None
@@ -219,7 +220,7 @@ class Interpreter:
 
     def _loop(self, code: Code, local: dict[str, Any] | None, opened: list[Any]) -> Any:
         stack: list[Any] = []
-        frames: list[tuple[Code, int, dict[str, Any] | None, int, Function]] = []
+        frames: list[tuple[Code, int, dict[str, Any] | None, int, Function, int]] = []
         push, pop = stack.append, stack.pop
         scope = self.scope
         record = records.current()
@@ -230,13 +231,14 @@ class Interpreter:
         entries, seen = record.entries, record.seen
         short = not record.accumulators and not record.paused
         everything = record.everything
+        rebound = self.rebound
         while True:
             if pc == end:
                 if not frames:
                     return stack[-1] if stack else None
                 if frames[-1][4].block:
                     push(None)
-                code, pc, local, _, _ = frames.pop()
+                code, pc, local, *_ = frames.pop()
                 end = len(code)
                 continue
             ins = code[pc]
@@ -306,7 +308,7 @@ class Interpreter:
                     else:
                         if len(frames) >= MAX_DEPTH:
                             raise _too_deep(name, MAX_DEPTH)
-                        frames.append((code, pc, local, len(opened), function))
+                        frames.append((code, pc, local, len(opened), function, len(stack)))
                         if function.block and local is not None:
                             args = {**local, **args}
                         code, pc, local = function.code, 0, args
@@ -346,7 +348,15 @@ class Interpreter:
                 value = pop()
                 self.at = ins
                 if local is None:
+                    known = rebound.get(id(ins))
+                    if known is not None and type(value) is Tensor and known.value is scope[arg]:
+                        # In a loop: the same place binds the same name, as the last one did.
+                        known.value = scope[arg] = value
+                        continue
                     self._bind_statement(arg, value, (ins[2], ins[3]))
+                    bindings = self.run.bindings[arg]
+                    if len(bindings) > 1 and bindings[-1].kind == "computed":
+                        rebound[id(ins)] = bindings[-1]
                 else:
                     local[arg] = self._local_value(value)
             elif opcode == c.NEXT:
@@ -354,6 +364,17 @@ class Interpreter:
                 if value is stack:
                     pop()
                     pc += arg
+                elif type(value) is int and code[pc][0] == c.BIND:
+                    # What counts a loop is a number of the program, not a tensor: beside one it
+                    # takes that one's type, as Python's integers do in TensorFlow.
+                    name = code[pc][1]
+                    if local is None:
+                        scope[name] = value
+                        self.run.bound(name, leaf(value), (ins[2], ins[3]), "computed")
+                        self.run.last = name
+                    else:
+                        local[name] = value
+                    pc += 1
                 else:
                     push(value)
             elif opcode == c.JUMP:
@@ -376,8 +397,10 @@ class Interpreter:
                 holds = truth(condition)
                 if self.run.branches is not None:
                     skipped = code[pc:pc + arg]
-                    if holds and skipped and skipped[-1][0] == c.JUMP and skipped[-1][1] >= 0:
-                        skipped = code[pc + arg:pc + arg + skipped[-1][1]]
+                    if holds:
+                        last = skipped[-1] if skipped else None
+                        skipped = code[pc + arg:pc + arg + last[1]] \
+                            if last is not None and last[0] == c.JUMP and last[1] > 0 else []
                     self._log_branch(condition, skipped, local)
                 if not holds:
                     pc += arg
@@ -392,9 +415,12 @@ class Interpreter:
                     pop()
             elif opcode == c.RETURN:
                 if not frames:
+                    self._close(opened, len(opened))
                     return pop()
-                code, pc, local, depth, _ = frames.pop()
+                code, pc, local, depth, _, height = frames.pop()
                 end = len(code)
+                # Iterators of loops that are left may lie under the value.
+                stack[height:] = stack[-1:]
                 if len(opened) > depth:
                     self._close(opened, len(opened) - depth)
                     entries, seen = record.entries, record.seen

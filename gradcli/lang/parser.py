@@ -2,10 +2,11 @@
 
 `parse` and `parse_expression` are the whole interface. There is no tree and no recursion: each
 reduction appends instructions (`code.py`) to one list, in the order in which a stack machine wants
-them. What a rule does is named in the grammar (`-> call`): a function of `actions.py` or
-`statement_actions.py`, or else the name of an operation, for which the loop itself emits BINARY or
-UNARY. The value of a symbol is the number of its first token unless its action says otherwise;
-where it ends need not be kept, for at a reduction that is the token before the next one.
+them. What a rule does is named in the grammar (`-> call`): a function of `actions.py`,
+`statement_actions.py` or `block_actions.py` (imported when a text has a block), or else the name of
+an operation, for which the loop itself emits BINARY or UNARY. The value of a symbol is the number
+of its first token unless its action says otherwise; where it ends need not be kept, for at a
+reduction that is the token before the next one.
 
 Chains of rules such as power -> coefficient -> unary -> ... -> test do nothing but change the
 state; the loop remembers where each chain ends, by (state below, symbol, next token): 13 steps
@@ -71,8 +72,8 @@ def parse_expression(source: Source) -> Code:
 class Parser:
     """One text on its way through the table.
 
-    code: what was emitted since the last whole statement that stands outside of blocks; begin: where
-    in it the simple statement or head begins that is being read. blocks: those open, outermost
+    code: what was emitted since the last whole statement outside of blocks; begin: where in it the
+    simple statement or head begins that is being read. blocks: those that are open, outermost
     first; names: what was bound since the outermost one, or the innermost `def`, was opened.
     at: the token that an error stopped at. cautious: whether an error has hidden a head, so that
     what follows may seem to lack it.

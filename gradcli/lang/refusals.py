@@ -273,7 +273,7 @@ def misplaced(parser: Parser, word: int) -> GradcliError:
     if written == "return":
         return error("E0113", "`return` stands outside of a `def`", span,
                      help="write the expression alone: its value is a result")
-    inside = any([block.inside for block in parser.blocks])
+    inside = bool(parser.blocks) and parser.blocks[-1].inside
     return error("E0113", f"`{written}` stands outside of a loop", span,
                  help=f"write `return` to leave the function, or put the `{written}` into a `for`"
                  " or `while` block" if inside

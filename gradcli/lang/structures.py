@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from gradcli.errors import error
-from gradcli.lang.calls import MAX_RANK, NoGradient, as_tensor, call_operation
+from gradcli.lang.calls import MAX_RANK, as_tensor, call_operation, kind_of
 from gradcli.ops.shapes import index as index_op
 from gradcli.ops.shapes import transpose, whole
 from gradcli.ops.values import is_array, shape_of
@@ -48,8 +48,9 @@ def attribute(obj: Any, name: str) -> Any:
     """`A.T`, `A.shape` and their kin."""
     if isinstance(obj, (list, range)):
         obj = as_tensor(obj)
-    if obj is None or isinstance(obj, (dict, str, NoGradient)):
-        raise error("E0308", f"a structure has no attribute `{name}`", help="use an index")
+    if not is_number(obj):
+        raise error("E0308", f"{kind_of(obj)} has no attribute `{name}`",
+                    help="use an index" if isinstance(obj, dict) else "ask a tensor for it")
     if name == "T":
         return transpose(obj)
     # Plain numbers: a shape takes part in no derivative (`shape(x)` is the recorded operation).
@@ -106,4 +107,5 @@ def truth(value: Any) -> bool:
                     help="choose element by element with where(c, a, b)")
     if isinstance(value, (str, list, dict)):
         return bool(value)
-    raise error("E0311", "none is neither true nor false", help="write a comparison such as x > 0")
+    raise error("E0311", f"{kind_of(value)} is neither true nor false",
+                help="write a comparison such as x > 0")

@@ -89,7 +89,8 @@ def _recover(parser: Parser, problem: GradcliError) -> int:
     accepted = _pop_statement(parser)
     if not at or kinds[at - 1] in LINE_ENDS:
         if kinds[at] in accepted:  # nothing is wrong with this line but what stands before it
-            _dissolve_second(parser, at)
+            if problem.code == "E0112":
+                _dissolve_second(parser, at)
             return at
         if kinds[at] == t.INDENT:
             _dissolve(parser, at)

@@ -110,12 +110,13 @@ def _indentation(parser: Parser, at: int) -> GradcliError:
     start, end = parser.span(at, at)
     span = (start, end) if end > start else parser.span(at + 1, at + 1)
     if len(levels) > MAX_NESTING and len(text) > len(levels[-1]):
-        return error("E0109", f"more than {MAX_NESTING} blocks are open", parser.span(at + 1, at + 1),
-                     label="one too many", help="put the inner blocks into a function")
+        return error("E0109", f"more than {MAX_NESTING} blocks are open",
+                     parser.span(at + 1, at + 1), label="one too many",
+                     help="put the inner blocks into a function")
     if levels[-1].startswith(text):
         columns = [str(len(level) + 1) for level in levels if len(level) > len(text)][:1]
         columns[:0] = [str(len(level) + 1) for level in levels if len(level) < len(text)][-1:]
-        return error("E0112", "this line is indented less than its block, but as no other block",
+        return error("E0112", "this line is indented less than its block, and unlike any around it",
                      span, help=f"begin the line in column {' or '.join(columns)}")
     kind = "tabs" if "\t" in levels[-1] else "spaces"
     return error("E0112", "tabs and spaces are mixed in the indentation", span,

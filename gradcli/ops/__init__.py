@@ -5,6 +5,7 @@ from __future__ import annotations
 from gradcli.ops import (  # noqa: F401 -- importing a module fills the table
     arrangement,
     clipping,
+    complex_numbers,
     convolution,
     creation,
     decompositions,
@@ -34,7 +35,7 @@ INTERNAL = frozenset((
     "align", "convolve", "convolve_input", "convolve_kernel", "pool_max", "pool_put", "pool_take",
     "cofactor", "cofactor_slope", "contraction", "det_sign", "eigh_packed",
     "inverse_gaps", "put_diagonal", "qr_packed", "svd_packed",
-    "cast_float", "cast_other", "index", "left_engine", "lowered_exponent", "put", "rebatch", "spread",
+    "cast_float", "cast_other", "index", "left_engine", "modulus", "one_minus_square", "lowered_exponent", "put", "rebatch", "spread",
     "sum_batch", "sum_to", "unbatch"))
 """Rows that only rules and the interpreter use: no file can call them, `gradcli ops` is silent."""
 

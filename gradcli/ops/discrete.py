@@ -53,8 +53,14 @@ trunc = flat(
     aliases="fix", latex=r"\operatorname{{trunc}}\left({0}\right)",
     substitute="{0} + stop_gradient(trunc({0}) - {0})",
     kinks="jumps at whole numbers", doc="x without its fraction")
+def _floor_divide(x: Any, y: Any) -> Any:
+    if np.result_type(x, y).kind in "iu" and not np.all(y):
+        raise ValueError  # NumPy would answer 0
+    return np.floor_divide(x, y)
+
+
 floor_divide = flat(
-    "floor_divide", "x y", aliases="floordiv", floats=lambda x, y: x // y, arrays="floor_divide",
+    "floor_divide", "x y", aliases="floordiv", floats=lambda x, y: x // y, arrays=_floor_divide,
     integers=lambda x, y: x // y,
     samples=PAIR, latex=r"\lfloor {0} / {1} \rfloor",
     substitute="{0}/{1} + stop_gradient({0}//{1} - {0}/{1})", domain="y != 0",

@@ -259,7 +259,8 @@ log1p = elementwise(
     domain="x > -1", doc="log(1 + x), exact near 0")
 xlogy = elementwise(
     "xlogy", "x y",
-    lambda x, y, ans: xlogy(where(logical_and(equal(x, 0.0), equal(y, 0.0)), 0.0, 1.0), y),
+    lambda x, y, ans: where(logical_and(equal(x, 0.0), equal(y, 0.0)), 0.0, log(
+        where(logical_and(equal(x, 0.0), equal(y, 0.0)), 1.0, y))),
     lambda x, y, ans: xdivy(x, y),
     floats=lambda x, y: 0.0 if x == 0 and y == y else x * math.log(y),
     arrays=lambda x, y: _times(x, y, lambda x, y: x * np.log(y)),
@@ -267,7 +268,8 @@ xlogy = elementwise(
     doc="x*log(y), and 0 where x is 0")
 xlog1py = elementwise(
     "xlog1py", "x y",
-    lambda x, y, ans: xlog1py(where(logical_and(equal(x, 0.0), equal(y, -1.0)), 0.0, 1.0), y),
+    lambda x, y, ans: where(logical_and(equal(x, 0.0), equal(y, -1.0)), 0.0, log1p(
+        where(logical_and(equal(x, 0.0), equal(y, -1.0)), 0.0, y))),
     lambda x, y, ans: xdivy(x, 1 + y),
     floats=lambda x, y: 0.0 if x == 0 and y == y else x * math.log1p(y),
     arrays=lambda x, y: _times(x, y, lambda x, y: x * np.log1p(y)),
@@ -275,7 +277,8 @@ xlog1py = elementwise(
     domain="y > -1, or x = 0", doc="x*log(1 + y), and 0 where x is 0")
 xdivy = elementwise(
     "xdivy", "x y",
-    lambda x, y, ans: xdivy(where(logical_and(equal(x, 0.0), equal(y, 0.0)), 0.0, 1.0), y),
+    lambda x, y, ans: where(logical_and(equal(x, 0.0), equal(y, 0.0)), 0.0, 1.0
+                            / where(logical_and(equal(x, 0.0), equal(y, 0.0)), 1.0, y)),
     lambda x, y, ans: -xdivy(ans, y),
     floats=lambda x, y: 0.0 if x == 0 and y == y else x / y,
     arrays=lambda x, y: _times(x, y, lambda x, y: x / y),
@@ -306,12 +309,17 @@ cot = elementwise(
     "cot", "x", lambda x, ans: -square(csc(x)), aliases="ctg cotan",
     floats=lambda x: 1 / math.tan(x), arrays=lambda x: 1 / np.tan(x), samples=((0.3, 2.8),),
     latex=r"\cot\left({0}\right)", domain="x != k*pi", doc="cotangent, 1/tan(x)")
+# A row of its own: the derivative of the product (1 - x)(1 + x) would be 0 times infinity at 1.
+one_minus_square = elementwise(
+    "one_minus_square", "x", lambda x, ans: -2.0 * x, floats=lambda x: (1 - x) * (1 + x),
+    arrays=lambda x: (1 - x) * (1 + x), samples=((-3.0, 3.0),), latex=r"1 - {0}^2",
+    doc="1 - x^2 without cancellation")
 asin = elementwise(
-    "asin", "x", lambda x, ans: 1 / sqrt((1 - x) * (1 + x)), aliases="arcsin",
+    "asin", "x", lambda x, ans: 1 / sqrt(one_minus_square(x)), aliases="arcsin",
     floats=math.asin, arrays="arcsin", samples=INSIDE, latex=r"\arcsin\left({0}\right)",
     domain="-1 <= x <= 1", kinks="slope inf at -1 and 1", doc="inverse sine")
 acos = elementwise(
-    "acos", "x", lambda x, ans: -1 / sqrt((1 - x) * (1 + x)), aliases="arccos",
+    "acos", "x", lambda x, ans: -1 / sqrt(one_minus_square(x)), aliases="arccos",
     floats=math.acos, arrays="arccos", samples=INSIDE, latex=r"\arccos\left({0}\right)",
     domain="-1 <= x <= 1", kinks="slope -inf at -1 and 1", doc="inverse cosine")
 atan = elementwise(
@@ -388,17 +396,17 @@ asinh = elementwise(
     floats=math.asinh, arrays="arcsinh", samples=REAL,
     latex=r"\operatorname{{arsinh}}\left({0}\right)", doc="inverse hyperbolic sine")
 acosh = elementwise(
-    "acosh", "x", lambda x, ans: 1 / (sqrt(x - 1) * sqrt(x + 1)), aliases="arccosh arcosh",
+    "acosh", "x", lambda x, ans: rsqrt(x - 1) * rsqrt(x + 1), aliases="arccosh arcosh",
     floats=math.acosh, arrays="arccosh", samples=((1.2, 4.0),),
     latex=r"\operatorname{{arcosh}}\left({0}\right)", domain="x >= 1", kinks="slope inf at 1",
     doc="inverse hyperbolic cosine")
 atanh = elementwise(
-    "atanh", "x", lambda x, ans: 1 / ((1 - x) * (1 + x)), aliases="arctanh artanh",
+    "atanh", "x", lambda x, ans: 1 / one_minus_square(x), aliases="arctanh artanh",
     floats=math.atanh, arrays="arctanh", samples=INSIDE,
     latex=r"\operatorname{{artanh}}\left({0}\right)", domain="-1 < x < 1",
     doc="inverse hyperbolic tangent")
 asech = elementwise(
-    "asech", "x", lambda x, ans: -1 / (x * sqrt((1 - x) * (1 + x))), aliases="arcsech arsech",
+    "asech", "x", lambda x, ans: -1 / (x * sqrt(one_minus_square(x))), aliases="arcsech arsech",
     floats=_asech, arrays=_asech_array, samples=((0.1, 0.9),),
     latex=r"\operatorname{{arsech}}\left({0}\right)", domain="0 < x <= 1",
     kinks="slope -inf at 1", doc="inverse hyperbolic secant, acosh(1/x)")
@@ -409,7 +417,7 @@ acsch = elementwise(
     doc="inverse hyperbolic cosecant, asinh(1/x)")
 # atanh(1/x) loses digits near |x| = 1, where 1/x does; the logarithm of 1 + 2/(|x|-1) does not.
 acoth = elementwise(
-    "acoth", "x", lambda x, ans: 1 / ((1 - x) * (1 + x)), aliases="arccoth arcoth",
+    "acoth", "x", lambda x, ans: 1 / one_minus_square(x), aliases="arccoth arcoth",
     floats=lambda x: math.copysign(0.5 * math.log1p(2 / (abs(x) - 1)), x),
     arrays=lambda x: np.copysign(0.5 * np.log1p(2 / (np.abs(x) - 1)), x), samples=((1.2, 4.0),),
     latex=r"\operatorname{{arcoth}}\left({0}\right)", domain="x < -1 or x > 1",

@@ -70,13 +70,14 @@ class Op:
     samples: per argument a range (low, high) to test in.
     substitute: what to write where the derivative is missing; it may name `{0}`, the operand.
     expand: for composite rows, the operations that it stands for.
-    keeps: of an array argument, what the rules need to know of it: relu keeps where it was positive.
+    holomorphic: false where rules are written for complex numbers as they are. on_complex: the row
+    that takes complex numbers in place of this one.
     """
 
     __slots__ = (
         "aliases", "arrays", "attributes", "batching", "by_parts", "doc", "domain", "edges", "elementwise",
-        "expand", "fast_rules", "floats", "integers", "jvp", "keeps", "kind", "kink", "kinks", "latex",
-        "name", "parameters", "prepare", "roles", "rules", "samples", "smooth", "substitute",
+        "expand", "fast_rules", "floats", "holomorphic", "integers", "jvp", "kind", "kink", "kinks", "latex",
+        "name", "on_complex", "parameters", "prepare", "roles", "rules", "samples", "smooth", "substitute",
         "variadic",
     )
 
@@ -105,7 +106,7 @@ class Op:
         substitute: str = "",
         expand: Callable[..., Any] | None = None,
         is_elementwise: bool | None = None,
-        keeps: Callable[..., Any] | None = None,
+        holomorphic: bool = True,
     ) -> None:
         self.name = name
         self.kind = kind
@@ -119,7 +120,8 @@ class Op:
         self.fast_rules: tuple[Any, ...] | None = None
         self.jvp = jvp
         self.expand = expand
-        self.keeps = keeps
+        self.holomorphic = holomorphic
+        self.on_complex: Op | None = None
         # One rule gives the cotangents of all arguments at once.
         self.by_parts = self.variadic
         self.attributes = dict(attributes or {})

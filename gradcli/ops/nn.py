@@ -34,6 +34,7 @@ from gradcli.ops.elementwise import (
     multiply,
     negative,
     rsqrt,
+    sign,
     square,
     subtract,
     tanh,
@@ -129,13 +130,13 @@ softsign = elementwise(
     floats=lambda x: x / (1 + abs(x)), arrays=lambda x: x / (1 + np.abs(x)), samples=REAL,
     latex=r"\frac{{{0}}}{{1 + \left|{0}\right|}}", doc="x/(1 + |x|)")
 relu = elementwise(
-    "relu", "x", lambda x, ans: where(greater(x, 0.0), 1.0, 0.0),
+    "relu", "x", lambda x, ans: sign(ans),
     floats=lambda x: x if x > 0 or x != x else 0.0, arrays=lambda x: np.maximum(x, 0),
     samples=POSITIVE, latex=r"\operatorname{{relu}}\left({0}\right)", kinks="slope 0 at 0",
     kink=lambda x: equal(x, 0.0), doc="max(x, 0)")
 relu6 = elementwise(
     "relu6", "x",
-    lambda x, ans: where(logical_and(greater(x, 0.0), less(x, 6.0)), 1.0, 0.0),
+    lambda x, ans: sign(ans) * sign(6.0 - ans),
     floats=lambda x: min(max(x, 0.0), 6.0) if x == x else x,
     arrays=lambda x: np.minimum(np.maximum(x, 0), 6), samples=((-3.0, 9.0),),
     latex=r"\operatorname{{relu6}}\left({0}\right)", kinks="slope 0 at 0 and 6",

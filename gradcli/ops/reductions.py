@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from gradcli.errors import error
-from gradcli.ops.discrete import equal, stop_gradient
+from gradcli.ops.discrete import equal, ones_like, stop_gradient
 from gradcli.ops.elementwise import (
     absolute,
     divide,
@@ -87,7 +87,8 @@ mean = linear(
 def _extremum(name: str, aliases: str, arrays: str, latex: str, doc: str) -> Any:
     def share(ans: Any, x: Any, axis: Sequence[int], keepdims: bool) -> Any:
         """What each element gets: 1 for a single extremum, ties share evenly."""
-        hit = where(equal(x, _kept(ans, axis, keepdims)), 1.0, 0.0)
+        # In the type of x, which a choice between plain numbers would not have.
+        hit = where(equal(x, _kept(ans, axis, keepdims)), ones_like(x), 0.0)
         return hit / sum_(hit, axis=axis, keepdims=True)
 
     def tied(ans: Any, x: Any, axis: Sequence[int], keepdims: bool) -> Any:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 SCALAR_TYPES = {float: "float64", int: "int64", bool: "bool", str: "string"}
 DTYPES = ("float64", "float32", "int64", "int32", "bool", "string")
 FLOAT_DTYPES = ("float64", "float32")
+SMOOTH_DTYPES = (*FLOAT_DTYPES, "complex128", "complex64")
 
 
 class Limits(_thread_local):
@@ -83,8 +84,8 @@ def is_array(value: Any) -> bool:
 
 
 def is_float(value: Any) -> bool:
-    """Whether a derivative can exist here: only floating point values have one."""
-    return type(value) is float or dtype_of(value) in FLOAT_DTYPES
+    """Whether a derivative can exist here: only floating point values have one, complex too."""
+    return type(value) is float or dtype_of(value) in SMOOTH_DTYPES
 
 
 def shape_of(value: Any) -> Shape:

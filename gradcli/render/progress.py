@@ -19,11 +19,12 @@ class Progress:
     Whoever writes to the terminal meanwhile calls `hide` first; the next step shows it again.
     """
 
-    __slots__ = ("_bar", "_stream", "_task")
+    __slots__ = ("_bar", "_shown", "_stream", "_task")
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
         self._bar: Any = None
+        self._shown = False
         self._task: Any = None
 
     def __call__(self, items: Iterable[Any], total: int | None) -> Iterator[Any]:
@@ -40,6 +41,7 @@ class Progress:
                     self._show(done, total)
         finally:
             self.hide()
+            self._bar = None
 
     def _show(self, done: int, total: int | None) -> None:
         if self._bar is None:
@@ -49,12 +51,14 @@ class Progress:
             self._bar = Bar(console=Console(file=self._stream), transient=True,
                             auto_refresh=False, redirect_stdout=False, redirect_stderr=False)
             self._task = self._bar.add_task("running", total=total)
+        if not self._shown:
             self._bar.start()
+            self._shown = True
         self._bar.update(self._task, completed=done)
         self._bar.refresh()
 
     def hide(self) -> None:
-        """Clear the bar from the screen."""
-        if self._bar is not None:
+        """Clear the bar from the screen; its clock goes on."""
+        if self._shown:
             self._bar.stop()
-            self._bar = None
+            self._shown = False

@@ -8,11 +8,10 @@ plain values come back. A source that no path joins to the target answers None.
 from __future__ import annotations
 
 from gradcli.errors import error
-from gradcli.ops.discrete import cast_float
 from gradcli.ops.lazy import np, quiet
 from gradcli.ops.shapes import reshape, unbatch
-from gradcli.ops.values import check_bytes, dtype_of, is_float, shape_of, show
-from gradcli.sweeps import reverse, tangent
+from gradcli.ops.values import check_bytes, dtype_of, is_float, plain, shape_of, show
+from gradcli.sweeps import absorbing, reverse, tangent
 from gradcli.tape import record as records
 from gradcli.tape.tensor import Tensor, leaf, value_of
 
@@ -25,10 +24,11 @@ if TYPE_CHECKING:
 
 
 def gradient(targets: Sequence[Tensor], sources: Sequence[Tensor], *, seeds: Sequence[Any] = (),
-             emit: bool = False, entries: Segment | None = None) -> list[Any]:
+             emit: bool = False, entries: Segment | None = None, tensorflow: bool = False
+             ) -> list[Any]:
     """The gradient of the sum of all elements of all targets; per source, in its shape, or None.
 
-    seeds: cotangents of the targets, by default ones. A target named twice counts twice.
+    tensorflow: zeros absorb infinite slopes at sqrt only, as there. seeds: cotangents of the targets, by default ones. A target named twice counts twice.
     Raises E0301 where a seed has another shape than its target, E0503 where the path leads through
     an operation without a rule.
     """
@@ -44,26 +44,27 @@ def gradient(targets: Sequence[Tensor], sources: Sequence[Tensor], *, seeds: Seq
     if not weights or not wanted:
         return [None] * len(sources)
     found: dict[int, Any]
-    if entries.scalar and not emit and all(type(w) is float for w in weights.values()):
+    if (entries.scalar and not emit and not records.current().checking
+            and all(type(w) is float for w in weights.values())):
         found = dict(reverse.on_floats(entries, weights, wanted))
     else:
         with quiet():
             found = reverse.reverse(entries, weights, wanted, emit=emit)
+    if any(_has_nan(g) for g in found.values()):
+        with quiet():
+            found = absorbing.reverse(entries, weights, wanted, emit=emit, guard_sqrt=tensorflow)
     out = []
     for s in sources:
         g = found.get(s.id) if s.id is not None else None
-        if g is not None and type(s.value) is not float:
-            g = _typed(g, s)
         if g is not None:
             g = as_derivative(g, targets, s) if emit else _own(value_of(g))
         out.append(g)
     return out
 
 
-def _typed(g: Any, source: Tensor) -> Any:
-    """A derivative in the type of its source."""
-    dtype = source.dtype
-    return g if dtype_of(value_of(g)) == dtype else cast_float(g, dtype=dtype)
+def _has_nan(g: Any) -> bool:
+    value = value_of(g)
+    return bool(value != value) if type(value) is float else bool(np.isnan(value).any())
 
 
 def as_derivative(g: Any, targets: Sequence[Tensor], source: Tensor) -> Tensor:
@@ -85,13 +86,14 @@ def _own(value: Any) -> Any:
 
 def _seed(target: Tensor, weight: Any) -> Any:
     shape = target.shape
+    ones = 1.0 if type(target.value) is float else np.ones(shape, dtype_of(target.value))
     if weight is None:
-        return np.ones(shape, dtype_of(target.value)) if shape else 1.0
+        return ones
     given = shape_of(value_of(weight))
     if given == shape:
-        return weight
+        return reverse.in_type_of(target.value, weight)
     if given == ():
-        return weight * np.ones(shape)
+        return reverse.in_type_of(target.value, weight * ones)
     raise error("E0301", f"the output gradient has shape {show(given)}, the target {show(shape)}",
                 help=f"give {show(shape)}, or one number for all elements")
 
@@ -128,13 +130,18 @@ def jacobian(target: Tensor, sources: Sequence[Tensor], *, mode: str = "auto",
         backwards = mode == "reverse" or (mode == "auto" and (m <= n or emit))
         with quiet():
             if backwards:
-                rows = reverse.reverse(
-                    entries, {target.id: tangent.basis(target.value)}, [s.id], emit=emit
-                ).get(s.id)
+                unit = {target.id: tangent.basis(target.value)}
+                rows = reverse.reverse(entries, unit, [s.id], emit=emit).get(s.id)
+                if rows is not None and _has_nan(rows):
+                    rows = absorbing.reverse(entries, unit, [s.id], emit=emit)[s.id]
                 out.append(_from_rows(rows, target, s, emit))
             else:
                 columns = tangent.tangents(
                     entries, {s.id: tangent.basis(s.value)}, [target.id]).get(target.id)
+                if columns is not None and mode == "auto" and _has_nan(columns):
+                    # Only the reverse sweep knows which zeros absorb an infinite slope.
+                    out += jacobian(target, [s], mode="reverse", entries=entries)
+                    continue
                 out.append(from_columns(columns, target, s))
     return out
 
@@ -159,7 +166,7 @@ def from_columns(columns: Any, target: Tensor, source: Tensor) -> Any:
 
 
 def _plain(array: Any) -> Any:
-    return np.array(array) if array.shape else float(array)
+    return plain(np.array(array))
 
 
 def jvp(target: Tensor, sources: Sequence[Tensor], tangents: Sequence[Any], *, emit: bool = False,

@@ -12,13 +12,16 @@ Source of the method: Griewank and Walther, Evaluating Derivatives (2008), chapt
 from __future__ import annotations
 
 from gradcli.errors import error
+from gradcli.ops.complex_numbers import conj, is_complex, real
+from gradcli.ops.discrete import cast_float
 from gradcli.ops.elementwise import multiply, negative
 from gradcli.ops.kinds import EDGE, UNREGISTERED, edge_rule, fast_rules
 from gradcli.ops.lazy import np
 from gradcli.ops.shapes import sum_batch, sum_to
-from gradcli.ops.values import plain
+from gradcli.ops.values import FLOAT_DTYPES, dtype_of, plain
 from gradcli.sweeps.reach import active, window
 from gradcli.tape import record as records
+from gradcli.tape.checking import check
 from gradcli.tape.record import ANS, ATTRIBUTES, BATCH, IDS, OP, OUT, PLACE, VALUES
 from gradcli.tape.tensor import Tensor, core_shape
 
@@ -40,25 +43,38 @@ def on_floats(entries: Sequence[Entry], seeds: Mapping[int, float], sources: Ite
     """
     asked = set(sources)
     entries = window(entries, asked, seeds)
-    reached = active(entries, asked)
-    adjoints = {i: g for i, g in seeds.items() if i in reached}
+    # No look ahead at what the sources reach: on scalars that costs more than the few products
+    # that it would save, and where no path leads the source gets no adjoint anyway.
+    adjoints = dict(seeds)
     wanted: dict[int, float] = {}
     take, known = adjoints.pop, adjoints.get
     for entry in reversed(entries):
-        g = take(entry[OUT], None)
+        op, out, ids, values, ans, _, _, _ = entry
+        g = take(out, None)
         if g is None:
             continue
-        if entry[OUT] in asked:
-            wanted[entry[OUT]] = g
-        op = entry[OP]
+        if out in asked:
+            wanted[out] = g
+        if op is multiply:
+            i, j = ids
+            if i is not None:
+                before = known(i)
+                c = g * values[1]
+                adjoints[i] = c if before is None else before + c
+            if j is not None:
+                before = known(j)
+                c = g * values[0]
+                adjoints[j] = c if before is None else before + c
+            continue
         if not op.elementwise:
-            for n, c in _cotangents(entry, g, reached, False):
+            for n, c in cotangents(entry, g, {i for i in ids if i is not None}, False):
                 adjoints[n] = adjoints[n] + c if n in adjoints else c
             continue
         rules = op.fast_rules or fast_rules(op)
-        values = entry[VALUES]
-        for k, i in enumerate(entry[IDS]):
-            if i is not None and i in reached:
+        if not rules:  # a step
+            continue
+        for k, i in enumerate(ids):
+            if i is not None:
                 rule = rules[k]
                 if rule.__class__ is float:
                     c = g if rule == 1.0 else g * rule
@@ -66,9 +82,9 @@ def on_floats(entries: Sequence[Entry], seeds: Mapping[int, float], sources: Ite
                     continue
                 else:
                     try:
-                        c = g * rule(*values, entry[ANS])
+                        c = g * rule(*values, ans)
                     except EDGE:
-                        c = g * slope_at_edge(op, k, values, entry[ANS])
+                        c = g * slope_at_edge(op, k, values, ans)
                 before = known(i)
                 adjoints[i] = c if before is None else before + c
     wanted.update((i, adjoints[i]) for i in asked if i in adjoints)
@@ -96,17 +112,22 @@ def reverse(entries: Sequence[Entry], seeds: Mapping[int, Any], sources: Iterabl
     adjoints: dict[int, Any] = {i: g for i, g in seeds.items() if i in reached}
     wanted: dict[int, Any] = {}
     record = records.current()
-    place = record.place
-    for entry in reversed(entries):
-        g = adjoints.pop(entry[OUT], None)
-        if g is None:
-            continue
-        if entry[OUT] in asked:
-            wanted[entry[OUT]] = g
-        record.place = entry[PLACE]
-        for i, c in _cotangents(entry, g, reached, emit):
-            adjoints[i] = adjoints[i] + c if i in adjoints else c
-    record.place = place
+    place, in_rules = record.place, record.in_rules
+    record.in_rules = True
+    try:
+        for entry in reversed(entries):
+            g = adjoints.pop(entry[OUT], None)
+            if g is None:
+                continue
+            if entry[OUT] in asked:
+                wanted[entry[OUT]] = g
+            record.place = entry[PLACE]
+            for i, c in cotangents(entry, g, reached, emit):
+                if record.checking:
+                    check(c, f"the gradient of `{entry[OP].name}`")
+                adjoints[i] = adjoints[i] + c if i in adjoints else c
+    finally:
+        record.place, record.in_rules = place, in_rules
     wanted.update((i, adjoints[i]) for i in asked if i in adjoints)
     return wanted
 
@@ -128,7 +149,7 @@ def operands(entry: Entry, emit: bool) -> list[Any]:
     return xs
 
 
-def _cotangents(entry: Entry, g: Any, reached: set[int], emit: bool
+def cotangents(entry: Entry, g: Any, reached: set[int], emit: bool
                 ) -> Iterable[tuple[int, Any]]:
     """(operand id, its share of the cotangent) for each operand that a derivative reaches."""
     op, ids = entry[OP], entry[IDS]
@@ -137,6 +158,10 @@ def _cotangents(entry: Entry, g: Any, reached: set[int], emit: bool
     *xs, ans = operands(entry, emit)
     if entry[BATCH] and type(g) is not Tensor:
         g = Tensor(g, None, 0)
+    turned = op.holomorphic and is_complex(entry[ANS])
+    if turned:
+        # In TensorFlow's convention the gradient of a holomorphic function is conj(f') g.
+        g = conj(g)
     parts: Sequence[Any]
     if op.by_parts:
         parts = op.rules[0](g, ans, *xs, **entry[ATTRIBUTES])  # type: ignore[misc, operator]
@@ -153,7 +178,9 @@ def _cotangents(entry: Entry, g: Any, reached: set[int], emit: bool
         else:
             c = op.rules[min(k, len(op.rules) - 1)](  # type: ignore[misc, operator]
                 g, ans, *xs, **entry[ATTRIBUTES])
-        yield i, _shaped_like(c, xs[k], entry, k, g)
+        if turned:
+            c = conj(c) if is_complex(xs[k]) else real(c)
+        yield i, shaped_like(c, xs[k], entry, k, g)
 
 
 def without_rule(entry: Entry) -> GradcliError:
@@ -187,8 +214,8 @@ def times(g: Any, slope: Any) -> Any:
     return multiply(g, slope)
 
 
-def _shaped_like(c: Any, x: Any, entry: Entry, k: int, g: Any) -> Any:
-    """The cotangent summed back to its operand's core shape and batch axes.
+def shaped_like(c: Any, x: Any, entry: Entry, k: int, g: Any) -> Any:
+    """The cotangent summed back to its operand's core shape and batch axes, in its type.
 
     Axes of a cotangent are seed, then batch, then core: seed axes are never summed.
     """
@@ -205,4 +232,13 @@ def _shaped_like(c: Any, x: Any, entry: Entry, k: int, g: Any) -> Any:
             surplus = (c.batch if type(c) is Tensor else 0) - seeds - this
             if surplus > 0:
                 c = sum_batch(c, at=seeds, count=surplus)
-    return c
+    return in_type_of(x, c)
+
+
+def in_type_of(x: Any, c: Any) -> Any:
+    """`c`, a derivative, in the floating point type of `x`."""
+    v, w = c.value if type(c) is Tensor else c, x.value if type(x) is Tensor else x
+    if getattr(v, "dtype", float) == getattr(w, "dtype", float):
+        return c
+    dtype = dtype_of(w)
+    return cast_float(c, dtype=dtype) if {dtype, dtype_of(v)} <= {*FLOAT_DTYPES} else c

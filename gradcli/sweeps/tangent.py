@@ -12,9 +12,16 @@ from __future__ import annotations
 from gradcli.ops.kinds import BILINEAR, EDGE, GENERAL, LINEAR, UNREGISTERED, fast_rules
 from gradcli.ops.lazy import np
 from gradcli.ops.shapes import broadcast_to, spread
-from gradcli.ops.values import shape_of, zeros
+from gradcli.ops.values import dtype_of, shape_of, zeros
 from gradcli.sweeps.reach import active, leading, window
-from gradcli.sweeps.reverse import operands, slope, slope_at_edge, times, without_rule
+from gradcli.sweeps.reverse import (
+    in_type_of,
+    operands,
+    slope,
+    slope_at_edge,
+    times,
+    without_rule,
+)
 from gradcli.tape import record as records
 from gradcli.tape.record import ANS, ATTRIBUTES, BATCH, IDS, OP, OUT, PLACE, VALUES
 from gradcli.tape.tensor import Tensor, core_shape
@@ -67,19 +74,31 @@ def tangents(entries: Sequence[Entry], seeds: Mapping[int, Any], targets: Iterab
     carried: dict[int, Any] = dict(seeds)
     record = records.current()
     place = record.place
-    for entry in list(entries) if emit else entries:  # emitting appends to the same list
-        if entry[OUT] in reached:
-            record.place = entry[PLACE]
-            carried[entry[OUT]] = of_entry(entry, carried, emit)
-    record.place = place
+    try:
+        for entry in list(entries) if emit else entries:  # emitting appends to the same list
+            if entry[OUT] in reached:
+                record.place = entry[PLACE]
+                carried[entry[OUT]] = of_entry(entry, carried, emit)
+    finally:
+        record.place = place
     return {i: carried[i] for i in targets if i in carried}
 
 
 def of_entry(entry: Entry, carried: Mapping[int, Any], emit: bool) -> Any:
-    """The tangent of one entry from those of its operands.
+    """The tangent of one entry from those of its operands, in its shape and type.
 
     Raises E0503 for an operation without a rule.
     """
+    record = records.current()
+    in_rules, record.in_rules = record.in_rules, True
+    try:
+        total = _of_entry(entry, carried, emit)
+    finally:
+        record.in_rules = in_rules
+    return in_type_of(entry[ANS], total)
+
+
+def _of_entry(entry: Entry, carried: Mapping[int, Any], emit: bool) -> Any:
     op, attributes = entry[OP], entry[ATTRIBUTES]
     *xs, ans = operands(entry, emit)
     given: list[Any] = [
@@ -140,4 +159,4 @@ def basis(value: Any) -> Any:
     n = 1
     for length in shape:
         n *= length
-    return Tensor(np.eye(n).reshape((n, *shape)), None, 1)
+    return Tensor(np.eye(n, dtype=dtype_of(value)).reshape((n, *shape)), None, 1)

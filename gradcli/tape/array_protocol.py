@@ -1,7 +1,8 @@
 """NumPy's functions on tensors: `np.sin(x)` stays on the tape.
 
 `__array_ufunc__` and `__array_function__` lead here. A function is looked up in the operation table
-by NumPy's own name; what the table does not have is an error that says how to leave the tape.
+by NumPy's own name; where NumPy means something else by it, `numpy_functions` says what. What the
+table does not have is an error that says how to leave the tape.
 """
 
 from __future__ import annotations
@@ -17,16 +18,17 @@ if TYPE_CHECKING:
 # What NumPy's reductions of a ufunc are called in the table.
 REDUCTIONS = {
     "add": "sum", "multiply": "prod", "maximum": "max", "minimum": "min",
-    "logical_and": "all", "logical_or": "any"}
+    "logical_and": "all", "logical_or": "any", "logaddexp": "logsumexp"}
 ACCUMULATIONS = {"add": "cumsum", "multiply": "cumprod"}
 # NumPy's names of parameters that the table calls otherwise, and those that say nothing here.
 RENAMED = {
-    "newshape": "shape", "reps": "repeats", "obj": "indices", "pad_width": "paddings",
-    "offset": "k", "indices_or_sections": "number", "ord": "ord", "ddof": "ddof", "a_min": "low",
-    "a_max": "high"}
+    "newshape": "shape", "reps": "multiples", "pad_width": "paddings", "offset": "k"}
 IGNORED = {
     "out": None, "dtype": None, "where": True, "casting": "same_kind", "order": ("K", "C"),
-    "subok": True, "signature": None, "optimize": False}
+    "subok": True, "signature": None, "optimize": (True, False, "greedy", "optimal")}
+# Parameters that come before a tensor only in name, and functions that change their argument.
+NO_OPERANDS = ("out", "dtype", "initial")
+IN_PLACE = ("put", "copyto", "place", "putmask", "fill_diagonal")
 
 
 def ufunc(function: Any, method: str, args: Sequence[Any], options: Mapping[str, Any]) -> Any:
@@ -36,15 +38,17 @@ def ufunc(function: Any, method: str, args: Sequence[Any], options: Mapping[str,
         name = REDUCTIONS.get(name, "")
     elif method == "accumulate":
         name = ACCUMULATIONS.get(name, "")
-    elif method == "outer" and name == "multiply":
-        name = "outer"
-    elif method != "__call__":
+    elif method not in ("__call__", "outer"):
         name = ""
     op = NAMES.get(name)
     if op is None:
         raise _unknown(f"{function.__name__}.{method}" if method != "__call__"
                        else function.__name__)
     given = _options(op, name, options)
+    if method == "outer":
+        from gradcli.tape.numpy_functions import outer
+
+        return outer(op, args)
     if method in ("reduce", "accumulate"):
         given.setdefault("axis", 0)
     return op(*args, **given)
@@ -57,13 +61,16 @@ def function(called: Any, args: Sequence[Any], options: Mapping[str, Any]) -> An
     name = called.__name__
     if name in ("array", "asarray", "copy"):
         return NAMES["positive"](*args)
+    from gradcli.tape.numpy_functions import MEANINGS
+
+    meaning = MEANINGS.get(f"{called.__module__}.{name}")
     op = NAMES.get(name)
-    if op is None:
+    if (op is None and meaning is None) or name in IN_PLACE:
         raise _unknown(name)
-    try:
-        bound = signature(called).bind(*args, **options)
-    except (TypeError, ValueError):
-        return op(*args, **_options(op, name, options))
+    bound = signature(called).bind(*args, **options)
+    if meaning is not None:
+        return _by_meaning(meaning, name, bound)
+    assert op is not None
     operands: list[Any] = []
     named: dict[str, Any] = {}
     for key, parameter in bound.signature.parameters.items():
@@ -74,11 +81,31 @@ def function(called: Any, args: Sequence[Any], options: Mapping[str, Any]) -> An
             operands.extend(value)
         elif parameter.kind == parameter.VAR_KEYWORD:
             named.update(value)
-        elif len(operands) < len(op.parameters) and RENAMED.get(key, key) not in op.attributes:
+        elif (len(operands) < len(op.parameters) and key not in NO_OPERANDS
+              and RENAMED.get(key, key) not in op.attributes):
             operands.append(value)
         elif parameter.default is parameter.empty or not _same(value, parameter.default):
             named[key] = value
     return op(*operands, **_options(op, name, named))
+
+
+def _by_meaning(meaning: Any, name: str, bound: Any) -> Any:
+    from inspect import signature
+
+    taken = signature(meaning).parameters
+    operands: list[Any] = []
+    named: dict[str, Any] = {}
+    for key, value in bound.arguments.items():
+        parameter = bound.signature.parameters[key]
+        if parameter.kind == parameter.VAR_POSITIONAL:
+            operands.extend(value)
+        elif key in taken:
+            if parameter.default is parameter.empty or not _same(value, parameter.default):
+                named[key] = value
+        elif not _same(value, parameter.default) and not _ignored(key, value):
+            raise error("E0208", f"np.{name} on a tensor does not take `{key}`",
+                        help=f"it takes {', '.join(taken)}")
+    return meaning(*operands, **named)
 
 
 def _options(op: Op, name: str, options: Mapping[str, Any]) -> dict[str, Any]:

@@ -34,12 +34,13 @@ class CustomOp:
     __slots__ = ("name", "roles", "rules")
     kind = GENERAL
     elementwise = False
+    holomorphic = False
+    on_complex = None
     variadic = True
     by_parts = True
     smooth = True
     jvp = None
     kink = None
-    keeps = None
     batching = ""
     prepare = None
     domain = ""

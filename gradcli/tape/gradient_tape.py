@@ -10,7 +10,7 @@ from gradcli.errors import GradcliError, error
 from gradcli.ops.kinds import UNREGISTERED
 from gradcli.ops.lazy import np, quiet
 from gradcli.ops.shapes import transpose, unbatch
-from gradcli.ops.values import dtype_of, is_float, shape_of, show, zeros
+from gradcli.ops.values import dtype_of, is_float, plain, shape_of, show, zeros
 from gradcli.sweeps import derivatives, reach, reverse
 from gradcli.tape import record as records
 from gradcli.tape.record import OP, OUT, Segment, fresh_id, joined
@@ -202,7 +202,7 @@ class GradientTape:
         asked = [t for group in leaves for t in group if t.id in on_tape]
         answers = iter(derivatives.gradient(
             [Tensor(t.value, t.id) for t in targets], asked, seeds=weights, emit=emit,
-            entries=live))
+            entries=live, tensorflow=self.tensorflow_semantics))
         found = {t.id: g for t, g in zip(asked, answers, strict=True) if g is not None}
         out = []
         for s, own in zip(wanted, ids, strict=True):
@@ -385,7 +385,7 @@ class GradientTape:
                         and self._is_constant_derivative(targets, own)):
                 return leaf(_zeros(shape, source))
             return None
-        return g if isinstance(g, Tensor) else leaf(g)
+        return g if isinstance(g, Tensor) else leaf(plain(g))
 
     def _is_constant_derivative(self, targets: Sequence[Tensor], own: Sequence[int]) -> bool:
         """Whether a target is made of derivatives that do not depend on the source: then 0."""

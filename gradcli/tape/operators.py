@@ -229,7 +229,7 @@ def _quick(cls: Any, op: Op, swapped: bool) -> Any:
                 or self.__class__ is not cls):
             return op(other, self) if swapped else op(self, other)
         record = current()
-        if record.everything or record.accumulators or record.paused:
+        if record.everything or record.accumulators or record.paused or record.checking:
             return op(other, self) if swapped else op(self, other)
         if swapped:
             a, b, i, j = b, a, j, i

@@ -83,15 +83,16 @@ class Record:
     entries: the newest segment. tapes, accumulators: those that are recording, outermost first.
     everything: record all operations on tensors; otherwise those with an operand in `seen`, the
     ids that some tape watches or that came of those.
-    place: the instruction being executed, noted with each entry. paused: nothing is recorded.
+    place: the instruction being executed, noted with each entry. paused: nothing is recorded. checking: NaN and infinity are errors.
+    in_rules: derivative rules of the table are running: floating point types may mix.
     max_entries: how many may be recorded, so that a derivative of high order ends; None: no limit.
     stacked: id of a list to the list and the tensor that was made of it.
     derived: id of a derivative to (id of its target, id of its source), for derivatives of it.
     """
 
     __slots__ = (
-        "_collecting", "accumulators", "derived", "entries", "everything", "max_entries", "paused",
-        "place", "seen", "segments", "stacked", "tapes")
+        "_collecting", "accumulators", "checking", "derived", "entries", "everything", "in_rules",
+        "max_entries", "paused", "place", "seen", "segments", "stacked", "tapes")
 
     def __init__(self, everything: bool = True) -> None:
         self.entries = Segment()
@@ -102,6 +103,8 @@ class Record:
         self.seen: set[int] = set()
         self.place: Any = None
         self.paused = False
+        self.checking = False
+        self.in_rules = False
         self.max_entries: int | None = None
         self.derived: dict[int, tuple[int, int]] = {}
         self.stacked: dict[int, tuple[list[Any], Any]] = {}

@@ -1,13 +1,13 @@
 """What an entry keeps of its operands: only what the rules of its operation read.
 
-`add` keeps nothing, `multiply` both factors, `relu` a mask. An array that no rule reads is replaced
-by a hollow one: same shape and type, one element in memory. What a rule reads is found once per
-row, by running it on probes.
+`add` keeps nothing, `multiply` both factors, or only the constant one. An array that no rule reads
+is replaced by a hollow one: same shape and type, one element in memory. What a rule reads is found
+once per row, by running it on probes.
 """
 
 from __future__ import annotations
 
-from gradcli.ops.kinds import LINEAR, Op
+from gradcli.ops.kinds import BILINEAR, LINEAR, Op
 from gradcli.ops.lazy import np
 from gradcli.ops.values import SCALAR_TYPES
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 # Below this many bytes a hollow array would be no smaller.
 SMALL = 256
 
-_reads: dict[str, tuple[bool, ...]] = {}
+_reads: dict[str, list[tuple[bool, ...]]] = {}
 
 
 class Probe:
@@ -47,21 +47,29 @@ class Probe:
     __lt__ = __le__ = __gt__ = __ge__ = __mod__ = __rmod__ = __floordiv__ = _touch
 
 
-def saved(op: Op, values: Sequence[Any], ans: Any) -> tuple[Sequence[Any], Any]:
-    """The operand values and the answer as the entry keeps them."""
+def saved(op: Op, ids: Sequence[int | None], values: Sequence[Any], ans: Any
+          ) -> tuple[Sequence[Any], Any]:
+    """The operand values and the answer as the entry keeps them. An operand without an id is never
+    asked for, so what only its own rule reads is not needed.
+    """
+    reads: Sequence[bool]
     if op.elementwise:
-        reads = _reads.get(op.name)
-        if reads is None:
-            reads = _reads[op.name] = _read_by(op)
+        by_rule = _reads.get(op.name)
+        if by_rule is None:
+            by_rule = _reads[op.name] = _read_by(op)
+        used = [read for read, i in zip(by_rule, ids, strict=False) if i is not None]
+        reads = [any(column) for column in zip(*used, strict=True)] or [False] * (len(values) + 1)
     elif op.kind == LINEAR:
-        reads = (*[not op.edge(k) for k in range(len(values))], False)
+        reads = [*[not op.edge(k) for k in range(len(values))], False]
+    elif op.kind == BILINEAR:
+        reads = [ids[1] is not None, ids[0] is not None, False]
+    elif type(op) is not Op:  # a custom gradient: its rule is a closure
+        reads = [False] * (len(values) + 1)
     else:
         return values, ans
     kept = [
         v if needed or type(v) in SCALAR_TYPES or v.nbytes < SMALL else hollow(v)
         for v, needed in zip(values, reads, strict=False)]
-    if op.keeps is not None and type(values[0]) not in SCALAR_TYPES:
-        kept[0] = op.keeps(values[0])
     if not reads[-1] and type(ans) not in SCALAR_TYPES and ans.nbytes >= SMALL:
         ans = hollow(ans)
     return kept, ans
@@ -72,15 +80,18 @@ def hollow(array: Any) -> Any:
     return np.broadcast_to(np.zeros((), array.dtype), array.shape)
 
 
-def _read_by(op: Op) -> tuple[bool, ...]:
-    """Per argument and, last, for the answer: whether a partial of the row reads it."""
-    probes = [Probe() for _ in range(len(op.parameters) + 1)]
+def _read_by(op: Op) -> list[tuple[bool, ...]]:
+    """Per partial of the row, which arguments it reads and, last, whether it reads the answer."""
+    out = []
     for rule in op.rules:
+        probes = [Probe() for _ in range(len(op.parameters) + 1)]
         if callable(rule):
             try:
                 result = rule(*probes)
             except Exception:  # a rule that asks for more than arithmetic: keep everything
-                return (True,) * len(probes)
+                out.append((True,) * len(probes))
+                continue
             if isinstance(result, Probe):
                 result.read = True
-    return tuple([p.read for p in probes])
+        out.append(tuple([p.read for p in probes]))
+    return out

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from gradcli.errors import error
 from gradcli.ops import shapes
+from gradcli.ops.complex_numbers import is_complex
 from gradcli.ops.kinds import INT64, Op
 from gradcli.ops.lazy import np
 from gradcli.ops.values import (
@@ -109,6 +110,8 @@ def apply(op: Op, args: Sequence[Any], attributes: Mapping[str, Any]) -> Any:
         elif kind not in SCALAR_TYPES and kind.__name__ != "ndarray":
             return apply(op, [operand(b) for b in args], attributes)
     values = [a.value if type(a) is Tensor else a for a in args]
+    if op.on_complex is not None and is_complex(values[0]):
+        op = op.on_complex
     if len(args) > 1:
         values = one_dtype(op, args, values)
     if batch and op.elementwise:
@@ -125,12 +128,16 @@ def apply(op: Op, args: Sequence[Any], attributes: Mapping[str, Any]) -> Any:
         elif op.attributes:
             attributes = {**op.attributes, **attributes}
     ans = op.compute(values, attributes, cores)
+    record = records.current()
+    if record.checking:
+        from gradcli.tape.checking import check
+
+        check(ans, f"`{op.name}`")
     if op.batching:
         batch = _batch_after(op, batch, attributes)
     if not tracked:
         return Tensor(ans, None, batch)
     out = Tensor(ans, fresh_id(), batch)
-    record = records.current()
     ids = tuple([a.id if type(a) is Tensor else None for a in args])
     if record.accumulators or record.wants(ids):
         batches: tuple[int, ...] = ()
@@ -154,7 +161,7 @@ def put_down(record: records.Record, op: Op, out: Tensor, ids: tuple[int | None,
         segment.scalar = False
     kept: Sequence[Any] = values
     if not segment.scalar and not record.everything and not record.accumulators:
-        kept, ans = saved(op, values, ans)
+        kept, ans = saved(op, ids, values, ans)
     record.append((op, out.id, ids, tuple(kept), ans, attributes, record.place, batches))
 
 
@@ -167,6 +174,8 @@ def operand(value: Any) -> Any:
         return value.read()
     if type(value) in SCALAR_TYPES:
         return value
+    if type(value) is complex:
+        return np.asarray(value)
     if isinstance(value, (list, tuple)):
         if any(isinstance(v, (Tensor, list, tuple)) for v in value):
             items = [operand(v) for v in value]
@@ -190,13 +199,17 @@ def _named(value: Any) -> str:
 def one_dtype(op: Op, args: Sequence[Any], values: list[Any]) -> list[Any]:
     """Operands of one type: a plain number or array takes the type of the tensors beside it.
 
-    Raises E0302 where two tensors differ, or a fraction meets an integer tensor.
+    Raises E0302 where two tensors differ, or a fraction meets an integer tensor. In a derivative
+    rule they may: it chooses between plain numbers, which are float64, and the sweep casts what
+    comes out of it.
     """
     dtype = ""
     for k, a in enumerate(args):
         if type(a) is Tensor and a.id is not None and op.role(k) == "data":
             this = "float64" if type(a.value) is float else dtype_of(a.value)
             if dtype and this != dtype:
+                if records.current().in_rules:
+                    return values
                 raise _mixed(op, dtype, this)
             dtype = this
     if dtype == "float64":

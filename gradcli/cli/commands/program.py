@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from gradcli.answers.running import run as run_program
-from gradcli.cli.commands.output import write_file
+from gradcli.cli.commands.output import EXACT_DIGITS, write_file
 from gradcli.cli.commands.question import guarded
 from gradcli.cli.commands.values import ask_from
 from gradcli.cli.environment import write
 from gradcli.cli.main import OK, WRONG
 from gradcli.render import printed
+from gradcli.render.numbers import exact
+from gradcli.render.visible import visible
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,39 +19,67 @@ if TYPE_CHECKING:
     from gradcli.cli.environment import Environment
     from gradcli.program import Program
 
-# Formats that are a line per print, so that it can be written at once.
-STREAMED = ("table", "plain")
+LINES = ("table", "plain")
+# Formats whose lines mean something without the others: an error drops none of them.
+BY_LINES = ("ndjson", "csv", "tsv")
+TERMINAL_DIGITS = 6
 
 
 def run(values: dict[str, Any], environment: Environment) -> int:
-    """Run the program; 1 if an expectation does not hold."""
+    """Run the program; 1 if an expectation does not hold.
+
+    What it prints appears as it happens, where a format has a line for each print and no more to
+    say about it; else all of it does at the end, and in a file all of it or nothing.
+    """
     path = None if values["output"] == "-" else values["output"]
     to_terminal = path is None and environment.terminal(environment.stdout)
     chosen = values["format"] or ("table" if to_terminal else "plain")
-    at_once = path is None and chosen in STREAMED
+    show = exact
+    if chosen == "table":
+        digits = values["digits"] or (TERMINAL_DIGITS if to_terminal else EXACT_DIGITS)
+        show = printed.for_people(digits, whole=not to_terminal)
     bar = _bar(values, environment)
+    answer: dict[str, Any] = {"schema": 1, "command": "run", "file": "", "expects": []}
+    kept: list[dict[str, Any]] = []
 
-    def each(told: dict[str, Any]) -> None:
+    def put(text: str) -> None:
         if bar is not None:
             bar.hide()
-        write(environment.stdout, printed.line(printed.fill(told)))
-        if to_terminal:
-            environment.stdout.flush()
+        write(environment.stdout, text)
+        environment.stdout.flush()
+
+    def each(told: dict[str, Any], waits: bool) -> None:
+        printed.fill(told)
+        if path is None and chosen in LINES:
+            put(printed.line(told, show))
+        elif path is None and chosen == "ndjson" and not waits and not kept:
+            put(printed.ndjson(answer, told))
+        else:
+            kept.append(told)
 
     def work(program: Program) -> dict[str, Any]:
-        return run_program(ask_from("run", program, values), each if at_once else None, bar)
+        answer["file"] = program.source.name
+        return run_program(ask_from("run", program, values), each, bar)
 
-    answer = guarded(values, environment, work)
-    for told in answer["printed"]:
-        printed.fill(told)
-    if not at_once:
-        text = printed.render(answer, "plain" if chosen in STREAMED else chosen)
-        if path is None:
-            write(environment.stdout, text)
-        else:
-            write_file(path, text)
-    environment.stdout.flush()
-    _remark(answer, values, environment, chosen)
+    try:
+        answer = guarded(values, environment, work)
+    except BaseException:
+        if path is None and chosen in BY_LINES and kept:
+            put(printed.render({**answer, "printed": kept}, chosen))
+        if bar is not None:
+            bar.hide()
+        raise
+    remarks = _remarks(answer, values, chosen)
+    answer["printed"] = kept
+    if values["quiet"]:
+        answer["notes"] = []
+    text = printed.render(answer, chosen, show)
+    if path is not None:
+        write_file(path, text)
+    elif text:
+        put(text)
+    if remarks:
+        write(environment.stderr, "".join([f"{visible(line)}\n" for line in remarks]))
     return WRONG if any(not e["holds"] for e in answer["expects"]) else OK
 
 
@@ -62,16 +92,11 @@ def _bar(values: dict[str, Any], environment: Environment) -> Any:
     return Progress(environment.stderr)
 
 
-def _remark(answer: dict[str, Any], values: dict[str, Any], environment: Environment, chosen: str
-            ) -> None:
+def _remarks(answer: dict[str, Any], values: dict[str, Any], chosen: str) -> list[str]:
     """Failed expectations always; reasons and notes where the format has no place for them."""
     lines = list(printed.failures(answer))
     if not values["quiet"] and chosen not in ("json", "ndjson"):
-        lines += printed.remarks(answer, True)
+        lines += printed.remarks(answer)
     if values["verbose"]:
-        held = sum(e["holds"] for e in answer["expects"])
-        if answer["expects"]:
-            lines.append(f"note: {held} of {len(answer['expects'])} expectations hold")
-        lines += [f"note: {text}" for text in answer["held"]]
-    if lines:
-        write(environment.stderr, "\n".join(lines) + "\n")
+        lines += printed.details(answer)
+    return lines

@@ -1,0 +1,1 @@
+"""How entries are evaluated, when that is worth more than one at a time."""

@@ -1,0 +1,378 @@
+"""Stretches: a loop over scalars, run as generated Python and recorded as one entry.
+
+The body of a `for` that only calculates with numbers is turned into two small Python functions, its
+values and its adjoints, once; the record gets one entry for thousands of operations. The slopes
+come from the operation table: a row's rule is run on symbols and leaves the text of its formula.
+Whoever wants more than the adjoints of numbers (another derivative, an explanation) has the stretch
+expanded into the ordinary entries that it stands for; their ids were set aside for that.
+
+Measured (4 operations a turn, 250 turns): 0.12 us an operation and 0.2 ms to compile, where one
+entry at a time takes 1.3 us.
+"""
+
+from __future__ import annotations
+
+from gradcli.ops.kinds import EDGE, NAMES, Op, fast_rules
+from gradcli.tape.operators import PLAIN
+from gradcli.tape.record import Segment, fresh_id
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from typing import Any
+
+    from gradcli.tape.record import Entry
+
+    Operand = str | float     # a variable of the generated code, or a number
+
+INFIX = {"add": "+", "subtract": "-", "multiply": "*", "divide": "/"}
+
+
+class Step:
+    """One operation of the body: `var = op(*operands)`; place: its instruction; tracked: whether
+    it goes on the record.
+    """
+
+    __slots__ = ("op", "operands", "place", "tracked", "var")
+
+    def __init__(self, var: str, op: Op, operands: tuple[Operand, ...], place: Any) -> None:
+        self.var = var
+        self.op = op
+        self.operands = operands
+        self.place = place
+        self.tracked = True
+
+
+class Plan:
+    """A body that was found to be one: steps, and what is read and bound.
+
+    inputs: name to the variable that holds it when a turn begins. bound: name to the variable that
+    holds it when the turn ends. tracked: the inputs that are on the record.
+    """
+
+    __slots__ = ("_backward", "bound", "carried", "count", "depends", "forward", "inputs", "kept",
+                 "steps", "tracked")
+
+    def __init__(self, steps: list[Step], inputs: Mapping[str, str], bound: Mapping[str, str],
+                 tracked: frozenset[str]) -> None:
+        self.steps = steps
+        self.inputs = dict(inputs)
+        self.bound = dict(bound)
+        self.tracked = tracked
+        self.carried = [name for name in inputs if name in bound]
+        self.count = sum(step.tracked for step in steps)
+        self.kept = self._needed()
+        self.forward = self._forward()
+        self._backward: Callable[..., Any] | None = None
+        self.depends: dict[int, dict[str, set[str]]] = {}
+
+    # --- generated code -----------------------------------------------------------------------
+
+    def _needed(self) -> list[str]:
+        """The variables that the adjoints of a turn read, and those that it began with."""
+        kept = [self.inputs[name] for name in self.carried]
+        if not self.count:
+            return []
+        fixed = {self.inputs[n] for n in self.inputs if n not in self.bound}
+        for step in self.steps:
+            for k, operand in enumerate(step.operands):
+                if isinstance(operand, str) and step.tracked:
+                    for var in slope(step, k)[1]:
+                        if var not in kept and var not in fixed:
+                            kept.append(var)
+        return kept
+
+    def _forward(self) -> Callable[..., Any]:
+        names: dict[str, Any] = {}
+        lines = []
+        for step in self.steps:
+            lines.append(f"   {step.var} = {_text(step.op, step.operands, names)}")
+        if self.kept:
+            lines.append(f"   save(({', '.join(self.kept)},))")
+        targets = [self.inputs[n] for n in self.carried]
+        finals = [self.bound[n] for n in self.carried]
+        if targets:
+            lines.append(f"   {', '.join(targets)}, = {', '.join(finals)},")
+        ends = [self.inputs[n] if n in self.inputs else self.bound[n] for n in self.bound]
+        before = [f" {var} = 0.0" for name, var in self.bound.items() if name not in self.inputs]
+        source = "\n".join([
+            f"def forward(turns, save, {', '.join(self.inputs.values())}):", " done = 0",
+            *before, " try:", "  for _ in turns:", *lines, "   done += 1",
+            " except EDGE:", f"  return True, done, ({', '.join(ends)},)",
+            f" return False, done, ({', '.join(ends)},)"])
+        return _compiled(source, "forward", names)
+
+    def backward(self) -> Callable[..., Any]:
+        """`(turns, values of the inputs, adjoints of the bound names) -> adjoints of the inputs`:
+        the turns are what `forward` saved.
+        """
+        if self._backward is None:
+            names: dict[str, Any] = {}
+            lines: list[str] = []
+            begun: set[str] = set()
+            fixed = [n for n in self.inputs if n not in self.bound and n in self.tracked]
+            # A carried name's adjoint goes to the variable that it was bound to; one that is bound
+            # and not carried has an adjoint in the last turn only.
+            for name in self.bound:
+                var, g = self.bound[name], f"b_{name}"
+                lines.append(_added(var, g, begun))
+                if name not in self.inputs:
+                    lines.append(f"  {g} = 0.0")
+            for name in self.carried:
+                lines.append(f"  g_{self.inputs[name]} = 0.0")
+                begun.add(self.inputs[name])
+            begun.update(self.inputs[n] for n in fixed)
+            for step in reversed(self.steps):
+                if not step.tracked or step.var not in begun:
+                    continue
+                for k, operand in enumerate(step.operands):
+                    if isinstance(operand, str) and self._is_tracked(operand):
+                        text = slope(step, k, names)[0]
+                        product = (f"g_{step.var}" if text == "1.0" else f"-g_{step.var}"
+                                   if text == "-1.0" else f"g_{step.var}*{text}")
+                        lines.append(_added(operand, product, begun))
+            lines += [f"  b_{name} = g_{self.inputs[name]}" for name in self.carried]
+            taken = f"for {', '.join(self.kept)}, in reversed(turns):" if self.kept else \
+                "for _ in turns:"
+            outs = [*[f"b_{n}" for n in self.carried], *[f"g_{self.inputs[n]}" for n in fixed]]
+            source = "\n".join([
+                f"def backward(turns, {', '.join([*self.inputs.values()])},"
+                f" {', '.join('b_' + n for n in self.bound)}):",
+                *[f" g_{self.inputs[n]} = 0.0" for n in fixed],
+                f" {taken}", *(lines or ["  pass"]), f" return {', '.join(outs)},"])
+            self._backward = _compiled(source, "backward", names)
+        return self._backward
+
+    def _is_tracked(self, var: str) -> bool:
+        for step in self.steps:
+            if step.var == var:
+                return step.tracked
+        return any(self.inputs[n] == var for n in self.tracked)
+
+    def sources_of(self, turns: int) -> dict[str, set[str]]:
+        """Per bound name the tracked inputs that it depends on after so many turns."""
+        turns = min(turns, len(self.bound) + 1)
+        found = self.depends.get(turns)
+        if found is None:
+            now = {name: {name} if name in self.tracked else set() for name in self.inputs}
+            for _ in range(turns):
+                inside = {self.inputs[n]: deps for n, deps in now.items()}
+                for step in self.steps:
+                    inside[step.var] = set().union(*[
+                        inside.get(o, set()) for o in step.operands if isinstance(o, str)]) \
+                        if step.tracked else set()
+                now = {**now, **{n: inside.get(v, set()) for n, v in self.bound.items()}}
+            found = self.depends[turns] = {n: now[n] for n in self.bound}
+        return found
+
+
+def _added(var: str, product: str, begun: set[str]) -> str:
+    if var in begun:
+        return f"  g_{var} += {product}"
+    begun.add(var)
+    return f"  g_{var} = {product}"
+
+
+def _compiled(source: str, name: str, names: dict[str, Any]) -> Callable[..., Any]:
+    names["EDGE"] = EDGE
+    exec(source, names)
+    made: Callable[..., Any] = names[name]
+    return made
+
+
+def _text(op: Op, operands: Sequence[Operand], names: dict[str, Any]) -> str:
+    """A call of an operation as Python text."""
+    texts = [o if isinstance(o, str) else repr(o) if o >= 0 else f"({o!r})" for o in operands]
+    if op.name in INFIX:
+        return f"{texts[0]} {INFIX[op.name]} {texts[1]}"
+    if op.name == "negative":
+        return f"-{texts[0]}"
+    names[f"f_{op.name}"] = op.floats
+    return f"f_{op.name}({', '.join(texts)})"
+
+
+class Symbol:
+    """A number that is only a text: what a rule makes of symbols is the text of its slope."""
+
+    __slots__ = ("names", "reads", "text")
+
+    def __init__(self, text: str, reads: frozenset[str], names: dict[str, Any]) -> None:
+        self.text = text
+        self.reads = reads
+        self.names = names
+
+    def __gradcli_apply__(self, op: Op, args: Sequence[Any], attributes: Mapping[str, Any]) -> Any:
+        if attributes or op.floats is None or not op.elementwise:
+            raise TypeError(op.name)
+        reads = frozenset().union(*[a.reads for a in args if isinstance(a, Symbol)])
+        texts = [a.text if isinstance(a, Symbol) else float(a) for a in args]
+        return Symbol(f"({_text(op, texts, self.names)})", reads, self.names)
+
+    def _with(self, name: str, *args: Any) -> Any:
+        return self.__gradcli_apply__(NAMES[name], args, {})
+
+    def __add__(self, other: Any) -> Any:
+        return self._with("add", self, other)
+
+    def __radd__(self, other: Any) -> Any:
+        return self._with("add", other, self)
+
+    def __sub__(self, other: Any) -> Any:
+        return self._with("subtract", self, other)
+
+    def __rsub__(self, other: Any) -> Any:
+        return self._with("subtract", other, self)
+
+    def __mul__(self, other: Any) -> Any:
+        return self._with("multiply", self, other)
+
+    def __rmul__(self, other: Any) -> Any:
+        return self._with("multiply", other, self)
+
+    def __truediv__(self, other: Any) -> Any:
+        return self._with("divide", self, other)
+
+    def __rtruediv__(self, other: Any) -> Any:
+        return self._with("divide", other, self)
+
+    def __neg__(self) -> Any:
+        return self._with("negative", self)
+
+    def __bool__(self) -> bool:
+        raise TypeError("a symbol is neither true nor false")
+
+
+def slope(step: Step, k: int, names: dict[str, Any] | None = None) -> tuple[str, list[str]]:
+    """The partial of a step in operand k as Python text, and the variables that it reads."""
+    names = {} if names is None else names
+    op = step.op
+    rule = op.rules[k]
+    if isinstance(rule, float):
+        return repr(rule), []
+    places = [*step.operands, step.var]
+    symbols = [
+        Symbol(p, frozenset((p,)), names) if isinstance(p, str) else p for p in places]
+    try:
+        found = rule(*symbols)  # type: ignore[misc]
+        if isinstance(found, Symbol):
+            return found.text, [p for p in places if isinstance(p, str) and p in found.reads]
+        return repr(float(found)), []
+    except Exception:  # a rule that looks at its numbers: it is called with them
+        names[f"r_{op.name}_{k}"] = fast_rules(op)[k]
+        texts = [p if isinstance(p, str) else repr(p) for p in places]
+        return (f"r_{op.name}_{k}({', '.join(texts)})",
+                [p for p in places if isinstance(p, str)])
+
+
+class Stretch:
+    """The operation of an entry that is many turns of a plan.
+
+    turns: what was saved of each. values: the inputs when it began. ids: of the tracked inputs.
+    first: the first of the ids set aside, `plan.count` for each turn.
+    """
+
+    __slots__ = ("first", "ids", "outs", "plan", "turns", "values")
+    name = "loop"
+    kind = "stretch"
+    elementwise = False
+    by_parts = False
+    smooth = True
+    kink = None
+    holomorphic = False
+
+    def __init__(self, plan: Plan, turns: list[Any], values: Sequence[float],
+                 ids: Mapping[str, int]) -> None:
+        self.plan = plan
+        self.turns = turns
+        self.values = values
+        self.ids = dict(ids)
+        count = plan.count * len(turns)
+        self.first = fresh_id()
+        last = self.first
+        for _ in range(count - 1):
+            last = fresh_id()
+        place = {step.var: n for n, step in enumerate(s for s in plan.steps if s.tracked)}
+        base = last - plan.count + 1
+        self.outs = {
+            name: base + place[var] for name, var in plan.bound.items() if var in place}
+
+    def edge(self, k: int) -> bool:
+        """A derivative passes from every input."""
+        return True
+
+    def role(self, k: int) -> str:
+        """All inputs are data."""
+        return "data"
+
+    def pull_back(self, adjoints: dict[int, float], asked: set[int], wanted: dict[int, float]
+                  ) -> None:
+        """Take the adjoints of what was bound, add to those of the inputs.
+
+        Raises what Python's arithmetic raises at an edge; the adjoints are as they were then.
+        """
+        plan = self.plan
+        given = {name: adjoints[i] for name, i in self.outs.items() if i in adjoints}
+        if not given:
+            return
+        found = plan.backward()(
+            self.turns, *self.values, *[given.get(name, 0.0) for name in plan.bound])
+        for name in given:
+            i = self.outs[name]
+            g = adjoints.pop(i)
+            if i in asked:
+                wanted[i] = g
+        depends = plan.sources_of(len(self.turns))
+        reached = set().union(*[depends[name] for name in given])
+        names = [*plan.carried, *[
+            n for n in plan.inputs if n not in plan.bound and n in plan.tracked]]
+        for name, g in zip(names, found, strict=True):
+            if name in reached:
+                i = self.ids[name]
+                adjoints[i] = adjoints[i] + g if i in adjoints else g
+
+    def expand(self) -> list[Entry]:
+        """The entries that it stands for."""
+        plan = self.plan
+        out: list[Entry] = []
+        number = self.first
+        held: dict[str, tuple[float, int | None]] = {
+            plan.inputs[n]: (v, self.ids.get(n))
+            for n, v in zip(plan.inputs, self.values, strict=True)}
+        for _ in self.turns:
+            for step in plan.steps:
+                pairs = [held[o] if isinstance(o, str) else (o, None) for o in step.operands]
+                values = tuple([v for v, _ in pairs])
+                ans = step.op.on_scalars(values)
+                if step.tracked:
+                    ids = tuple([i for _, i in pairs])
+                    out.append((step.op, number, ids, values, ans, PLAIN, step.place, ()))
+                    held[step.var] = ans, number
+                    number += 1
+                else:
+                    held[step.var] = ans, None
+            held.update({plan.inputs[n]: held[plan.bound[n]] for n in plan.carried})
+        return out
+
+
+def expanded(segment: Segment) -> Segment:
+    """A segment whose stretches are replaced, in place, by the entries that they stand for."""
+    if segment.stretched:
+        whole: list[Entry] = []
+        for entry in segment:
+            if entry[0].kind == "stretch":
+                whole.extend(entry[0].expand())  # type: ignore[attr-defined]
+            else:
+                whole.append(entry)
+        segment[:] = whole
+        segment.stretched = False
+    return segment
+
+
+def run(plan: Plan, turns: Iterable[Any], values: Sequence[float]
+        ) -> tuple[bool, int, Sequence[float], list[Any]]:
+    """Turns of the body: whether one failed at an edge, how many were done before, the values of
+    the bound names, and what was saved.
+    """
+    saved: list[Any] = []
+    failed, done, ends = plan.forward(turns, saved.append, *values)
+    return failed, done, ends, saved

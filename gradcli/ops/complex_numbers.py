@@ -1,0 +1,93 @@
+"""Complex numbers: parts, conjugate, modulus.
+
+Gradients follow TensorFlow's convention: that of a real function is the direction of steepest
+ascent, so d|z|^2 is 2z and of a holomorphic function f it is conj(f'(z)) times the upstream
+gradient. The sweeps conjugate around the rules of holomorphic operations; those here are not
+holomorphic and have their rules as they are.
+
+Source of the convention: Kreutz-Delgado, The Complex Gradient Operator and the CR-Calculus (2009).
+"""
+
+from __future__ import annotations
+
+from gradcli.ops.elementwise import absolute, divide, multiply
+from gradcli.ops.kinds import general
+from gradcli.ops.lazy import np
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+REAL = ((-3.0, 3.0),)
+
+
+def _given(tangents: Any) -> Any:
+    return tangents[0]
+
+
+conj = general(
+    "conj", "x", lambda g, ans, x: conj(g), jvp=lambda ts, ans, x: conj(_given(ts)),
+    aliases="conjugate", arrays=lambda cores, x: np.conj(x), samples=REAL, holomorphic=False,
+    latex=r"\overline{{{0}}}", doc="the complex conjugate")
+real = general(
+    "real", "x", lambda g, ans, x: _wide(g, x), jvp=lambda ts, ans, x: real(_given(ts)),
+    arrays=lambda cores, x: np.real(x), samples=REAL, holomorphic=False,
+    latex=r"\operatorname{{Re}}\left({0}\right)", doc="the real part")
+imag = general(
+    "imag", "x", lambda g, ans, x: _turned(g, x), jvp=lambda ts, ans, x: imag(_given(ts)),
+    arrays=lambda cores, x: np.imag(x) + 0.0, samples=REAL, holomorphic=False,
+    latex=r"\operatorname{{Im}}\left({0}\right)", doc="the imaginary part")
+make_complex = general(
+    "complex", "re im", lambda g, ans, re, im: real(g), lambda g, ans, re, im: imag(g),
+    jvp=lambda ts, ans, re, im: _from_parts(ts, re, im),
+    arrays=lambda cores, re, im: np.asarray(re) + 1j * np.asarray(im), samples=REAL * 2,
+    holomorphic=False, latex=r"{0} + i\,{1}", doc="a complex number from its parts")
+modulus = general(
+    "modulus", "x", lambda g, ans, x: multiply(_wide(g, x), _direction(x, ans)),
+    jvp=lambda ts, ans, x: real(multiply(conj(_direction(x, ans)), _given(ts))),
+    arrays=lambda cores, x: np.abs(x), samples=REAL, holomorphic=False,
+    kinks="at 0 the direction is 0", doc="the absolute value of complex numbers")
+angle = general(
+    "angle", "x", lambda g, ans, x: multiply(_turned(g, x), _over_square(x)),
+    jvp=lambda ts, ans, x: imag(multiply(conj(_over_square(x)), _given(ts))),
+    arrays=lambda cores, x: np.angle(x) + 0.0, samples=((0.5, 3.0),), holomorphic=False,
+    latex=r"\arg\left({0}\right)", doc="the argument of a complex number, in radians")
+absolute.on_complex = modulus
+
+
+def is_complex(x: Any) -> bool:
+    """Whether a value, or a tensor's value, is complex."""
+    x = getattr(x, "value", x)
+    return type(x) is complex or getattr(getattr(x, "dtype", None), "kind", "") == "c"
+
+
+def _wide(g: Any, x: Any) -> Any:
+    """A real cotangent as a number of the operand's type."""
+    return make_complex(g, multiply(g, 0.0)) if is_complex(x) else g
+
+
+def _turned(g: Any, x: Any) -> Any:
+    """i*g."""
+    return make_complex(multiply(g, 0.0), g) if is_complex(x) else multiply(g, 0.0)
+
+
+def _from_parts(tangents: Any, re: Any, im: Any) -> Any:
+    first, second = tangents
+    return make_complex(multiply(re, 0.0) if first is None else first,
+                        multiply(im, 0.0) if second is None else second)
+
+
+def _direction(x: Any, ans: Any) -> Any:
+    """z/|z|, 0 at 0."""
+    return divide(x, _wide(_no_zero(ans), x))
+
+
+def _no_zero(r: Any) -> Any:
+    from gradcli.ops.kinds import NAMES
+
+    return NAMES["where"](NAMES["equal"](r, 0.0), 1.0, r)
+
+
+def _over_square(x: Any) -> Any:
+    """z/|z|^2."""
+    return divide(1.0, conj(x)) if is_complex(x) else divide(1.0, x)

@@ -1,0 +1,37 @@
+"""check_numerics for everything: stop at the first operation that makes NaN or infinity."""
+
+from __future__ import annotations
+
+from gradcli.errors import error
+from gradcli.ops.lazy import np
+from gradcli.ops.values import SCALAR_TYPES
+from gradcli.tape import record as records
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+
+def enable_check_numerics() -> None:
+    """From now on an operation of this thread that makes NaN or infinity raises E0408, forwards
+    and in a gradient.
+    """
+    records.current().checking = True
+
+
+def disable_check_numerics() -> None:
+    """Back to NumPy's way: NaN and infinity go on."""
+    records.current().checking = False
+
+
+def check(value: Any, what: str) -> None:
+    """Raises E0408, which says what made the value, unless all of it is finite."""
+    raw = getattr(value, "value", value)
+    if type(raw) in SCALAR_TYPES:
+        bad = type(raw) is float and raw - raw != 0.0
+    else:
+        bad = raw.dtype.kind in "fc" and not np.isfinite(raw).all()
+    if bad:
+        kind = "NaN" if np.isnan(raw).any() else "infinity"
+        raise error("E0408", f"{what} made {kind}",
+                    help="gradcli.disable_check_numerics() lets it pass")
