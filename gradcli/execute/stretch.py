@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from gradcli.ops.kinds import EDGE, NAMES, Op, fast_rules
 from gradcli.tape.operators import PLAIN
-from gradcli.tape.record import Segment, fresh_id
+from gradcli.tape.record import fresh_ids
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -96,10 +96,10 @@ class Plan:
         ends = [self.inputs[n] if n in self.inputs else self.bound[n] for n in self.bound]
         before = [f" {var} = 0.0" for name, var in self.bound.items() if name not in self.inputs]
         source = "\n".join([
-            f"def forward(turns, save, {', '.join(self.inputs.values())}):", " done = 0",
-            *before, " try:", "  for _ in turns:", *lines, "   done += 1",
-            " except EDGE:", f"  return True, done, ({', '.join(ends)},)",
-            f" return False, done, ({', '.join(ends)},)"])
+            f"def forward(turns, save, {', '.join(self.inputs.values())}):",
+            " done = 0; item = None", *before, " try:", "  for item in turns:", *lines,
+            "   done += 1", " except EDGE:", f"  return True, done, item, ({', '.join(ends)},)",
+            f" return False, done, item, ({', '.join(ends)},)"])
         return _compiled(source, "forward", names)
 
     def backward(self) -> Callable[..., Any]:
@@ -156,7 +156,7 @@ class Plan:
         if found is None:
             now = {name: {name} if name in self.tracked else set() for name in self.inputs}
             for _ in range(turns):
-                inside = {self.inputs[n]: deps for n, deps in now.items()}
+                inside = {var: now[n] for n, var in self.inputs.items()}
                 for step in self.steps:
                     inside[step.var] = set().union(*[
                         inside.get(o, set()) for o in step.operands if isinstance(o, str)]) \
@@ -271,7 +271,7 @@ class Stretch:
     first: the first of the ids set aside, `plan.count` for each turn.
     """
 
-    __slots__ = ("first", "ids", "outs", "plan", "turns", "values")
+    __slots__ = ("first", "ids", "last", "outs", "plan", "turns", "values")
     name = "loop"
     kind = "stretch"
     elementwise = False
@@ -287,10 +287,8 @@ class Stretch:
         self.values = values
         self.ids = dict(ids)
         count = plan.count * len(turns)
-        self.first = fresh_id()
-        last = self.first
-        for _ in range(count - 1):
-            last = fresh_id()
+        self.first, last = fresh_ids(count)
+        self.last = last
         place = {step.var: n for n, step in enumerate(s for s in plan.steps if s.tracked)}
         base = last - plan.count + 1
         self.outs = {
@@ -354,25 +352,13 @@ class Stretch:
         return out
 
 
-def expanded(segment: Segment) -> Segment:
-    """A segment whose stretches are replaced, in place, by the entries that they stand for."""
-    if segment.stretched:
-        whole: list[Entry] = []
-        for entry in segment:
-            if entry[0].kind == "stretch":
-                whole.extend(entry[0].expand())  # type: ignore[attr-defined]
-            else:
-                whole.append(entry)
-        segment[:] = whole
-        segment.stretched = False
-    return segment
-
-
 def run(plan: Plan, turns: Iterable[Any], values: Sequence[float]
-        ) -> tuple[bool, int, Sequence[float], list[Any]]:
-    """Turns of the body: whether one failed at an edge, how many were done before, the values of
-    the bound names, and what was saved.
+        ) -> tuple[bool, int, Any, Sequence[float], list[Any]]:
+    """Turns of the body: whether one failed at an edge, how many were done before, the item that
+    the last one began with, the values of the bound names, and what was saved.
     """
     saved: list[Any] = []
-    failed, done, ends = plan.forward(turns, saved.append, *values)
-    return failed, done, ends, saved
+    failed, done, item, ends = plan.forward(turns, saved.append, *values)
+    if not plan.kept:
+        saved = [None] * done
+    return failed, done, item, ends, saved

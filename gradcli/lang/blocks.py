@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from gradcli.errors import Diagnostic, GradcliError, error
-from gradcli.lang.calls import NoGradient, as_tensor, call_operation
+from gradcli.lang.calls import NoGradient, as_tensor, call_operation, kind_of, no_operand
 from gradcli.lang.file_tape import FileTape
+from gradcli.lang.structures import is_number, spread
+from gradcli.ops import PUBLIC
 from gradcli.ops.shapes import index as index_op
 from gradcli.tape.forward_accumulator import ForwardAccumulator
 from gradcli.tape.record import fresh_id
+from gradcli.tape.structure import flatten
 from gradcli.tape.tensor import Tensor, core_shape, value_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
     from typing import Any
 
     from gradcli.lang.code import Block
@@ -114,19 +117,15 @@ def tape_named(run: Interpreter, block: Block, local: dict[str, Any] | None) -> 
 
 
 def _direction(primals: Any, tangents: Any) -> Any:
-    """The tangents, nested as the primals are: a list of numbers is one for each of several.
+    """The tangents, nested as the primals are.
 
-    Raises E0310 for a primal without a name and E0302 for a tangent that is no number.
+    Raises E0310 for a primal without a name and E0302 or E0309 for a tangent that is no number.
     """
-    if isinstance(primals, list) and not isinstance(tangents, (list, dict)):
-        rows = tangents
-        if is_number(rows) and core_shape(rows)[:1] == (len(primals),):
-            rows = list(as_tensor(rows)) if isinstance(rows, Tensor) else list(rows)
-            tangents = [r if isinstance(r, Tensor) else plain(r) for r in rows]
     for primal in flatten(primals):
         if not isinstance(primal, Tensor):
             raise error("E0310", f"what moves must be a tensor with a name, not {kind_of(primal)}",
                         help="bind it first: x = 3")
+    tangents = spread(primals, tangents)
     for tangent in flatten(tangents):
         if not is_number(tangent):
             raise no_operand(PUBLIC["add"], tangent)

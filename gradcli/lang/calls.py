@@ -160,7 +160,7 @@ def kind_of(value: Any) -> str:
         return "none"
     name = type(value).__name__
     return {"FileTape": "a tape", "ForwardAccumulator": "a forward accumulator", "str": "a text",
-            "dict": "a dictionary", "list": "a list", "range": "a range"}.get(name, "a value")
+            "dict": "a dictionary", "list": "a list", "range": "a range"}.get(name, "a number")
 
 
 # Options that take a list of numbers; any other takes one value.

@@ -22,6 +22,7 @@ from gradcli.lang.calls import (
 )
 from gradcli.lang.declare import declared
 from gradcli.lang.expectations import checked
+from gradcli.lang.loops import stretched
 from gradcli.lang.methods import call_method
 from gradcli.lang.rules import custom_call
 from gradcli.lang.run import Run
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
 
     from gradcli.errors import Span
     from gradcli.lang.code import Code, Declaration, Function, Statement
+    from gradcli.lang.loops import Body
     from gradcli.lang.run import Binding, Printed
     from gradcli.source import Source
 
@@ -100,6 +102,7 @@ class Interpreter:
         self.tf = False
         self.weigh = False
         self.rebound: dict[int, Binding] = {}
+        self.bodies: dict[int, Body] = {}
         self.looping = 0
         self.prune_at = PRUNE_AT
         self.run.branches = [] if log else None
@@ -226,7 +229,7 @@ class Interpreter:
         record = records.current()
         new = Tensor.__new__
         pc, end = 0, len(code)
-        self._count(end)
+        self.count(end)
         # What the short way of scalars has to know; looked up again when anything may change it.
         entries, seen = record.entries, record.seen
         short = not record.accumulators and not record.paused
@@ -313,7 +316,7 @@ class Interpreter:
                             args = {**local, **args}
                         code, pc, local = function.code, 0, args
                         end = len(code)
-                        self._count(end)
+                        self.count(end)
                         continue
                 else:
                     named = {k: pop() for k in reversed(keywords)} if keywords else {}
@@ -334,9 +337,11 @@ class Interpreter:
                                 v = op_.at_edge((x.value,))
                             out = Tensor(v, fresh_id())
                             if everything or x.id in seen:
+                                number = out.id  # type: ignore[assignment]
                                 if not everything:
-                                    seen.add(out.id)  # type: ignore[arg-type]
-                                entries.append((op_, out.id, (x.id,), (x.value,), v, PLAIN, ins, ()))  # type: ignore[arg-type]
+                                    seen.add(number)
+                                entries.append(
+                                    (op_, number, (x.id,), (x.value,), v, PLAIN, ins, ()))
                             push(out)
                             continue
                         if self.run.registered:
@@ -360,6 +365,11 @@ class Interpreter:
                 else:
                     local[arg] = self._local_value(value)
             elif opcode == c.NEXT:
+                if short and self.run.branches is None and not record.checking:
+                    follow = stretched(self, ins, code, pc, stack[-1], local)
+                    if follow is not None:
+                        pc = follow
+                        continue
                 value = next(stack[-1], stack)
                 if value is stack:
                     pop()
@@ -367,20 +377,14 @@ class Interpreter:
                 elif type(value) is int and code[pc][0] == c.BIND:
                     # What counts a loop is a number of the program, not a tensor: beside one it
                     # takes that one's type, as Python's integers do in TensorFlow.
-                    name = code[pc][1]
-                    if local is None:
-                        scope[name] = value
-                        self.run.bound(name, leaf(value), (ins[2], ins[3]), "computed")
-                        self.run.last = name
-                    else:
-                        local[name] = value
+                    self.bind_counter(code[pc][1], value, (ins[2], ins[3]), local)
                     pc += 1
                 else:
                     push(value)
             elif opcode == c.JUMP:
                 pc += arg
                 if arg < 0:
-                    self._count(-arg)
+                    self.count(-arg)
                     if everything and len(entries) > self.prune_at:
                         self._prune(stack, frames, local)
             elif opcode == c.UNARY:
@@ -453,6 +457,16 @@ class Interpreter:
             if found is not None:
                 return found
         return self.run.functions.get(name)
+
+    def bind_counter(self, name: str, value: Any, span: Span, local: dict[str, Any] | None) -> None:
+        """The variable of a loop gets a plain value."""
+        if local is not None:
+            local[name] = value if type(value) is int else self._local_value(value)
+            return
+        tensor = value if isinstance(value, Tensor) or not is_number(value) else leaf(value)
+        self.scope[name] = value if type(value) is int else tensor
+        self.run.bound(name, tensor, span, "computed")
+        self.run.last = name
 
     def _local_value(self, value: Any) -> Any:
         return leaf(value) if type(value) is not Tensor and is_number(value) else value
@@ -548,7 +562,8 @@ class Interpreter:
             else self.at[3]
         self.run.branches.append(((self.at[2], end), condition, unread))
 
-    def _count(self, steps: int) -> None:
+    def count(self, steps: int) -> None:
+        """Steps were taken. Raises E0401 where they are more than the budget."""
         self.run.steps += steps
         if self.run.steps > self.max_steps:
             raise error("E0401", f"the program takes more than {self.max_steps:,} steps",

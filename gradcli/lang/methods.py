@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from gradcli.errors import GradcliError, error
-from gradcli.lang.calls import NoGradient, as_tensor, no_operand
+from gradcli.lang.calls import NoGradient, as_tensor, kind_of, no_operand
 from gradcli.lang.file_tape import FileTape
+from gradcli.lang.structures import is_number, spread
 from gradcli.ops import PUBLIC
-from gradcli.ops.values import is_array
+from gradcli.ops.values import broadcast_shape, shape_of
 from gradcli.tape.forward_accumulator import ForwardAccumulator
 from gradcli.tape.record import fresh_id
 from gradcli.tape.structure import flatten
-from gradcli.tape.tensor import Tensor, leaf
+from gradcli.tape.tensor import Tensor, leaf, value_of
 from gradcli.tape.variable import Variable
 
 TYPE_CHECKING = False
@@ -71,16 +72,27 @@ def _arranged(name: str, parameters: tuple[str, ...], required: int, args: list[
     return given
 
 
-def _number(value: Any) -> Any:
-    """What a variable can be assigned."""
-    if value is None or isinstance(value, (str, dict, NoGradient)):
+def _assignable(how: str, variable: Variable, value: Any) -> Any:
+    """What a variable can be assigned: numbers, or a text if it is one."""
+    value = as_tensor(value) if isinstance(value, (list, range)) else value
+    is_text = isinstance(value_of(value), str)
+    if isinstance(value, NoGradient):
         raise no_operand(PUBLIC["add"], value)
-    return as_tensor(value)
+    if not (is_text or is_number(value)) or is_text != (variable.dtype == "string") or (
+            is_text and how != "assign"):
+        raise error("E0302", f"`{variable.name}` is {variable.dtype} and {_DONE[how]}"
+                    f" {kind_of('' if is_text else value)}", help="give a value of its type")
+    if how != "assign":
+        broadcast_shape(how, [variable.shape, shape_of(value_of(value))])
+    return value
+
+
+_DONE = {"assign": "is assigned", "assign_add": "is added", "assign_sub": "is subtracted"}
 
 
 def _assign(how: str) -> Method:
     def method(run: Interpreter, variable: Any, given: list[Any], named: Mapping[str, Any]) -> Any:
-        value = _number(given[0])
+        value = _assignable(how, variable, given[0])
         if run.run.branches is not None and isinstance(value, Tensor):
             run.run.started.append((value.read(), variable.origin(), run.at[2:]))
         return getattr(variable, how)(value)
@@ -88,8 +100,13 @@ def _assign(how: str) -> Method:
 
 
 def _watch(run: Interpreter, tape: Any, given: list[Any], named: Mapping[str, Any]) -> Any:
-    tape.watch(given[0])
-    tape.watches += [(item.id, run.at[2:]) for item in flatten(given[0])]
+    items = flatten(given[0])
+    for item in items:
+        if not isinstance(item, Tensor):
+            raise error("E0310", "only tensors and variables can be watched, not"
+                        f" {kind_of(item)}", help="bind it to a name first")
+    tape.watch(items)
+    tape.watches += [(item.id, run.at[2:]) for item in items]
 
 
 def _watched_variables(run: Interpreter, tape: Any, given: list[Any], named: Mapping[str, Any]
@@ -105,10 +122,10 @@ def _reset(run: Interpreter, tape: Any, given: list[Any], named: Mapping[str, An
 def _question(how: str) -> Method:
     def method(run: Interpreter, tape: Any, given: list[Any], named: Mapping[str, Any]) -> Any:
         target, sources, *options = given
-        target, sources = _tensors(target, True), _tensors(sources, False)
+        target, sources = _tensors(target, "target"), _tensors(sources, "source")
         keywords: dict[str, Any] = {"unconnected_gradients": options[-1] or "none"}
         if how == "gradient" and options[0] is not None:
-            keywords["output_gradients"] = options[0]
+            keywords["output_gradients"] = spread(target, options[0])
         if tape.recording and not tape.persistent:
             run.run.notes.append((
                 "recording-ended", f"`{tape.name}` is not persistent and stops recording at this"
@@ -141,24 +158,29 @@ def _with_gaps(found: Any, sources: Any, target: Any, tape: FileTape) -> Any:
     return NoGradient(first, sources, tape)
 
 
-def _tensors(value: Any, plain: bool) -> Any:
-    """Targets and sources: numbers as targets become tensors; anything else that is no tensor is
-    told by the tape.
+def _tensors(value: Any, what: str) -> Any:
+    """Targets and sources, each nested as it was; a number as a target becomes a tensor.
+
+    Raises E0310 for anything else that is no tensor, E0309 for a gradient that is None.
     """
     if isinstance(value, list):
-        return [_tensors(v, plain) for v in value]
+        return [_tensors(v, what) for v in value]
     if isinstance(value, dict):
-        return {k: _tensors(v, plain) for k, v in value.items()}
+        return {k: _tensors(v, what) for k, v in value.items()}
+    if isinstance(value, Tensor):
+        return value
     if isinstance(value, NoGradient):
         raise no_operand(PUBLIC["add"], value)
-    if plain and (type(value) in (float, int, bool) or is_array(value)):
+    if what == "target" and is_number(value):
         return leaf(value)
-    return value
+    raise error("E0310", f"the {what} must be a tensor with a name, not {kind_of(value)}",
+                help="bind it to a name first: x = 3")
 
 
 def _jvp(run: Interpreter, accumulator: Any, given: list[Any], named: Mapping[str, Any]) -> Any:
-    found = accumulator.jvp(_tensors(given[0], True), given[1] or "none")
-    gaps = iter(flatten(given[0]))
+    targets = _tensors(given[0], "target")
+    found = accumulator.jvp(targets, given[1] or "none")
+    gaps = iter(flatten(targets))
     source = next(iter(accumulator.tangents), None)
 
     def filled(value: Any) -> Any:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from gradcli.errors import error
-from gradcli.lang.calls import NoGradient
+from gradcli.lang.calls import NoGradient, kind_of
+from gradcli.lang.structures import is_number, spread
 from gradcli.tape.custom import custom_gradient
+from gradcli.tape.tensor import Tensor
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
+    from gradcli.errors import Span
     from gradcli.lang.code import Function
     from gradcli.lang.interpreter import Interpreter
 
@@ -31,39 +34,74 @@ def custom_call(run: Interpreter, function: Function, args: Mapping[str, Any],
         if value is None:
             raise error("E0316", f"`{function.name}` returns nothing",
                         (function.start, function.end), help="end it with return and the value")
-        return value, _gradient(run, rule, local)
+        return value, _gradient(run, function, rule, local)
 
+    for name, value in args.items():
+        if not isinstance(value, Tensor) and not is_number(value):
+            raise error("E0302", f"`{function.name}` has a gradient of its own and takes tensors;"
+                        f" `{name}` is {kind_of(value)}", help="give it one tensor for each name")
     computed.__name__ = function.name
     values = [args[name] for name in function.parameters]
     return custom_gradient(computed)(*values)
 
 
-def _gradient(run: Interpreter, rule: Function, local: Mapping[str, Any]) -> Any:
+def _gradient(run: Interpreter, function: Function, rule: Function, local: Mapping[str, Any]
+              ) -> Any:
     """The rule as a Python function; it takes `variables` only if the file's rule does."""
+    name, arguments = function.name, function.parameters
     with_variables = rule.parameters[-1:] == ("variables",)
     count = len(rule.parameters) - with_variables
+    place = (rule.start, rule.end)
 
     def called(*given: Any) -> Any:
         if len(given) != len(rule.parameters):
             raise error("E0207", f"`grad` takes {count} upstream gradient{'s' * (count != 1)}, the"
                         f" function has {len(given) - with_variables} value"
-                        f"{'s' * (len(given) - with_variables != 1)}", (rule.start, rule.end),
+                        f"{'s' * (len(given) - with_variables != 1)}", place,
                         help="one upstream gradient for each value")
-        return _settled(run.call(rule, given, local))
+        return _settled(run.call(rule, given, local), place)
+
+    def called_without(*upstream: Any, variables: Any = ()) -> Any:
+        if variables:
+            names = ", ".join([f"`{v.name}`" for v in variables])
+            raise error("E0316", f"`{name}` uses {names}, so its gradient must take `variables`",
+                        place, help="def grad(upstream, variables): and return the gradients of"
+                        " the arguments and a list of those of the variables")
+        return of_arguments(called(*upstream))
+
+    def of_arguments(found: Any) -> list[Any]:
+        # `return 1, 2` is a tensor of two numbers, and means one for each.
+        found = spread([*arguments], found) if len(arguments) > 1 else found
+        found = found if isinstance(found, list) else [found]
+        if len(found) != len(arguments):
+            raise error("E0314", f"the gradient of `{name}` gives {len(found)} gradient"
+                        f"{'s' * (len(found) != 1)}, `{name}` has {len(arguments)} argument"
+                        f"{'s' * (len(arguments) != 1)}", place,
+                        help="return one for each argument, or none")
+        return found
 
     if not with_variables:
-        return called
+        return called_without
 
     def called_with(*upstream: Any, variables: Any = ()) -> Any:
         found = called(*upstream, list(variables))
-        return found if variables else found[0] if isinstance(found, list) else found
+        if not isinstance(found, list) or len(found) != 2:
+            raise error("E0314", f"the gradient of `{name}` takes `variables` and returns one"
+                        " value", place, help="return the gradients of the arguments and a list of"
+                        " those of the variables")
+        found[0] = of_arguments(found[0])
+        return found if variables else found[0]
 
     return called_with
 
 
-def _settled(value: Any) -> Any:
-    if isinstance(value, NoGradient):
+def _settled(value: Any, place: Span) -> Any:
+    """What a rule returned, None for a gradient that is missing. Raises E0314 for no number."""
+    if value is None or isinstance(value, NoGradient):
         return None
     if isinstance(value, list):
-        return [_settled(v) for v in value]
+        return [_settled(v, place) for v in value]
+    if not is_number(value):
+        raise error("E0314", f"a gradient is a number, a tensor or none, not {kind_of(value)}",
+                    place, help="return one gradient for each argument")
     return value

@@ -8,7 +8,7 @@ from gradcli.errors import error
 from gradcli.lang.calls import MAX_RANK, as_tensor, call_operation, kind_of
 from gradcli.ops.shapes import index as index_op
 from gradcli.ops.shapes import transpose, whole
-from gradcli.ops.values import is_array, shape_of
+from gradcli.ops.values import is_array, plain, shape_of
 from gradcli.tape.tensor import Tensor, core_shape, value_of
 
 TYPE_CHECKING = False
@@ -20,6 +20,15 @@ if TYPE_CHECKING:
 def is_number(value: Any) -> bool:
     """Whether a value can be an operand: a tensor, number, truth value or array."""
     return isinstance(value, (Tensor, float, int)) or is_array(value)
+
+
+def spread(several: Any, given: Any) -> Any:
+    """One value for each of several: a list of numbers is a tensor, whose rows are meant here."""
+    if isinstance(several, list) and is_number(given) and core_shape(given)[:1] == (len(several),):
+        if isinstance(given, Tensor):
+            return list(given.read())
+        return [plain(row) for row in given]
+    return given
 
 
 def literal(items: list[Any]) -> Any:

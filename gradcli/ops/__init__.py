@@ -30,13 +30,13 @@ from gradcli.ops.kinds import NAMES, TABLE, Op
 __all__ = ["INTERNAL", "NAMES", "PUBLIC", "TABLE", "Op", "lookup"]
 
 INTERNAL = frozenset((
-    "add_along_axis", "excess", "overwrite", "recurrence", "running_logsumexp", "running_place",
-    "running_product", "segment_largest", "segment_share", "segment_smallest", "shifted",
-    "align", "convolve", "convolve_input", "convolve_kernel", "pool_max", "pool_put", "pool_take",
-    "cofactor", "cofactor_slope", "contraction", "det_sign", "eigh_packed",
-    "inverse_gaps", "put_diagonal", "qr_packed", "svd_packed",
-    "cast_float", "cast_other", "index", "left_engine", "modulus", "one_minus_square", "lowered_exponent", "put", "rebatch", "spread",
-    "sum_batch", "sum_to", "unbatch"))
+    "add_along_axis", "align", "cast_float", "cast_other", "cofactor", "cofactor_slope",
+    "contraction", "convolve", "convolve_input", "convolve_kernel", "det_sign", "eigh_packed",
+    "excess", "index", "inverse_gaps", "left_engine", "lowered_exponent", "modulus",
+    "one_minus_square", "overwrite", "pool_max", "pool_put", "pool_take", "put", "put_diagonal",
+    "qr_packed", "rebatch", "recurrence", "running_logsumexp", "running_place", "running_product",
+    "segment_largest", "segment_share", "segment_smallest", "shifted", "spread", "sum_batch",
+    "sum_to", "svd_packed", "unbatch"))
 """Rows that only rules and the interpreter use: no file can call them, `gradcli ops` is silent."""
 
 PUBLIC = {name: op for name, op in NAMES.items() if op.name not in INTERNAL}

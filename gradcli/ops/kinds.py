@@ -75,10 +75,10 @@ class Op:
     """
 
     __slots__ = (
-        "aliases", "arrays", "attributes", "batching", "by_parts", "doc", "domain", "edges", "elementwise",
-        "expand", "fast_rules", "floats", "holomorphic", "integers", "jvp", "kind", "kink", "kinks", "latex",
-        "name", "on_complex", "parameters", "prepare", "roles", "rules", "samples", "smooth", "substitute",
-        "variadic",
+        "aliases", "arrays", "attributes", "batching", "by_parts", "doc", "domain", "edges",
+        "elementwise", "expand", "fast_rules", "floats", "holomorphic", "integers", "jvp", "kind",
+        "kink", "kinks", "latex", "name", "on_complex", "parameters", "prepare", "roles", "rules",
+        "samples", "smooth", "substitute", "variadic",
     )
 
     def __init__(

@@ -13,6 +13,7 @@ from gradcli.ops.shapes import reshape, unbatch
 from gradcli.ops.values import check_bytes, dtype_of, is_float, plain, shape_of, show
 from gradcli.sweeps import absorbing, reverse, tangent
 from gradcli.tape import record as records
+from gradcli.tape.record import expanded
 from gradcli.tape.tensor import Tensor, leaf, value_of
 
 TYPE_CHECKING = False
@@ -28,12 +29,13 @@ def gradient(targets: Sequence[Tensor], sources: Sequence[Tensor], *, seeds: Seq
              ) -> list[Any]:
     """The gradient of the sum of all elements of all targets; per source, in its shape, or None.
 
-    tensorflow: zeros absorb infinite slopes at sqrt only, as there. seeds: cotangents of the targets, by default ones. A target named twice counts twice.
+    seeds: cotangents of the targets, by default ones. A target named twice counts twice.
+    tensorflow: zeros absorb infinite slopes at sqrt only, as there.
     Raises E0301 where a seed has another shape than its target, E0503 where the path leads through
     an operation without a rule.
     """
     if entries is None:
-        entries = records.current().history()
+        entries = records.current().compact()
     weights: dict[int, Any] = {}
     for k, t in enumerate(targets):
         if t.id is None or not is_float(t.value):
@@ -49,10 +51,11 @@ def gradient(targets: Sequence[Tensor], sources: Sequence[Tensor], *, seeds: Seq
         found = dict(reverse.on_floats(entries, weights, wanted))
     else:
         with quiet():
-            found = reverse.reverse(entries, weights, wanted, emit=emit)
+            found = reverse.reverse(expanded(entries), weights, wanted, emit=emit)
     if any(_has_nan(g) for g in found.values()):
         with quiet():
-            found = absorbing.reverse(entries, weights, wanted, emit=emit, guard_sqrt=tensorflow)
+            found = absorbing.reverse(
+                expanded(entries), weights, wanted, emit=emit, guard_sqrt=tensorflow)
     out = []
     for s in sources:
         g = found.get(s.id) if s.id is not None else None

@@ -29,6 +29,8 @@ def window(entries: Sequence[Entry], sources: Iterable[int], targets: Iterable[i
     """The entries that can lie on a path: after the oldest source, up to the newest target."""
     first = since(entries, min(sources, default=0))
     last = since(entries, max(targets, default=0))
+    if last < len(entries) and entries[last][OP].kind == "stretch":
+        last += 1  # its id is that of the last value it made; the target may be one before
     return entries if first == 0 and last == len(entries) else entries[first:last]
 
 
@@ -71,11 +73,12 @@ def on_tape(entries: Sequence[Entry], watched: Iterable[int], late: Mapping[int,
     return reached
 
 
-def ancestry(entries: Sequence[Entry], id: int, *, conditions: bool = True) -> set[int]:
-    """All ids that went into a value, itself included, by any kind of argument, or by any but
-    conditions.
+def ancestry(entries: Sequence[Entry], ids: int | Iterable[int], *, conditions: bool = True
+             ) -> set[int]:
+    """All ids that went into a value, or into one of several, these included, by any kind of
+    argument, or by any but conditions.
     """
-    found = {id}
+    found = {ids} if isinstance(ids, int) else set(ids)
     for entry in reversed(entries):
         if entry[OUT] in found:
             op = entry[OP]

@@ -42,11 +42,38 @@ def on_floats(entries: Sequence[Entry], seeds: Mapping[int, float], sources: Ite
     A source that no path reaches has no item in the result.
     """
     asked = set(sources)
-    entries = window(entries, asked, seeds)
     # No look ahead at what the sources reach: on scalars that costs more than the few products
     # that it would save, and where no path leads the source gets no adjoint anyway.
     adjoints = dict(seeds)
     wanted: dict[int, float] = {}
+    entries = window(entries, asked, seeds)
+    if any(entry[OP].kind == "stretch" for entry in entries):
+        _with_stretches(entries, adjoints, asked, wanted)
+    else:
+        _on_floats(entries, adjoints, asked, wanted)
+    wanted.update((i, adjoints[i]) for i in asked if i in adjoints)
+    return wanted
+
+
+def _with_stretches(entries: Sequence[Entry], adjoints: dict[int, float], asked: set[int],
+                    wanted: dict[int, float]) -> None:
+    end = len(entries)
+    for k in range(end - 1, -2, -1):
+        if k >= 0 and entries[k][OP].kind != "stretch":
+            continue
+        _on_floats(entries[k + 1:end], adjoints, asked, wanted)
+        if k >= 0:
+            stretch: Any = entries[k][OP]
+            try:
+                stretch.pull_back(adjoints, asked, wanted)
+            except EDGE:
+                _on_floats(stretch.expand(), adjoints, asked, wanted)
+        end = k
+
+
+def _on_floats(entries: Sequence[Entry], adjoints: dict[int, float], asked: set[int],
+               wanted: dict[int, float]) -> None:
+    """Carry the adjoints backwards over entries, those of sources that are met into `wanted`."""
     take, known = adjoints.pop, adjoints.get
     for entry in reversed(entries):
         op, out, ids, values, ans, _, _, _ = entry
@@ -87,8 +114,6 @@ def on_floats(entries: Sequence[Entry], seeds: Mapping[int, float], sources: Ite
                         c = g * slope_at_edge(op, k, values, ans)
                 before = known(i)
                 adjoints[i] = c if before is None else before + c
-    wanted.update((i, adjoints[i]) for i in asked if i in adjoints)
-    return wanted
 
 
 def slope_at_edge(op: Op, k: int, values: Sequence[Any], ans: Any) -> Any:

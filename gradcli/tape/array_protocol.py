@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from gradcli.errors import GradcliError, error
 from gradcli.ops.kinds import NAMES, Op
+from gradcli.tape.operators import truth
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,6 +20,10 @@ if TYPE_CHECKING:
 REDUCTIONS = {
     "add": "sum", "multiply": "prod", "maximum": "max", "minimum": "min",
     "logical_and": "all", "logical_or": "any", "logaddexp": "logsumexp"}
+# Of truth values only.
+BITWISE = {
+    "bitwise_and": "logical_and", "bitwise_or": "logical_or", "bitwise_xor": "logical_xor",
+    "invert": "logical_not"}
 ACCUMULATIONS = {"add": "cumsum", "multiply": "cumprod"}
 # NumPy's names of parameters that the table calls otherwise, and those that say nothing here.
 RENAMED = {
@@ -33,7 +38,10 @@ IN_PLACE = ("put", "copyto", "place", "putmask", "fill_diagonal")
 
 def ufunc(function: Any, method: str, args: Sequence[Any], options: Mapping[str, Any]) -> Any:
     """`np.sin(x)`, `np.add.reduce(x)`. Raises E0209 for one that the table does not have."""
-    name = function.__name__
+    name = BITWISE.get(function.__name__, function.__name__)
+    if name != function.__name__:
+        for a in args:
+            truth(f"np.{function.__name__}", a)
     if method == "reduce":
         name = REDUCTIONS.get(name, "")
     elif method == "accumulate":

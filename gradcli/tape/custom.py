@@ -17,7 +17,7 @@ from gradcli.tape import record as records
 from gradcli.tape.record import fresh_id
 from gradcli.tape.structure import flatten, like
 from gradcli.tape.tensor import Tensor, leaf, operand, put_down, value_of
-from gradcli.tape.variable import Variable
+from gradcli.tape.variable import Variable, plain_value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from typing import Any
 
     from gradcli.ops.values import Shape
-    from gradcli.tape.record import Segment
-
 
 class CustomOp:
     """One call of a custom function, as a row that only its own entry has."""
@@ -151,14 +149,11 @@ def _checked(name: str, k: int, gradient: Any, shape: Shape) -> Any:
 class _Watcher:
     """Notes the variables that are read, and nothing else."""
 
-    __slots__ = ("derived", "found", "known")
+    __slots__ = ("found", "known")
 
     def __init__(self, known: Sequence[Variable]) -> None:
         self.found: list[Variable] = []
         self.known = {id(v) for v in known}
-        self.derived: dict[int, tuple[int, int]] = {}
-
-    def continue_in(self, segment: Segment) -> None: ...
 
     def read(self, variable: Variable) -> None:
         if (variable.trainable and id(variable) not in self.known
@@ -197,11 +192,11 @@ def custom_gradient(f: Callable[..., Any]) -> Callable[..., Any]:
         variables = [a for a in flatten(args) if isinstance(a, Variable)]
         record = records.current()
         watcher = _Watcher(variables)
-        record.tapes.append(watcher)
+        record.readers.append(watcher)
         try:
             answer = f(*inside)
         finally:
-            record.tapes.remove(watcher)
+            record.readers.remove(watcher)
         try:
             value, grad = answer
             if not callable(grad):
@@ -224,7 +219,7 @@ def _argument(value: Any) -> Any:
     if isinstance(value, Tensor):
         return value.read()
     if type(value) in (float, int, bool) or hasattr(value, "__array_interface__"):
-        return leaf(operand(value))
+        return leaf(plain_value(value))
     return value
 
 

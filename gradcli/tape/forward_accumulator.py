@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from gradcli.errors import error
 from gradcli.ops.lazy import quiet
-from gradcli.ops.values import is_float, show, zeros
+from gradcli.ops.values import is_float, show
 from gradcli.sweeps import tangent
 from gradcli.tape import record as records
-from gradcli.tape.gradient_tape import _is_zero
+from gradcli.tape.gradient_tape import _is_zero, _tensors, _zeros
 from gradcli.tape.record import IDS, OP, OUT
 from gradcli.tape.structure import flatten, like, same
-from gradcli.tape.tensor import Tensor, core_shape, leaf
+from gradcli.tape.tensor import Tensor, core_shape, leaf, value_of
 from gradcli.tape.variable import plain_value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from gradcli.tape.record import Entry, Record
+    from gradcli.tape.record import Accumulator, Entry, Record, Tape
 
 
 class ForwardAccumulator:
@@ -32,7 +32,7 @@ class ForwardAccumulator:
     differ), E0301 (shapes differ).
     """
 
-    __slots__ = ("_record", "recording", "tangents")
+    __slots__ = ("_outer", "_record", "_tapes", "constants", "recording", "tangents")
 
     def __init__(self, primals: Any, tangents: Any) -> None:
         if not same(primals, tangents):
@@ -40,7 +40,13 @@ class ForwardAccumulator:
                         help="give one tangent for each primal")
         self.recording = False
         self._record: Record | None = None
+        # Those that were recording already when the block began.
+        self._outer: list[Accumulator] = []
+        self._tapes: list[Tape] = []
         self.tangents: dict[int, Tensor] = {}
+        # Derivatives of what the primals reach, which do not depend on them, and what is made of
+        # these: their tangent is 0, not missing.
+        self.constants: set[int] = set()
         for primal, direction in zip(flatten(primals), flatten(tangents), strict=True):
             if not isinstance(primal, Tensor):
                 raise error("E0310", f"a primal must be a tensor or variable, not {primal!r:.40}",
@@ -62,8 +68,9 @@ class ForwardAccumulator:
             raise error("E0504", "the accumulator is recording already",
                         help="leave its block before entering it again")
         self.recording = True
-        self._record = records.current()
-        self._record.accumulators.append(self)
+        record = self._record = records.current()
+        self._outer, self._tapes = list(record.accumulators), list(record.tapes)
+        record.accumulators.append(self)
         return self
 
     def __exit__(self, *exception: object) -> None:
@@ -79,19 +86,38 @@ class ForwardAccumulator:
         if any(i in self.tangents and op.edge(k) for k, i in enumerate(ids)):
             with quiet():
                 made = tangent.of_entry(entry, self.tangents, True)
-            self.tangents[entry[OUT]] = made if isinstance(made, Tensor) else leaf(made)
+            if not isinstance(made, Tensor) or made.id is None:
+                made = leaf(value_of(made))
+            self.tangents[entry[OUT]] = made
+            self._tell(made, entry[OUT])
+        elif any(i in self.constants and op.edge(k) for k, i in enumerate(ids)):
+            self.constants.add(entry[OUT])
+
+    def note_derived(self, made: int, target: int) -> None:
+        """The value `made` is a derivative of `target`."""
+        if made not in self.tangents and (target in self.tangents or target in self.constants):
+            self.constants.add(made)
+
+    def _tell(self, made: Tensor, target: int) -> None:
+        """Tell those outside that `made` is a derivative."""
+        assert made.id is not None
+        for tape in self._tapes:
+            tape.derived[made.id] = (target, target)
+        for accumulator in self._outer:
+            accumulator.note_derived(made.id, target)
 
     def jvp(self, primals: Any, unconnected_gradients: Any = "none") -> Any:
         """The tangent of a tensor, or of each of a structure; None where none was carried there,
-        or zeros with unconnected_gradients="zero".
+        or zeros with unconnected_gradients="zero". Zeros too for a derivative that does not depend
+        on the primals. Raises E0310 for what is no tensor, E0312 for another word.
         """
         zero = _is_zero(unconnected_gradients)
         out = []
-        for primal in flatten(primals):
-            found = None
-            if isinstance(primal, Tensor) and primal.id is not None:
-                found = self.tangents.get(primal.id)
-            if found is None and zero and isinstance(primal, Tensor):
-                found = leaf(zeros(primal.shape))
+        for primal in _tensors(primals, "primal"):
+            assert primal.id is not None
+            found = self.tangents.get(primal.id)
+            if found is None and (zero or primal.id in self.constants):
+                found = leaf(_zeros(primal.shape, primal))
+                self._tell(found, primal.id)
             out.append(found)
         return like(primals, out)

@@ -10,13 +10,13 @@ from gradcli.errors import GradcliError, error
 from gradcli.ops.kinds import UNREGISTERED
 from gradcli.ops.lazy import np, quiet
 from gradcli.ops.shapes import transpose, unbatch
-from gradcli.ops.values import dtype_of, is_float, plain, shape_of, show, zeros
+from gradcli.ops.values import dtype_of, is_float, plain, show, zeros
 from gradcli.sweeps import derivatives, reach, reverse
 from gradcli.tape import record as records
-from gradcli.tape.record import OP, OUT, Segment, fresh_id, joined
+from gradcli.tape.record import OP, OUT, Segment, expanded, fresh_id, joined
 from gradcli.tape.structure import flatten, like
 from gradcli.tape.tensor import Tensor, leaf, value_of
-from gradcli.tape.variable import Variable
+from gradcli.tape.variable import Variable, plain_value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -193,7 +193,7 @@ class GradientTape:
         targets, wanted = _tensors(target, "target"), _tensors(sources, "source")
         weights = _weights(target, output_gradients, len(targets), self.tensorflow_semantics)
         self._ask("gradient")
-        window = self.window()
+        window = self._compact()
         emit = self._emits()
         self._check_rules(window, targets)
         ids = [self._ids(s) for s in wanted]
@@ -324,6 +324,10 @@ class GradientTape:
 
     def window(self) -> Segment:
         """All entries that the tape holds, in order."""
+        return expanded(self._compact())
+
+    def _compact(self) -> Segment:
+        """The same; stretches stay what they are."""
         return joined(self._segments) if self._segments else Segment()
 
     def _ask(self, what: str) -> None:
@@ -333,12 +337,13 @@ class GradientTape:
         if self.used and not self.persistent:
             raise error("E0501", f"the tape is used up: it answered one question, {self.used}, and"
                         " is not persistent", help="GradientTape(persistent=True) answers many")
-        if not self.used:
-            self.used = _caller()
         if self.recording and not self.persistent:
             self._stop()
 
     def _done(self) -> None:
+        """A question was answered; one that raised an error leaves the tape as it was."""
+        if not self.used:
+            self.used = _caller()
         if not self.persistent:
             states = self.states
             self._forget()
@@ -364,6 +369,7 @@ class GradientTape:
         record = self._record
         if asked <= self.watched and not self.late and not (record and record.everything):
             return window, asked
+        window = expanded(window)
         ids = reach.on_tape(window, self.watched, self.late)
         live = Segment()
         live.extend([entry for entry in window if entry[OUT] in ids])
@@ -374,7 +380,7 @@ class GradientTape:
                 ) -> list[Any]:
         """The gradient of a target with respect to itself, which needs no tape."""
         return [
-            value_of(derivatives._seed(t, weights[k] if weights else None))
+            derivatives._seed(t, weights[k] if weights else None)
             for k, t in enumerate(targets) if t.id in own and is_float(t.value)]
 
     def _answer(self, g: Any, targets: Sequence[Tensor], source: Tensor, own: Sequence[int],
@@ -396,20 +402,19 @@ class GradientTape:
             if t.id is None or not is_float(t.value):
                 continue
             # A choice that the source made, such as that of `maximum`, has no slope.
-            above = reach.ancestry(window, t.id, conditions=False)
+            above = reach.ancestry(window, [t.id], conditions=False)
             if not above.isdisjoint(own):
                 return False
-            for i in above:
-                if i in self.derived:
-                    first, with_respect_to = self.derived[i]
-                    past = reach.ancestry(window, first)
-                    if with_respect_to in own or not past.isdisjoint(own):
-                        return True
+            ends = [self.derived[i] for i in above if i in self.derived]
+            if any(with_respect_to in own for _, with_respect_to in ends) or not reach.ancestry(
+                    window, [first for first, _ in ends]).isdisjoint(own):
+                return True
         return False
 
     def _check_rules(self, window: Segment, targets: Sequence[Tensor]) -> None:
         """Raises E0503 where an ancestor of the target has no rule, as TensorFlow does."""
         if any(entry[OP].kind == UNREGISTERED for entry in window):
+            window = expanded(window)
             wanted = reach.leading(window, [t.id for t in targets if t.id is not None])
             for entry in reversed(window):
                 if entry[OUT] in wanted and entry[OP].kind == UNREGISTERED:
@@ -486,17 +491,16 @@ def _one(value: Any, what: str) -> Tensor:
 
 def _weights(target: Any, given: Any, count: int, filled: bool) -> list[Any]:
     """Raises E0313 where their number differs, unless `filled`: then ones stand for missing ones.
-    Raises E0302 for a type that is not the target's.
+    Raises E0302 or E0306 for a type that is not the target's.
     """
     if given is None:
         return []
     if isinstance(target, (list, tuple, dict)):
         weights = flatten(given)
-    elif isinstance(given, (list, tuple)) and not isinstance(given, Tensor) and not any(
-            isinstance(w, Tensor) for w in given):
-        weights = [np.asarray(given)]
+    elif not isinstance(given, (list, tuple)) or not _is_list_of_one(given, target.shape):
+        weights = [given]
     else:
-        weights = list(given) if isinstance(given, (list, tuple)) else [given]
+        weights = list(given)
     if filled:
         weights = [*weights[:count], *[None] * (count - len(weights))]
     if len(weights) != count:
@@ -507,12 +511,23 @@ def _weights(target: Any, given: Any, count: int, filled: bool) -> list[Any]:
         if w is not None and isinstance(w, Tensor) and is_float(t.value) and w.dtype != t.dtype:
             raise error("E0302", f"the output gradient is {w.dtype}, the target {t.dtype}",
                         help=f'cast it: cast(..., "{t.dtype}")')
-        if w is not None and not isinstance(w, Tensor):
-            w = np.asarray(w, dtype=t.dtype) if shape_of(np.asarray(w)) else float(w)
-        elif isinstance(w, Tensor):
+        if isinstance(w, Tensor):
             w = w.read()
+        elif w is not None:
+            w = plain_value(w)
+            if dtype_of(w).startswith("complex") and not t.dtype.startswith("complex"):
+                raise error("E0302", f"the output gradient is {dtype_of(w)}, the target {t.dtype}",
+                            help="give real numbers")
+            w = plain_value(w, t.dtype if is_float(t.value) else None)
         out.append(w)
     return out
+
+
+def _is_list_of_one(given: Sequence[Any], shape: tuple[int, ...]) -> bool:
+    """Whether a list, given for one target of this shape, holds its weight instead of numbers."""
+    if any(w is None or isinstance(w, Tensor) for w in given):
+        return True
+    return len(given) == 1 and np.shape(given[0]) == shape
 
 
 def _total(parts: Sequence[Any]) -> Any:

@@ -134,10 +134,10 @@ def _split(ary: Any, indices_or_sections: Any, axis: Any = 0) -> Any:
     if not hasattr(indices_or_sections, "__len__"):
         return NAMES["split"](ary, indices_or_sections, axis=axis)
     n = _shape(ary)[axis]
-    edges = [0, *[min(k if k >= 0 else k + n, n) for k in indices_or_sections], n]
-    sizes = [max(last - first, 0) for first, last in zip(edges, edges[1:], strict=False)]
-    if sum(sizes) != n:
+    places = [min(k if k >= 0 else k + n, n) for k in indices_or_sections]
+    if places != sorted(places):
         raise error("E0303", "np.split on a tensor needs growing places", help="such as [1, 3]")
+    sizes = [last - first for first, last in zip([0, *places], [*places, n], strict=True)]
     return NAMES["split"](ary, sizes, axis=axis)
 
 

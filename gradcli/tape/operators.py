@@ -11,7 +11,7 @@ from gradcli.errors import error
 from gradcli.ops import discrete, elementwise, linalg, shapes
 from gradcli.ops.kinds import EDGE, NAMES, Op
 from gradcli.ops.lazy import np
-from gradcli.ops.values import SCALAR_TYPES
+from gradcli.ops.values import SCALAR_TYPES, dtype_of
 from gradcli.tape import record as records
 from gradcli.tape.record import fresh_id
 
@@ -77,13 +77,18 @@ class Operators:
         return NAMES["abs"](self)
 
     def __invert__(self) -> Any:
-        return discrete.logical_not(self)
+        return discrete.logical_not(truth("~", self))
 
     def __and__(self, other: Any) -> Any:
-        return discrete.logical_and(self, other)
+        return discrete.logical_and(truth("&", self), truth("&", other))
 
     def __or__(self, other: Any) -> Any:
-        return discrete.logical_or(self, other)
+        return discrete.logical_or(truth("|", self), truth("|", other))
+
+    def __xor__(self, other: Any) -> Any:
+        return NAMES["logical_xor"](truth("^", self), truth("^", other))
+
+    __rand__, __ror__, __rxor__ = __and__, __or__, __xor__
 
     def __getitem__(self, key: Any) -> Any:
         pattern: list[Any] = []
@@ -117,10 +122,15 @@ class Operators:
         return bool(self.value)
 
     def __float__(self) -> float:
-        return float(self.value)
+        number: float = _number(float, self)
+        return number
 
     def __int__(self) -> int:
-        return int(self.value)
+        whole: int = _number(int, self)
+        return whole
+
+    def __format__(self, form: str) -> str:
+        return format(self.value, form) if form else str(self)
 
     def __index__(self) -> int:
         if type(self.value) is not int and not (
@@ -146,8 +156,8 @@ class Operators:
         return np.array(self.value)[()]
 
     def item(self) -> Any:
-        """The one element as a Python number, off the tape."""
-        return np.asarray(self.value).item()
+        """The one element as a Python number, off the tape. Raises E0301 where there are more."""
+        return _number(lambda x: x, self)
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -176,6 +186,27 @@ class Operators:
         if op is None or name.startswith("_") or not op.parameters:
             raise AttributeError(f"a tensor has no attribute or operation '{name}'")
         return lambda *args, **attributes: op(self, *args, **attributes)
+
+
+def _number(kind: Any, x: Operators) -> Any:
+    """Raises E0301 for more than one element, E0404 for what the kind of number cannot hold."""
+    if x.size != 1:
+        raise error("E0301", f"a tensor of shape [{', '.join(map(str, x.shape))}] is not one"
+                    " number", help="take an element, such as x[0], or .numpy() for all")
+    try:
+        return kind(np.asarray(x.value).item() if type(x.value) not in SCALAR_TYPES else x.value)
+    except (ValueError, OverflowError, TypeError):
+        raise error("E0404", f"{x.value!r} is no {kind.__name__}",
+                    help="only finite numbers become integers") from None
+
+
+def truth(sign: str, x: Any) -> Any:
+    """`x`, which must hold truth values. Raises E0302."""
+    value = x.value if isinstance(x, Operators) else x
+    if dtype_of(value if type(value) in SCALAR_TYPES else np.asarray(value)) != "bool":
+        raise error("E0302", f"`{sign}` joins truth values, not {value!r:.40}",
+                    help="compare first, such as (x > 0) & (y > 0)")
+    return x
 
 
 def _complete() -> None:

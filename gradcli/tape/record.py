@@ -23,8 +23,9 @@ no tape needs any more is gone, and training loops run in flat memory.
 from __future__ import annotations
 
 import gc
+from _collections import deque  # type: ignore[import-not-found]
 from _thread import _local as _thread_local  # what threading.local is, without its start-up
-from itertools import count
+from itertools import count, islice
 
 from gradcli.ops.kinds import Op
 
@@ -45,9 +46,15 @@ if TYPE_CHECKING:
         def continue_in(self, segment: Segment) -> None: ...
         def read(self, variable: Any) -> None: ...
 
+    class Reader(Protocol):
+        """What notes the variables that are read."""
+
+        def read(self, variable: Any) -> None: ...
+
     class Accumulator(Protocol):
         """What a record asks of an open forward accumulator."""
 
+        def note_derived(self, made: int, target: int) -> None: ...
         def push(self, entry: Entry) -> None: ...
 
 OP: Final = 0
@@ -59,8 +66,18 @@ ATTRIBUTES: Final = 5
 PLACE: Final = 6
 BATCH: Final = 7
 
-fresh_id = count(1).__next__
+_ids = count(1)
+fresh_id = _ids.__next__
 """A new permanent id: larger than all before."""
+
+
+def fresh_ids(n: int) -> tuple[int, int]:
+    """The first and the last of n >= 1 new ids in a row."""
+    first = fresh_id()
+    if n > 2:
+        deque(islice(_ids, n - 2), 0)
+    return first, fresh_id() if n > 1 else first
+
 
 # Lists that were made into tensors are remembered up to this many.
 MAX_STACKED = 1000
@@ -68,22 +85,25 @@ MAX_STACKED = 1000
 
 class Segment(list["Entry"]):
     """Entries in order. scalar: all their values are Python numbers, so that sweeps may run on
-    bare floats.
+    bare floats. stretched: some stand for many (see `gradcli.execute.stretch`).
     """
 
-    __slots__ = ("scalar",)
+    __slots__ = ("scalar", "stretched")
 
     def __init__(self) -> None:
         self.scalar = True
+        self.stretched = False
 
 
 class Record:
     """What runs while this record is current.
 
     entries: the newest segment. tapes, accumulators: those that are recording, outermost first.
+    readers: custom functions that are running, to be told which variables they read.
     everything: record all operations on tensors; otherwise those with an operand in `seen`, the
     ids that some tape watches or that came of those.
-    place: the instruction being executed, noted with each entry. paused: nothing is recorded. checking: NaN and infinity are errors.
+    place: the instruction being executed, noted with each entry. paused: nothing is recorded.
+    checking: NaN and infinity are errors.
     in_rules: derivative rules of the table are running: floating point types may mix.
     max_entries: how many may be recorded, so that a derivative of high order ends; None: no limit.
     stacked: id of a list to the list and the tensor that was made of it.
@@ -92,7 +112,7 @@ class Record:
 
     __slots__ = (
         "_collecting", "accumulators", "checking", "derived", "entries", "everything", "in_rules",
-        "max_entries", "paused", "place", "seen", "segments", "stacked", "tapes")
+        "max_entries", "paused", "place", "readers", "seen", "segments", "stacked", "tapes")
 
     def __init__(self, everything: bool = True) -> None:
         self.entries = Segment()
@@ -100,6 +120,7 @@ class Record:
         self.segments: list[Segment] = [self.entries] if everything else []
         self.tapes: list[Tape] = []
         self.accumulators: list[Accumulator] = []
+        self.readers: list[Reader] = []
         self.seen: set[int] = set()
         self.place: Any = None
         self.paused = False
@@ -111,6 +132,10 @@ class Record:
 
     def history(self) -> Segment:
         """All entries of a record of everything, in order."""
+        return joined([expanded(segment) for segment in self.segments])
+
+    def compact(self) -> Segment:
+        """The same; stretches stay what they are, which only a sweep over numbers understands."""
         return joined(self.segments)
 
     def __enter__(self) -> Record:
@@ -125,7 +150,7 @@ class Record:
 
     def has_kinks(self) -> bool:
         """Whether an operation with a kink ran: then notes may be due."""
-        return any(entry[OP].kink is not None for entry in self.history())
+        return any(entry[OP].kink is not None for entry in self.compact())
 
     def __exit__(self, *exception: object) -> None:
         if self._collecting:
@@ -150,10 +175,12 @@ class Record:
             self._push(entry)
 
     def _push(self, entry: Entry) -> None:
-        """Tangents are operations too: those of an inner accumulator have tangents in the outer."""
+        """Tangents are operations too: those of an inner accumulator have tangents in the outer,
+        which must know the tangent of the answer before, since rules may read that.
+        """
         accumulators = self.accumulators
         try:
-            for k in range(len(accumulators) - 1, -1, -1):
+            for k in range(len(accumulators)):
                 self.accumulators = accumulators[:k]
                 accumulators[k].push(entry)
         finally:
@@ -176,6 +203,8 @@ class Record:
             self.derived[made] = (target, source)
         for tape in self.tapes:
             tape.derived[made] = (target, source)
+        for accumulator in self.accumulators:
+            accumulator.note_derived(made, target)
 
     def remember_stacked(self, items: list[Any], tensor: Any) -> None:
         """Remember the tensor that a list was made into; the list is kept, so its id stays its."""
@@ -213,4 +242,20 @@ def joined(segments: Sequence[Segment]) -> Segment:
     for segment in segments:
         out.extend(segment)
         out.scalar = out.scalar and segment.scalar
+        out.stretched = out.stretched or segment.stretched
     return out
+
+
+def expanded(segment: Segment) -> Segment:
+    """The segment itself, its stretches replaced by the entries that they stand for."""
+    if segment.stretched:
+        whole: list[Any] = []
+        for entry in segment:
+            op: Any = entry[OP]
+            if op.kind == "stretch":
+                whole.extend(op.expand())
+            else:
+                whole.append(entry)
+        segment[:] = whole
+        segment.stretched = False
+    return segment

@@ -27,7 +27,9 @@ def _filled(structure: Any, following: Callable[[], Any]) -> Any:
     if isinstance(structure, dict):
         return {key: _filled(item, following) for key, item in structure.items()}
     if isinstance(structure, tuple):
-        return tuple([_filled(item, following) for item in structure])
+        items = [_filled(item, following) for item in structure]
+        named: Any = type(structure)
+        return named(*items) if hasattr(structure, "_fields") else tuple(items)
     if isinstance(structure, list):
         return [_filled(item, following) for item in structure]
     return following()

@@ -79,6 +79,17 @@ class Tensor(operators.Operators):
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.value!r})"
 
+    def __copy__(self) -> Tensor:
+        """Itself: its value never changes."""
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Tensor:
+        return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # An id of this process could be one of something else in the next.
+        return leaf, (self.value,)
+
 
 def leaf(value: Any) -> Tensor:
     """A new source: a value that no operation made."""
@@ -160,9 +171,17 @@ def put_down(record: records.Record, op: Op, out: Tensor, ids: tuple[int | None,
     if segment.scalar and not all(type(v) in SCALAR_TYPES for v in (ans, *values)):
         segment.scalar = False
     kept: Sequence[Any] = values
-    if not segment.scalar and not record.everything and not record.accumulators:
-        kept, ans = saved(op, ids, values, ans)
+    if not segment.scalar and not record.everything:
+        if not record.accumulators:
+            kept, ans = saved(op, ids, values, ans)
+        if not record.in_rules:
+            kept = [_own(v) if i is None else v for v, i in zip(kept, ids, strict=True)]
     record.append((op, out.id, ids, tuple(kept), ans, attributes, record.place, batches))
+
+
+def _own(value: Any) -> Any:
+    """A copy of an array that the caller may change before the gradient is asked for."""
+    return value if type(value) in SCALAR_TYPES or not value.flags.writeable else value.copy()
 
 
 def operand(value: Any) -> Any:

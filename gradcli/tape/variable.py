@@ -112,12 +112,26 @@ class Variable(Tensor):
 
     def read(self) -> Tensor:
         """The tensor of the present state; the tapes that are recording watch it."""
-        for tape in records.current().tapes:
+        record = records.current()
+        for tape in record.tapes:
             tape.read(self)
+        for reader in record.readers:
+            reader.read(self)
         seen = self._seen
         if seen is None or seen.id != self.id:
             seen = self._seen = Tensor(self.value, self.id)
         return seen
+
+    def __copy__(self) -> Variable:
+        """Another variable of the same value: two with one identity would share their gradient."""
+        return Variable(self.value, self.trainable, self.dtype, self.name)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Variable:
+        made = memo[id(self)] = self.__copy__()
+        return made
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Variable, (self.value, self.trainable, str(self.dtype), self.name)
 
     def read_value(self) -> Tensor:
         """A new tensor of the present value, linked to the variable."""

@@ -1,0 +1,196 @@
+"""Loops over numbers, found to be such and run as stretches (see `gradcli.execute.stretch`)."""
+
+from __future__ import annotations
+
+from itertools import islice
+
+from gradcli.execute.stretch import Plan, Step, Stretch, run
+from gradcli.lang import code as c
+from gradcli.ops import PUBLIC
+from gradcli.ops.kinds import EDGE, ELEMENTWISE, Op
+from gradcli.tape import record as records
+from gradcli.tape.operators import PLAIN
+from gradcli.tape.record import fresh_id
+from gradcli.tape.tensor import Tensor
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from gradcli.lang.code import Code, Instruction
+    from gradcli.lang.interpreter import Interpreter
+
+# Turns before a loop is looked at, turns that have to be left, and turns at a time: signals,
+# budgets and the progress bar get their chance in between.
+PATIENCE = 3
+WORTH = 16
+AT_A_TIME = 10_000
+# A loop that leaves the numbers so often is run one operation at a time.
+MAX_FAILURES = 3
+
+
+class Body:
+    """What one `for` was found to be. turns: how often it was met. reads, bound: names; places: of
+    the bindings. steps: None where it is no plain calculation.
+    """
+
+    __slots__ = ("bound", "failures", "inputs", "places", "plans", "steps", "turns", "variable")
+
+    def __init__(self) -> None:
+        self.turns = 0
+        self.failures = 0
+        self.steps: list[Step] | None = None
+        self.inputs: dict[str, str] = {}
+        self.bound: dict[str, str] = {}
+        self.places: dict[str, tuple[int, int]] = {}
+        self.plans: dict[frozenset[str], Plan] = {}
+        self.variable = ""
+
+
+def stretched(interpreter: Interpreter, ins: Instruction, code: Code, pc: int,
+              iterator: Any, local: dict[str, Any] | None) -> int | None:
+    """Run turns of the loop whose NEXT is `ins`, if it is worth it: None if nothing was done, else
+    where to go on.
+    """
+    body = interpreter.bodies.get(id(ins))
+    if body is None:
+        body = interpreter.bodies[id(ins)] = Body()
+    body.turns += 1
+    if body.turns < PATIENCE:
+        return None
+    if body.turns == PATIENCE:
+        _analyse(body, interpreter, code, pc, ins[1], local)
+    if body.steps is None or body.failures >= MAX_FAILURES:
+        return None
+    left = getattr(iterator, "__length_hint__", None)
+    if left is not None and left() < WORTH:
+        return None
+    return _turns(body, interpreter, ins, code, pc, iterator, local)
+
+
+def _analyse(body: Body, interpreter: Interpreter, code: Code, pc: int, length: int,
+             local: dict[str, Any] | None) -> None:
+    """Find the steps of the body, or that it is more than a calculation."""
+    whole = code[pc:pc + length]
+    if not whole or whole[0][0] != c.BIND or whole[-1][0] != c.JUMP:
+        return
+    steps: list[Step] = []
+    inputs: dict[str, str] = {}
+    bound: dict[str, str] = {}
+    now: dict[str, str] = {}
+    stack: list[Any] = []
+    variable = whole[0][1]
+    for instruction in whole[1:-1]:
+        opcode, arg = instruction[0], instruction[1]
+        if opcode == c.LOAD:
+            if arg == variable:
+                return
+            if arg not in now:
+                now[arg] = inputs[arg] = f"n{len(inputs)}"
+            stack.append(now[arg])
+        elif opcode == c.PUSH:
+            if type(arg) is not float:
+                return
+            stack.append(arg)
+        elif opcode in (c.BINARY, c.UNARY, c.CALL):
+            count = 2 if opcode == c.BINARY else 1 if opcode == c.UNARY else arg[1]
+            name = arg if opcode != c.CALL else arg[0]
+            op = PUBLIC.get(name)
+            if (op is None or not _is_number_to_number(op, count)
+                    or (opcode == c.CALL and (arg[2] or interpreter.function(name, local)))):
+                return
+            operands = tuple(stack[len(stack) - count:])
+            del stack[len(stack) - count:]
+            if all(type(o) is float for o in operands):
+                try:
+                    stack.append(op.floats(*operands))  # type: ignore[misc]
+                except EDGE:
+                    return
+                continue
+            steps.append(Step(f"v{len(steps)}", op, operands, instruction))
+            stack.append(steps[-1].var)
+        elif opcode == c.BIND:
+            var = stack.pop()
+            if arg == variable or not isinstance(var, str) or not var.startswith("v"):
+                return
+            now[arg] = bound[arg] = var
+            body.places[arg] = (instruction[2], instruction[3])
+        else:
+            return
+    if stack or not bound:
+        return
+    body.steps, body.inputs, body.bound, body.variable = steps, inputs, bound, variable
+
+
+def _is_number_to_number(op: Op, count: int) -> bool:
+    return (op.kind == ELEMENTWISE and op.floats is not None and len(op.parameters) == count
+            and op.smooth and not op.attributes)
+
+
+def _turns(body: Body, interpreter: Interpreter, ins: Instruction, code: Code, pc: int,
+           iterator: Any, local: dict[str, Any] | None) -> int | None:
+    record = records.current()
+    values: list[float] = []
+    ids: dict[str, int] = {}
+    for name in body.inputs:
+        found = local[name] if local is not None and name in local else \
+            interpreter.scope.get(name)
+        tensor = found.read() if isinstance(found, Tensor) else None
+        if tensor is None or type(tensor.value) is not float or tensor.id is None:
+            return None
+        values.append(tensor.value)
+        if record.everything or tensor.id in record.seen:
+            ids[name] = tensor.id
+    plan = _plan(body, frozenset(ids))
+    if plan is None:
+        return None
+    length = len(plan.steps) + 2
+    budget = max(1, (interpreter.max_steps - interpreter.run.steps) // length + 1)
+    if record.max_entries is not None:
+        budget = min(budget, max(1, (record.max_entries - len(record.entries)) // length))
+    turns = islice(iterator, min(AT_A_TIME, budget))
+    failed, done, item, ends, saved = run(plan, turns, values)
+    interpreter.count(done * length)
+    if done:
+        outs: dict[str, int] = {}
+        if plan.count:
+            stretch: Any = Stretch(plan, saved, values, ids)
+            outs = stretch.outs
+            record.entries.append(
+                (stretch, stretch.last, tuple(ids.values()), (), None, PLAIN, ins, ()))
+            record.entries.stretched = True
+            if not record.everything:
+                record.seen.update(outs.values())
+        for (name, place), value in zip(
+                ((n, body.places[n]) for n in plan.bound), ends, strict=True):
+            made = Tensor(value, outs.get(name) or fresh_id())
+            interpreter.bind(name, made, place, "computed", local=local)
+            if local is None:
+                interpreter.run.last = name
+    if item is not None:
+        interpreter.bind_counter(body.variable, item, (ins[2], ins[3]), local)
+    if failed:
+        # This turn meets an edge of some operation: one operation at a time knows what to do.
+        body.failures += 1
+        return pc + 1
+    return pc - 1 if done else None
+
+
+def _plan(body: Body, tracked: frozenset[str]) -> Plan | None:
+    """The plan for these inputs on the record; None where the next turn would have others."""
+    plan = body.plans.get(tracked)
+    if plan is None:
+        assert body.steps is not None
+        on_record = {body.inputs[name] for name in tracked}
+        steps = []
+        for known in body.steps:
+            step = Step(known.var, known.op, known.operands, known.place)
+            step.tracked = any(o in on_record for o in step.operands)
+            if step.tracked:
+                on_record.add(step.var)
+            steps.append(step)
+        if any((body.bound[name] in on_record) != (name in tracked)
+               for name in body.inputs if name in body.bound):
+            return None
+        plan = body.plans[tracked] = Plan(steps, body.inputs, body.bound, tracked)
+    return plan
