@@ -22,7 +22,7 @@ PACKAGE = ROOT / "gradcli"
 BASE = {"errors", "source"}
 OPS = {"ops"} | BASE
 ENGINE = {"tape", "sweeps"} | OPS
-LIBRARY = {"lang", "calculus"} | ENGINE
+LIBRARY = {"lang", "calculus", "execute"} | ENGINE
 BELOW = {
     "_version": set(),
     "errors": set(),
@@ -33,7 +33,8 @@ BELOW = {
     "sweeps": ENGINE,
     "finite": OPS,
     "calculus": ENGINE,
-    "lang": ENGINE | {"calculus"},
+    "execute": OPS | {"tape"},
+    "lang": ENGINE | {"calculus", "execute"},
     "program": LIBRARY,
     "explain": LIBRARY | {"program"},
     "answers": LIBRARY | {"program", "explain", "finite"},

@@ -106,10 +106,10 @@ def troubles(ask: Ask, run: Run, target: Target) -> list[Answer]:
     """
     tensors = tensors_of(target)
     finite = all(type(t.value) is float and t.value - t.value == 0.0 for t in tensors)
-    if finite and not run.notes:
+    hidden = run.shadows() if ask.verbose else []
+    if finite and not run.notes and not hidden:
         return []
     from gradcli.explain import notes
 
-    hidden = [notes.Note(*said) for said in run.notes
-              if ask.verbose or said[0] != "shadowed-operation"]
-    return [note(ask, n) for n in (*hidden, *notes.not_finite(run, tensors))]
+    said = [notes.Note(*told) for told in (*run.notes, *hidden)]
+    return [note(ask, n) for n in (*said, *notes.not_finite(run, tensors))]

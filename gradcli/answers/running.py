@@ -62,8 +62,8 @@ def run(ask: Ask, each: Callable[[Answer, bool], None] | None = None,
 def _notes(ask: Ask, found: Run) -> list[Answer]:
     from gradcli.explain.notes import Note
 
-    return [note(ask, Note(*said)) for said in dict.fromkeys(found.notes)
-            if ask.verbose or said[0] != "shadowed-operation"]
+    hidden = found.shadows() if ask.verbose else []
+    return [note(ask, Note(*said)) for said in dict.fromkeys((*found.notes, *hidden))]
 
 
 def _missing(value: Any) -> bool:

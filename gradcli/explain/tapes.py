@@ -12,9 +12,13 @@ from gradcli.tape.variable import Variable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
     from gradcli.errors import Span
     from gradcli.lang.file_tape import FileTape
     from gradcli.lang.run import Binding, Run
+    from gradcli.program import Program, Target
     from gradcli.tape.record import Entry, Segment
     from gradcli.tape.tensor import Tensor
 
@@ -34,10 +38,28 @@ def reasons(run: Run, tape: FileTape, binding: Binding, source: Tensor, target: 
         if missing is not None:
             found.append(_where(run, tape, missing, target))
     if own.isdisjoint(ids):
-        found.append(_unwatched(run, tape, binding, source))
+        # A trainable variable is watched when it is read: what else is wrong explains that too.
+        if not (found and binding.kind == "variable" and tape.watch_accessed):
+            found.append(_unwatched(run, tape, binding, source))
     elif not found and not own.isdisjoint(late):
         found.append(_late(tape, binding, history, own))
     return found
+
+
+def asked(program: Program, at: Mapping[str, Any], name: str | None, target: Target,
+          binding: Binding) -> list[Reason]:
+    """The causes of a None that the command line got from a tape of the file, by default the last
+    to close: the program runs again, keeping everything.
+    """
+    from gradcli.explain import none
+
+    run = program.logged_run(at)
+    tape = run.tapes[name] if name is not None else next(reversed(run.tapes.values()), None)
+    with run.record:
+        unnamed = target.name == program.unnamed() and target.name not in run.bindings
+        (again,) = program.targets(run, [] if unnamed else [target.name])
+        (source,) = program.sources(run, [binding.name])
+        return none.reasons(none.Question(program, at, run, again, source, False, tape))
 
 
 def _missing(history: Segment, window: Segment, ids: set[int], own: set[int], target: int
@@ -99,6 +121,9 @@ def _unwatched(run: Run, tape: FileTape, binding: Binding, source: Tensor) -> Re
             return Reason("source-not-watched-on-this-tape",
                           f"{name} is watched by `{other.name}`, not by `{tape.name}`",
                           tape.span, fix=fix)
+    if binding.kind == "variable":
+        return Reason("source-constant-unwatched", f"nothing in the block of `{tape.name}` reads"
+                      f" {name}, so it is not watched", tape.span, fix=fix)
     return Reason("source-constant-unwatched", f"{name} is no trainable variable and `{tape.name}`"
                   " does not watch it", binding.span if binding.span != (0, 0) else tape.span,
                   fix=fix)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gradcli.errors import Diagnostic, GradcliError, error
-from gradcli.lang.calls import NoGradient, as_tensor, call_operation, kind_of, no_operand
+from gradcli.lang.calls import as_tensor, call_operation, kind_of, no_operand
 from gradcli.lang.file_tape import FileTape
 from gradcli.lang.structures import is_number, spread
 from gradcli.ops import PUBLIC
@@ -142,11 +142,9 @@ def iterated(run: Interpreter, value: Any) -> Iterator[Any]:
         count: int | None = len(value)
     elif isinstance(value, dict):
         items, count = list(value), len(value)
-    elif value is None or isinstance(value, (str, NoGradient)) or not (
-            isinstance(value, Tensor) or hasattr(value, "__array_interface__")
-            or type(value) in (float, int, bool)):
-        raise error("E0317", "there is nothing to go over", help="such as range(10), a list or a"
-                    " tensor")
+    elif not is_number(value) or isinstance(value_of(value), str):
+        raise error("E0317", "there is nothing to go over",
+                    help="give range(10), a list or a tensor")
     else:
         shape = core_shape(value)
         if not shape:

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from gradcli.errors import Diagnostic, GradcliError, error
 from gradcli.lang import code as c
-from gradcli.lang.blocks import entered, iterated
 from gradcli.lang.calls import (
     MissingGradient,
     NoGradient,
@@ -21,10 +20,6 @@ from gradcli.lang.calls import (
     call_operation,
 )
 from gradcli.lang.declare import declared
-from gradcli.lang.expectations import checked
-from gradcli.lang.loops import stretched
-from gradcli.lang.methods import call_method
-from gradcli.lang.rules import custom_call
 from gradcli.lang.run import Run
 from gradcli.lang.structures import attribute, bound, is_number, item, literal, truth
 from gradcli.lang.verbs import VERBS, prime
@@ -33,9 +28,7 @@ from gradcli.ops.kinds import EDGE, UNREGISTERED
 from gradcli.ops.lazy import quiet
 from gradcli.ops.shapes import index as index_op
 from gradcli.tape import record as records
-from gradcli.tape.custom import give_rule
 from gradcli.tape.operators import PLAIN
-from gradcli.tape.pruning import prune
 from gradcli.tape.record import fresh_id
 from gradcli.tape.tensor import Tensor, core_shape, leaf
 from gradcli.tape.variable import Variable
@@ -188,11 +181,15 @@ class Interpreter:
     def _call_custom(self, function: Function, args: dict[str, Any],
                      around: Mapping[str, Any] | None) -> Any:
         """A call of a function with @custom_gradient."""
+        from gradcli.lang.rules import custom_call
+
         with quiet():
             return custom_call(self, function, args, around)
 
     def _register(self, rule: Function, around: Mapping[str, Any] | None) -> None:
         """@gradient_of(op): the rule holds for this run. Raises E0201 or E0506."""
+        from gradcli.tape.custom import give_rule
+
         op = PUBLIC.get(rule.operation)
         if op is None:
             raise error("E0201", f"unknown operation `{rule.operation}`", rule.decorated,
@@ -235,6 +232,7 @@ class Interpreter:
         short = not record.accumulators and not record.paused
         everything = record.everything
         rebound = self.rebound
+        body_of: Any = None
         while True:
             if pc == end:
                 if not frames:
@@ -322,7 +320,7 @@ class Interpreter:
                     named = {k: pop() for k in reversed(keywords)} if keywords else {}
                     args_ = stack[len(stack) - count:]
                     del stack[len(stack) - count:]
-                    op_ = PUBLIC.get(name)
+                    op_ = None if name in VERBS else PUBLIC.get(name)
                     if op_ is None:
                         push(self._verb(name, args_, named))
                     else:
@@ -366,7 +364,9 @@ class Interpreter:
                     local[arg] = self._local_value(value)
             elif opcode == c.NEXT:
                 if short and self.run.branches is None and not record.checking:
-                    follow = stretched(self, ins, code, pc, stack[-1], local)
+                    if body_of is None:
+                        from gradcli.lang.loops import stretched as body_of
+                    follow = body_of(self, ins, code, pc, stack[-1], local)
                     if follow is not None:
                         pc = follow
                         continue
@@ -437,6 +437,8 @@ class Interpreter:
             else:
                 self.at = record.place = ins
                 if opcode == c.ENTER:
+                    from gradcli.lang.blocks import entered
+
                     opened.append(entered(self, arg, stack, local))
                 elif opcode == c.EXIT:
                     self._close(opened, 1)
@@ -474,6 +476,8 @@ class Interpreter:
     def _prune(self, stack: Sequence[Any], frames: Sequence[tuple[Any, ...]],
                local: dict[str, Any] | None) -> None:
         """Let go of the entries that no live value goes back to."""
+        from gradcli.tape.pruning import prune
+
         live = [stack, self.scope, local, [frame[2] for frame in frames],
                 [b.value for bindings in self.run.bindings.values() for b in bindings],
                 list(self.run.results.values()), self.run.started,
@@ -514,6 +518,8 @@ class Interpreter:
             named = {k: stack.pop() for k in reversed(keywords)}
             args = stack[len(stack) - count:]
             del stack[len(stack) - count:]
+            from gradcli.lang.methods import call_method
+
             stack.append(call_method(self, stack.pop(), name, args, named))
         elif opcode == c.NUMPY:
             name, count, keywords = arg
@@ -522,8 +528,12 @@ class Interpreter:
             del stack[len(stack) - count:]
             stack.append(call_numpy(name, args, named))
         elif opcode == c.ITERATE:
+            from gradcli.lang.blocks import iterated
+
             stack.append(iterated(self, stack.pop()))
         elif opcode == c.EXPECT:
+            from gradcli.lang.expectations import checked
+
             names = arg.attributes
             given = stack[len(stack) - len(names):]
             del stack[len(stack) - len(names):]
@@ -544,11 +554,7 @@ class Interpreter:
         elif opcode == c.DEFINE and local is not None:
             local[arg.name + "()"] = arg
         elif opcode == c.DEFINE:
-            if arg.name in PUBLIC or arg.name in VERBS:
-                self.run.notes.append((
-                    "shadowed-operation",
-                    f"`{arg.name}` is a function of this file, not the operation",
-                    (arg.start, arg.end)))
+            self.run.defined.setdefault(arg.name, (arg.start, arg.end))
             self.run.functions[arg.name] = arg
         else:
             raise AssertionError(opcode)

@@ -195,7 +195,7 @@ def _jvp(run: Interpreter, accumulator: Any, given: list[Any], named: Mapping[st
 
 
 def _read_value(run: Interpreter, variable: Any, given: list[Any], named: Mapping[str, Any]) -> Any:
-    return variable.read_value()
+    return leaf(variable.value) if variable.dtype == "string" else variable.read_value()
 
 
 OF_VARIABLE: dict[str, tuple[Method, tuple[str, ...], int]] = {

@@ -48,11 +48,7 @@ class Names:
         self.inputs = {
             name: span for name, span in self.reads.items()
             if name not in self.bound and name not in CONSTANTS
-            and name not in self.functions and name not in PUBLIC and name not in VERBS}
-        for name, span in self.reads.items():
-            # A name of an operation that is read as a value is an input like any other.
-            if name in PUBLIC and name not in self.bound and name not in self.functions:
-                self.inputs[name] = span
+            and name not in self.functions and name not in VERBS}
 
     def _scan(self, code: Code, outer: frozenset[str] | None) -> None:
         """outer: in a function, the names that are its own or of those around it."""
@@ -98,7 +94,7 @@ class Names:
         found = [
             self._unknown_function(name, span, source, given)
             for name, span, local in self.calls
-            if name not in self.functions and name not in PUBLIC and name not in VERBS
+            if name not in self.functions and name not in VERBS and name not in PUBLIC
             and not (local and name + "()" in local)]
         for name, span in self.early.items():
             if name in self.bound and name not in CONSTANTS and name not in given:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gradcli.ops import lookup
 from gradcli.tape.record import Record
 
 TYPE_CHECKING = False
@@ -63,7 +64,7 @@ class Run:
 
     record: what ran. bindings: name to its bindings in order; inputs and variables included.
     results: place to the value of each expression that stood alone, in order. functions: those of
-    the file. registered: operations with a gradient from the file. tapes: name to the newest tape
+    the file; defined: their places. registered: operations with a gradient from the file. tapes: name to the newest tape
     of that name, in the order in which they closed. variables: name to the newest variable. prints,
     expects: those executed. notes: (code, message, span). last: the name bound last, or None if an
     expression came last. branches: on request, per condition its (span, value, tensors named where
@@ -73,7 +74,7 @@ class Run:
     """
 
     __slots__ = (
-        "bindings", "branches", "expects", "functions", "held", "last", "notes", "on_tape",
+        "bindings", "branches", "defined", "expects", "functions", "held", "last", "notes", "on_tape",
         "prints", "record", "registered", "results", "started", "steps", "tapes", "variables",
         "watched")
 
@@ -82,6 +83,7 @@ class Run:
         self.bindings: dict[str, list[Binding]] = {}
         self.results: dict[Span, Any] = {}
         self.functions: dict[str, Function] = {}
+        self.defined: dict[str, Span] = {}
         self.registered: dict[str, Op] = {}
         self.tapes: dict[str, FileTape] = {}
         self.variables: dict[str, Variable] = {}
@@ -95,6 +97,11 @@ class Run:
         self.watched: set[int] = set()
         self.on_tape: set[int] | None = None
         self.held: dict[str, dict[str, int]] = {}
+
+    def shadows(self) -> list[tuple[str, str, Span]]:
+        """Notes on functions of the file that hide operations."""
+        return [("shadowed-operation", f"`{name}` is a function of this file, not the operation",
+                 span) for name, span in self.defined.items() if lookup(name) is not None]
 
     def add_result(self, value: Any, span: Span) -> None:
         """An expression stood alone; in a loop the newest value counts."""

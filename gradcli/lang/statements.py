@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from gradcli.errors import error
-from gradcli.lang.calls import NoGradient, as_tensor
+from gradcli.lang.calls import as_tensor
 from gradcli.lang.run import Printed
+from gradcli.lang.structures import is_number
 from gradcli.ops.shapes import whole
 from gradcli.tape.structure import flatten
-from gradcli.tape.tensor import Tensor, core_shape, leaf
+from gradcli.tape.tensor import Tensor, core_shape, leaf, value_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -61,7 +62,7 @@ def _items(value: Any) -> list[Any]:
         return list(value)
     if isinstance(value, dict):
         return list(value)
-    if value is None or isinstance(value, (str, NoGradient)):
+    if not is_number(value) or isinstance(value_of(value), str):
         raise error("E0317", "there is nothing to go over", help="give a list or a tensor")
     tensor = as_tensor(value)
     shape = core_shape(tensor)

@@ -57,8 +57,8 @@ def attribute(obj: Any, name: str) -> Any:
     """`A.T`, `A.shape` and their kin."""
     if isinstance(obj, (list, range)):
         obj = as_tensor(obj)
-    if not is_number(obj):
-        raise error("E0308", f"{kind_of(obj)} has no attribute `{name}`",
+    if not is_number(obj) or isinstance(value_of(obj), str):
+        raise error("E0308", f"{kind_of(value_of(obj))} has no attribute `{name}`",
                     help="use an index" if isinstance(obj, dict) else "ask a tensor for it")
     if name == "T":
         return transpose(obj)

@@ -10,8 +10,6 @@ from __future__ import annotations
 from gradcli import calculus
 from gradcli.errors import error
 from gradcli.lang.calls import NoGradient, as_tensor, call_operation, no_operand, operand
-from gradcli.lang.file_tape import on_tape_of
-from gradcli.lang.rules import custom_call
 from gradcli.lang.statements import STATEMENTS
 from gradcli.ops import PUBLIC
 from gradcli.ops.elementwise import positive
@@ -19,7 +17,6 @@ from gradcli.ops.shapes import index
 from gradcli.ops.values import is_array, is_float, zeros
 from gradcli.sweeps.reach import ancestry
 from gradcli.tape import record as records
-from gradcli.tape.gradient_tape import GradientTape
 from gradcli.tape.tensor import Tensor, core_shape, leaf, value_of
 from gradcli.tape.variable import Variable
 
@@ -31,6 +28,7 @@ if TYPE_CHECKING:
     from gradcli.lang.code import Function
     from gradcli.lang.interpreter import Interpreter
     from gradcli.ops.kinds import Op
+    from gradcli.tape.gradient_tape import GradientTape
     from gradcli.tape.record import Segment
 
     Verb = Callable[[Interpreter, list[Any], Mapping[str, Any]], Any]
@@ -99,7 +97,11 @@ class Window:
     @property
     def entries(self) -> Segment:
         """What there is now: taking a derivative adds to it."""
-        return records.current().history() if self.tape is None else on_tape_of(self.tape)
+        if self.tape is None:
+            return records.current().history()
+        from gradcli.lang.file_tape import on_tape_of
+
+        return on_tape_of(self.tape)
 
     @property
     def derived(self) -> Mapping[int, tuple[int, int]]:
@@ -115,6 +117,8 @@ def _window(name: str) -> Window:
     record = records.current()
     if record.everything:
         return Window(None)
+    from gradcli.tape.gradient_tape import GradientTape
+
     for tape in reversed(record.tapes):
         if isinstance(tape, GradientTape):
             return Window(tape)
@@ -247,7 +251,7 @@ def prime(run: Interpreter, name: str, order: int, points: list[Any],
           local: dict[str, Any] | None = None) -> Any:
     """`f''(x)`: the point becomes a value of its own, linked to x, and f is followed from there."""
     function = run.function(name, local)
-    op = PUBLIC.get(name)
+    op = PUBLIC.get(name) if function is None else None
     if function is None and op is None:
         raise error("E0201", f"unknown function `{name}`")
     count = len(function.parameters) if function is not None else len(op.parameters)  # type: ignore[union-attr]
@@ -261,6 +265,8 @@ def prime(run: Interpreter, name: str, order: int, points: list[Any],
     u = positive(x) if type(x) is Tensor else leaf(x)
     if records.current().everything:
         return _followed(run, function, op, u, order, Window(None), local)
+    from gradcli.tape.gradient_tape import GradientTape
+
     # The file's tapes need not watch the point: it has a tape of its own.
     with GradientTape(persistent=True) as tape:
         tape.watch(u)
@@ -273,6 +279,8 @@ def _followed(run: Interpreter, function: Function | None, op: Op | None, u: Ten
     if function is None:
         y = call_operation(op, [u], {})  # type: ignore[arg-type]
     elif function.decorator:
+        from gradcli.lang.rules import custom_call
+
         y = custom_call(run, function, {function.parameters[0]: u}, local)
     else:
         y = run.call(function, [u], local if function.block else None)

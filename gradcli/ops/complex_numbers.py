@@ -46,6 +46,7 @@ modulus = general(
     "modulus", "x", lambda g, ans, x: multiply(_wide(g, x), _direction(x, ans)),
     jvp=lambda ts, ans, x: real(multiply(conj(_direction(x, ans)), _given(ts))),
     arrays=lambda cores, x: np.abs(x), samples=REAL, holomorphic=False,
+    latex=r"\left|{0}\right|",
     kinks="at 0 the direction is 0", doc="the absolute value of complex numbers")
 angle = general(
     "angle", "x", lambda g, ans, x: multiply(_turned(g, x), _over_square(x)),

@@ -32,6 +32,7 @@ from __future__ import annotations
 
 from gradcli.errors import error
 from gradcli.ops.lazy import np, quiet
+from gradcli.ops.rows import INTERNAL, Rows
 from gradcli.ops.values import SCALAR_TYPES, broadcast_shape, check_bytes, dtype_of, plain
 
 TYPE_CHECKING = False
@@ -44,11 +45,14 @@ if TYPE_CHECKING:
 ELEMENTWISE, LINEAR, BILINEAR, GENERAL, FLAT, STOP, COMPOSITE, UNREGISTERED = (
     "elementwise", "linear", "bilinear", "general", "flat", "stop", "composite", "unregistered")
 
-TABLE: dict[str, Op] = {}
+TABLE = Rows()
 """Canonical name to operation, in order of definition."""
 
-NAMES: dict[str, Op] = {}
+NAMES = Rows()
 """Every name and alias to operation."""
+
+PUBLIC = Rows()
+"""Every name that a file can call."""
 
 INT64 = 2**63
 
@@ -142,8 +146,14 @@ class Op:
         self.smooth = all(self.edges)
         TABLE[name] = self
         for alias in (name, *self.aliases):
-            assert alias not in NAMES, alias
+            assert not dict.__contains__(NAMES, alias), alias
             NAMES[alias] = self
+            if name not in INTERNAL:
+                PUBLIC[alias] = self
+            if _FLOAT_NAMES and self.floats is not None:
+                _FLOAT_NAMES[alias] = self.floats
+            if _ARRAY_NAMES:
+                _ARRAY_NAMES[alias] = _on_arrays(self)
 
     def copy(self) -> Op:
         """A row of the same contents that is not in the table: it may be given other rules."""
@@ -282,7 +292,7 @@ def fast_rules(op: Op) -> tuple[Any, ...]:
 def edge_rule(op: Op, k: int) -> Callable[..., Any]:
     """Partial k bound to NumPy's functions, for `numpy.float64` arguments where floats raise."""
     if not _ARRAY_NAMES:
-        _ARRAY_NAMES.update((name, _on_arrays(row)) for name, row in NAMES.items())
+        _ARRAY_NAMES.update((name, _on_arrays(row)) for name, row in NAMES.known())
     bound = _bind(op.rules[k], _ARRAY_NAMES)
     assert callable(bound)
     return bound
@@ -308,7 +318,7 @@ _ARRAY_NAMES: dict[str, Any] = {}
 def _float_names() -> dict[str, Any]:
     if not _FLOAT_NAMES:
         _FLOAT_NAMES.update(
-            (name, op.floats) for name, op in NAMES.items() if op.floats is not None)
+            (name, op.floats) for name, op in NAMES.known() if op.floats is not None)
     return _FLOAT_NAMES
 
 

@@ -1,0 +1,90 @@
+"""The rows of the operation table by name, loaded as far as they are needed.
+
+Loading all modules of rows takes 7 ms, two thirds of what an empty Python needs to start, and most
+formulas use two of them. So a name that is not there yet loads the next modules until it is; who
+asks for all rows gets all of them.
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import ItemsView, Iterator, KeysView, ValuesView
+    from typing import Any
+
+    from gradcli.ops.kinds import Op
+
+    Base = dict[str, Op]
+else:
+    Base = dict
+
+INTERNAL = frozenset((
+    "add_along_axis", "align", "cast_float", "cast_other", "cofactor", "cofactor_slope",
+    "contraction", "convolve", "convolve_input", "convolve_kernel", "det_sign", "eigh_packed",
+    "excess", "index", "inverse_gaps", "left_engine", "lowered_exponent", "modulus",
+    "one_minus_square", "overwrite", "pool_max", "pool_put", "pool_take", "put", "put_diagonal",
+    "qr_packed", "rebatch", "recurrence", "running_logsumexp", "running_place", "running_product",
+    "segment_largest", "segment_share", "segment_smallest", "shifted", "spread", "sum_batch",
+    "sum_to", "svd_packed", "unbatch"))
+"""Rows that only rules and the interpreter use: no file can call them, `gradcli ops` is silent."""
+
+LATER: list[str] = [
+    "nn", "special", "creation", "special_forms", "scans", "arrangement", "losses", "clipping",
+    "matrices", "systems", "decompositions", "singular_values", "matrix_functions", "selection",
+    "convolution"]
+"""Modules of rows that are loaded when a name asks for them, the commonest first."""
+
+
+def load_next() -> bool:
+    """Load one more module of rows; false if there is none."""
+    if not LATER:
+        return False
+    __import__(f"gradcli.ops.{LATER.pop(0)}")
+    return True
+
+
+class Rows(Base):
+    """Name to operation."""
+
+    def __missing__(self, name: str) -> Op:
+        while load_next():
+            if dict.__contains__(self, name):
+                return self[name]
+        raise KeyError(name)
+
+    def __contains__(self, name: object) -> bool:
+        return dict.__contains__(self, name) or self.get(name) is not None
+
+    def get(self, name: Any, default: Any = None) -> Any:
+        """The operation of this name, or `default`."""
+        try:
+            return self[name]
+        except (KeyError, TypeError):
+            return default
+
+    def known(self) -> ItemsView[str, Op]:
+        """What is loaded by now."""
+        return dict.items(self)
+
+    def _all(self) -> Rows:
+        while load_next():
+            pass
+        return self
+
+    def __iter__(self) -> Iterator[str]:
+        return dict.__iter__(self._all())
+
+    def __len__(self) -> int:
+        return dict.__len__(self._all())
+
+    def keys(self) -> KeysView[str]:  # type: ignore[override]
+        """All names."""
+        return dict.keys(self._all())
+
+    def values(self) -> ValuesView[Op]:  # type: ignore[override]
+        """All operations."""
+        return dict.values(self._all())
+
+    def items(self) -> ItemsView[str, Op]:  # type: ignore[override]
+        """All names with their operations."""
+        return dict.items(self._all())

@@ -1,0 +1,467 @@
+"""Every nesting of tapes, forward accumulators and custom gradients, to third order.
+
+Random programs are drawn from the operation table. Read by gradcli, each is a function of tensors;
+*levels* turn such a function into that of a directional derivative, each by another means: a tape,
+persistent or not, asked inside of its block or outside, with a seed, by its Jacobian, an accumulator,
+two tapes of which the outer one differentiates the cotangent. Any level may stand on any other, and
+between them the function may be wrapped into a custom gradient or recomputed.
+
+The witnesses share no code with gradcli: mpmath at 40 digits on the same program, complex steps in
+NumPy, differences of the level below, and jax where it is installed.
+Where a custom gradient has the rule of another function H than its value F, the expected derivatives
+are those of F(u0) + H(u) - H(u0), u0 being the value of u at the point: so too stop_gradient(u), u0.
+
+GRADCLI_NESTINGS=20 takes twenty times as many programs, and rows whose reference is slow.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import itertools
+import os
+import random
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import mpmath as mp
+import numpy as np
+import pytest
+from random_programs import RandomProgram, each
+from references import DIGITS, FUNCTIONS
+
+from gradcli import ForwardAccumulator, GradientTape, Variable, constant, ops
+from gradcli import custom_gradient, recompute_grad
+from gradcli.ops import TABLE
+from gradcli.ops.kinds import NAMES
+
+Function = Callable[[list[Any]], Any]
+Level = Callable[[Function, list[Any]], Function]
+
+MORE = int(os.environ.get("GRADCLI_NESTINGS", "1"))
+SHAPES: dict[str, tuple[int, ...]] = {"x": (), "v": (3,), "A": (2, 2)}
+SCALARS: dict[str, tuple[int, ...]] = {"x": (), "y": ()}
+
+# --- the programs ---------------------------------------------------------------------------------
+
+# Rows whose reference takes a tenth of a second at 40 digits.
+SLOW = ("ellipf", "ellipe_incomplete", "besselk", "besselke", "bessely")
+ROWS = [name for name in FUNCTIONS
+        if name in TABLE and TABLE[name].elementwise and (MORE > 1 or name not in SLOW)]
+# Value and slope in operations, and the same function in mpmath.
+CUSTOM: dict[str, tuple[Any, Any, Any]] = {
+    "sin": (ops.sin, ops.cos, mp.sin),
+    "exp": (ops.exp, ops.exp, mp.exp),
+    "tanh": (ops.tanh, lambda u: 1.0 - ops.tanh(u) * ops.tanh(u), mp.tanh),
+    "cube": (lambda u: u * u * u, lambda u: 3.0 * u * u, lambda u: u * u * u),
+    "atan": (ops.atan, lambda u: 1.0 / (1.0 + u * u), mp.atan),
+    "half": (lambda u: 0.5 * u, lambda u: 0.5, lambda u: u / 2),
+}
+
+
+class Program(RandomProgram):
+    """A random program with stop_gradient and custom gradients in it; `rows`: names of operations
+    that were used.
+    """
+
+    rows: set[str]
+
+    def __init__(self, seed: int, inputs: Mapping[str, tuple[int, ...]], length: int,
+                 names: Sequence[str] = ROWS, custom: bool = True) -> None:
+        self.custom = custom
+        self.rows = set()
+        super().__init__(seed, inputs, length, names)
+        self.code = compile(self.text, f"<program {seed}>", "exec")
+        names_ = list(inputs)
+        self.points = [self.at[n] for n in names_]
+        draw = np.random.default_rng(seed)
+        self.directions = [
+            [np.round(draw.uniform(-1, 1, np.shape(p)), 3)[()] for p in self.points]
+            for _ in range(3)]
+
+    def _elementwise(self) -> None:
+        what = self.draw.random() if self.custom else 1.0
+        if what < 0.1:
+            self._stopped()
+        elif what < 0.25:
+            self._custom()
+        elif what < 0.32:
+            self._custom_pair()
+        else:
+            self._row()
+
+    def _row(self) -> None:
+        op = TABLE[self.draw.choice(self.names)]
+        reference = FUNCTIONS[op.name]
+        texts: list[str] = []
+        meanings: list[Callable[[Any], Any]] = []
+        for k, (low, high) in enumerate(op.samples):
+            node = self._pick().name
+            if op.role(k) == "index":
+                number = max(1, round(high))
+                texts.append(str(float(number)))
+                meanings.append(lambda env, n=number: mp.mpf(n))  # type: ignore[misc]
+            elif op.role(k) == "condition":
+                texts.append(f"({node} > 0.125)")
+                meanings.append(lambda env, n=node: each(lambda v: v > 0.125, env[n]))  # type: ignore[misc]
+            else:
+                middle, half = round((low + high) / 2, 3), round((high - low) / 2, 3)
+                texts.append(f"({middle} + {half}*tanh({node}))")
+                meanings.append(lambda env, n=node, m=middle, h=half: each(  # type: ignore[misc]
+                    lambda v: mp.mpf(m) + mp.mpf(h) * mp.tanh(v), env[n]))
+        try:
+            np.broadcast_shapes(*[np.shape(m(self.env)) for m in meanings])
+        except ValueError:
+            return
+        if self._add(f"{op.name}({', '.join(texts)})",
+                     lambda env: each(reference, *[m(env) for m in meanings])):
+            self.rows.add(op.name)
+
+    def _stopped(self) -> None:
+        a, b = self._pick(), self._pick()
+        if not a.shape or not b.shape or a.shape == b.shape:
+            before = self.env[a.name]
+            self._add(f"stop_gradient({a.name})*{b.name}", lambda env: before * env[b.name])
+
+    def _custom(self) -> None:
+        node = self._pick().name
+        before = self.env[node]
+        value, rule = self.draw.choice(list(CUSTOM)), self.draw.choice(list(CUSTOM))
+        f, h = CUSTOM[value][2], CUSTOM[rule][2]
+        self._add(f"{value}_ruled_by_{rule}({node})", lambda env: each(
+            lambda u, u0: f(u0) + h(u) - h(u0), env[node], before))
+
+    def _custom_pair(self) -> None:
+        a = self._pick()
+        b = next((n for n in self.nodes if n.shape == a.shape and n is not a), a)
+        p, q = self.env[a.name], self.env[b.name]
+        if self.draw.random() < 0.5:
+            self._add(f"product({a.name}, {b.name})", lambda env: env[a.name] * env[b.name])
+        else:
+            self._add(f"sum_ruled_by_product({a.name}, {b.name})",
+                      lambda env: p + q - p * q + env[a.name] * env[b.name])
+
+    # --- what it is in gradcli, and in mpmath -----------------------------------------------------
+
+    def function(self, space: Mapping[str, Any]) -> Function:
+        """It, read with the operations of `space`: a list of inputs to the scalar `out`."""
+        def call(xs: list[Any]) -> Any:
+            env = {**space, **dict(zip(self.inputs, xs, strict=True))}
+            exec(self.code, env)
+            return env["out"]
+
+        return call
+
+    def along(self, orders: Sequence[int]) -> float:
+        """The mixed derivative: so many times along each of its directions."""
+        used = [k for k, order in enumerate(orders) if order]
+
+        def moved(*steps: Any) -> Any:
+            env = {}
+            for n, (name, value) in enumerate(self.at.items()):
+                point = value if isinstance(value, float) else np.frompyfunc(mp.mpf, 1, 1)(value)
+                for k, step in zip(used, steps, strict=True):
+                    point = point + np.frompyfunc(mp.mpf, 1, 1)(self.directions[k][n]) * step
+                env[name] = point
+            return self.evaluate(env)
+
+        with mp.workdps(DIGITS):
+            return float(mp.diff(moved, (0,) * len(used), tuple(orders[k] for k in used)))
+
+
+def ruled(value: Any, slope: Any) -> Any:
+    @custom_gradient
+    def f(u: Any) -> Any:
+        def grad(upstream: Any) -> Any:
+            return upstream * slope(u)
+
+        return value(u), grad
+
+    return f
+
+
+def pair(value: Any) -> Any:
+    @custom_gradient
+    def f(a: Any, b: Any) -> Any:
+        def grad(upstream: Any) -> Any:
+            return upstream * b, upstream * a
+
+        return value(a, b), grad
+
+    return f
+
+
+SPACE: dict[str, Any] = {
+    **NAMES, "true": True, "product": pair(ops.multiply), "sum_ruled_by_product": pair(ops.add),
+    **{f"{f}_ruled_by_{h}": ruled(CUSTOM[f][0], CUSTOM[h][1])
+       for f, h in itertools.product(CUSTOM, CUSTOM)}}
+
+
+# --- the levels -----------------------------------------------------------------------------------
+
+def dot(gradients: Sequence[Any], direction: Sequence[Any]) -> Any:
+    """<gradients, direction>; a missing gradient counts as 0."""
+    parts = [ops.sum(g * u) for g, u in zip(gradients, direction, strict=True) if g is not None]
+    return sum(parts[1:], parts[0]) if parts else constant(0.0)
+
+
+def watch(tape: GradientTape, xs: Sequence[Any]) -> None:
+    """Variables are watched when they are read."""
+    tape.watch([x for x in xs if not isinstance(x, Variable)])
+
+
+def by_tape(persistent: bool, inside: bool) -> Level:
+    def level(f: Function, u: list[Any]) -> Function:
+        def slope(xs: list[Any]) -> Any:
+            with GradientTape(persistent=persistent) as tape:
+                watch(tape, xs)
+                y = f(xs)
+                found = tape.gradient(y, xs) if inside else None
+            return dot(tape.gradient(y, xs) if found is None else found, u)
+
+        return slope
+
+    return level
+
+
+def asked_twice(f: Function, u: list[Any]) -> Function:
+    """A persistent tape that is asked for each source, re-entered, and holds two targets."""
+    def slope(xs: list[Any]) -> Any:
+        with GradientTape(persistent=True) as tape:
+            watch(tape, xs)
+            y = f(xs)
+        with tape:
+            z = 3.0 * y
+        return dot([tape.gradient([y, z], x) for x in xs], u) / 4.0
+
+    return slope
+
+
+def seeded(f: Function, u: list[Any]) -> Function:
+    def slope(xs: list[Any]) -> Any:
+        with GradientTape() as tape:
+            watch(tape, xs)
+            y = f(xs)
+            both = ops.stack([y, y])
+        named = tape.gradient({"y": both}, {k: x for k, x in enumerate(xs)},
+                              output_gradients={"y": constant([0.25, 0.75])})
+        return dot(list(named.values()), u)
+
+    return slope
+
+
+def by_jacobian(f: Function, u: list[Any]) -> Function:
+    def slope(xs: list[Any]) -> Any:
+        with GradientTape() as tape:
+            watch(tape, xs)
+            y = f(xs)
+            both = ops.stack([y, 2.0 * y])
+        found = tape.jacobian(both, xs)
+        rows = [[None if j is None else j[k] for j in found] for k in range(2)]
+        return (dot(rows[0], u) + 1.5 * dot(rows[1], u)) / 4.0
+
+    return slope
+
+
+def forward(f: Function, u: list[Any]) -> Function:
+    def slope(xs: list[Any]) -> Any:
+        with ForwardAccumulator(xs, u) as accumulator:
+            y = f(xs)
+        found = accumulator.jvp(y)
+        return constant(0.0) if found is None else found
+
+    return slope
+
+
+def forward_in_parts(f: Function, u: list[Any]) -> Function:
+    """One accumulator for each input, all open at once."""
+    def slope(xs: list[Any]) -> Any:
+        accumulators = [ForwardAccumulator(x, d) for x, d in zip(xs, u, strict=True)]
+        for accumulator in accumulators:
+            accumulator.__enter__()
+        try:
+            y = f(xs)
+        finally:
+            for accumulator in reversed(accumulators):
+                accumulator.__exit__()
+        return dot([a.jvp(y) for a in accumulators], [1.0] * len(xs))
+
+    return slope
+
+
+def through_the_cotangent(f: Function, u: list[Any]) -> Function:
+    """A tangent from two tapes: <u, gradient> is linear in the cotangent w, with slope <u, f'>."""
+    def slope(xs: list[Any]) -> Any:
+        w = constant(1.0)
+        with GradientTape() as outer:
+            outer.watch(w)
+            with GradientTape() as inner:
+                watch(inner, xs)
+                y = f(xs)
+            along = dot(inner.gradient(y, xs, output_gradients=w), u)
+        found = outer.gradient(along, w)
+        return constant(0.0) if found is None else found
+
+    return slope
+
+
+LEVELS: dict[str, Level] = {
+    "tape": by_tape(False, False), "tape asked inside": by_tape(False, True),
+    "persistent": by_tape(True, False), "persistent asked inside": by_tape(True, True),
+    "asked twice": asked_twice, "seeded": seeded, "jacobian": by_jacobian, "forward": forward,
+    "forward in parts": forward_in_parts, "through the cotangent": through_the_cotangent,
+}
+
+
+# Two or three orders at once.
+
+def flat(x: Any) -> Any:
+    return np.reshape(x, -1)
+
+
+def contracted(block: Any, *directions: Any) -> Any:
+    """A tensor of derivatives applied to one direction per source."""
+    weights = flat(directions[0])
+    for d in directions[1:]:
+        weights = np.multiply.outer(weights, flat(d))
+    return ops.sum(ops.reshape(block, shape=weights.shape) * weights)
+
+
+def one_tape_twice(f: Function, u: list[Any], v: list[Any]) -> Function:
+    def second(xs: list[Any]) -> Any:
+        with GradientTape(persistent=True) as tape:
+            watch(tape, xs)
+            along = dot(tape.gradient(f(xs), xs), u)
+        return dot(tape.gradient(along, xs), v)
+
+    return second
+
+
+def hessian_product(f: Function, u: list[Any], v: list[Any]) -> Function:
+    def second(xs: list[Any]) -> Any:
+        with GradientTape() as outer:
+            watch(outer, xs)
+            with GradientTape() as inner:
+                watch(inner, xs)
+                y = f(xs)
+            slopes = inner.gradient(y, xs, unconnected_gradients="zero")
+        return dot(outer.gradient(slopes, xs, output_gradients=[constant(d) for d in u]), v)
+
+    return second
+
+
+def jacobian_of_gradient(f: Function, u: list[Any], v: list[Any]) -> Function:
+    def second(xs: list[Any]) -> Any:
+        with GradientTape(persistent=True) as outer:
+            watch(outer, xs)
+            with GradientTape() as inner:
+                watch(inner, xs)
+                y = f(xs)
+            slopes = inner.gradient(y, xs)
+        total = constant(0.0)
+        for g, d in zip(slopes, u, strict=True):
+            if g is not None:
+                for block, e in zip(outer.jacobian(g, xs), v, strict=True):
+                    if block is not None:
+                        total = total + contracted(block, d, e)
+        return total
+
+    return second
+
+
+def forward_over_jacobian(f: Function, u: list[Any], v: list[Any]) -> Function:
+    def second(xs: list[Any]) -> Any:
+        with ForwardAccumulator(xs, v) as accumulator, GradientTape() as tape:
+            watch(tape, xs)
+            y = f(xs)
+            found = tape.jacobian(ops.reshape(y, shape=[1]), xs)
+        return dot([accumulator.jvp(j[0]) if False else
+                    None if j is None else _row(accumulator.jvp(j)) for j in found], u)
+
+    return second
+
+
+def _row(tangent: Any) -> Any:
+    return None if tangent is None else tangent[0]
+
+
+SECOND: dict[str, Callable[[Function, list[Any], list[Any]], Function]] = {
+    "one tape twice": one_tape_twice, "hessian product": hessian_product,
+    "jacobian of gradient": jacobian_of_gradient, "forward over jacobian": forward_over_jacobian}
+
+
+def jacobian_of_jacobian_of_gradient(f: Function, directions: Sequence[list[Any]]) -> Function:
+    def third(xs: list[Any]) -> Any:
+        u, v, w = directions
+        with GradientTape(persistent=True) as outer:
+            watch(outer, xs)
+            with GradientTape(persistent=True) as middle:
+                watch(middle, xs)
+                with GradientTape() as inner:
+                    watch(inner, xs)
+                    y = f(xs)
+                slopes = inner.gradient(y, xs)
+            blocks = [(d, e, block)
+                      for g, d in zip(slopes, u, strict=True) if g is not None
+                      for block, e in zip(middle.jacobian(g, xs), v, strict=True)
+                      if block is not None]
+        total = constant(0.0)
+        for d, e, block in blocks:
+            for cube, c in zip(outer.jacobian(block, xs), w, strict=True):
+                if cube is not None:
+                    total = total + contracted(cube, d, e, c)
+        return total
+
+    return third
+
+
+# What may stand between two levels without changing the function.
+
+def recomputed(f: Function) -> Function:
+    return lambda xs: recompute_grad(lambda *args: f(list(args)))(*xs)
+
+
+def customised(f: Function) -> Function:
+    """A custom gradient whose rule opens a tape of its own."""
+    @custom_gradient
+    def call(*xs: Any) -> Any:
+        def grad(upstream: Any) -> Any:
+            with GradientTape(watch_accessed_variables=False) as tape:
+                tape.watch(list(xs))
+                y = f(list(xs))
+            return [upstream * g for g in tape.gradient(y, list(xs), unconnected_gradients="zero")]
+
+        return f(list(xs)), grad
+
+    return lambda xs: call(*xs)
+
+
+BETWEEN: dict[str, Callable[[Function], Function]] = {
+    "": lambda f: f, "recomputed": recomputed, "customised": customised}
+
+
+def nested(program: Program, names: Sequence[str], between: Sequence[str]) -> Function:
+    """Levels by name, the innermost first, each on what stands between."""
+    f = program.function(SPACE)
+    for name, wrap, direction in zip(names, between, program.directions, strict=False):
+        f = LEVELS[name](BETWEEN[wrap](f), direction)
+    return f
+
+
+def build(seed: int) -> Program:
+    return Program(seed, SHAPES if seed % 2 else SCALARS, 7)
+
+
+def at(program: Program, seed: int) -> list[Any]:
+    kind: Any = Variable if seed % 4 > 1 else constant
+    return [kind(p) for p in program.points]
+
+
+def check(found: Any, expected: float, rel: float = 1e-9) -> None:
+    assert float(found) == pytest.approx(expected, rel=rel, abs=rel)
+
+
+# --- the tests ------------------------------------------------------------------------------------
+
+if __name__ == "__main__":
+    pass
