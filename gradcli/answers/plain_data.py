@@ -22,6 +22,9 @@ def data(value: Any) -> Any:
         return {k: data(v) for k, v in value.items()}
     if isinstance(value, list):
         return [data(v) for v in value]
+    if value.dtype.name == "float32":
+        # The shortest text that reads back as the same 32 bits: 0.1, not 0.10000000149011612.
+        return value.astype(str).astype(float).tolist()
     return value.tolist()
 
 

@@ -95,7 +95,8 @@ def of_missing(program: Program, at: Mapping[str, Any], run: Run, gap: NoGradien
     known = source.origin() if isinstance(source, Variable) else source
     kept = [b for bindings in run.bindings.values() for b in bindings
             if getattr(b.value, "id", None) == known.id]
-    binding = kept[0] if kept else Binding("the source", source, (0, 0), "computed")
+    binding = kept[0] if kept else run.named.get(
+        known.id or 0, Binding("the source", source, (0, 0), "computed"))
     maker = _maker(run, getattr(gap.target, "id", None))
     target = Target(name_of(gap.target, "the target"), gap.target,
                     _span(maker) if maker else (0, 0))
@@ -336,6 +337,10 @@ def _started_from(q: Question, ancestors: set[int]) -> Reason | None:
     for tensor, variable, span in q.run.started:
         if variable.id in ancestors and q.binding.value.id in calculus.ancestry(tensor.id):
             name = next((n for n, b in q.run.bindings.items() if b[0].value is variable), "it")
+            if ".assign" in q.program.source.text[span[0]:span[1]]:
+                return Reason(
+                    "path-state-write", f"{name} takes up {q.binding.name} by an assignment, which"
+                    " no tape records", span, fix="make a new tensor of it, without assign")
             return Reason(
                 "path-state-write", f"{name} takes its first value from {q.binding.name}, and is a"
                 " source of its own from there on", span, fix=f"bind it without var: {name} = ...")

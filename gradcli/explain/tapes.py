@@ -38,8 +38,8 @@ def reasons(run: Run, tape: FileTape, binding: Binding, source: Tensor, target: 
         if missing is not None:
             found.append(_where(run, tape, missing, target))
     if own.isdisjoint(ids):
-        # A trainable variable is watched when it is read: what else is wrong explains that too.
-        if not (found and binding.kind == "variable" and tape.watch_accessed):
+        # A trainable variable needs no watch: what it lacks is a read that was recorded.
+        if binding.kind != "variable" or not tape.watch_accessed:
             found.append(_unwatched(run, tape, binding, source))
     elif not found and not own.isdisjoint(late):
         found.append(_late(tape, binding, history, own))
@@ -69,7 +69,7 @@ def _missing(history: Segment, window: Segment, ids: set[int], own: set[int], ta
     wanted = {target}
     inside = {entry[OUT] for entry in window}
     for entry in reversed(history):
-        if entry[OUT] in wanted and entry[OUT] in reached:
+        if entry[OUT] in wanted and entry[OUT] in reached and entry[OUT] not in own:
             if entry[OUT] not in inside:
                 return entry
             wanted.update(i for i in entry[IDS] if i is not None)
@@ -121,6 +121,11 @@ def _unwatched(run: Run, tape: FileTape, binding: Binding, source: Tensor) -> Re
             return Reason("source-not-watched-on-this-tape",
                           f"{name} is watched by `{other.name}`, not by `{tape.name}`",
                           tape.span, fix=fix)
+    first = run.bindings.get(name)
+    if binding.kind == "computed" and first and first[0].kind == "variable":
+        return Reason("source-rebound", f"{name} was bound to a new value, which is no variable",
+                      binding.span, fix=f"{name}.assign(...) changes the variable",
+                      related=[(first[0].span, "the variable")])
     if binding.kind == "variable":
         return Reason("source-constant-unwatched", f"nothing in the block of `{tape.name}` reads"
                       f" {name}, so it is not watched", tape.span, fix=fix)

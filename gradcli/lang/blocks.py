@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gradcli.errors import Diagnostic, GradcliError, error
-from gradcli.lang.calls import as_tensor, call_operation, kind_of, no_operand
+from gradcli.lang.calls import as_tensor, call_operation, kind_of, no_operand, one_of
 from gradcli.lang.file_tape import FileTape
 from gradcli.lang.structures import is_number, spread
 from gradcli.ops import PUBLIC
@@ -40,10 +40,9 @@ def entered(run: Interpreter, block: Block, stack: list[Any], local: dict[str, A
     attributes = dict(zip(names, values, strict=True))
     for name, value in attributes.items():
         if name not in ATTRIBUTES[block.keyword]:
-            allowed = ", ".join(ATTRIBUTES[block.keyword]) or "none"
             raise GradcliError(Diagnostic(
                 "E0208", f"`{block.keyword}` has no attribute `{name}`",
-                span=block.spans.get(name), help=f"it has: {allowed}"))
+                span=block.spans.get(name), help=one_of(name, ATTRIBUTES[block.keyword])))
         if not isinstance(value, bool):
             raise GradcliError(Diagnostic(
                 "E0306", f"`{name}` is true or false", span=block.spans.get(name),
@@ -107,12 +106,14 @@ class _Open:
 
 def tape_named(run: Interpreter, block: Block, local: dict[str, Any] | None) -> FileTape:
     """The tape that a block names. Raises E0507 if there is none."""
-    found = (local or {}).get(block.name, run.scope.get(block.name))
+    names = {**run.scope, **(local or {})}
+    found = names.get(block.name)
     if not isinstance(found, FileTape):
-        what = "nothing has this name" if found is None else "this is no tape"
+        what = "this is no tape" if block.name in names else "nothing has this name"
+        known = [name for name, value in names.items() if isinstance(value, FileTape)]
         raise GradcliError(Diagnostic(
             "E0507", f"there is no tape `{block.name}` here", span=block.spans["name"], label=what,
-            help=f"open it first: tape {block.name}:"))
+            help=one_of(block.name, known) if known else f"open it first: tape {block.name}:"))
     return found
 
 

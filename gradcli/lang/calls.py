@@ -15,7 +15,7 @@ from gradcli.tape.tensor import Tensor, core_shape, value_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from typing import Any
 
 
@@ -161,6 +161,15 @@ def kind_of(value: Any) -> str:
     name = type(value).__name__
     return {"FileTape": "a tape", "ForwardAccumulator": "a forward accumulator", "str": "a text",
             "dict": "a dictionary", "list": "a list", "range": "a range"}.get(name, "a number")
+
+
+def one_of(name: str, names: Sequence[str]) -> str:
+    """Advice on a name that is not among those that there are: a similar one, or all of them."""
+    from gradcli.lang.names import nearest
+
+    near = nearest(name, names)
+    return f"did you mean `{near}`?" if near else f"write {' or '.join(names)}" if names else \
+        "leave it out"
 
 
 # Options that take a list of numbers; any other takes one value.

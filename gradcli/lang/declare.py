@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gradcli.errors import Diagnostic, GradcliError
-from gradcli.lang.calls import as_tensor
+from gradcli.lang.calls import as_tensor, one_of
 from gradcli.ops.values import DTYPES, cast, dtype_of, is_array, shape_of, show
 from gradcli.tape.tensor import Tensor, leaf, value_of
 from gradcli.tape.variable import Variable
@@ -29,9 +29,8 @@ def declared(run: Interpreter, d: Declaration, initial: Any, attributes: Mapping
     place = d.spans["name"]
     for name in attributes:
         if name not in ATTRIBUTES[d.keyword]:
-            allowed = ", ".join(ATTRIBUTES[d.keyword]) or "none"
-            raise _at(d.spans.get(name, place), "E0208",
-                      f"`{d.keyword}` has no attribute `{name}`", f"it has: {allowed}")
+            raise _at(d.spans.get(name, place), "E0208", f"`{d.keyword}` has no attribute `{name}`",
+                      one_of(name, ATTRIBUTES[d.keyword]))
     given = d.name in run.given and d.keyword != "const"
     value = run.given[d.name] if given else value_of(initial)
     if value is None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gradcli.errors import Diagnostic, GradcliError, error
-from gradcli.lang.calls import NoGradient, call_operation
+from gradcli.lang.calls import NoGradient, call_operation, one_of
 from gradcli.lang.run import Expect
 from gradcli.lang.structures import is_number, truth
 from gradcli.ops import PUBLIC
@@ -35,7 +35,7 @@ def checked(expectation: Expectation, operands: Sequence[Any], attributes: Mappi
             raise GradcliError(Diagnostic(
                 "E0208", f"this `expect` has no attribute `{name}`",
                 span=expectation.spans.get(name),
-                help=f"it has: {', '.join(allowed) or 'none'}; rtol and atol belong to ~="))
+                help=one_of(name, allowed) if allowed else "rtol and atol belong to ~="))
     if not expectation.operator:
         value = _settled(operands[0])
         return Expect(span, truth(value), value, None)

@@ -124,6 +124,10 @@ class Interpreter:
         found: list[Diagnostic] = []
         with self.run.record:
             for statement in statements:
+                if found and _goes_on(statement.code):
+                    # What follows an error is run for its own errors only: a loop is too much.
+                    self._poison(statement.names)
+                    continue
                 self.nested = 0
                 try:
                     self.evaluate(statement.code, None)
@@ -132,6 +136,7 @@ class Interpreter:
                 except GradcliError as problem:
                     found.extend(self._placed(problem))
                     self._poison(statement.names)
+                    self.output = _nowhere
                     if problem.code in ("E0401", "E0402"):
                         break
         if found:
@@ -670,6 +675,15 @@ class Interpreter:
             stack.append(item(obj, parts, values))
         else:
             stack.append(call_operation(index_op, [obj, *values], {"pattern": tuple(parts)}))
+
+
+def _goes_on(code: Code) -> bool:
+    """Whether there is a loop."""
+    return any(ins[0] == c.ITERATE or (ins[0] == c.JUMP and ins[1] < 0) for ins in code)
+
+
+def _nowhere(printed: Printed) -> None:
+    """Where the output of a program goes that has failed."""
 
 
 def _count_of(n: int) -> str:

@@ -103,7 +103,7 @@ def _analyse(body: Body, interpreter: Interpreter, code: Code, pc: int, length: 
             del stack[len(stack) - count:]
             if all(type(o) is float for o in operands):
                 try:
-                    stack.append(op.floats(*operands))  # type: ignore[misc]
+                    stack.append(op.floats(*operands))
                 except EDGE:
                     return
                 continue

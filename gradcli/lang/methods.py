@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gradcli.errors import GradcliError, error
-from gradcli.lang.calls import NoGradient, as_tensor, kind_of, no_operand
+from gradcli.lang.calls import NoGradient, as_tensor, kind_of, no_operand, one_of
 from gradcli.lang.file_tape import FileTape
 from gradcli.lang.structures import is_number, spread
 from gradcli.ops import PUBLIC
@@ -38,9 +38,12 @@ def call_method(run: Interpreter, obj: Any, name: str, args: list[Any], named: M
                 method, parameters, required = found
                 return method(run, obj, _arranged(name, parameters, required, args, named), named)
             if kind is not Variable:
-                raise error("E0318", f"{what} has no method `{name}`",
-                            help=f"it has {', '.join(methods)}")
+                raise error("E0318", f"{what} has no method `{name}`", help=one_of(name, [*methods]))
     op = PUBLIC.get(name)
+    if isinstance(obj, Variable) and op is None and not any(
+            name in methods for methods in (OF_TAPE, OF_ACCUMULATOR)):
+        raise error("E0318", f"a variable has no method `{name}`",
+                    help=one_of(name, [*OF_VARIABLE]))
     if name in OF_VARIABLE:
         raise error("E0318", f"only a variable can be changed with `.{name}(...)`",
                     help="declare it with var, or bind the name again: x = ...")
@@ -57,8 +60,7 @@ def _arranged(name: str, parameters: tuple[str, ...], required: int, args: list[
     """All arguments in order, None for those left out."""
     for key in named:
         if key not in parameters:
-            raise error("E0208", f"`{name}` has no option `{key}`",
-                        help=f"it has {', '.join(parameters) or 'none'}")
+            raise error("E0208", f"`{name}` has no option `{key}`", help=one_of(key, parameters))
     given = [*args, *[None] * (len(parameters) - len(args))]
     missing = [p for k, p in enumerate(parameters[:required])
                if k >= len(args) and p not in named]

@@ -22,17 +22,23 @@ if TYPE_CHECKING:
     from gradcli.lang.code import Code, Declaration, Function, Instruction, Statement
 
 
+# Methods that only a tape has.
+OF_TAPE = frozenset((
+    "watch", "gradient", "jacobian", "batch_jacobian", "watched_variables", "reset"))
+
+
 class Names:
     """What one pass over a program finds.
 
     order: variables, inputs and other names in order of first appearance. inputs: name to the
     place of its first reading, for names that are read and never bound. declared: name to its
     declaration. bound: name to the place of its first binding. functions: those of the file.
-    tapes: whether the file opens tapes of its own.
+    tapes: whether the file opens tapes of its own. objects: where a method's object begins, to the
+    name of the method.
     """
 
-    __slots__ = ("bound", "calls", "declared", "early", "functions", "inputs", "order", "reads",
-                 "tapes")
+    __slots__ = ("bound", "calls", "declared", "early", "functions", "inputs", "objects", "order",
+                 "reads", "tapes")
 
     def __init__(self, statements: Sequence[Statement]) -> None:
         self.order: dict[str, None] = {}
@@ -42,6 +48,7 @@ class Names:
         self.functions: dict[str, Function] = {}
         self.calls: list[tuple[str, Span, frozenset[str] | None]] = []
         self.early: dict[str, Span] = {}
+        self.objects: dict[int, str] = {}
         self.tapes = False
         for statement in statements:
             self._scan(statement.code, None)
@@ -66,6 +73,8 @@ class Names:
             elif opcode == c.DECLARE and local is None:
                 self._bind(arg.name, arg.spans["name"])
                 self.declared.setdefault(arg.name, arg)
+            elif opcode == c.METHOD:
+                self.objects.setdefault(start, arg[0])
             elif opcode in (c.CALL, c.PRIME):
                 self.calls.append((arg[0], (start, start + len(arg[0])), outer))
             elif opcode == c.DEFINE:
@@ -106,6 +115,13 @@ class Names:
         found.extend(self._bad_values(source, given))
         missing = [name for name in self.inputs if name not in given
                    and not self._declared_default(name)]
+        for name in list(missing):
+            method = self.objects.get(self.inputs[name][0])
+            if method in OF_TAPE:
+                missing.remove(name)
+                found.append(Diagnostic(
+                    "E0507", f"there is no tape `{name}`", span=self.inputs[name], source=source,
+                    help=f"open it before the lines it shall record: tape {name}:"))
         missing += [name for name, d in self.declared.items()
                     if not d.has_value and name not in given and name not in missing]
         if missing:

@@ -74,7 +74,8 @@ class Run:
     """
 
     __slots__ = (
-        "bindings", "branches", "defined", "expects", "functions", "held", "last", "notes", "on_tape",
+        "bindings", "branches", "defined", "expects", "functions", "held", "last", "named",
+        "notes", "on_tape",
         "prints", "record", "registered", "results", "started", "steps", "tapes", "variables",
         "watched")
 
@@ -97,6 +98,8 @@ class Run:
         self.watched: set[int] = set()
         self.on_tape: set[int] | None = None
         self.held: dict[str, dict[str, int]] = {}
+        # With `branches`: id to the binding that named it, those that a loop replaced as well.
+        self.named: dict[int, Binding] = {}
 
     def shadows(self) -> list[tuple[str, str, Span]]:
         """Notes on functions of the file that hide operations."""
@@ -114,6 +117,8 @@ class Run:
         """A name was bound. Bound again in the same place, as in a loop, the newest value counts,
         but for the very first.
         """
+        if self.branches is not None and getattr(value, "id", None) is not None:
+            self.named.setdefault(value.id, Binding(name, value, span, kind, declaration))
         bindings = self.bindings.get(name)
         if bindings is None:
             self.bindings[name] = [Binding(name, value, span, kind, declaration)]

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from gradcli.errors import error
 from gradcli.ops.elementwise import where
+from gradcli.ops.given import array_of, kind_of, one_number
 from gradcli.ops.kinds import composite, linear
 from gradcli.ops.lazy import np
-from gradcli.ops.selection import array_of, kind_of, one_number
 from gradcli.ops.shapes import (
     broadcast_to,
     expand_dims_at,

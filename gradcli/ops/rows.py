@@ -30,7 +30,8 @@ INTERNAL = frozenset((
 
 LATER: list[str] = [
     "nn", "special", "creation", "special_forms", "scans", "arrangement", "losses", "clipping",
-    "matrices", "systems", "decompositions", "singular_values", "matrix_functions", "selection",
+    "matrices", "systems", "decompositions", "singular_values", "matrix_functions", "gathering",
+    "ordering", "masks", "segments", "counting",
     "convolution"]
 """Modules of rows that are loaded when a name asks for them, the commonest first."""
 

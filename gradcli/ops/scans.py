@@ -10,10 +10,12 @@ import math
 
 from gradcli.errors import error
 from gradcli.ops.elementwise import multiply, subtract
+from gradcli.ops.gathering import add_along_axis, take_along_axis
+from gradcli.ops.given import kind_of, number_of
 from gradcli.ops.kinds import composite, general, linear
 from gradcli.ops.lazy import np
 from gradcli.ops.nn import sigmoid
-from gradcli.ops.selection import add_along_axis, kind_of, number_of, running_place, take_along_axis
+from gradcli.ops.ordering import running_place
 from gradcli.ops.shapes import index, negative_axis, whole
 from gradcli.ops.values import shape_of
 

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from gradcli.errors import GradcliError, error
 from gradcli.ops import lookup
+from gradcli.ops.discrete import cast_float
 from gradcli.ops.kinds import GENERAL, UNREGISTERED, Op
 from gradcli.ops.lazy import np
 from gradcli.ops.shapes import index, rebatch, reshape, stack, unbatch
-from gradcli.ops.values import SCALAR_TYPES, is_float, shape_of, show
+from gradcli.ops.values import SCALAR_TYPES, dtype_of, is_float, shape_of, show
 from gradcli.tape import record as records
 from gradcli.tape.record import fresh_id
 from gradcli.tape.structure import flatten, like
@@ -67,42 +68,46 @@ def record_custom(name: str, args: Sequence[Tensor], outputs: Sequence[Tensor],
     if not smooth:
         return [leaf(out.value) for out in outputs]
     shapes = [out.shape for out in smooth]
+    dtypes = [str(out.dtype) for out in smooth]
     packed = smooth[0].value if len(smooth) == 1 else np.concatenate(
         [np.reshape(out.value, -1) for out in smooth])
     made = Tensor(packed, fresh_id())
-    op: Any = CustomOp(name, _rule(name, rule, [is_float(o.value) for o in outputs], shapes, args))
+    op: Any = CustomOp(name, _rule(
+        name, rule, [is_float(o.value) for o in outputs], shapes, dtypes, args))
     record = records.current()
     ids = tuple([a.id for a in args])
     if record.accumulators or record.wants(ids):
         put_down(record, op, made, ids, [a.value for a in args], {}, ())
-    parts = iter([made] if len(smooth) == 1 else _unpacked(made, shapes))
+    parts = iter([made] if len(smooth) == 1 else _unpacked(made, shapes, dtypes))
     return [next(parts) if is_float(out.value) else leaf(out.value) for out in outputs]
 
 
-def _unpacked(packed: Any, shapes: Sequence[Shape]) -> list[Any]:
+def _unpacked(packed: Any, shapes: Sequence[Shape], dtypes: Sequence[str]) -> list[Any]:
     parts = []
     start = 0
-    for shape in shapes:
+    for shape, dtype in zip(shapes, dtypes, strict=True):
         n = 1
         for length in shape:
             n *= length
-        piece = index(packed, pattern=(slice(start, start + n),))
-        parts.append(reshape(piece, shape=shape))
+        piece = reshape(index(packed, pattern=(slice(start, start + n),)), shape=shape)
+        parts.append(piece if dtype_of(value_of(piece)) == dtype else cast_float(
+            piece, dtype=dtype))
         start += n
     return parts
 
 
 def _rule(name: str, rule: Callable[..., Sequence[Any]], smooth: Sequence[bool],
-          shapes: Sequence[Shape], args: Sequence[Tensor]) -> Callable[..., Sequence[Any]]:
+          shapes: Sequence[Shape], dtypes: Sequence[str], args: Sequence[Tensor]
+          ) -> Callable[..., Sequence[Any]]:
     """The user's rule as the sweeps call it: one packed cotangent, maybe with seed axes."""
     wanted = [a.shape for a in args]
 
     def of_one(g: Any) -> list[Any]:
-        parts = iter([g] if len(shapes) == 1 else _unpacked(g, shapes))
+        parts = iter([g] if len(shapes) == 1 else _unpacked(g, shapes, dtypes))
         upstream = [
             next(parts) if is_smooth else leaf(0.0) for is_smooth in smooth]
         return [_checked(name, k, c, shape) for k, (c, shape) in enumerate(
-            zip(rule(*upstream), wanted, strict=True))]
+            zip(_strictly(rule, upstream), wanted, strict=True))]
 
     def of_all(g: Any, ans: Any, *xs: Any, **attributes: Any) -> Sequence[Any]:
         recorded = isinstance(ans, Tensor) and ans.id is not None
@@ -127,13 +132,25 @@ def _rule(name: str, rule: Callable[..., Sequence[Any]], smooth: Sequence[bool],
     return of_all
 
 
+def _strictly(rule: Callable[..., Any], arguments: Sequence[Any]) -> Any:
+    """A user's rule, in which types mix as little as elsewhere."""
+    record = records.current()
+    in_rules, record.in_rules = record.in_rules, False
+    try:
+        return rule(*arguments)
+    finally:
+        record.in_rules = in_rules
+
+
 def _checked(name: str, k: int, gradient: Any, shape: Shape) -> Any:
     """Raises E0314 for a gradient that has not the argument's shape."""
     if gradient is None:
         return None
     try:
         c = operand(gradient)
-    except GradcliError:
+        if isinstance(c, str):
+            raise TypeError
+    except (GradcliError, TypeError, ValueError):
         raise error("E0314", f"the gradient that `{name}` gives for argument {k + 1} is"
                     f" {gradient!r:.40}, no tensor", help="return a tensor of the argument's shape"
                     ) from None
@@ -174,27 +191,24 @@ def custom_gradient(f: Callable[..., Any]) -> Callable[..., Any]:
     `f(*args)` returns its value, or several, and a function of one upstream gradient per value
     that returns one gradient per argument (None: none). Where f reads trainable variables, that
     function takes `variables=` as well and returns (gradients of the arguments, gradients of the
-    variables). Unlike TensorFlow's, it applies to keyword arguments too. Calls raise E0316 for what
-    is no such pair, E0314 for a wrong number or shape of gradients.
+    variables). Unlike TensorFlow's, it applies to keyword arguments too; a number given to a
+    keyword-only parameter is an option, which has no gradient. Calls raise E0316 for what is no
+    such pair, E0314 for a wrong number or shape of gradients.
     """
     name = getattr(f, "__name__", "custom")
 
     def call(*args: Any, **keywords: Any) -> Any:
-        if keywords:
-            from inspect import signature
-
-            bound = signature(f).bind(*args, **keywords)
-            bound.apply_defaults()
-            args = bound.args
+        args, options = _bound(f, args, keywords) if keywords else (args, {})
         given = [_argument(a) for a in flatten(args)]
-        inside = like(args, given)
+        given += [a.read() if isinstance(a, Tensor) else a for a in flatten(options)]
+        inside, named = like((args, options), given)
         tensors = [a for a in given if isinstance(a, Tensor)]
-        variables = [a for a in flatten(args) if isinstance(a, Variable)]
+        variables = [a for a in flatten((args, options)) if isinstance(a, Variable)]
         record = records.current()
         watcher = _Watcher(variables)
         record.readers.append(watcher)
         try:
-            answer = f(*inside)
+            answer = f(*inside, **named)
         finally:
             record.readers.remove(watcher)
         try:
@@ -212,6 +226,25 @@ def custom_gradient(f: Callable[..., Any]) -> Callable[..., Any]:
     call.__name__ = name
     call.__doc__ = f.__doc__
     return call
+
+
+def _bound(f: Callable[..., Any], args: tuple[Any, ...], keywords: dict[str, Any]
+           ) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """A call's arguments by position, and those of keyword-only parameters, of which only tensors
+    are arguments; defaults only where a later parameter was given.
+    """
+    from inspect import signature
+
+    bound = signature(f).bind(*args, **keywords)
+    left: dict[str, Any] = {}
+    for name, parameter in bound.signature.parameters.items():
+        if parameter.kind == parameter.POSITIONAL_OR_KEYWORD:
+            if name not in bound.arguments:
+                left[name] = parameter.default
+            else:
+                bound.arguments.update(left)
+                left = {}
+    return bound.args, bound.kwargs
 
 
 def _argument(value: Any) -> Any:
@@ -295,7 +328,7 @@ def give_rule(op: Op, rule: Callable[..., Any]) -> None:
     count = len(op.parameters)
 
     def parts(g: Any, ans: Any, *xs: Any, **attributes: Any) -> list[Any]:
-        found = rule(g, *xs)
+        found = _strictly(rule, [g, *xs])
         found = list(found) if isinstance(found, (list, tuple)) else [found]
         if len(found) != count:
             raise error("E0314", f"the gradient of `{op.name}` gave {len(found)} gradients for"

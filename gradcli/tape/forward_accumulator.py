@@ -29,7 +29,7 @@ class ForwardAccumulator:
 
     primals: tensors or variables, or a structure of them. tangents: the direction, in the same
     structure and shapes. Raises E0310 (no tensor, the same primal twice), E0313 (structures
-    differ), E0301 (shapes differ).
+    differ), E0301 (shapes differ), E0302 (types differ).
     """
 
     __slots__ = ("_outer", "_record", "_tapes", "constants", "recording", "tangents")
@@ -59,6 +59,9 @@ class ForwardAccumulator:
             if core_shape(v) != primal.shape:
                 raise error("E0301", f"the tangent has shape {show(core_shape(v))}, the primal"
                             f" {show(primal.shape)}", help="give a tangent of the primal's shape")
+            if is_float(primal.value) and v.dtype != primal.dtype:
+                raise error("E0302", f"the tangent is {v.dtype}, the primal {primal.dtype}",
+                            help=f'cast it: cast(..., "{primal.dtype}")')
             if primal.id is not None and is_float(primal.value):
                 self.tangents[primal.id] = v
 

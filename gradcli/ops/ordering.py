@@ -1,0 +1,239 @@
+"""Elements by rank: sort, top_k, quantiles. Ties go to the first index."""
+
+from __future__ import annotations
+
+from gradcli.errors import error
+from gradcli.ops.discrete import cast_other, isnan
+from gradcli.ops.elementwise import multiply, where
+from gradcli.ops.gathering import add_along_axis, take_along_axis
+from gradcli.ops.given import array_of, element_count, number_of, whole_from
+from gradcli.ops.kinds import composite, general, stop, unregistered
+from gradcli.ops.lazy import np
+from gradcli.ops.shapes import (
+    expand_dims_at,
+    index,
+    lead,
+    negative_axes,
+    negative_axis,
+    reshape,
+    stack,
+    transpose,
+    whole,
+)
+from gradcli.ops.values import (
+    is_float,
+    shape_of,
+    show,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    from gradcli.ops.values import Shape
+
+REAL = ((-3.0, 3.0),)
+PLACES = ((0.0, 3.0),)
+
+
+SORT = {"axis": -1, "descending": False, "direction": None}
+
+
+def _sort_prepare(shapes: Sequence[Shape], axis: Any, descending: Any, direction: Any
+                  ) -> dict[str, Any]:
+    down = bool(number_of(descending))
+    if direction is not None:
+        word = direction.lower() if isinstance(direction, str) else direction
+        if word not in ("ascending", "descending"):
+            raise error("E0404", f"there is no sort direction {direction!r}",
+                        help='"ascending" or "descending"')
+        down = word == "descending"
+    return {"axis": negative_axis(axis, len(shapes[0])), "descending": down, "direction": None}
+
+
+def _order(x: Any, axis: int, descending: bool) -> Any:
+    """Stable both ways: equal elements keep their order. NaN counts as the largest."""
+    if not descending:
+        return np.argsort(x, axis=axis, kind="stable")
+    back = np.argsort(np.flip(x, axis), axis=axis, kind="stable")
+    return np.flip(np.shape(x)[axis] - 1 - back, axis)
+
+
+def _ties(ans: Any, x: Any, axis: int, descending: bool, direction: None) -> Any:
+    lines = np.moveaxis(ans, axis, 0)
+    return lines[1:] == lines[:-1]
+
+
+argsort = stop(
+    "argsort", "x", attributes=SORT, prepare=_sort_prepare, samples=REAL,
+    arrays=lambda cores, x, axis, descending, direction: _order(x, axis, descending),
+    substitute="sort({0}), whose elements have derivatives",
+    doc="the indices that sort x along an axis; ties keep their order")
+sort = general(
+    "sort", "x",
+    lambda g, ans, x, axis, descending, direction: add_along_axis(
+        g, argsort(x, axis=axis, descending=descending), axis=axis, length=shape_of(x)[axis]),
+    jvp=lambda tangents, ans, x, axis, descending, direction: take_along_axis(
+        tangents[0], argsort(x, axis=axis, descending=descending), axis=axis),
+    attributes=SORT, prepare=_sort_prepare, samples=REAL,
+    arrays=lambda cores, x, axis, descending, direction: np.take_along_axis(
+        np.asarray(x), _order(x, axis, descending), axis),
+    kink=_ties, kinks="ties keep their order",
+    doc='sorted along an axis, descending=true or direction="descending" from the largest')
+
+
+def _top_k(x: Any, k: Any = 1, sorted: Any = True) -> list[Any]:
+    shape = shape_of(x)
+    count = whole_from(k, 0, "top_k", "k")
+    negative_axis(-1, len(shape))
+    if count > shape[-1]:
+        raise error("E0404", f"`top_k` has no {count} largest of {shape[-1]} elements",
+                    help=f"use k={shape[-1]} or less")
+    pattern = (*(slice(None),) * (len(shape) - 1), slice(0, count))
+    return [index(sort(x, descending=True), pattern=pattern),
+            index(argsort(x, descending=True), pattern=pattern)]
+
+
+top_k = composite(
+    "top_k", "x", _top_k, attributes={"k": 1, "sorted": True}, samples=REAL,
+    kinks="ties: the first",
+    doc="the list of the k largest elements along the last axis and their indices")
+
+
+def _quantile(x: Any, q: Any = 0.5, axis: Any = None, keepdims: Any = False) -> Any:
+    return _ranked("quantile", x, array_of(q), axis, keepdims)
+
+
+def _percentile(x: Any, q: Any = 50.0, axis: Any = None, keepdims: Any = False) -> Any:
+    return _ranked("percentile", x, array_of(q) / 100.0, axis, keepdims)
+
+
+def _median(x: Any, axis: Any = None, keepdims: Any = False) -> Any:
+    return _ranked("median", x, np.asarray(0.5), axis, keepdims)
+
+
+def _ranked(name: str, x: Any, q: Any, axis: Any, keepdims: Any) -> Any:
+    """Between the two sorted elements nearest to rank q*(n - 1), as NumPy's `linear` does."""
+    if q.dtype.kind not in "iuf" or not ((q >= 0) & (q <= 1)).all():
+        raise error("E0404", f"`{name}` needs fractions between 0 and"
+                    f" {100 if name == 'percentile' else 1}", help=f"such as {name}(x, "
+                    f"{90 if name == 'percentile' else 0.9})")
+    if not is_float(number_of(x)):
+        x = cast_other(x, dtype="float64")
+    shape = shape_of(x)
+    rank = len(shape)
+    axes = negative_axes(axis, rank)
+    kept = [k - rank for k in range(rank) if k - rank not in axes]
+    outer = tuple(shape[k] for k in kept)
+    n = element_count([shape[a] for a in axes])
+    if not n:
+        raise error("E0404", f"`{name}` of no elements does not exist",
+                    help="give a tensor with at least one element")
+    lines = sort(reshape(transpose(x, axes=[*kept, *axes]), shape=(*outer, n)))
+    before = (slice(None),) * len(outer)
+    last = index(lines, pattern=(*before, n - 1))
+    found = []
+    for fraction in q.ravel().tolist():
+        place = fraction * (n - 1)
+        low = min(int(place), n - 1)
+        value = index(lines, pattern=(*before, low))
+        if place > low:
+            above = index(lines, pattern=(*before, low + 1))
+            value = multiply(value, 1.0 - (place - low)) + multiply(above, place - low)
+        if np.isnan(array_of(last)).any():
+            value = where(isnan(last), last, value)
+        if number_of(keepdims):
+            value = reshape(value, shape=expand_dims_at(outer, axes))
+        found.append(value)
+    if not q.ndim:
+        return found[0]
+    if not found:
+        raise error("E0404", f"`{name}` needs at least one fraction", help="such as 0.5")
+    together = stack(*found, axis=0)
+    return reshape(together, shape=q.shape + shape_of(together)[1:]) if q.ndim > 1 else together
+
+
+RANKED = {"axis": None, "keepdims": False}
+median = composite(
+    "median", "x", _median, attributes=RANKED, samples=REAL,
+    kinks="ties keep their order",
+    doc="the middle element over axes, or the mean of the two in the middle")
+quantile = composite(
+    "quantile", "x", _quantile, attributes={"q": 0.5, **RANKED}, samples=REAL,
+    kinks="ties keep their order",
+    doc="the value below which a fraction q lies, over axes, linear between two elements")
+percentile = composite(
+    "percentile", "x", _percentile, attributes={"q": 50.0, **RANKED}, samples=REAL,
+    kinks="ties keep their order", doc="quantile(x, q/100)")
+
+
+def _search_prepare(shapes: Sequence[Shape], side: Any) -> dict[str, Any]:
+    lines, values = shapes
+    if side not in ("left", "right"):
+        raise error("E0404", f"`searchsorted` has no side {side!r}", help='"left" or "right"')
+    if not lines or (len(lines) > 1 and lines[:-1] != values[:-1]):
+        raise error("E0301", f"`searchsorted` cannot place {show(values)} in {show(lines)}",
+                    help="a sorted vector, or as many rows of both")
+    return {"side": side}
+
+
+def _search(cores: Sequence[int], sequence: Any, values: Any, side: Any) -> Any:
+    before = np.broadcast_shapes(lead(sequence, cores[0]), lead(values, cores[1]))
+    inner = [shape_of(v)[len(lead(v, c)):] for v, c in zip((sequence, values), cores, strict=True)]
+    rows = element_count(before) * element_count(inner[0][:-1])
+    sorted_rows = np.reshape(np.broadcast_to(sequence, before + inner[0]), (rows, inner[0][-1]))
+    size = element_count(before) * element_count(inner[1]) // max(rows, 1)
+    wanted = np.reshape(np.broadcast_to(values, before + inner[1]), (rows, size))
+    out = np.empty(wanted.shape, dtype=np.int64)
+    for k in range(rows):
+        out[k] = np.searchsorted(sorted_rows[k], wanted[k], side)
+    return np.reshape(out, before + inner[1])
+
+
+searchsorted = stop(
+    "searchsorted", "sorted_sequence values", attributes={"side": "left"},
+    prepare=_search_prepare, arrays=_search, samples=(*REAL, *REAL),
+    substitute="sum(sigmoid(k*({1} - {0}))), with k how steep",
+    doc="where each value belongs in a sorted vector, or row by row; side left or right")
+
+
+def _distinct(cores: Sequence[int], x: Any) -> Any:
+    line = np.ravel(x)
+    return line[np.sort(np.unique(line, return_index=True)[1])]
+
+
+unique = unregistered(
+    "unique", "x", arrays=_distinct, samples=REAL,
+    doc="the distinct elements in order of first occurrence, as in TensorFlow")
+
+
+def _shuffle(cores: Sequence[int], x: Any, seed: Any) -> Any:
+    if not cores[0]:
+        return x
+    n = shape_of(x)[-cores[0]]
+    order = np.random.default_rng(abs(whole(seed, "a seed"))).permutation(n)
+    return np.take(x, order, axis=-cores[0])
+
+
+shuffle = stop(
+    "shuffle", "x", attributes={"seed": 0.0}, arrays=_shuffle, samples=REAL,
+    substitute="gather({0}, permutation)",
+    doc="in random order along the first axis; None as in TensorFlow, use gather for a derivative")
+
+def _running_place(cores: Sequence[int], x: Any, axis: int, reverse: bool, largest: bool) -> Any:
+    line = np.moveaxis(np.flip(x, axis) if reverse else np.asarray(x), axis, 0)
+    best = (np.maximum if largest else np.minimum).accumulate(line, axis=0)
+    n = len(line)
+    new = np.ones(line.shape, dtype=bool)
+    # The first NaN is what every later result is.
+    new[1:] = (line[1:] != best[:-1]) & (best[1:] != best[:-1]) & ~(best[:-1] != best[:-1])
+    own = np.reshape(np.arange(n), (n,) + (1,) * (line.ndim - 1))
+    place = np.moveaxis(np.maximum.accumulate(np.where(new, own, 0), axis=0), 0, axis)
+    return np.flip(n - 1 - place, axis) if reverse else place
+
+
+running_place = stop(
+    "running_place", "x", attributes={"axis": 0, "reverse": False, "largest": True},
+    arrays=_running_place, samples=REAL,
+    doc="the index of the first largest or smallest element so far")
