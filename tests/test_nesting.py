@@ -2,20 +2,23 @@
 
 Random programs are drawn from the operation table. Read by gradcli, each is a function of tensors;
 *levels* turn such a function into that of a directional derivative, each by another means: a tape,
-persistent or not, asked inside of its block or outside, with a seed, by its Jacobian, an accumulator,
-two tapes of which the outer one differentiates the cotangent. Any level may stand on any other, and
-between them the function may be wrapped into a custom gradient or recomputed.
+persistent or not, asked inside of its block or outside, with a seed, by its Jacobian; an
+accumulator; two tapes, the outer of which differentiates with respect to the cotangent. Any level
+may stand on any other, and between two of them the function may be wrapped into a custom gradient
+or recomputed.
 
 The witnesses share no code with gradcli: mpmath at 40 digits on the same program, complex steps in
-NumPy, differences of the level below, and jax where it is installed.
-Where a custom gradient has the rule of another function H than its value F, the expected derivatives
-are those of F(u0) + H(u) - H(u0), u0 being the value of u at the point: so too stop_gradient(u), u0.
+NumPy, differences of the level below, and jax where it is installed. Where a custom gradient has
+the rule of another function H than its value F, the expected derivatives are those of
+F(u0) + H(u) - H(u0), u0 being the value of u at the point; those of stop_gradient(u) are those of
+u0.
 
 GRADCLI_NESTINGS=20 takes twenty times as many programs, and rows whose reference is slow.
 """
 
 from __future__ import annotations
 
+import functools
 import importlib.util
 import itertools
 import os
@@ -30,8 +33,15 @@ import pytest
 from random_programs import RandomProgram, each
 from references import DIGITS, FUNCTIONS
 
-from gradcli import ForwardAccumulator, GradientTape, Variable, constant, ops
-from gradcli import custom_gradient, recompute_grad
+from gradcli import (
+    ForwardAccumulator,
+    GradientTape,
+    Variable,
+    constant,
+    custom_gradient,
+    ops,
+    recompute_grad,
+)
 from gradcli.ops import TABLE
 from gradcli.ops.kinds import NAMES
 
@@ -70,7 +80,8 @@ class Program(RandomProgram):
                  names: Sequence[str] = ROWS, custom: bool = True) -> None:
         self.custom = custom
         self.rows = set()
-        super().__init__(seed, inputs, length, names)
+        with mp.workdps(DIGITS):
+            super().__init__(seed, inputs, length, names)
         self.code = compile(self.text, f"<program {seed}>", "exec")
         names_ = list(inputs)
         self.points = [self.at[n] for n in names_]
@@ -243,7 +254,7 @@ def seeded(f: Function, u: list[Any]) -> Function:
             watch(tape, xs)
             y = f(xs)
             both = ops.stack([y, y])
-        named = tape.gradient({"y": both}, {k: x for k, x in enumerate(xs)},
+        named = tape.gradient({"y": both}, dict(enumerate(xs)),
                               output_gradients={"y": constant([0.25, 0.75])})
         return dot(list(named.values()), u)
 
@@ -375,8 +386,8 @@ def forward_over_jacobian(f: Function, u: list[Any], v: list[Any]) -> Function:
             watch(tape, xs)
             y = f(xs)
             found = tape.jacobian(ops.reshape(y, shape=[1]), xs)
-        return dot([accumulator.jvp(j[0]) if False else
-                    None if j is None else _row(accumulator.jvp(j)) for j in found], u)
+        tangents = [None if j is None else accumulator.jvp(j) for j in found]
+        return dot([None if t is None else t[0] for t in tangents], u)
 
     return second
 
@@ -448,20 +459,247 @@ def nested(program: Program, names: Sequence[str], between: Sequence[str]) -> Fu
     return f
 
 
+# --- against mpmath -------------------------------------------------------------------------------
+
+@functools.cache
 def build(seed: int) -> Program:
     return Program(seed, SHAPES if seed % 2 else SCALARS, 7)
 
 
-def at(program: Program, seed: int) -> list[Any]:
+@functools.cache
+def expected(seed: int, orders: tuple[int, ...]) -> float:
+    return build(seed).along(orders)
+
+
+def found(seed: int, names: Sequence[str], between: Sequence[str]) -> float:
     kind: Any = Variable if seed % 4 > 1 else constant
-    return [kind(p) for p in program.points]
+    program = build(seed)
+    return float(nested(program, names, between)([kind(p) for p in program.points]))
 
 
-def check(found: Any, expected: float, rel: float = 1e-9) -> None:
-    assert float(found) == pytest.approx(expected, rel=rel, abs=rel)
+def near(value: Any, reference: float, rel: float = 1e-9) -> bool:
+    return abs(float(value) - reference) <= rel * max(1.0, abs(reference))
 
 
-# --- the tests ------------------------------------------------------------------------------------
+POOL = 40 * MORE
 
-if __name__ == "__main__":
-    pass
+
+def test_the_programs_draw_on_the_whole_table() -> None:
+    programs = [build(seed) for seed in range(POOL)]
+    used = set().union(*[p.rows for p in programs])
+    assert len(used) > 0.65 * len(ROWS)
+    assert len(ROWS) > 100
+    text = "\n".join(p.text for p in programs)
+    for word in ("stop_gradient", "_ruled_by_", "product(", "@", "reshape", "stack", "[::-1]",
+                 "softmax", "sum("):
+        assert word in text
+    # Rules that are those of another function make another derivative.
+    moved = Program(3, SCALARS, 7)
+    other = Program(3, SCALARS, 7, custom=False)
+    assert moved.text != other.text
+
+
+@pytest.mark.parametrize("outer", LEVELS)
+@pytest.mark.parametrize("inner", LEVELS)
+def test_every_level_on_every_other_on_every_other(inner: str, outer: str) -> None:
+    """All second-order pairs, and all third-order triples that begin with the pair."""
+    pair = list(LEVELS).index(inner) * len(LEVELS) + list(LEVELS).index(outer)
+    draw = random.Random(pair)
+    for turn in range(MORE):
+        for k, last in enumerate((None, *LEVELS)):
+            seed = (pair * 7 + k * 3 + turn * 11) % POOL
+            names = [inner, outer] if last is None else [inner, outer, last]
+            between = [draw.choice(["", "", *BETWEEN]) for _ in names]
+            value = found(seed, names, between)
+            orders = (1,) * len(names)
+            assert near(value, expected(seed, orders)), (seed, names, between)
+
+
+@pytest.mark.parametrize("name", LEVELS)
+def test_first_derivatives(name: str) -> None:
+    for seed in range(POOL):
+        for wrap in BETWEEN:
+            assert near(found(seed, [name], [wrap]), expected(seed, (1,))), (seed, wrap)
+
+
+def directed(seed: int) -> tuple[Program, Function, list[Any]]:
+    program = build(seed)
+    return program, program.function(SPACE), [constant(p) for p in program.points]
+
+
+@pytest.mark.parametrize("name", SECOND)
+def test_two_orders_at_once_alone_and_on_and_under_each_level(name: str) -> None:
+    both = SECOND[name]
+    for seed in range(POOL):
+        program, f, xs = directed(seed)
+        u, v, w = program.directions
+        assert near(both(f, u, v)(xs), expected(seed, (1, 1))), seed
+        level = LEVELS[list(LEVELS)[seed % len(LEVELS)]]
+        assert near(level(both(f, u, v), w)(xs), expected(seed, (1, 1, 1))), seed
+        assert near(both(level(f, u), v, w)(xs), expected(seed, (1, 1, 1))), seed
+
+
+def test_jacobian_of_jacobian_of_gradient() -> None:
+    for seed in range(POOL):
+        program, f, xs = directed(seed)
+        third = jacobian_of_jacobian_of_gradient(f, program.directions)
+        assert near(third(xs), expected(seed, (1, 1, 1))), seed
+
+
+@pytest.mark.parametrize("name", LEVELS)
+def test_one_direction_three_times(name: str) -> None:
+    """The Taylor coefficients of f(x + t u), which the same level gives three times."""
+    for seed in range(0, POOL, 4):
+        program, f, xs = directed(seed)
+        for order in (1, 2, 3):
+            f = LEVELS[name](f, program.directions[0])
+            assert near(f(xs), expected(seed, (order,))), (seed, order)
+
+
+# --- against witnesses in floating point ----------------------------------------------------------
+
+COMPLEX: dict[str, Any] = {
+    **{name: getattr(np, name) for name in (
+        "add", "subtract", "multiply", "divide", "negative", "positive", "reciprocal", "square",
+        "power", "sqrt", "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sin", "cos",
+        "tan", "sinh", "cosh", "tanh", "sum", "mean", "prod", "var", "stack", "reshape", "outer")},
+    "asin": np.arcsin, "acos": np.arccos, "atan": np.arctan, "asinh": np.arcsinh,
+    "acosh": np.arccosh, "atanh": np.arctanh, "concat": np.concatenate,
+    "sigmoid": lambda x: 1 / (1 + np.exp(-x)), "softplus": lambda x: np.log(1 + np.exp(x)),
+    "sec": lambda x: 1 / np.cos(x), "coth": lambda x: 1 / np.tanh(x),
+    "hypot": lambda x, y: np.sqrt(x * x + y * y), "rsqrt": lambda x: 1 / np.sqrt(x),
+    "silu": lambda x: x / (1 + np.exp(-x)), "squared_difference": lambda x, y: (x - y) ** 2,
+    "lerp": lambda a, b, t: a + t * (b - a), "xlogy": lambda x, y: x * np.log(y),
+    "xdivy": lambda x, y: x / y, "logaddexp": lambda x, y: np.log(np.exp(x) + np.exp(y)),
+    "softmax": lambda x: np.exp(x) / np.exp(x).sum(axis=-1, keepdims=True),
+    "logsumexp": lambda x: np.log(np.exp(x).sum()), "norm": lambda x: np.sqrt((x * x).sum()),
+    "stop_gradient": np.real, "true": True, "product": np.multiply,
+    "sum_ruled_by_product": lambda a, b: np.real(a + b) + 1j * np.imag(a * b),
+}
+PLAIN: dict[str, Any] = {
+    "sin": np.sin, "exp": np.exp, "tanh": np.tanh, "cube": lambda u: u ** 3, "atan": np.arctan,
+    "half": lambda u: u / 2}
+COMPLEX.update({
+    f"{f}_ruled_by_{h}": lambda u, f=PLAIN[f], h=PLAIN[h]: f(np.real(u)) + 1j * np.imag(h(u))
+    for f, h in itertools.product(PLAIN, PLAIN)})
+SMOOTH = [name for name in ROWS if name in COMPLEX]
+
+
+@functools.cache
+def smooth(seed: int, custom: bool = True) -> Program:
+    return Program(seed, SHAPES if seed % 2 else SCALARS, 8, SMOOTH, custom)
+
+
+@pytest.mark.parametrize("name", LEVELS)
+def test_complex_steps(name: str) -> None:
+    assert len(SMOOTH) > 40
+    for seed in range(5000, 5000 + POOL):
+        program = smooth(seed)
+        u = program.directions[0]
+        moved = [p + 1e-30j * np.asarray(d) for p, d in zip(program.points, u, strict=True)]
+        step = float(np.imag(program.function(COMPLEX)(moved))) / 1e-30
+        value = LEVELS[name](program.function(SPACE), u)([constant(p) for p in program.points])
+        assert near(value, step, 1e-12), seed
+
+
+@pytest.mark.parametrize("order", [1, 2, 3])
+def test_differences_of_the_level_below(order: int) -> None:
+    """Sixth-order central differences of one derivative less, by other levels."""
+    weights = {1: 3 / 4, 2: -3 / 20, 3: 1 / 60}
+    h = 2e-3
+    draw = random.Random(order)
+    for seed in range(6000, 6000 + POOL):
+        program = smooth(seed, custom=False)
+        names = [draw.choice(list(LEVELS)) for _ in range(2 * order)]
+        u = program.directions[order - 1]
+
+        def below(step: float, names: Any = names, u: Any = u, program: Any = program) -> float:
+            return float(nested(program, names[:order - 1], [""] * order)([
+                constant(p + step * np.asarray(d))
+                for p, d in zip(program.points, u, strict=True)]))
+
+        slope = sum(w * (below(k * h) - below(-k * h)) for k, w in weights.items()) / h
+        value = nested(program, names[order:], [""] * order)([
+            constant(p) for p in program.points])
+        assert near(value, slope, 1e-6), (seed, names)
+
+
+def in_jax() -> dict[str, Any]:
+    import jax  # type: ignore[import-not-found]
+    import jax.numpy as jnp  # type: ignore[import-not-found]
+
+    jax.config.update("jax_enable_x64", True)
+    still = jax.lax.stop_gradient
+    plain = {"sin": jnp.sin, "exp": jnp.exp, "tanh": jnp.tanh, "cube": lambda u: u ** 3,
+             "atan": jnp.arctan, "half": lambda u: u / 2}
+    same = {name: getattr(jnp, name) for name in (
+        "add", "subtract", "multiply", "divide", "negative", "positive", "reciprocal", "square",
+        "power", "sqrt", "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sin", "cos",
+        "tan", "sinh", "cosh", "tanh", "sum", "mean", "prod", "var", "outer", "logaddexp")}
+    return {
+        **{name: f for name, f in COMPLEX.items() if callable(f)}, **same, "true": True,
+        "asin": jnp.arcsin, "acos": jnp.arccos, "atan": jnp.arctan, "asinh": jnp.arcsinh,
+        "acosh": jnp.arccosh, "atanh": jnp.arctanh,
+        "stack": lambda xs, axis: jnp.stack([jnp.asarray(x) for x in xs], axis=axis),
+        "concat": jnp.concatenate, "reshape": jnp.reshape,
+        "sigmoid": jax.nn.sigmoid, "softplus": jax.nn.softplus, "silu": jax.nn.silu,
+        "sec": lambda x: 1 / jnp.cos(x), "coth": lambda x: 1 / jnp.tanh(x),
+        "hypot": lambda x, y: jnp.sqrt(x * x + y * y), "rsqrt": lambda x: 1 / jnp.sqrt(x),
+        "xlogy": lambda x, y: x * jnp.log(y),
+        "softmax": jax.nn.softmax, "logsumexp": jax.nn.logsumexp,
+        "norm": lambda x: jnp.sqrt((x * x).sum()), "stop_gradient": still,
+        "sum_ruled_by_product": lambda a, b: a * b + still(a + b - a * b),
+        **{f"{f}_ruled_by_{h}": lambda u, f=plain[f], h=plain[h]: h(u) + still(f(u) - h(u))
+           for f, h in itertools.product(plain, plain)}}
+
+
+def reference_in_jax(program: Program, order: int) -> float:
+    """The mixed derivative along the first directions, alternating jvp and grad."""
+    import jax.numpy as jnp  # type: ignore[import-not-found]
+
+    run = program.function(in_jax())
+
+    def f(xs: Any) -> Any:
+        return jnp.reshape(run(list(xs)), ())
+
+    for k in range(order):
+        u = tuple(jnp.asarray(d) for d in program.directions[k])
+        if k % 2:
+            f = functools.partial(_jvp, f, u)
+        else:
+            f = functools.partial(_grad, f, u)
+    return float(f(tuple(jnp.asarray(p) for p in program.points)))
+
+
+def _jvp(f: Any, u: Any, xs: Any) -> Any:
+    import jax  # type: ignore[import-not-found]
+
+    return jax.jvp(f, (xs,), (u,))[1]
+
+
+def _grad(f: Any, u: Any, xs: Any) -> Any:
+    import jax  # type: ignore[import-not-found]
+    import jax.numpy as jnp  # type: ignore[import-not-found]
+
+    found = jax.grad(f)(xs)
+    return sum(jnp.sum(g * d) for g, d in zip(found, u, strict=True))
+
+
+JAX = importlib.util.find_spec("jax") is not None
+
+
+@pytest.mark.parametrize("order", [1, 2, 3])
+def test_other_witnesses_agree_on_the_same_programs(order: int) -> None:
+    """mpmath, and jax where it is installed."""
+    witnesses: list[Callable[[Program, int], float]] = [lambda p, n: p.along((1,) * n)]
+    if JAX:
+        witnesses.append(reference_in_jax)
+    draw = random.Random(order)
+    for seed in range(7000, 7000 + (8 if JAX else 20) * MORE):
+        program = smooth(seed)
+        names = [draw.choice(list(LEVELS)) for _ in range(order)]
+        value = nested(program, names, [""] * order)([constant(p) for p in program.points])
+        for witness in witnesses:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                assert near(value, witness(program, order)), (seed, names, witness)

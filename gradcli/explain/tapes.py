@@ -39,7 +39,7 @@ def reasons(run: Run, tape: FileTape, binding: Binding, source: Tensor, target: 
             found.append(_where(run, tape, missing, target))
     if own.isdisjoint(ids):
         # A trainable variable needs no watch: what it lacks is a read that was recorded.
-        if binding.kind != "variable" or not tape.watch_accessed:
+        if binding.kind != "variable" or not tape.watch_accessed or target.id in own:
             found.append(_unwatched(run, tape, binding, source))
     elif not found and not own.isdisjoint(late):
         found.append(_late(tape, binding, history, own))

@@ -113,7 +113,8 @@ def tape_named(run: Interpreter, block: Block, local: dict[str, Any] | None) -> 
         known = [name for name, value in names.items() if isinstance(value, FileTape)]
         raise GradcliError(Diagnostic(
             "E0507", f"there is no tape `{block.name}` here", span=block.spans["name"], label=what,
-            help=one_of(block.name, known) if known else f"open it first: tape {block.name}:"))
+            help=f"the tapes here are {', '.join(known)}" if known else
+            f"open it first: tape {block.name}:"))
     return found
 
 

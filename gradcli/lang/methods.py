@@ -38,7 +38,8 @@ def call_method(run: Interpreter, obj: Any, name: str, args: list[Any], named: M
                 method, parameters, required = found
                 return method(run, obj, _arranged(name, parameters, required, args, named), named)
             if kind is not Variable:
-                raise error("E0318", f"{what} has no method `{name}`", help=one_of(name, [*methods]))
+                raise error("E0318", f"{what} has no method `{name}`",
+                            help=one_of(name, [*methods]))
     op = PUBLIC.get(name)
     if isinstance(obj, Variable) and op is None and not any(
             name in methods for methods in (OF_TAPE, OF_ACCUMULATOR)):

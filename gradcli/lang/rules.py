@@ -78,7 +78,7 @@ def _gradient(run: Interpreter, function: Function, rule: Function, local: Mappi
                         f"{'s' * (len(found) != 1)}, `{name}` has {len(arguments)} argument"
                         f"{'s' * (len(arguments) != 1)}", place,
                         help="return one for each argument, or none")
-        return found
+        return list(found)
 
     if not with_variables:
         return called_without

@@ -1,16 +1,32 @@
-"""A row of the table as text: its derivative is traced from the rule itself, so it cannot drift."""
+"""A row of the table as text: its derivative is traced from the rule itself, so it cannot drift.
+
+`reference()` is the whole table as a Markdown page, docs/operations.md.
+"""
 
 from __future__ import annotations
 
+from gradcli.ops import INTERNAL, TABLE
 from gradcli.ops.kinds import COMPOSITE, Op
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from typing import Any
 
-# Binding strength of what a text was made by: sum, product, sign, power, atom.
-SUM, PRODUCT, SIGN, POWER, ATOM = range(5)
+# Binding strength of what a text was made by, weakest first.
+OR, AND, NOT, COMPARISON, SUM, PRODUCT, SIGN, POWER, ATOM = range(9)
+
+# Operations that are written with an operator: the operator, its strength, and those that its
+# operands need.
+OPERATORS = {
+    "divide": ("/", PRODUCT, PRODUCT, SIGN), "power": ("^", POWER, ATOM, ATOM),
+    "multiply": ("*", PRODUCT, PRODUCT, SIGN), "add": (" + ", SUM, SUM, PRODUCT),
+    "subtract": (" - ", SUM, SUM, PRODUCT),
+    "less": (" < ", COMPARISON, SUM, SUM), "less_equal": (" <= ", COMPARISON, SUM, SUM),
+    "greater": (" > ", COMPARISON, SUM, SUM), "greater_equal": (" >= ", COMPARISON, SUM, SUM),
+    "equal": (" == ", COMPARISON, SUM, SUM), "not_equal": (" != ", COMPARISON, SUM, SUM),
+    "logical_and": (" and ", AND, AND, NOT), "logical_or": (" or ", OR, OR, AND),
+}
 
 
 class Text:
@@ -24,21 +40,16 @@ class Text:
         self.strength = strength
 
     def __gradcli_apply__(self, op: Op, args: Sequence[Any], attributes: Mapping[str, Any]) -> Text:
-        if op.name == "square":
-            return Text(f"{_in(args[0], ATOM)}^2", POWER)
-        if op.name == "negative":
-            return -_text(args[0])
-        parts = [*[_in(a, SUM) for a in args], *[f"{k}={v}" for k, v in attributes.items()]]
-        return Text(f"{op.name}({', '.join(parts)})")
+        return _applied(op, args, attributes)
 
     def __add__(self, other: Any) -> Text:
-        return Text(f"{self.text} + {_in(other, PRODUCT)}", SUM)
+        return Text(f"{_in(self, SUM)} + {_in(other, PRODUCT)}", SUM)
 
     def __radd__(self, other: Any) -> Text:
         return _text(other) + self
 
     def __sub__(self, other: Any) -> Text:
-        return Text(f"{self.text} - {_in(other, PRODUCT)}", SUM)
+        return Text(f"{_in(self, SUM)} - {_in(other, PRODUCT)}", SUM)
 
     def __rsub__(self, other: Any) -> Text:
         return _text(other) - self
@@ -56,7 +67,23 @@ class Text:
         return _text(other) / self
 
     def __neg__(self) -> Text:
-        return Text(f"-{_in(self, SIGN)}", SIGN)
+        return Text(f"-{_in(self, PRODUCT)}", min(SIGN, max(self.strength, PRODUCT)))
+
+
+def _applied(op: Op, args: Sequence[Any], attributes: Mapping[str, Any]) -> Text:
+    if op.name == "square":
+        return Text(f"{_in(args[0], ATOM)}^2", POWER)
+    if op.name == "one_minus_square":
+        return Text(f"1 - {_in(args[0], ATOM)}^2", SUM)
+    if op.name == "reciprocal":
+        return 1 / _text(args[0])
+    if op.name == "negative":
+        return -_text(args[0])
+    if op.name in OPERATORS and not attributes:
+        operator, strength, left, right = OPERATORS[op.name]
+        return Text(f"{_in(args[0], left)}{operator}{_in(args[1], right)}", strength)
+    parts = [*[_in(a, OR) for a in args], *[f"{k}={v}" for k, v in attributes.items()]]
+    return Text(f"{op.name}({', '.join(parts)})")
 
 
 def _text(value: Any) -> Text:
@@ -77,21 +104,208 @@ def derivatives(op: Op) -> list[str | None]:
         return []
     names = [Text(p) for p in op.parameters]
     # Traced with the value's own formula in place of `ans`: 1/(2*sqrt(x)), not 0.5/ans.
-    ans = Text(f"{op.name}({', '.join(op.parameters)})")
+    ans = _applied(op, names, {})
     return [
         None if rule is None else _text(rule(*names, ans) if callable(rule) else rule).text
         for rule in op.rules]
 
 
+def arguments(op: Op) -> list[str]:
+    """What a call takes, options with their defaults, as a file would write them."""
+    names = list(op.parameters)
+    if not names and op.expand is not None:
+        # Rows that make tensors from plain numbers declare these in their function only.
+        code: Any = op.expand.__code__  # type: ignore[attr-defined]
+        takes_shape = bool(code.co_flags & 4)
+        first = code.co_argcount
+        names = [n for n in code.co_varnames[:first] if n not in op.attributes]
+        if takes_shape:
+            names.append("*" + code.co_varnames[first + code.co_kwonlyargcount])
+    return [*names, *[f"{k}={_literal(v)}" for k, v in op.attributes.items()]]
+
+
+def _literal(value: Any) -> str:
+    """A default as a file would write it."""
+    if value is None or isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, str):
+        return f'"{value}"'
+    if isinstance(value, (list, tuple)):
+        return f"[{', '.join(_literal(v) for v in value)}]"
+    return f"{value:g}"
+
+
 def describe(op: Op) -> dict[str, Any]:
     """A row as plain data: what `gradcli ops` prints."""
-    arguments = [*op.parameters, *[
-        f"{k}={'none' if v is None else str(v).lower() if isinstance(v, bool) else v}"
-        for k, v in op.attributes.items()]]
     latex = ""
     if op.latex and op.kind != COMPOSITE:
         latex = op.latex.format(*[p.lstrip("*") for p in op.parameters], *"xyz")
     return {
-        "name": op.name, "aliases": list(op.aliases), "kind": op.kind, "arguments": arguments,
+        "name": op.name, "aliases": list(op.aliases), "kind": op.kind, "arguments": arguments(op),
         "derivative": derivatives(op), "domain": op.domain, "kinks": op.kinks, "doc": op.doc,
         "latex": latex}
+
+
+# --- the page of all operations -------------------------------------------------------------------
+
+GROUPS = (
+    ("Arithmetic",
+     "add subtract multiply divide negative positive reciprocal mod fmod floor_divide square"
+     " squared_difference lerp add_n divide_no_nan multiply_no_nan reciprocal_no_nan xdivy"),
+    ("Powers, roots, exponentials, logarithms",
+     "power float_power ldexp sqrt cbrt rsqrt hypot exp exp2 expm1 log log2 log10 log1p xlogy"
+     " xlog1py logaddexp"),
+    ("Trigonometry",
+     "sin cos tan sec csc cot asin acos atan atan2 asec acsc acot radians degrees sinc"),
+    ("Hyperbolic functions",
+     "sinh cosh tanh sech csch coth asinh acosh atanh asech acsch acoth"),
+    ("Size, sign, steps and bounds",
+     "abs sign copysign maximum minimum clip where heaviside smoothstep threshold nan_to_num floor"
+     " ceil round trunc"),
+    ("Comparison and logic",
+     "equal not_equal less less_equal greater greater_equal logical_and logical_or logical_xor"
+     " logical_not isnan isinf isfinite isclose allclose any all count_nonzero zero_fraction"),
+    ("Complex numbers", "complex real imag conj angle"),
+    ("Sums, means and extremes",
+     "sum mean prod max min reduce_max reduce_min norm norm2 logsumexp var std median quantile"
+     " percentile moments"),
+    ("Running totals and differences",
+     "cumsum cumprod cumulative_logsumexp cummax cummin diff"),
+    ("Shapes and arrangement",
+     "reshape transpose broadcast_to concat stack expand_dims squeeze moveaxis swapaxes atleast_1d"
+     " atleast_2d flatten flip roll tile repeat pad split unstack meshgrid shape size"),
+    ("Picking and placing elements",
+     "gather gather_nd take_along_axis boolean_mask dynamic_partition scatter tensor_scatter_add"
+     " tensor_scatter_update one_hot sequence_mask argwhere nonzero"),
+    ("Order and counting",
+     "sort argsort argmax argmin top_k in_top_k searchsorted unique shuffle bincount histogram"
+     " histogram_fixed_width"),
+    ("Segments",
+     "segment_sum segment_mean segment_max segment_min segment_prod unsorted_segment_sum"
+     " unsorted_segment_mean unsorted_segment_sqrt_n unsorted_segment_max unsorted_segment_min"
+     " unsorted_segment_prod"),
+    ("Products of vectors and matrices",
+     "matmul matvec dot vecdot outer cross kron multi_dot einsum tensordot"),
+    ("Parts of matrices",
+     "diag_part diag diag_embed set_diag tensor_diag tensor_diag_part trace tril triu band_part"
+     " matrix_transpose"),
+    ("Linear systems and determinants",
+     "solve triangular_solve cholesky_solve lstsq inv pinv det logdet slogdet logabsdet"
+     " matrix_rank matrix_norm cond"),
+    ("Decompositions and functions of matrices",
+     "cholesky qr eigh eigvalsh svd svdvals lu lu_factors lu_order expm logm sqrtm matrix_power"),
+    ("Activations",
+     "sigmoid log_sigmoid logit softplus logcosh softsign relu relu6 prelu leaky_relu crelu elu"
+     " selu celu gelu gelu_erf gelu_tanh silu mish hard_sigmoid hard_swish hard_tanh softmax"
+     " log_softmax"),
+    ("Layers",
+     "dense bias_add conv1d conv2d conv3d conv2d_transpose depthwise_conv2d max_pool avg_pool"
+     " l2_normalize layer_norm batch_norm dropout adjust_contrast"),
+    ("Losses",
+     "mean_squared_error mean_absolute_error huber log_cosh hinge squared_hinge l2_loss"
+     " softmax_cross_entropy sparse_softmax_cross_entropy sigmoid_cross_entropy"
+     " weighted_cross_entropy binary_crossentropy categorical_crossentropy kl_divergence"
+     " cosine_similarity log_poisson_loss"),
+    ("Gamma, beta, zeta",
+     "gamma lgamma digamma polygamma beta lbeta gammainc gammaincl igamma igammac gammainc_log"
+     " gammaincl_log betainc zeta"),
+    ("Error functions and the normal distribution",
+     "erf erfc erfcx erfcx_derivative erfi erfinv erfcinv dawsn dawsn_derivative ndtr log_ndtr"
+     " ndtri"),
+    ("Integrals and Lambert's W",
+     "ei e1 li si ci shi chi fresnels fresnelc lambertw"),
+    ("Elliptic integrals",
+     "ellipk ellipf ellipe ellipe_complete ellipe_incomplete elliptic_moment"),
+    ("Bessel functions",
+     "besselj bessely besseli besselk besselie besselke sphericalj bessel_j0 bessel_j1 bessel_y0"
+     " bessel_y1 bessel_i0 bessel_i1 bessel_k0 bessel_k1 bessel_i0e bessel_i1e bessel_k0e"
+     " bessel_k1e"),
+    ("New tensors",
+     "zeros ones full full_like zeros_like ones_like eye tri linspace logspace geomspace arange"),
+    ("Random numbers",
+     "normal uniform truncated_normal bernoulli randint permutation glorot_uniform glorot_normal"
+     " he_uniform he_normal"),
+    ("Types", "cast float float32 int int32 bool string"),
+    ("The path of gradients",
+     "stop_gradient clip_by_norm clip_by_average_norm clip_by_global_norm global_norm"
+     " check_numerics"),
+)
+"""Headings of the page, and the rows below each in the order in which a reader meets them."""
+
+LONGEST = 60
+"""A derivative of more characters than this is left to `gradcli ops NAME`."""
+
+PREFACE = """\
+# Operations
+
+Written by `pytest --update-golden tests/test_docs.py` from the operation table in `gradcli/ops/`;
+not to be edited. `gradcli ops NAME` prints one row with all of its derivatives.
+
+An operation is called by its name or by one of the names beside *also*. Arguments with a default
+are options, given by name or behind the others: `sum(x, axis=0)`, `sum(x, 0)`. `*xs` takes any
+number of arguments or one list. In an expression file the operators `+ - * / // % @ ^` and
+`== != < <= > >=` are `add`, `subtract`, `multiply`, `divide`, `floor_divide`, `mod`, `matmul`,
+`power`, `equal`, `not_equal`, `less`, `less_equal`, `greater` and `greater_equal`.
+
+The last column is the derivative, one formula per argument; `None` stands for an argument without
+one. Where it holds no formula, it says of what kind the operation is, and where there is no
+derivative, what to write instead:
+
+| kind | derivative |
+|---|---|
+| elementwise | the formula, element by element, summed back over broadcast axes |
+| linear | the transposed linear map; the second derivative is 0 |
+| bilinear | the product rule; each argument's part is linear in the other |
+| general | a rule about whole tensors, tested to second order |
+| composite | that of the operations it stands for: only they are recorded |
+| flat | None: a step function, flat almost everywhere; `--unconnected zero` makes it 0 |
+| stop | None by nature: a truth value, an index, a shape, or a path that is cut on purpose |
+| unregistered | an error on the path: nobody wrote the rule; `@gradient_of(name)` may |
+"""
+
+
+def reference() -> str:
+    """The page of all public operations. Raises KeyError for a row that no group names, or a name
+    in a group that is no row.
+    """
+    rows = {op.name: op for op in TABLE.values() if op.name not in INTERNAL}
+    lines = [PREFACE]
+    for heading, names in GROUPS:
+        lines.append(f"## {heading}\n")
+        lines.append("| operation | what it does | domain and conventions | derivative |")
+        lines.append("|---|---|---|---|")
+        lines.extend(_row(rows.pop(name)) for name in names.split())
+        lines.append("")
+    if rows:
+        raise KeyError(f"no group of gradcli/ops/describe.py names {', '.join(rows)}")
+    return "\n".join(lines).rstrip("\n") + "\n"
+
+
+def _row(op: Op) -> str:
+    name = _code(f"{op.name}({', '.join(arguments(op))})")
+    also = f"<br>also {', '.join(_code(alias) for alias in op.aliases)}" if op.aliases else ""
+    where = "; ".join(part for part in (op.domain, op.kinks) if part)
+    return f"| {name}{also} | {_plain(op.doc)} | {_plain(where)} | {'<br>'.join(_slopes(op))} |"
+
+
+def _slopes(op: Op) -> Iterator[str]:
+    formulas = derivatives(op)
+    if not formulas:
+        instead = op.substitute.format(*op.parameters)
+        yield f"{op.kind}; instead: {_plain(instead)}" if instead else op.kind
+        return
+    for parameter, formula in zip(op.parameters, formulas, strict=True):
+        argument = f"{parameter}: " if len(formulas) > 1 else ""
+        if formula is not None and len(formula) > LONGEST:
+            yield f"{argument}see {_code('gradcli ops ' + op.name)}"
+        else:
+            yield argument + _code(str(formula))
+
+
+def _code(text: str) -> str:
+    return f"`{text}`".replace("|", "\\|")
+
+
+def _plain(text: str) -> str:
+    """Text of a table cell that Markdown shows as it is."""
+    return text.replace("|", "\\|").replace("*", "\\*")

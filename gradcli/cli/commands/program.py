@@ -14,6 +14,7 @@ from gradcli.render.visible import visible
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
     from gradcli.cli.environment import Environment
@@ -34,7 +35,7 @@ def run(values: dict[str, Any], environment: Environment) -> int:
     path = None if values["output"] == "-" else values["output"]
     to_terminal = path is None and environment.terminal(environment.stdout)
     chosen = values["format"] or ("table" if to_terminal else "plain")
-    show = exact
+    show: Callable[[Any], str] = exact
     if chosen == "table":
         digits = values["digits"] or (TERMINAL_DIGITS if to_terminal else EXACT_DIGITS)
         show = printed.for_people(digits, whole=not to_terminal)
