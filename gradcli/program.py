@@ -168,6 +168,11 @@ class Program:
             raise TypeError(f"a target is a name, not {names!r}")
         for name in _names(names):
             bindings = run.bindings.get(name)
+            if bindings and bindings[-1].kind in ("tape", "accumulator"):
+                raise GradcliError(Diagnostic(
+                    "E0310", f"`{name}` is {_article(bindings[-1].kind)}, not a value",
+                    span=bindings[-1].span, source=self.source,
+                    help="name something that is computed"))
             if bindings:
                 parts.append(Target(
                     name, bindings[-1].value, bindings[-1].span, self.source))
@@ -308,6 +313,10 @@ def _watched(source: Binding, run: Run) -> Tensor:
     if run.on_tape is not None:
         return tensor if tensor.id in run.on_tape else leaf(tensor.value)
     return leaf(tensor.value) if source.kind in ("constant", "nontrainable") else tensor
+
+
+def _article(kind: str) -> str:
+    return "an accumulator" if kind == "accumulator" else f"a {kind}"
 
 
 def _kind_of(value: Any) -> str:

@@ -12,7 +12,7 @@ import re
 from collections.abc import Sequence
 
 from gradcli.lang.verbs import VERBS
-from gradcli.ops import NAMES, TABLE
+from gradcli.ops import NAMES, PUBLIC, TABLE
 
 SCALAR, VECTOR, MATRIX = "scalar", "vector", "matrix"
 KINDS = (SCALAR, VECTOR, MATRIX)
@@ -30,9 +30,9 @@ DECLARED = {SCALAR: ("", ": float64", ": float64[]"), VECTOR: ("", ": float64[3]
 PARTICULAR = {"cast", "string", "polygamma", "gammainc_log", "gammaincl_log", "erfcx_derivative",
               "dawsn_derivative", "elliptic_moment", "besselj", "bessely", "besseli", "besselk",
               "sphericalj", "where", "isnan", "isfinite"}
-ONE_OF_EACH = [name for name, op in NAMES.items() if op.elementwise and len(op.parameters) == 1
+ONE_OF_EACH = [name for name, op in PUBLIC.items() if op.elementwise and len(op.parameters) == 1
                and op.kind != "stop" and op.name not in PARTICULAR]
-TWO_OF_EACH = [name for name, op in NAMES.items() if op.elementwise and len(op.parameters) == 2
+TWO_OF_EACH = [name for name, op in PUBLIC.items() if op.elementwise and len(op.parameters) == 2
                and op.kind != "stop" and op.name not in PARTICULAR]
 REDUCTIONS = ("sum", "mean", "prod", "max", "min", "norm", "logsumexp", "var", "std")
 COMPARISONS = ("==", "!=", "<", "<=", ">", ">=", "≠", "≤", "≥")

@@ -41,6 +41,7 @@ from gradcli.lang.lexer import KEYWORDS
 from gradcli.lang.verbs import VERBS
 from gradcli.ops import INTERNAL, PUBLIC, TABLE
 from gradcli.ops.describe import GROUPS, reference
+from gradcli.ops.kinds import Op
 from gradcli.ops.values import DTYPES
 
 DOCS = ROOT / "docs"
@@ -143,25 +144,32 @@ def test_wrong_line_has_the_error_that_is_shown(line: str) -> None:
     assert line.partition("  # ")[2].strip() == first_error(line)
 
 
-def test_update_the_outputs_of_the_page(request: pytest.FixtureRequest, tmp_path: Path) -> None:
-    """Under --update-golden the page is written anew; without, it must be what that would write."""
-    text = LANGUAGE.read_text(encoding="utf-8")
-    fresh = text
-    for program, shown in EXAMPLES:
-        out = printed(tmp_path, program.text)
-        if shown is not None:
-            old = f"```gradcli{program.rest}\n{program.text}```\n\n```text\n{shown.text}```\n"
-            assert fresh.count(old) == 1
-            fresh = fresh.replace(
-                old, f"```gradcli{program.rest}\n{program.text}```\n\n```text\n{out}```\n")
-        else:
-            lines = iter(out.splitlines())
-            told = "\n".join([_told(line, lines) for line in program.text.splitlines()]) + "\n"
-            fresh = fresh.replace(program.text, told)
-            assert next(lines, None) is None
-    for line in WRONG:
-        code, gap, _ = line.partition("  # ")
-        fresh = fresh.replace(line, f"{code}{gap}{first_error(line)}")
+def test_page_is_what_an_update_would_write(request: pytest.FixtureRequest, tmp_path: Path
+                                            ) -> None:
+    """Under --update-golden the page is written anew."""
+    programs = iter(EXAMPLES)
+    outputs: list[str] = []
+
+    def anew(m: re.Match[str]) -> str:
+        word, rest, text = m.groups()
+        if word == "gradcli" and rest.strip() == "wrong":
+            text = "".join([f"{line.partition('  # ')[0]}  # {first_error(line)}\n"
+                            for line in text.splitlines()])
+        elif word == "gradcli":
+            program, shown = next(programs)
+            out = printed(tmp_path, program.text)
+            if shown is not None:
+                outputs.append(out)
+            else:
+                lines = iter(out.splitlines())
+                text = "".join([_told(line, lines) + "\n" for line in text.splitlines()])
+                assert next(lines, None) is None, f"line {program.line} prints more:\n{out}"
+        elif word == "text":
+            text = outputs.pop()
+        return f"```{word}{rest}\n{text}```"
+
+    before = LANGUAGE.read_text(encoding="utf-8")
+    fresh = FENCE.sub(anew, before)
     if request.config.getoption("--update-golden"):
         LANGUAGE.write_text(fresh, encoding="utf-8")
     assert fresh == LANGUAGE.read_text(encoding="utf-8")
@@ -202,9 +210,10 @@ def used_rules() -> set[Any]:
 
 
 def test_every_rule_of_the_grammar_has_an_example() -> None:
-    """Every alternative, also those without an alias; helpers of Lark's `*` and `+` as well."""
+    """Every alternative, also those without an alias; but for the file that has no statement."""
     lark, _ = stock()
-    every = set(lark.parser.parser.parser.callbacks)
+    every = {rule for rule in lark.parser.parser.parser.callbacks
+             if rule.expansion or rule.origin.name != "start"}
     assert len(every) > 150
     assert sorted(str(rule) for rule in every - used_rules()) == []
 
@@ -221,7 +230,7 @@ def terminals() -> dict[str, list[str]]:
 
 def test_every_operator_and_bracket_is_in_an_example() -> None:
     code = "\n".join(line.partition("  # ")[0] for text in programs() for line in text.splitlines())
-    assert len(terminals()) > 30
+    assert len(terminals()) > 25
     missing = [text for texts in terminals().values() for text in texts if text not in code]
     assert missing == []
 
@@ -248,8 +257,9 @@ def test_every_word_of_the_language_is_mentioned() -> None:
 
 @pytest.mark.parametrize("page", [LANGUAGE, PYTHON], ids=lambda page: page.name)
 def test_page_is_short(page: Path) -> None:
-    lines = page.read_text(encoding="utf-8").splitlines()
-    assert len(lines) <= 520
+    text = page.read_text(encoding="utf-8")
+    assert text.count("\n") <= 600
+    lines = FENCE.sub("", text).splitlines()
     assert [line for line in lines if len(line) > 100 and not line.startswith("|")] == []
 
 
@@ -286,6 +296,10 @@ def test_python_session_gives_what_it_shows(tmp_path: Path, monkeypatch: pytest.
     """All ```python blocks in order, in one name space; exact, but for `...` in an output."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "curve.txt").write_text("input x = 3\ny = x^2\n", encoding="utf-8")
+    # The session registers a gradient for good; in the tests for as long as it lasts.
+    row = TABLE["adjust_contrast"]
+    for slot in Op.__slots__:
+        monkeypatch.setattr(row, slot, getattr(row, slot))
     names: dict[str, Any] = {}
     told: list[str] = []
     runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS)
@@ -309,7 +323,7 @@ def test_every_public_name_is_mentioned() -> None:
         own = {name for name, member in vars(kind).items() if not name.startswith("_")
                and (inspect.isfunction(member) or isinstance(member, property))}
         internal = {"continue_in", "pull_back", "read", "window", "push", "note_derived", "origin",
-                    "default_sources", "sources", "targets", "unnamed", "run", "check"}
+                    "default_sources", "sources", "targets", "unnamed", "run", "logged_run"}
         assert sorted(own - internal - words_of(PYTHON)) == [], kind
 
 
@@ -339,10 +353,9 @@ def test_names_for_those_of_tensorflow_exist() -> None:
 def test_every_difference_from_tensorflow_is_listed() -> None:
     """By the cases of test_oracle.py, of which a pattern such as `op1_*` may name several."""
     rows = rows_below("Where gradcli differs on purpose")
-    patterns = {
-        p: "`tensorflow_semantics`" in row[2] for row in rows for p in re.findall(r"`(\w[\w*]*)`", row[3])}
-    different, own = test_oracle.DIFFERENT, test_oracle.OWN
-    for id in {*different, *own}:
-        assert any(fnmatch(id, p) for p in patterns), id
-    for p in patterns:
-        assert any(fnmatch(id, p) for id in {*different, *own}), p
+    for switch, cases in (("yes", test_oracle.OWN), ("no", test_oracle.DIFFERENT)):
+        patterns = [p for row in rows if row[3] == switch for p in re.findall(r"`(.+?)`", row[4])]
+        for id in cases:
+            assert any(fnmatch(id, p) for p in patterns), f"{id} is not in a row with {switch}"
+        for p in patterns:
+            assert any(fnmatch(id, p) for id in cases), f"{p} is no case that differs"

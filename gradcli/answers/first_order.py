@@ -93,7 +93,7 @@ def gradients(ask: Ask, target: Target, bindings: list[Binding]) -> list[Any]:
     seeds = seeds_of(ask, tensors)
     sources = [ask.source(b) for b in bindings]
     if ask.mode == "reverse":
-        return calculus.gradient(tensors, sources, seeds=seeds)
+        return calculus.gradient(tensors, sources, seeds=seeds, tensorflow=ask.tf)
     return [_forward(tensors, seeds, s) for s in sources]
 
 

@@ -63,8 +63,8 @@ def call_operation(op: Op, args: list[Any], named: Mapping[str, Any]) -> Any:
             raise _wrong_count(op, len(args))
         attributes.update(zip(free, extra, strict=False))
         args = args[:n]
-    elif n and not op.variadic and not args:
-        raise _wrong_count(op, 0)
+    elif n and not op.variadic and len(args) < n - 1:
+        raise _wrong_count(op, len(args))
     if not n:
         return _create(op, args, attributes)
     operands = [a if op.role(k) == "text" and isinstance(a, str) else operand(op, a)

@@ -133,7 +133,7 @@ def _several(given: Any, count: int) -> list[Any]:
         return [operand(add, given)]
     if isinstance(given, dict):
         given = list(given.values())
-    if isinstance(given, list):
+    if isinstance(given, (list, range)):
         return [operand(add, v) for v in given]
     shape = core_shape(given)
     return [call_operation(index, [given], {"pattern": (k,)}) for k in range(shape[0])] if shape \

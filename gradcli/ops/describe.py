@@ -115,7 +115,7 @@ def arguments(op: Op) -> list[str]:
     names = list(op.parameters)
     if not names and op.expand is not None:
         # Rows that make tensors from plain numbers declare these in their function only.
-        code: Any = op.expand.__code__  # type: ignore[attr-defined]
+        code = op.expand.__code__
         takes_shape = bool(code.co_flags & 4)
         first = code.co_argcount
         names = [n for n in code.co_varnames[:first] if n not in op.attributes]

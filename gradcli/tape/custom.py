@@ -342,18 +342,26 @@ def give_rule(op: Op, rule: Callable[..., Any]) -> None:
     op.by_parts = True
 
 
+def _unrecorded(f: Callable[..., Any], xs: Sequence[Any]) -> Any:
+    """f(*xs), of which those who are recording now see nothing; tapes that f opens work."""
+    record = records.current()
+    before = record.tapes, record.accumulators, record.seen, record.paused
+    record.tapes, record.accumulators, record.paused = [], [], record.everything
+    record.split()
+    try:
+        return f(*xs)
+    finally:
+        record.tapes, record.accumulators, record.seen, record.paused = before
+        record.split()
+
+
 def recompute_grad(f: Callable[..., Any]) -> Callable[..., Any]:
     """A function whose inner values are not kept: it runs again when the gradient is asked for."""
     from gradcli.tape.gradient_tape import GradientTape
 
     def call(*args: Any) -> Any:
         def forgetful(*xs: Any) -> Any:
-            record = records.current()
-            paused, record.paused = record.paused, True
-            try:
-                value = f(*xs)
-            finally:
-                record.paused = paused
+            value = _unrecorded(f, xs)
 
             def grad(*upstream: Any, variables: Sequence[Variable] = ()) -> Any:
                 tensors = [x for x in flatten(xs) if isinstance(x, Tensor)]

@@ -7,7 +7,7 @@ once per row, by running it on probes.
 
 from __future__ import annotations
 
-from gradcli.ops.kinds import BILINEAR, LINEAR, Op
+from gradcli.ops.kinds import BILINEAR, LINEAR, STOP, Op
 from gradcli.ops.lazy import np
 from gradcli.ops.values import SCALAR_TYPES
 
@@ -63,7 +63,7 @@ def saved(op: Op, ids: Sequence[int | None], values: Sequence[Any], ans: Any
         reads = [*[not op.edge(k) for k in range(len(values))], False]
     elif op.kind == BILINEAR:
         reads = [ids[1] is not None, ids[0] is not None, False]
-    elif type(op) is not Op:  # a custom gradient: its rule is a closure
+    elif op.kind == STOP or type(op) is not Op:  # the rule of a custom gradient is a closure
         reads = [False] * (len(values) + 1)
     else:
         return values, ans

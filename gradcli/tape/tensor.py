@@ -259,7 +259,7 @@ def _as_dtype(value: Any, dtype: str, op: Op) -> Any:
     if dtype in ("int64", "int32") and type(value) is float:
         if value != value // 1 or abs(value) >= INT64:
             raise error(
-                "E0302", f"`{op.name}` mixes {dtype} with {value!r}, which is none",
+                "E0302", f"`{op.name}` mixes {dtype} with {value!r}, which is no {dtype}",
                 help="make the integer a float: float(...)")
         return int(value)
     return value
