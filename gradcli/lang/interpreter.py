@@ -437,6 +437,9 @@ class Interpreter:
             elif opcode == c.LEAVE:
                 self._close(opened, arg[1])
                 pc += arg[0]
+                if arg[0] < 0:
+                    self.at = ins
+                    self.count(-arg[0])
                 entries, seen = record.entries, record.seen
                 short = not record.accumulators and not record.paused
             else:

@@ -12,6 +12,10 @@ if TYPE_CHECKING:
     from typing import Any
 
 
+# Operations whose one option is a list that may be written without brackets.
+LISTED = ("reshape", "transpose", "broadcast_to")
+
+
 def arranged(op: Op, args: Sequence[Any], attributes: Mapping[str, Any]
              ) -> tuple[list[Any], dict[str, Any]]:
     """Operands and attributes: lists become tensors, further positional arguments attributes.
@@ -29,6 +33,8 @@ def arranged(op: Op, args: Sequence[Any], attributes: Mapping[str, Any]
     else:
         count = len(op.parameters)
         operands, extra = list(args[:count]), args[count:]
+    if op.name in LISTED and len(extra) > 1:
+        extra = (list(extra),)  # x.reshape(2, 3) as in NumPy
     free = [name for name in op.attributes if name not in named]
     if len(extra) > len(free):
         raise error("E0207", f"`{op.name}` takes {len(op.parameters)} arguments and"

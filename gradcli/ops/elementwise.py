@@ -68,12 +68,12 @@ subtract = elementwise(
     "subtract", "x y", 1.0, -1.0, aliases="sub",
     floats=lambda x, y: x - y, arrays="subtract", samples=PAIR, latex="{0} - {1}", doc="x - y")
 multiply = elementwise(
-    "multiply", "x y", lambda x, y, ans: y, lambda x, y, ans: x, aliases="mul",
+    "multiply", "x y", lambda x, y, ans: y, lambda x, y, ans: x, aliases="mul scalar_mul",
     floats=lambda x, y: x * y, arrays="multiply", samples=PAIR, latex=r"{0} \cdot {1}",
     doc="x * y")
 divide = elementwise(
     "divide", "x y", lambda x, y, ans: 1 / y, lambda x, y, ans: -(ans / y),
-    aliases="div truediv true_divide",
+    aliases="div truediv true_divide realdiv",
     floats=lambda x, y: x / y, arrays="divide", samples=PAIR, latex=r"\frac{{{0}}}{{{1}}}",
     domain="y != 0", doc="x / y")
 negative = elementwise(

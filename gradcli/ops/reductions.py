@@ -205,7 +205,8 @@ def _norm(x: Any, ord: Any = 2.0, axis: Any = None, keepdims: Any = False) -> An
 
 
 norm = composite(
-    "norm", "x", _norm, attributes={"ord": 2.0, **AXES}, samples=REAL,
+    "norm", "x", _norm, aliases="reduce_euclidean_norm euclidean_norm vector_norm",
+    attributes={"ord": 2.0, **AXES}, samples=REAL,
     latex=r"\left\|{0}\right\|", kinks="slope 0 at 0",
     doc="p-norm over all elements or over axes, by default Euclidean; ord=inf is the largest")
 

@@ -130,7 +130,7 @@ gammaincl_log = elementwise(
 
 erfinv = elementwise(
     "erfinv", "x", lambda x, ans: 0.8862269254527580 * exp(square(ans)),
-    floats=_plain("erfinv"), samples=((-0.9, 0.9),),
+    aliases="erf_inv", floats=_plain("erfinv"), samples=((-0.9, 0.9),),
     latex=r"\operatorname{{erf}}^{{-1}}\left({0}\right)", domain="-1 <= x <= 1",
     kinks="slope inf at -1 and 1", doc="inverse of erf (DLMF 7.17)")
 erfcinv = elementwise(
