@@ -1,5 +1,7 @@
-"""NumPy's functions and Python's operators on tensors: the values are NumPy's own, derivatives those
-of differences of NumPy's own functions, and nothing leaves the tape unasked.
+"""NumPy's functions and Python's operators on tensors.
+
+The values are NumPy's own, derivatives those of differences of NumPy's own functions, and nothing
+leaves the tape unasked.
 """
 
 from __future__ import annotations
@@ -48,8 +50,8 @@ CALLS = [
     "np.diag(v)", "np.diag(A, 1)", "np.diag(A, k=-1)", "np.diagonal(A)", "np.diagonal(A, 1)",
     "np.diagonal(T3, 0, 1, 2)", "np.diagonal(T3)", "np.diff(v)", "np.diff(v, 2)",
     "np.diff(B, axis=0)", "np.dot(v, w)", "np.dot(A, v3)", "np.dot(A, A)", "np.dot(2.0, v)",
-    "np.dot(T3, r4)", "np.dot(T3, M45)", "np.dot(T3, T342)", 'np.einsum("ij, j- > i", A, v3)',
-    'np.einsum("ij- > ji", B)', 'np.einsum("ij, jk- > ik", B, A, optimize=True)',
+    "np.dot(T3, r4)", "np.dot(T3, M45)", "np.dot(T3, T342)", 'np.einsum("ij,j->i", A, v3)',
+    'np.einsum("ij->ji", B)', 'np.einsum("ij,jk->ik", B, A, optimize=True)',
     "np.expand_dims(v, 0)", "np.expand_dims(v, axis=-1)", "np.expand_dims(v, axis=(0, 2))",
     "np.fix(v*10)", "np.flip(B)", "np.flip(B, 0)", "np.flip(B, axis=(0, 1))",
     "np.full_like(B, 3.0)", "np.geomspace(v[0], w[0])", "np.geomspace(v[0], w[0], num=5)",
@@ -109,7 +111,9 @@ CALLS = [
     "np.linalg.solve(A, A)", "np.linalg.solve(A, T3[0])", "np.linalg.svd(B, full_matrices=False)",
     "np.linalg.svd(B, compute_uv=False)", "np.linalg.svd(A)", "np.linalg.svdvals(B)",
     "np.linalg.tensordot(A, v3, axes=1)", "np.linalg.trace(A)", "np.linalg.trace(T3)",
-    "np.linalg.vecdot(v, w)", "np.emath.sqrt(v)", "np.emath.power(v, 2)", "np.copy(v)",
+    "np.linalg.vecdot(v, w)", "np.linalg.vector_norm(v)", "np.linalg.vector_norm(A)",
+    "np.linalg.vector_norm(A, ord=1)", "np.linalg.vector_norm(A, axis=1, keepdims=True)",
+    "np.emath.sqrt(v)", "np.emath.power(v, 2)", "np.copy(v)",
     "np.isscalar(v)", "np.logaddexp.reduce(v)", "np.add.reduce(B)", "np.add.reduce(B, axis=1)",
     "np.add.reduce(B, axis=None)", "np.add.reduce(B, 1)", "np.add.reduce(B, (0, 1))",
     "np.add.reduce(B, axis=1, keepdims=True)", "np.multiply.reduce(v)",
@@ -125,41 +129,23 @@ CALLS = [
 REFUSED = [
     ("np.max(v, initial=3.0)", "E0208"), ("np.argmax(B, axis=0, keepdims=True)", "E0208"),
     ("np.average(v, weights=w)", "E0208"), ("np.cross(B, B[::-1], axis=1)", "E0208"),
-    ("np.cross(B[:, :2], B[::-1, :2])", "E0301"),
     ("np.cumulative_sum(v, include_initial=True)", "E0208"), ("np.diff(v, prepend=0.0)", "E0208"),
-    ("np.einsum(A, [0, 1], v3, [1])", "E0302"), ("np.fliplr(B)", "E0209"),
-    ("np.full_like(B, 3.0, shape=(2, ))", "E0208"),
+    ("np.einsum(A, [0, 1], v3, [1])", "E0302"), ("np.full_like(B, 3.0, shape=(2,))", "E0208"),
     ("np.linspace(v[0], w[0], num=7, endpoint=False)", "E0208"),
     ("np.mean(B, dtype=float)", "E0208"), ("np.mean(B, where=B > 0.5)", "E0208"),
     ("np.meshgrid(v, v3, sparse=True)", "E0208"), ("np.nan_to_num(v, copy=False)", "E0208"),
-    ("np.zeros_like(B, dtype=int)", "E0208"), ("np.zeros_like(B, shape=(2, ))", "E0208"),
+    ("np.zeros_like(B, dtype=int)", "E0208"), ("np.zeros_like(B, shape=(2,))", "E0208"),
     ('np.quantile(v, 0.3, method="nearest")', "E0208"), ('np.ravel(B, order="F")', "E0208"),
     ('np.reshape(B, (3, 2), order="F")', "E0208"), ("np.round(v*10, 1)", "E0208"),
-    ("np.around(v*10)", "E0209"), ("np.array_split(v, 3)", "E0209"), ("np.hstack([v, w])", "E0209"),
-    ("np.vstack([v, w])", "E0209"), ("np.std(v, ddof=1)", "E0208"), ("np.var(B, ddof=1)", "E0208"),
+    ("np.std(v, ddof=1)", "E0208"), ("np.var(B, ddof=1)", "E0208"),
     ("np.sum(B, where=B > 0.5)", "E0208"), ("np.sum(B, initial=2.0)", "E0208"),
     ("np.sum(B, dtype=np.float32)", "E0208"), ('np.take(v, [0, 9], mode="clip")', "E0208"),
     ("np.unique(v, return_counts=True)", "E0208"), ("np.linalg.cholesky(S, upper=True)", "E0208"),
     ('np.linalg.eigh(S, "U")', "E0208"), ("np.linalg.norm(v, -1)", "E0404"),
     ("np.linalg.norm(v, 0)", "E0404"), ('np.linalg.qr(B.T, mode="complete")', "E0208"),
     ('np.linalg.qr(B.T, "r")', "E0208"), ("np.linalg.svd(B)", "E0208"),
-    ("np.linalg.vector_norm(v)", "E0209"), ("np.array_equal(v, w)", "E0209"),
-    ("np.result_type(v)", "E0209"), ("np.add.reduceat(v, [0, 2])", "E0209"),
     ("np.add(v, w, out=np.empty(4))", "E0208"), ("np.add(v, w, dtype=np.float32)", "E0208"),
-    ("np.add(v, w, where=v > 0.5)", "E0208"), ("np.divmod(v, w)", "E0209"), ("np.modf(v)", "E0209"),
-    ("np.frexp(v)", "E0209"), ("np.clip(v, 0.3, 0.5, out=np.empty(4))", "E0208"),
-    ("np.sum(B, out=np.empty(()))", "E0208"), ("np.vecmat(v3, A)", "E0209"),
-    ("np.vander(v)", "E0209"), ("np.gradient(v)", "E0209"), ("np.interp(0.3, v, w)", "E0209"),
-    ("np.trapezoid(v)", "E0209"), ("np.ptp(v)", "E0209"), ("np.nansum(v)", "E0209"),
-    ("np.apply_along_axis(np.sum, 0, B)", "E0209"), ("np.may_share_memory(v, w)", "E0209"),
-    ("np.copyto(np.empty(4), v)", "E0209"), ("np.array2string(v)", "E0209"),
-    ("np.array_repr(v)", "E0209"), ("np.array_str(v)", "E0209"), ('np.save("x", v)', "E0209"),
-    ("np.iscomplexobj(v)", "E0209"), ("np.isrealobj(v)", "E0209"), ("np.block([v, w])", "E0209"),
-    ("np.column_stack([v, w])", "E0209"), ("np.insert(v, 0, 1.0)", "E0209"),
-    ("np.delete(v, 0)", "E0209"), ("np.append(v, w)", "E0209"), ("np.extract(v > 0.5, v)", "E0209"),
-    ("np.compress([True, False, True, True], v)", "E0209"), ("np.rot90(A)", "E0209"),
-    ("np.ix_(v > 0.5)", "E0209"), ("np.broadcast_arrays(v, B[:1, :1])", "E0209"),
-    ("np.fft.fft(v)", "E0209"),
+    ("np.clip(v, 0.3, 0.5, out=np.empty(4))", "E0208"), ("np.sum(B, out=np.empty(()))", "E0208"),
 ]
 
 
@@ -320,8 +306,8 @@ def test_nothing_is_written_into_an_array() -> None:
 
 
 def test_unknown_functions_name_the_way_off_the_tape() -> None:
-    for call in ("np.vander(v)", "np.fft.fft(v)", "np.interp(0.3, v, w)", "np.modf(v)",
-                 "np.add.reduceat(v, [0, 2])"):
+    for call in ("np.may_share_memory(v, w)", "np.apply_along_axis(np.sum, 0, B)", "np.frexp(v)",
+                 "np.array2string(v)", "np.add.reduceat(v, [0, 2])"):
         with pytest.raises(GradcliError) as raised:
             evaluated(call, tensors())
         assert raised.value.code == "E0209"
@@ -506,12 +492,12 @@ def test_conditions_and_ordering() -> None:
     small, large = constant(1.0), constant(2.0)
     assert max([small, large]) is large
     assert sorted([large, small])[0] is small
-    assert (small < large) and not (small > large)
+    assert small < large
+    assert not small > large
     assert small != large
     assert {small: 1}[small] == 1  # by identity
     with pytest.raises(GradcliError, match="one truth value"):
-        if constant([1.0, 2.0]) > 1.0:
-            pass
+        assert constant([1.0, 2.0]) > 1.0
 
 
 def test_leaving_the_tape_cuts_the_path() -> None:

@@ -132,8 +132,8 @@ PROGRAMS: list[tuple[str, str, Labels, list[str]]] = [
 
 # Programs that end in an error in TensorFlow, and here: sample, our code, what is printed before.
 ERRORS = [
-    ("s001_basic_as_printed", "tape_never_opened", "E0203", ""),
-    ("s001_variable_as_printed", "tape_never_opened", "E0203", ""),
+    ("s001_basic_as_printed", "tape_never_opened", "E0507", ""),
+    ("s001_variable_as_printed", "tape_never_opened", "E0507", ""),
     ("s002_not_persistent_twice", "not_persistent", "E0501", "dz/dx = 108\n"),
     ("s003_no_gradient_registered", "no_gradient_registered", "E0503",
      "new image: [[[0.5, 0, 0]]]\n"),

@@ -46,18 +46,22 @@ def on_floats(entries: Sequence[Entry], seeds: Mapping[int, float], targets: Ite
             continue
         op = entry[OP]
         if not op.elementwise:
-            carried[entry[OUT]] = of_entry(entry, carried, False)
+            made = of_entry(entry, carried, False)
+            if made is not None:
+                carried[entry[OUT]] = made
             continue
         rules = fast_rules(op)
-        total = 0.0
+        total, any_tangent = 0.0, False
         for k, i in enumerate(entry[IDS]):
             if i in carried and rules[k] is not None:
+                any_tangent = True
                 try:
                     total += carried[i] * (
                         rules[k](*entry[VALUES], entry[ANS]) if callable(rules[k]) else rules[k])
                 except EDGE:
                     total += carried[i] * slope_at_edge(op, k, entry[VALUES], entry[ANS])
-        carried[entry[OUT]] = total
+        if any_tangent:
+            carried[entry[OUT]] = total
     return {i: carried[i] for i in targets if i in carried}
 
 
@@ -78,14 +82,17 @@ def tangents(entries: Sequence[Entry], seeds: Mapping[int, Any], targets: Iterab
         for entry in list(entries) if emit else entries:  # emitting appends to the same list
             if entry[OUT] in reached:
                 record.place = entry[PLACE]
-                carried[entry[OUT]] = of_entry(entry, carried, emit)
+                made = of_entry(entry, carried, emit)
+                if made is not None:
+                    carried[entry[OUT]] = made
     finally:
         record.place = place
     return {i: carried[i] for i in targets if i in carried}
 
 
 def of_entry(entry: Entry, carried: Mapping[int, Any], emit: bool) -> Any:
-    """The tangent of one entry from those of its operands, in its shape and type.
+    """The tangent of one entry from those of its operands, in its shape and type; None where no
+    operand has one, or the rule of a custom gradient says that none passes.
 
     Raises E0503 for an operation without a rule.
     """
@@ -95,7 +102,7 @@ def of_entry(entry: Entry, carried: Mapping[int, Any], emit: bool) -> Any:
         total = _of_entry(entry, carried, emit)
     finally:
         record.in_rules = in_rules
-    return in_type_of(entry[ANS], total)
+    return None if total is None else in_type_of(entry[ANS], total)
 
 
 def _of_entry(entry: Entry, carried: Mapping[int, Any], emit: bool) -> Any:
@@ -104,6 +111,8 @@ def _of_entry(entry: Entry, carried: Mapping[int, Any], emit: bool) -> Any:
     given: list[Any] = [
         carried[i] if i in carried and op.edge(k) else None  # type: ignore[index]
         for k, i in enumerate(entry[IDS])]
+    if all(t is None for t in given):
+        return None
     if entry[BATCH]:
         seeds = 0
         for k, t in enumerate(given):
@@ -136,7 +145,7 @@ def _of_entry(entry: Entry, carried: Mapping[int, Any], emit: bool) -> Any:
             if t is not None:
                 part = times(t, slope(op, k, xs, ans))
                 total = part if total is None else total + part
-    if core_shape(total) != core_shape(ans):
+    if total is not None and core_shape(total) != core_shape(ans):
         # A tangent that did not vary along a broadcast axis has to fill it.
         total = broadcast_to(total, shape=core_shape(ans))
     return total

@@ -5,7 +5,7 @@ VJP with respect to that is the JVP.
 from __future__ import annotations
 
 from gradcli.ops.values import dtype_of, shape_of
-from gradcli.tape.tensor import Tensor, core_shape, leaf, value_of
+from gradcli.tape.tensor import Tensor, leaf, value_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,7 +17,9 @@ if TYPE_CHECKING:
 
 def jvp(op: Op, given: Sequence[Any], ans: Any, xs: Sequence[Any], attributes: Mapping[str, Any]
         ) -> Any:
-    """The sum over the operands of their tangents (None: no tangent) carried through `op`."""
+    """The sum over the operands of their tangents (None: no tangent) carried through `op`; None
+    where the rule lets none pass.
+    """
     from gradcli.ops.lazy import np
     from gradcli.tape.gradient_tape import GradientTape
 
@@ -35,6 +37,4 @@ def jvp(op: Op, given: Sequence[Any], ans: Any, xs: Sequence[Any], attributes: M
         found = tape.pull_back(part, dummy, t)
         if found is not None:
             total = found if total is None else total + found
-    if total is None:
-        return np.zeros(core_shape(ans)) if core_shape(ans) else 0.0
     return total

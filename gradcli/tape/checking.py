@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def enable_check_numerics() -> None:
-    """From now on an operation of this thread that makes NaN or infinity raises E0408, forwards
+    """From now on an operation of this thread that makes NaN or infinity raises E0404, forwards
     and in a gradient.
     """
     records.current().checking = True
@@ -25,7 +25,7 @@ def disable_check_numerics() -> None:
 
 
 def check(value: Any, what: str) -> None:
-    """Raises E0408, which says what made the value, unless all of it is finite."""
+    """Raises E0404, which says what made the value, unless all of it is finite."""
     raw = getattr(value, "value", value)
     if type(raw) in SCALAR_TYPES:
         bad = type(raw) is float and raw - raw != 0.0
@@ -33,5 +33,5 @@ def check(value: Any, what: str) -> None:
         bad = raw.dtype.kind in "fc" and not np.isfinite(raw).all()
     if bad:
         kind = "NaN" if np.isnan(raw).any() else "infinity"
-        raise error("E0408", f"{what} made {kind}",
+        raise error("E0404", f"{what} made {kind}",
                     help="gradcli.disable_check_numerics() lets it pass")

@@ -13,7 +13,7 @@ from gradcli.ops.discrete import cast_float
 from gradcli.ops.kinds import GENERAL, UNREGISTERED, Op
 from gradcli.ops.lazy import np
 from gradcli.ops.shapes import index, rebatch, reshape, stack, unbatch
-from gradcli.ops.values import SCALAR_TYPES, dtype_of, is_float, shape_of, show
+from gradcli.ops.values import dtype_of, is_float, shape_of, show
 from gradcli.tape import record as records
 from gradcli.tape.record import fresh_id
 from gradcli.tape.structure import flatten, like
@@ -259,7 +259,7 @@ def _argument(value: Any) -> Any:
 def _output(value: Any) -> Tensor:
     if isinstance(value, Tensor):
         return value.read()
-    if type(value) in SCALAR_TYPES or hasattr(value, "__array_interface__"):
+    if type(value) in (float, int, bool) or hasattr(value, "__array_interface__"):
         return leaf(operand(value))
     raise error("E0316", f"a custom function returns tensors, not {value!r:.40}",
                 help="end it with: return value, grad")

@@ -89,6 +89,8 @@ class ForwardAccumulator:
         if any(i in self.tangents and op.edge(k) for k, i in enumerate(ids)):
             with quiet():
                 made = tangent.of_entry(entry, self.tangents, True)
+            if made is None:
+                return
             if not isinstance(made, Tensor) or made.id is None:
                 made = leaf(value_of(made))
             self.tangents[entry[OUT]] = made

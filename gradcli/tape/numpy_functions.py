@@ -177,7 +177,10 @@ def _unique(ar: Any) -> Any:
 
 def _histogram(a: Any, bins: Any = 10, range: Any = None) -> Any:
     low, high = (None, None) if range is None else range
-    edges = np.histogram_bin_edges(value_of(operand(a)), bins, range)
+    edges: Any = np.histogram_bin_edges(value_of(operand(a)), bins, range)
+    first, last = NAMES["reduce_min"](a), NAMES["reduce_max"](a)
+    if range is None and edges[0] == float(first) and edges[-1] == float(last):
+        edges = _linspace(first, last, len(edges))
     return NAMES["histogram"](a, bins=bins, low=low, high=high), edges
 
 

@@ -70,7 +70,7 @@ def saved(op: Op, ids: Sequence[int | None], values: Sequence[Any], ans: Any
     kept = [
         v if needed or type(v) in SCALAR_TYPES or v.nbytes < SMALL else hollow(v)
         for v, needed in zip(values, reads, strict=False)]
-    if not reads[-1] and type(ans) not in SCALAR_TYPES and ans.nbytes >= SMALL:
+    if not reads[-1] and getattr(ans, "nbytes", 0) >= SMALL:
         ans = hollow(ans)
     return kept, ans
 

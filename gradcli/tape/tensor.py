@@ -118,7 +118,7 @@ def apply(op: Op, args: Sequence[Any], attributes: Mapping[str, Any]) -> Any:
         if kind is Tensor:
             tracked = tracked or a.id is not None
             batch = max(batch, a.batch)
-        elif kind not in SCALAR_TYPES and kind.__name__ != "ndarray":
+        elif kind not in SCALAR_TYPES and (kind.__name__ != "ndarray" or plain(a) is not a):
             return apply(op, [operand(b) for b in args], attributes)
     values = [a.value if type(a) is Tensor else a for a in args]
     if op.on_complex is not None and is_complex(values[0]):
