@@ -44,7 +44,8 @@ print("y is", y, t.gradient(y, x))
 print(t.gradient(z, x), [t.gradient(z, x), 1], {"g": t.gradient(z, x)})
 print()
 print(1/0, -1/0, 0/0, 0.1 + 0.2, -0.0, 1e300, int(-7), 2 > 1, none, "")
-print([1, 2.5], [[1, 2], [3, 4]], zeros(0), [], {}, [x, "a", [none]], {"w": {"v": [x, 1]}}, range(3))
+print([1, 2.5], [[1, 2], [3, 4]], zeros(0),
+[], {}, [x, "a", [none]], {"w": {"v": [x, 1]}}, range(3))
 print(x, t, "tab\there", "\x1b[31mred\x07", "a|b", "=1+1", "漢\u202e")
 for k in range(2):
     x.assign_add(1)
@@ -128,7 +129,8 @@ def test_a_printed_none_has_its_reasons() -> None:
              "path-outside-tape", 4),
             ("var x = 2.0, trainable=false\ntape t:\n    y = x^2\nprint(t.gradient(y, x))",
              "source-nontrainable", 1),
-            ("var x = 2.0\ntape t:\n    stop_recording t:\n        y = x^2\nprint(t.gradient(y, x))",
+            ("var x = 2.0\ntape t:\n    stop_recording t:\n        y = x^2\n"
+             "print(t.gradient(y, x))",
              "path-stop-recording", 4),
             ("x = 2.0\nprint(grad(stop_gradient(x), x))", "path-stop-gradient", 2)):
         (item,) = program(text)["printed"][0]["values"]
@@ -265,7 +267,8 @@ def test_values_from_outside() -> None:
 
 
 def test_verbose_tells_what_tapes_held() -> None:
-    text = ("var w = ones(100)\ntape first:\n    a = w^2\n    b = sum(a)\ntape second:\n    c = 1.0\n"
+    text = ("var w = ones(100)\ntape first:\n    a = w^2\n    b = sum(a)\ntape second:\n"
+    "    c = 1.0\n"
             "expect b == 100\nexpect 1 == 1")
     status, out, err = run_text(text, "-v")
     assert (status, out) == (0, "")
@@ -557,7 +560,8 @@ def test_the_courtesy_of_the_command_line_ends_with_tapes() -> None:
 
 def test_names_bound_in_blocks_and_functions() -> None:
     text = ("var x = 2.0\nif x > 1:\n    big = x^2\nelse:\n    small = x\n"
-            "for k in range(3):\n    last = x*float(k)\ndef f(a):\n    inner = a\n    return inner\n"
+            "for k in range(3):\n    last = x*float(k)\ndef f(a):\n    inner = a\n"
+            "    return inner\n"
             "y = f(x)\n")
     assert tape_gradients(text, "--of", "big") == {"x": 4.0}
     assert tape_gradients(text, "--of", "last") == {"x": 2.0}

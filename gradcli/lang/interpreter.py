@@ -335,7 +335,7 @@ class Interpreter:
                         if (type(x) is Tensor and type(x.value) is float and op_.elementwise
                                 and len(op_.parameters) == 1 and short and not named):
                             try:
-                                v = op_.floats(x.value)  # type: ignore[misc]
+                                v = op_.floats(x.value)
                             except EDGE:
                                 v = op_.at_edge((x.value,))
                             out = Tensor(v, fresh_id())

@@ -71,6 +71,8 @@ def _arranged(name: str, parameters: tuple[str, ...], required: int, args: list[
                     f" {len(args)}", help=f"write .{name}({shown})")
     for k, p in enumerate(parameters):
         if p in named:
+            if k < len(args):
+                raise error("E0207", f"`{name}` is given `{p}` twice", help=f"leave out {p}=...")
             given[k] = named[p]
     return given
 

@@ -38,8 +38,9 @@ def _result(parser: Parser, values: list[Any], at: int) -> None:  # test
     start, end = parser.span(first, at - 1)
     opcode = c.RESULT
     last, argument, last_start, last_end = parser.code[-1]
-    if ((((last == c.METHOD and argument[0] in WITHOUT_RESULT)
-         or (last == c.CALL and argument[0] in ("print", "watch"))) and (last_start, last_end) == (start, end))
+    without_result = ((last == c.METHOD and argument[0] in WITHOUT_RESULT)
+                      or (last == c.CALL and argument[0] in ("print", "watch")))
+    if ((without_result and (last_start, last_end) == (start, end))
             or (parser.blocks and parser.blocks[-1].inside)):
         opcode = c.POP
     parser.code.append((opcode, None, start, end))

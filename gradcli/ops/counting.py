@@ -6,6 +6,8 @@ import math
 
 from gradcli.errors import error
 from gradcli.ops.given import (
+    PLACES,
+    REAL,
     array_of,
     as_integers,
     element_count,
@@ -33,9 +35,6 @@ if TYPE_CHECKING:
     from typing import Any
 
     from gradcli.ops.values import Shape
-
-REAL = ((-3.0, 3.0),)
-PLACES = ((0.0, 3.0),)
 
 
 def _reduce_prepare(shapes: Sequence[Shape], axis: Any, keepdims: Any) -> dict[str, Any]:

@@ -9,6 +9,8 @@ from __future__ import annotations
 from gradcli.errors import error
 from gradcli.ops.elementwise import add, where
 from gradcli.ops.given import (
+    PLACES,
+    REAL,
     as_indices,
     as_integers,
     check_range,
@@ -40,9 +42,6 @@ if TYPE_CHECKING:
     from typing import Any
 
     from gradcli.ops.values import Shape
-
-REAL = ((-3.0, 3.0),)
-PLACES = ((0.0, 3.0),)
 
 
 def _along_prepare(shapes: Sequence[Shape], axis: Any, **rest: Any) -> dict[str, Any]:

@@ -3,7 +3,16 @@
 from __future__ import annotations
 
 from gradcli.errors import error
-from gradcli.ops.given import array_of, as_integers, check_range, kind_of, one_number, whole_from
+from gradcli.ops.given import (
+    PLACES,
+    REAL,
+    array_of,
+    as_integers,
+    check_range,
+    kind_of,
+    one_number,
+    whole_from,
+)
 from gradcli.ops.kinds import composite, stop
 from gradcli.ops.lazy import np
 from gradcli.ops.shapes import (
@@ -25,9 +34,6 @@ if TYPE_CHECKING:
     from typing import Any
 
     from gradcli.ops.values import Shape
-
-REAL = ((-3.0, 3.0),)
-PLACES = ((0.0, 3.0),)
 
 
 def _boolean_mask(x: Any, mask: Any, axis: Any = 0) -> Any:

@@ -6,7 +6,7 @@ from gradcli.errors import error
 from gradcli.ops.discrete import cast_other, isnan
 from gradcli.ops.elementwise import multiply, where
 from gradcli.ops.gathering import add_along_axis, take_along_axis
-from gradcli.ops.given import array_of, element_count, number_of, whole_from
+from gradcli.ops.given import REAL, array_of, element_count, number_of, whole_from
 from gradcli.ops.kinds import composite, general, stop, unregistered
 from gradcli.ops.lazy import np
 from gradcli.ops.shapes import (
@@ -32,9 +32,6 @@ if TYPE_CHECKING:
     from typing import Any
 
     from gradcli.ops.values import Shape
-
-REAL = ((-3.0, 3.0),)
-PLACES = ((0.0, 3.0),)
 
 
 SORT = {"axis": -1, "descending": False, "direction": None}

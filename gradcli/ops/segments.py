@@ -5,6 +5,8 @@ from __future__ import annotations
 from gradcli.errors import error
 from gradcli.ops.elementwise import divide, multiply
 from gradcli.ops.given import (
+    PLACES,
+    REAL,
     as_indices,
     as_integers,
     check_range,
@@ -30,10 +32,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
-
-
-REAL = ((-3.0, 3.0),)
-PLACES = ((0.0, 3.0),)
 
 
 # In place of a number of segments: the ids are sorted, so the last one says.

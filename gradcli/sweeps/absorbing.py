@@ -15,10 +15,9 @@ from __future__ import annotations
 from gradcli.ops.kinds import FLAT, LINEAR
 from gradcli.ops.lazy import np
 from gradcli.ops.values import shape_of
-from gradcli.sweeps.reach import active, window
-from gradcli.sweeps.reverse import cotangents, operands, slope
-from gradcli.tape import record as records
-from gradcli.tape.record import ANS, BATCH, IDS, OP, OUT, PLACE
+from gradcli.sweeps.reverse import cotangents, operands, shaped_like, slope
+from gradcli.sweeps.reverse import reverse as swept
+from gradcli.tape.record import ANS, BATCH, IDS, OP, OUT
 from gradcli.tape.tensor import Tensor, value_of
 
 TYPE_CHECKING = False
@@ -39,43 +38,28 @@ def reverse(entries: Sequence[Entry], seeds: Mapping[int, Any], sources: Iterabl
 
     guard_sqrt: only at sqrt.
     """
-    asked = set(sources)
-    entries = window(entries, asked, seeds)
-    reached = active(entries, asked)
-    adjoints: dict[int, Any] = {i: g for i, g in seeds.items() if i in reached}
-    alive: dict[int, Any] = {i: _of_seed(g) for i, g in adjoints.items()}
-    wanted: dict[int, Any] = {}
-    record = records.current()
-    place, in_rules = record.place, record.in_rules
-    record.in_rules = True
-    try:
-        for entry in reversed(entries):
-            g = adjoints.pop(entry[OUT], None)
-            if g is None:
-                continue
-            live = alive.pop(entry[OUT])
-            if entry[OP].name == "sqrt":
-                live = _of_seed(g)
-            elif guard_sqrt:
-                live = None
-            if entry[OUT] in asked:
-                wanted[entry[OUT]] = g
-            record.place = entry[PLACE]
-            masks = _masks(entry, live, reached, guard_sqrt)
-            for i, c in cotangents(entry, g, reached, emit):
-                mask = masks.get(i)
-                if mask is not None:
-                    c = _only(c, mask)
-                if i in adjoints:
-                    adjoints[i] = adjoints[i] + c
-                    before = alive[i]
-                    alive[i] = None if mask is None or before is None else _any(before + mask)
-                else:
-                    adjoints[i], alive[i] = c, mask
-    finally:
-        record.place, record.in_rules = place, in_rules
-    wanted.update((i, adjoints[i]) for i in asked if i in adjoints)
-    return wanted
+    alive: dict[int, Any] = {i: _of_seed(g) for i, g in seeds.items()}
+    met = set(seeds)
+
+    def shares(entry: Entry, g: Any, reached: set[int], recorded: bool
+               ) -> Iterable[tuple[int, Any]]:
+        live = alive.pop(entry[OUT])
+        if entry[OP].name == "sqrt":
+            live = _of_seed(g)
+        elif guard_sqrt:
+            live = None
+        masks = _masks(entry, live, reached, guard_sqrt)
+        for i, c in cotangents(entry, g, reached, recorded):
+            mask = masks.get(i)
+            if i in met:
+                before = alive[i]
+                alive[i] = None if mask is None or before is None else _any(before + mask)
+            else:
+                met.add(i)
+                alive[i] = mask
+            yield i, c if mask is None else _only(c, mask)
+
+    return swept(entries, seeds, sources, emit=emit, shares=shares)
 
 
 def _of_seed(g: Any) -> Any:
@@ -148,7 +132,5 @@ def _may_select(entry: Entry, k: int, reached: set[int]) -> bool:
 
 def _fitted(entry: Entry, mask: Any, reached: set[int], k: int) -> Any:
     """A mask of the answer's shape summed back to the operand's, as the cotangent is."""
-    from gradcli.sweeps.reverse import shaped_like
-
     *xs, _ = operands(entry, False)
     return _any(shaped_like(mask, xs[k], entry, k, mask))

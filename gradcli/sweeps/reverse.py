@@ -27,12 +27,14 @@ from gradcli.tape.tensor import Tensor, core_shape
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from typing import Any
 
     from gradcli.errors import GradcliError
     from gradcli.ops.kinds import Op
     from gradcli.tape.record import Entry
+
+    Shares = Callable[[Entry, Any, set[int], bool], Iterable[tuple[int, Any]]]
 
 
 def on_floats(entries: Sequence[Entry], seeds: Mapping[int, float], sources: Iterable[int]
@@ -124,13 +126,15 @@ def slope_at_edge(op: Op, k: int, values: Sequence[Any], ans: Any) -> Any:
 
 
 def reverse(entries: Sequence[Entry], seeds: Mapping[int, Any], sources: Iterable[int],
-            *, emit: bool = False) -> dict[int, Any]:
+            *, emit: bool = False, shares: Shares | None = None) -> dict[int, Any]:
     """Adjoints of `sources`, given `seeds`: id of a target to its cotangent.
 
     Cotangents are plain values of the target's shape, or tensors whose batch axes are seed axes in
     front of those of the target. With `emit` the sweep records itself on the current record.
+    shares: what each operand gets of a cotangent, if not what `cotangents` gives it.
     A source that no path reaches has no item in the result.
     """
+    shares = shares or cotangents
     asked = set(sources)
     entries = window(entries, asked, seeds)
     reached = active(entries, asked)
@@ -147,7 +151,7 @@ def reverse(entries: Sequence[Entry], seeds: Mapping[int, Any], sources: Iterabl
             if entry[OUT] in asked:
                 wanted[entry[OUT]] = g
             record.place = entry[PLACE]
-            for i, c in cotangents(entry, g, reached, emit):
+            for i, c in shares(entry, g, reached, emit):
                 if record.checking:
                     check(c, f"the gradient of `{entry[OP].name}`")
                 adjoints[i] = adjoints[i] + c if i in adjoints else c
