@@ -79,8 +79,18 @@ class Program:
             if explain and interpreter.missing:
                 from gradcli.explain.none import of_missing
 
-                for diagnostic, gap in interpreter.missing:
-                    why = of_missing(self, at or {}, interpreter.run, gap)[0]
+                told = interpreter
+                if not interpreter.run.record.everything:
+                    # What the file's tapes did not record, a second run has to.
+                    told = self._interpreter(at, MAX_STEPS, log=True)
+                    told.output = lambda printed: None
+                    try:
+                        told.execute(self.statements)
+                    except GradcliError:
+                        pass
+                for (diagnostic, _), (_, gap) in zip(
+                        interpreter.missing, told.missing, strict=False):
+                    why = of_missing(self, at or {}, told.run, gap)[0]
                     diagnostic.notes = (*diagnostic.notes, why.message)
             raise
         self._check_given(run, interpreter.given)

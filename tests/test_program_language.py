@@ -328,8 +328,8 @@ def test_a_missing_gradient_is_a_value_that_says_why_when_it_is_used() -> None:
 
 # --- custom gradients ---------------------------------------------------------------------------
 
-CUSTOM = "@custom_gradient\ndef f(a):\n    def grad(upstream):\n        return {0}\n"
-"    return {1}\n"
+CUSTOM = ("@custom_gradient\ndef f(a):\n    def grad(upstream):\n        return {0}\n"
+          "    return {1}\n")
 
 
 @pytest.mark.parametrize(("text", "lines"), [
@@ -588,7 +588,7 @@ def test_a_series_and_its_derivatives_against_mpmath() -> None:
 def test_the_sensitivity_of_an_orbit_against_a_complex_step() -> None:
     """The logistic map: dx_n/dr after 30 steps, in a file by a tape, here by a complex step."""
     text = ("var r = 3.2\ntape t:\n    x = 0.3\n    k = 0\n    while k < 30:\n"
-    "        x = r*x*(1 - x)\n"
+            "        x = r*x*(1 - x)\n"
             "        k = k + 1\nprint(x)\nprint(t.gradient(x, r))\n")
     x: complex = 0.3
     r = complex(3.2, 1e-200)

@@ -34,6 +34,7 @@ from gradcli import answers
 from gradcli.answers.running import MAX_EXPLAINED
 from gradcli.answers.running import run as run_program
 from gradcli.cli.options import FORMATS
+from gradcli.render.visible import visible
 
 EVERYTHING = r"""
 var x = 3.0
@@ -44,8 +45,8 @@ print("y is", y, t.gradient(y, x))
 print(t.gradient(z, x), [t.gradient(z, x), 1], {"g": t.gradient(z, x)})
 print()
 print(1/0, -1/0, 0/0, 0.1 + 0.2, -0.0, 1e300, int(-7), 2 > 1, none, "")
-print([1, 2.5], [[1, 2], [3, 4]], zeros(0),
-[], {}, [x, "a", [none]], {"w": {"v": [x, 1]}}, range(3))
+d = {"w": {"v": [x, 1]}}
+print([1, 2.5], [[1, 2], [3, 4]], zeros(0), [], {}, [x, "a", [none]], d, range(3))
 print(x, t, "tab\there", "\x1b[31mred\x07", "a|b", "=1+1", "漢\u202e")
 for k in range(2):
     x.assign_add(1)
@@ -94,10 +95,10 @@ def test_plain_prints_a_line_for_each_print() -> None:
 
 def test_json_has_every_value_as_text_and_as_data() -> None:
     answer = program(EVERYTHING)
-    assert [p["line"] for p in answer["printed"]] == [5, 6, 7, 8, 9, 10, 13, 13]
+    assert [p["line"] for p in answer["printed"]] == [5, 6, 7, 8, 10, 11, 14, 14]
     for one, line in zip(answer["printed"], PRINTED, strict=True):
         shown = " ".join([item["text"] for item in one["values"]])
-        assert "".join([c if c.isprintable() or c == "\t" else repr(c)[1:-1] for c in shown]) == line
+        assert "".join([c if c == "\t" else visible(c) for c in shown]) == line
     first, gaps, empty, numbers, arrays, others, *_ = [
         [item["value"] for item in p["values"]] for p in answer["printed"]]
     assert first == ["y is", 9.0, 6.0]
@@ -110,8 +111,8 @@ def test_json_has_every_value_as_text_and_as_data() -> None:
                       {"w": {"v": [3.0, 1.0]}}, [0, 1, 2]]
     assert others[3] == "\x1b[31mred\x07"
     assert answer["expects"] == [
-        {"line": 14, "holds": True, "left": 5.0, "right": 5.0},
-        {"line": 15, "holds": True, "left": [1.0, "NaN"], "right": [1.0, "NaN"]}]
+        {"line": 15, "holds": True, "left": 5.0, "right": 5.0},
+        {"line": 16, "holds": True, "left": [1.0, "NaN"], "right": [1.0, "NaN"]}]
     assert answer["held"] == answer["notes"] == []
 
 
@@ -169,7 +170,7 @@ def test_rows_for_spreadsheets(format: str, delimiter: str) -> None:
     width = 11
     assert rows[0] == ["line", *[f"value{k}" for k in range(1, width)]]
     assert {len(row) for row in rows} == {width}
-    assert [row[0] for row in rows[1:]] == ["5", "6", "7", "8", "9", "10", "13", "13"]
+    assert [row[0] for row in rows[1:]] == ["5", "6", "7", "8", "10", "11", "14", "14"]
     assert rows[1][1:4] == ["y is", "9", "6"]
     assert rows[4][1:4] == ["inf", "-inf", "nan"]       # numbers stay numbers
     assert rows[6][3:8] == ["tab\\there", "\\x1b[31mred\\x07", "a|b", "'=1+1", "漢\\u202e"]
@@ -268,7 +269,7 @@ def test_values_from_outside() -> None:
 
 def test_verbose_tells_what_tapes_held() -> None:
     text = ("var w = ones(100)\ntape first:\n    a = w^2\n    b = sum(a)\ntape second:\n"
-    "    c = 1.0\n"
+            "    c = 1.0\n"
             "expect b == 100\nexpect 1 == 1")
     status, out, err = run_text(text, "-v")
     assert (status, out) == (0, "")
