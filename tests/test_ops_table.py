@@ -44,8 +44,8 @@ def test_every_row_of_the_table_is_checked() -> None:
     elementwise = set(FUNCTIONS) | set(FAMILIES) | set(INTEGRALS)
     assert elementwise == set(ROWS)
     groups = (elementwise, set(MOVED), set(STEPS), set(CREATED), set(ARRAYS), set(ARRAY_STEPS),
-              set(LINALG), set(LINALG_STEPS), set(LAYERS), set(FLATS), set(MADE), UNREGISTERED, COMPLEX_ROWS,
-              {"left_engine"})
+              set(LINALG), set(LINALG_STEPS), set(LAYERS), set(FLATS), set(MADE), UNREGISTERED,
+              COMPLEX_ROWS, {"left_engine"})
     for a, b in itertools.combinations(groups, 2):
         assert not a & b
     assert set().union(*groups) == set(TABLE)
