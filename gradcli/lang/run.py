@@ -63,14 +63,15 @@ class Run:
     """What a program left behind.
 
     record: what ran. bindings: name to its bindings in order; inputs and variables included.
-    results: place to the value of each expression that stood alone, in order. functions: those of
-    the file; defined: their places. registered: operations with a gradient from the file. tapes:
-    name to the newest tape of that name, in the order in which they closed. variables: name to the
-    newest variable. prints, expects: those executed. notes: (code, message, span). last: the name bound last, or None if an
-    expression came last. branches: on request, per condition its (span, value, tensors named where
-    it did not run). started: (tensor, variable, span) of variables that took their first value from
-    a tensor. watched: ids of what `watch(x)` names. on_tape: ids of what a tape of the file saw;
-    None where one tape covers the whole file. held: on request, what each tape held at its end.
+    results: place to the value of each expression that stood alone, in order. functions: those
+    of the file; defined: their places. registered: operations with a gradient from the file.
+    tapes: name to the newest tape of that name, in the order in which they closed. variables:
+    name to the newest variable. prints, expects: those executed. notes: (code, message, span).
+    last: the name bound last, or None if an expression came last. branches: on request, per
+    condition its (span, value, tensors named where it did not run). started: (tensor, variable,
+    span) of variables that took their first value from a tensor. watched: ids of what
+    `watch(x)` names. on_tape: ids of what a tape of the file saw; None where one tape covers
+    the whole file. held: on request, what each tape held at its end.
     """
 
     __slots__ = (
