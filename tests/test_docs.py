@@ -43,6 +43,7 @@ from gradcli.ops import INTERNAL, PUBLIC, TABLE
 from gradcli.ops.describe import GROUPS, reference
 from gradcli.ops.kinds import Op
 from gradcli.ops.values import DTYPES
+from gradcli.render import progress
 
 DOCS = ROOT / "docs"
 LANGUAGE, OPERATIONS, PYTHON = [
@@ -102,12 +103,14 @@ def printed(folder: Path, text: str) -> str:
     stream = TextIOWrapper(screen, encoding="utf-8", newline="", write_through=True)
     environment = Environment(
         BytesIO(), stream, stream, {"COLUMNS": "80", "NO_COLOR": "1", "TERM": "xterm-256color"})
-    before = os.getcwd()
+    before, patience = os.getcwd(), progress.PATIENCE
     os.chdir(folder)
+    progress.PATIENCE = float("inf")  # a slow machine would draw its bar between the lines
     try:
         run(["program.txt" if word == "FILE" else word for word in command[1:]], environment)
     finally:
         os.chdir(before)
+        progress.PATIENCE = patience
     stream.flush()
     lines = screen.getvalue().decode().split("\n")
     return "\n".join([line.rstrip() for line in lines]).rstrip("\n") + "\n"

@@ -45,7 +45,7 @@ def vector(start: float = 0.1) -> gradcli.Tensor:
     return constant(np.linspace(start, 1.0, N))
 
 
-def held(f: Callable[[Any], Any], *xs: Any) -> int:
+def held(f: Callable[..., Any], *xs: Any) -> int:
     """Bytes that a tape holds of f, its sources watched."""
     with GradientTape() as tape:
         tape.watch(list(xs))
@@ -239,7 +239,8 @@ def test_a_question_that_raises_leaves_the_tape_as_it_was() -> None:
     with GradientTape() as tape:
         tape.watch(x)
         y = x * x
-    for wrong in (constant([1.0, 2.0, 3.0]), "text", {}):
+    wrongs: list[Any] = [constant([1.0, 2.0, 3.0]), "text", {}]
+    for wrong in wrongs:
         with pytest.raises(gradcli.GradcliError):
             tape.gradient(y, x, output_gradients=wrong)
     np.testing.assert_array_equal(tape.gradient(y, x).numpy(), [2.0, 4.0])

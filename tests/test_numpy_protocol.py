@@ -295,7 +295,8 @@ def test_every_ufunc_that_the_table_names(name: str, shape: tuple[int, ...]) -> 
 
 def test_nothing_is_written_into_an_array() -> None:
     array, x = np.arange(2.0), constant([1.0, 2.0])
-    for change in (lambda: operator.iadd(array, x), lambda: np.add(x, x, out=array),
+    iadd: Any = operator.iadd
+    for change in (lambda: iadd(array, x), lambda: np.add(x, x, out=array),
                    lambda: np.put(array, x, [5.0, 6.0]), lambda: np.copyto(array, x),
                    lambda: np.add.at(array, constant([0, 1]), x),
                    lambda: np.sum(x, out=np.empty(()))):
@@ -344,15 +345,18 @@ def test_operators_with_arrays_numbers_and_lists_on_either_side(sign: Any, kind:
 
 def test_matrix_products_on_either_side() -> None:
     A, v = ARRAYS["A"], ARRAYS["v3"]
-    for left in (constant(A), A, A.tolist()):
-        for right in (constant(v), v, v.tolist()):
+    lefts: list[Any] = [constant(A), A, A.tolist()]
+    rights: list[Any] = [constant(v), v, v.tolist()]
+    for left in lefts:
+        for right in rights:
             if isinstance(left, Tensor) or isinstance(right, Tensor):
                 np.testing.assert_allclose((left @ right).numpy(), A @ v, rtol=1e-15)
 
 
 def test_types_do_not_change_beside_plain_numbers() -> None:
     narrow = constant([1.0, 2.0], dtype="float32")
-    for other in (2.5, 2, np.float64(2.5), np.ones(2), [1.0, 2.0]):
+    others: list[Any] = [2.5, 2, np.float64(2.5), np.ones(2), [1.0, 2.0]]
+    for other in others:
         assert (narrow * other).dtype == "float32"
         assert (other * narrow).dtype == "float32"
     assert (constant([1.0]) * np.ones(1, "float32")).dtype == "float64"

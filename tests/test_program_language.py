@@ -285,6 +285,7 @@ TAPE = X + "tape t:\n    y = x^2\n"
     (TAPE + "t.gradient(y, x, sources=x)", "E0207", 4),
     (TAPE + "t.gradient(y, x, wrt=3)", "E0208", 4), (TAPE + "t.grad(y, x)", "E0318", 4),
     (TAPE + "t.gradient(y, x, unconnected_gradients=\"nil\")", "E0312", 4),
+    (TAPE + "t.gradient(y, x, unconnected_gradients=[1, 2])", "E0312", 4),
     (TAPE + "t.gradient([y, y], x, output_gradients=[1, 2, 3])", "E0313", 4),
     (TAPE + "t.gradient(y, x, output_gradients=[1, 2])", "E0301", 4),
     (TAPE + "t.jacobian([y, y], x)", "E0310", 4), (TAPE + "t.batch_jacobian(y, x)", "E0301", 4),

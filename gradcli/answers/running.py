@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gradcli.answers.plain_data import data, note, reason
-from gradcli.errors import GradcliError
+from gradcli.errors import GradcliError, error
 from gradcli.lang.calls import NoGradient
 from gradcli.program import plain_structure
 
@@ -103,6 +103,9 @@ def _explain(ask: Ask, gaps: list[tuple[int, Answer]]) -> None:
         count += 1
         if count in wanted:
             seen.append((wanted[count], one.values))
+        if count == gaps[-1][0]:
+            # The budget of steps is what a run does not go on after.
+            raise error("E0401", "all that was printed as None has been printed again")
 
     try:
         again = ask.program.logged_run(ask.at, output)

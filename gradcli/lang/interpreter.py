@@ -15,22 +15,19 @@ from gradcli.lang import code as c
 from gradcli.lang.calls import (
     MissingGradient,
     NoGradient,
-    as_tensor,
-    call_numpy,
     call_operation,
 )
-from gradcli.lang.declare import declared
+from gradcli.lang.instructions import RARE, enter
 from gradcli.lang.run import Run
-from gradcli.lang.structures import attribute, bound, is_number, item, literal, truth
-from gradcli.lang.verbs import VERBS, prime
+from gradcli.lang.structures import is_number, truth
+from gradcli.lang.verbs import VERBS
 from gradcli.ops import PUBLIC
-from gradcli.ops.kinds import EDGE, UNREGISTERED
+from gradcli.ops.kinds import EDGE
 from gradcli.ops.lazy import quiet
-from gradcli.ops.shapes import index as index_op
 from gradcli.tape import record as records
 from gradcli.tape.operators import PLAIN
 from gradcli.tape.record import fresh_id
-from gradcli.tape.tensor import Tensor, core_shape, leaf
+from gradcli.tape.tensor import Tensor, leaf
 from gradcli.tape.variable import Variable
 
 TYPE_CHECKING = False
@@ -191,26 +188,6 @@ class Interpreter:
         with quiet():
             return custom_call(self, function, args, around)
 
-    def _register(self, rule: Function, around: Mapping[str, Any] | None) -> None:
-        """@gradient_of(op): the rule holds for this run. Raises E0201 or E0506."""
-        from gradcli.tape.custom import give_rule
-
-        op = PUBLIC.get(rule.operation)
-        if op is None:
-            raise error("E0201", f"unknown operation `{rule.operation}`", rule.decorated,
-                        help="`gradcli ops` lists them all")
-        if op.kind != UNREGISTERED or op.name in self.run.registered:
-            raise error("E0506", f"`{op.name}` has a gradient already", rule.decorated,
-                        help="write a function with @custom_gradient for another one")
-        if len(rule.parameters) != len(op.parameters) + 1:
-            raise error("E0207", f"the gradient of `{op.name}` takes the upstream gradient and"
-                        f" {_count_of(len(op.parameters))}, not {len(rule.parameters)} in all",
-                        (rule.start, rule.end),
-                        help=f"def {rule.name}(upstream, {', '.join(op.parameters)})")
-        own = op.copy()
-        give_rule(own, lambda *given: self.call(rule, given, around))
-        self.run.registered[op.name] = own
-
     def evaluate(self, code: Code, local: dict[str, Any] | None) -> Any:
         """Run one piece of code to its end; what it leaves on the stack, if anything.
 
@@ -361,7 +338,7 @@ class Interpreter:
                         # In a loop: the same place binds the same name, as the last one did.
                         known.value = scope[arg] = value
                         continue
-                    self._bind_statement(arg, value, (ins[2], ins[3]))
+                    self.bind_value(arg, value, (ins[2], ins[3]), None)
                     bindings = self.run.bindings[arg]
                     if len(bindings) > 1 and bindings[-1].kind == "computed":
                         rebound[id(ins)] = bindings[-1]
@@ -445,13 +422,11 @@ class Interpreter:
             else:
                 self.at = record.place = ins
                 if opcode == c.ENTER:
-                    from gradcli.lang.blocks import entered
-
-                    opened.append(entered(self, arg, stack, local))
+                    opened.append(enter(self, arg, stack, local))
                 elif opcode == c.EXIT:
                     self._close(opened, 1)
                 else:
-                    self._other(opcode, arg, stack, ins, local)
+                    RARE[opcode](self, arg, stack, (ins[2], ins[3]), local)
                 entries, seen = record.entries, record.seen
                 short = not record.accumulators and not record.paused
 
@@ -492,80 +467,6 @@ class Interpreter:
                 [known[1] for known in records.current().stacked.values()]]
         kept = prune(records.current(), live)
         self.prune_at = max(PRUNE_AT, 2 * kept)
-
-    def _other(self, opcode: int, arg: Any, stack: list[Any], ins: tuple[Any, ...],
-               local: dict[str, Any] | None) -> None:
-        """The rarer instructions."""
-        span = (ins[2], ins[3])
-        if opcode == c.LIST:
-            items = stack[len(stack) - arg:]
-            del stack[len(stack) - arg:]
-            stack.append(literal(items))
-        elif opcode == c.DICT:
-            items = stack[len(stack) - 2 * arg:]
-            del stack[len(stack) - 2 * arg:]
-            keys = items[::2]
-            for key in keys:
-                if not isinstance(key, str):
-                    raise error("E0306", "a key of a dictionary must be a text",
-                                help='write {"w": w}')
-            stack.append(dict(zip(keys, items[1::2], strict=True)))
-        elif opcode == c.INDEX:
-            self._index(arg, stack)
-        elif opcode == c.ATTRIBUTE:
-            stack[-1] = attribute(stack[-1], arg)
-        elif opcode == c.PRIME:
-            name, order, count = arg
-            args = stack[len(stack) - count:]
-            del stack[len(stack) - count:]
-            stack.append(prime(self, name, order, args, local))
-        elif opcode == c.UNPACK:
-            self._unpack(stack.pop(), arg, span, local)
-        elif opcode == c.METHOD:
-            name, count, keywords = arg
-            named = {k: stack.pop() for k in reversed(keywords)}
-            args = stack[len(stack) - count:]
-            del stack[len(stack) - count:]
-            from gradcli.lang.methods import call_method
-
-            stack.append(call_method(self, stack.pop(), name, args, named))
-        elif opcode == c.NUMPY:
-            name, count, keywords = arg
-            named = {k: stack.pop() for k in reversed(keywords)}
-            args = stack[len(stack) - count:]
-            del stack[len(stack) - count:]
-            stack.append(call_numpy(name, args, named))
-        elif opcode == c.ITERATE:
-            from gradcli.lang.blocks import iterated
-
-            stack.append(iterated(self, stack.pop()))
-        elif opcode == c.EXPECT:
-            from gradcli.lang.expectations import checked
-
-            names = arg.attributes
-            given = stack[len(stack) - len(names):]
-            del stack[len(stack) - len(names):]
-            sides = 2 if arg.operator else 1
-            operands = stack[len(stack) - sides:]
-            del stack[len(stack) - sides:]
-            self.run.expects.append(
-                checked(arg, operands, dict(zip(names, given, strict=True)), span))
-        elif opcode == c.DECLARE:
-            names = arg.attributes
-            values = stack[len(stack) - len(names):]
-            del stack[len(stack) - len(names):]
-            initial = stack.pop() if arg.has_value else None
-            declared(self, arg, initial, dict(zip(names, values, strict=True)), local)
-            self.run.last = arg.name if arg.keyword != "input" else self.run.last
-        elif opcode == c.DEFINE and arg.decorator == "gradient_of":
-            self._register(arg, local)
-        elif opcode == c.DEFINE and local is not None:
-            local[arg.name + "()"] = arg
-        elif opcode == c.DEFINE:
-            self.run.defined.setdefault(arg.name, (arg.start, arg.end))
-            self.run.functions[arg.name] = arg
-        else:
-            raise AssertionError(opcode)
 
     def _log_branch(self, condition: Any, skipped: Code, local: dict[str, Any] | None) -> None:
         """Note what the code that does not run would have read."""
@@ -613,8 +514,11 @@ class Interpreter:
                 help=f"write {function.name}({', '.join(function.parameters)})")
         return dict(zip(names, values, strict=True))
 
-    def _bind_statement(self, name: str, value: Any, span: Span) -> None:
+    def bind_value(self, name: str, value: Any, span: Span, local: dict[str, Any] | None) -> None:
         """`y = e`: a plain number becomes a tensor of its own, so that it can be a source."""
+        if local is not None:
+            local[name] = self._local_value(value)
+            return
         kind = "computed"
         if type(value) is not Tensor and is_number(value):
             if type(value) is Variable:
@@ -633,51 +537,6 @@ class Interpreter:
         self.scope[name] = value
         self.run.last = name
         self.run.bound(name, value, span, kind)
-
-    def _unpack(self, value: Any, names: Sequence[str], span: Span,
-                local: dict[str, Any] | None) -> None:
-        if isinstance(value, (list, tuple, range)):
-            items = list(value)
-        elif isinstance(value, dict):
-            items = list(value.values())
-        else:
-            shape = core_shape(value) if is_number(value) else ()
-            items = [call_operation(index_op, [value], {"pattern": (k,)})
-                     for k in range(shape[0] if shape else 0)]
-            if not shape:
-                raise error("E0307", "one value cannot be unpacked into several names",
-                            help="give a list: [a, b]")
-        if len(items) != len(names):
-            raise error("E0307", f"{len(names)} names for {len(items)} values",
-                        help="give each value a name")
-        for name, value in zip(names, items, strict=True):
-            if local is None:
-                self._bind_statement(name, value, span)
-            else:
-                local[name] = self._local_value(value)
-
-    def _index(self, shape: Sequence[str], stack: list[Any]) -> None:
-        """Pop the parts of an index and the object, push the element or slice."""
-        parts: list[Any] = []
-        values: list[Any] = []
-        for part in reversed(shape):
-            if part == "i":
-                value = stack.pop()
-                if value is None:
-                    parts.append(None)
-                else:
-                    values.append(as_tensor(value) if isinstance(value, list) else value)
-                    parts.append("i")
-            else:
-                bounds = {letter: stack.pop() for letter in reversed(part[1:])}
-                parts.append(slice(*[bound(bounds.get(letter)) for letter in "aos"]))
-        parts.reverse()
-        values.reverse()
-        obj = stack.pop()
-        if isinstance(obj, (list, dict)):
-            stack.append(item(obj, parts, values))
-        else:
-            stack.append(call_operation(index_op, [obj, *values], {"pattern": tuple(parts)}))
 
 
 def _goes_on(code: Code) -> bool:

@@ -128,7 +128,7 @@ def _question(how: str) -> Method:
     def method(run: Interpreter, tape: Any, given: list[Any], named: Mapping[str, Any]) -> Any:
         target, sources, *options = given
         target, sources = _tensors(target, "target"), _tensors(sources, "source")
-        keywords: dict[str, Any] = {"unconnected_gradients": options[-1] or "none"}
+        keywords: dict[str, Any] = {"unconnected_gradients": _word(options[-1])}
         if how == "gradient" and options[0] is not None:
             keywords["output_gradients"] = spread(target, options[0])
         if tape.recording and not tape.persistent:
@@ -149,6 +149,16 @@ def _question(how: str) -> Method:
             tape.used_at = run.at[2:]
         return _with_gaps(found, sources, target, tape)
     return method
+
+
+def _word(value: Any) -> str:
+    """What unconnected_gradients says. Raises E0312 for no text."""
+    if value is None:
+        return "none"
+    if not isinstance(value, str):
+        raise error("E0312", f"unconnected_gradients is a text, not {kind_of(value)}",
+                    help='"none" or "zero"')
+    return value
 
 
 def _with_gaps(found: Any, sources: Any, target: Any, tape: FileTape) -> Any:
@@ -184,7 +194,7 @@ def _tensors(value: Any, what: str) -> Any:
 
 def _jvp(run: Interpreter, accumulator: Any, given: list[Any], named: Mapping[str, Any]) -> Any:
     targets = _tensors(given[0], "target")
-    found = accumulator.jvp(targets, given[1] or "none")
+    found = accumulator.jvp(targets, _word(given[1]))
     gaps = iter(flatten(targets))
     source = next(iter(accumulator.tangents), None)
 

@@ -1,11 +1,13 @@
-"""Functions of a file with @custom_gradient."""
+"""Gradients that a file defines: functions with @custom_gradient, rules with @gradient_of."""
 
 from __future__ import annotations
 
 from gradcli.errors import error
 from gradcli.lang.calls import NoGradient, kind_of
 from gradcli.lang.structures import is_number, spread
-from gradcli.tape.custom import custom_gradient
+from gradcli.ops import lookup
+from gradcli.ops.kinds import UNREGISTERED
+from gradcli.tape.custom import custom_gradient, give_rule
 from gradcli.tape.tensor import Tensor
 
 TYPE_CHECKING = False
@@ -105,3 +107,27 @@ def _settled(value: Any, place: Span) -> Any:
         raise error("E0314", f"a gradient is a number, a tensor or none, not {kind_of(value)}",
                     place, help="return one gradient for each argument")
     return value
+
+
+def register(run: Interpreter, rule: Function, around: Mapping[str, Any] | None) -> None:
+    """@gradient_of(op): the rule holds for this run.
+
+    Raises E0201 for an operation that does not exist, E0506 for one that has a gradient, E0207 for
+    a rule with another number of parameters.
+    """
+    op = lookup(rule.operation)
+    if op is None:
+        raise error("E0201", f"unknown operation `{rule.operation}`", rule.decorated,
+                    help="`gradcli ops` lists them all")
+    if op.kind != UNREGISTERED or op.name in run.run.registered:
+        raise error("E0506", f"`{op.name}` has a gradient already", rule.decorated,
+                    help="write a function with @custom_gradient for another one")
+    count = len(op.parameters)
+    if len(rule.parameters) != count + 1:
+        raise error("E0207", f"the gradient of `{op.name}` takes the upstream gradient and {count}"
+                    f" argument{'s' * (count != 1)}, not {len(rule.parameters)} in all",
+                    (rule.start, rule.end),
+                    help=f"def {rule.name}(upstream, {', '.join(op.parameters)})")
+    own = op.copy()
+    give_rule(own, lambda *given: run.call(rule, given, around))
+    run.run.registered[op.name] = own

@@ -76,14 +76,14 @@ def on_tape(entries: Sequence[Entry], watched: Iterable[int], late: Mapping[int,
 def ancestry(entries: Sequence[Entry], ids: int | Iterable[int], *, conditions: bool = True
              ) -> set[int]:
     """All ids that went into a value, or into one of several, these included, by any kind of
-    argument, or by any but conditions.
+    argument, or by any but conditions and those of which only the shape was asked.
     """
     found = {ids} if isinstance(ids, int) else set(ids)
     for entry in reversed(entries):
         if entry[OUT] in found:
             op = entry[OP]
             found.update(i for k, i in enumerate(entry[IDS]) if i is not None
-                         and (conditions or op.role(k) != "condition"))
+                         and (conditions or op.role(k) not in ("condition", "shape")))
     return found
 
 

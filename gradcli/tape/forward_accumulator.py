@@ -106,6 +106,8 @@ class ForwardAccumulator:
     def _tell(self, made: Tensor, target: int) -> None:
         """Tell those outside that `made` is a derivative."""
         assert made.id is not None
+        if self._tapes and self._record is not None:
+            self._record.seen.add(made.id)
         for tape in self._tapes:
             tape.derived[made.id] = (target, target)
         for accumulator in self._outer:

@@ -495,12 +495,7 @@ def _weights(target: Any, given: Any, count: int, filled: bool) -> list[Any]:
     """
     if given is None:
         return []
-    if isinstance(target, (list, tuple, dict)):
-        weights = flatten(given)
-    elif not isinstance(given, (list, tuple)) or not _is_list_of_one(given, target.shape):
-        weights = [given]
-    else:
-        weights = list(given)
+    weights = _by_target(target, given)
     if filled:
         weights = [*weights[:count], *[None] * (count - len(weights))]
     if len(weights) != count:
@@ -521,6 +516,20 @@ def _weights(target: Any, given: Any, count: int, filled: bool) -> list[Any]:
             w = plain_value(w, t.dtype if is_float(t.value) else None)
         out.append(w)
     return out
+
+
+def _by_target(target: Any, given: Any) -> list[Any]:
+    """The weights in the order of the targets; a list of numbers for one target is one weight."""
+    if isinstance(target, dict) and isinstance(given, dict) and set(target) == set(given):
+        return [w for key, t in target.items() for w in _by_target(t, given[key])]
+    if isinstance(target, (list, tuple)) and isinstance(given, (list, tuple)) and (
+            len(target) == len(given)):
+        return [w for t, g in zip(target, given, strict=True) for w in _by_target(t, g)]
+    if not isinstance(target, Tensor):
+        return flatten(given)
+    if not isinstance(given, (list, tuple)) or not _is_list_of_one(given, target.shape):
+        return [given]
+    return list(given)
 
 
 def _is_list_of_one(given: Sequence[Any], shape: tuple[int, ...]) -> bool:

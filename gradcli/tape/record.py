@@ -201,6 +201,8 @@ class Record:
         """Remember that the value `made` is a derivative."""
         if self.everything:
             self.derived[made] = (target, source)
+        if self.tapes:
+            self.seen.add(made)  # so that what is made of it can be told from what is unrelated
         for tape in self.tapes:
             tape.derived[made] = (target, source)
         for accumulator in self.accumulators:

@@ -15,7 +15,6 @@ from gradcli.ops.values import SCALAR_TYPES, cast, dtype_of, plain, shape_of, sh
 from gradcli.tape import record as records
 from gradcli.tape.operators import PLAIN, slow
 from gradcli.tape.record import fresh_id
-from gradcli.tape.structure import flatten
 from gradcli.tape.tensor import Tensor, leaf, operand
 
 TYPE_CHECKING = False
@@ -58,7 +57,7 @@ def plain_value(value: Any, dtype: str | None = None) -> Any:
                     ) from None
 
 
-def constant(value: Any, dtype: str | None = None, name: str = "") -> Tensor:
+def constant(value: Any, dtype: Any = None, name: str = "") -> Tensor:
     """A tensor that is never watched by itself, as tf.constant.
 
     value: a number, array or nested list. dtype: such as "float32"; by default that of the value.
@@ -222,7 +221,7 @@ class Module:
             elif isinstance(item, Module):
                 pending += reversed(list(vars(item).values()))
             elif isinstance(item, (list, tuple, dict)):
-                pending += reversed(flatten(item))
+                pending += reversed(list(item.values() if isinstance(item, dict) else item))
         return list(found.values())
 
     @property
