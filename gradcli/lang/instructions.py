@@ -1,5 +1,5 @@
-"""The rarer instructions, each a function of the interpreter, its argument, the stack, the place and
-the scope of the function that runs, if one does. What only programs need is imported when they do.
+"""The rarer instructions: functions of the interpreter, the argument, the stack, the place and the
+scope of the function that runs, if one does. What only programs need is imported when they do.
 """
 
 from __future__ import annotations
