@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from gradcli import calculus
 from gradcli.errors import Diagnostic, GradcliError
-from gradcli.lang.calls import NoGradient, as_tensor
+from gradcli.lang.calls import NoGradient, as_tensor, kind_of
 from gradcli.lang.interpreter import CONSTANTS, MAX_STEPS, Interpreter
 from gradcli.lang.names import Names, nearest
 from gradcli.lang.parser import parse
@@ -17,6 +17,7 @@ from gradcli.lang.structures import is_number
 from gradcli.ops.values import dtype_of, is_float, limits
 from gradcli.source import Source, read
 from gradcli.tape.record import Record
+from gradcli.tape.structure import flatten
 from gradcli.tape.tensor import Tensor, leaf, value_of
 
 TYPE_CHECKING = False
@@ -50,6 +51,7 @@ class Program:
 
     def __init__(self, source: Source) -> None:
         self.source = source
+        self.max_steps = MAX_STEPS
         self.statements = parse(source)
         self.names = Names(self.statements)
 
@@ -68,6 +70,7 @@ class Program:
         level goes over, and how many items it has. weigh: count what each tape holds at its
         end. Raises E0505 for a tape that there is not.
         """
+        self.max_steps = max_steps
         interpreter = self._interpreter(at, max_steps)
         interpreter.tf, interpreter.output, interpreter.progress = tf, output, progress
         interpreter.weigh = weigh
@@ -82,7 +85,7 @@ class Program:
                 told = interpreter
                 if not interpreter.run.record.everything:
                     # What the file's tapes did not record, a second run has to.
-                    told = self._interpreter(at, MAX_STEPS, log=True)
+                    told = self._interpreter(at, max_steps, log=True)
                     told.output = lambda printed: None
                     try:
                         told.execute(self.statements)
@@ -118,7 +121,7 @@ class Program:
         """A second run that keeps everything and its branches, for explanations; one that fails is
         kept as far as it came.
         """
-        interpreter = self._interpreter(at, MAX_STEPS, log=True)
+        interpreter = self._interpreter(at, self.max_steps, log=True)
         interpreter.output = output or (lambda printed: None)
         try:
             return interpreter.execute(self.statements)
@@ -142,19 +145,29 @@ class Program:
         """A value for a name that is computed would be ignored: E0204."""
         for name in given:
             bindings = run.bindings.get(name)
-            if bindings and bindings[0].kind == "computed":
+            if bindings and bindings[0].kind in ("computed", "tape", "accumulator"):
+                kind = bindings[0].kind
+                what = kind if kind == "computed" else f"{'an' if kind[0] == 'a' else 'a'} {kind}"
                 raise GradcliError(Diagnostic(
-                    "E0204", f"`{name}` is computed and takes no value from outside",
-                    span=bindings[0].span, source=self.source, label="computed here",
-                    help=f"declare it an input: input {name}"))
+                    "E0204", f"`{name}` is {what} and takes no value from outside",
+                    span=bindings[0].span, source=self.source, label=f"{what} here",
+                    help=f"declare it an input: input {name}" if kind == "computed" else
+                    f"leave {name} out of --at"))
 
     def targets(self, run: Run, of: Sequence[str] = ()) -> list[Target]:
         """The targets by name; by default the last expression that stands alone, else the last
         bound name. A name with commas is one target, the sum of several.
         """
-        if not of:
-            return [self._default_target(run)]
-        return [self._named_target(run, name) for name in of]
+        found = [self._named_target(run, name) for name in of] or [self._default_target(run)]
+        for target in found:
+            for item in flatten(target.tensor):
+                if not (item is None or isinstance(item, (NoGradient, str, range))
+                        or is_number(item)):
+                    raise GradcliError(Diagnostic(
+                        "E0310", f"`{target.name}` is {kind_of(item)}, which has no value",
+                        span=target.span, source=self.source, help="name a number or a tensor"
+                        " with --of"))
+        return found
 
     def unnamed(self) -> str:
         """What a result without a name is called."""
@@ -167,7 +180,7 @@ class Program:
             return Target(self.unnamed(), value, span, self.source)
         if run.last is not None:
             binding = run.bindings[run.last][-1]
-            return Target(run.last, binding.value, binding.span, self.source)
+            return Target(run.last, _state(run, binding), binding.span, self.source)
         raise GradcliError(Diagnostic(
             "E0210", f"`{self.source.name}` has nothing to evaluate", span=(0, 0),
             source=self.source, help="write an expression such as x^2"))
@@ -185,7 +198,7 @@ class Program:
                     help="name something that is computed"))
             if bindings:
                 parts.append(Target(
-                    name, bindings[-1].value, bindings[-1].span, self.source))
+                    name, _state(run, bindings[-1]), bindings[-1].span, self.source))
             elif name == self.unnamed() and run.results:
                 span, value = list(run.results.items())[-1]
                 parts.append(Target(name, value, span, self.source))
@@ -327,6 +340,14 @@ def _watched(source: Binding, run: Run) -> Tensor:
 
 def _article(kind: str) -> str:
     return "an accumulator" if kind == "accumulator" else f"a {kind}"
+
+
+def _state(run: Run, binding: Binding) -> Any:
+    """The value of a name at the end: of a variable its last state."""
+    variable = run.variables.get(binding.name)
+    if variable is not None and binding.value is variable.origin():
+        return variable.read()
+    return binding.value
 
 
 def _kind_of(value: Any) -> str:

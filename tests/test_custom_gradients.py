@@ -245,7 +245,8 @@ def test_keywords_are_arguments_and_defaults_are_not() -> None:
         return x * y * z, lambda *upstream: [10.0, 20.0, 30.0]
 
     x, y, z = constant(1.0), constant(2.0), constant(3.0)
-    for call in (lambda: f(x, y, z), lambda: f(x, z=z, y=y), lambda: f(z=z, x=x, y=y)):
+    calls: list[Any] = [lambda: f(x, y, z), lambda: f(x, z=z, y=y), lambda: f(z=z, x=x, y=y)]
+    for call in calls:
         with GradientTape() as tape:
             tape.watch([x, y, z])
             out = call()
@@ -261,7 +262,8 @@ def test_keywords_are_arguments_and_defaults_are_not() -> None:
     def g(x: Any, y: Any = 2.0) -> Any:
         return x * y, lambda upstream: upstream * 10.0
 
-    for call in (lambda: g(x), lambda: g(x=x)):
+    calls = [lambda: g(x), lambda: g(x=x)]
+    for call in calls:
         with GradientTape() as tape:
             tape.watch(x)
             out = call()

@@ -578,3 +578,55 @@ def test_prints_and_expectations_are_for_run(command: str) -> None:
     status, out, err = in_process([command, "-e", text])
     assert (status, err) == (0, "")
     assert "loud" not in out
+
+
+# --- what the last name is, and what names mean ---------------------------------------------------
+
+def test_the_last_name_of_a_loop_is_the_target() -> None:
+    assert tape_gradients("var x = 2.0\ny = 1.0\nfor k in range(5):\n    y = y*x\n") == {"x": 80.0}
+    text = ("var w = 1.0\nfor k in range(10):\n    tape t:\n        loss = (w - 3)^2\n"
+            "    w.assign_sub(0.1*t.gradient(loss, w))\n")
+    assert tape_gradients(text)["w"] == pytest.approx(-4*0.8**9, rel=1e-14)
+
+
+def test_the_value_of_a_variable_is_its_last_state() -> None:
+    text = "var w = 1.0\ntape t:\n    y = w^2\nw.assign(5)\n"
+    assert ok("eval", "-e", text, "--of", "w", "--of", "y") == "w\t5\ny\t1\n"
+    assert tape_gradients("var x = 2.0\nx.assign(5)\n", "--of", "x") == {"x": 1.0}
+
+
+@pytest.mark.parametrize("name", ["t", "a"])
+def test_tapes_and_accumulators_are_no_targets_and_take_no_values(name: str) -> None:
+    text = "var x = 2.0\ntape t:\n    y = x^2\nforward a(x, 1.0):\n    z = x\n"
+    for command in ("grad", "jac", "hess", "eval"):
+        status, _, err = in_process([command, "-e", text, "--of", name])
+        assert status == 3
+        assert err.startswith("error[E0310]: ")
+    status, _, err = in_process(["grad", "-e", text, "--at", f"{name}=3"])
+    assert status == 3
+    assert err.startswith("error[E0204]: ")
+
+
+@pytest.mark.parametrize(("text", "code", "line"), [
+    ("var w = 1.0\ntape t:\n    y = w^2\nz = y*3\n", "path-outside-tape", 4),
+    ("var w = 1.0\ntape t:\n    q = w*2\n    t.reset()\n    y = q*3\n", "path-reset", 3),
+    ("var w = 1.0\ntape t:\n    stop_recording t:\n        q = w*2\n    y = q*3\n",
+     "path-stop-recording", 4),
+    ("var w = 1.0\ntape t, watch_accessed_variables=false:\n    y = w*2\n",
+     "source-auto-watch-off", 2),
+    ("input w = 1.0\ntape t:\n    y = w*2\n", "source-constant-unwatched", 1),
+    ("var w = 1.0\ntape t:\n    y = w\nz = w\n", "source-constant-unwatched", 2),
+])
+def test_the_command_line_tells_what_a_tape_missed(text: str, code: str, line: int) -> None:
+    for command in ("grad", "jac", "hess"):
+        (result,) = loaded(command, "-e", text)["results"]
+        (item,) = result["blocks"] if command == "hess" else result["sources"]
+        assert [(why["code"], why["line"]) for why in item["reasons"]] == [(code, line)]
+
+
+@pytest.mark.parametrize(("block", "place"), [
+    ("x = 2", "2:1"), ("tape t: y = x", "2:1"), ("tape t: continue", "3:13")])
+def test_an_endless_loop_is_told_at_its_jump(block: str, place: str) -> None:
+    status, _, err = run_text(f"x = 1\nwhile true:\n    {block}\n", "--max-steps", "1000")
+    assert status == 3
+    assert f"--> <stdin>:{place}\n" in err

@@ -876,8 +876,9 @@ class Dense(Module):
 class Model(Module):
     def __init__(self) -> None:
         self.layers = [Dense(2, 3), Dense(3, 1)]
-        self.named: dict[str, Any] = {"scale": Variable(2.0), "frozen": Variable(1.0, trainable=False),
-                      "deep": [{"x": (Variable(3.0), "text", 5)}]}
+        self.named: dict[str, Any] = {
+            "scale": Variable(2.0), "frozen": Variable(1.0, trainable=False),
+            "deep": [{"x": (Variable(3.0), "text", 5)}]}
         self.again = self.layers[0]
         self.alias = self.layers[0].w
         self.number, self.array = 3, np.ones(2)
@@ -1045,9 +1046,11 @@ def test_forward_accumulators() -> None:
 
 def test_nested_accumulators_know_the_tangent_of_an_answer() -> None:
     """exp and sqrt read their own answer: the outer tangent of that has to be there in time."""
-    for f, second in ((ops.exp, np.exp(0.7)), (ops.sqrt, -0.25 * 0.7 ** -1.5),
-                      (lambda t: ops.exp(t * t) * t, (4 * 0.7 ** 3 + 6 * 0.7) * np.exp(0.49)),
-                      (ops.tanh, -2 * np.tanh(0.7) / np.cosh(0.7) ** 2)):
+    cases: list[tuple[Any, float]] = [
+        (ops.exp, np.exp(0.7)), (ops.sqrt, -0.25 * 0.7 ** -1.5),
+        (lambda t: ops.exp(t * t) * t, (4 * 0.7 ** 3 + 6 * 0.7) * np.exp(0.49)),
+        (ops.tanh, -2 * np.tanh(0.7) / np.cosh(0.7) ** 2)]
+    for f, second in cases:
         x = constant(0.7)
         with ForwardAccumulator(x, constant(1.0)) as outer, ForwardAccumulator(
                 x, constant(1.0)) as inner:

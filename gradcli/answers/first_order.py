@@ -33,7 +33,7 @@ def first_order(ask: Ask, command: str, field: str, question: Question) -> Answe
         for target in targets:
             tensors = tensors_of(target)
             value = plain_structure(target.tensor)
-            several = command == "grad" and (len(tensors) > 1 or tensors[0].shape != ())
+            several = command == "grad" and (len(tensors) != 1 or tensors[0].shape != ())
             found = question(ask, target, bindings)
             common = troubles(ask, run, target)
             if several:
@@ -63,8 +63,13 @@ def _source(ask: Ask, run: Run, target: Target, binding: Binding, g: Any, field:
         from gradcli.explain.none import reasons as why
         from gradcli.explain.notes import requested_zero
 
-        causes = why(Question(
-            ask.program, ask.at, run, target, binding, not ask.watched(binding)))
+        if ask.on_tape is not None:
+            from gradcli.explain import tapes
+
+            causes = tapes.asked(ask.program, ask.at, ask.tape, target, binding)
+        else:
+            causes = why(Question(
+                ask.program, ask.at, run, target, binding, not ask.watched(binding)))
         reasons = [reason(ask, r) for r in causes]
         if ask.unconnected == "zero":
             whole = shape_of(plain_structure(target.tensor)) if field == "jacobian" else ()

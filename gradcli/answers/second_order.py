@@ -87,15 +87,22 @@ def _told(ask: Ask, run: Run, target: Target, bindings: list[Binding], found: ca
         if blocks[i, i] is None:
             from gradcli.explain.none import Question, reasons
 
-            causes[i] = [reason(ask, r) for r in reasons(Question(
-                ask.program, ask.at, run, target, b, not ask.watched(b)))]
+            if ask.on_tape is not None:
+                from gradcli.explain import tapes
+
+                known = tapes.asked(ask.program, ask.at, ask.tape, target, b)
+            else:
+                known = reasons(Question(
+                    ask.program, ask.at, run, target, b, not ask.watched(b)))
+            causes[i] = [reason(ask, r) for r in known]
     told = []
     for (i, j), block in sorted(blocks.items()):
         why: list[Answer] = []
         notes: list[Answer] = []
         whole = shape_of(bindings[i].value.value) + shape_of(bindings[j].value.value)
         if block is None:
-            why = [*causes.get(i, ()), *(causes.get(j, ()) if j != i else ())]
+            why = [*causes.get(i, ())]
+            why += [r for r in (causes.get(j, ()) if j != i else ()) if r not in why]
             block = zeros(whole) if ask.unconnected == "zero" else None
         elif (i, j) in found.constant:
             from gradcli.explain.notes import Note

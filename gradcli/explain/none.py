@@ -50,8 +50,8 @@ class Question:
         self.tape = tape
 
 
-def reasons(q: Question) -> list[Reason]:
-    """All causes that hold, the one to mend first on top; at least one."""
+def reasons(q: Question, trials: bool = True) -> list[Reason]:
+    """All causes that hold, the one to mend first on top; at least one. trials: try fixes out."""
     source = q.binding.value.origin() if isinstance(q.binding.value, Variable) else q.binding.value
     targets = _tensors(q.target.tensor)
     found: list[Reason] = []
@@ -74,7 +74,7 @@ def reasons(q: Question) -> list[Reason]:
     elif q.unwatched:
         found.append(_unwatched(q))
     for reason in found:
-        if reason.edit is not None:
+        if trials and reason.edit is not None:
             reason.fix_works = _works(q, [r.edit for r in found if r.edit is not None])
     return found
 
@@ -89,7 +89,8 @@ def of_missing(program: Program, at: Mapping[str, Any], run: Run, gap: NoGradien
         for name, bindings in run.bindings.items():
             if any(b.value is tensor for b in bindings):
                 return name
-        return otherwise
+        known = run.named.get(getattr(tensor, "id", None) or 0)
+        return otherwise if known is None else known.name
 
     source = gap.source
     known = source.origin() if isinstance(source, Variable) else source
@@ -101,11 +102,8 @@ def of_missing(program: Program, at: Mapping[str, Any], run: Run, gap: NoGradien
     target = Target(name_of(gap.target, "the target"), gap.target,
                     _span(maker) if maker else (0, 0))
     with run.record:
-        found = reasons(Question(program, at, run, target, binding, False, gap.tape))
-    for reason in found:
         # A trial asks for the gradient of a named target; this one stands inside an expression.
-        reason.fix_works = None
-    return found
+        return reasons(Question(program, at, run, target, binding, False, gap.tape), trials=False)
 
 
 def _tensors(value: Any) -> list[Tensor]:
@@ -357,10 +355,10 @@ def _leaf_names(q: Question, ancestors: set[int]) -> list[str]:
 def _branch(q: Question) -> Reason | None:
     """A branch that did not run, or a condition that decides one: seen in a second, logged run."""
     name = q.binding.name
-    run = q.program.logged_run(q.at)
+    run = q.run if q.run.branches is not None else q.program.logged_run(q.at)
     if name not in run.bindings:
         return None
-    source = run.bindings[name][0].value.id
+    source = getattr(run.bindings[name][0].value, "id", None)   # a missing gradient has none
 
     def depends(value: Any) -> bool:
         return isinstance(value, Tensor) and value.id is not None and source in calculus.ancestry(

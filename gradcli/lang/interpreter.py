@@ -337,6 +337,7 @@ class Interpreter:
                     if known is not None and type(value) is Tensor and known.value is scope[arg]:
                         # In a loop: the same place binds the same name, as the last one did.
                         known.value = scope[arg] = value
+                        self.run.last = arg
                         continue
                     self.bind_value(arg, value, (ins[2], ins[3]), None)
                     bindings = self.run.bindings[arg]
@@ -366,6 +367,7 @@ class Interpreter:
             elif opcode == c.JUMP:
                 pc += arg
                 if arg < 0:
+                    self.at = ins
                     self.count(-arg)
                     if everything and len(entries) > self.prune_at:
                         self._prune(stack, frames, local)
@@ -491,12 +493,16 @@ class Interpreter:
         if ours or name in PUBLIC:
             what = "a function of this file" if ours else "an operation"
             raise error("E0205", f"`{name}` is {what}, not a value", help=f"call it: {name}(x)")
+        if name in VERBS:
+            raise error("E0205", f"`{name}` has no value of its own", help=f"call it: {name}(...)")
         raise error("E0202", f"`{name}` has no value here", help="bind it on a line above")
 
     def _verb(self, name: str, args: list[Any], named: dict[str, Any]) -> Any:
         verb = VERBS.get(name)
         if verb is None:
-            raise error("E0201", f"unknown function `{name}`")
+            # Names that no line defines are found before anything runs.
+            raise error("E0201", f"`{name}` is not defined yet", label="no function so far",
+                        help="define it above this line, where it is sure to run")
         return verb(self, args, named)
 
     def _arguments(self, function: Function, stack: list[Any], count: int, keywords: Sequence[str]
@@ -508,9 +514,13 @@ class Interpreter:
         names = [*function.parameters[:count], *keywords]
         if (total != len(function.parameters) or len(set(names)) != total
                 or not set(names) <= set(function.parameters)):
+            twice = next((n for k, n in enumerate(names) if n in names[:k]), None)
+            unknown = next((n for n in keywords if n not in function.parameters), None)
+            said = (f"not {total}" if total != len(function.parameters) else
+                    f"and `{twice}` is given twice" if twice else f"none is called `{unknown}`")
             raise error(
                 "E0207", f"`{function.name}` takes {_count_of(len(function.parameters))}"
-                f" ({', '.join(function.parameters)}), not {total}",
+                f" ({', '.join(function.parameters)}), {said}",
                 help=f"write {function.name}({', '.join(function.parameters)})")
         return dict(zip(names, values, strict=True))
 

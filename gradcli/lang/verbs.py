@@ -9,8 +9,16 @@ from __future__ import annotations
 
 from gradcli import calculus
 from gradcli.errors import error
-from gradcli.lang.calls import NoGradient, as_tensor, call_operation, no_operand, operand
+from gradcli.lang.calls import (
+    NoGradient,
+    as_tensor,
+    call_operation,
+    kind_of,
+    no_operand,
+    operand,
+)
 from gradcli.lang.statements import STATEMENTS
+from gradcli.lang.structures import is_number
 from gradcli.ops import PUBLIC
 from gradcli.ops.elementwise import positive
 from gradcli.ops.shapes import index
@@ -305,9 +313,10 @@ def _len(run: Interpreter, args: list[Any], named: Mapping[str, Any]) -> Any:
     value = args[0]
     if isinstance(value, (list, dict, str, range)):
         return len(value)
-    shape = core_shape(value) if value is not None and not isinstance(value, NoGradient) else ()
+    shape = core_shape(value) if is_number(value) else ()
     if not shape:
-        raise error("E0301", "a scalar has no length", help="give a list or a tensor")
+        what = "a scalar" if is_number(value) else kind_of(value)
+        raise error("E0301", f"{what} has no length", help="give a list or a tensor")
     return shape[0]
 
 
