@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from gradcli.tape.custom import register_gradient as register_gradient
     from gradcli.tape.forward_accumulator import ForwardAccumulator as ForwardAccumulator
     from gradcli.tape.gradient_tape import GradientTape as GradientTape
+    from gradcli.tape.module import Module as Module
     from gradcli.tape.tensor import Tensor as Tensor
-    from gradcli.tape.variable import Module as Module
     from gradcli.tape.variable import Variable as Variable
     from gradcli.tape.variable import constant as constant
 
@@ -35,7 +35,7 @@ _HOMES = {
     "Diagnostic": "errors", "GradcliError": "errors",
     "Program": "program", "load": "program", "loads": "program",
     "Tensor": "tape.tensor", "Variable": "tape.variable", "constant": "tape.variable",
-    "Module": "tape.variable", "GradientTape": "tape.gradient_tape",
+    "Module": "tape.module", "GradientTape": "tape.gradient_tape",
     "ForwardAccumulator": "tape.forward_accumulator", "custom_gradient": "tape.custom",
     "register_gradient": "tape.custom", "recompute_grad": "tape.custom",
     "enable_check_numerics": "tape.checking", "disable_check_numerics": "tape.checking",

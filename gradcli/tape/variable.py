@@ -10,8 +10,16 @@ from itertools import count
 
 from gradcli.errors import error
 from gradcli.ops.elementwise import positive
-from gradcli.ops.lazy import np
-from gradcli.ops.values import SCALAR_TYPES, cast, dtype_of, plain, shape_of, show
+from gradcli.ops.lazy import np, quiet
+from gradcli.ops.values import (
+    SCALAR_TYPES,
+    broadcast_shape,
+    cast,
+    dtype_of,
+    plain,
+    shape_of,
+    show,
+)
 from gradcli.tape import record as records
 from gradcli.tape.operators import PLAIN, slow
 from gradcli.tape.record import fresh_id
@@ -174,18 +182,14 @@ class Variable(Tensor):
         if isinstance(delta, Tensor) and dtype_of(given) != self.dtype:
             raise error("E0302", f"`{self.name}` is {self.dtype} and the change is"
                         f" {dtype_of(given)}", help=f'cast it: cast(..., "{self.dtype}")')
-        with np.errstate(all="ignore") if type(given) not in SCALAR_TYPES else _Nothing():
+        if self.shape and shape_of(given):
+            broadcast_shape(f"assign_{name[:3]}", [self.shape, shape_of(given)])
+        with quiet():
             new = self.value + given if name == "add" else self.value - given
         return plain(new)
 
     def __repr__(self) -> str:
         return f"Variable({self.value!r}, name={self.name!r})"
-
-
-class _Nothing:
-    def __enter__(self) -> None: ...
-
-    def __exit__(self, *exception: object) -> None: ...
 
 
 def _is_whole(value: Any) -> bool:
@@ -195,36 +199,3 @@ def _is_whole(value: Any) -> bool:
 
 
 slow(Variable)
-
-
-class Module:
-    """Something that owns variables: as attributes, in lists, in dictionaries or in other modules.
-
-        class Dense(gradcli.Module):
-            def __init__(self, n, m):
-                self.w = gradcli.Variable(gradcli.ops.normal(n, m, seed=1))
-    """
-
-    @property
-    def variables(self) -> list[Variable]:
-        """All variables, in the order in which the attributes were set, each once."""
-        found: dict[int, Variable] = {}
-        seen: set[int] = set()
-        pending: list[Any] = [self]
-        while pending:
-            item = pending.pop()
-            if id(item) in seen:
-                continue
-            seen.add(id(item))
-            if isinstance(item, Variable):
-                found.setdefault(id(item), item)
-            elif isinstance(item, Module):
-                pending += reversed(list(vars(item).values()))
-            elif isinstance(item, (list, tuple, dict)):
-                pending += reversed(list(item.values() if isinstance(item, dict) else item))
-        return list(found.values())
-
-    @property
-    def trainable_variables(self) -> list[Variable]:
-        """The variables that training changes."""
-        return [v for v in self.variables if v.trainable]
