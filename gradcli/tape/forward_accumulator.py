@@ -7,8 +7,8 @@ from gradcli.ops.lazy import quiet
 from gradcli.ops.values import is_float, show
 from gradcli.sweeps import tangent
 from gradcli.tape import record as records
-from gradcli.tape.gradient_tape import _is_zero, _tensors, _zeros
 from gradcli.tape.record import IDS, OP, OUT
+from gradcli.tape.requests import is_zero, tensors_of, zeros_for
 from gradcli.tape.structure import flatten, like, same
 from gradcli.tape.tensor import Tensor, core_shape, leaf, value_of
 from gradcli.tape.variable import plain_value
@@ -118,13 +118,13 @@ class ForwardAccumulator:
         or zeros with unconnected_gradients="zero". Zeros too for a derivative that does not depend
         on the primals. Raises E0310 for what is no tensor, E0312 for another word.
         """
-        zero = _is_zero(unconnected_gradients)
+        zero = is_zero(unconnected_gradients)
         out = []
-        for primal in _tensors(primals, "primal"):
+        for primal in tensors_of(primals, "primal"):
             assert primal.id is not None
             found = self.tangents.get(primal.id)
             if found is None and (zero or primal.id in self.constants):
-                found = leaf(_zeros(primal.shape, primal))
+                found = leaf(zeros_for(primal.shape, primal))
                 self._tell(found, primal.id)
             out.append(found)
         return like(primals, out)

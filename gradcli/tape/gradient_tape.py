@@ -8,15 +8,16 @@ from __future__ import annotations
 
 from gradcli.errors import GradcliError, error
 from gradcli.ops.kinds import UNREGISTERED
-from gradcli.ops.lazy import np, quiet
-from gradcli.ops.shapes import transpose, unbatch
-from gradcli.ops.values import dtype_of, is_float, plain, show, zeros
+from gradcli.ops.lazy import quiet
+from gradcli.ops.values import is_float, plain
 from gradcli.sweeps import derivatives, reach, reverse
+from gradcli.tape import batch
 from gradcli.tape import record as records
 from gradcli.tape.record import OP, OUT, Segment, expanded, fresh_id, joined
+from gradcli.tape.requests import is_zero, kind_of, one_tensor, tensors_of, weights_of, zeros_for
 from gradcli.tape.structure import flatten, like
-from gradcli.tape.tensor import Tensor, leaf, value_of
-from gradcli.tape.variable import Variable, plain_value
+from gradcli.tape.tensor import Tensor, leaf
+from gradcli.tape.variable import Variable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -137,8 +138,8 @@ class GradientTape:
         items = flatten(tensor)
         for item in items:
             if not isinstance(item, Tensor):
-                raise error("E0310", f"only tensors and variables can be watched, not {_kind(item)}"
-                            f" {item!r:.40}", help="make it one: gradcli.constant(...)")
+                raise error("E0310", "only tensors and variables can be watched, not"
+                            f" {kind_of(item)} {item!r:.40}", help="make it one: gradcli.constant(...)")
         for item in items:
             if isinstance(item, Variable):
                 self._watch_state(item)
@@ -189,9 +190,9 @@ class GradientTape:
         not fit, E0312 for another word, E0501 for a used tape, E0502 for one never entered, E0503
         for an operation without a rule.
         """
-        zero = _is_zero(unconnected_gradients)
-        targets, wanted = _tensors(target, "target"), _tensors(sources, "source")
-        weights = _weights(target, output_gradients, len(targets), self.tensorflow_semantics)
+        zero = is_zero(unconnected_gradients)
+        targets, wanted = tensors_of(target, "target"), tensors_of(sources, "source")
+        weights = weights_of(target, output_gradients, len(targets), self.tensorflow_semantics)
         self._ask("gradient")
         window = self._compact()
         emit = self._emits()
@@ -222,9 +223,9 @@ class GradientTape:
         rows (experimental_use_pfor=False) needs a persistent tape there and here. Raises as
         `gradient`, and E0310 where the target is not one tensor.
         """
-        zero = _is_zero(unconnected_gradients)
-        target = _one(target, "target")
-        wanted = _tensors(sources, "source")
+        zero = is_zero(unconnected_gradients)
+        target = one_tensor(target, "target")
+        wanted = tensors_of(sources, "source")
         self._check_loop(experimental_use_pfor)
         self._ask("jacobian")
         window = self.window()
@@ -254,17 +255,10 @@ class GradientTape:
         fit, and E0315 where a row of the target depends on other rows of the source: TensorFlow
         sums over them without a word.
         """
-        zero = _is_zero(unconnected_gradients) or self.tensorflow_semantics
-        target, source = _one(target, "target"), _one(source, "source")
-        for x, what in ((target, "target"), (source, "source")):
-            if len(x.shape) < 2:
-                raise error("E0301", f"batch_jacobian needs a {what} with a batch axis and at least"
-                            f" one more, not {show(x.shape)}", help="use jacobian")
+        zero = is_zero(unconnected_gradients) or self.tensorflow_semantics
+        target, source = one_tensor(target, "target"), one_tensor(source, "source")
+        batch.check_shapes(target, source)
         b, rest = target.shape[0], target.shape[1:]
-        if source.shape[0] != b:
-            raise error("E0301", f"the target {show(target.shape)} and the source"
-                        f" {show(source.shape)} differ in their first length",
-                        help="row i of the target belongs to row i of the source")
         self._check_loop(experimental_use_pfor)
         self._ask("batch_jacobian")
         window = self.window()
@@ -274,25 +268,8 @@ class GradientTape:
         live, on_tape = self._on_tape(window, [own])
         leaves = [Tensor(source.value, i) for i in own if i in on_tape or i == target.id]
         y = Tensor(target.value, target.id)
-        m = derivatives.size(rest)
-        seeds = np.zeros((m, b, *rest))
-        for k in range(m):
-            seeds.reshape(m, b, m)[k, :, k] = 1.0
-        parts = []
-        with quiet():
-            found = reverse.reverse(
-                live, {target.id: Tensor(seeds.astype(target.dtype), None, 1)},
-                [s.id for s in leaves if s.id is not None], emit=emit)
-            for s in leaves:
-                if s.id in found:
-                    if not self.tensorflow_semantics:
-                        _check_rows(live, y, s, found[s.id])
-                    rows = unbatch(found[s.id] if isinstance(found[s.id], Tensor)
-                                   else Tensor(found[s.id], None, 1))
-                    order = (1, 0, *range(2, 1 + len(source.shape)))
-                    moved = transpose(rows, axes=order)
-                    part = moved.reshape(shape=(b, *rest, *source.shape[1:]))
-                    parts.append(part if emit else np.array(value_of(part)))
+        parts = batch.jacobians(
+            y, leaves, live, emit=emit, check=not self.tensorflow_semantics)
         g = _total(parts)
         if g is not None and emit:
             g = derivatives.as_derivative(g, [y], source)
@@ -389,7 +366,7 @@ class GradientTape:
         if g is None:
             if zero or (not self.tensorflow_semantics and is_float(source.value)
                         and self._is_constant_derivative(targets, own)):
-                return leaf(_zeros(shape, source))
+                return leaf(zeros_for(shape, source))
             return None
         return g if isinstance(g, Tensor) else leaf(plain(g))
 
@@ -459,84 +436,8 @@ def _caller() -> str:
         "earlier"
 
 
-def _is_zero(word: Any) -> bool:
-    """Raises E0312 for anything but "none" and "zero"."""
-    value = getattr(word, "value", word)
-    if value not in ("none", "zero", None):
-        raise error("E0312", f"unknown value for unconnected_gradients: {word!r}",
-                    help='"none" or "zero"')
-    return bool(value == "zero")
-
-
-def _kind(value: Any) -> str:
-    return "None" if value is None else f"the {type(value).__name__}"
-
-
-def _tensors(structure: Any, what: str) -> list[Tensor]:
-    """Raises E0310 for anything that is no tensor."""
-    found = flatten(structure)
-    for item in found:
-        if not isinstance(item, Tensor):
-            raise error("E0310", f"the {what} must be a tensor or variable, not {_kind(item)}"
-                        f" {item!r:.40}", help="make it one: gradcli.constant(...)")
-    return found
-
-
-def _one(value: Any, what: str) -> Tensor:
-    if not isinstance(value, Tensor):
-        raise error("E0310", f"the {what} must be one tensor, not {_kind(value)}",
-                    help="ask for each separately")
-    return value
-
-
-def _weights(target: Any, given: Any, count: int, filled: bool) -> list[Any]:
-    """Raises E0313 where their number differs, unless `filled`: then ones stand for missing ones.
-    Raises E0302 or E0306 for a type that is not the target's.
-    """
-    if given is None:
-        return []
-    weights = _by_target(target, given)
-    if filled:
-        weights = [*weights[:count], *[None] * (count - len(weights))]
-    if len(weights) != count:
-        raise error("E0313", f"{len(weights)} output gradients for {count} targets",
-                    help="give one for each target")
-    out = []
-    for w, t in zip(weights, flatten(target), strict=True):
-        if w is not None and isinstance(w, Tensor) and is_float(t.value) and w.dtype != t.dtype:
-            raise error("E0302", f"the output gradient is {w.dtype}, the target {t.dtype}",
-                        help=f'cast it: cast(..., "{t.dtype}")')
-        if isinstance(w, Tensor):
-            w = w.read()
-        elif w is not None:
-            w = plain_value(w)
-            if dtype_of(w).startswith("complex") and not t.dtype.startswith("complex"):
-                raise error("E0302", f"the output gradient is {dtype_of(w)}, the target {t.dtype}",
-                            help="give real numbers")
-            w = plain_value(w, t.dtype if is_float(t.value) else None)
-        out.append(w)
-    return out
-
-
-def _by_target(target: Any, given: Any) -> list[Any]:
-    """The weights in the order of the targets; a list of numbers for one target is one weight."""
-    if isinstance(target, dict) and isinstance(given, dict) and set(target) == set(given):
-        return [w for key, t in target.items() for w in _by_target(t, given[key])]
-    if isinstance(target, (list, tuple)) and isinstance(given, (list, tuple)) and (
-            len(target) == len(given)):
-        return [w for t, g in zip(target, given, strict=True) for w in _by_target(t, g)]
-    if not isinstance(target, Tensor):
-        return flatten(given)
-    if not isinstance(given, (list, tuple)) or not _is_list_of_one(given, target.shape):
-        return [given]
-    return list(given)
-
-
-def _is_list_of_one(given: Sequence[Any], shape: tuple[int, ...]) -> bool:
-    """Whether a list, given for one target of this shape, holds its weight instead of numbers."""
-    if any(w is None or isinstance(w, Tensor) for w in given):
-        return True
-    return len(given) == 1 and np.shape(given[0]) == shape
+def _is_hollow(value: Any) -> bool:
+    return bool(value.base is not None and value.strides and not any(value.strides))
 
 
 def _total(parts: Sequence[Any]) -> Any:
@@ -544,41 +445,3 @@ def _total(parts: Sequence[Any]) -> Any:
     for part in parts:
         total = part if total is None else total + part
     return total
-
-
-def _zeros(shape: tuple[int, ...], source: Tensor) -> Any:
-    if dtype_of(source.value) == "float64":
-        return zeros(shape)
-    if dtype_of(source.value) == "int64" and not shape:
-        return 0
-    return np.zeros(shape, dtype_of(source.value))
-
-
-def _is_hollow(value: Any) -> bool:
-    return bool(value.base is not None and value.strides and not any(value.strides))
-
-
-def _check_rows(entries: Segment, target: Tensor, source: Tensor, rows: Any) -> None:
-    """One probe: weighted row by row, the gradient must be the weighted one. Raises E0315."""
-    b, m = target.shape[0], derivatives.size(target.shape[1:])
-    if b < 2 or not m:
-        return
-    rng = np.random.default_rng(0)
-    weights = rng.uniform(1.0, 2.0, b)
-    inside = rng.uniform(1.0, 2.0, (1, m))
-    flat = np.reshape(value_of(rows), (m, b, -1))
-    expected = weights[:, None] * np.einsum("m,mbn->bn", inside[0], flat)
-    seed = (weights[:, None] * inside).reshape(target.shape)
-    record = records.current()
-    paused, record.paused = record.paused, True
-    try:
-        got = reverse.reverse(entries, {target.id: seed}, [source.id])[source.id]  # type: ignore[dict-item, list-item, index]
-    finally:
-        record.paused = paused
-    got = np.reshape(value_of(got), (b, -1))
-    scale = np.abs(flat).sum() * float(np.abs(seed).max()) + 1e-300
-    if np.isfinite(expected).all() and np.abs(got - expected).max() > 1e-9 * scale:
-        raise error("E0315", "rows of the target depend on other rows of the source",
-                    help="jacobian gives the derivatives across rows too")
-
-
