@@ -139,7 +139,8 @@ class GradientTape:
         for item in items:
             if not isinstance(item, Tensor):
                 raise error("E0310", "only tensors and variables can be watched, not"
-                            f" {kind_of(item)} {item!r:.40}", help="make it one: gradcli.constant(...)")
+                            f" {kind_of(item)} {item!r:.40}",
+                            help="make it one: gradcli.constant(...)")
         for item in items:
             if isinstance(item, Variable):
                 self._watch_state(item)
