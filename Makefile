@@ -21,6 +21,7 @@ test: $(VENV)/.installed-test       ## ruff, mypy, pytest (PYTEST_ARGS="-k name"
 bench: $(VENV)/.installed-test      ## start-up and engine, measured on this machine
 	$(BIN)/python benchmarks/engine.py
 	$(BIN)/python benchmarks/startup.py
+	$(BIN)/python benchmarks/gradients.py
 
 clean:          ## remove the environment and everything that was built
 	rm -rf $(VENV) build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis

@@ -163,9 +163,14 @@ ENTRANTS: dict[str, tuple[str, Callable[[], Entrant]]] = {
 
 
 def resident() -> int:
-    """Bytes of memory that the process has."""
-    with open("/proc/self/statm", encoding="ascii") as file:
-        return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    """Bytes of memory that the process has; where the system does not tell, its highest so far."""
+    try:
+        with open("/proc/self/statm", encoding="ascii") as file:
+            return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    except OSError:
+        import resource
+
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 
 
 def measure(name: str) -> dict[str, float]:
