@@ -18,7 +18,7 @@ test: $(VENV)/.installed-test       ## ruff, mypy, pytest (PYTEST_ARGS="-k name"
 	$(BIN)/mypy
 	$(BIN)/pytest --numprocesses auto --dist worksteal $(PYTEST_ARGS)
 
-bench: $(VENV)/.installed-test      ## start-up and engine, measured on this machine
+bench: $(VENV)/.installed-test      ## start-up, engine and peers, measured here
 	$(BIN)/python benchmarks/engine.py
 	$(BIN)/python benchmarks/startup.py
 	$(BIN)/python benchmarks/gradients.py
