@@ -193,3 +193,52 @@ def test_steps_are_counted() -> None:
     with pytest.raises(gradcli.GradcliError) as caught:
         gradcli.loads("y = 1.0\nfor i in range(1000000): y = y*0.5").run(max_steps=100_000)
     assert caught.value.code == "E0401"
+
+
+HEAD = "var x = 0.5\ny = x\n"
+SOURCES = {
+    "an intermediate of the loop": HEAD + "for i in range(40):\n    y = y*x\n    z = y*2\nz + y",
+    "its own last value": HEAD + "for i in range(40):\n    y = y*x\n    z = y*2\nz",
+    "two names of one value": HEAD + "for i in range(40):\n    y = y*x\n    z = y\nz + y",
+    "names that Python takes for one": "var x = 0.5\nφ = x\nϕ = x\nfor i in range(40):\n"
+                                       "    φ = φ*x\n    ϕ = ϕ + φ\nφ + ϕ",
+    "a name with a subscript": "var x = 0.5\nx₁ = x\nfor i in range(40):\n    x₁ = x₁*x + x\nx₁",
+    "numbers that are too large": HEAD + "for i in range(40):\n    y = y*x + 1e999*0\ny",
+    "a constant of the language": HEAD + "for i in range(40):\n    y = sin(y)*pi*x\ny",
+    "a constant that is bound later":
+        HEAD + "for i in range(40):\n    y = sin(y)*e*x\ne = 2.0\ny*e",
+}
+
+
+@pytest.mark.parametrize("name", SOURCES)
+def test_every_name_may_be_the_source(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = SOURCES[name] + "\n"
+
+    def gradients() -> list[Any]:
+        program = gradcli.loads(text)
+        names = [n for n in program.names.order if n not in ("i", "pi", "e")]
+        return [program.gradient(wrt=n)[n] for n in names] + [
+            program.jacobian(wrt=n)[n] for n in names]
+
+    found = gradients()
+    monkeypatch.setattr(loops, "PATIENCE", 10**9)
+    assert same(found, gradients())
+
+
+def test_a_function_that_is_defined_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = ("def f(x):\n    s = x\n    for i in range(40):\n        s = sin(s)*x\n    return s\n"
+            "a = f(0.9)\nsin(t) = t*2\nb = f(0.9)\na + b\n")
+    found = gradcli.loads(text).value()
+    monkeypatch.setattr(loops, "PATIENCE", 10**9)
+    assert found == gradcli.loads(text).value()
+
+
+def test_pruning_keeps_a_stretch_whose_values_live() -> None:
+    text = ("var x = 0.5\ndef f(x):\n    y = x\n    for i in range(40):\n        y = y*x\n"
+            "        z = y*1\n    return y\ny = f(x)\nk = 0\nwhile k < 60000:\n    k = k + 1\n"
+            "    w = k*x\ny\n")
+    assert gradcli.loads(text).gradient()["x"] == pytest.approx(41 * 0.5**40, rel=1e-12)
+
+
+def test_constants_of_the_language_do_not_stop_a_stretch() -> None:
+    assert stretches(HEAD + "for i in range(40):\n    y = sin(y)*pi*x\ny\n", {}) == 1

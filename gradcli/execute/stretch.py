@@ -50,8 +50,8 @@ class Plan:
     holds it when the turn ends. tracked: the inputs that are on the record.
     """
 
-    __slots__ = ("_backward", "bound", "carried", "count", "depends", "forward", "inputs", "kept",
-                 "steps", "tracked")
+    __slots__ = ("_backward", "adjoints", "bound", "carried", "count", "depends", "forward",
+                 "inputs", "kept", "steps", "tracked")
 
     def __init__(self, steps: list[Step], inputs: Mapping[str, str], bound: Mapping[str, str],
                  tracked: frozenset[str]) -> None:
@@ -60,6 +60,8 @@ class Plan:
         self.bound = dict(bound)
         self.tracked = tracked
         self.carried = [name for name in inputs if name in bound]
+        # What a file calls a name need not be one of Python.
+        self.adjoints = {name: f"b{k}" for k, name in enumerate(bound)}
         self.count = sum(step.tracked for step in steps)
         self.kept = self._needed()
         self.forward = self._forward()
@@ -114,7 +116,7 @@ class Plan:
             # A carried name's adjoint goes to the variable that it was bound to; one that is bound
             # and not carried has an adjoint in the last turn only.
             for name in self.bound:
-                var, g = self.bound[name], f"b_{name}"
+                var, g = self.bound[name], self.adjoints[name]
                 lines.append(_added(var, g, begun))
                 if name not in self.inputs:
                     lines.append(f"  {g} = 0.0")
@@ -131,13 +133,14 @@ class Plan:
                         product = (f"g_{step.var}" if text == "1.0" else f"-g_{step.var}"
                                    if text == "-1.0" else f"g_{step.var}*{text}")
                         lines.append(_added(operand, product, begun))
-            lines += [f"  b_{name} = g_{self.inputs[name]}" for name in self.carried]
+            lines += [f"  {self.adjoints[n]} = g_{self.inputs[n]}" for n in self.carried]
             taken = f"for {', '.join(self.kept)}, in reversed(turns):" if self.kept else \
                 "for _ in turns:"
-            outs = [*[f"b_{n}" for n in self.carried], *[f"g_{self.inputs[n]}" for n in fixed]]
+            outs = [*[self.adjoints[n] for n in self.carried],
+                    *[f"g_{self.inputs[n]}" for n in fixed]]
             source = "\n".join([
                 f"def backward(turns, {', '.join([*self.inputs.values()])},"
-                f" {', '.join('b_' + n for n in self.bound)}):",
+                f" {', '.join(self.adjoints.values())}):",
                 *[f" g_{self.inputs[n]} = 0.0" for n in fixed],
                 f" {taken}", *(lines or ["  pass"]), f" return {', '.join(outs)},"])
             self._backward = _compiled(source, "backward", names)
@@ -182,13 +185,20 @@ def _compiled(source: str, name: str, names: dict[str, Any]) -> Callable[..., An
 
 def _text(op: Op, operands: Sequence[Operand], names: dict[str, Any]) -> str:
     """A call of an operation as Python text."""
-    texts = [o if isinstance(o, str) else repr(o) if o >= 0 else f"({o!r})" for o in operands]
+    texts = [o if isinstance(o, str) else _number(o) for o in operands]
     if op.name in INFIX:
         return f"{texts[0]} {INFIX[op.name]} {texts[1]}"
     if op.name == "negative":
         return f"-{texts[0]}"
     names[f"f_{op.name}"] = op.floats
     return f"f_{op.name}({', '.join(texts)})"
+
+
+def _number(x: float) -> str:
+    """A number as Python text; infinity and NaN have none of their own."""
+    if x - x != 0.0:
+        return f"float('{x!r}')"
+    return repr(x) if x >= 0 else f"({x!r})"
 
 
 class Symbol:
@@ -248,7 +258,7 @@ def slope(step: Step, k: int, names: dict[str, Any] | None = None) -> tuple[str,
     op = step.op
     rule = op.rules[k]
     if isinstance(rule, float):
-        return repr(rule), []
+        return _number(rule), []
     places = [*step.operands, step.var]
     symbols = [
         Symbol(p, frozenset((p,)), names) if isinstance(p, str) else p for p in places]
@@ -256,10 +266,10 @@ def slope(step: Step, k: int, names: dict[str, Any] | None = None) -> tuple[str,
         found = rule(*symbols)  # type: ignore[misc]
         if isinstance(found, Symbol):
             return found.text, [p for p in places if isinstance(p, str) and p in found.reads]
-        return repr(float(found)), []
+        return _number(float(found)), []
     except Exception:  # a rule that looks at its numbers: it is called with them
         names[f"r_{op.name}_{k}"] = fast_rules(op)[k]
-        texts = [p if isinstance(p, str) else repr(p) for p in places]
+        texts = [p if isinstance(p, str) else _number(p) for p in places]
         return (f"r_{op.name}_{k}({', '.join(texts)})",
                 [p for p in places if isinstance(p, str)])
 
@@ -302,23 +312,23 @@ class Stretch:
         """All inputs are data."""
         return "data"
 
-    def pull_back(self, adjoints: dict[int, float], asked: set[int], wanted: dict[int, float]
-                  ) -> None:
+    def pull_back(self, adjoints: dict[int, float]) -> None:
         """Take the adjoints of what was bound, add to those of the inputs.
 
         Raises what Python's arithmetic raises at an edge; the adjoints are as they were then.
         """
         plan = self.plan
-        given = {name: adjoints[i] for name, i in self.outs.items() if i in adjoints}
+        # Two names may be bound to one value: the first brings its adjoint.
+        given: dict[str, int] = {}
+        for name, i in self.outs.items():
+            if i in adjoints and i not in given.values():
+                given[name] = i
         if not given:
             return
-        found = plan.backward()(
-            self.turns, *self.values, *[given.get(name, 0.0) for name in plan.bound])
-        for name in given:
-            i = self.outs[name]
-            g = adjoints.pop(i)
-            if i in asked:
-                wanted[i] = g
+        found = plan.backward()(self.turns, *self.values, *[
+            adjoints[given[name]] if name in given else 0.0 for name in plan.bound])
+        for i in given.values():
+            del adjoints[i]
         depends = plan.sources_of(len(self.turns))
         reached = set().union(*[depends[name] for name in given])
         names = [*plan.carried, *[

@@ -43,15 +43,16 @@ def kinks(run: Run, targets: Sequence[Tensor], source: Tensor) -> list[Note]:
         if t.id is not None:
             wanted |= ancestry(t.id)
     below = {source.id}
-    found = []
+    found: dict[tuple[str, Span | None], Note] = {}
     for entry in entries:
         if any(i in below for i in entry[IDS]):
             below.add(entry[OUT])
             if entry[OUT] in wanted and entry[OP].kink is not None:
                 count = _hits(entry)
                 if count:
-                    found.append(_kink(entry, count))
-    return found
+                    note = _kink(entry, count)
+                    found.setdefault((note.message, note.span), note)  # once for a whole loop
+    return list(found.values())
 
 
 def _hits(entry: Entry) -> int:

@@ -341,7 +341,8 @@ class Interpreter:
                         continue
                     self.bind_value(arg, value, (ins[2], ins[3]), None)
                     bindings = self.run.bindings[arg]
-                    if len(bindings) > 1 and bindings[-1].kind == "computed":
+                    if (len(bindings) > 1 and bindings[-1].kind == "computed"
+                            and self.run.branches is None):
                         rebound[id(ins)] = bindings[-1]
                 else:
                     local[arg] = self._local_value(value)

@@ -30,11 +30,16 @@ MAX_FAILURES = 3
 
 
 class Body:
-    """What one `for` was found to be. turns: how often it was met. reads, bound: names; places: of
-    the bindings. steps: None where it is no plain calculation.
+    """What one `for` was found to be.
+
+    turns: how often it was met. failures: how often it met an edge. steps: None where it is no
+    plain calculation. inputs, bound: names to variables of the generated code; places: of the
+    bindings. variable: that of the loop. calls, constants: names that must keep their meaning.
+    plans: one for each set of inputs that are on the record.
     """
 
-    __slots__ = ("bound", "failures", "inputs", "places", "plans", "steps", "turns", "variable")
+    __slots__ = ("bound", "calls", "constants", "failures", "inputs", "places", "plans", "steps",
+                 "turns", "variable")
 
     def __init__(self) -> None:
         self.turns = 0
@@ -45,6 +50,8 @@ class Body:
         self.places: dict[str, tuple[int, int]] = {}
         self.plans: dict[frozenset[str], Plan] = {}
         self.variable = ""
+        self.calls: set[str] = set()
+        self.constants: set[str] = set()
 
 
 def stretched(interpreter: Interpreter, ins: Instruction, code: Code, pc: int,
@@ -62,6 +69,9 @@ def stretched(interpreter: Interpreter, ins: Instruction, code: Code, pc: int,
         _analyse(body, interpreter, code, pc, ins[1], local)
     if body.steps is None or body.failures >= MAX_FAILURES:
         return None
+    if any(interpreter.function(name, local) for name in body.calls) or any(
+            _has_value(interpreter, name, local) for name in body.constants):
+        return None  # a name has got another meaning since
     left = getattr(iterator, "__length_hint__", None)
     if left is not None and left() < WORTH:
         return None
@@ -71,6 +81,8 @@ def stretched(interpreter: Interpreter, ins: Instruction, code: Code, pc: int,
 def _analyse(body: Body, interpreter: Interpreter, code: Code, pc: int, length: int,
              local: dict[str, Any] | None) -> None:
     """Find the steps of the body, or that it is more than a calculation."""
+    from gradcli.lang.interpreter import CONSTANTS
+
     whole = code[pc:pc + length]
     if not whole or whole[0][0] != c.BIND or whole[-1][0] != c.JUMP:
         return
@@ -85,6 +97,10 @@ def _analyse(body: Body, interpreter: Interpreter, code: Code, pc: int, length: 
         if opcode == c.LOAD:
             if arg == variable:
                 return
+            if arg in CONSTANTS and arg not in now and not _has_value(interpreter, arg, local):
+                body.constants.add(arg)
+                stack.append(CONSTANTS[arg])
+                continue
             if arg not in now:
                 now[arg] = inputs[arg] = f"n{len(inputs)}"
             stack.append(now[arg])
@@ -99,6 +115,8 @@ def _analyse(body: Body, interpreter: Interpreter, code: Code, pc: int, length: 
             if (op is None or not _is_number_to_number(op, count)
                     or (opcode == c.CALL and (arg[2] or interpreter.function(name, local)))):
                 return
+            if opcode == c.CALL:
+                body.calls.add(name)
             operands = tuple(stack[len(stack) - count:])
             del stack[len(stack) - count:]
             if all(type(o) is float for o in operands):
@@ -111,7 +129,8 @@ def _analyse(body: Body, interpreter: Interpreter, code: Code, pc: int, length: 
             stack.append(steps[-1].var)
         elif opcode == c.BIND:
             var = stack.pop()
-            if arg == variable or not isinstance(var, str) or not var.startswith("v"):
+            if (arg == variable or arg in body.constants
+                    or not isinstance(var, str) or not var.startswith("v")):
                 return
             now[arg] = bound[arg] = var
             body.places[arg] = (instruction[2], instruction[3])
@@ -120,6 +139,10 @@ def _analyse(body: Body, interpreter: Interpreter, code: Code, pc: int, length: 
     if stack or not bound:
         return
     body.steps, body.inputs, body.bound, body.variable = steps, inputs, bound, variable
+
+
+def _has_value(interpreter: Interpreter, name: str, local: dict[str, Any] | None) -> bool:
+    return name in interpreter.scope or (local is not None and name in local)
 
 
 def _is_number_to_number(op: Op, count: int) -> bool:

@@ -113,8 +113,7 @@ class Names:
                     label="no value yet", related=[(self.bound[name], "bound here")],
                     help=f"move line {line} up, or give the value with --at {name}=..."))
         found.extend(self._bad_values(source, given))
-        missing = [name for name in self.inputs if name not in given
-                   and not self._declared_default(name)]
+        missing = [name for name in self.inputs if name not in given]
         for name in list(missing):
             method = self.objects.get(self.inputs[name][0])
             if method in OF_TAPE:
@@ -129,10 +128,6 @@ class Names:
         if found:
             found.sort(key=lambda d: (d.source is not source, d.span or (0, 0)))
             raise GradcliError(*found)
-
-    def _declared_default(self, name: str) -> bool:
-        d = self.declared.get(name)
-        return d is not None and d.has_value
 
     def _unknown_function(self, name: str, span: Span, source: Source, given: Mapping[str, Any]
                           ) -> Diagnostic:

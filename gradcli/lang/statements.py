@@ -19,9 +19,6 @@ if TYPE_CHECKING:
 
     Verb = Callable[[Interpreter, list[Any], Mapping[str, Any]], Any]
 
-MAX_RANGE = 2**53
-
-
 def _no_options(name: str, named: Mapping[str, Any]) -> None:
     for key in named:
         raise error("E0208", f"`{name}` has no option `{key}`", help="it has none")

@@ -36,8 +36,6 @@ POSITIVE = ((0.1, 4.0),)
 INSIDE = ((-0.9, 0.9),)
 PAIR = ((-3.0, 3.0), (0.2, 3.0))
 LN2 = math.log(2.0)
-LN10 = math.log(10.0)
-TWO_OVER_ROOT_PI = 2.0 / math.sqrt(math.pi)
 
 
 def typed(result: Any, *operands: Any) -> Any:

@@ -203,6 +203,8 @@ def _one_index(value: Any) -> Any:
 def _index(cores: Sequence[int], x: Any, *indices: Any, pattern: Sequence[Any]) -> Any:
     if not cores[0] and any(item is not None for item in pattern):
         raise error("E0305", "a scalar has no elements to index", help="leave out the brackets")
+    if any(isinstance(item, slice) and item.step == 0 for item in pattern):
+        raise error("E0303", "the step of a slice must not be 0", help="write 1 or -1")
     where = _pattern(pattern, indices)
     try:
         return np.array(_batch_first(_core_first(np.asarray(x), cores[0])[where], x, cores[0]))

@@ -66,9 +66,13 @@ def _with_stretches(entries: Sequence[Entry], adjoints: dict[int, float], asked:
         _on_floats(entries[k + 1:end], adjoints, asked, wanted)
         if k >= 0:
             stretch: Any = entries[k][OP]
-            try:
-                stretch.pull_back(adjoints, asked, wanted)
-            except EDGE:
+            # A source made inside has paths to what else was made there.
+            if asked.isdisjoint(stretch.outs.values()):
+                try:
+                    stretch.pull_back(adjoints)
+                except EDGE:
+                    _on_floats(stretch.expand(), adjoints, asked, wanted)
+            else:
                 _on_floats(stretch.expand(), adjoints, asked, wanted)
         end = k
 

@@ -4,7 +4,7 @@ proportional to what it still needs.
 
 from __future__ import annotations
 
-from gradcli.tape.record import IDS, OUT
+from gradcli.tape.record import IDS, OP, OUT
 from gradcli.tape.tensor import Tensor
 
 TYPE_CHECKING = False
@@ -33,7 +33,9 @@ def prune(record: Record, live: Any) -> int:
     for segment in reversed(record.segments):
         kept = []
         for entry in reversed(segment):
-            if entry[OUT] in wanted:
+            op: Any = entry[OP]
+            if entry[OUT] in wanted or (
+                    op.kind == "stretch" and not wanted.isdisjoint(op.outs.values())):
                 wanted.update([i for i in entry[IDS] if i is not None])
                 kept.append(entry)
         kept.reverse()
