@@ -325,7 +325,8 @@ def test_every_public_name_is_mentioned() -> None:
                  gradcli.Module, gradcli.Program):
         own = {name for name, member in vars(kind).items() if not name.startswith("_")
                and (inspect.isfunction(member) or isinstance(member, property))}
-        internal = {"continue_in", "pull_back", "read", "window", "push", "note_derived", "origin",
+        internal = {"continue_in", "pull_back", "read", "window", "push", "assigned",
+                    "note_derived", "origin",
                     "default_sources", "sources", "targets", "unnamed", "run", "logged_run"}
         assert sorted(own - internal - words_of(PYTHON)) == [], kind
 

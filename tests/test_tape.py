@@ -1110,3 +1110,58 @@ def test_the_public_names() -> None:
                  "custom_gradient", "recompute_grad", "register_gradient", "stop_gradient"):
         assert name in dir(gradcli)
         assert callable(getattr(gradcli, name))
+
+
+# --- found by comparing random programs with TensorFlow's answers ---------------------------------
+
+
+def test_watching_an_intermediate_after_its_use_cuts_nothing() -> None:
+    x = constant(3.0)
+    with GradientTape() as tape:
+        tape.watch(x)
+        a = x * x
+        y = a * a
+        tape.watch(a)
+        z = y * 3.0 + a
+    assert [float(g) for g in tape.gradient(z, [x, a])] == [330.0, 55.0]
+
+
+def test_what_only_another_tape_recorded_is_not_on_this_one() -> None:
+    v, c = Variable([2.0, 3.0]), constant([5.0, 7.0])
+    with GradientTape():
+        s = v * 1.0
+        with GradientTape(watch_accessed_variables=False) as tape:
+            y = c * s
+            tape.watch([c, y])
+            z = y * 2.0
+    of_c, of_y = tape.gradient(z, [c, y])
+    assert of_c is None
+    assert of_y.numpy().tolist() == [2.0, 2.0]
+
+
+def test_a_primal_variable_keeps_its_tangent_when_it_is_assigned() -> None:
+    v = Variable([1.0, 2.0])
+    with ForwardAccumulator(v, constant([1.0, 1.0])) as acc:
+        v.assign([5.0, 6.0])
+        y = v * v
+    assert acc.jvp(y).numpy().tolist() == [10.0, 12.0]
+
+
+def test_a_variable_as_target_is_its_present_state() -> None:
+    v = Variable([1.0, 2.0])
+    with GradientTape(persistent=True) as tape:
+        y = v * v
+        v.assign([3.0, 4.0])
+    assert tape.gradient(v, v).numpy().tolist() == [1.0, 1.0]
+    assert tape.gradient(y, v).numpy().tolist() == [2.0, 4.0]
+    assert tape.watched_variables() == (v,)
+
+
+def test_a_used_up_tape_watches_nothing() -> None:
+    x = constant(2.0)
+    with GradientTape() as tape:
+        tape.watch(x)
+        tape.gradient(x * x, x)
+        with pytest.raises(GradcliError) as caught:
+            tape.watch(x)
+    assert caught.value.code == "E0501"

@@ -238,6 +238,8 @@ def norm(tensor: Any, ord: Any = "euclidean", axis: Any = None, keepdims: bool =
          name: str = "") -> Any:
     of_matrix = ord == "fro" or (isinstance(axis, (list, tuple)) and len(axis) == 2)
     named = "fro" if ord == "euclidean" else ord
+    if of_matrix and isinstance(axis, (list, tuple)) and not keepdims:
+        tensor = ops.moveaxis(tensor, source=list(axis), destination=[-2, -1])
     if of_matrix:
         return operation("matrix_norm")(tensor, ord=named, keepdims=keepdims)
     return operation("norm")(tensor, ord=ord, axis=axis, keepdims=keepdims)

@@ -29,7 +29,7 @@ def reasons(run: Run, tape: FileTape, binding: Binding, source: Tensor, target: 
     history = run.record.history()
     window, watched, late = tape.remembered()
     found: list[Reason] = []
-    ids = reach.on_tape(window, watched, late)
+    ids, _ = reach.on_tape(window, watched, late)
     origin = source.origin() if isinstance(source, Variable) else source
     own = {i for v, states in tape.saw.items() if v is source for i in states}
     own |= {i for i in (source.id, origin.id) if i is not None}

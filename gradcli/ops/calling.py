@@ -5,6 +5,7 @@ from __future__ import annotations
 from gradcli.errors import error
 from gradcli.ops.kinds import Op
 from gradcli.ops.lazy import np
+from gradcli.ops.values import SCALAR_TYPES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -47,10 +48,20 @@ def arranged(op: Op, args: Sequence[Any], attributes: Mapping[str, Any]
 def _tensor(value: Any) -> Any:
     """A list as an array, or stacked where it holds tensors; anything else as it is."""
     if not isinstance(value, (list, tuple)):
+        if type(value) is complex:
+            return np.asarray(value)
+        if not (type(value) in SCALAR_TYPES or hasattr(value, "__gradcli_apply__")
+                or hasattr(value, "__array_interface__")):
+            raise error("E0302", f"an operand must be a tensor or numbers, not {value!r:.40}",
+                        help="make it a tensor: gradcli.constant(...)")
         return value
     items = [_tensor(v) for v in value]
     if any(hasattr(v, "__gradcli_apply__") for v in items):
         from gradcli.ops.shapes import stack
 
         return stack(*items, axis=0)
-    return np.asarray(items)
+    try:
+        return np.asarray(items)
+    except ValueError:
+        raise error("E0302", "the rows of this list have different lengths",
+                    help="give every row as many numbers") from None

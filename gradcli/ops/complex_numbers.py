@@ -10,6 +10,7 @@ Source of the convention: Kreutz-Delgado, The Complex Gradient Operator and the 
 
 from __future__ import annotations
 
+from gradcli.errors import error
 from gradcli.ops.elementwise import absolute, divide, multiply
 from gradcli.ops.kinds import general
 from gradcli.ops.lazy import np
@@ -60,6 +61,19 @@ def is_complex(x: Any) -> bool:
     """Whether a value, or a tensor's value, is complex."""
     x = getattr(x, "value", x)
     return type(x) is complex or getattr(getattr(x, "dtype", None), "kind", "") == "c"
+
+
+UNORDERED = frozenset((
+    "maximum", "minimum", "reduce_max", "reduce_min", "sort", "argsort", "argmax", "argmin", "clip",
+    "relu", "relu6", "prelu", "less", "less_equal", "greater", "greater_equal", "norm2", "cummax",
+    "cummin", "segment_largest", "segment_smallest", "searchsorted"))
+"""Operations that need an order, or the size of real numbers."""
+
+
+def refuse(name: str) -> Exception:
+    """The error for an operation that complex numbers do not have."""
+    return error("E0302", f"`{name}` needs real numbers, and complex ones have no order",
+                 help="take abs(z), real(z) or imag(z) first")
 
 
 def _wide(g: Any, x: Any) -> Any:

@@ -106,10 +106,11 @@ isfinite = stop("isfinite", "x", aliases="is_finite", is_elementwise=True, float
 
 
 def _which_prepare(shapes: Sequence[Any], axis: Any) -> dict[str, Any]:
-    if 0 in shapes[0]:
+    along = None if axis is None else negative_axis(axis, len(shapes[0]))
+    if 0 in shapes[0] if along is None else shapes[0][along] == 0:
         raise error("E0404", "the largest or smallest of no elements does not exist",
                     help="give a tensor with at least one element")
-    return {"axis": None if axis is None else negative_axis(axis, len(shapes[0]))}
+    return {"axis": along}
 
 
 argmax = stop(

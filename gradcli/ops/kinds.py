@@ -179,8 +179,14 @@ class Op:
         if len(args) > len(self.parameters) > 0 and not self.parameters[-1].startswith("*"):
             return from_python(self, args, attributes)
         for a in args if self.parameters else ():  # without any, lists arrive as they are
-            if type(a) is list or type(a) is tuple:
+            if type(a) not in SCALAR_TYPES and not hasattr(a, "__gradcli_apply__") and (
+                    type(a) is list or type(a) is tuple
+                    or (self.expand is None and not hasattr(a, "__array_interface__"))):
                 return from_python(self, args, attributes)
+        if len(args) < len(self.parameters) and self.expand is None and not (
+                self.parameters[-1].startswith("*") and len(args) + 1 == len(self.parameters)):
+            raise error("E0207", f"`{self.name}` takes {' and '.join(self.parameters)}",
+                        help=f"{len(args)} given")
         if self.expand is not None:
             with quiet():
                 return self.expand(*args, **attributes)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from gradcli.errors import error
+from gradcli.ops.complex_numbers import is_complex
 from gradcli.ops.discrete import equal, ones_like, stop_gradient
 from gradcli.ops.elementwise import (
     absolute,
@@ -27,7 +28,7 @@ from gradcli.ops.shapes import (
     negative_axes,
     reshape,
 )
-from gradcli.ops.values import shape_of
+from gradcli.ops.values import SCALAR_TYPES, shape_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -62,10 +63,16 @@ def _spread_back(g: Any, x: Any, axis: Sequence[int], keepdims: bool) -> Any:
     return broadcast_to(_kept(g, axis, keepdims), shape=shape_of(x))
 
 
+def sum_type(x: Any) -> Any:
+    """The type of a sum: NumPy would make int32 wider, and types are never cast in silence."""
+    return None if type(x) in SCALAR_TYPES or x.dtype.kind == "b" else x.dtype
+
+
 sum_ = linear(
     "sum", "x", lambda g, ans, x, axis, keepdims: _spread_back(g, x, axis, keepdims),
     aliases="reduce_sum", attributes=AXES, prepare=_prepare, samples=REAL, latex=r"\sum {0}",
-    arrays=lambda cores, x, axis, keepdims: np.sum(x, axis=axis, keepdims=keepdims),
+    arrays=lambda cores, x, axis, keepdims: np.sum(
+        x, axis=axis, keepdims=keepdims, dtype=sum_type(x)),
     doc="the sum over axes, by default all")
 
 
@@ -192,6 +199,7 @@ norm2 = general(
 
 def _norm(x: Any, ord: Any = 2.0, axis: Any = None, keepdims: Any = False) -> Any:
     ord = getattr(ord, "value", ord)
+    x = absolute(x) if is_complex(x) else x
     if ord == 2:
         return norm2(x, axis=axis, keepdims=keepdims)
     if ord == 1:
@@ -236,6 +244,7 @@ softmax = composite(
 
 def _variance(x: Any, axis: Any = None, keepdims: Any = False) -> Any:
     d = x - mean(x, axis=axis, keepdims=True)
+    d = absolute(d) if is_complex(x) else d
     return mean(d * d, axis=axis, keepdims=keepdims)
 
 
@@ -246,6 +255,7 @@ var = composite(
 
 def _deviation(x: Any, axis: Any = None, keepdims: Any = False) -> Any:
     d = x - mean(x, axis=axis, keepdims=True)
+    d = absolute(d) if is_complex(x) else d
     axes = negative_axes(axis, len(shape_of(x)))
     return divide(norm2(d, axis=axes, keepdims=keepdims), math.sqrt(_count(shape_of(x), axes)))
 

@@ -283,10 +283,16 @@ cofactor_slope = general(
     samples=MATRIX * 2, latex=r"\operatorname{{cof}}'\left({0}\right) {1}",
     doc="the change of the cofactors of a in the direction e")
 
+def _sign(x: Any) -> Any:
+    """The sign as NumPy has it, NaN where the determinant is."""
+    sign, logabs = np.linalg.slogdet(x)
+    return np.where(np.isnan(logabs), np.nan, sign).astype(x.dtype)
+
+
 det_sign = general(
     "det_sign", "x", lambda g, ans, x: _as_matrix(g) * np.zeros(shape_of(x)),
     jvp=lambda tangents, ans, x: sum_(tangents[0] * 0.0, axis=[-2, -1]),
-    prepare=square_matrix("slogdet"), arrays=lambda cores, x: np.linalg.slogdet(x)[0],
+    prepare=square_matrix("slogdet"), arrays=lambda cores, x: _sign(x),
     kink=lambda ans, x: np.equal(ans, 0.0), kinks="jumps where the matrix is singular",
     samples=MATRIX, latex=r"\operatorname{{sign}} \det {0}", doc="the sign of the determinant")
 

@@ -132,6 +132,8 @@ def cast(value: Any, dtype: str) -> Any:
         if dtype == "string":
             return value if isinstance(value, str) else repr(value)
     array = np.asarray(value)
+    if array.dtype.kind == "c" and dtype.startswith(("float", "int")):
+        array = array.real
     if dtype.startswith("int") and array.dtype.kind == "f":
         low, high = np.iinfo(dtype).min, np.iinfo(dtype).max
         if not (np.isfinite(array) & (array >= low) & (array <= high)).all():

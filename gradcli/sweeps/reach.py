@@ -55,22 +55,28 @@ def active(entries: Sequence[Entry], sources: Iterable[int]) -> set[int]:
     return reached
 
 
-def on_tape(entries: Sequence[Entry], watched: Iterable[int], late: Mapping[int, int]) -> set[int]:
-    """The ids that a tape recorded: the watched ones, and what operations made of them.
+def on_tape(entries: Sequence[Entry], watched: Iterable[int], late: Mapping[int, int]
+            ) -> tuple[set[int], set[int]]:
+    """The ids that are on a tape, the watched ones and what operations made of them; and of these
+    the latter, whose entries it recorded.
 
-    late: when an id was watched that had been used before; earlier uses do not count.
+    late: when an id was watched that had been used before; earlier uses do not count, unless the
+    tape had it already.
     """
     reached = set(watched)
-    untouched, add = reached.isdisjoint, reached.add
+    made: set[int] = set()
+    untouched = reached.isdisjoint
     for entry in entries:
         ids = entry[IDS]
         if untouched(ids):
             continue
         if late and all(
-                i not in reached or late.get(i, 0) > entry[OUT] for i in ids):
+                i not in reached or (i not in made and late.get(i, 0) > entry[OUT])
+                for i in ids):
             continue
-        add(entry[OUT])
-    return reached
+        reached.add(entry[OUT])
+        made.add(entry[OUT])
+    return reached, made
 
 
 def ancestry(entries: Sequence[Entry], ids: int | Iterable[int], *, conditions: bool = True

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 
 
 def enable_check_numerics() -> None:
-    """From now on an operation of this thread that makes NaN or infinity raises E0404, forwards
-    and in a gradient.
+    """From now on an operation on tensors in this thread that makes NaN or infinity raises E0404,
+    forwards and in a gradient. Programs (`load`, `loads`) are not concerned: they have notes.
     """
     records.current().checking = True
 

@@ -11,7 +11,7 @@ from gradcli.tape.record import IDS, OP, OUT
 from gradcli.tape.requests import is_zero, tensors_of, zeros_for
 from gradcli.tape.structure import flatten, like, same
 from gradcli.tape.tensor import Tensor, core_shape, leaf, value_of
-from gradcli.tape.variable import plain_value
+from gradcli.tape.variable import Variable, plain_value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ class ForwardAccumulator:
     differ), E0301 (shapes differ), E0302 (types differ).
     """
 
-    __slots__ = ("_outer", "_record", "_tapes", "constants", "recording", "tangents")
+    __slots__ = ("_outer", "_record", "_tapes", "constants", "recording", "tangents", "variables")
 
     def __init__(self, primals: Any, tangents: Any) -> None:
         if not same(primals, tangents):
@@ -44,6 +44,7 @@ class ForwardAccumulator:
         self._outer: list[Accumulator] = []
         self._tapes: list[Tape] = []
         self.tangents: dict[int, Tensor] = {}
+        self.variables: dict[Variable, Tensor] = {}
         # Derivatives of what the primals reach, which do not depend on them, and what is made of
         # these: their tangent is 0, not missing.
         self.constants: set[int] = set()
@@ -64,6 +65,8 @@ class ForwardAccumulator:
                             help=f'cast it: cast(..., "{primal.dtype}")')
             if primal.id is not None and is_float(primal.value):
                 self.tangents[primal.id] = v
+                if isinstance(primal, Variable):
+                    self.variables[primal] = v
 
     def __enter__(self) -> ForwardAccumulator:
         """Raises E0504 if it is recording already."""
@@ -112,6 +115,11 @@ class ForwardAccumulator:
             tape.derived[made.id] = (target, target)
         for accumulator in self._outer:
             accumulator.note_derived(made.id, target)
+
+    def assigned(self, variable: Variable) -> None:
+        """A variable has a new state: as a primal it keeps its tangent."""
+        if variable in self.variables and variable.id is not None:
+            self.tangents[variable.id] = self.variables[variable]
 
     def jvp(self, primals: Any, unconnected_gradients: Any = "none") -> Any:
         """The tangent of a tensor, or of each of a structure; None where none was carried there,

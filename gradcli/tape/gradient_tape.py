@@ -135,6 +135,8 @@ class GradientTape:
         """
         if not self.entered:
             raise _never_entered("watch anything")
+        if self.used and not self.persistent:
+            raise self._used_up()
         items = flatten(tensor)
         for item in items:
             if not isinstance(item, Tensor):
@@ -313,10 +315,13 @@ class GradientTape:
         if not self.entered:
             raise _never_entered(f"compute a {what.replace('_', ' ')}")
         if self.used and not self.persistent:
-            raise error("E0501", f"the tape is used up: it answered one question, {self.used}, and"
-                        " is not persistent", help="GradientTape(persistent=True) answers many")
+            raise self._used_up()
         if self.recording and not self.persistent:
             self._stop()
+
+    def _used_up(self) -> GradcliError:
+        return error("E0501", f"the tape is used up: it answered one question, {self.used}, and is"
+                     " not persistent", help="GradientTape(persistent=True) answers many")
 
     def _done(self) -> None:
         """A question was answered; one that raised an error leaves the tape as it was."""
@@ -333,8 +338,8 @@ class GradientTape:
         return bool(record.tapes or record.accumulators or record.everything)
 
     def _ids(self, source: Tensor) -> list[int]:
-        if isinstance(source, Variable) and source in self.states:
-            return self.states[source]
+        if isinstance(source, Variable) and source in self.states and source.id is not None:
+            return list(dict.fromkeys([*self.states[source], source.id]))
         return [] if source.id is None else [source.id]
 
     def _on_tape(self, window: Segment, sources: Sequence[Sequence[int]]
@@ -348,9 +353,9 @@ class GradientTape:
         if asked <= self.watched and not self.late and not (record and record.everything):
             return window, asked
         window = expanded(window)
-        ids = reach.on_tape(window, self.watched, self.late)
+        ids, made = reach.on_tape(window, self.watched, self.late)
         live = Segment()
-        live.extend([entry for entry in window if entry[OUT] in ids])
+        live.extend([entry for entry in window if entry[OUT] in made])
         live.scalar = window.scalar
         return live, ids
 

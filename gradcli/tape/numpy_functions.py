@@ -171,6 +171,12 @@ def _select(condlist: Any, choicelist: Any, default: Any = 0.0) -> Any:
     return out
 
 
+def _where(condition: Any, x: Any = None, y: Any = None) -> Any:
+    if x is None and y is None:
+        return tuple(NAMES["nonzero"](condition))
+    return NAMES["where"](condition, x, y)
+
+
 def _unique(ar: Any) -> Any:
     return NAMES["unique"](NAMES["sort"](_flat(ar), axis=0))
 
@@ -249,6 +255,7 @@ MEANINGS: dict[str, Callable[..., Any]] = {
     "numpy.diagonal": _diagonal, "numpy.trace": _trace, "numpy.diag": _diag,
     "numpy.linalg.trace": _stacked_trace, "numpy.concatenate": _concatenate,
     "numpy.split": _split, "numpy.take": _take, "numpy.clip": _clip, "numpy.select": _select,
+    "numpy.where": _where,
     "numpy.atleast_1d": _at_least("atleast_1d"), "numpy.atleast_2d": _at_least("atleast_2d"),
     "numpy.unique": _unique, "numpy.histogram": _histogram, "numpy.linspace": _linspace,
     "numpy.logspace": _logspace, "numpy.geomspace": _geomspace, "numpy.linalg.norm": _norm,

@@ -20,7 +20,7 @@ def is_zero(word: Any) -> bool:
     "zero".
     """
     value = getattr(word, "value", word)
-    if value not in ("none", "zero", None):
+    if not (value is None or (isinstance(value, str) and value in ("none", "zero"))):
         raise error("E0312", f"unknown value for unconnected_gradients: {word!r}",
                     help='"none" or "zero"')
     return bool(value == "zero")

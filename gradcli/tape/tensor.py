@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from gradcli.errors import error
 from gradcli.ops import shapes
-from gradcli.ops.complex_numbers import is_complex
+from gradcli.ops.complex_numbers import UNORDERED, is_complex, refuse
 from gradcli.ops.kinds import INT64, Op
 from gradcli.ops.lazy import np
 from gradcli.ops.values import (
@@ -121,8 +121,10 @@ def apply(op: Op, args: Sequence[Any], attributes: Mapping[str, Any]) -> Any:
         elif kind not in SCALAR_TYPES and (kind.__name__ != "ndarray" or plain(a) is not a):
             return apply(op, [operand(b) for b in args], attributes)
     values = [a.value if type(a) is Tensor else a for a in args]
-    if op.on_complex is not None and is_complex(values[0]):
-        op = op.on_complex
+    if values and type(values[0]) not in SCALAR_TYPES and is_complex(values[0]):
+        if op.name in UNORDERED:
+            raise refuse(op.name)
+        op = op.on_complex or op
     if len(args) > 1:
         values = one_dtype(op, args, values)
     if batch and op.elementwise:

@@ -81,7 +81,10 @@ def dtype_name(dtype: Any) -> str | None:
         found = {"float": "float64", "int": "int64", "bool": "bool", "complex": "complex128",
                  "str": "string"}[dtype.__name__]
     else:
-        found = np.dtype(dtype).name
+        try:
+            found = np.dtype(dtype).name
+        except TypeError:
+            found = repr(dtype)
     if found is not None and found not in (
             "float64", "float32", "int64", "int32", "bool", "string", "complex128"):
         raise error("E0306", f"there is no type `{found}`",
@@ -160,6 +163,10 @@ class Variable(Tensor):
         self.value = new
         self.id = fresh_id()
         record = records.current()
+        for tape in record.tapes:
+            tape.read(self)
+        for accumulator in record.accumulators:
+            accumulator.assigned(self)
         if record.everything and not record.paused:
             # Under a tape that watches everything a derivative with respect to the variable is one
             # with respect to its first state: all others are linked to that.
