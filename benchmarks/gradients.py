@@ -8,8 +8,8 @@ peer runs the same loop in Python. Each round starts one process per entrant, so
 changes its speed changes it for all; a process warms up twice and reports its fastest of 15 turns
 (parsing of files and compilation of peers not counted, gradcli's own compilation of the loop is).
 The table shows medians over the rounds and ratios to torch and TensorFlow. Memory is what the
-process grew by while it held the record of 200,000 operations (25,000 for TensorFlow), divided by
-their number.
+process grew by while it held the record of 200,000 operations (25,000 for TensorFlow, 10,000 for
+jax), divided by their number.
 
 Only entrants that this Python can import take part.
 """

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 class Target:
-    """What is differentiated: its name, its tensor, where it stands, and whether it is a sum."""
+    """What is differentiated: its name, its tensor (or a list to be summed), where it stands."""
 
     __slots__ = ("name", "source", "span", "tensor")
 

@@ -645,3 +645,9 @@ def test_arc_length_of_a_recursive_midpoint_rule() -> None:
     value, slope = numbers(text)
     assert value == pytest.approx(exact, rel=1e-6)
     assert slope == pytest.approx(math.sqrt(5), rel=1e-6)
+
+
+def test_methods_of_tapes_are_known_before_a_program_runs() -> None:
+    from gradcli.lang import methods, names
+
+    assert set(names.OF_TAPE) == set(methods.OF_TAPE)

@@ -34,7 +34,7 @@ def reasons(run: Run, tape: FileTape, binding: Binding, source: Tensor, target: 
     own = {i for v, states in tape.saw.items() if v is source for i in states}
     own |= {i for i in (source.id, origin.id) if i is not None}
     if target.id is not None:
-        missing = _missing(history, window, ids, own, target.id)
+        missing = _missing(history, window, own, target.id)
         if missing is not None:
             found.append(_where(run, tape, missing, target))
     if own.isdisjoint(ids):
@@ -62,8 +62,7 @@ def asked(program: Program, at: Mapping[str, Any], name: str | None, target: Tar
         return none.reasons(none.Question(program, at, run, again, source, False, tape))
 
 
-def _missing(history: Segment, window: Segment, ids: set[int], own: set[int], target: int
-             ) -> Entry | None:
+def _missing(history: Segment, window: Segment, own: set[int], target: int) -> Entry | None:
     """The entry nearest the target, on a way from the source, that the tape did not record."""
     reached = reach.active(history, own)
     wanted = {target}

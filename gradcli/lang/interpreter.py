@@ -5,7 +5,7 @@ costs no Python recursion. A statement that fails poisons the names it would hav
 that read a poisoned name are skipped in silence, so that independent errors are reported together.
 
 Scalars take the fast lane: an operation on two floats is computed, recorded and pushed in the loop
-itself (about 0.35 us) instead of through `tape.tensor.apply` (2 us).
+itself instead of through `tape.tensor.apply`, which takes three times as long.
 """
 
 from __future__ import annotations

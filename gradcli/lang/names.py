@@ -98,7 +98,8 @@ class Names:
 
     def check(self, source: Source, given: Mapping[str, Any]) -> None:
         """Raises all of: E0201 (unknown function), E0202 (read before bound), E0203 (no value),
-        E0204 (a value for a name that cannot take one).
+        E0204 (a value for a name that cannot take one), E0206 (a value that is called), E0507 (a
+        method of a tape that there is not).
         """
         found = [
             self._unknown_function(name, span, source, given)

@@ -23,7 +23,7 @@ class Binding:
     """One binding of a name: the value, where it happened and what kind it is.
 
     kind: "variable", "nontrainable", "constant", "input", "literal" (a plain `x = 3.0`) or
-    "computed". declaration: for declared names.
+    "computed"; "tape" and "accumulator" are no values. declaration: for declared names.
     """
 
     __slots__ = ("declaration", "kind", "name", "span", "value")

@@ -105,7 +105,7 @@ def _masks(entry: Entry, live: Any, reached: set[int], guard_sqrt: bool) -> dict
                                    entry[BATCH][-1] if entry[BATCH] else 0)
                     mask = (whole if live is None else live) * chosen
             if mask is not None:
-                out[i] = _shared(out, i, _fitted(entry, mask, reached, k))
+                out[i] = _shared(out, i, _fitted(entry, mask, k))
     elif op.kind == LINEAR:
         for i, mask in cotangents(entry, live, reached, False):
             out[i] = _shared(out, i, _any(mask))
@@ -130,7 +130,7 @@ def _may_select(entry: Entry, k: int, reached: set[int]) -> bool:
     return op.name == "multiply" and ids[1 - k] not in reached
 
 
-def _fitted(entry: Entry, mask: Any, reached: set[int], k: int) -> Any:
+def _fitted(entry: Entry, mask: Any, k: int) -> Any:
     """A mask of the answer's shape summed back to the operand's, as the cotangent is."""
     *xs, _ = operands(entry, False)
     return _any(shaped_like(mask, xs[k], entry, k, mask))

@@ -40,7 +40,7 @@ def gradient(targets: Sequence[Tensor], sources: Sequence[Tensor], *, seeds: Seq
     for k, t in enumerate(targets):
         if t.id is None or not is_float(t.value):
             continue
-        seed = _seed(t, seeds[k] if seeds else None)
+        seed = seed_of(t, seeds[k] if seeds else None)
         weights[t.id] = weights[t.id] + seed if t.id in weights else seed
     wanted = [s.id for s in sources if s.id is not None and is_float(s.value)]
     if not weights or not wanted:
@@ -87,7 +87,9 @@ def _own(value: Any) -> Any:
     return value if not shape_of(value) else np.array(value)
 
 
-def _seed(target: Tensor, weight: Any) -> Any:
+def seed_of(target: Tensor, weight: Any) -> Any:
+    """The cotangent of a target: its weight, or ones. Raises E0301 for a weight that does not fit.
+    """
     shape = target.shape
     ones = 1.0 if type(target.value) is float else np.ones(shape, dtype_of(target.value))
     if weight is None:
@@ -180,7 +182,7 @@ def jvp(target: Tensor, sources: Sequence[Tensor], tangents: Sequence[Any], *, e
     if target.id is None or not is_float(target.value):
         return None
     seeds = {
-        s.id: _seed(s, value) for s, value in zip(sources, tangents, strict=True)
+        s.id: seed_of(s, value) for s, value in zip(sources, tangents, strict=True)
         if s.id is not None and is_float(s.value)}
     if not seeds:
         return None

@@ -13,7 +13,7 @@ from gradcli.ops.values import is_float, plain
 from gradcli.sweeps import derivatives, reach, reverse
 from gradcli.tape import batch
 from gradcli.tape import record as records
-from gradcli.tape.record import OP, OUT, Segment, expanded, fresh_id, joined
+from gradcli.tape.record import ANS, OP, OUT, VALUES, Segment, expanded, fresh_id, joined
 from gradcli.tape.requests import is_zero, kind_of, one_tensor, tensors_of, weights_of, zeros_for
 from gradcli.tape.structure import flatten, like
 from gradcli.tape.tensor import Tensor, leaf
@@ -292,12 +292,13 @@ class GradientTape:
     def stats(self) -> dict[str, int]:
         """How many entries the tape holds and how many bytes their arrays take (each once)."""
         arrays: dict[int, int] = {}
-        for entry in self.window():
-            for value in (*entry[3], entry[4]):
+        window = self.window()
+        for entry in window:
+            for value in (*entry[VALUES], entry[ANS]):
                 if hasattr(value, "nbytes") and not _is_hollow(value):
                     base = value if value.base is None else value.base
                     arrays[id(base)] = int(getattr(base, "nbytes", value.nbytes))
-        return {"entries": len(self.window()), "bytes": sum(arrays.values()),
+        return {"entries": len(window), "bytes": sum(arrays.values()),
                 "watched": len(self.watched)}
 
     # --- what the questions share -------------------------------------------------------------
@@ -363,7 +364,7 @@ class GradientTape:
                 ) -> list[Any]:
         """The gradient of a target with respect to itself, which needs no tape."""
         return [
-            derivatives._seed(t, weights[k] if weights else None)
+            derivatives.seed_of(t, weights[k] if weights else None)
             for k, t in enumerate(targets) if t.id in own and is_float(t.value)]
 
     def _answer(self, g: Any, targets: Sequence[Tensor], source: Tensor, own: Sequence[int],
