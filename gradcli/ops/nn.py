@@ -235,6 +235,8 @@ crelu = composite(
 
 
 def _log_softmax(x: Any, axis: Any = -1) -> Any:
+    if 0 in shape_of(x):
+        return subtract(x, 0.0)
     shifted = subtract(x, stop_gradient(reduce_max(x, axis=axis, keepdims=True)))
     return subtract(shifted, log(sum_(exp(shifted), axis=axis, keepdims=True)))
 

@@ -233,6 +233,8 @@ logsumexp = composite(
 
 
 def _softmax(x: Any, axis: Any = -1) -> Any:
+    if 0 in shape_of(x):
+        return exp(x)
     raised = exp(x - stop_gradient(reduce_max(x, axis=axis, keepdims=True)))
     return raised / sum_(raised, axis=axis, keepdims=True)
 

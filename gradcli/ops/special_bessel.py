@@ -189,7 +189,7 @@ def _debye(n: float, x: float, sign: float) -> float:
     return exp(sign * exponent) * math.sqrt(front / root) * series
 
 
-def _exponential_sum(n: float, x: float, sign: float) -> float:
+def exponential_sum(n: float, x: float, sign: float) -> float:
     """The series of In (sign -1) or Kn (sign +1) for large x without its front (DLMF 10.40.1-2)."""
     mu = 4.0 * n * n
     term = total = 1.0
@@ -217,7 +217,7 @@ def besseli(n: float, x: float) -> float:
         return sign * INF
     if x >= _HANKEL_FROM and x >= 0.5 * n * n:
         half = exp(0.5 * x)  # in two halves: exp(x) overflows before In does
-        return sign * (half / math.sqrt(2.0 * math.pi * x) * _exponential_sum(n, x, -1.0)) * half
+        return sign * (half / math.sqrt(2.0 * math.pi * x) * exponential_sum(n, x, -1.0)) * half
     return sign * _power_series(n, x, 1.0)
 
 
@@ -274,8 +274,8 @@ def besselk(n: float, x: float) -> float:
     if x >= _HANKEL_FROM:
         front = math.sqrt(0.5 * math.pi / x)
         if x >= 0.5 * n * n:
-            return front * _exponential_sum(n, x, 1.0) * math.exp(-x)
-        first, second = (front * _exponential_sum(k, x, 1.0) for k in (0.0, 1.0))
+            return front * exponential_sum(n, x, 1.0) * math.exp(-x)
+        first, second = (front * exponential_sum(k, x, 1.0) for k in (0.0, 1.0))
     else:
         first, second = _besselk_01_integral(x)
     half = math.exp(-0.5 * x)

@@ -122,14 +122,17 @@ def _upper_fraction(a: float, x: float) -> float:
     Evaluated by Lentz's method in the even form: x + 1 - a - 1 (1-a) / (x + 3 - a - ...).
     """
     factor = _power_over_exp(a, x)
-    if factor in (0.0, INF):
-        return factor
+    return factor if factor in (0.0, INF) else factor * upper_fraction(a, x, 1000.0)
+
+
+def upper_fraction(a: float, x: float, most: float) -> float:
+    """The continued fraction itself, without its factor x^a e^-x; at most so many steps."""
     b = x + 1.0 - a
     c = INF
     d = value = 1.0 / b
     step = 0.0
     k = 0.0
-    while abs(step - 1.0) > EPSILON and k < 1000.0:
+    while abs(step - 1.0) > EPSILON and k < most:
         k += 1.0
         numerator = k * (a - k)
         b += 2.0
@@ -137,7 +140,7 @@ def _upper_fraction(a: float, x: float) -> float:
         c = b + numerator / c
         step = c * d
         value *= step
-    return factor * value
+    return value
 
 
 def _upper_small(a: float, x: float) -> float:

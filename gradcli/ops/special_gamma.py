@@ -140,26 +140,29 @@ def _euler_maclaurin(s: float, w: float) -> float:
     return total
 
 
-def _factorial_zeta(n: float, q: float) -> float:
-    """n! times Hurwitz' zeta(n + 1, q) for whole n >= 1, q > 0.
+def relative_zeta(s: float, q: float) -> float:
+    """q**s times Hurwitz' zeta(s, q) for s > 1 and 0 < q < inf.
 
     Up to ten terms of the sum, until Euler-Maclaurin converges fast, and that (DLMF 25.11.28).
-    Everything is relative to q**-n, so that the huge and the tiny factor meet last.
     """
-    if q == INF:
-        return 0.0
-    s = n + 1.0
-    total = 0.0
-    w = q
+    total, w = 0.0, q
     for _ in range(10):
-        if w >= n + 10.0:
+        if w >= s + 9.0:
             break
         total += (w / q) ** -s
         w += 1.0
     tail = (w / q) ** -s
-    if tail:
-        total += tail * _euler_maclaurin(s, w)
-    return total / q * gamma_over_power(n, q)
+    return total + tail * _euler_maclaurin(s, w) if tail else total
+
+
+def _factorial_zeta(n: float, q: float) -> float:
+    """n! times Hurwitz' zeta(n + 1, q) for whole n >= 1, q > 0.
+
+    Everything is relative to q**-n, so that the huge and the tiny factor meet last.
+    """
+    if q == INF:
+        return 0.0
+    return relative_zeta(n + 1.0, q) / q * gamma_over_power(n, q)
 
 
 def polygamma(n: float, x: float) -> float:

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import math
 
-from gradcli.ops.special_bessel import _exponential_sum, besseli, besselk
-from gradcli.ops.special_beta import gammainc, lbeta
+from gradcli.ops.special_bessel import besseli, besselk, exponential_sum
+from gradcli.ops.special_beta import gammainc, lbeta, upper_fraction
 from gradcli.ops.special_erf import erfcinv, erfcx
-from gradcli.ops.special_gamma import _euler_maclaurin, gamma, lgamma, stirling_rest
+from gradcli.ops.special_gamma import gamma, lgamma, polygamma, relative_zeta, stirling_rest
 from gradcli.ops.special_series import EPSILON, INF, NAN, exp, is_odd, is_whole, power, sin_pi
 
 _ASYMPTOTIC_FROM = 25.0
@@ -34,7 +34,7 @@ def besselie(n: float, x: float) -> float:
         return sign * 0.0
     front = 1.0 / math.sqrt(2.0 * math.pi * x)
     if x >= 0.5 * n * n:
-        return sign * front * _exponential_sum(n, x, -1.0)
+        return sign * front * exponential_sum(n, x, -1.0)
     if n > _MAX_ORDER:
         return sign * besseli(n, x) * math.exp(-x)
     # The ratios of neighbours by backward recurrence (DLMF 10.33.1), from where it has converged.
@@ -43,7 +43,7 @@ def besselie(n: float, x: float) -> float:
         ratio = 1.0 / (2.0 * k / x + ratio)
         if k <= n:
             product *= ratio
-    return sign * front * _exponential_sum(0.0, x, -1.0) * product
+    return sign * front * exponential_sum(0.0, x, -1.0) * product
 
 
 def besselke(n: float, x: float) -> float:
@@ -57,10 +57,10 @@ def besselke(n: float, x: float) -> float:
         return 0.0
     front = math.sqrt(0.5 * math.pi / x)
     if x >= 0.5 * n * n:
-        return front * _exponential_sum(n, x, 1.0)
+        return front * exponential_sum(n, x, 1.0)
     if n > _MAX_ORDER:
         return besselk(n, x) * exp(x)
-    first, second = front * _exponential_sum(0.0, x, 1.0), front * _exponential_sum(1.0, x, 1.0)
+    first, second = front * exponential_sum(0.0, x, 1.0), front * exponential_sum(1.0, x, 1.0)
     k = 1.0
     while k < n and second < INF:  # DLMF 10.29.1, stable upwards
         first, second = second, 2.0 * k / x * second + first
@@ -105,18 +105,7 @@ def _lower(a: float, x: float) -> float:
 
 def _upper(a: float, x: float) -> float:
     """Q(a, x) by the continued fraction DLMF 8.9.2, for x >= a + 1, by Lentz's method."""
-    b = x + 1.0 - a
-    c, d = INF, 1.0 / b
-    value, step, k = d, 0.0, 0.0
-    while abs(step - 1.0) > EPSILON and k < 200000.0:
-        k += 1.0
-        numerator = k * (a - k)
-        b += 2.0
-        d = 1.0 / (numerator * d + b)
-        c = b + numerator / c
-        step = c * d
-        value *= step
-    return a * _density(a, x) * value
+    return a * _density(a, x) * upper_fraction(a, x, 200000.0)
 
 
 def igamma(a: float, x: float) -> float:
@@ -190,6 +179,8 @@ def zeta(s: float, q: float) -> float:
 
     Up to ten terms, then Euler-Maclaurin (DLMF 25.11.28), relative to q**-s.
     """
+    if q < 0.0 and not is_whole(q) and is_whole(s) and 2.0 <= s < 170.0:
+        return (-1.0) ** s * polygamma(s - 1.0, q) / gamma(s)  # DLMF 5.15.1, both signs of q
     if not s >= 1.0 or q != q or (q <= 0.0 and not is_whole(q)):
         return NAN
     if s == 1.0 or q <= 0.0:
@@ -198,16 +189,7 @@ def zeta(s: float, q: float) -> float:
         return 0.0
     if s == INF:
         return 1.0 if q == 1.0 else 0.0 if q > 1.0 else INF
-    total, w = 0.0, q
-    for _ in range(10):
-        if w >= s + 10.0:
-            break
-        total += (w / q) ** -s
-        w += 1.0
-    tail = (w / q) ** -s
-    if tail:
-        total += tail * _euler_maclaurin(s, w)
-    return power(q, -s) * total
+    return power(q, -s) * relative_zeta(s, q)
 
 
 def ndtri(p: float) -> float:

@@ -66,6 +66,8 @@ class Operators:
         def __le__(self, other: Any) -> Any: ...
         def __gt__(self, other: Any) -> Any: ...
         def __ge__(self, other: Any) -> Any: ...
+        @property
+        def shape(self) -> tuple[int, ...]: ...
 
     def __neg__(self) -> Any:
         return elementwise.negative(self)
@@ -158,10 +160,6 @@ class Operators:
     def item(self) -> Any:
         """The one element as a Python number, off the tape. Raises E0301 where there are more."""
         return _number(lambda x: x, self)
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        raise NotImplementedError
 
     @property
     def ndim(self) -> int:
