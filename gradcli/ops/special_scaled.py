@@ -180,7 +180,8 @@ def zeta(s: float, q: float) -> float:
     Up to ten terms, then Euler-Maclaurin (DLMF 25.11.28), relative to q**-s.
     """
     if q < 0.0 and not is_whole(q) and is_whole(s) and 2.0 <= s < 170.0:
-        return (-1.0) ** s * polygamma(s - 1.0, q) / gamma(s)  # DLMF 5.15.1, both signs of q
+        # DLMF 5.15.1 holds for both signs of q.
+        return (-1.0 if is_odd(s) else 1.0) * polygamma(s - 1.0, q) / gamma(s)
     if not s >= 1.0 or q != q or (q <= 0.0 and not is_whole(q)):
         return NAN
     if s == 1.0 or q <= 0.0:
