@@ -109,7 +109,8 @@ def troubles(ask: Ask, run: Run, target: Target) -> list[Answer]:
     hidden = run.shadows() if ask.verbose else []
     if finite and not run.notes and not hidden:
         return []
-    from gradcli.explain import notes
+    from gradcli.explain import nonfinite
+    from gradcli.explain.reason import Note
 
-    said = [notes.Note(*told) for told in (*run.notes, *hidden)]
-    return [note(ask, n) for n in (*said, *notes.not_finite(run, tensors))]
+    said = [Note(*told) for told in (*run.notes, *hidden)]
+    return [note(ask, n) for n in (*said, *nonfinite.of_value(run, tensors))]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from gradcli import calculus
 from gradcli.answers.ask import answer, tensors_of, troubles
+from gradcli.answers.notes import of_gradient as notes_of_gradient
 from gradcli.answers.plain_data import data, note, reason, shape
 from gradcli.errors import Diagnostic, GradcliError
 from gradcli.ops.values import shape_of, zeros
@@ -75,11 +76,8 @@ def _source(ask: Ask, run: Run, target: Target, binding: Binding, g: Any, field:
             whole = shape_of(plain_structure(target.tensor)) if field == "jacobian" else ()
             g = zeros(whole + shape_of(value))
             found.append(note(ask, requested_zero(causes[0])))
-    elif run.record.has_kinks() or len(run.bindings.get(binding.name, ())) > 1:
-        from gradcli.explain import notes
-
-        found = [note(ask, n) for n in (
-            *notes.kinks(run, tensors_of(target), binding.value), *notes.rebound(run, binding))]
+    else:
+        found = notes_of_gradient(ask, run, target, binding, g, field)
     return {
         "wrt": binding.name, "shape": list(shape_of(value)), "at": data(value), field: data(g),
         "reasons": reasons, "notes": found}

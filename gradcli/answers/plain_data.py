@@ -10,8 +10,7 @@ if TYPE_CHECKING:
 
     from gradcli.answers.ask import Answer, Ask
     from gradcli.errors import Span
-    from gradcli.explain.notes import Note
-    from gradcli.explain.reason import Reason
+    from gradcli.explain.reason import Note, Reason
 
 
 def data(value: Any) -> Any:

@@ -60,7 +60,7 @@ def run(ask: Ask, each: Callable[[Answer, bool], None] | None = None,
 
 
 def _notes(ask: Ask, found: Run) -> list[Answer]:
-    from gradcli.explain.notes import Note
+    from gradcli.explain.reason import Note
 
     hidden = found.shadows() if ask.verbose else []
     return [note(ask, Note(*said)) for said in dict.fromkeys((*found.notes, *hidden))]

@@ -36,10 +36,10 @@ def _result(ask: Ask, run: Run, target: Target, bindings: list[Binding]) -> Answ
     value = plain_structure(target.tensor)
     common = troubles(ask, run, target)
     if run.record.has_kinks() or any(len(run.bindings.get(b.name, ())) > 1 for b in bindings):
-        from gradcli.explain import notes
+        from gradcli.explain import kinks, notes
 
         for binding in bindings:
-            for n in (*notes.kinks(run, tensors_of(target), binding.value),
+            for n in (*kinks.kinks(run, tensors_of(target), binding.value),
                       *notes.rebound(run, binding)):
                 if note(ask, n) not in common:
                     common.append(note(ask, n))
@@ -105,8 +105,7 @@ def _told(ask: Ask, run: Run, target: Target, bindings: list[Binding], found: ca
             why += [r for r in (causes.get(j, ()) if j != i else ()) if r not in why]
             block = zeros(whole) if ask.unconnected == "zero" else None
         elif (i, j) in found.constant:
-            from gradcli.explain.notes import Note
-            from gradcli.explain.reason import Reason
+            from gradcli.explain.reason import Note, Reason
 
             constant = Note("derivative-constant", f"the first derivative in {bindings[i].name}"
                             f" does not depend on {bindings[j].name}", target.span)
