@@ -10,11 +10,12 @@ from __future__ import annotations
 
 from gradcli.ops.lazy import np, quiet
 from gradcli.ops.values import check_bytes, zeros
-from gradcli.sweeps import reach, tangent
+from gradcli.sweeps import constant, reach, tangent
 from gradcli.sweeps.derivatives import (
     as_derivative,
     from_columns,
     gradient,
+    has_nan,
     jacobian,
     jvp,
     size,
@@ -68,10 +69,19 @@ def hessian(target: Tensor, sources: Sequence[Tensor], *, mode: str = "forward")
     else:
         for j, _ in rows:
             found.update(_columns(rows, j, sources[j]))
+    if mode == "forward" and any(has_nan(block) for block in found.values()):
+        # Only the reverse sweep knows which zeros absorb an infinite slope; it helps where the
+        # first derivatives are numbers.
+        fine = [(i, g) for i, g in rows if not has_nan(g)]
+        kept = {i for i, _ in fine}
+        found.update({(i, j): block for (i, j), block in _rows(fine, sources).items()
+                      if j in kept and (i, j) in found and has_nan(found[i, j])})
     out = Hessian()
+    exists = [g is not None or derivative_constant(target, s)
+              for g, s in zip(gradients, sources, strict=True)]
     for i, row in enumerate(sources):
         for j, column in enumerate(sources):
-            if gradients[i] is None or gradients[j] is None:
+            if not (exists[i] and exists[j]):
                 out.blocks[i, j] = None
             elif (i, j) in found:
                 out.blocks[i, j] = found[i, j]
@@ -124,24 +134,18 @@ def _rows(rows: list[tuple[int, Tensor]], sources: Sequence[Tensor]) -> dict[tup
 
 def derivative_constant(target: Any, source: Tensor, entries: Segment | None = None,
                         derived: Mapping[int, tuple[int, int]] | None = None) -> bool:
-    """Whether `target` is made of derivatives that do not depend on `source`: then 0 is the answer.
+    """Whether `target` is made of derivatives that do not depend on `source`: then 0 is the answer
+    (see `gradcli.sweeps.constant`).
 
-    True if an ancestor of `target` is a derivative of something that `source` reaches, and no path,
-    cut or not, joins `source` and `target` (else the missing link has to be explained, not hidden).
     entries, derived: the window and which of its values are derivatives; by default those of the
     current record.
     """
     record = records.current()
-    entries = record.history() if entries is None else entries
-    derived = record.derived if derived is None else derived
     if source.id is None or not isinstance(target, Tensor) or target.id is None:
         return False
-    ancestors = reach.ancestry(entries, target.id)
-    if source.id in ancestors:
-        return False
-    return any(
-        i in derived and source.id in reach.ancestry(entries, derived[i][0])
-        for i in ancestors)
+    return constant.is_constant(
+        record.history() if entries is None else entries,
+        record.derived if derived is None else derived, [target.id], [source.id])
 
 
 def ancestry(id: int) -> set[int]:

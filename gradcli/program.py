@@ -52,6 +52,7 @@ class Program:
     def __init__(self, source: Source) -> None:
         self.source = source
         self.max_steps = MAX_STEPS
+        self.tf = False
         self.statements = parse(source)
         self.names = Names(self.statements)
 
@@ -70,7 +71,7 @@ class Program:
         level goes over, and how many items it has. weigh: count what each tape holds at its
         end. Raises E0505 for a tape that there is not.
         """
-        self.max_steps = max_steps
+        self.max_steps, self.tf = max_steps, tf
         interpreter = self._interpreter(at, max_steps)
         interpreter.tf, interpreter.output, interpreter.progress = tf, output, progress
         interpreter.weigh = weigh
@@ -82,18 +83,10 @@ class Program:
             if explain and interpreter.missing:
                 from gradcli.explain.none import of_missing
 
-                told = interpreter
-                if not interpreter.run.record.everything:
-                    # What the file's tapes did not record, a second run has to.
-                    told = self._interpreter(at, max_steps, log=True)
-                    told.output = lambda printed: None
-                    try:
-                        told.execute(self.statements)
-                    except GradcliError:
-                        pass
-                for (diagnostic, _), (_, gap) in zip(
-                        interpreter.missing, told.missing, strict=False):
-                    why = of_missing(self, at or {}, told.run, gap)[0]
+                # What the file's tapes did not record, a second run has to.
+                run = self.logged_run(at or {})
+                for diagnostic, gap in interpreter.missing:
+                    why = of_missing(self, at or {}, run, gap)[0]
                     diagnostic.notes = (*diagnostic.notes, why.message)
             raise
         self._check_given(run, interpreter.given)
@@ -116,13 +109,15 @@ class Program:
             else:
                 run.record, run.on_tape = Record(), set()
 
-    def logged_run(self, at: Mapping[str, Any], output: Callable[[Printed], None] | None = None
-                   ) -> Run:
-        """A second run that keeps everything and its branches, for explanations; one that fails is
-        kept as far as it came.
+    def logged_run(self, at: Mapping[str, Any], output: Callable[[Printed], None] | None = None,
+                   until: int | None = None) -> Run:
+        """A second run that keeps everything and a log, for explanations; one that fails is kept as
+        far as it came. until: the number of the question of the file after which it may end.
         """
         interpreter = self._interpreter(at, self.max_steps, log=True)
-        interpreter.output = output or (lambda printed: None)
+        interpreter.output, interpreter.tf = output or (lambda printed: None), self.tf
+        assert interpreter.run.log is not None
+        interpreter.run.log.until = until
         try:
             return interpreter.execute(self.statements)
         except GradcliError:

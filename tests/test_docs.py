@@ -310,7 +310,7 @@ def test_python_session_gives_what_it_shows(tmp_path: Path, monkeypatch: pytest.
     for block in blocks_of(PYTHON):
         if block.word == "python":
             test = doctest.DocTestParser().get_doctest(
-                block.text, names, PYTHON.name, PYTHON.name, block.line)
+                block.text, names, f"{PYTHON.name}:{block.line}", PYTHON.name, block.line)
             assert test.examples, f"line {block.line} shows nothing"
             result = runner.run(test, out=told.append, clear_globs=False)
             names.update(test.globs)

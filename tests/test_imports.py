@@ -47,9 +47,11 @@ BELOW = {
 # One pair knows each other: sweeps walk over entries, a tape answers by sweeping its own.
 PAIR = ("tape", "sweeps")
 
-# The two arrows that point up. An error of a program is completed by an explanation, which runs
-# programs, so it may be reached from inside a function; a diagnostic names the type of its source.
-UP = {("program", "explain", "called"), ("errors", "source", "types")}
+# The arrows that point up. An error of a program is completed by an explanation, which runs
+# programs, and a tape says why an answer of its own is None: both reach explanations from inside a
+# function. A diagnostic names the type of its source.
+UP = {("program", "explain", "called"), ("tape", "explain", "called"), ("tape", "explain", "types"),
+      ("errors", "source", "types")}
 
 # Third-party package -> where it may be imported: inside a function, the EAGER at module level too.
 OWNERS = {

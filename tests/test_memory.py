@@ -25,6 +25,7 @@ from gradcli import (
     recompute_grad,
 )
 from gradcli.tape import record as records
+from gradcli.tape.provenance import Trace
 from gradcli.tape.record import Segment
 
 N = 1000
@@ -283,14 +284,33 @@ def test_reset_and_reentry_let_go() -> None:
 
 def grown(step: Callable[[int], None], steps: int, warm: int = 200) -> int:
     """How many more blocks of memory Python holds after `steps` steps than after the first ones."""
-    for k in range(warm):
-        step(k)
-    gc.collect()
-    first = sys.getallocatedblocks()
-    for k in range(steps):
-        step(k)
-    gc.collect()
-    return sys.getallocatedblocks() - first
+    record = records.current()
+    record.trace = _full()
+    try:
+        for k in range(warm):
+            step(k)
+        gc.collect()
+        first = sys.getallocatedblocks()
+        for k in range(steps):
+            step(k)
+        gc.collect()
+        return sys.getallocatedblocks() - first
+    finally:
+        record.trace = Trace()
+
+
+def _full() -> Trace:
+    """What Python code did is remembered up to a limit; here it is reached from the start."""
+    trace = Trace()
+    number = 10**6
+    for ring in (trace.births, trace.states, trace.conditions, trace.exits, trace.questions):
+        for _ in range(ring.maxlen):
+            number += 6
+            ring.append((number, [number + 1], [[number + 2]], [number + 3], [[number + 4]], {}))
+    for _ in range(trace.operations.maxlen // 5):
+        number += 4
+        trace.push((None, number, (number + 1, number + 2), number + 3, None))
+    return trace
 
 
 def test_ten_thousand_steps_of_training_in_flat_memory() -> None:

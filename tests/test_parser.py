@@ -356,7 +356,7 @@ def test_declaration_with_everything() -> None:
     assert declaration.has_value
     assert declaration.attributes == ("trainable", "note")
     assert {part: text[slice(*span)] for part, span in declaration.spans.items()} == {
-        "name": "w", "type": "float32[3, :]", "value": "normal(3, 2, seed=1)",
+        "keyword": "var", "name": "w", "type": "float32[3, :]", "value": "normal(3, 2, seed=1)",
         "trainable": "trainable=false", "note": "note='a'"}
     assert names_of(statement.code[:-1]) == [
         ("PUSH", 3.0), ("PUSH", 2.0), ("PUSH", 1.0), ("CALL", ("normal", 2, ("seed",))),

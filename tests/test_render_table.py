@@ -187,7 +187,8 @@ def test_sources_with_one_reason_share_a_paragraph() -> None:
     more = reason("path-cast", "a cast", line=9, fix="use x", fix_works=False)
     found = shown(grad(*[slope(name, 1, None, reasons=[told]) for name in "abcdef"],
                        slope("g", 1, None, reasons=[told, more])))
-    assert "dy/da, dy/db, dy/dc, dy/dd and 3 more are None: it is an int64\n" in found
+    assert ("7 of 7 derivatives are None (dy/da, dy/db, dy/dc, dy/dd and 3 more): it is an\n"
+            "int64\n") in found
     assert "dy/dg also: a cast\n  expr.txt:9:1\n  fix: use x (not enough alone)\n" in found
 
 

@@ -168,7 +168,7 @@ def test_the_point_is_in_the_title_and_missing_gradients_have_reasons() -> None:
     assert out.startswith("f = 2 at x = 1.5, y = 2\n")
     assert re.search(r"^x +1\.5 +None$", out, re.MULTILINE)
     assert "df/dx is None: " in out
-    assert "`floor`" in out
+    assert "`floor(x)`" in out
     assert "  fix: " in out
 
 

@@ -18,10 +18,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import gradcli
-from gradcli import ForwardAccumulator, Module, Tensor, ops
+from gradcli import Module, Tensor, ops
 from gradcli.ops import PUBLIC
+from gradcli.tape import provenance
 from gradcli.tape.structure import flatten, like
 from gradcli.tape.tensor import DType
+
+# What `why` tells of are the places of the programs, not those of this module.
+provenance.skip(__file__)
 
 # TensorFlow's name: gradcli's, where they differ.
 NAMES = {
@@ -111,9 +115,68 @@ class UnconnectedGradients(enum.Enum):
     ZERO = "zero"
 
 
+class Asked(NamedTuple):
+    """A question to a tape: the answer, and why `None` where it is, by the path in the answer."""
+
+    answer: Any
+    reasons: dict[str, list[Any]]
+
+
+asked: list[Asked] | None = None
+"""The questions of the program that runs, where somebody wants them."""
+
+
 def GradientTape(persistent: bool = False, watch_accessed_variables: bool = True
                  ) -> gradcli.GradientTape:
-    return gradcli.GradientTape(persistent, watch_accessed_variables, tensorflow_semantics)
+    kind = gradcli.GradientTape if asked is None else AskingTape
+    return kind(persistent, watch_accessed_variables, tensorflow_semantics)
+
+
+def ForwardAccumulator(primals: Any, tangents: Any) -> gradcli.ForwardAccumulator:
+    kind = gradcli.ForwardAccumulator if asked is None else AskingAccumulator
+    return kind(primals, tangents)
+
+
+class AskingTape(gradcli.GradientTape):
+    """A tape that asks itself why an answer is None."""
+
+    __slots__ = ()
+
+    def gradient(self, target: Any, sources: Any, *options: Any, **named: Any) -> Any:
+        return self._ask_why(target, sources, super().gradient(target, sources, *options, **named))
+
+    def jacobian(self, target: Any, sources: Any, *options: Any, **named: Any) -> Any:
+        return self._ask_why(target, sources, super().jacobian(target, sources, *options, **named))
+
+    def _ask_why(self, target: Any, sources: Any, answer: Any) -> Any:
+        assert asked is not None
+        reasons = {
+            path: self.why(target, source) for (path, source), found in zip(
+                _paths(sources), flatten(answer), strict=True)
+            if found is None or self.past is not None or self.persistent}
+        asked.append(Asked(answer, reasons))
+        return answer
+
+
+class AskingAccumulator(gradcli.ForwardAccumulator):
+    """The same, of tangents."""
+
+    __slots__ = ()
+
+    def jvp(self, primals: Any, unconnected_gradients: Any = "none") -> Any:
+        answer = super().jvp(primals, unconnected_gradients)
+        assert asked is not None
+        asked.append(Asked(answer, {} if answer is not None else {"": self.why(primals)}))
+        return answer
+
+
+def _paths(structure: Any) -> list[tuple[str, Any]]:
+    """The leaves of a flat structure, by how they are reached."""
+    if isinstance(structure, dict):
+        return [(f"['{key}']", structure[key]) for key in structure]
+    if isinstance(structure, (list, tuple)):
+        return [(f"[{k}]", item) for k, item in enumerate(structure)]
+    return [("", structure)]
 
 
 class IndexedSlices:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gradcli.answers.plain_data import note
+from gradcli.answers.plain_data import lines, note
 from gradcli.lang.interpreter import MAX_STEPS
 from gradcli.lang.structures import is_number
 from gradcli.program import Program, Target
@@ -25,12 +25,14 @@ class Ask:
     "finite". output_gradient: weights of the target. watch: constants to watch. tf: TensorFlow's
     rule that only trainable variables and watched names count. tape: which of the file's. verbose:
     with notes on operations that a function of the file hides. on_tape, said: of the last run, what
-    a tape of the file saw and what `watch(x)` named.
+    a tape of the file saw and what `watch(x)` named. explained: the last target with gradients that
+    are not finite, and what explains them.
     """
 
     __slots__ = (
-        "at", "eig", "max_bytes", "max_steps", "mode", "of", "on_tape", "output_gradient",
-        "program", "said", "tape", "tf", "unconnected", "verbose", "verify", "watch", "wrt")
+        "_logged", "at", "eig", "explained", "max_bytes", "max_steps", "mode", "of", "on_tape",
+        "output_gradient", "program", "said", "tape", "tf", "unconnected", "verbose",
+        "verify", "watch", "wrt")
 
     def __init__(self, program: Program, *, at: Mapping[str, Any] | None = None,
                  of: Sequence[str] = (), wrt: Sequence[str] = (), mode: str = "reverse",
@@ -39,6 +41,8 @@ class Ask:
                  eig: bool = False, verbose: bool = False, max_steps: int = MAX_STEPS,
                  max_bytes: float | None = None, tape: str | None = None) -> None:
         self.program = program
+        self._logged: Run | None = None
+        self.explained: tuple[Target, Any] | None = None
         self.tape = tape
         self.on_tape: set[int] | None = None
         self.said: set[int] = set()
@@ -56,12 +60,19 @@ class Ask:
         self.max_steps = max_steps
         self.max_bytes = max_bytes
 
-    def run(self, changed: Mapping[str, Any] | None = None) -> Run:
-        """The program at the point, with some values changed."""
+    def run(self, changed: Mapping[str, Any] | None = None, explain: bool = True) -> Run:
+        """The program at the point, with some values changed. explain: as in `Program.run`."""
         run = self.program.run({**self.at, **(changed or {})}, max_steps=self.max_steps,
-                               max_bytes=self.max_bytes, tape=self.tape, tf=self.tf)
+                               max_bytes=self.max_bytes, tape=self.tape, tf=self.tf,
+                               explain=explain)
         self.on_tape, self.said = run.on_tape, run.watched
         return run
+
+    def logged(self) -> Run:
+        """A run that keeps everything, for explanations; the same one for all of them."""
+        if self._logged is None:
+            self._logged = self.program.logged_run(self.at)
+        return self._logged
 
     def same_target(self, run: Run, target: Target) -> Target:
         """The target of another run of the same program."""
@@ -85,9 +96,17 @@ class Ask:
 
 
 def answer(ask: Ask, command: str, results: list[Answer]) -> Answer:
-    """The outermost object."""
-    return {"schema": 1, "command": command, "file": ask.program.source.name, "mode": ask.mode,
-            "results": results}
+    """The outermost object. `lines`, the text where the reasons point, is for people only: JSON
+    leaves it out.
+    """
+    whole = {"schema": 1, "command": command, "file": ask.program.source.name, "mode": ask.mode,
+             "results": results}
+    found = [r for result in results
+             for part in (result, *result.get("sources", ()), *result.get("blocks", ()))
+             for r in part.get("reasons", ())]
+    if found:
+        whole["lines"] = lines(ask.program.source, found)
+    return whole
 
 
 def tensors_of(target: Target) -> list[Tensor]:
@@ -113,4 +132,5 @@ def troubles(ask: Ask, run: Run, target: Target) -> list[Answer]:
     from gradcli.explain.reason import Note
 
     said = [Note(*told) for told in (*run.notes, *hidden)]
-    return [note(ask, n) for n in (*said, *nonfinite.of_value(run, tensors))]
+    return [note(ask, n) for n in (
+        *said, *nonfinite.of_value(run, tensors, ask.program.source))]

@@ -10,6 +10,8 @@ from gradcli.errors import Diagnostic, GradcliError
 from gradcli.ops.values import shape_of, zeros
 from gradcli.program import parts, plain_structure, tensor_of
 from gradcli.source import Source
+from gradcli.sweeps import constant
+from gradcli.tape import record as records
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -60,22 +62,15 @@ def _source(ask: Ask, run: Run, target: Target, binding: Binding, g: Any, field:
     reasons: list[Answer] = []
     found: list[Answer] = []
     if g is None:
-        from gradcli.explain.none import Question
-        from gradcli.explain.none import reasons as why
+        from gradcli.answers.causes import causes
         from gradcli.explain.notes import requested_zero
 
-        if ask.on_tape is not None:
-            from gradcli.explain import tapes
-
-            causes = tapes.asked(ask.program, ask.at, ask.tape, target, binding)
-        else:
-            causes = why(Question(
-                ask.program, ask.at, run, target, binding, not ask.watched(binding)))
-        reasons = [reason(ask, r) for r in causes]
+        why = causes(ask, target, binding)
+        reasons = [reason(ask, r) for r in why]
         if ask.unconnected == "zero":
             whole = shape_of(plain_structure(target.tensor)) if field == "jacobian" else ()
             g = zeros(whole + shape_of(value))
-            found.append(note(ask, requested_zero(causes[0])))
+            found += [note(ask, n) for n in requested_zero(why[0])]
     else:
         found = notes_of_gradient(ask, run, target, binding, g, field)
     return {
@@ -96,8 +91,25 @@ def gradients(ask: Ask, target: Target, bindings: list[Binding]) -> list[Any]:
     seeds = seeds_of(ask, tensors)
     sources = [ask.source(b) for b in bindings]
     if ask.mode == "reverse":
-        return calculus.gradient(tensors, sources, seeds=seeds, tensorflow=ask.tf)
-    return [_forward(tensors, seeds, s) for s in sources]
+        found = calculus.gradient(tensors, sources, seeds=seeds, tensorflow=ask.tf)
+    else:
+        found = [_forward(tensors, seeds, s) for s in sources]
+    return _with_constants(ask, found, tensors, sources, ())
+
+
+def _with_constants(ask: Ask, found: list[Any], tensors: Sequence[Tensor],
+                    sources: Sequence[Tensor], shape: Sequence[int]) -> list[Any]:
+    """0 for None where the target is itself a derivative and does not depend on the source; shape:
+    of the target, of a Jacobian.
+    """
+    record = records.current()
+    if ask.tf or not record.derived:
+        return found
+    ids = [t.id for t in tensors if t.id is not None]
+    return [
+        zeros((*shape, *s.shape)) if g is None and s.id is not None and constant.is_constant(
+            record.history(), record.derived, ids, [s.id]) else g
+        for g, s in zip(found, sources, strict=True)]
 
 
 def seeds_of(ask: Ask, tensors: Sequence[Tensor]) -> list[Any]:
@@ -135,11 +147,12 @@ def _forward(tensors: Sequence[Tensor], seeds: Sequence[Any], source: Tensor) ->
 
 def _weighted(rows: Any, weight: Any, target_shape: Sequence[int]) -> Any:
     """The sum over the target's axes of a Jacobian times the target's weights."""
-    from gradcli.ops.lazy import np
+    from gradcli.ops.lazy import np, quiet
     from gradcli.ops.values import plain
 
     weights = np.broadcast_to(weight, target_shape)
-    return plain(np.tensordot(weights, rows, axes=len(target_shape)))
+    with quiet():
+        return plain(np.tensordot(weights, rows, axes=len(target_shape)))
 
 
 # --- Jacobians --------------------------------------------------------------------------------
@@ -152,4 +165,6 @@ def jacobians(ask: Ask, target: Target, bindings: list[Binding]) -> list[Any]:
 
         return [finite(ask, target, b, summed=False) for b in bindings]
     mode = "auto" if ask.mode == "reverse" else "forward"
-    return calculus.jacobian(tensor_of(target), [ask.source(b) for b in bindings], mode=mode)
+    tensor, sources = tensor_of(target), [ask.source(b) for b in bindings]
+    return _with_constants(
+        ask, calculus.jacobian(tensor, sources, mode=mode), [tensor], sources, tensor.shape)

@@ -6,11 +6,13 @@ from gradcli.ops.values import SCALAR_TYPES, shape_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from typing import Any
 
     from gradcli.answers.ask import Answer, Ask
     from gradcli.errors import Span
     from gradcli.explain.reason import Note, Reason
+    from gradcli.source import Source
 
 
 def data(value: Any) -> Any:
@@ -67,3 +69,9 @@ def note(ask: Ask, what: Note) -> Answer:
     at = place(ask, what.span)
     return {"code": what.code, "message": what.message, "line": at["line"],
             "column": at["column"]}
+
+
+def lines(source: Source, items: Iterable[Answer]) -> Answer:
+    """The text of each line that one of the items, or what is related to it, names."""
+    numbers = {place["line"] for item in items for place in (item, *(item.get("related") or ()))}
+    return {n: source.line(n) for n in sorted(numbers - {None})}

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from gradcli.answers.plain_data import data, note, reason
+from gradcli.answers.plain_data import data, lines, note, reason
+from gradcli.answers.printed_notes import has_zero, sums, tensors, zeros
 from gradcli.errors import GradcliError, error
 from gradcli.lang.calls import NoGradient
 from gradcli.program import plain_structure
@@ -18,27 +19,36 @@ if TYPE_CHECKING:
 
 # A loop may print thousands of missing gradients; the first ones are explained.
 MAX_EXPLAINED = 20
+# And so many have their notes.
+MAX_NOTED = 1000
 
 
 def run(ask: Ask, each: Callable[[Answer, bool], None] | None = None,
-        progress: Progress | None = None) -> Answer:
+        progress: Progress | None = None, notes: bool = False) -> Answer:
     """Run the program; what it printed and expected.
 
-    each: handed each print as it happens, and whether its reasons are still to come: they need a
-    second run. The answer has only those prints then.
+    each: handed each print as it happens, and whether its reasons or notes are still to come: they
+    may need a second run. The answer has only those prints then. notes: on printed gradients and
+    on tapes that look like a mistake.
     """
     printed: list[Answer] = []
     gaps: list[tuple[int, Answer]] = []
+    ids: list[tuple[Answer, list[int | None]]] = []
     count = 0
 
     def output(one: Printed) -> None:
         nonlocal count
-        told = {"line": ask.program.source.position(one.span[0])[0],
-                "values": [_value(v) for v in one.values]}
+        told: Answer = {"line": ask.program.source.position(one.span[0])[0],
+                        "values": [_value(v) for v in one.values]}
         count += 1
-        waits = len(gaps) < MAX_EXPLAINED and any(_missing(v) for v in one.values)
+        waits = len(gaps) < MAX_EXPLAINED and any(
+            _missing(v) or (notes and has_zero(v)) for v in one.values)
         if waits:
             gaps.append((count, told))
+        if notes and len(ids) < MAX_NOTED and any(map(tensors, one.values)):
+            waits = True
+            ids.extend((item, [t.id for t in tensors(v)])
+                       for item, v in zip(told["values"], one.values, strict=True))
         if waits or each is None:
             printed.append(told)
         if each is not None:
@@ -48,22 +58,30 @@ def run(ask: Ask, each: Callable[[Answer, bool], None] | None = None,
         ask.at, max_steps=ask.max_steps, max_bytes=ask.max_bytes, tf=ask.tf, output=output,
         progress=progress, weigh=ask.verbose)
     if gaps:
-        _explain(ask, gaps)
+        _explain(ask, gaps, notes)
+    for item, of in ids:
+        item["notes"] += sums(ask, found, of)
+    reasons = [r for _, told in gaps for item in told["values"] for r in item["reasons"]]
     return {
         "schema": 1, "command": "run", "file": ask.program.source.name, "printed": printed,
+        "lines": lines(ask.program.source, reasons),
         "expects": [
             {"line": ask.program.source.position(e.span[0])[0], "holds": e.holds,
              "left": data(_printable(e.left)), "right": data(_printable(e.right))}
             for e in found.expects],
-        "notes": _notes(ask, found),
+        "notes": _notes(ask, found, notes),
         "held": [{"tape": name, **stats} for name, stats in found.held.items()]}
 
 
-def _notes(ask: Ask, found: Run) -> list[Answer]:
+def _notes(ask: Ask, found: Run, all_: bool) -> list[Answer]:
     from gradcli.explain.reason import Note
 
-    hidden = found.shadows() if ask.verbose else []
-    return [note(ask, Note(*said)) for said in dict.fromkeys((*found.notes, *hidden))]
+    more = found.shadows() if ask.verbose else []
+    if all_ and found.tapes:
+        from gradcli.explain.suspicious import tapes
+
+        more += tapes(found, ask.program.source)
+    return [note(ask, Note(*said)) for said in dict.fromkeys((*found.notes, *more))]
 
 
 def _missing(value: Any) -> bool:
@@ -92,8 +110,8 @@ def _printable(value: Any) -> Any:
     return f"<{getattr(plain, 'name', type(plain).__name__)}>"
 
 
-def _explain(ask: Ask, gaps: list[tuple[int, Answer]]) -> None:
-    """Fill in the reasons of what was None, from a second run that keeps everything."""
+def _explain(ask: Ask, gaps: list[tuple[int, Answer]], notes: bool) -> None:
+    """Fill in why things are None, or 0, from a second run that keeps everything."""
     wanted = dict(gaps)
     seen: list[tuple[Answer, list[Any]]] = []
     count = 0
@@ -120,6 +138,8 @@ def _explain(ask: Ask, gaps: list[tuple[int, Answer]]) -> None:
                 for why in of_missing(ask.program, ask.at, again, gap):
                     causes.setdefault(f"{why.code}{why.message}", reason(ask, why))
             item["reasons"] = list(causes.values())
+            if notes and has_zero(value):
+                item["notes"] += zeros(ask, again, value)
 
 
 def _gaps(value: Any) -> list[NoGradient]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from gradcli import calculus
 from gradcli.answers.ask import answer, tensors_of, troubles
+from gradcli.answers.notes import is_finite, is_zero
 from gradcli.answers.plain_data import data, note, reason, shape
 from gradcli.ops import PUBLIC
 from gradcli.ops.values import shape_of, zeros
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
     from gradcli.program import Target
 
     Blocks = Mapping[tuple[int, int], Any]
+
+# Of more sources than these the zeros among the blocks are not explained: each takes a sweep.
+MAX_EXPLAINED = 8
 
 
 def second_order(ask: Ask) -> Answer:
@@ -39,7 +43,7 @@ def _result(ask: Ask, run: Run, target: Target, bindings: list[Binding]) -> Answ
         from gradcli.explain import kinks, notes
 
         for binding in bindings:
-            for n in (*kinks.kinks(run, tensors_of(target), binding.value),
+            for n in (*kinks.kinks(run, tensors_of(target), binding.value, ask.program.source),
                       *notes.rebound(run, binding)):
                 if note(ask, n) not in common:
                     common.append(note(ask, n))
@@ -68,12 +72,17 @@ def _hessian(ask: Ask, target: Target, bindings: list[Binding]) -> calculus.Hess
         found.blocks.update({
             (i, j): finite_hessian(ask, target, bindings[i], bindings[j]) for i in n for j in n})
         return found
+    return calculus.hessian(
+        _total(target), [ask.source(b) for b in bindings],
+        mode="forward" if ask.mode == "reverse" else "reverse")
+
+
+def _total(target: Target) -> Tensor:
+    """The sum of the target's elements."""
     total = tensor_of(target)
     if total.shape:
         total = PUBLIC["sum"](total)
-    return calculus.hessian(
-        total if isinstance(total, Tensor) else leaf(total), [ask.source(b) for b in bindings],
-        mode="forward" if ask.mode == "reverse" else "reverse")
+    return total if isinstance(total, Tensor) else leaf(total)
 
 
 def _told(ask: Ask, run: Run, target: Target, bindings: list[Binding], found: calculus.Hessian
@@ -82,28 +91,27 @@ def _told(ask: Ask, run: Run, target: Target, bindings: list[Binding], found: ca
     structure with a note (with --tf it is None, as in TensorFlow).
     """
     blocks = found.blocks
-    causes = {}
+    known = {}
     for i, b in enumerate(bindings):
         if blocks[i, i] is None:
-            from gradcli.explain.none import Question, reasons
+            from gradcli.answers.causes import causes
 
-            if ask.on_tape is not None:
-                from gradcli.explain import tapes
-
-                known = tapes.asked(ask.program, ask.at, ask.tape, target, b)
-            else:
-                known = reasons(Question(
-                    ask.program, ask.at, run, target, b, not ask.watched(b)))
-            causes[i] = [reason(ask, r) for r in known]
+            known[i] = causes(ask, target, b)
     told = []
     for (i, j), block in sorted(blocks.items()):
         why: list[Answer] = []
         notes: list[Answer] = []
         whole = shape_of(bindings[i].value.value) + shape_of(bindings[j].value.value)
         if block is None:
-            why = [*causes.get(i, ())]
-            why += [r for r in (causes.get(j, ()) if j != i else ()) if r not in why]
-            block = zeros(whole) if ask.unconnected == "zero" else None
+            because = [*known.get(i, ()), *(known.get(j, ()) if j != i else ())]
+            for r in because:
+                if reason(ask, r) not in why:
+                    why.append(reason(ask, r))
+            if ask.unconnected == "zero":
+                from gradcli.explain.notes import requested_zero
+
+                block = zeros(whole)
+                notes = [note(ask, n) for n in requested_zero(because[0])]
         elif (i, j) in found.constant:
             from gradcli.explain.reason import Note, Reason
 
@@ -114,6 +122,19 @@ def _told(ask: Ask, run: Run, target: Target, bindings: list[Binding], found: ca
                 why = [reason(ask, Reason(constant.code, constant.message, constant.span))]
             else:
                 notes = [note(ask, constant)]
+        elif is_zero(block) and len(bindings) <= MAX_EXPLAINED:
+            from gradcli.explain import zeros as why_zero
+
+            notes = [note(ask, n) for n in why_zero.of_second(
+                run, _total(target), ask.source(bindings[i]), ask.source(bindings[j]),
+                ask.program.source)]
+        elif not is_finite(block):
+            from gradcli.explain import nonfinite
+
+            total = _total(target)
+            notes = [note(ask, n) for n in nonfinite.of_second(
+                run, total, ask.source(bindings[i]), ask.source(bindings[j]), block,
+                ask.program.source)]
         told.append({
             "row": bindings[i].name, "col": bindings[j].name, "shape": list(whole),
             "hessian": data(block), "reasons": why, "notes": notes})

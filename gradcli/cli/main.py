@@ -72,6 +72,10 @@ def dispatch(command: str, values: dict[str, Any], environment: Environment) -> 
             from gradcli.cli.commands import program
 
             return program.run(values, environment)
+        if command == "why":
+            from gradcli.cli.commands import why
+
+            return why.run(values, environment)
         from gradcli.cli.commands import question
 
         return question.run(command, values, environment)

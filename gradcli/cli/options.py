@@ -15,7 +15,8 @@ FORMATS = ("table", "plain", "json", "ndjson", "csv", "tsv", "markdown", "latex"
 FIRST = ("grad", "jac")
 DERIVATIVES = (*FIRST, "hess")
 QUESTIONS = (*DERIVATIVES, "eval")
-PROGRAMS = (*QUESTIONS, "run")
+EXPLAINED = (*DERIVATIVES, "why")
+PROGRAMS = (*QUESTIONS, "why", "run")
 ALL = (*PROGRAMS, "ops")
 
 
@@ -43,9 +44,10 @@ OPTIONS = (
     Option("expression", "-e --expression", "text", "A formula instead of a file.",
            commands=PROGRAMS, metavar="TEXT"),
     Option("wrt", "--wrt", "list", "Sources, such as x,y; by default every trainable variable and"
-           " input.", commands=DERIVATIVES, metavar="NAME[,NAME]"),
+           " input.", commands=EXPLAINED, metavar="NAME[,NAME]"),
     Option("of", "--of", "list", "Targets; a,b is the sum of both, repeating the option gives one"
-           " table each. By default the last result.", commands=QUESTIONS, metavar="NAME[,NAME]"),
+           " table each. By default the last result.", commands=(*QUESTIONS, "why"),
+           metavar="NAME[,NAME]"),
     Option("at", "--at", "list", "Values of inputs and variables: x=3,y=[1,2].",
            commands=PROGRAMS, metavar="NAME=VALUE"),
     Option("mode", "--mode", "text", "How: reverse, forward or finite differences.",
@@ -54,20 +56,23 @@ OPTIONS = (
            " one differs.", commands=FIRST),
     Option("eig", "--eig", "flag", "Add eigenvalues and definiteness.", commands=("hess",)),
     Option("unconnected", "--unconnected", "text", "What a source without a path gives.",
-           commands=DERIVATIVES, default="none", choices=("none", "zero")),
+           commands=EXPLAINED, default="none", choices=("none", "zero")),
     Option("output_gradient", "--output-gradient", "text", "Weights of the target's elements, such"
            " as [1,0,2].", commands=("grad",), metavar="E"),
     Option("watch", "--watch", "list", "Constants and untrainable variables to watch.",
-           commands=DERIVATIVES, metavar="NAME[,NAME]"),
+           commands=EXPLAINED, metavar="NAME[,NAME]"),
     Option("tf", "--tf", "flag", "TensorFlow's rule: only trainable variables and watched names"
-           " have gradients.", commands=(*DERIVATIVES, "run")),
-    Option("tape", "--tape", "text", "Which tape of the file answers.", commands=DERIVATIVES,
+           " have gradients.", commands=(*EXPLAINED, "run")),
+    Option("tape", "--tape", "text", "Which tape of the file answers.", commands=EXPLAINED,
            metavar="NAME"),
+    Option("fix", "--fix", "flag", "Show the changes that bring gradients back, as a diff.",
+           commands=("why",)),
+    Option("write", "--write", "flag", "Make these changes in the file.", commands=("why",)),
     Option("format", "--format", "text", "Output format; by default a table on a terminal, plain"
            " otherwise.", commands=ALL, choices=FORMATS),
     Option("digits", "--digits", "number", "Significant digits in tables (6).", commands=ALL,
            metavar="N"),
-    Option("strict", "--strict", "flag", "Exit 1 if a gradient is None.", commands=DERIVATIVES),
+    Option("strict", "--strict", "flag", "Exit 1 if a gradient is None.", commands=EXPLAINED),
     Option("output", "-o --output", "text", "Write to a file instead of standard output.",
            commands=ALL, metavar="FILE"),
     Option("color", "--color", "text", "When to use colour.", commands=ALL, default="auto",
@@ -90,6 +95,7 @@ SUMMARIES = {
     "jac": "Jacobian: target shape + source shape.",
     "hess": "Hessian: second derivatives, as a matrix or in blocks.",
     "eval": "Values only.",
+    "why": "Why a gradient is what it is: None, zero, NaN, or the way it came about.",
     "run": "Run a program: its print statements, loops and expectations.",
     "ops": "The operation table, or one operation with its rule, domain and kinks.",
 }
@@ -100,6 +106,8 @@ EXAMPLES = {
     "jac": ("gradcli jac -e '[r*cos(t), r*sin(t)]' --wrt r,t --at r=2,t=0.5",),
     "hess": ("gradcli hess -e '100(y-x^2)^2+(1-x)^2' --wrt x,y --at x=-1.2,y=1 --eig",),
     "eval": ("gradcli eval expr.txt", "gradcli eval -e '2^10'"),
+    "why": ("gradcli why model.txt --wrt x", "gradcli why model.txt --fix",
+            "gradcli why model.txt --write"),
     "run": ("gradcli run train.txt", "gradcli run train.txt --format json",
             "gradcli run train.txt -v"),
     "ops": ("gradcli ops", "gradcli ops tanh"),
@@ -135,6 +143,10 @@ def misused(command: str, values: dict[str, Any]) -> tuple[str, str] | None:
         return ("give either a file or a formula with -e, not both."
                 if values["file"] is not None else
                 "give a file, `-` for standard input, or a formula with -e."), "FILE"
+    if values.get("write") and values["file"] in (None, "-"):
+        return "there is no file to change.", "--write"
+    if (values.get("fix") or values.get("write")) and values["format"] is not None:
+        return "a diff has no other format.", "--format"
     for text in values["at"]:
         for part in split(text):
             if "=" not in part or not part.split("=")[0].strip():

@@ -2,53 +2,63 @@
 
 from __future__ import annotations
 
-from gradcli.calculus import ancestry
+from gradcli.explain.naming import called
 from gradcli.explain.reason import Note, span_of
-from gradcli.ops.lazy import quiet
-from gradcli.tape.record import ANS, ATTRIBUTES, IDS, OP, OUT, VALUES
+from gradcli.ops.lazy import np, quiet
+from gradcli.ops.values import shape_of
+from gradcli.sweeps import reach
+from gradcli.tape.record import ANS, ATTRIBUTES, OP, OUT, VALUES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import Any
 
     from gradcli.errors import Span
     from gradcli.lang.run import Run
+    from gradcli.source import Source
     from gradcli.tape.record import Entry
     from gradcli.tape.tensor import Tensor
 
 
-def kinks(run: Run, targets: Sequence[Tensor], source: Tensor) -> list[Note]:
-    """Conventions that decided the derivative: a tie, a kink, on the way from source to target."""
+def kinks(run: Run, targets: Sequence[Tensor], wrt: Tensor, source: Source) -> list[Note]:
+    """The conventions on the way from the value `wrt` to the targets, each place once."""
     entries = run.record.history()
-    wanted: set[int] = set()
-    for t in targets:
-        if t.id is not None:
-            wanted |= ancestry(t.id)
-    below = {source.id}
+    on_way = reach.active(entries, [wrt.id]) & reach.leading(
+        entries, [t.id for t in targets if t.id is not None]) if wrt.id is not None else set()
     found: dict[tuple[str, Span | None], Note] = {}
     for entry in entries:
-        if any(i in below for i in entry[IDS]):
-            below.add(entry[OUT])
-            if entry[OUT] in wanted and entry[OP].kink is not None:
-                count = _hits(entry)
-                if count:
-                    note = _kink(entry, count)
-                    found.setdefault((note.message, note.span), note)  # once for a whole loop
+        if entry[OP].kink is not None and entry[OUT] in on_way and entry[OUT] != wrt.id:
+            hits = _hits(entry)
+            if np.any(hits) if shape_of(hits) else hits:
+                note = _kink(entry, hits, source)
+                found.setdefault((note.message, note.span), note)  # once for a whole loop
     return list(found.values())
 
 
-def _hits(entry: Entry) -> int:
+def _hits(entry: Entry) -> Any:
+    """Where: a truth value, or one for each element."""
     op = entry[OP]
     assert op.kink is not None
     with quiet():
-        hit = op.kink(*entry[VALUES]) if op.elementwise else op.kink(
+        return op.kink(*entry[VALUES]) if op.elementwise else op.kink(
             entry[ANS], *entry[VALUES], **entry[ATTRIBUTES])
-    return int(hit) if isinstance(hit, (bool, int)) else int(hit.sum())
 
 
-def _kink(entry: Entry, count: int) -> Note:
+def _kink(entry: Entry, hits: Any, source: Source) -> Note:
+    """In one style: `max`: 2 of 3 elements tie; ties share the gradient evenly."""
     op = entry[OP]
-    where = f"{count} elements" if count > 1 else "here"
-    tie = op.name in ("maximum", "minimum", "reduce_max", "reduce_min")
-    return Note("tie" if tie else "kink", f"`{op.name}` is at a {'tie' if tie else 'kink'}"
-                f" ({where}): {op.kinks}", span_of(entry))
+    tie = "tie" in op.kinks
+    count, size = (int(np.sum(hits)), hits.size) if shape_of(hits) else (1, 1)
+    if op.elementwise and size == 1:
+        what = ": both arguments tie" if tie else " is at a kink"
+    elif tie and shape_of(hits) != shape_of(entry[VALUES][0]):
+        what = f": elements tie in {count} of {size} places"
+    elif tie:
+        what = f": {count} of {size} elements tie"
+    elif size == 1:
+        what = " is at a kink"
+    else:
+        what = f": {count} of {size} elements {'is' if count == 1 else 'are'} at a kink"
+    return Note("tie" if tie else "kink", f"`{called(entry, source)}`{what}; {op.kinks}",
+                span_of(entry))

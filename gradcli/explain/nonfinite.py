@@ -1,68 +1,177 @@
-"""Why a value or a gradient is no finite number: the first operation that made it so."""
+"""Why a value or a gradient is no finite number: the operation that made it so, and its class.
+
+| code | what happened |
+|---|---|
+| nan-overflow | a value, or a product with a slope, is too large for a float |
+| nan-underflow | a value is 0 only because a float has no smaller number, and that 0 does harm |
+| nan-domain | an operation outside of its domain: log of a negative number |
+| nan-pole | an operation at its pole: 1/0, log(0) |
+| nan-indeterminate | 0/0, inf - inf, 0*inf |
+| nan-spread | NaN or infinity came with the data, or one bad element spoils all others |
+| nan-dead-branch | the value is not used here, its slope still is: 0*inf |
+| nan-infinite-slope | the value is finite, its slope is not: sqrt at 0 |
+| nan-zero-times-inf | the cotangent is 0, the slope infinite, and nothing selects |
+
+A gradient is explained by the reverse sweep that gave it, repeated on the full record.
+"""
 
 from __future__ import annotations
 
-from gradcli.calculus import ancestry
-from gradcli.explain.reason import Note, span_of
-from gradcli.ops.values import SCALAR_TYPES
-from gradcli.tape.record import ANS, OP, OUT, VALUES
+from gradcli import calculus
+from gradcli.explain.nonfinite_causes import About
+from gradcli.explain.nonfinite_elements import bad_index, element, finite, is_nan
+from gradcli.explain.nonfinite_origins import Root
+from gradcli.explain.nonfinite_slopes import Slopes
+from gradcli.explain.nonfinite_words import at_element, number
+from gradcli.explain.reason import Note
+from gradcli.sweeps.absorbing import absorbed
+from gradcli.sweeps.derivatives import seed_of
+from gradcli.sweeps.reverse import cotangents
+from gradcli.tape.record import OUT
+from gradcli.tape.tensor import Tensor, value_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
-    from gradcli.lang.run import Run
-    from gradcli.tape.record import Entry
-    from gradcli.tape.tensor import Tensor
+    from gradcli.errors import Span
+    from gradcli.explain.nonfinite_causes import Cause
+    from gradcli.explain.nonfinite_origins import Origins
+    from gradcli.lang.run import Binding, Run
+    from gradcli.source import Source
 
-# Growing operations whose infinity is an overflow and not a pole.
-GROWING = ("exp", "exp2", "expm1", "sinh", "cosh", "power", "square", "multiply", "add", "gamma")
+CODES = (
+    "nan-overflow", "nan-underflow", "nan-domain", "nan-pole", "nan-indeterminate", "nan-spread",
+    "nan-dead-branch", "nan-infinite-slope", "nan-zero-times-inf")
+
+# What makes NaN of a slope that was only infinite, by mode.
+MEET = {"reverse": "infinite parts of both signs meet",
+        "forward": "a tangent 0 times that makes NaN in forward mode"}
 
 
-def of_value(run: Run, targets: Sequence[Tensor]) -> list[Note]:
+def of_value(run: Run, targets: Sequence[Tensor], source: Source) -> list[Note]:
     """The first operation on the way to a NaN or infinite target whose operands were finite."""
-    wanted: set[int] = set()
+    return [cause.note() for cause in _of_values(About(run, source), targets)]
+
+
+def _of_values(about: About, targets: Sequence[Tensor]) -> list[Cause]:
+    found: dict[tuple[str, Span | None], Cause] = {}
     for t in targets:
-        if t.id is not None and not _finite(t.value):
-            wanted |= ancestry(t.id)
-    for entry in run.record.history() if wanted else ():
-        if entry[OUT] in wanted and not _finite(entry[ANS]) and all(map(_finite, entry[VALUES])):
-            return [_nonfinite(entry)]
-    return []
+        if finite(t.value):
+            continue
+        entry = about.trail.by_out.get(t.id) if t.id is not None else None
+        at = bad_index(t.value)
+        root = Root(None, at, t.id, element(t.value, at)) if entry is None else \
+            about.trail.root(entry, at)
+        cause = about.value(root, is_nan(element(t.value, at)))
+        found.setdefault((cause.code, cause.span), cause)
+    return list(found.values())
 
 
-def _finite(value: Any) -> bool:
-    if type(value) is float:
-        return value - value == 0.0
-    if type(value) in SCALAR_TYPES or value.dtype.kind not in "fc":
-        return True
-    from gradcli.ops.lazy import np
+class Gradients:
+    """Why gradients (or Jacobians) of the same targets are no finite numbers.
 
-    return bool(np.isfinite(value).all())
+    seeds: cotangents of the targets, by default ones. sources: ids of all sources that the sweep
+    had. mode: how the gradients were computed. tensorflow: zeros absorbed at sqrt only. of: what
+    they are called. A Jacobian is explained by the sweep through the sum of its rows.
+    """
+
+    __slots__ = ("about", "mode", "of", "run", "sources", "swept", "targets", "tensorflow",
+                 "weights")
+
+    def __init__(self, run: Run, targets: Sequence[Tensor], seeds: Sequence[Any],
+                 sources: Sequence[int], source: Source, *, mode: str = "reverse",
+                 tensorflow: bool = False, of: str = "gradient") -> None:
+        self.run = run
+        self.targets = targets
+        self.sources = sources
+        self.mode = mode
+        self.tensorflow = tensorflow
+        self.of = of
+        self.about = Slopes(run, source)
+        self.weights = _weights(targets, seeds)
+        self.swept: dict[int | None, Origins] = {}
+
+    def why(self, wrt: int, g: Any) -> list[Note]:
+        """Why the gradient g in one source holds NaN or infinity, or would, had zeros not absorbed
+        it, or is that of no finite value.
+        """
+        infinite, nan = self._origins(finite(g), wrt).get(wrt, (None, None))
+        if finite(g):
+            healthy = [t for t in self.targets if not finite(t.value)]
+            if nan is not None and self.run.record.absorbed and not healthy:
+                return [self.about.gradient(nan, g, wrt, self.of)]
+            return [cause.note(f"the gradient looks healthy, but the value is {_bad(t.value)}")
+                    for t in healthy[:1] for cause in _of_values(self.about, [t])]
+        first = (nan or infinite) if is_nan(g) else (infinite or nan)
+        if first is not None:
+            then = MEET.get(self.mode, "") if is_nan(g) and nan is None else ""
+            return [self.about.gradient(first, g, wrt, self.of, then)]
+        return [_elsewhere(self.weights, g, self.of, self.about.binding(wrt))]
+
+    def _origins(self, plain: bool, wrt: int) -> Origins:
+        """Of the sweep that gave the gradient: after NaN the one with zeros that absorb, for this
+        source alone. Who asks why a number is one asks what the plain sweep would have given.
+        """
+        plain = plain or not self.run.record.absorbed or self.mode != "reverse"
+        key = None if plain else wrt
+        if key not in self.swept:
+            self.swept[key] = self.about.trail.origins(
+                self.weights, self.sources if plain else [wrt],
+                cotangents if plain else absorbed(self.weights, self.tensorflow))
+        return self.swept[key]
 
 
-def _nonfinite(entry: Entry) -> Note:
-    op = entry[OP]
-    operands = ", ".join(_short(v) for v in entry[VALUES])
-    is_nan = type(entry[ANS]) is not float or entry[ANS] != entry[ANS]
-    if type(entry[ANS]) is not float:
-        from gradcli.ops.lazy import np
+def of_second(run: Run, target: Tensor, row: Tensor, column: Tensor, block: Any, source: Source
+              ) -> list[Note]:
+    """Why a block of the Hessian holds NaN or infinity: of the sweep through the first gradient,
+    which is recorded for it once more; the record has to be the current one. If that gradient is
+    not finite itself, why.
+    """
+    if finite(block):
+        return []
+    last = max((entry[OUT] for entry in run.record.history()), default=0)
+    first = calculus.gradient([target], [row], emit=True)[0]
+    if first is None:
+        return []
+    if not finite(first.value):
+        assert row.id is not None
+        return Gradients(run, [target], [], [row.id], source, of="first derivative").why(
+            row.id, first.value)
+    assert column.id is not None
+    about = Slopes(run, source, last)
+    weights = _weights([first], [])
+    infinite, nan = about.trail.origins(weights, [column.id], cotangents).get(
+        column.id, (None, None))
+    origin = (nan or infinite) if is_nan(block) else (infinite or nan)
+    if origin is None:
+        return [_elsewhere(weights, block, "second derivative")]
+    return [about.gradient(origin, block, column.id, "second derivative")]
 
-        is_nan = bool(np.isnan(entry[ANS]).any())
-    domain = f" (domain: {op.domain})" if op.domain else ""
-    if is_nan:
-        return Note("nan-domain", f"`{op.name}` of {operands} is not a number{domain}",
-                    span_of(entry))
-    if op.name in GROWING:
-        return Note("nan-overflow", f"`{op.name}` of {operands} is too large for a float",
-                    span_of(entry))
-    return Note("nan-pole", f"`{op.name}` of {operands} is infinite{domain}", span_of(entry))
+
+def _weights(targets: Sequence[Tensor], seeds: Sequence[Any]) -> dict[int, Any]:
+    weights: dict[int, Any] = {}
+    for k, t in enumerate(targets):
+        if t.id is not None:
+            seed = seed_of(t, seeds[k] if seeds else None)
+            weights[t.id] = weights[t.id] + seed if t.id in weights else seed
+    return weights
 
 
-def _short(value: Any) -> str:
-    if type(value) is float:
-        return f"{value:.6g}"
-    if type(value) in SCALAR_TYPES:
-        return repr(value)
-    return f"a tensor of shape [{', '.join(str(n) for n in value.shape)}]"
+def _bad(value: Any) -> str:
+    at = bad_index(value)
+    return number(element(value, at)) + at_element(at)
+
+
+def _elsewhere(weights: dict[int, Any], g: Any, of: str, source: Binding | None = None) -> Note:
+    """No operation made it; the place is where the source got its value."""
+    span = None if source is None else source.span
+    if not all(finite(value_of(w)) for w in weights.values()):
+        return Note("nan-spread", f"the output gradient itself is not finite: the {of} is"
+                    f" {_bad(g)}", span)
+    if is_nan(g):
+        return Note("nan-indeterminate", f"no operation alone makes the {of} {_bad(g)}: on the way"
+                    " 0 meets infinity, or infinity infinity", span)
+    return Note("nan-overflow", f"parts of the {of} that meet here add up to more than a float"
+                f" holds: it is {_bad(g)}", span)

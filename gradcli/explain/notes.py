@@ -20,13 +20,20 @@ def rebound(run: Run, binding: Binding) -> list[Note]:
                  " to its first value", bindings[1].span)]
 
 
-def requested_zero(why: Reason) -> Note:
-    """A 0 because --unconnected zero asks for it, not because it is the derivative."""
-    return Note("zero-requested", "no path: 0 because --unconnected zero asks for it"
-                f" ({why.message})", why.span)
+def requested_zero(why: Reason) -> list[Note]:
+    """A 0 because --unconnected zero asks for it; behind a step it happens to be the derivative."""
+    found = [Note("zero-requested", "no path: 0 because --unconnected zero asks for it"
+                  f" ({why.message})", why.span)]
+    if why.code == "path-step-function":
+        found.append(Note("zero-flat", "a step is flat: 0 is its slope wherever it has one",
+                          why.span))
+    return found
 
 
-def summed(name: str, count: int, span: Span) -> Note:
-    """The gradient of a target with several elements is that of their sum."""
-    return Note("sum", f"{name} has {count} elements: this is the gradient of their sum;"
-                " `gradcli jac` gives each", span)
+def summed(name: str, count: int, span: Span, each: str = "gradcli jac") -> Note:
+    """The gradient of a target with several elements is that of their sum; each: what to ask for
+    that of each.
+    """
+    elements = "1 element" if count == 1 else f"{count} elements"
+    return Note("sum", f"{name} has {elements}: this is the gradient of their sum; `{each}` gives"
+                " each", span)

@@ -7,6 +7,7 @@ from gradcli.tape.record import PLACE
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import Any
 
     from gradcli.errors import Span
     from gradcli.tape.record import Entry
@@ -27,31 +28,38 @@ class Fix:
 
 
 class Reason:
-    """One cause. span: offsets in the program's text. related: (span, what is there). fixes: what
-    may be written instead, the smallest first; once they were tried, `fix` and `edits` are those
-    of the chosen one, and fix_works tells whether all that was chosen brings the gradient back.
+    """One cause. span: a place, in a file offsets in its text. related: (span, what is there).
+    fixes: what may be written instead, the smallest first; once they were tried, `fix` and `edits`
+    are those of the chosen one, and fix_works tells whether all that was chosen brings the
+    gradient back. about, abouts: what the cause was found in, for who looks for a fix.
     """
 
-    __slots__ = ("code", "edit", "edits", "fix", "fix_works", "fixes", "message", "related", "span")
+    __slots__ = ("about", "abouts", "code", "edits", "fix", "fix_works", "fixes", "message",
+                 "related", "span")
 
-    def __init__(self, code: str, message: str, span: Span | None, *fixes: Fix | str | None,
-                 related: Sequence[tuple[Span, str]] = (), fix: str | None = None,
-                 edit: Edit | None = None) -> None:
-        if fix is not None:
-            fixes = (Fix(fix, edit) if edit else Fix(fix),)
-        self.edit = edit
+    def __init__(self, code: str, message: str, span: Any, *fixes: Fix | str | None,
+                 related: Sequence[tuple[Any, str]] = ()) -> None:
         self.code = code
         self.message = message
         self.span = span
         self.fixes = [Fix(f) if isinstance(f, str) else f for f in fixes if f is not None]
         self.related = list(related)
-        self.fix = self.fixes[0].text if self.fixes else None
-        self.edits = self.fixes[0].edits if self.fixes else []
+        self.fix: str | None = None
+        self.edits: list[Edit] = []
+        self.about: Any = None
+        self.abouts: list[Entry] = []
+        if self.fixes:
+            self.choose(self.fixes[0])
         self.fix_works: bool | None = None
 
     def choose(self, fix: Fix) -> None:
         """Offer this one of the fixes."""
         self.fix, self.edits = fix.text, fix.edits
+
+    def advise(self) -> None:
+        """Offer only advice."""
+        self.fix = next((fix.text for fix in self.fixes if not fix.edits), None)
+        self.edits = []
 
 
 class Note:

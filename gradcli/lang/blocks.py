@@ -55,7 +55,8 @@ def entered(run: Interpreter, block: Block, stack: list[Any], local: dict[str, A
     if block.keyword == "forward":
         accumulator = ForwardAccumulator(arguments[0], _direction(*arguments))
         run.bind(block.name, accumulator, block.spans["name"], "accumulator", local=local)
-        return accumulator.__enter__()
+        accumulator.__enter__()
+        return accumulator if run.run.log is None else _Forward(run, accumulator, block)
     tape = tape_named(run, block, local)
     if block.keyword == "resume":
         return _Open(run, tape).__enter__()
@@ -81,6 +82,24 @@ class _Pause:
         self.pause.__exit__()
         self.tape.pauses.append(
             ("stop_recording", self.start, fresh_id(), self.block.spans["head"]))
+
+
+class _Forward:
+    """An accumulator's block in a run that is explained: it notes from when to when."""
+
+    __slots__ = ("accumulator", "block", "run", "start")
+
+    def __init__(self, run: Interpreter, accumulator: ForwardAccumulator, block: Block) -> None:
+        self.run = run
+        self.accumulator = accumulator
+        self.block = block
+        self.start = fresh_id()
+
+    def __exit__(self, *exception: object) -> None:
+        self.accumulator.__exit__()
+        assert self.run.run.log is not None
+        self.run.run.log.windows.append(
+            (self.accumulator, self.block, self.start, fresh_id()))
 
 
 class _Open:

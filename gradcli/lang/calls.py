@@ -9,7 +9,7 @@ from gradcli.ops.kinds import Op
 from gradcli.ops.lazy import quiet
 from gradcli.ops.shapes import stack
 from gradcli.ops.values import is_array
-from gradcli.tape.record import current
+from gradcli.tape.record import current, fresh_id
 from gradcli.tape.structure import flatten
 from gradcli.tape.tensor import Tensor, core_shape, value_of
 
@@ -18,22 +18,66 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any
 
+    from gradcli.lang.interpreter import Interpreter
 
 # NumPy's own limit on the axes of an array.
 MAX_RANK = 60
 
+# A loop may ask for any number of gradients; the newest are remembered.
+MAX_SUMMED = 1000
+
 
 class NoGradient:
-    """A gradient that is None: of `target` with respect to `source`; tape: of the file that was
-    asked, if one was.
+    """A gradient that is None: of `target` with respect to `source`; tape: the file's tape or
+    accumulator that was asked, if one was. asked: which question of the file it answers, and which
+    of its answers it is.
     """
 
-    __slots__ = ("source", "tape", "target")
+    __slots__ = ("asked", "source", "tape", "target")
 
     def __init__(self, target: Any, source: Any, tape: Any = None) -> None:
         self.target = target
         self.source = source
         self.tape = tape
+        self.asked: tuple[int, int] | None = None
+
+
+def asked(run: Interpreter, kind: str, tape: Any, targets: Any, sources: Any, found: Any,
+          first: int) -> Any:
+    """The answers to a question of the file, numbered, so that one that is None can be found again
+    in another run. first: an id from before.
+    """
+    number = run.run.asked
+    run.run.asked += 1
+    for k, item in enumerate(flatten(found)):
+        if isinstance(item, NoGradient):
+            item.asked = number, k
+    if kind in ("gradient", "grad") and (type(targets) is not Tensor or targets.shape):
+        _note_sum(run, targets, found)
+    if run.run.log is not None:
+        from gradcli.lang.log import Asked
+
+        run.run.log.questions.append(
+            Asked(kind, run.at[2:], tape, targets, sources, found, first, fresh_id()))
+        if number == run.run.log.until:
+            raise error("E0401", "all that was wanted has run")
+    return found
+
+
+def _note_sum(run: Interpreter, targets: Any, found: Any) -> None:
+    """Remember gradients of several elements together: of the sum of these."""
+    count = 0
+    for t in flatten(targets):
+        size = 1
+        for n in t.shape if isinstance(t, Tensor) else ():
+            size *= n
+        count += size
+    summed = run.run.summed
+    if len(summed) >= MAX_SUMMED:
+        summed.clear()
+    if count != 1:
+        summed.update((g.id, (count, run.at[2:])) for g in flatten(found)
+                      if isinstance(g, Tensor) and g.id is not None)
 
 
 class MissingGradient(GradcliError):

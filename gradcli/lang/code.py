@@ -89,8 +89,8 @@ class Declaration:
     """`var x: float32[3, 2] = e, trainable=false`; `shape` holds None for a free dimension.
 
     keyword is "var", "const" or "input". attributes: names whose values stand on the stack above
-    the value, in this order. spans: name of a part ("name", "type", "value", an attribute) to its
-    (start, end); an attribute's span covers `name=value`, "value" only the value.
+    the value, in this order. spans: name of a part ("keyword", "name", "type", "value", an
+    attribute) to its (start, end); an attribute's span covers `name=value`, "value" only the value.
     """
 
     __slots__ = ("attributes", "dtype", "has_value", "keyword", "name", "shape", "spans")

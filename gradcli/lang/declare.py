@@ -60,9 +60,12 @@ def declared(run: Interpreter, d: Declaration, initial: Any, attributes: Mapping
             run.run.variables[d.name] = made
     else:
         made = leaf(value)
-    if isinstance(initial, Tensor) and not given:
-        start = made.origin() if isinstance(made, Variable) else made
-        run.run.started.append((initial.read(), start, d.spans.get("value", place)))
+    if run.run.log is not None and isinstance(initial, Tensor) and not given:
+        from gradcli.lang.log import State
+
+        run.run.log.states.append(State(
+            d.keyword, d.name, initial.read().id, None, made.id or 0, d.spans.get("value", place),
+            made.value))
     run.bind(d.name, made, place, kind, d, local)
 
 

@@ -9,8 +9,12 @@ from gradcli.tape.record import OUT, Record, Segment
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
     from gradcli.errors import Span
     from gradcli.tape.record import Entry
+    from gradcli.tape.tensor import Tensor
     from gradcli.tape.variable import Variable
 
 
@@ -39,12 +43,13 @@ class FileTape(GradientTape):
         self._kept: Record | None = None
         self._sources: set[int] = set()
 
-    def _done(self) -> None:
+    def _done(self, asking: tuple[int, Any], targets: Sequence[Tensor],
+              sources: Sequence[Sequence[int]], answers: Sequence[Any]) -> None:
         if not self.persistent:
             # The program has had its answer; who asks from outside gets his from what is kept.
             self._remembered = self.remembered()
             self._kept, self._sources = self._view(), self.sources()
-        super()._done()
+        super()._done(asking, targets, sources, answers)
 
     def view(self) -> Record:
         """A record of what was on the tape, in which each variable is its first state."""

@@ -73,6 +73,8 @@ def _index(run: Interpreter, arg: Sequence[str], stack: Stack, span: Span, local
     obj = stack.pop()
     if isinstance(obj, (list, dict)):
         stack.append(item(obj, parts, values))
+        if run.run.log is not None:
+            run.run.log.pick(span, obj, stack[-1], values)
     else:
         stack.append(call_operation(index_op, [obj, *values], {"pattern": tuple(parts)}))
 

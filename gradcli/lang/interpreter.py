@@ -95,7 +95,10 @@ class Interpreter:
         self.bodies: dict[int, Body] = {}
         self.looping = 0
         self.prune_at = PRUNE_AT
-        self.run.branches = [] if log else None
+        if log:
+            from gradcli.lang.log import Log
+
+            self.run.log = Log()
         # Emitted derivatives grow by orders; a step of the program makes an entry at most.
         self.run.record.max_entries = max_steps // 4
         self.scope: dict[str, Any] = {}
@@ -110,6 +113,8 @@ class Interpreter:
         """A name gets a (further) value; in a function it is one of the function's own."""
         if local is not None:
             local[name] = value
+            if self.run.log is not None:
+                self.run.log.bound(name, value, span, kind)
             return
         self.scope[name] = value
         # A variable stands in the history with the state that it began with.
@@ -166,6 +171,8 @@ class Interpreter:
     def call_in(self, function: Function, local: dict[str, Any]) -> Any:
         """A function whose arguments and surroundings are in `local`, which also gets its names."""
         self.nested += 1
+        if self.run.log is not None:
+            self.run.log.call(function, self, local)
         if self.nested > MAX_NESTED:
             raise _too_deep(function.name, MAX_NESTED)
         record = records.current()
@@ -214,6 +221,7 @@ class Interpreter:
         short = not record.accumulators and not record.paused
         everything = record.everything
         rebound = self.rebound
+        log = self.run.log
         body_of: Any = None
         while True:
             if pc == end:
@@ -292,6 +300,8 @@ class Interpreter:
                         if len(frames) >= MAX_DEPTH:
                             raise _too_deep(name, MAX_DEPTH)
                         frames.append((code, pc, local, len(opened), function, len(stack)))
+                        if log is not None:
+                            log.call(function, self, args)
                         if function.block and local is not None:
                             args = {**local, **args}
                         code, pc, local = function.code, 0, args
@@ -342,12 +352,14 @@ class Interpreter:
                     self.bind_value(arg, value, (ins[2], ins[3]), None)
                     bindings = self.run.bindings[arg]
                     if (len(bindings) > 1 and bindings[-1].kind == "computed"
-                            and self.run.branches is None):
+                            and log is None):
                         rebound[id(ins)] = bindings[-1]
                 else:
                     local[arg] = self._local_value(value)
+                    if log is not None:
+                        log.bound(arg, local[arg], (ins[2], ins[3]))
             elif opcode == c.NEXT:
-                if short and self.run.branches is None and not record.checking:
+                if short and log is None and not record.checking:
                     if body_of is None:
                         from gradcli.lang.loops import stretched as body_of
                     follow = body_of(self, ins, code, pc, stack[-1], local)
@@ -355,6 +367,8 @@ class Interpreter:
                         pc = follow
                         continue
                 value = next(stack[-1], stack)
+                if log is not None:
+                    log.turn(ins, value is stack, code, pc, self, local)
                 if value is stack:
                     pop()
                     pc += arg
@@ -384,20 +398,16 @@ class Interpreter:
                 self.at = ins
                 condition = pop()
                 holds = truth(condition)
-                if self.run.branches is not None:
-                    skipped = code[pc:pc + arg]
-                    if holds:
-                        last = skipped[-1] if skipped else None
-                        skipped = code[pc + arg:pc + arg + last[1]] \
-                            if last is not None and last[0] == c.JUMP and last[1] > 0 else []
-                    self._log_branch(condition, skipped, local)
+                if log is not None:
+                    log.condition(self, ins, condition, holds, code, pc, local)
                 if not holds:
                     pc += arg
             elif opcode in (c.AND, c.OR):
                 self.at = ins
-                ends = truth(stack[-1]) == (opcode == c.OR)
-                if self.run.branches is not None:
-                    self._log_branch(stack[-1], code[pc:pc + arg] if ends else [], local)
+                holds = truth(stack[-1])
+                ends = holds == (opcode == c.OR)
+                if log is not None:
+                    log.condition(self, ins, stack[-1], holds, code, pc, local)
                 if ends:
                     pc += arg
                 else:
@@ -450,6 +460,8 @@ class Interpreter:
         """The variable of a loop gets a plain value."""
         if local is not None:
             local[name] = value if type(value) is int else self._local_value(value)
+            if self.run.log is not None:
+                self.run.log.bound(name, local[name], span)
             return
         tensor = value if isinstance(value, Tensor) or not is_number(value) else leaf(value)
         self.scope[name] = value if type(value) is int else tensor
@@ -457,7 +469,7 @@ class Interpreter:
         self.run.last = name
 
     def _local_value(self, value: Any) -> Any:
-        return leaf(value) if type(value) is not Tensor and is_number(value) else value
+        return leaf(value) if is_number(value) and not isinstance(value, Tensor) else value
 
     def _prune(self, stack: Sequence[Any], frames: Sequence[tuple[Any, ...]],
                local: dict[str, Any] | None) -> None:
@@ -466,19 +478,10 @@ class Interpreter:
 
         live = [stack, self.scope, local, [frame[2] for frame in frames],
                 [b.value for bindings in self.run.bindings.values() for b in bindings],
-                list(self.run.results.values()), self.run.started,
+                list(self.run.results.values()),
                 [known[1] for known in records.current().stacked.values()]]
         kept = prune(records.current(), live)
         self.prune_at = max(PRUNE_AT, 2 * kept)
-
-    def _log_branch(self, condition: Any, skipped: Code, local: dict[str, Any] | None) -> None:
-        """Note what the code that does not run would have read."""
-        unread = [(local or {}).get(ins[1], self.scope.get(ins[1])) for ins in skipped
-                  if ins[0] == c.LOAD]
-        assert self.run.branches is not None
-        end = max(self.at[3], skipped[-1][3]) if skipped and self.at[0] != c.JUMP_IF_FALSE \
-            else self.at[3]
-        self.run.branches.append(((self.at[2], end), condition, unread))
 
     def count(self, steps: int) -> None:
         """Steps were taken. Raises E0401 where they are more than the budget."""
@@ -529,6 +532,8 @@ class Interpreter:
         """`y = e`: a plain number becomes a tensor of its own, so that it can be a source."""
         if local is not None:
             local[name] = self._local_value(value)
+            if self.run.log is not None:
+                self.run.log.bound(name, local[name], span)
             return
         kind = "computed"
         if type(value) is not Tensor and is_number(value):

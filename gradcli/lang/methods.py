@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gradcli.errors import GradcliError, error
-from gradcli.lang.calls import NoGradient, as_tensor, kind_of, no_operand, one_of
+from gradcli.lang.calls import NoGradient, as_tensor, asked, kind_of, no_operand, one_of
 from gradcli.lang.file_tape import FileTape
 from gradcli.lang.structures import is_number, spread
 from gradcli.ops import PUBLIC
@@ -98,9 +98,15 @@ _DONE = {"assign": "is assigned", "assign_add": "is added", "assign_sub": "is su
 def _assign(how: str) -> Method:
     def method(run: Interpreter, variable: Any, given: list[Any], named: Mapping[str, Any]) -> Any:
         value = _assignable(how, variable, given[0])
-        if run.run.branches is not None and isinstance(value, Tensor):
-            run.run.started.append((value.read(), variable.origin(), run.at[2:]))
-        return getattr(variable, how)(value)
+        before = variable.id
+        taken = value.read().id if isinstance(value, Tensor) else None
+        found = getattr(variable, how)(value)
+        if run.run.log is not None:
+            from gradcli.lang.log import State
+
+            run.run.log.states.append(State(
+                how, variable.name, taken, before, variable.id, run.at[2:], variable.value))
+        return found
     return method
 
 
@@ -128,13 +134,14 @@ def _question(how: str) -> Method:
     def method(run: Interpreter, tape: Any, given: list[Any], named: Mapping[str, Any]) -> Any:
         target, sources, *options = given
         target, sources = _tensors(target, "target"), _tensors(sources, "source")
-        keywords: dict[str, Any] = {"unconnected_gradients": _word(options[-1])}
+        keywords: dict[str, Any] = {"unconnected_gradients": options[-1]}
         if how == "gradient" and options[0] is not None:
             keywords["output_gradients"] = spread(target, options[0])
         if tape.recording and not tape.persistent:
             run.run.notes.append((
                 "recording-ended", f"`{tape.name}` is not persistent and stops recording at this"
                 " question", run.at[2:]))
+        first = fresh_id()
         try:
             found = getattr(tape, how)(target, sources, **keywords)
         except GradcliError as problem:
@@ -147,18 +154,9 @@ def _question(how: str) -> Method:
             raise
         if tape.used_at is None:
             tape.used_at = run.at[2:]
-        return _with_gaps(found, sources, target, tape)
+        return asked(run, how, tape, target, sources, _with_gaps(found, sources, target, tape),
+                     first)
     return method
-
-
-def _word(value: Any) -> str:
-    """What unconnected_gradients says. Raises E0312 for no text."""
-    if value is None:
-        return "none"
-    if not isinstance(value, str):
-        raise error("E0312", f"unconnected_gradients is a text, not {kind_of(value)}",
-                    help='"none" or "zero"')
-    return value
 
 
 def _with_gaps(found: Any, sources: Any, target: Any, tape: FileTape) -> Any:
@@ -194,7 +192,8 @@ def _tensors(value: Any, what: str) -> Any:
 
 def _jvp(run: Interpreter, accumulator: Any, given: list[Any], named: Mapping[str, Any]) -> Any:
     targets = _tensors(given[0], "target")
-    found = accumulator.jvp(targets, _word(given[1]))
+    first = fresh_id()
+    found = accumulator.jvp(targets, given[1])
     gaps = iter(flatten(targets))
     source = next(iter(accumulator.tangents), None)
 
@@ -204,9 +203,9 @@ def _jvp(run: Interpreter, accumulator: Any, given: list[Any], named: Mapping[st
         if isinstance(value, (list, tuple)):
             return [filled(v) for v in value]
         target = next(gaps)
-        return NoGradient(target, Tensor(0.0, source)) if value is None else value
+        return NoGradient(target, Tensor(0.0, source), accumulator) if value is None else value
 
-    return filled(found)
+    return asked(run, "jvp", accumulator, targets, Tensor(0.0, source), filled(found), first)
 
 
 def _read_value(run: Interpreter, variable: Any, given: list[Any], named: Mapping[str, Any]) -> Any:

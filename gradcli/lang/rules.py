@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from gradcli.errors import error
+from gradcli.lang import code as c
 from gradcli.lang.calls import NoGradient, kind_of
 from gradcli.lang.structures import is_number, spread
 from gradcli.ops import lookup
@@ -82,7 +83,9 @@ def _gradient(run: Interpreter, function: Function, rule: Function, local: Mappi
                         help="return one for each argument, or none")
         return list(found)
 
+    returns = [ins for ins in rule.code if ins[0] == c.RETURN]
     if not with_variables:
+        called_without.place = returns[-1][2:] if returns else place  # type: ignore[attr-defined]
         return called_without
 
     def called_with(*upstream: Any, variables: Any = ()) -> Any:
@@ -94,6 +97,7 @@ def _gradient(run: Interpreter, function: Function, rule: Function, local: Mappi
         found[0] = of_arguments(found[0])
         return found if variables else found[0]
 
+    called_with.place = returns[-1][2:] if returns else place  # type: ignore[attr-defined]
     return called_with
 
 

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from gradcli.errors import Span
     from gradcli.lang.code import Declaration, Function
     from gradcli.lang.file_tape import FileTape
+    from gradcli.lang.log import Log
     from gradcli.ops.kinds import Op
     from gradcli.tape.variable import Variable
 
@@ -67,18 +68,17 @@ class Run:
     of the file; defined: their places. registered: operations with a gradient from the file.
     tapes: name to the newest tape of that name, in the order in which they closed. variables:
     name to the newest variable. prints, expects: those executed. notes: (code, message, span).
-    last: the name bound last, or None if an expression came last. branches: on request, per
-    condition its (span, value, tensors named where it did not run). started: (tensor, variable,
-    span) of variables that took their first value from a tensor. watched: ids of what
+    last: the name bound last, or None if an expression came last. watched: ids of what
     `watch(x)` names. on_tape: ids of what a tape of the file saw; None where one tape covers
-    the whole file. held: on request, what each tape held at its end.
+    the whole file. held: on request, what each tape held at its end. asked: how many questions
+    the file has asked. summed: id of a gradient of several elements together to their number and
+    where it was asked. log: on request, what explanations need.
     """
 
     __slots__ = (
-        "bindings", "branches", "defined", "expects", "functions", "held", "last", "named",
-        "notes", "on_tape",
-        "prints", "record", "registered", "results", "started", "steps", "tapes", "variables",
-        "watched")
+        "asked", "bindings", "defined", "expects", "functions", "held", "last", "log", "notes",
+        "on_tape", "prints", "record", "registered", "results", "steps", "summed", "tapes",
+        "variables", "watched")
 
     def __init__(self, everything: bool = True) -> None:
         self.record = Record(everything)
@@ -94,13 +94,12 @@ class Run:
         self.notes: list[tuple[str, str, Span]] = []
         self.last: str | None = None
         self.steps = 0
-        self.branches: list[tuple[Span, Any, list[Any]]] | None = None
-        self.started: list[tuple[Any, Any, Span]] = []
+        self.asked = 0
+        self.log: Log | None = None
         self.watched: set[int] = set()
         self.on_tape: set[int] | None = None
         self.held: dict[str, dict[str, int]] = {}
-        # With `branches`: id to the binding that named it, those that a loop replaced as well.
-        self.named: dict[int, Binding] = {}
+        self.summed: dict[int, tuple[int, Span]] = {}
 
     def shadows(self) -> list[tuple[str, str, Span]]:
         """Notes on functions of the file that hide operations."""
@@ -118,8 +117,8 @@ class Run:
         """A name was bound. Bound again in the same place, as in a loop, the newest value counts,
         but for the very first.
         """
-        if self.branches is not None and getattr(value, "id", None) is not None:
-            self.named.setdefault(value.id, Binding(name, value, span, kind, declaration))
+        if self.log is not None and getattr(value, "id", None) is not None:
+            self.log.named.setdefault(value.id, Binding(name, value, span, kind, declaration))
         bindings = self.bindings.get(name)
         if bindings is None:
             self.bindings[name] = [Binding(name, value, span, kind, declaration)]

@@ -118,7 +118,7 @@ def _declaration(parser: Parser, values: list[Any], at: int) -> None:
     # declarer ident type value attributes
     first, name, type_, value, attributes = values[-5:]
     keyword = parser.token(first)
-    spans = {"name": parser.span(name, name)}
+    spans = {"keyword": parser.span(first, first), "name": parser.span(name, name)}
     dtype = shape = None
     if type_ is not None:
         dtype, shape, spans["type"] = type_

@@ -12,6 +12,7 @@ from gradcli.errors import error
 from gradcli.lang.calls import (
     NoGradient,
     as_tensor,
+    asked,
     call_operation,
     kind_of,
     no_operand,
@@ -25,6 +26,7 @@ from gradcli.ops.shapes import index
 from gradcli.ops.values import is_array, is_float, zeros
 from gradcli.sweeps.reach import ancestry
 from gradcli.tape import record as records
+from gradcli.tape.record import fresh_id
 from gradcli.tape.tensor import Tensor, core_shape, leaf, value_of
 from gradcli.tape.variable import Variable
 
@@ -85,11 +87,11 @@ def _arguments(name: str, args: list[Any], named: Mapping[str, Any], count: int,
 
 
 def _unconnected(named: Mapping[str, Any]) -> bool:
-    value = named.get("unconnected_gradients", "none")
-    if value not in ("none", "zero", None):
-        raise error("E0312", f"unknown value for unconnected_gradients: `{value}`",
-                    help='"none" or "zero"')
-    return bool(value == "zero")
+    if "unconnected_gradients" not in named:
+        return False
+    from gradcli.tape.requests import is_zero
+
+    return is_zero(named["unconnected_gradients"])
 
 
 class Window:
@@ -271,14 +273,18 @@ def prime(run: Interpreter, name: str, order: int, points: list[Any],
     if not is_float(value_of(x)):
         x = float(value_of(x)) if type(value_of(x)) in (int, bool) else x
     u = positive(x) if type(x) is Tensor else leaf(x)
+    first = fresh_id()
     if records.current().everything:
-        return _followed(run, function, op, u, order, Window(None), local)
-    from gradcli.tape.gradient_tape import GradientTape
+        found = _followed(run, function, op, u, order, Window(None), local)
+    else:
+        from gradcli.tape.gradient_tape import GradientTape
 
-    # The file's tapes need not watch the point: it has a tape of its own.
-    with GradientTape(persistent=True) as tape:
-        tape.watch(u)
-        return _followed(run, function, op, u, order, Window(tape), local)
+        # The file's tapes need not watch the point: it has a tape of its own.
+        with GradientTape(persistent=True) as tape:
+            tape.watch(u)
+            found = _followed(run, function, op, u, order, Window(tape), local)
+    target = found.target if isinstance(found, NoGradient) else found
+    return asked(run, "prime", None, target, u, found, first)
 
 
 def _followed(run: Interpreter, function: Function | None, op: Op | None, u: Tensor, order: int,
@@ -320,7 +326,21 @@ def _len(run: Interpreter, args: list[Any], named: Mapping[str, Any]) -> Any:
     return shape[0]
 
 
-VERBS: dict[str, Verb] = {
+def _question(name: str, verb: Verb) -> Verb:
+    """A verb whose answers are numbered."""
+    def numbered(run: Interpreter, args: list[Any], named: Mapping[str, Any]) -> Any:
+        first = fresh_id()
+        found = verb(run, args, named)
+        tape = _window(name).tape
+        return asked(run, name, tape, args[0], args[1], found, first)
+    return numbered
+
+
+QUESTIONS: dict[str, Verb] = {
     "grad": _grad, "jacobian": _jacobian, "hessian": _hessian, "jvp": _jvp, "vjp": _vjp,
-    "hvp": _hvp, "len": _len, **STATEMENTS,
+    "hvp": _hvp,
+}
+VERBS: dict[str, Verb] = {
+    **{name: _question(name, verb) for name, verb in QUESTIONS.items()},
+    "len": _len, **STATEMENTS,
 }

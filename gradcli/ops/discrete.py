@@ -141,7 +141,7 @@ stop_gradient = stop(
     latex=r"\operatorname{{stop}}\left({0}\right)", doc="the same value, its derivative cut off")
 
 left_engine = stop(
-    "left_engine", "*xs", attributes={"given": None}, samples=((-3.0, 3.0),),
+    "left_engine", "*xs", attributes={"given": None}, roles=("index",), samples=((-3.0, 3.0),),
     arrays=lambda cores, *xs, given: given,
     doc="what a function outside of the tape made of x")
 

@@ -127,7 +127,7 @@ class Op:
         self.holomorphic = holomorphic
         self.on_complex: Op | None = None
         # One rule gives the cotangents of all arguments at once.
-        self.by_parts = self.variadic
+        self.by_parts = self.variadic and bool(rules)
         self.attributes = dict(attributes or {})
         self.prepare = prepare
         self.roles = tuple(roles) if roles else ("data",) * len(self.parameters)

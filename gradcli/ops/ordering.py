@@ -58,8 +58,13 @@ def _order(x: Any, axis: int, descending: bool) -> Any:
 
 
 def _ties(ans: Any, x: Any, axis: int, descending: bool, direction: None) -> Any:
+    """Which elements of the sorted ones equal a neighbour."""
     lines = np.moveaxis(ans, axis, 0)
-    return lines[1:] == lines[:-1]
+    same = lines[1:] == lines[:-1]
+    tied = np.zeros(lines.shape, dtype=bool)
+    tied[1:] |= same
+    tied[:-1] |= same
+    return np.moveaxis(tied, 0, axis)
 
 
 argsort = stop(
@@ -94,7 +99,7 @@ def _top_k(x: Any, k: Any = 1, sorted: Any = True) -> list[Any]:
 
 top_k = composite(
     "top_k", "x", _top_k, attributes={"k": 1, "sorted": True}, samples=REAL,
-    kinks="ties: the first",
+    kinks="ties keep their order",
     doc="the list of the k largest elements along the last axis and their indices")
 
 

@@ -94,6 +94,8 @@ mean = linear(
 def _extremum(name: str, aliases: str, arrays: str, latex: str, doc: str) -> Any:
     def share(ans: Any, x: Any, axis: Sequence[int], keepdims: bool) -> Any:
         """What each element gets: 1 for a single extremum, ties share evenly."""
+        if not axis:
+            return ones_like(x)
         # In the type of x, which a choice between plain numbers would not have.
         hit = where(equal(x, _kept(ans, axis, keepdims)), ones_like(x), 0.0)
         return hit / sum_(hit, axis=axis, keepdims=True)
@@ -101,7 +103,7 @@ def _extremum(name: str, aliases: str, arrays: str, latex: str, doc: str) -> Any
     def tied(ans: Any, x: Any, axis: Sequence[int], keepdims: bool) -> Any:
         """Which elements tie with another one."""
         hit = equal(x, _kept(ans, axis, keepdims))
-        return np.sum(hit, axis=tuple(axis), keepdims=True) > 1 if axis else False
+        return hit & (np.sum(hit, axis=tuple(axis), keepdims=True) > 1) if axis else False
 
     return general(
         name, "x",
@@ -113,7 +115,7 @@ def _extremum(name: str, aliases: str, arrays: str, latex: str, doc: str) -> Any
         arrays=lambda cores, x, axis, keepdims: getattr(np, arrays)(
             x, axis=axis, keepdims=keepdims),
         kink=lambda ans, x, axis, keepdims: tied(ans, x, axis, keepdims),
-        kinks="ties share evenly", doc=doc)
+        kinks="ties share the gradient evenly", doc=doc)
 
 
 reduce_max = _extremum("reduce_max", "amax", "max", r"\max {0}",
@@ -133,11 +135,13 @@ def _choose(reduce: Any, pair: Any) -> Any:
 
 max_ = composite(
     "max", "x *others", _choose(reduce_max, maximum), attributes=AXES, samples=REAL,
-    latex=r"\max\left({0}\right)", kinks="ties: shared evenly in a tensor, first of several",
+    latex=r"\max\left({0}\right)",
+    kinks="ties in a tensor share the gradient evenly; of arguments that tie the first has it",
     doc="largest element of a tensor, or the larger of several arguments")
 min_ = composite(
     "min", "x *others", _choose(reduce_min, minimum), attributes=AXES, samples=REAL,
-    latex=r"\min\left({0}\right)", kinks="ties: shared evenly in a tensor, first of several",
+    latex=r"\min\left({0}\right)",
+    kinks="ties in a tensor share the gradient evenly; of arguments that tie the first has it",
     doc="smallest element of a tensor, or the smaller of several arguments")
 
 

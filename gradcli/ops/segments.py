@@ -165,7 +165,7 @@ def _extremum_row(name: str, largest: bool, doc: str) -> Any:
             multiply(tangents[0], segment_share(x, ids, ans, count=count)), ids, pattern=("i",),
             shape=shape_of(ans)),
         attributes={"count": 0, "empty": 0}, roles=("data", "index"), arrays=arrays,
-        samples=(*REAL, *PLACES), kink=tied, kinks="ties share evenly", doc=doc)
+        samples=(*REAL, *PLACES), kink=tied, kinks="ties share the gradient evenly", doc=doc)
 
 
 def _share(cores: Sequence[int], x: Any, ids: Any, ans: Any, count: int) -> Any:
@@ -199,13 +199,13 @@ segment_max = composite(
     "segment_max", "data segment_ids",
     lambda data, segment_ids: _segment_extremum(
         segment_largest, "segment_max", data, segment_ids, SORTED, True),
-    samples=TWO, kinks="ties share evenly",
+    samples=TWO, kinks="ties share the gradient evenly",
     doc="the largest element of each segment, 0 of none; ids are sorted")
 segment_min = composite(
     "segment_min", "data segment_ids",
     lambda data, segment_ids: _segment_extremum(
         segment_smallest, "segment_min", data, segment_ids, SORTED, False),
-    samples=TWO, kinks="ties share evenly",
+    samples=TWO, kinks="ties share the gradient evenly",
     doc="the smallest element of each segment, 0 of none; ids are sorted")
 segment_prod = composite(
     "segment_prod", "data segment_ids",
@@ -230,13 +230,13 @@ unsorted_segment_max = composite(
     "unsorted_segment_max", "data segment_ids",
     lambda data, segment_ids, num_segments=None: _segment_extremum(
         segment_largest, "unsorted_segment_max", data, segment_ids, num_segments, True),
-    attributes=COUNT, samples=TWO, kinks="ties share evenly",
+    attributes=COUNT, samples=TWO, kinks="ties share the gradient evenly",
     doc="largest elements by segment in any order; of none the lowest number of the type")
 unsorted_segment_min = composite(
     "unsorted_segment_min", "data segment_ids",
     lambda data, segment_ids, num_segments=None: _segment_extremum(
         segment_smallest, "unsorted_segment_min", data, segment_ids, num_segments, False),
-    attributes=COUNT, samples=TWO, kinks="ties share evenly",
+    attributes=COUNT, samples=TWO, kinks="ties share the gradient evenly",
     doc="smallest elements by segment in any order; of none the highest number of the type")
 unsorted_segment_prod = composite(
     "unsorted_segment_prod", "data segment_ids",

@@ -177,7 +177,7 @@ def _matrix_norm(x: Any, ord: Any = "fro", keepdims: Any = False) -> Any:
 
 matrix_norm = composite(
     "matrix_norm", "x", _matrix_norm, attributes={"ord": "fro", "keepdims": False}, samples=MATRIX,
-    latex=r"\left\|{0}\right\|", kinks="slope 0 at 0; ties share evenly",
+    latex=r"\left\|{0}\right\|", kinks="slope 0 at 0; ties share the gradient evenly",
     doc='norm of a matrix, or of each; ord: "fro", "nuc", 1, 2, inf, -1, -2, -inf as in NumPy')
 
 
@@ -193,7 +193,7 @@ def _cond(x: Any, p: Any = None) -> Any:
 
 cond = composite(
     "cond", "x", _cond, attributes={"p": None}, samples=MATRIX, latex=r"\kappa\left({0}\right)",
-    kinks="ties share evenly",
+    kinks="ties share the gradient evenly",
     doc="condition number, by default of the 2-norm: largest over smallest singular value")
 
 # --- pseudo-inverse ---------------------------------------------------------------------------

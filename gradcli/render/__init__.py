@@ -24,6 +24,10 @@ def text(answer: dict[str, Any], format: str) -> str:
         from gradcli.render import printed
 
         return printed.render(answer, format)
+    if answer["command"] == "why" and format not in ("json", "ndjson"):
+        from gradcli.render import why
+
+        return why.render(answer, format)
     if format == "plain":
         from gradcli.render import plain
 

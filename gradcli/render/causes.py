@@ -12,21 +12,43 @@ if TYPE_CHECKING:
 
     Line = tuple[str, str]
 
+WIDTH = 100         # of a line that is not for a terminal
+LEAST = 24          # columns of a statement that are worth showing
 
-def lines(file: str, names: list[str], value: Any, reason: dict[str, Any], at: int
-          ) -> Iterator[Line]:
-    """(head, text) of each line; a text may be long, and goes on beside its head."""
-    verb = "also" if at else "would be None" if value is not None else \
-        "is None" if len(names) == 1 else "are None"
-    yield "", f"{entries.listed(names)} {verb}: {reason['message']}"
+
+def lines(file: str, names: list[str], value: Any, reason: dict[str, Any], at: int, *,
+          texts: dict[int, str] | None = None, of: int = 0, width: int = 0) -> Iterator[Line]:
+    """(head, text) of each line; a text may be long, and goes on beside its head.
+
+    texts: number of a line to what stands there, shown beside each place. of: among how many
+    derivatives these are. width: columns that there are; 0: as many as it takes, within reason.
+    """
+    yield "", f"{subject(names, value, at, of)}: {reason['message']}"
     for place in (reason, *(reason.get("related") or ())):
         if place.get("line"):
-            label = "" if place is reason else f"  {place.get('message', '')}"
-            yield "", f"  {_place(file, place)}{label}"
+            where = f"  {_place(file, place)}"
+            said = "" if place is reason else place.get("message", "")
+            room = (width or WIDTH) - len(where) - 3 - (len(said) + 4 if said else 0)
+            text = _line_at(place, (texts or {}).get(place["line"], ""), room)
+            said = f"  ({said})" if said and text else f"  {said}" if said else ""
+            yield "", f"{where}{f'   {text}' if text else ''}{said}"
     if reason.get("fix"):
         # A fix that nobody could try out is advice; one that a second cause defeats says so.
         alone = " (not enough alone)" if reason.get("fix_works") is False else ""
         yield ("  try:" if reason.get("fix_works") is None else "  fix:"), reason["fix"] + alone
+
+
+def subject(names: list[str], value: Any, at: int, of: int) -> str:
+    """`dy/dx is None`, `dy/dx also` for a further cause, `3 of 4 derivatives are None (dy/da,
+    dy/db, dy/dc)`.
+    """
+    who = entries.listed(names)
+    if at:
+        return f"{who} also"
+    verb = "would be None" if value is not None else "is None" if len(names) == 1 else "are None"
+    if len(names) > 1 and of:
+        return f"{len(names)} of {of} derivatives {verb} ({who})"
+    return f"{who} {verb}"
 
 
 def _place(file: str, place: dict[str, Any]) -> str:
@@ -36,6 +58,21 @@ def _place(file: str, place: dict[str, Any]) -> str:
     return ":".join([file, *[str(place[key]) for key in ("line", "column") if place.get(key)]])
 
 
+def _line_at(place: dict[str, Any], text: str, room: int) -> str:
+    """The line, or what of it is around the place; nothing where there is no room for that."""
+    shown = text.strip()
+    if len(shown) <= room:
+        return shown
+    if room < LEAST:
+        return ""
+    from gradcli.render.diagnostics import excerpt
+    from gradcli.source import Source
+
+    start = (place.get("column") or 1) - 1
+    end = place["end_column"] - 1 if place.get("end_line") == place["line"] else start + 1
+    return excerpt(Source(text), (start, end), "", room)[0].strip()
+
+
 def text(answer: dict[str, Any], with_notes: bool) -> str:
     """The causes of an answer as plain lines, for standard error beside plain output."""
     out = []
@@ -43,7 +80,8 @@ def text(answer: dict[str, Any], with_notes: bool) -> str:
         items = entries.named(answer["command"], result)
         for names, value, reason, at in entries.reasons(items):
             out += [f"{head} {said}" if head else said for head, said in lines(
-                answer.get("file") or "", names, value, reason, at)]
+                answer.get("file") or "", names, value, reason, at,
+                texts=answer.get("lines"), of=entries.count(items))]
         if with_notes:
             out += [f"note: {entries.told(names, note)}"
                     for names, _, note, _ in entries.notes(items)]

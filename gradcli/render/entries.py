@@ -138,30 +138,60 @@ def named(command: str, result: dict[str, Any]) -> Named:
 
 def reasons(items: Named) -> list[Remark]:
     """(names, value, reason, which of the causes of the first name) of each distinct reason."""
-    return _shared([(name, value, reason, at) for name, value, item in items
+    return _shared([(name, value, reason, at, item.get("wrt")) for name, value, item in items
                     for at, reason in enumerate(item.get("reasons") or ())])
 
 
 def notes(items: Named) -> list[Remark]:
     """The same of each distinct note."""
-    return _shared([(name, value, note, 0) for name, value, item in items
+    return _shared([(name, value, note, 0, item.get("wrt")) for name, value, item in items
                     for note in item.get("notes") or ()])
 
 
-def _shared(found: list[tuple[str, Any, dict[str, Any], int]]) -> list[Remark]:
-    """The names of equal remarks together, in order of the first."""
-    groups: dict[Any, Remark] = {}
-    for name, value, remark, at in found:
-        key = (remark.get("code"), remark["message"], remark.get("line"), remark.get("column"),
-               remark.get("fix"), value is None, at > 0)
-        groups.setdefault(key, ([], value, remark, at))[0].append(name)
-    return list(groups.values())
+def _shared(found: list[tuple[str, Any, dict[str, Any], int, Any]]) -> list[Remark]:
+    """The names of equal remarks together, in order of the first. Messages on the path from one
+    source or another are equal if all else is: they become one on the paths from all of them.
+    """
+    groups: dict[Any, list[Any]] = {}
+    for name, value, remark, at, wrt in found:
+        before, way, after = _about(remark, wrt)
+        key = same(remark, wrt), value is None, at > 0
+        names, sources, *_ = groups.setdefault(key, [[], [], value, remark, at, before, after])
+        names.append(name)
+        sources.append(wrt if way else None)
+    return [(names, value, _merged(remark, sources, before, after), at)
+            for names, sources, value, remark, at, before, after in groups.values()]
+
+
+def same(remark: dict[str, Any], wrt: Any) -> tuple[Any, ...]:
+    """What is equal in remarks that say the same of two sources."""
+    before, way, after = _about(remark, wrt)
+    return (remark.get("code"), before, way and 0, after, remark.get("line"),
+            remark.get("column"), remark.get("fix"))
+
+
+def _about(remark: dict[str, Any], wrt: Any) -> tuple[str, str, str]:
+    """What a message says before and after the source, if it is about the path from there."""
+    before, way, after = remark["message"].partition(f"path from {wrt} to ")
+    return before, way, after
+
+
+def _merged(remark: dict[str, Any], sources: list[Any], before: str, after: str
+            ) -> dict[str, Any]:
+    if len(sources) == 1 or sources[0] is None:
+        return remark
+    return {**remark, "message": f"{before}path from {listed(sources)} to {after}"}
 
 
 def listed(names: list[str]) -> str:
     """At most four names, and how many more there are."""
     more = f" and {len(names) - 4} more" if len(names) > 4 else ""
     return ", ".join(names[:4]) + more
+
+
+def count(items: Named) -> int:
+    """How many derivatives there are: what has no name concerns all of them."""
+    return sum([1 for name, _, _ in items if name])
 
 
 def told(names: list[str], remark: dict[str, Any]) -> str:

@@ -94,7 +94,7 @@ def _character(c: str) -> str:
 
 def render(answer: dict[str, Any]) -> str:
     """The answer as one object on one line."""
-    return dump(answer) + "\n"
+    return dump({key: value for key, value in answer.items() if key != "lines"}) + "\n"
 
 
 def render_ndjson(answer: dict[str, Any]) -> str:
@@ -104,7 +104,7 @@ def render_ndjson(answer: dict[str, Any]) -> str:
 
 def _separate(answer: dict[str, Any]) -> Iterator[dict[str, Any]]:
     lists = ("results", "operations")
-    common = {key: value for key, value in answer.items() if key not in lists}
+    common = {key: value for key, value in answer.items() if key not in (*lists, "lines")}
     for key in lists:
         for item in answer.get(key) or ():
             yield {**common, **item}

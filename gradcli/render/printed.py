@@ -141,10 +141,16 @@ def remarks(answer: dict[str, Any]) -> Iterator[str]:
             for k, why in enumerate(item["reasons"]):
                 name = f"the gradient printed in line {printed['line']}"
                 lines = [f"{head} {text}" if head else text for head, text in causes.lines(
-                    answer["file"], [name], None, why, k)]
+                    answer["file"], [name], None, why, k, texts=answer.get("lines"))]
                 if lines[0] not in said:
                     said.add(lines[0])
                     yield from lines
+            for note in item["notes"]:
+                line = (f"note: the gradient printed in line {printed['line']}: {note['message']}"
+                        f" (line {note['line']})")
+                if line not in said:
+                    said.add(line)
+                    yield line
     for note in answer["notes"]:
         yield f"note: {note['message']} (line {note['line']})"
 

@@ -1,8 +1,8 @@
 """What stands below a table: why a gradient is None, the place, the fix, and the notes.
 
     dy/dc is None: `c` is a constant, which no tape watches
-      expr.txt:2:1
-      expr.txt:4:5  first used here
+      expr.txt:2:1   const c = 2.0
+      expr.txt:4:5   y = c*x^2  (first used here)
       fix: var c = 2.0
     note: dy/dx: two elements tie, the gradient is split evenly (line 3)
 
@@ -28,23 +28,24 @@ def below(view: View, items: entries.Named) -> Iterator[Any]:
     if reasons or notes or view.summarised:
         yield view.text("")
     for names, value, reason, at in reasons:
-        yield from _reason(view, names, value, reason, at)
+        yield from _reason(view, names, value, reason, at, entries.count(items))
     for names, _, note, _ in notes:
-        yield _hanging(view, "note:", entries.told(names, note))
+        yield hanging(view, "note:", entries.told(names, note))
     if view.summarised:
-        yield _hanging(view, "note:", f"arrays of more than {SUMMARISED} elements are"
+        yield hanging(view, "note:", f"arrays of more than {SUMMARISED} elements are"
                        " summarised; --format csv lists every element")
         view.summarised = False
 
 
 def _reason(
-    view: View, names: list[str], value: Any, reason: dict[str, Any], at: int,
+    view: View, names: list[str], value: Any, reason: dict[str, Any], at: int, of: int,
 ) -> Iterator[Any]:
-    for head, text in causes.lines(view.file or "", names, value, reason, at):
-        yield _hanging(view, head, text) if head else view.text(text)
+    for head, text in causes.lines(view.file or "", names, value, reason, at, texts=view.texts,
+                                   of=of, width=view.width):
+        yield hanging(view, head, text) if head else view.text(text)
 
 
-def _hanging(view: View, head: str, text: str) -> Any:
+def hanging(view: View, head: str, text: str) -> Any:
     """A paragraph with its first word outside."""
     from rich.table import Table
 

@@ -60,6 +60,10 @@ def tables(answer: dict[str, Any], digits: int = 6, width: int = 80,
     view = View(answer, digits, width, encoding, whole)
     if answer.get("command") == "ops":
         return list(_operations(view, answer.get("operations") or []))
+    if answer.get("command") == "why":
+        from gradcli.render import why
+
+        return list(why.page(view, answer))
     results = answer.get("results") or []
     if answer.get("command") == "eval" and len(results) > 1:
         return list(_values(view, results))

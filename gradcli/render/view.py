@@ -28,14 +28,18 @@ RULE, PARTIAL = "\u2500", "\u2202\u00b2"
 
 
 class View:
-    """How to show: the answer's file, digits, the width and what the encoding can express."""
+    """How to show: the answer's file, digits, the width and what the encoding can express. texts:
+    number of a line of the file to what stands there.
+    """
 
-    __slots__ = ("digits", "encoding", "fancy", "file", "mode", "summarised", "whole", "width")
+    __slots__ = ("digits", "encoding", "fancy", "file", "mode", "summarised", "texts", "whole",
+                 "width")
 
     def __init__(self, answer: dict[str, Any], digits: int, width: int, encoding: str,
                  whole: bool) -> None:
         self.file = answer.get("file")
         self.mode = answer.get("mode")
+        self.texts: dict[int, str] = answer.get("lines") or {}
         self.digits = digits
         self.width = width
         self.whole = whole

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from typing import Any
 
+    from gradcli.sweeps.reverse import Shares
     from gradcli.tape.record import Entry
 
 # Elementwise operations whose slope is 0 where they do not use the operand.
@@ -38,6 +39,11 @@ def reverse(entries: Sequence[Entry], seeds: Mapping[int, Any], sources: Iterabl
 
     guard_sqrt: only at sqrt.
     """
+    return swept(entries, seeds, sources, emit=emit, shares=absorbed(seeds, guard_sqrt))
+
+
+def absorbed(seeds: Mapping[int, Any], guard_sqrt: bool = False) -> Shares:
+    """What each operand gets of a cotangent where zeros absorb, for one sweep from these seeds."""
     alive: dict[int, Any] = {i: _of_seed(g) for i, g in seeds.items()}
     met = set(seeds)
 
@@ -59,7 +65,7 @@ def reverse(entries: Sequence[Entry], seeds: Mapping[int, Any], sources: Iterabl
                 alive[i] = mask
             yield i, c if mask is None else _only(c, mask)
 
-    return swept(entries, seeds, sources, emit=emit, shares=shares)
+    return shares
 
 
 def _of_seed(g: Any) -> Any:

@@ -52,10 +52,12 @@ def gradient(targets: Sequence[Tensor], sources: Sequence[Tensor], *, seeds: Seq
     else:
         with quiet():
             found = reverse.reverse(expanded(entries), weights, wanted, emit=emit)
-    if any(_has_nan(g) for g in found.values()):
+    # Each source alone: what is constant, such as a factor 0, depends on what varies.
+    for i in [i for i, g in found.items() if has_nan(g)]:
+        records.current().absorbed = True
         with quiet():
-            found = absorbing.reverse(
-                expanded(entries), weights, wanted, emit=emit, guard_sqrt=tensorflow)
+            found.update(absorbing.reverse(
+                expanded(entries), weights, [i], emit=emit, guard_sqrt=tensorflow))
     out = []
     for s in sources:
         g = found.get(s.id) if s.id is not None else None
@@ -65,7 +67,8 @@ def gradient(targets: Sequence[Tensor], sources: Sequence[Tensor], *, seeds: Seq
     return out
 
 
-def _has_nan(g: Any) -> bool:
+def has_nan(g: Any) -> bool:
+    """Whether a NaN is among the elements."""
     value = value_of(g)
     return bool(value != value) if type(value) is float else bool(np.isnan(value).any())
 
@@ -137,13 +140,14 @@ def jacobian(target: Tensor, sources: Sequence[Tensor], *, mode: str = "auto",
             if backwards:
                 unit = {target.id: tangent.basis(target.value)}
                 rows = reverse.reverse(entries, unit, [s.id], emit=emit).get(s.id)
-                if rows is not None and _has_nan(rows):
+                if rows is not None and has_nan(rows):
+                    records.current().absorbed = True
                     rows = absorbing.reverse(entries, unit, [s.id], emit=emit)[s.id]
                 out.append(_from_rows(rows, target, s, emit))
             else:
                 columns = tangent.tangents(
                     entries, {s.id: tangent.basis(s.value)}, [target.id]).get(target.id)
-                if columns is not None and mode == "auto" and _has_nan(columns):
+                if columns is not None and mode == "auto" and has_nan(columns):
                     # Only the reverse sweep knows which zeros absorb an infinite slope.
                     out += jacobian(target, [s], mode="reverse", entries=entries)
                     continue

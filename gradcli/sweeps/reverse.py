@@ -221,7 +221,7 @@ def without_rule(entry: Entry) -> GradcliError:
     name = entry[OP].name
     place = entry[PLACE]
     return error("E0503", f"`{name}` has no gradient: nobody registered a rule for it",
-                 span=None if place is None else (place[2], place[3]),
+                 span=place[2:4] if place is not None and len(place) > 2 else None,
                  help=f'register one with @gradient_of({name}) before a def, or in Python with'
                  f' @gradcli.register_gradient("{name}")')
 

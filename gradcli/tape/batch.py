@@ -75,10 +75,12 @@ def _check_rows(entries: Segment, target: Tensor, source: Tensor, rows: Any) -> 
     seed = (weights[:, None] * inside).reshape(target.shape)
     record = records.current()
     paused, record.paused = record.paused, True
+    record.settle()
     try:
         got = reverse.reverse(entries, {target.id: seed}, [source.id])[source.id]  # type: ignore[dict-item, list-item, index]
     finally:
         record.paused = paused
+        record.settle()
     got = np.reshape(value_of(got), (b, -1))
     scale = np.abs(flat).sum() * float(np.abs(seed).max()) + 1e-300
     rough = 1e-4 if "float32" in (target.dtype, source.dtype) else 1e-9

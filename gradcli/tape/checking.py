@@ -16,12 +16,16 @@ def enable_check_numerics() -> None:
     """From now on an operation on tensors in this thread that makes NaN or infinity raises E0404,
     forwards and in a gradient. Programs (`load`, `loads`) are not concerned: they have notes.
     """
-    records.current().checking = True
+    record = records.current()
+    record.checking = True
+    record.settle()
 
 
 def disable_check_numerics() -> None:
     """Back to NumPy's way: NaN and infinity go on."""
-    records.current().checking = False
+    record = records.current()
+    record.checking = False
+    record.settle()
 
 
 def check(value: Any, what: str) -> None:

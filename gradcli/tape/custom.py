@@ -15,6 +15,7 @@ from gradcli.ops.lazy import np
 from gradcli.ops.shapes import index, rebatch, reshape, stack, unbatch
 from gradcli.ops.values import dtype_of, is_float, shape_of, show
 from gradcli.tape import record as records
+from gradcli.tape.provenance import place_in
 from gradcli.tape.record import fresh_id
 from gradcli.tape.structure import flatten, like
 from gradcli.tape.tensor import Tensor, leaf, operand, put_down, value_of
@@ -28,9 +29,13 @@ if TYPE_CHECKING:
     from gradcli.ops.values import Shape
 
 class CustomOp:
-    """One call of a custom function, as a row that only its own entry has."""
+    """One call of a custom function, as a row that only its own entry has. inner: ids of what the
+    function returned, before the call made them its own. nones: the arguments that its rule gave no
+    gradient, once it ran. place: where the rule of a file returns.
+    """
 
-    __slots__ = ("name", "roles", "rules")
+    __slots__ = ("inner", "name", "nones", "place", "roles", "rules")
+    custom = True
     kind = GENERAL
     elementwise = False
     holomorphic = False
@@ -44,9 +49,17 @@ class CustomOp:
     prepare = None
     domain = ""
 
-    def __init__(self, name: str, rule: Callable[..., Sequence[Any]]) -> None:
+    def __init__(self, name: str, rule: Callable[..., Sequence[Any]],
+                 inner: tuple[int, ...], nones: set[int], place: Any = None) -> None:
         self.name = name
+        self.place = place
         self.rules = (rule,)
+        self.inner = inner
+        self.nones = nones
+
+    def bare(self) -> CustomOp:
+        """The same without its rule."""
+        return CustomOp(self.name, _no_rule, self.inner, self.nones, self.place)
 
     def edge(self, k: int) -> bool:
         """A derivative passes from every argument, as far as the rule knows."""
@@ -55,6 +68,11 @@ class CustomOp:
     def role(self, k: int) -> str:
         """All arguments are data."""
         return "data"
+
+
+def _no_rule(g: Any, ans: Any, *xs: Any, **attributes: Any) -> Sequence[Any]:
+    """Stands where the rule was."""
+    return [None] * len(xs)
 
 
 def record_custom(name: str, args: Sequence[Tensor], outputs: Sequence[Tensor],
@@ -72,12 +90,19 @@ def record_custom(name: str, args: Sequence[Tensor], outputs: Sequence[Tensor],
     packed = smooth[0].value if len(smooth) == 1 else np.concatenate(
         [np.reshape(out.value, -1) for out in smooth])
     made = Tensor(packed, fresh_id())
-    op: Any = CustomOp(name, _rule(
-        name, rule, [is_float(o.value) for o in outputs], shapes, dtypes, args))
+    nones: set[int] = set()
+    op: Any = CustomOp(
+        name, _rule(name, rule, [is_float(o.value) for o in outputs], shapes, dtypes, args, nones),
+        tuple([out.id for out in smooth if out.id is not None]), nones,
+        getattr(rule, "place", None))
     record = records.current()
     ids = tuple([a.id for a in args])
-    if record.accumulators or record.wants(ids):
-        put_down(record, op, made, ids, [a.value for a in args], {}, ())
+    wanted = record.wants(ids)
+    place = place_in(record, 3)
+    if wanted or record.accumulators:
+        put_down(record, op, made, ids, [a.value for a in args], {}, (), place, wanted)
+    if not wanted and record.trace is not None:
+        record.trace.push((op.bare(), made.id, ids, 0.0, place))
     parts = iter([made] if len(smooth) == 1 else _unpacked(made, shapes, dtypes))
     return [next(parts) if is_float(out.value) else leaf(out.value) for out in outputs]
 
@@ -97,8 +122,8 @@ def _unpacked(packed: Any, shapes: Sequence[Shape], dtypes: Sequence[str]) -> li
 
 
 def _rule(name: str, rule: Callable[..., Sequence[Any]], smooth: Sequence[bool],
-          shapes: Sequence[Shape], dtypes: Sequence[str], args: Sequence[Tensor]
-          ) -> Callable[..., Sequence[Any]]:
+          shapes: Sequence[Shape], dtypes: Sequence[str], args: Sequence[Tensor],
+          nones: set[int]) -> Callable[..., Sequence[Any]]:
     """The user's rule as the sweeps call it: one packed cotangent, maybe with seed axes."""
     wanted = [a.shape for a in args]
 
@@ -106,8 +131,10 @@ def _rule(name: str, rule: Callable[..., Sequence[Any]], smooth: Sequence[bool],
         parts = iter([g] if len(shapes) == 1 else _unpacked(g, shapes, dtypes))
         upstream = [
             next(parts) if is_smooth else leaf(0.0) for is_smooth in smooth]
-        return [_checked(name, k, c, shape) for k, (c, shape) in enumerate(
+        found = [_checked(name, k, c, shape) for k, (c, shape) in enumerate(
             zip(_strictly(rule, upstream), wanted, strict=True))]
+        nones.update([k for k, c in enumerate(found) if c is None])
+        return found
 
     def of_all(g: Any, ans: Any, *xs: Any, **attributes: Any) -> Sequence[Any]:
         recorded = isinstance(ans, Tensor) and ans.id is not None
@@ -220,6 +247,7 @@ def custom_gradient(f: Callable[..., Any]) -> Callable[..., Any]:
                         help="end it with: return value, grad") from None
         outputs = [_output(v) for v in flatten(value)]
         rule = _user_rule(name, grad, len(tensors), watcher.found)
+        rule.place = getattr(grad, "place", None)  # type: ignore[attr-defined]
         states = [v.read() for v in watcher.found]
         return like(value, record_custom(name, [*tensors, *states], outputs, rule))
 
@@ -347,11 +375,13 @@ def _unrecorded(f: Callable[..., Any], xs: Sequence[Any]) -> Any:
     record = records.current()
     before = record.tapes, record.accumulators, record.seen, record.paused
     record.tapes, record.accumulators, record.paused = [], [], record.everything
+    record.settle()
     record.split()
     try:
         return f(*xs)
     finally:
         record.tapes, record.accumulators, record.seen, record.paused = before
+        record.settle()
         record.split()
 
 

@@ -7,8 +7,10 @@ from gradcli.ops.lazy import quiet
 from gradcli.ops.values import is_float, show
 from gradcli.sweeps import tangent
 from gradcli.tape import record as records
-from gradcli.tape.record import IDS, OP, OUT
-from gradcli.tape.requests import is_zero, tensors_of, zeros_for
+from gradcli.tape.gradient_tape import MAX_EVENTS
+from gradcli.tape.provenance import caller, place_in
+from gradcli.tape.record import IDS, OP, OUT, fresh_id
+from gradcli.tape.requests import is_zero, one_tensor, tensors_of, zeros_for
 from gradcli.tape.structure import flatten, like, same
 from gradcli.tape.tensor import Tensor, core_shape, leaf, value_of
 from gradcli.tape.variable import Variable, plain_value
@@ -17,6 +19,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from gradcli.explain.in_python import Reason
     from gradcli.tape.record import Accumulator, Entry, Record, Tape
 
 
@@ -32,13 +35,17 @@ class ForwardAccumulator:
     differ), E0301 (shapes differ), E0302 (types differ).
     """
 
-    __slots__ = ("_outer", "_record", "_tapes", "constants", "recording", "tangents", "variables")
+    __slots__ = ("_outer", "_record", "_tapes", "constants", "events", "primals", "recording",
+                 "tangents", "variables")
 
     def __init__(self, primals: Any, tangents: Any) -> None:
         if not same(primals, tangents):
             raise error("E0313", "primals and tangents are not nested in the same way",
                         help="give one tangent for each primal")
         self.recording = False
+        self.primals = [p for p in flatten(primals) if isinstance(p, Tensor)]
+        # (kind, time, place, ids) as those of a tape: "open", "close" and "ask".
+        self.events: list[tuple[str, int, Any, tuple[int, ...]]] = []
         self._record: Record | None = None
         # Those that were recording already when the block began.
         self._outer: list[Accumulator] = []
@@ -75,14 +82,24 @@ class ForwardAccumulator:
                         help="leave its block before entering it again")
         self.recording = True
         record = self._record = records.current()
+        self._note("open")
         self._outer, self._tapes = list(record.accumulators), list(record.tapes)
         record.accumulators.append(self)
+        record.settle()
         return self
 
     def __exit__(self, *exception: object) -> None:
         assert self._record is not None
         self.recording = False
+        self._note("close")
         self._record.accumulators.remove(self)
+        self._record.settle()
+
+    def _note(self, kind: str, ids: tuple[int, ...] = ()) -> None:
+        if len(self.events) >= MAX_EVENTS:
+            del self.events[1:MAX_EVENTS // 2]
+        record = self._record or records.current()
+        self.events.append((kind, fresh_id(), place_in(record, 3), ids))
 
     def push(self, entry: Entry) -> None:
         """Carry the tangents on to what an operation made."""
@@ -135,4 +152,14 @@ class ForwardAccumulator:
                 found = leaf(zeros_for(primal.shape, primal))
                 self._tell(found, primal.id)
             out.append(found)
+        self._note("ask", tuple([g.id for g in out if g is not None and g.id is not None]))
         return like(primals, out)
+
+    def why(self, value: Tensor) -> list[Reason]:
+        """The causes why `jvp(value)` is None, as those of `GradientTape.why`; empty if it is not.
+        Raises E0310 for what is no tensor.
+        """
+        from gradcli.explain.in_python import why_forward
+
+        value = one_tensor(value, "value")
+        return why_forward(self, value, *caller(1))

@@ -6,14 +6,37 @@ An operation is on a tape if one of its operands was, or was watched, at the tim
 
 from __future__ import annotations
 
+from _weakref import ref
+
 from gradcli.errors import GradcliError, error
 from gradcli.ops.kinds import UNREGISTERED
 from gradcli.ops.lazy import quiet
 from gradcli.ops.values import is_float, plain
-from gradcli.sweeps import derivatives, reach, reverse
+from gradcli.sweeps import constant, derivatives, reach, reverse
 from gradcli.tape import batch
 from gradcli.tape import record as records
-from gradcli.tape.record import ANS, OP, OUT, VALUES, Segment, expanded, fresh_id, joined
+from gradcli.tape.provenance import (
+    MAX_TRACED,
+    answer_kind,
+    bare,
+    caller,
+    place_in,
+    position,
+    stripped,
+)
+from gradcli.tape.record import (
+    ANS,
+    ATTRIBUTES,
+    IDS,
+    OP,
+    OUT,
+    PLACE,
+    VALUES,
+    Segment,
+    expanded,
+    fresh_id,
+    joined,
+)
 from gradcli.tape.requests import is_zero, kind_of, one_tensor, tensors_of, weights_of, zeros_for
 from gradcli.tape.structure import flatten, like
 from gradcli.tape.tensor import Tensor, leaf
@@ -24,7 +47,13 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
-    from gradcli.tape.record import Record
+    from gradcli.explain.in_python import Reason
+    from gradcli.tape.record import Entry, Record
+
+# What was done with a tape is remembered up to so many times.
+MAX_EVENTS = 2000
+# So many operations are looked through for that which made a target.
+RECENT = 8
 
 
 class GradientTape:
@@ -43,8 +72,9 @@ class GradientTape:
     """
 
     __slots__ = (
-        "_record", "_segments", "derived", "entered", "late", "persistent", "recording", "states",
-        "tensorflow_semantics", "used", "watch_accessed", "watched")
+        "__weakref__", "_record", "_segments", "derived", "entered", "events", "first_use", "late",
+        "missing", "past", "persistent", "recording", "states", "tensorflow_semantics", "used",
+        "watch_accessed", "watched")
 
     def __init__(self, persistent: bool = False, watch_accessed_variables: bool = True,
                  tensorflow_semantics: bool = False) -> None:
@@ -53,8 +83,13 @@ class GradientTape:
         self.tensorflow_semantics = tensorflow_semantics
         self.recording = False
         self.entered = False
-        self.used = ""  # where the first question was asked
+        self.used = False
+        self.first_use: Any = None  # the place of the first question
+        self.missing = False  # the last answer was None in part, or 0 for want of a path
         self._record: Record | None = None
+        # (kind, time, place, ids) of what was done with the tape; kind: "open", "close", "pause",
+        # "resume", "reset", "watch" or "ask". A time is an id: all made before are smaller.
+        self.events: list[tuple[str, int, Any, tuple[int, ...]]] = []
         self._forget()
 
     def _forget(self) -> None:
@@ -64,6 +99,8 @@ class GradientTape:
         self.late: dict[int, int] = {}
         self.states: dict[Variable, list[int]] = {}
         self.derived: dict[int, tuple[int, int]] = {}
+        # What a used tape held, without values, if its answer was missing: for `why`.
+        self.past: Past | None = None
 
     # --- recording ----------------------------------------------------------------------------
 
@@ -75,18 +112,30 @@ class GradientTape:
         record = records.current()
         if self.used and not self.persistent:
             self._forget()
-            self.used = ""
+            self.used = False
         self._record = record
+        if not self.entered and record.trace is not None:
+            record.trace.tapes.append(ref(self))
         self.entered = True
-        self._start()
+        self._start("open")
         return self
 
     def __exit__(self, *exception: object) -> None:
         if self.recording:
-            self._stop()
+            self._stop("close")
 
-    def _start(self) -> None:
+    def _note(self, kind: str, ids: tuple[int, ...] = (), depth: int = 4) -> None:
+        """Note what is being done with the tape; depth: how many frames up that is said."""
+        if len(self.events) >= MAX_EVENTS:
+            half = MAX_EVENTS // 2
+            self.events[:half] = [event for event in self.events[:half] if event[0] != "watch"]
+            del self.events[:-MAX_EVENTS + 1]
+        record = self._record or records.current()
+        self.events.append((kind, fresh_id(), place_in(record, depth), ids))
+
+    def _start(self, kind: str) -> None:
         assert self._record is not None
+        self._note(kind)
         self.recording = True
         record = self._record
         record.tapes.append(self)
@@ -95,8 +144,10 @@ class GradientTape:
         record.seen |= self.watched
         record.split()
 
-    def _stop(self) -> None:
+    def _stop(self, kind: str = "") -> None:
         assert self._record is not None
+        if kind:
+            self._note(kind)
         self.recording = False
         self._record.tapes.remove(self)
         self._record.split()
@@ -123,6 +174,10 @@ class GradientTape:
         """Forget what was recorded and watched. Raises E0504 if it is not recording."""
         if not self.recording or self._record is None:
             raise error("E0504", "the tape is not recording", help="reset it inside its block")
+        self._note("reset", depth=3)
+        if self._record.trace is not None:
+            for entry in self.window()[-MAX_TRACED:]:
+                self._record.trace.keep(entry)
         self._forget()
         self._record.split()
 
@@ -148,6 +203,7 @@ class GradientTape:
                 self._watch_state(item)
             elif item.id is not None:
                 self._watch_id(item.id)
+        self._note("watch", tuple([item.id for item in items if item.id is not None]), 3)
 
     def _watch_id(self, id: int) -> None:
         if id in self.watched:
@@ -196,7 +252,7 @@ class GradientTape:
         zero = is_zero(unconnected_gradients)
         targets, wanted = tensors_of(target, "target"), tensors_of(sources, "source")
         weights = weights_of(target, output_gradients, len(targets), self.tensorflow_semantics)
-        self._ask("gradient")
+        asking = self._ask("gradient")
         window = self._compact()
         emit = self._emits()
         self._check_rules(window, targets)
@@ -215,7 +271,7 @@ class GradientTape:
                 parts = self._itself(targets, weights, own)
             g = _total(parts)
             out.append(self._answer(g, targets, s, own, zero, s.shape))
-        self._done()
+        self._done(asking, targets, ids, out)
         return like(sources, out)
 
     def jacobian(self, target: Any, sources: Any, unconnected_gradients: Any = "none",
@@ -230,7 +286,7 @@ class GradientTape:
         target = one_tensor(target, "target")
         wanted = tensors_of(sources, "source")
         self._check_loop(experimental_use_pfor)
-        self._ask("jacobian")
+        asking = self._ask("jacobian")
         window = self.window()
         emit = self._emits()
         self._check_rules(window, [target])
@@ -246,7 +302,7 @@ class GradientTape:
             if g is not None and emit:
                 g = derivatives.as_derivative(g, [y], s)
             out.append(self._answer(g, [y], s, own, zero, target.shape + s.shape))
-        self._done()
+        self._done(asking, [y], ids, out)
         return like(sources, out)
 
     def batch_jacobian(self, target: Any, source: Any, unconnected_gradients: Any = "none",
@@ -263,7 +319,7 @@ class GradientTape:
         batch.check_shapes(target, source)
         b, rest = target.shape[0], target.shape[1:]
         self._check_loop(experimental_use_pfor)
-        self._ask("batch_jacobian")
+        asking = self._ask("batch_jacobian")
         window = self.window()
         emit = self._emits()
         self._check_rules(window, [target])
@@ -277,8 +333,27 @@ class GradientTape:
         if g is not None and emit:
             g = derivatives.as_derivative(g, [y], source)
         out = self._answer(g, [y], source, own, zero, (b, *rest, *source.shape[1:]))
-        self._done()
+        self._done(asking, [y], [own], [out])
         return out
+
+    def why(self, target: Any, source: Tensor) -> list[Reason]:
+        """The causes why the gradient of `target` with respect to `source` is None, the one to mend
+        first on top; empty if it is not. Each has `code`, `message`, `file`, `line`, `column`,
+        `related` and `fix`; str() tells it in three lines. For a 0 that stands for a derivative
+        that does not depend on the source: that, with the code "derivative-constant".
+
+        It can be asked as often as one likes, before a question or after one whose answer was None.
+        Raises E0310 for what is no tensor, E0501 for a tape that was used up by another
+        answer, E0502 for one never entered.
+        """
+        from gradcli.explain.in_python import why
+
+        if not self.entered:
+            raise _never_entered("tell why")
+        if self.used and not self.persistent and self.past is None and not any(self._segments):
+            raise self._used_up()
+        tensors_of(target, "target")
+        return why(self, target, one_tensor(source, "source"), *caller(1))
 
     def pull_back(self, target: Tensor, source: Tensor, cotangent: Any) -> Any:
         """The bare VJP of one tensor, recorded if anyone is watching; seed axes may lead."""
@@ -311,27 +386,56 @@ class GradientTape:
         """The same; stretches stay what they are."""
         return joined(self._segments) if self._segments else Segment()
 
-    def _ask(self, what: str) -> None:
-        """Raises E0502 or E0501; a tape that is not persistent stops recording."""
+    def _ask(self, what: str) -> tuple[int, Any]:
+        """When and where the question is asked. Raises E0502 or E0501; a tape that is not
+        persistent stops recording.
+        """
         if not self.entered:
             raise _never_entered(f"compute a {what.replace('_', ' ')}")
         if self.used and not self.persistent:
             raise self._used_up()
+        self._note("ask")
+        self.missing = False
+        _, time, place, _ = self.events[-1]
         if self.recording and not self.persistent:
             self._stop()
+        return time, place
 
     def _used_up(self) -> GradcliError:
-        return error("E0501", f"the tape is used up: it answered one question, {self.used}, and is"
+        place = position(self.first_use)
+        where = f"in line {place[1]} of {place[0]}" if place is not None else "earlier"
+        return error("E0501", f"the tape is used up: it answered one question, {where}, and is"
                      " not persistent", help="GradientTape(persistent=True) answers many")
 
-    def _done(self) -> None:
+    def _done(self, asking: tuple[int, Any], targets: Sequence[Tensor],
+              sources: Sequence[Sequence[int]], answers: Sequence[Any]) -> None:
         """A question was answered; one that raised an error leaves the tape as it was."""
         if not self.used:
-            self.used = _caller()
+            self.used = True
+            self.first_use = asking[1]
+        trace = records.current().trace
+        if trace is not None:
+            trace.questions.append((
+                asking[0], fresh_id(), asking[1], [t.id for t in targets], sources,
+                [None if g is None else g.id for g in answers],
+                [self._place_of(t.id) for t in targets]))
         if not self.persistent:
-            states = self.states
+            states, past = self.states, None
+            if trace is not None and self.missing:
+                past = Past([
+                    stripped(bare(e[OP]), e[OUT], e[IDS], answer_kind(e[ANS], e[ATTRIBUTES]),
+                             e[PLACE])
+                    for e in self.window()], self.watched, self.late, self.derived)
             self._forget()
-            self.states = states  # watched_variables() still tells them
+            self.states, self.past = states, past  # watched_variables() still tells them
+
+    def _place_of(self, id: int | None) -> Any:
+        """Where a value was made, if that was one of the last operations."""
+        for segment in reversed(self._segments):
+            for entry in segment[:-RECENT - 1:-1]:
+                if entry[OUT] == id:
+                    return entry[PLACE]
+        return None
 
     def _emits(self) -> bool:
         """Whether the derivative has to be recorded: someone else is watching."""
@@ -371,6 +475,7 @@ class GradientTape:
                 zero: bool, shape: tuple[int, ...]) -> Any:
         """The gradient as a tensor; None, or the zeros that stand for it."""
         if g is None:
+            self.missing = True
             if zero or (not self.tensorflow_semantics and is_float(source.value)
                         and self._is_constant_derivative(targets, own)):
                 return leaf(zeros_for(shape, source))
@@ -381,19 +486,11 @@ class GradientTape:
         """Whether a target is made of derivatives that do not depend on the source: then 0."""
         if not self.derived:
             return False
+        ids = [t.id for t in targets if t.id is not None and is_float(t.value)]
         window = self.window()
-        for t in targets:
-            if t.id is None or not is_float(t.value):
-                continue
-            # A choice that the source made, such as that of `maximum`, has no slope.
-            above = reach.ancestry(window, [t.id], conditions=False)
-            if not above.isdisjoint(own):
-                return False
-            ends = [self.derived[i] for i in above if i in self.derived]
-            if any(with_respect_to in own for _, with_respect_to in ends) or not reach.ancestry(
-                    window, [first for first, _ in ends]).isdisjoint(own):
-                return True
-        return False
+        # Of a source that this tape does not know, nothing is known: that is None.
+        return not self._on_tape(window, [own])[1].isdisjoint(own) and constant.is_constant(
+            window, self.derived, ids, own)
 
     def _check_rules(self, window: Segment, targets: Sequence[Tensor]) -> None:
         """Raises E0503 where an ancestor of the target has no rule, as TensorFlow does."""
@@ -410,6 +507,19 @@ class GradientTape:
                         help="leave experimental_use_pfor out, or say persistent=True")
 
 
+class Past:
+    """What a tape held, without values: `entries`, and of the tape `watched`, `late`, `derived`."""
+
+    __slots__ = ("derived", "entries", "late", "watched")
+
+    def __init__(self, entries: list[Entry], watched: set[int], late: dict[int, int],
+                 derived: dict[int, tuple[int, int]]) -> None:
+        self.entries = entries
+        self.watched = watched
+        self.late = late
+        self.derived = derived
+
+
 class _Pause:
     """The context of `stop_recording`."""
 
@@ -421,26 +531,15 @@ class _Pause:
     def __enter__(self) -> None:
         if not self.tape.recording:
             raise error("E0504", "the tape is not recording", help="it is paused already")
-        self.tape._stop()
+        self.tape._stop("pause")
 
     def __exit__(self, *exception: object) -> None:
-        self.tape._start()
+        self.tape._start("resume")
 
 
 def _never_entered(what: str) -> GradcliError:
     return error("E0502", f"the tape was never entered, so it cannot {what}",
                  help="put the calculation inside `with tape:`")
-
-
-def _caller() -> str:
-    """Where the user's own code asked, as text."""
-    import sys
-
-    frame: Any = sys._getframe(1)
-    while frame is not None and "gradcli" in frame.f_globals.get("__name__", "").split("."):
-        frame = frame.f_back
-    return f"in line {frame.f_lineno} of {frame.f_code.co_filename}" if frame is not None else \
-        "earlier"
 
 
 def _is_hollow(value: Any) -> bool:

@@ -8,7 +8,8 @@ An entry is a plain tuple `(op, out, ids, values, ans, attributes, place, batch)
     values      the operand values that rules read, so no entry is found through another one
     ans         the value made
     attributes  axis and its like, as the row's rules want them
-    place       the instruction of the file it came from (its last two items are the span), or None
+    place       the instruction of the file it came from (its last two items are the span), or where
+                Python code stood (see `gradcli.tape.provenance`)
     batch       how many leading axes of each operand and, last, of `ans` are batch axes;
                 empty where there are none
 
@@ -25,9 +26,10 @@ from __future__ import annotations
 import gc
 from _collections import deque  # type: ignore[import-not-found]
 from _thread import _local as _thread_local  # what threading.local is, without its start-up
-from itertools import count, islice
+from itertools import islice
 
 from gradcli.ops.kinds import Op
+from gradcli.tape.provenance import Trace, ids, traces
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -67,8 +69,7 @@ ATTRIBUTES: Final = 5
 PLACE: Final = 6
 BATCH: Final = 7
 
-_ids = count(1)
-fresh_id = _ids.__next__
+fresh_id = ids.__next__
 """A new permanent id: larger than all before."""
 
 
@@ -76,7 +77,7 @@ def fresh_ids(n: int) -> tuple[int, int]:
     """The first and the last of n >= 1 new ids in a row."""
     first = fresh_id()
     if n > 2:
-        deque(islice(_ids, n - 2), 0)
+        deque(islice(ids, n - 2), 0)
     return first, fresh_id() if n > 1 else first
 
 
@@ -103,17 +104,22 @@ class Record:
     readers: custom functions that are running, to be told which variables they read.
     everything: record all operations on tensors; otherwise those with an operand in `seen`, the
     ids that some tape watches or that came of those.
-    place: the instruction being executed, noted with each entry. paused: nothing is recorded.
-    checking: NaN and infinity are errors.
+    place: the instruction being executed, noted with each entry; None in Python code, where each
+    operation finds out itself. trace: what Python code did that no tape has; None for files.
+    paused: nothing is recorded. checking: NaN and infinity are errors.
+    short: nothing stands against the short way of `tape.operators`; whoever changes what it is
+    made of calls `settle`.
     in_rules: derivative rules of the table are running: floating point types may mix.
     max_entries: how many may be recorded, so that a derivative of high order ends; None: no limit.
     stacked: id of a list to the list and the tensor that was made of it.
     derived: id of a derivative to (id of its target, id of its source), for derivatives of it.
+    absorbed: a sweep ended in NaN, and another one with zeros that absorb took its place.
     """
 
     __slots__ = (
-        "_collecting", "accumulators", "checking", "derived", "entries", "everything", "in_rules",
-        "max_entries", "paused", "place", "readers", "seen", "segments", "stacked", "tapes")
+        "_collecting", "absorbed", "accumulators", "checking", "derived", "entries", "everything",
+        "in_rules", "max_entries", "paused", "place", "readers", "seen", "segments", "short",
+        "stacked", "tapes", "trace")
 
     def __init__(self, everything: bool = True) -> None:
         self.entries = Segment()
@@ -130,6 +136,14 @@ class Record:
         self.max_entries: int | None = None
         self.derived: dict[int, tuple[int, int]] = {}
         self.stacked: dict[int, tuple[list[Any], Any]] = {}
+        self.trace: Trace | None = None
+        self.absorbed = False
+        self.settle()
+
+    def settle(self) -> None:
+        """Find out again whether operators may take their short way."""
+        self.short = not (
+            self.everything or self.accumulators or self.paused or self.checking)
 
     def history(self) -> Segment:
         """All entries of a record of everything, in order."""
@@ -146,7 +160,7 @@ class Record:
         gc.disable()
         opened = _opened()
         opened.append(self)
-        _local.current = self
+        local.current = self
         return self
 
     def has_kinks(self) -> bool:
@@ -158,7 +172,7 @@ class Record:
             gc.enable()
         opened = _opened()
         opened.remove(self)
-        _local.current = opened[-1]
+        local.current = opened[-1]
 
     def wants(self, ids: tuple[int | None, ...]) -> bool:
         """Whether an operation on operands with these ids goes on the record."""
@@ -166,9 +180,9 @@ class Record:
             return False
         return self.everything or (bool(self.tapes) and not self.seen.isdisjoint(ids))
 
-    def append(self, entry: Entry) -> None:
-        """Put down what ran, if anyone wants it, and tell the accumulators."""
-        if self.wants(entry[IDS]):
+    def append(self, entry: Entry, wanted: bool) -> None:
+        """Put down what ran, if it is wanted, and tell the accumulators."""
+        if wanted:
             self.entries.append(entry)
             if not self.everything:
                 self.seen.add(entry[OUT])
@@ -186,6 +200,7 @@ class Record:
                 accumulators[k].push(entry)
         finally:
             self.accumulators = accumulators
+            self.settle()
 
     def split(self) -> None:
         """Begin a new segment: the tapes that are recording changed."""
@@ -216,24 +231,27 @@ class Record:
         self.stacked[id(items)] = (items, tensor)
 
 
-_local = _thread_local()
+local = _thread_local()
+"""Of this thread: `records`, those that are open, and `current`, the innermost of them."""
 
 
 def _opened() -> list[Record]:
     """The open records of this thread, the innermost last; at the bottom that of Python code."""
     try:
-        found: list[Record] = _local.records
+        found: list[Record] = local.records
     except AttributeError:
-        found = _local.records = [Record(everything=False)]
+        found = local.records = [Record(everything=False)]
+        found[0].trace = Trace()
+        traces.append(found[0].trace)
     return found
 
 
 def current() -> Record:
     """The innermost open record of this thread."""
     try:
-        found: Record = _local.current
+        found: Record = local.current
     except AttributeError:
-        found = _local.current = _opened()[-1]
+        found = local.current = _opened()[-1]
     return found
 
 

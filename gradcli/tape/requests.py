@@ -20,8 +20,11 @@ def is_zero(word: Any) -> bool:
     "zero".
     """
     value = getattr(word, "value", word)
-    if not (value is None or (isinstance(value, str) and value in ("none", "zero"))):
-        raise error("E0312", f"unknown value for unconnected_gradients: {word!r}",
+    if not (value is None or isinstance(value, str)):
+        raise error("E0312", f"unconnected_gradients is a text, not {kind_of(value)}",
+                    help='"none" or "zero"')
+    if value not in (None, "none", "zero"):
+        raise error("E0312", f"unknown value for unconnected_gradients: `{value}`",
                     help='"none" or "zero"')
     return bool(value == "zero")
 

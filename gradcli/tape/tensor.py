@@ -8,6 +8,8 @@ Python numbers have a short way of their own in `tape.operators`.
 
 from __future__ import annotations
 
+from sys import _getframe
+
 from gradcli.errors import error
 from gradcli.ops import shapes
 from gradcli.ops.complex_numbers import UNORDERED, is_complex, refuse
@@ -22,6 +24,7 @@ from gradcli.ops.values import (
 )
 from gradcli.tape import operators
 from gradcli.tape import record as records
+from gradcli.tape.provenance import answer_kind, beyond, spots
 from gradcli.tape.record import fresh_id
 from gradcli.tape.saved import saved
 
@@ -146,24 +149,35 @@ def apply(op: Op, args: Sequence[Any], attributes: Mapping[str, Any]) -> Any:
         from gradcli.tape.checking import check
 
         check(ans, f"`{op.name}`")
+    given = batch
     if op.batching:
         batch = _batch_after(op, batch, attributes)
     if not tracked:
         return Tensor(ans, None, batch)
     out = Tensor(ans, fresh_id(), batch)
     ids = tuple([a.id if type(a) is Tensor else None for a in args])
-    if record.accumulators or record.wants(ids):
+    wanted = record.wants(ids)
+    place, trace = record.place, record.trace
+    if place is None and trace is not None:
+        frame = _getframe(3)  # the caller of Op.__call__, of which `__gradcli_apply__` came
+        found = spots[id(frame.f_code)]
+        place = found[frame.f_lasti] if found.own else beyond(frame.f_back)
+    if wanted or record.accumulators:
         batches: tuple[int, ...] = ()
-        if batch or any(type(a) is Tensor and a.batch for a in args):
+        if batch or given:
             batches = (*[a.batch if type(a) is Tensor else 0 for a in args], batch)
-        put_down(record, op, out, ids, values, attributes, batches)
+        put_down(record, op, out, ids, values, attributes, batches, place, wanted)
+    if not wanted and trace is not None:
+        trace.push((op, out.id, ids, answer_kind(ans, attributes), place))
     return out
 
 
 def put_down(record: records.Record, op: Op, out: Tensor, ids: tuple[int | None, ...],
-             values: Sequence[Any], attributes: Mapping[str, Any], batches: tuple[int, ...]
-             ) -> None:
-    """Append the entry of an operation that ran. Raises E0401 where the record is full."""
+             values: Sequence[Any], attributes: Mapping[str, Any], batches: tuple[int, ...],
+             place: Any, wanted: bool) -> None:
+    """Append the entry of an operation that ran, if it is wanted, and tell the accumulators. Raises
+    E0401 where the record is full.
+    """
     assert out.id is not None
     segment = record.entries
     if record.max_entries is not None and len(segment) >= record.max_entries:
@@ -178,7 +192,7 @@ def put_down(record: records.Record, op: Op, out: Tensor, ids: tuple[int | None,
             kept, ans = saved(op, ids, values, ans)
         if not record.in_rules:
             kept = [_own(v) if i is None else v for v, i in zip(kept, ids, strict=True)]
-    record.append((op, out.id, ids, tuple(kept), ans, attributes, record.place, batches))
+    record.append((op, out.id, ids, tuple(kept), ans, attributes, place, batches), wanted)
 
 
 def _own(value: Any) -> Any:

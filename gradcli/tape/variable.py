@@ -22,6 +22,7 @@ from gradcli.ops.values import (
 )
 from gradcli.tape import record as records
 from gradcli.tape.operators import PLAIN, slow
+from gradcli.tape.provenance import place_in
 from gradcli.tape.record import fresh_id
 from gradcli.tape.tensor import Tensor, leaf, operand
 
@@ -70,7 +71,11 @@ def constant(value: Any, dtype: Any = None, name: str = "") -> Tensor:
 
     value: a number, array or nested list. dtype: such as "float32"; by default that of the value.
     """
-    return leaf(plain_value(value, dtype_name(dtype)))
+    made = leaf(plain_value(value, dtype_name(dtype)))
+    trace = records.current().trace
+    if trace is not None and made.id is not None:
+        trace.born(made.id, "constant", 2, value.id if isinstance(value, Tensor) else None)
+    return made
 
 
 def dtype_name(dtype: Any) -> str | None:
@@ -110,6 +115,10 @@ class Variable(Tensor):
         self.name = name or f"Variable_{self.serial}"
         self._seen: Tensor | None = None
         self._first = Tensor(self.value, self.id)
+        trace = records.current().trace
+        if trace is not None and self.id is not None:
+            trace.born(self.id, "variable" if trainable else "nontrainable", 2,
+                       initial.id if isinstance(initial, Tensor) else None)
 
     def origin(self) -> Tensor:
         """The tensor of its first state."""
@@ -150,7 +159,11 @@ class Variable(Tensor):
 
     def assign(self, value: Any) -> Variable:
         """Give it a new state; not differentiable, what was recorded stays as it was."""
+        return self._take("assign", value, value)
+
+    def _take(self, verb: str, given: Any, value: Any) -> Variable:
         new = plain_value(value)
+        before = self.id
         if shape_of(new) != shape_of(self.value):
             raise error("E0301", f"`{self.name}` has shape {show(self.shape)} and is assigned"
                         f" {show(shape_of(new))}", help="a variable keeps its shape")
@@ -163,6 +176,10 @@ class Variable(Tensor):
         self.value = new
         self.id = fresh_id()
         record = records.current()
+        if record.trace is not None and self.id is not None:
+            taken = given.id if isinstance(given, Tensor) else None
+            record.trace.states.append(
+                (self.id, place_in(record, 3), verb, taken, before, self._first.id))
         for tape in record.tapes:
             tape.read(self)
         for accumulator in record.accumulators:
@@ -178,11 +195,11 @@ class Variable(Tensor):
 
     def assign_add(self, delta: Any) -> Variable:
         """Add to the state."""
-        return self.assign(self._moved("add", delta))
+        return self._take("assign_add", delta, self._moved("add", delta))
 
     def assign_sub(self, delta: Any) -> Variable:
         """Subtract from the state."""
-        return self.assign(self._moved("subtract", delta))
+        return self._take("assign_sub", delta, self._moved("subtract", delta))
 
     def _moved(self, name: str, delta: Any) -> Any:
         given = plain_value(delta)

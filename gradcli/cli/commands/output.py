@@ -32,7 +32,9 @@ def deliver(answer: dict[str, Any], values: dict[str, Any], environment: Environ
         write(environment.stdout, text)
     else:
         write_file(path, text)
-    if chosen == "plain" and not values["quiet"] and (values["verbose"] or _has_reasons(answer)):
+    # What `why` has to say is its answer.
+    silent = values["quiet"] or answer["command"] == "why"
+    if chosen == "plain" and not silent and (values["verbose"] or _has_reasons(answer)):
         # One name and value per line has no room for a reason; it goes where messages go.
         from gradcli.render import causes
 
@@ -64,8 +66,9 @@ def _tables(answer: dict[str, Any], values: dict[str, Any], environment: Environ
     return buffer.getvalue()
 
 
-def write_file(path: str, text: str) -> None:
+def write_file(path: str, text: str, option: str = "-o") -> None:
     """Text to a file by way of a temporary one beside it, so that none is left half written.
+    option: which one asked for it.
 
     A link is followed and a file's mode kept; a device or pipe is written to, never replaced.
     Raises E0605 where that is not possible.
@@ -82,7 +85,7 @@ def write_file(path: str, text: str) -> None:
         reason = getattr(problem, "strerror", None) or str(problem)
         raise GradcliError(Diagnostic(
             "E0605", f"cannot write `{path}`: {reason.lower()}",
-            span=(0, len(path)), source=Source(path, "-o"),
+            span=(0, len(path)), source=Source(path, option),
             help="give a file in a folder that you may write to")) from None
 
 

@@ -60,7 +60,9 @@ def run(values: dict[str, Any], environment: Environment) -> int:
 
     def work(program: Program) -> dict[str, Any]:
         answer["file"] = program.source.name
-        return run_program(ask_from("run", program, values), each, bar)
+        # In text they would be in the way of what is printed.
+        notes = chosen == "json" or values["verbose"] > 0
+        return run_program(ask_from("run", program, values), each, bar, notes)
 
     try:
         answer = guarded(values, environment, work)

@@ -1,0 +1,119 @@
+"""why: what every derivative is and how it came about; --fix and --write mend the file."""
+
+from __future__ import annotations
+
+from gradcli import answers
+from gradcli.answers import mending
+from gradcli.answers import why as explaining
+from gradcli.cli.commands.output import deliver, write_file
+from gradcli.cli.commands.question import guarded
+from gradcli.cli.commands.values import ask_from
+from gradcli.cli.environment import write
+from gradcli.cli.main import OK, WRONG
+from gradcli.errors import Diagnostic, GradcliError
+from gradcli.render import diff
+from gradcli.render.entries import listed
+from gradcli.render.numbers import first_derivative
+from gradcli.render.visible import visible
+from gradcli.source import Source
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Collection
+    from typing import Any
+
+    from gradcli.answers.mending import Mended
+    from gradcli.cli.environment import Environment
+    from gradcli.program import Program
+
+MARK = b"\xef\xbb\xbf"      # what some editors put at the front of a file
+
+
+def run(values: dict[str, Any], environment: Environment) -> int:
+    """Explain, or show and make the changes that help; 1 if a gradient is None and --strict."""
+    changing = values["fix"] or values["write"]
+    kept: list[Any] = []
+
+    def work(program: Program) -> dict[str, Any]:
+        found = explaining.explained(ask_from("why", program, values))
+        kept.append((found, mending.mended(found) if changing else None))
+        return found.answer
+
+    answer = guarded(values, environment, work)
+    if changing:
+        found, mended = kept[0]
+        _mend(found.ask.program.source, mended.text, values, environment)
+        if not values["quiet"]:
+            environment.stdout.flush()
+            write(environment.stderr, _summary(answer, mended, values))
+    else:
+        deliver(answer, values, environment)
+    return WRONG if answers.failed(answer, bool(values["strict"])) else OK
+
+
+def _mend(source: Source, text: str, values: dict[str, Any], environment: Environment) -> None:
+    """The diff with --fix, the change with --write: the file first, so that none is announced
+    that was not made.
+    """
+    if values["write"] and text != source.text:
+        _change(values["file"], source, text)
+    if not values["fix"]:
+        return
+    path = None if values["output"] == "-" else values["output"]
+    stream = environment.stdout
+    if path is not None:
+        write_file(path, diff.unified(source.name, source.text, text))
+        return
+    # A person sees what is there; a program gets the bytes that it can apply.
+    write(stream, diff.unified(source.name, source.text, text, safe=environment.terminal(stream),
+                               color=environment.color(stream, values["color"])))
+
+
+def _change(path: str, source: Source, text: str) -> None:
+    """The file gets this text or stays as it is. Raises E0605 if it is no regular file, or no
+    longer holds what was read.
+    """
+    import os
+
+    problem = None
+    before = b""
+    if not os.path.isfile(path):
+        problem = "it is no regular file"
+    else:
+        with open(path, "rb") as file:
+            before = file.read()
+        if before.removeprefix(MARK) != source.text.encode():
+            problem = "it was changed meanwhile"
+    if problem is not None:
+        raise GradcliError(Diagnostic(
+            "E0605", f"cannot write `{path}`: {problem}", span=(0, len(path)),
+            source=Source(path, "--write"), help="--fix shows the changes as a diff"))
+    write_file(path, ("\ufeff" if before.startswith(MARK) else "") + text, "--write")
+
+
+def _summary(answer: dict[str, Any], mended: Mended, values: dict[str, Any]) -> str:
+    """What is mended and what is not, for standard error."""
+    missing = [(i, j) for i, result in enumerate(answer["results"])
+               for j, source in enumerate(result["sources"]) if source["reasons"]]
+    if not missing:
+        return "nothing to mend: no gradient is None\n"
+
+    def names(places: Collection[tuple[int, int]]) -> str:
+        return listed([first_derivative(answer["results"][i]["of"],
+                                        answer["results"][i]["sources"][j]["wrt"])
+                       for i, j in sorted(places)])
+
+    lines = []
+    for places, verb, why in (
+            (mended.left, "stay", "the fix does not go with the others"),
+            (set(missing) - mended.left - mended.gained, "stay", "no change that was tried helps"),
+            (mended.lost, "become", "another name has the value then")):
+        if places:
+            verb += "s" if len(places) == 1 else ""
+            lines.append(f"{names(places)} {verb} None: {why}")
+    if mended.gained:
+        have = "has a gradient" if len(mended.gained) == 1 else "have gradients"
+        lines.append(
+            f"{answer['file']} is changed: {names(mended.gained)} now {have}" if values["write"]
+            else f"with this change {names(mended.gained)} {have}; --write makes it")
+    return "".join([visible(line) + "\n" for line in lines])

@@ -1,0 +1,385 @@
+"""The causes of a missing gradient, in the order of the catalogue.
+
+`causes(scene, subject)` first looks whether the name meant something else, then at types, then
+whether any way leads from the source to the target at all. If one does, the places where all ways
+are cut are the causes, the smallest set nearest the target first; if none does, what did not run,
+what was picked and what was hidden may be. Whether the tape watched the source comes last: it may
+be a second cause. What to write instead is the business of `gradcli.explain.fixes`.
+"""
+
+from __future__ import annotations
+
+from gradcli.explain import cuts
+from gradcli.explain.cut_causes import cut, judge
+from gradcli.explain.reason import Reason
+from gradcli.explain.scene import Unrun, hop, place_of
+from gradcli.explain.watch_causes import unwatched
+from gradcli.ops.values import dtype_of, is_float
+from gradcli.tape.record import IDS, OP, OUT, VALUES
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from gradcli.explain.scene import Naming, Scene, Subject
+    from gradcli.tape.record import Entry
+
+# Operations whose answer is the same number in another tensor.
+COPIES = ("positive", "index", "reshape", "transpose", "cast_float", "squeeze", "expand_dims")
+# Another value is meant, so it matters little whether this one is watched.
+ANOTHER = ("source-is-copy", "source-downstream", "path-custom-internal")
+# They say little where another cause is known.
+VAGUE = ("source-unrelated", "source-after-target", "target-constant")
+# What they add or multiply by without changing anything.
+NEUTRAL = {"add": 0.0, "subtract": 0.0, "multiply": 1.0, "divide": 1.0}
+KINDS = {"string": "a text", "bool": "a truth value"}
+
+
+def causes(scene: Scene, subject: Subject) -> list[Reason]:
+    """All causes that hold, the one to mend first on top; at least one."""
+    rebound = _rebound(scene, subject)
+    found = [*rebound]
+    if subject.empty:
+        return [*found, Reason("target-empty", "there is no target: the list is empty",
+                               subject.asked_at)]
+    if subject.inside_out is not None:
+        return [*found, Reason(
+            "forward-wrong-order", "the outer accumulator was asked first; the inner one knows"
+            " nothing of its answer", subject.asked_at,
+            related=[(subject.inside_out, "the outer one, asked first")])]
+    found += _types(scene, subject)
+    real = {i for i, value in subject.targets.items() if is_float(value)}
+    ways = cuts.steps(scene, subject, lambda entry, k: judge(scene, subject, entry, k))
+    if ways and not rebound:
+        found += cut(scene, subject, ways)
+    elif not rebound and subject.own.isdisjoint(subject.targets) and (
+            dtype_of(subject.value) not in KINDS):
+        found += [r for r in _no_way(scene, subject) if not found or r.code not in VAGUE]
+    if not rebound and real and not any(r.code in ANOTHER for r in found):
+        found += unwatched(scene, subject, ways)
+    if not found:
+        found.append(Reason("source-unrelated", f"{subject.target} does not depend on"
+                            f" {subject.source}", subject.source_span))
+    return found
+
+
+def kind_of(value: Any) -> str:
+    """A value that has no gradient, in words."""
+    dtype = dtype_of(value)
+    return KINDS.get(dtype, f"an integer ({dtype})")
+
+
+# --- the names and the types ------------------------------------------------------------------
+
+
+def _rebound(scene: Scene, subject: Subject) -> list[Reason]:
+    """The name meant another value when the target was made, and that one leads to it; or it was a
+    variable once, and is none any more.
+    """
+    name = subject.source
+    own = [n for n in scene.namings if n.name == name and n.id in subject.own]
+    if not own:
+        return []
+    above = scene.above(subject.targets, without="path-custom-internal")
+    elsewhere = scene.above(subject.targets, without="path-custom-internal", past=subject.own)
+    others = [n for n in scene.namings if n.name == name and n.id not in subject.own
+              and n.id not in subject.targets and scene.scope(n.span) == scene.scope(own[-1].span)]
+    for other in reversed(others):
+        if other.id in elsewhere and scene.above([other.id]).isdisjoint(subject.own):
+            # What the target uses was not made of the source itself.
+            meant = subject.of(other)
+            return [_renamed(subject, other, own), *_also_cut(scene, meant),
+                    *unwatched(scene, meant, [])]
+    if not subject.own.isdisjoint(above):
+        return _left_behind(scene, subject, own, others)
+    for other in reversed(others):
+        meant = subject.of(other)
+        unrun = _dead_code(scene, meant, above) or _untaken(scene, meant, above)
+        if unrun is not None and other.id < own[0].id:
+            return [_renamed(subject, other, own), unrun, *_behind(scene, meant, unrun, above)]
+    return []
+
+
+def _renamed(subject: Subject, other: Naming, own: list[Naming]) -> Reason:
+    """The name means another value now, or did when the target was made."""
+    name = subject.source
+    if own[0].id < other.id:
+        return Reason(
+            "source-rebound", f"{name} was bound to a new value, and {subject.target} uses that"
+            " one", other.span, related=[(own[0].span, "the value that was asked for")]
+            if own[0].span is not None else [])
+    reason = Reason(
+        "source-rebound", f"{name} was bound to a new value here; {subject.target} was made with"
+        " the old one", own[-1].span, related=[(other.span, f"the {name} that {subject.target}"
+                                                " uses")] if other.span is not None else [])
+    reason.about = own[-1]
+    return reason
+
+
+def _left_behind(scene: Scene, subject: Subject, own: list[Naming], others: list[Naming]
+                 ) -> list[Reason]:
+    """The name was a variable, and now is a value that the tape does not watch."""
+    name, window = subject.source, subject.window
+    variable = next((n for n in others if n.kind == "variable" and n.id < own[0].id), None)
+    if variable is None or subject.kind == "variable" or window is None or (
+            not subject.own.isdisjoint(window.watched)):
+        return []
+    reason = Reason(
+        "source-rebound", f"{name} was bound to a new value here, which is no variable:"
+        f" `{window.name}` does not watch it", own[-1].span,
+        related=[(variable.span, "the variable")] if variable.span is not None else [])
+    reason.about = own[-1]
+    return [reason, *_also_cut(scene, subject)]
+
+
+def _also_cut(scene: Scene, subject: Subject) -> list[Reason]:
+    """What cuts the ways of a source, if no way is open."""
+    ways = cuts.steps(scene, subject, lambda entry, k: judge(scene, subject, entry, k))
+    return cut(scene, subject, ways) if cuts.smallest(ways, subject) else []
+
+
+def _types(scene: Scene, subject: Subject) -> list[Reason]:
+    found = []
+    if not is_float(subject.value):
+        reason = Reason(
+            "source-dtype", f"{subject.source} is {kind_of(subject.value)}; only floating point"
+            " values have a gradient", subject.spans.get("type", subject.source_span))
+        maker = next((m for m in map(scene.maker, subject.own) if m is not None), None)
+        if maker is not None and "type" not in subject.spans:
+            reason.span = place_of(maker) or reason.span
+            reason.about = maker
+        found.append(reason)
+    made = list(subject.targets.items())
+    if made and all(not is_float(value) for _, value in made):
+        id, value = made[0]
+        maker = scene.maker(id)
+        by = f", made by `{scene.written(maker)}`" if maker is not None else ""
+        reason = Reason(
+            "target-dtype", f"{subject.target} is {kind_of(value)}{by}; only floating point values"
+            " have a gradient", (place_of(maker) if maker is not None else None)
+            or subject.target_span)
+        reason.about = maker
+        found.append(reason)
+    return found
+
+
+# --- no way at all ----------------------------------------------------------------------------
+
+
+def _no_way(scene: Scene, subject: Subject) -> list[Reason]:
+    above = scene.above(subject.targets)
+    for look in LOOKS:
+        found = look(scene, subject, above)
+        if found is not None:
+            return [found, *_behind(scene, subject, found, above)]
+    newest = max(subject.targets, default=0)
+    if scene.maker(newest) is not None and min(subject.own) > newest and subject.kind != "input":
+        return [Reason(
+            "source-after-target", f"{subject.source} was made after {subject.target}, which cannot"
+            " depend on it", subject.source_span,
+            related=[(subject.target_span, f"{subject.target} is computed here")]
+            if subject.target_span is not None else [])]
+    leaves = _leaves(scene, above)
+    if not leaves:
+        reason = Reason("target-constant", f"{subject.target} depends on nothing",
+                        subject.target_span)
+        reason.about = _meant(scene, subject)
+        return [reason]
+    uses = [(place_of(e), "used here, but not on the way to the target") for e in scene.entries
+            if not subject.own.isdisjoint(e[IDS]) and place_of(e) is not None]
+    reason = Reason(
+        "source-unrelated", f"{subject.target} does not depend on {subject.source}",
+        subject.source_span or subject.target_span, related=list(dict.fromkeys(uses))[:3])
+    reason.about = leaves
+    return [reason]
+
+
+def _leaves(scene: Scene, above: set[int]) -> list[str]:
+    """The names of what the target does depend on."""
+    return list(dict.fromkeys(
+        n.name for n in scene.namings if n.id in above and n.kind != "computed"
+        and scene.maker(n.id) is None and not (above == {n.id} and n.kind == "literal")))
+
+
+def _meant(scene: Scene, subject: Subject) -> str | None:
+    """A name that depends on the source and is used nowhere: what the target should have been."""
+    used = {i for entry in scene.entries for i in entry[IDS]}
+    below = scene.below(subject.own) - subject.own
+    names = [n.name for n in scene.namings if n.id in below and n.id not in used
+             and n.name != subject.target]
+    return names[-1] if names else None
+
+
+def _derivative_constant(scene: Scene, subject: Subject, above: set[int]) -> Reason | None:
+    for id in above:
+        known = scene.derived.get(id)
+        if known is not None and not scene.above([known[0]]).isdisjoint(subject.own):
+            maker = scene.maker(known[0])
+            return Reason(
+                "derivative-constant", "the first derivative does not depend on"
+                f" {subject.source}: the second one is 0", (place_of(maker) if maker is not None
+                                                            else None) or subject.target_span)
+    return None
+
+
+def _downstream(scene: Scene, subject: Subject, above: set[int]) -> Reason | None:
+    if scene.above(subject.own).isdisjoint(subject.targets):
+        return None
+    return Reason(
+        "source-downstream", f"{subject.source} is computed from {subject.target}, not the other"
+        " way round", subject.asked_at or subject.source_span,
+        related=[(subject.source_span, f"{subject.source} is computed here")]
+        if subject.source_span is not None and subject.asked_at is not None else [])
+
+
+def _copy(scene: Scene, subject: Subject, above: set[int]) -> Reason | None:
+    """The source is a copy or a part of what the target was made of."""
+    for id in subject.own:
+        maker = scene.maker(id)
+        while maker is not None and _is_copy(maker):
+            origin = next(i for i in maker[IDS] if i is not None)
+            if origin in above:
+                name = scene.name(origin)
+                inner = scene.maker(origin)
+                if inner is not None and getattr(inner[OP], "custom", False):
+                    reason = Reason(
+                        "path-custom-internal", f"{subject.source} is a value that"
+                        f" `{inner[OP].name}` returns beside the one that {subject.target} uses",
+                        place_of(inner))
+                    reason.abouts = [inner]
+                    return reason
+                what = "a part" if maker[OP].name == "index" else "a copy"
+                reason = Reason(
+                    "source-is-copy", f"{subject.source} is {what} of {name or 'a value'};"
+                    f" {subject.target} was made with {name or 'that value'} itself",
+                    place_of(maker), related=_uses(scene, origin, above, id))
+                reason.about = name
+                return reason
+            maker = scene.maker(origin)
+    return None
+
+
+def _is_copy(entry: Entry) -> bool:
+    """Whether an operation hands on the same numbers, or some of them."""
+    op: Any = entry[OP]
+    if all(i is None for i in entry[IDS]):
+        return False
+    if op.name in NEUTRAL:
+        return any(i is None and type(v) is float and v == NEUTRAL[op.name]
+                   for i, v in zip(entry[IDS], entry[VALUES], strict=False))
+    return op.name in COPIES or getattr(op, "how", "") in ("var", "const", "input")
+
+
+def _uses(scene: Scene, origin: int, above: set[int], but: int) -> list[tuple[Any, str]]:
+    for entry in scene.entries:
+        if origin in entry[IDS] and entry[OUT] in above and entry[OUT] != but and (
+                place_of(entry) is not None):
+            return [(place_of(entry), "this is what the target uses")]
+    return []
+
+
+def _decides(scene: Scene, subject: Subject, unrun: Unrun, above: set[int]) -> bool:
+    """Whether code that did not run could have changed the target."""
+    if unrun.binds is None or subject.target in unrun.binds:
+        return True
+    return any(n.name in unrun.binds and n.id in above for n in scene.namings)
+
+
+def _of_source(scene: Scene, subject: Subject, ids: set[int]) -> bool:
+    return not scene.above(ids).isdisjoint(subject.own)
+
+
+def _dead_code(scene: Scene, subject: Subject, above: set[int]) -> Reason | None:
+    for unrun in scene.unrun:
+        if unrun.what in ("loop", "end") and _decides(scene, subject, unrun, above) and _of_source(
+                scene, subject, unrun.unread):
+            said = ("only in a loop that ran zero times" if unrun.what == "loop" else
+                    "only in code that never runs")
+            reason = Reason("source-in-dead-code", f"{subject.source} is used {said}", unrun.span)
+            reason.about = unrun
+            return reason
+    return None
+
+
+def _untaken(scene: Scene, subject: Subject, above: set[int]) -> Reason | None:
+    for unrun in reversed(scene.unrun):
+        if unrun.what == "branch" and _decides(scene, subject, unrun, above) and _of_source(
+                scene, subject, unrun.unread):
+            known = "" if unrun.holds is None else (
+                f": the condition is {'true' if unrun.holds else 'false'}")
+            reason = Reason(
+                "source-untaken-branch", f"{subject.source} is only in the branch that was not"
+                f" taken{known}", unrun.span, related=[(unrun.skipped, "this did not run")]
+                if unrun.skipped is not None else [])
+            reason.about = unrun
+            return reason
+    return None
+
+
+def _condition_only(scene: Scene, subject: Subject, above: set[int]) -> Reason | None:
+    for unrun in reversed(scene.unrun):
+        if unrun.condition is not None and _decides(scene, subject, unrun, above) and _of_source(
+                scene, subject, {unrun.condition}):
+            return Reason(
+                "source-condition-only", f"{subject.source} only decides which branch runs; a"
+                " condition has no slope", unrun.span)
+    return None
+
+
+def _not_picked(scene: Scene, subject: Subject, above: set[int]) -> Reason | None:
+    for picked in reversed(scene.picked):
+        if not picked.chosen.isdisjoint(above) and _of_source(scene, subject, picked.rejected):
+            return Reason(
+                "source-not-picked", f"{subject.source} lost a choice: another value was picked",
+                picked.span)
+    return None
+
+
+def _shadowed(scene: Scene, subject: Subject, above: set[int]) -> Reason | None:
+    for name, place, what in scene.hiding:
+        meant = any(n.name == name and n.id in subject.own
+                    and scene.scope(n.span) == scene.scope(place) for n in scene.namings)
+        if name == subject.source and place != subject.source_span and not meant:
+            reason = Reason(
+                "source-shadowed", f"{what} is called {name} too and hides the one that was asked"
+                " for", place, related=[(subject.source_span, f"the {name} that was asked for")]
+                if subject.source_span is not None else [])
+            reason.about = name
+            return reason
+    return None
+
+
+LOOKS = (_derivative_constant, _downstream, _copy, _dead_code, _untaken, _not_picked,
+         _condition_only, _shadowed)
+
+
+def _behind(scene: Scene, subject: Subject, reason: Reason, above: set[int]) -> list[Reason]:
+    """What else cuts the way that would be there had the code run that did not."""
+    unrun = reason.about
+    if not isinstance(unrun, Unrun):
+        return []
+    made = {n.id for n in scene.namings if n.id in above and (
+        n.name in unrun.binds if unrun.binds is not None
+        else n.span is not None and scene.line(n.span) == scene.line(unrun.span))}
+    hops: list[Entry] = []
+    ends: set[int] = set()
+    for start in unrun.unread:
+        for end in made or subject.targets:
+            there = end
+            if end <= start:
+                # The name was bound to what is older than what would have been read: what uses it
+                # is looked at as if it came after that. Ids are whole numbers, so this one is free.
+                there = start + 0.5  # type: ignore[assignment]
+                hops += [_with(entry, end, there) for entry in scene.entries
+                         if end in entry[IDS] and entry[OUT] > start]
+                ends |= {there} if end in subject.targets else set()
+            hops.append(hop(reason.code, "", start, there, unrun.span))
+    more, asked = scene.extended(hops), subject.reaching(ends)
+    return cut(more, asked, cuts.steps(
+        more, asked, lambda entry, k: judge(more, asked, entry, k)))
+
+
+def _with(entry: Entry, old: int, new: int) -> Entry:
+    """An entry that reads another value."""
+    ids = tuple([new if i == old else i for i in entry[IDS]])
+    return (*entry[:IDS], ids, *entry[IDS + 1:])  # type: ignore[return-value]

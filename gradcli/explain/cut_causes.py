@@ -1,0 +1,191 @@
+"""The ways from a source to a target that are cut, as causes: one for each place."""
+
+from __future__ import annotations
+
+from gradcli.explain import cuts
+from gradcli.explain.reason import Reason
+from gradcli.explain.scene import Hop, Scene, place_of
+from gradcli.ops.values import dtype_of, is_float
+from gradcli.tape.record import ANS, ATTRIBUTES, IDS, OP, OUT, VALUES, Record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from gradcli.explain.cuts import Step
+    from gradcli.explain.scene import Subject
+    from gradcli.tape.record import Entry
+
+# One cause for a tape covers all lines that it did not see.
+OF_TAPE = ("path-outside-tape", "path-stop-recording", "path-reset", "target-consumed",
+           "path-gradient-not-recorded", "source-watched-late")
+# Here not the line that was cut off is to blame but what was done to the tape.
+BLAMED = ("path-reset", "target-consumed", "path-gradient-not-recorded")
+WAY = "the path from {source} to {target} is cut by"
+SAID = {
+    "path-step-function": WAY + " `{text}`, a step function: its slope is 0 almost everywhere",
+    "path-left-engine": WAY + " `{text}`, which leaves the tape",
+    "path-stop-gradient": WAY + " `{text}`",
+    "path-dtype-cast": WAY + " a cast to {type}",
+    "path-value-independent": WAY + " `{text}`, which uses only the shape",
+    "path-nondifferentiable": WAY + " `{text}`, which has no derivative",
+    "path-custom-none": WAY + " `{name}`: its gradient function returns none for argument {number}",
+    "path-custom-internal": "{source} is a value inside `{name}`, which has a gradient of its own"
+                            " from its arguments only",
+    "path-state-write": "{name} takes up {taken} by an assignment, which no tape records",
+    "path-stop-recording": "this ran while {tape} was not recording",
+    "path-reset": "{tape} was reset here and forgot what it had recorded before",
+    "target-consumed": "{tape} answered here, which used up what it had recorded",
+    "path-gradient-not-recorded": "the first gradient was computed outside {tape}, which knows"
+                                  " nothing of it",
+    "source-watched-late": "{source} was used here before it was watched",
+    "path-outside-tape": "this ran outside {tape}, so it was not recorded",
+}
+DECLARED = ("{name} takes its first value from {taken}, and is a source of its own from there on")
+# What stands at the other place, and what at further lines of the same cause.
+RELATED = {
+    "path-stop-recording": "recording stops here",
+    "path-reset": "this ran before",
+    "source-watched-late": "watched only here",
+    "path-custom-none": "called here",
+    "path-state-write": "read here",
+}
+
+
+def judge(scene: Scene, subject: Subject, entry: Entry, k: int) -> list[tuple[str, Any]]:
+    """Why a step is blocked: (code, place of what is to blame besides) each."""
+    blocks: list[tuple[str, Any]] = []
+    code = cuts.of_operation(scene, entry, k)
+    if not code and _gives_none(entry, k):
+        code = "path-custom-none"
+    if code:
+        blocks.append((code, None))
+    window = subject.window
+    if window is None or isinstance(entry[OP], Hop):
+        return blocks
+    state = window.state(entry[OUT])
+    if state is not None:
+        asked = next((place for first, last, place in scene.questions
+                      if first <= entry[OUT] <= last), None)
+        if state[0] == "path-outside-tape" and asked is not None:
+            state = "path-gradient-not-recorded", asked
+        blocks.append(state)
+    elif entry[IDS][k] in subject.own and window.late.get(entry[IDS][k] or 0, 0) > entry[OUT]:
+        blocks.append(("source-watched-late", window.watches.get(entry[IDS][k] or 0)))
+    return blocks
+
+
+def _gives_none(entry: Entry, k: int) -> bool:
+    """Whether a rule that the user wrote returns no gradient for argument k; it is asked."""
+    op: Any = entry[OP]
+    if not getattr(op, "custom", False):
+        return False
+    if k in op.nones or not entry[VALUES]:
+        return k in op.nones
+    from gradcli.tape.tensor import leaf
+
+    ans = entry[ANS]
+    with Record(everything=False):
+        parts = op.rules[0](
+            leaf(1.0 if type(ans) is float else ans*0 + 1), ans, *entry[VALUES])
+    return bool(parts[k] is None)
+
+
+def cut(scene: Scene, subject: Subject, ways: list[Step]) -> list[Reason]:
+    """The causes of ways that are cut, those of the smallest cut first."""
+    internal = {id(s.entry) for s in ways if getattr(s.entry[OP], "code", "") == (
+        "path-custom-internal")}
+    if internal:
+        # The way through the inside of a custom function counts only where there is no other.
+        plain = cuts.steps(Scene([e for e in scene.entries if id(e) not in internal]), subject,
+                           lambda entry, k: judge(scene, subject, entry, k))
+        ways = plain or ways
+    found: list[Reason] = []
+    merged: dict[str, Reason] = {}
+    dtype_told = bool(subject.targets) and not any(map(is_float, subject.targets.values()))
+    for step in cuts.ordered(ways, subject):
+        for code, place in step.blocks:
+            if code not in SAID:
+                continue  # code that did not run, which is told already
+            if dtype_told and step.entry[OUT] in subject.targets and code.startswith("path-") and (
+                    code not in OF_TAPE):
+                continue  # the target's type says it
+            if code in merged:
+                _add_line(scene, subject, merged[code], step, place)
+                continue
+            reason = _cause(scene, subject, step, code, place)
+            if any(r.code == code and r.span == reason.span for r in found):
+                continue
+            found.append(reason)
+            if code in OF_TAPE:
+                merged[code] = reason
+    return found
+
+
+def _add_line(scene: Scene, subject: Subject, reason: Reason, step: Step, place: Any) -> None:
+    """Several lines that a tape did not see are one cause; each is told once."""
+    at = place if reason.code == "path-gradient-not-recorded" else _site(scene, subject, step.entry)
+    reason.abouts.append(step.entry)
+    told = [scene.line(span) for span in (reason.span, *[span for span, _ in reason.related])]
+    if at is not None and scene.line(at) not in told:
+        reason.related.append((at, "and here"))
+
+
+def _site(scene: Scene, subject: Subject, entry: Entry) -> Any:
+    """Where an operation ran, seen from the tape: a function that was called ran at its call."""
+    here = scene.asked(entry[OUT]) or place_of(entry)
+    if here is None or not scene.functions:
+        return here
+    near = subject.window.span if subject.window is not None else None
+    return scene.caller(entry[OUT], here, near) or here
+
+
+def _cause(scene: Scene, subject: Subject, step: Step, code: str, place: Any) -> Reason:
+    entry = step.entry
+    op: Any = entry[OP]
+    window = subject.window
+    here = _site(scene, subject, entry) if code in OF_TAPE else place_of(entry)
+    span, other = (place, here) if code in BLAMED else (here, place)
+    template = DECLARED if getattr(op, "how", "") in ("var", "const", "input") else SAID[code]
+    if code == "path-custom-none" and getattr(op, "place", None) is not None:
+        span, other = op.place, here
+    elif code == "path-state-write":
+        other = next((place_of(e) for e in scene.entries if step.end in e[IDS]
+                      and not isinstance(e[OP], Hop)), None)
+    related = []
+    if code == "target-consumed":
+        other = None
+        if window is not None and window.again is not None:
+            related.append((window.again, "entered again here"))
+    elif code in RELATED and other is not None:
+        related.append((other, RELATED[code]))
+    tape = "the tape" if window is None else f"`{window.name}`"
+    if code == "path-outside-tape" and place is not None:
+        template = "this ran after {tape} had answered, which ends its recording"
+        related.append((place, "it answered here"))
+    elif code in ("path-outside-tape", "path-gradient-not-recorded") and window is not None and (
+            window.span is not None):
+        related.append((window.span, f"{tape} begins here"))
+    said = template.format(
+        source=subject.source, target=subject.target, tape=tape, name=op.name,
+        text=scene.written(entry), type=_type_word(entry), number=step.k + 1,
+        taken=_taken(scene, subject, entry))
+    reason = Reason(code, said, span, related=related)
+    reason.about = step
+    reason.abouts = [entry]
+    return reason
+
+
+def _type_word(entry: Entry) -> str:
+    if "dtype" in entry[ATTRIBUTES]:
+        return str(entry[ATTRIBUTES]["dtype"])
+    return dtype_of(entry[ANS]) if entry[ANS] is not None else "an integer"
+
+
+def _taken(scene: Scene, subject: Subject, entry: Entry) -> str:
+    """What a variable took up, in the user's words."""
+    taken = entry[IDS][0]
+    name = scene.name(taken)
+    if taken in subject.own:
+        return subject.source
+    return name or f"what came of {subject.source}"

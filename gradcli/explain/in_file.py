@@ -1,0 +1,250 @@
+"""The scene of a file: what its run and the log of it tell."""
+
+from __future__ import annotations
+
+import re
+from math import inf
+
+from gradcli.explain.naming import written
+from gradcli.explain.scene import Naming, Picked, Scene, Subject, Unrun, Window, hop
+from gradcli.explain.written import arguments_of
+from gradcli.lang import code as c
+from gradcli.tape.record import IDS, OP, OUT
+from gradcli.tape.structure import flatten
+from gradcli.tape.tensor import Tensor
+from gradcli.tape.variable import Variable
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Container
+    from typing import Any
+
+    from gradcli.errors import Span
+    from gradcli.explain.outline import Outline
+    from gradcli.lang.file_tape import FileTape
+    from gradcli.lang.log import Asked, Branch, Log
+    from gradcli.lang.run import Binding, Run
+    from gradcli.source import Source
+    from gradcli.tape.record import Entry
+
+
+def scene(run: Run, own: set[int], outline: Outline, source: Source) -> Scene:
+    """Everything that a logged run did; own: ids of the source, whose states are linked. outline,
+    source: of the text.
+    """
+    log = run.log
+    assert log is not None
+    states = {state.after for state in log.states if state.how.startswith("assign")}
+    entries: list[Entry] = []
+    for entry in run.record.history():
+        if entry[OUT] in states and entry[OP].name == "positive" and entry[IDS][0] not in own:
+            continue  # links of a variable's states stand for the variable as a source
+        entries.append(entry)
+        for inner in getattr(entry[OP], "inner", ()):
+            if inner != entry[OUT]:
+                entries.append(hop("path-custom-internal", entry[OP].name, inner, entry[OUT], None))
+    for state in log.states:
+        kept = state.before if state.how in ("assign_add", "assign_sub") else None
+        for taken in (state.taken, kept):
+            if taken is not None and not (taken in own and state.after in own):
+                code = "path-state-write" if state.how not in ("const", "input") else \
+                    "path-left-engine"
+                entries.append(hop(code, state.name if code == "path-state-write" else state.how,
+                                   taken, state.after, state.span, state.how))
+    return Scene(
+        entries, _namings(run), [(q.first, q.last, q.span) for q in log.questions],
+        run.record.derived, [_unrun(b, outline) for b in log.branches],
+        [Picked(p.span, p.chosen, p.rejected, p.by) for p in log.picks], _hiding(log, outline),
+        log.calls, [(f.start, f.end) for f in log.called.values()],
+        lambda entry: written(entry, source) or entry[OP].name,
+        lambda span: None if span is None else outline.at(span[0]))
+
+
+def _namings(run: Run) -> list[Naming]:
+    """All names that values got, in order of time: those that a loop replaced too."""
+    assert run.log is not None
+    found = [_naming(b.name, id, b) for id, b in run.log.named.items()]
+    known = {(n.name, n.id) for n in found}
+    for name, bindings in run.bindings.items():
+        for b in bindings:
+            id = getattr(b.value, "id", None)
+            if id is not None and (name, id) not in known:
+                found.append(_naming(name, id, b))
+    found += [Naming(*known) for known in run.log.locals]
+    return sorted(found, key=lambda n: n.id)
+
+
+def _naming(name: str, id: int, b: Binding) -> Naming:
+    # A value from outside has no place in the text.
+    return Naming(name, id, None if b.span == (0, 0) else b.span, b.kind,
+                  b.declaration.spans if b.declaration is not None else None)
+
+
+def _unrun(branch: Branch, outline: Outline) -> Unrun:
+    condition = branch.condition
+    span = branch.span
+    head = outline.at(span[0]) if branch.what == "loop" else None
+    if head is not None:
+        span = head.first, head.last
+    return Unrun(
+        branch.what, span, condition.id if isinstance(condition, Tensor) else None,
+        branch.unread, branch.binds, branch.skipped, branch.holds)
+
+
+def _hiding(log: Log, outline: Outline) -> list[tuple[str, Span, str]]:
+    found: list[tuple[str, Span, str]] = []
+    for function in log.called.values():
+        head = re.search(rf"\b{re.escape(function.name)}\s*\(([^()]*)\)", outline.text[
+            function.start:])
+        for parameter in function.parameters if head is not None else ():
+            assert head is not None
+            place = re.search(rf"\b{re.escape(parameter)}\b", head[1])
+            used = any(ins[0] == c.LOAD and ins[1] == parameter for ins in function.code)
+            if place is not None and used:
+                start = function.start + head.start(1)
+                found.append((parameter, (start + place.start(), start + place.end()),
+                              f"a parameter of `{function.name}`"))
+    for name, span in log.counters.items():
+        found.append((name, span, "the counter of this loop"))
+    return found
+
+
+def window(tape: FileTape, until: float = inf) -> Window:
+    """What a tape of the file saw; until: up to a time, by default to the end."""
+    _, watched, late = tape.remembered()
+    phases: list[tuple[int, str, Any]] = []
+    watches: dict[int, Any] = {}
+    forgotten: dict[int, Any] = {}
+    used: Any = None
+    again: Any = None
+    recording = False
+    for kind, time, place, ids in tape.events:
+        if time > until:
+            break
+        span = None if place is None else (place[2], place[3])
+        if kind in ("open", "resume"):
+            if kind == "open" and used is not None:
+                # Entered again after its one answer: what it had is gone.
+                phases = [(start, code or "target-consumed", where if code else used)
+                          for start, code, where in phases]
+                used, again = None, span
+            phases.append((time, "", None))
+            recording = True
+        elif kind == "close":
+            phases.append((time, "path-outside-tape", None))
+            recording = False
+        elif kind == "pause":
+            phases.append((time, "path-stop-recording", span))
+        elif kind == "reset":
+            phases = [(start, code or "path-reset", where if code else span)
+                      for start, code, where in phases]
+            phases.append((time, "", None))
+            forgotten.update(dict.fromkeys(watches, span))
+            watches = {}
+        elif kind == "watch":
+            for id in ids:
+                watches[id] = span
+                forgotten.pop(id, None)
+        elif kind == "ask" and not tape.persistent:
+            used = span
+            if recording:
+                phases.append((time, "path-outside-tape", span))
+                recording = False
+    return Window(
+        tape.name, tape.span, phases, set(watched), late=late, watches=watches,
+        automatic=tape.watch_accessed, option=tape.spans.get("watch_accessed_variables"),
+        forgotten=forgotten, again=again)
+
+
+def _forward_window(log: Log, accumulator: Any) -> Window | None:
+    found = [(block, start, end) for a, block, start, end in log.windows if a is accumulator]
+    if not found:
+        return None
+    phases: list[tuple[int, str, Any]] = []
+    for _, start, end in found:
+        phases += [(start, "", None), (end, "path-outside-tape", None)]
+    block = found[0][0]
+    return Window(block.name, block.spans["head"], phases, set(accumulator.tangents), forward=True)
+
+
+def subject(run: Run, target: Any, source: Any, *, target_name: str | None = None,
+            target_span: Span | None = None, binding: Binding | None = None,
+            tape: Any = None, unwatched: bool = False, asked_at: Span | None = None,
+            question: Asked | None = None, text: str = "") -> Subject:
+    """One missing gradient: of a tensor or a structure of them, with respect to one tensor.
+
+    binding: of the source, where its name is known. tape: of the file, or its accumulator; None:
+    one covers the whole file. unwatched: the implicit one does not watch the source. question,
+    text: of the file: the names are those that the question has.
+    """
+    from gradcli.lang.file_tape import FileTape
+
+    log = run.log
+    assert log is not None
+    first = source.origin() if isinstance(source, Variable) else source
+    own = {i for i in (source.id, first.id) if i is not None}
+    seen = None
+    if isinstance(tape, FileTape):
+        seen = window(tape)
+        tape.remembered()
+        for variable, ids in tape.saw.items():
+            if variable is source or variable.origin() is first:
+                own |= set(ids)
+    elif tape is not None:
+        seen = _forward_window(log, tape)
+    named = binding
+    if named is None:
+        named = next((log.named[i] for i in sorted(own) if i in log.named), None)
+        if named is None:
+            named = next((b for bindings in run.bindings.values() for b in bindings
+                          if getattr(b.value, "id", None) in own), None)
+    if isinstance(source, Variable):
+        for state in log.states:
+            if state.before in own:
+                own.add(state.after)
+    targets = {t.id: t.value for t in flatten(target)
+               if isinstance(t, Tensor) and t.id is not None}
+    if question is not None and question.targets is target:
+        targets = question.made
+    name = named.name if named is not None else "the source"
+    if question is not None:
+        told = [text[a:b] for a, b in arguments_of(text, question.span)[:2]]
+        named_source, _ = _name_of(run, own, told[1] if len(told) > 1 else "")
+        name = named_source or name
+        target_name, target_span = _name_of(run, targets, told[0] if told else "")
+    target_name = target_name or "the target"
+    declaration = None if named is None else named.declaration
+    others = [window(t) for t in run.tapes.values() if t is not tape]
+    return Subject(
+        name, target_name, own, source.value, targets,
+        kind=named.kind if named is not None else "computed",
+        source_span=named.span if named is not None and named.span != (0, 0) else None,
+        target_span=target_span, window=seen, others=others, unwatched=unwatched,
+        asked_at=asked_at, spans=declaration.spans if declaration is not None else {},
+        inside_out=_inside_out(log, tape, targets, question), empty=not flatten(target))
+
+
+def _inside_out(log: Log, accumulator: Any, targets: dict[int, Any], question: Asked | None
+                ) -> Span | None:
+    """The question to an accumulator opened earlier that answered with the target: the inner one
+    has to be asked first.
+    """
+    order = [a for a, _, start, _ in sorted(log.windows, key=lambda w: w[2])]
+    if accumulator not in order:
+        return None
+    for other in log.questions:
+        if other is question:
+            break
+        if other.kind == "jvp" and other.tape in order and (
+                order.index(other.tape) < order.index(accumulator)) and any(
+                getattr(t, "id", None) in targets for t in flatten(other.found)):
+            return other.span
+    return None
+
+
+def _name_of(run: Run, ids: Container[int], asked: str) -> tuple[str | None, Span | None]:
+    """What one of some values is called, and where it was: as the question says, else at first."""
+    found = [n for n in _namings(run) if n.id in ids]
+    best = next((n for n in found if re.search(rf"(?<![\w.]){re.escape(n.name)}\b", asked)), None)
+    known = best or (found[0] if found else None)
+    return (known.name, known.span) if known is not None else (None, None)

@@ -1,0 +1,298 @@
+"""Lines put elsewhere: into the block of a tape, out of one, before another line."""
+
+from __future__ import annotations
+
+import re
+
+from gradcli.explain.reason import Fix
+from gradcli.explain.scene import Hop, place_of
+from gradcli.tape.record import IDS, OP, OUT
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from gradcli.errors import Span
+    from gradcli.explain.outline import Line, Outline
+    from gradcli.explain.reason import Edit, Reason
+    from gradcli.explain.scene import Scene, Subject
+    from gradcli.tape.record import Entry
+
+
+class Ground:
+    """What a fix stands on: the text and its lines, what ran, and what was asked.
+
+    variables: the names declared with `var`.
+    """
+
+    __slots__ = ("outline", "scene", "subject", "text", "variables")
+
+    def __init__(self, outline: Outline, scene: Scene, subject: Subject, variables: Sequence[str]
+                 ) -> None:
+        self.outline = outline
+        self.text = outline.text
+        self.scene = scene
+        self.subject = subject
+        self.variables = variables
+
+    def has_name(self) -> bool:
+        """Whether the source can be written as a name."""
+        return self.subject.source.isidentifier()
+
+    def is_variable(self, name: str) -> bool:
+        """Whether a name is declared with `var`."""
+        return name in self.variables
+
+    def free_name(self, name: str) -> str:
+        """A name like another one that the text does not have yet."""
+        k = 2
+        while re.search(rf"\b{re.escape(name)}_?{k}\b", self.text):
+            k += 1
+        return f"{name}_{k}" if name[-1:].isdigit() else f"{name}{k}"
+
+    def row(self, line: Line) -> int:
+        """The number of a line, from 1."""
+        return self.text.count("\n", 0, line.first) + 1
+
+    def changed(self, *edits: Edit) -> Fix:
+        """A change inside one statement, told as the statement reads then."""
+        start, end = self._statement(edits[0][0])
+        text = self.text[start:end]
+        for first, last, new in sorted(edits, reverse=True):
+            text = text[:first - start] + new + text[last - start:]
+        return Fix(text.strip(), *edits)
+
+    def _statement(self, offset: int) -> Span:
+        line = self.outline.at(offset)
+        if line is None:
+            return offset, offset
+        start, end = line.first, line.last
+        if not line.alone:
+            # Of several statements in one line, the one that it is about.
+            for at in self.outline.semicolons(line):
+                if at < offset:
+                    start = at + 1
+                elif at >= offset:
+                    end = min(end, at)
+        return start, end
+
+    def site(self, entry: Entry) -> Line | None:
+        """The statement in which an operation ran: that of the call if it stands in a function, but
+        for the one in which the tape stands as well.
+        """
+        span = self.scene.asked(entry[OUT]) or place_of(entry)
+        if span is None:
+            return None
+        window = self.subject.window
+        called = self.scene.caller(entry[OUT], span, window.span if window is not None else None)
+        return self.outline.at((called or span)[0])
+
+    def block(self) -> Line | None:
+        """The head of the block of the tape that was asked; None if it is no block of lines."""
+        window = self.subject.window
+        head = self.outline.at(window.span[0]) if window is not None and window.span else None
+        return head if head is not None and head.is_head else None
+
+
+def watch(ground: Ground, subject: Subject) -> Edit | None:
+    """A watch of the source where it is early enough."""
+    head = ground.block()
+    if head is None or not ground.has_name():
+        return None
+    assert ground.subject.window is not None
+    call = f"{ground.subject.window.name}.watch({ground.subject.source})"
+    inside = [line for line in ground.outline.inside(head) if line.parent is head]
+    naming = ground.scene.naming(subject.own)
+    born = ground.outline.at(naming.span[0]) if naming is not None and naming.span else None
+    if born is not None and born in inside:
+        return ground.outline.behind(call, born)
+    return ground.outline.insertion(call, inside[0]) if inside else None
+
+
+def watch_earlier(ground: Ground, reason: Reason) -> list[Edit]:
+    """The line of a watch moved before the first use."""
+    place = reason.related[0][0] if reason.related else None
+    line = ground.outline.at(place[0]) if place is not None else None
+    head = ground.block()
+    if line is None or head is None or not line.alone:
+        return []
+    text = ground.text[line.first:line.last]
+    gone = line.start, line.end, ""
+    uses = [site for entry in ground.scene.entries
+            if not ground.subject.own.isdisjoint(entry[IDS]) and not isinstance(entry[OP], Hop)
+            for site in [ground.site(entry)] if site is not None]
+    for use in uses:
+        within = _child_of(use, head)
+        if within is not None:
+            return [ground.outline.insertion(text, within), gone]
+    return []
+
+
+def _child_of(line: Line, head: Line) -> Line | None:
+    """The statement directly in a block in which a line stands."""
+    up: Line | None = line
+    while up is not None and up.parent is not head:
+        up = up.parent
+    return up
+
+
+def into_block(ground: Ground, reason: Reason) -> list[Fix]:
+    """The lines that a tape did not see moved into its block: before what uses them there, else to
+    the end.
+    """
+    head = ground.block()
+    if head is None:
+        return []
+    lines = _liftable(ground, [ground.site(entry) for entry in reason.abouts], head)
+    made = {entry[OUT] for entry in reason.abouts}
+    return _moved(ground, lines, head, made)
+
+
+def question_into_block(ground: Ground, reason: Reason) -> list[Fix]:
+    """The line that asks for the first gradient moved into the block of the other tape."""
+    head = ground.block()
+    places = [reason.span, *[span for span, said in reason.related if said == "and here"]]
+    if head is None:
+        return []
+    lines = _liftable(ground, [ground.outline.at(p[0]) for p in places if p is not None], head)
+    return _moved(ground, lines, head, {entry[OUT] for entry in reason.abouts})
+
+
+def _liftable(ground: Ground, lines: Sequence[Line | None], head: Line) -> list[Line]:
+    """The outermost statements around some lines that are not around the block too; empty if one
+    cannot be moved.
+    """
+    found: list[Line] = []
+    around = _around(head)
+    for line in lines:
+        if line is None:
+            return []
+        while line.parent is not None and line.parent not in around:
+            line = line.parent
+        if line is head or line in around or not (line.alone or line.is_head):
+            return []
+        if line not in found:
+            found.append(line)
+    return sorted(found, key=lambda line: line.start)
+
+
+def _around(line: Line) -> list[Line]:
+    found = [line]
+    while found[-1].parent is not None:
+        found.append(found[-1].parent)
+    return found
+
+
+def _moved(ground: Ground, lines: Sequence[Line], head: Line, made: set[int]) -> list[Fix]:
+    if not lines:
+        return []
+    outline = ground.outline
+    inside = [line for line in outline.inside(head) if line.parent is head]
+    if any(line in inside for line in lines):
+        return []
+    indent = inside[0].indent if inside else head.indent + "  "
+    edits: list[Edit] = [(*outline.whole(line), "") for line in lines]
+    before = [line for line in lines if line.start < head.start]
+    use = _first_use(ground, before, made, head) if before else None
+    if use is not None:
+        edits.append((use.start, use.start, outline.shifted(before, indent)))
+    late = [line for line in lines if use is None or line not in before]
+    if late:
+        edits.append(outline.appended_lines(outline.shifted(late, indent), head))
+    shown = "; ".join(ground.text[line.first:line.last] for line in lines[:3])
+    more = f" and {len(lines) - 3} more lines" if len(lines) > 3 else ""
+    window = ground.subject.window
+    assert window is not None
+    kind = "forward" if window.forward else "tape"
+    return [Fix(f"move {shown}{more} into the block of {kind} {window.name}", *edits)]
+
+
+def _first_use(ground: Ground, lines: Sequence[Line], made: set[int], head: Line) -> Line | None:
+    """The statement directly in a block that first uses one of some values, or reads a name that
+    some lines bind.
+    """
+    outline = ground.outline
+    uses = {id(_child_of(site, head)) for entry in ground.scene.entries
+            if not made.isdisjoint(entry[IDS]) and not isinstance(entry[OP], Hop)
+            for site in [ground.site(entry)] if site is not None}
+    names = {name for line in lines for name in re.findall(
+        r"^[ \t]*(\w+)[ \t]*=(?!=)", ground.text[slice(*outline.whole(line))], re.MULTILINE)}
+    named = re.compile(rf"\b(?:{'|'.join(names)})\b") if names else None
+    begin: Line | None = None
+    for line in outline.inside(head):
+        if line.parent is not head:
+            continue
+        text = ground.text[line.first:outline.whole(line)[1]]
+        if begin is None or not re.match(r"(else|elif)\b", text):
+            begin = line                        # an `else` stands and falls with its `if`
+        if id(line) in uses or (named is not None and named.search(text)):
+            return begin
+    return None
+
+
+def out_of_pause(ground: Ground, reason: Reason) -> list[Fix]:
+    """Lines moved out of a block in which the tape does not record: behind it, or before it."""
+    place = reason.related[0][0] if reason.related else None
+    head = ground.outline.at(place[0]) if place is not None else None
+    if head is None or not head.is_head:
+        return []
+    outline = ground.outline
+    lines: list[Line] = []
+    for entry in reason.abouts:
+        site = ground.site(entry)
+        within = _child_of(site, head) if site is not None else None
+        if within is None:
+            return []
+        if within not in lines:
+            lines.append(within)
+    lines.sort(key=lambda line: line.start)
+    start, end = outline.whole(head)
+    rest = [line for line in outline.inside(head) if line.parent is head and line not in lines]
+    gone: list[Edit] = [(*outline.whole(line), "") for line in lines] if rest else [
+        (start, end, "")]
+    text = outline.shifted(lines, head.indent)
+    shown = "; ".join(ground.text[line.first:line.last] for line in lines[:3])
+    said = f"move {shown} out of the block"
+    if not rest:
+        return [Fix(said, (start, end, text))]
+    lead = "" if ground.text[end - 1:end] in ("\n", "\r") else outline.ending
+    return [Fix(said, *gone, (end, end, lead + text)), Fix(said, *gone, (start, start, text))]
+
+
+def where_for(ground: Ground, reason: Reason) -> Edit | None:
+    """A branch of which one arm ran, as a `where` of both; where both only bind one name."""
+    unrun = reason.about
+    if unrun is None or reason.span is None:
+        return None
+    line = ground.outline.at(reason.span[0])
+    if line is None:
+        return None
+    condition = ground.text[reason.span[0]:reason.span[1]]
+    if line.is_head:
+        return _where_for_block(ground, line, condition)
+    statement = ground.text[line.first:line.last]
+    found = re.match(
+        rf"(\w+\s*=\s*)(.+?)\s+if\s+{re.escape(condition)}\s+else\s+(.+)$", statement, re.DOTALL)
+    if found is None or not line.alone or " if " in found[2] or " if " in found[3]:
+        return None
+    return line.first, line.last, f"{found[1]}where({condition}, {found[2]}, {found[3]})"
+
+
+def _where_for_block(ground: Ground, head: Line, condition: str) -> Edit | None:
+    outline = ground.outline
+    k = outline.lines.index(head)
+    arms = outline.lines[k + 1:k + 4]
+    if len(arms) != 3 or arms[0].parent is not head or not arms[1].is_head or (
+            arms[2].parent is not arms[1]) or arms[1].parent is not head.parent:
+        return None
+    if outline.inside(head) != [arms[0]] or outline.inside(arms[1]) != [arms[2]]:
+        return None
+    texts = [ground.text[line.first:line.last] for line in (head, *arms)]
+    if not texts[0].startswith("if") or texts[2].rstrip(" :") != "else":
+        return None
+    found = [re.match(r"(\w+)\s*=(?!=)\s*(.+)$", text, re.DOTALL) for text in (texts[1], texts[3])]
+    if found[0] is None or found[1] is None or found[0][1] != found[1][1]:
+        return None
+    text = f"{found[0][1]} = where({condition}, {found[0][2]}, {found[1][2]})"
+    return head.first, arms[2].last, text
+

@@ -1,0 +1,194 @@
+"""The class of what made a value no finite number, and the sentence about it."""
+
+from __future__ import annotations
+
+from gradcli.explain import nonfinite_rewrites as rewrites
+from gradcli.explain.nonfinite_elements import (
+    bad_index,
+    element,
+    first_zero,
+    is_nan,
+    operands_at,
+)
+from gradcli.explain.nonfinite_logarithms import in_logarithms
+from gradcli.explain.nonfinite_origins import Root, Trail
+from gradcli.explain.nonfinite_words import Words, at_element, listed, number
+from gradcli.explain.reason import Note, span_of
+from gradcli.ops.kinds import BILINEAR, LINEAR
+from gradcli.ops.values import shape_of
+from gradcli.tape.record import ANS, OP, VALUES
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    from gradcli.errors import Span
+    from gradcli.explain.nonfinite_elements import Index
+    from gradcli.lang.run import Binding, Run
+    from gradcli.source import Source
+    from gradcli.tape.record import Entry
+
+# Growing operations, whose infinity is an overflow and not a pole.
+PRODUCTS = frozenset((
+    "multiply", "add", "subtract", "square", "power", "divide", "reciprocal", "matmul", "sum",
+    "mean", "prod", "squared_difference", "lerp", "ldexp"))
+GROWING = PRODUCTS - {"power", "divide", "reciprocal"} | {
+    "exp", "exp2", "expm1", "sinh", "cosh", "softplus", "logaddexp", "erfi", "erfcx", "besseli",
+    "logcosh", "elu", "selu"}
+QUOTIENTS = ("divide", "reciprocal", "rsqrt")
+SCALE = "scale the operands, or add logarithms in place of a product"
+ADVICE = {"gamma": "work with its logarithm: lgamma"}
+LOGARITHM = "work with its logarithm: softplus, logsumexp, log_softmax"
+
+
+class Cause:
+    """A code, the operation (None: the value came so) and what to say of it."""
+
+    __slots__ = ("code", "entry", "rewrite", "span", "text")
+
+    def __init__(self, code: str, entry: Entry | None, text: str, rewrite: str | None,
+                 span: Span | None = None) -> None:
+        self.code = code
+        self.entry = entry
+        self.text = text
+        self.rewrite = rewrite
+        self.span = span_of(entry) if entry is not None else span
+
+    def note(self, *said: str) -> Note:
+        """As a note; `said` goes before the rewrite."""
+        text = "; ".join([self.text, *[s for s in said if s]])
+        return Note(self.code, f"{text}; {self.rewrite}" if self.rewrite else text, self.span)
+
+
+class About:
+    """What every explanation of one run needs.
+
+    last: id of the last value that the program itself made.
+    """
+
+    __slots__ = ("run", "trail", "words")
+
+    def __init__(self, run: Run, source: Source, last: int | None = None) -> None:
+        self.run = run
+        self.trail = Trail(run.record.history())
+        self.words = Words(source, last)
+
+    # --- values -------------------------------------------------------------------------------
+
+    def value(self, root: Root, is_bad_nan: bool) -> Cause:
+        """The cause of a value that is NaN (or infinite), from where it began."""
+        turned = root.turned if is_bad_nan else None
+        if root.entry is None:
+            return self.given(root) if turned is None else self._indeterminate(turned, root)
+        cause = self._made(root.entry, root.index)
+        if turned is None:
+            return cause
+        if cause.code == "nan-pole":
+            if turned[OP].name not in ("multiply", "xlogy", "matmul", "sum"):
+                return self._indeterminate(turned, root)
+            # The infinity made the NaN of a product, so it is what has to be mended.
+            return Cause(
+                "nan-indeterminate", root.entry, f"{self.spoiled(root.entry, root.index)}"
+                f" and 0 * inf in {self.words.where(turned)} is not a number",
+                write(rewrites.of_product(self.trail, self.words, root.entry)))
+        cause.text += f"; {self.words.where(turned)} makes NaN of it"
+        return cause
+
+    def _made(self, entry: Entry, index: Index) -> Cause:
+        """The cause where an operation made of finite operands what is not finite."""
+        values = [v for _, v, _ in operands_at(entry, index, every=True)]
+        kind = _class_of(entry, values, element(entry[ANS], index))
+        if kind in ("nan-pole", "nan-indeterminate"):
+            for k in (1,) if entry[OP].name == "divide" else range(len(values)):
+                small = self.trail.underflow(entry, k, index)
+                if small is not None:
+                    return self.underflow(small, self.spoiled(entry, index))
+        if kind == "nan-overflow":
+            return Cause(kind, entry, f"{self.told(entry, index)} is too large for a float",
+                         write(in_logarithms(self.trail, self.words, entry))
+                         or (SCALE if entry[OP].name in PRODUCTS else ADVICE.get(
+                             entry[OP].name, LOGARITHM)))
+        zero = entry[OP].name == "divide" and kind == "nan-indeterminate"
+        domain = ": 0/0 has no value" if zero else self.words.domain(entry)
+        return Cause(kind, entry, self.spoiled(entry, index) + domain,
+                     write(rewrites.inside(self.words, entry), "guard it: ")
+                     or "keep the operand away from it")
+
+    def underflow(self, small: Entry, then: str) -> Cause:
+        """A 0 that stands for a smaller number, and what happened with it."""
+        says = self.told(small, first_zero(small[ANS]) or ())
+        return Cause("nan-underflow", small,
+                     f"{says} is too small for a float and becomes 0; {then}",
+                     write(in_logarithms(self.trail, self.words, small))
+                     or (SCALE if small[OP].name in PRODUCTS else "work with its logarithm"))
+
+    def given(self, root: Root) -> Cause:
+        """A value that came so: an input, a variable, a constant."""
+        bad = f"is {number(root.value)}{at_element(root.index)}"
+        binding = self.binding(root.leaf)
+        if binding is not None:
+            return Cause("nan-spread", None, f"`{binding.name}` {bad} where it gets its value, and"
+                         " that spreads", f"give {binding.name} finite values", binding.span)
+        return Cause("nan-spread", root.user, f"a constant {bad}, and that spreads",
+                     "give it finite values")
+
+    def binding(self, id: int | None) -> Binding | None:
+        """The first name that got this value."""
+        return next((b for bindings in self.run.bindings.values() for b in bindings
+                     if id is not None and getattr(b.value, "id", None) == id), None)
+
+    def _indeterminate(self, turned: Entry, root: Root) -> Cause:
+        """Infinity met infinity, or 0, and made NaN."""
+        at = bad_index(turned[ANS])
+        values = [v for _, v, _ in operands_at(turned, at)]
+        came = f"the infinity comes from {self.words.where(root.entry)}" if root.entry else \
+            self.given(root).text.removesuffix(", and that spreads")
+        rewrite = rewrites.of_product(self.trail, self.words, root.entry) \
+            if root.entry is not None and turned[OP].name == "multiply" else None
+        return Cause(
+            "nan-indeterminate", turned, f"{self.words.name(turned)} of {listed(values)}"
+            f"{at_element(at)} is not a number; {came}",
+            write(rewrite) or "keep both operands finite")
+
+    # --- words --------------------------------------------------------------------------------
+
+    def told(self, entry: Entry, index: Index) -> str:
+        """The operation with its operands' values at an element."""
+        if self.words.late(entry):
+            return f"{self.words.name(entry)}{at_element(index)}"
+        if not entry[OP].elementwise:
+            return f"{self.words.name(entry)} of {listed(entry[VALUES])}"
+        values = [v for _, v, _ in operands_at(entry, index, every=True)]
+        return f"{self.words.name(entry)} of {listed(values)}{at_element(index)}"
+
+    def spoiled(self, entry: Entry, index: Index) -> str:
+        """The same, and that the element is not finite."""
+        nan = is_nan(element(entry[ANS], index))
+        return f"{self.told(entry, index)} is {'not a number' if nan else 'infinite'}"
+
+
+def _class_of(entry: Entry, values: Sequence[Any], value: Any) -> str:
+    """The class of what an operation makes of finite operands."""
+    name = entry[OP].name
+    if not entry[OP].elementwise:
+        if not all(v.size for v in entry[VALUES] if shape_of(v)):
+            return "nan-indeterminate"
+        return "nan-domain" if is_nan(value) and entry[OP].kind not in (LINEAR, BILINEAR) else \
+            "nan-overflow"
+    if is_nan(value):
+        return "nan-indeterminate" if name == "divide" and values[-1] == 0 else "nan-domain"
+    if name in GROWING:
+        return "nan-overflow"
+    if name in QUOTIENTS:
+        return "nan-pole" if values[-1] == 0 else "nan-overflow"
+    if name == "power":
+        return "nan-pole" if values[0] == 0 else "nan-overflow"
+    # Poles are at 0, 1, -1 and 2 (erfcinv), and at the negative whole numbers.
+    pole = any(v == round(v) and v <= 2 for v in values if type(v) in (int, float))
+    return "nan-pole" if pole else "nan-overflow"
+
+
+def write(text: str | None, lead: str = "write ") -> str | None:
+    """The advice to write something; None if nothing is known."""
+    return None if text is None else f"{lead}`{text}`"

@@ -1,0 +1,149 @@
+"""The same formula in logarithms, where a number on the way is too large or small for a float."""
+
+from __future__ import annotations
+
+import math
+
+from gradcli.explain.nonfinite_elements import has_inf
+from gradcli.explain.nonfinite_rewrites import square_of
+from gradcli.explain.nonfinite_words import minus, tight
+from gradcli.ops.values import shape_of
+from gradcli.tape.record import ANS, ATTRIBUTES, IDS, OP, OUT, PLACE, VALUES
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from gradcli.explain.nonfinite_origins import Trail
+    from gradcli.explain.nonfinite_words import Words
+    from gradcli.tape.record import Entry
+
+
+def in_logarithms(trail: Trail, words: Words, entry: Entry) -> str | None:
+    """The same formula without the number that is too large or too small for a float."""
+    name, parts = entry[OP].name, words.operands(entry)
+    text = words.of(entry) or ""
+    if text.startswith("softmax(") and _leads_to(trail, entry, "log"):
+        return f"log_{text}"
+    if not parts:
+        return None
+    argument = parts[0]
+    if name == "power" and type(entry[VALUES][0]) is float and entry[VALUES][0] == math.e:
+        name, argument = "exp", parts[1]
+    for user in trail.users(entry[OUT]):
+        found = _of_exp(trail, words, entry, argument, user) if name == "exp" else \
+            _of_other(trail, words, entry, parts, user)
+        if found is not None:
+            return found
+    return None
+
+
+def _of_exp(trail: Trail, words: Words, entry: Entry, a: str, user: Entry) -> str | None:
+    name = user[OP].name
+    if name in ("log1p", "log", "sqrt"):
+        return {"log1p": f"softplus({a})", "log": a, "sqrt": f"exp({tight(a)}/2)"}[name]
+    if name == "sum":
+        return _of_sum(trail, entry, a, user)
+    if name == "add":
+        return _of_one_and(trail, entry, a, user)
+    return _of_product(trail, words, entry, a, user) if name in ("divide", "multiply") else None
+
+
+def _of_sum(trail: Trail, entry: Entry, a: str, total: Entry) -> str | None:
+    """log(sum(exp(a))), exp(a)/sum(exp(a)) and the logarithm of that."""
+    axes = total[ATTRIBUTES].get("axis")
+    rank = len(shape_of(entry[ANS]))
+    along = "" if axes is None or rank == 1 or len(set(axes)) == rank else \
+        f", axis={list(axes) if len(axes) > 1 else axes[0]}"
+    for last in trail.users(total[OUT]):
+        if last[OP].name == "log":
+            return f"logsumexp({a}{along})"
+        if last[OP].name == "divide" and last[IDS][1] == total[OUT] and rank == 1 and _same(
+                trail, last[IDS][0], entry):
+            logs = any(user[OP].name == "log" for user in trail.users(last[OUT]))
+            return f"log_softmax({a})" if logs else f"softmax({a})"
+    return None
+
+
+def _of_one_and(trail: Trail, entry: Entry, a: str, total: Entry) -> str | None:
+    """log(1 + exp(a)), 1/(1 + exp(a)) and exp(a)/(1 + exp(a))."""
+    if not any(i is None and not shape_of(v) and v == 1
+               for i, v in zip(total[IDS], total[VALUES], strict=True)):
+        return None
+    for last in trail.users(total[OUT]):
+        if last[OP].name == "log":
+            return f"softplus({a})"
+        if last[OP].name == "divide" and last[IDS][1] == total[OUT]:
+            if _same(trail, last[IDS][0], entry):
+                return f"sigmoid({a})"
+            if last[IDS][0] is None and last[VALUES][0] == 1:
+                return f"sigmoid({minus(a)})"
+    return None
+
+
+def _of_product(trail: Trail, words: Words, entry: Entry, a: str, user: Entry) -> str | None:
+    """exp(a)/exp(b), exp(a)*exp(b), 1/exp(a), and what _of_sum and _of_one_and know."""
+    name, k = user[OP].name, user[IDS].index(entry[OUT])
+    other = trail.by_out.get(user[IDS][1 - k] or 0)
+    if other is None:
+        one = name == "divide" and k == 1 and user[IDS][0] is None and user[VALUES][0] == 1
+        # What is too large itself stays so.
+        return f"exp({minus(a)})" if one and has_inf(entry[ANS]) else None
+    if name == "divide" and k == 0 and any(_same(trail, i, entry) for i in other[IDS]):
+        if other[OP].name == "sum":
+            return _of_sum(trail, entry, a, other)
+        if other[OP].name == "add":
+            return _of_one_and(trail, entry, a, other)
+    written = words.operands(other) if other[OP].name == "exp" else None
+    if not written:
+        return None
+    first, second = (a, written[0]) if k == 0 else (written[0], a)
+    if name == "divide":
+        return f"exp({first} - {second if tight(second) == second else f'({second})'})"
+    plus = f"- {second[1:].strip()}" if second.startswith("-") else f"+ {second}"
+    return f"exp({first} {plus})"
+
+
+def _same(trail: Trail, id: int | None, entry: Entry) -> bool:
+    """Whether a value is that of `entry`, or of the same operation written once more."""
+    other = trail.by_out.get(id) if id is not None else None
+    return other is not None and (other[OUT] == entry[OUT] or (
+        other[OP] is entry[OP] and other[IDS] == entry[IDS]))
+
+
+def _of_other(trail: Trail, words: Words, entry: Entry, parts: list[str], user: Entry
+              ) -> str | None:
+    name, then = entry[OP].name, user[OP].name
+    if then == "log" and name in ("cosh", "sigmoid", "ndtr"):
+        return {"cosh": "logcosh({})", "sigmoid": "log_sigmoid({})", "ndtr": "log_ndtr({})"}[
+            name].format(parts[0])
+    if then == "log" and name in ("multiply", "divide") and len(parts) == 2:
+        return f"log({parts[0]}) {'+' if name == 'multiply' else '-'} log({parts[1]})"
+    if then == "divide" and name in ("sinh", "cosh"):
+        above = trail.by_out.get(user[IDS][0] or 0)
+        below = trail.by_out.get(user[IDS][1] or 0)
+        if above is not None and below is not None and above[IDS] == below[IDS] and (
+                above[OP].name, below[OP].name) == ("sinh", "cosh"):
+            return f"tanh({parts[0]})"
+    if then == "sqrt" and name in ("multiply", "power", "square"):
+        squared = square_of(trail, words, entry[OUT])
+        return f"abs({squared})" if squared is not None else None
+    if then == "add":
+        sides = ["1" if i is None and not shape_of(v) and v == 1 else square_of(trail, words, i)
+                 for i, v in zip(user[IDS], user[VALUES], strict=True)]
+        if None not in sides and any(u[OP].name == "sqrt" for u in trail.users(user[OUT])):
+            return f"hypot({sides[0]}, {sides[1]})"
+    return None
+
+
+def _leads_to(trail: Trail, entry: Entry, name: str) -> bool:
+    """Whether what is written in the same place goes on to the operation `name`."""
+    pending, seen = [entry], {entry[OUT]}
+    while pending:
+        one = pending.pop()
+        for user in trail.users(one[OUT]):
+            if user[OP].name == name and user[PLACE] != entry[PLACE]:
+                return True
+            if user[OUT] not in seen and (
+                    user[PLACE] == entry[PLACE] or user[OP].kind == "linear"):
+                seen.add(user[OUT])
+                pending.append(user)
+    return False

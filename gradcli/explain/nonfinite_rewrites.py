@@ -1,0 +1,157 @@
+"""What to write instead, so that no NaN and no infinity comes of it, in the words of the program.
+
+Each function gives the text of one expression, or None where it knows none. The operands are taken
+from the program's text; the pattern (a log of 1 plus an exp) from the record, so that it is found
+on several lines and in functions too.
+"""
+
+from __future__ import annotations
+
+from gradcli.explain.nonfinite_words import SIGNS, tight
+from gradcli.ops.values import shape_of
+from gradcli.tape.record import IDS, OP, OUT, PLACE, VALUES
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from gradcli.explain.nonfinite_origins import Trail
+    from gradcli.explain.nonfinite_words import Words
+    from gradcli.tape.record import Entry
+
+# Operand by operation, kept inside of the domain and away from its edge.
+INSIDE = {
+    **dict.fromkeys(("sqrt", "log", "log2", "log10", "rsqrt", "lgamma"), "maximum({}, 1e-12)"),
+    **dict.fromkeys(("asin", "acos", "atanh", "erfinv"), "clip({}, -1 + 1e-12, 1 - 1e-12)"),
+    **dict.fromkeys(("logit", "ndtri", "erfcinv"), "clip({}, 1e-12, 1 - 1e-12)"),
+    "log1p": "maximum({}, -1 + 1e-12)", "acosh": "maximum({}, 1 + 1e-12)",
+}
+# Operand by operation a little off the edge, where the slope is finite.
+OFF_EDGE = {
+    **dict.fromkeys(("sqrt", "cbrt", "acosh"), "{} + 1e-12"),
+    **dict.fromkeys(("asin", "acos"), "(1 - 1e-12)*{}"),
+}
+# A harmless operand for the branch that is not used, where 1 is none.
+HARMLESS = {"asin": "0", "acos": "0", "atanh": "0", "tan": "0", "acosh": "2", "logit": "0.5",
+            "ndtri": "0.5", "erfinv": "0", "erfcinv": "1"}
+
+
+def inside(words: Words, entry: Entry) -> str | None:
+    """The operation with its operand kept inside of its domain."""
+    name, parts = entry[OP].name, words.operands(entry)
+    if not parts:
+        return None
+    if name == "divide" and len(parts) == 2:
+        return f"divide_no_nan({parts[0]}, {parts[1]})"
+    if name == "reciprocal":
+        return f"reciprocal_no_nan({parts[0]})"
+    if name == "power" and len(parts) == 2:
+        return f"maximum({parts[0]}, 1e-12)^{tight(parts[1])}"
+    if name in INSIDE:
+        return _call(words, entry, INSIDE[name].format(parts[0]))
+    return None
+
+
+def off_edge(trail: Trail, words: Words, entry: Entry) -> str | None:
+    """The operation with its operand a little off the edge."""
+    name, parts = entry[OP].name, words.operands(entry)
+    if not parts:
+        return None
+    if name == "sqrt":
+        squared = square_of(trail, words, entry[IDS][0])
+        if squared is not None:
+            return f"abs({squared})"
+    if name == "power" and len(parts) == 2:
+        return f"({parts[0]} + 1e-12)^{tight(parts[1])}"
+    if name == "hypot" and len(parts) == 2:
+        return f"sqrt({tight(parts[0])}^2 + {tight(parts[1])}^2 + 1e-24)"
+    if name in OFF_EDGE:
+        inner = tight(parts[0]) if "*" in OFF_EDGE[name] else parts[0]
+        return _call(words, entry, OFF_EDGE[name].format(inner))
+    return None
+
+
+def _call(words: Words, entry: Entry, argument: str) -> str:
+    text = words.of(entry) or ""
+    head = "sqrt" if text.startswith("√") else text.partition("(")[0].strip()
+    return f"{head}({argument})"
+
+
+def square_of(trail: Trail, words: Words, id: int | None) -> str | None:
+    """What a value is the square of."""
+    entry = trail.by_out.get(id) if id is not None else None
+    if entry is None:
+        return None
+    name, parts = entry[OP].name, words.operands(entry)
+    same = name == "multiply" and entry[IDS][0] == entry[IDS][1]
+    two = name == "power" and not shape_of(entry[VALUES][1]) and entry[VALUES][1] == 2
+    return parts[0] if parts and (same or two or name == "square") else None
+
+
+def dead_branch(words: Words, entry: Entry, k: int, by: Entry) -> str | None:
+    """The selection with a harmless operand in the branch that is not used: `where` twice."""
+    parts, chosen = words.operands(entry), words.operands(by)
+    if by[OP].name != "where" or not parts or not chosen or len(chosen) != 3:
+        return inside(words, entry)
+    place, outer = entry[PLACE], by[PLACE]
+    if not (outer[2] <= place[2] and place[3] <= outer[3]):
+        return inside(words, entry)  # the names of the condition may mean something else there
+    name = entry[OP].name
+    if name == "divide":
+        k = 1
+    if k >= len(parts):
+        return None
+    whole = words.of(by) or ""
+    # Which of the two branches it stands in.
+    at = 2 if place[2] - outer[2] >= whole.rfind(chosen[2]) else 1
+    harmless = HARMLESS.get(name, "1")
+    pair = (parts[k], harmless) if at == 1 else (harmless, parts[k])
+    safe = f"where({chosen[0]}, {pair[0]}, {pair[1]})"
+    old = words.of(entry) or ""
+    sign = SIGNS.get(name)
+    new = f"{tight(parts[0])}/{safe}" if name == "divide" else \
+        f"{safe}^{tight(parts[1])}" if sign and place[0] == 0 and k == 0 and name == "power" else \
+        f"{old.partition('(')[0]}({', '.join([*parts[:k], safe, *parts[k + 1:]])})" \
+        if place[0] == 4 else None
+    if new is None:
+        return None
+    start = place[2] - outer[2]
+    return whole[:start] + new + whole[start + len(old):]
+
+
+def of_product(trail: Trail, words: Words, entry: Entry) -> str | None:
+    """What to write for a product of 0 and something whose slope or value is infinite."""
+    name, parts = entry[OP].name, words.operands(entry)
+    if not parts:
+        return None
+    for user in trail.users(entry[OUT]):
+        both = words.operands(user)
+        if user[OP].name == "multiply" and both and len(both) == 2:
+            k = user[IDS].index(entry[OUT])
+            other, other_id = both[1 - k], user[IDS][1 - k]
+            if name in ("log", "log1p"):
+                return f"{'xlogy' if name == 'log' else 'xlog1py'}({other}, {parts[0]})"
+            if name == "power" and other_id == entry[IDS][0]:
+                return _power(parts[0], parts[1], "{} + 1", lambda p: p + 1)
+            if name == "sqrt" and other_id == entry[IDS][0]:
+                return f"{tight(parts[0])}^1.5"
+            if name == "sqrt" and user[IDS][0] == user[IDS][1]:
+                return parts[0]
+        two = user[OP].name == "power" and not shape_of(user[VALUES][1]) and user[VALUES][1] == 2
+        if two or user[OP].name == "square":
+            if name == "sqrt":
+                return parts[0]
+            if name == "norm2":
+                return f"sum({tight(parts[0])}^2)"
+            if name == "power":
+                return _power(parts[0], parts[1], "2*{}", lambda p: 2*p)
+    return inside(words, entry)
+
+
+def _power(base: str, exponent: str, text: str, change: Callable[[float], float]) -> str:
+    """The base to a changed exponent, which is worked out if it is a number."""
+    try:
+        new = f"{change(float(exponent)):.15g}"
+    except ValueError:
+        new = f"({text.format(tight(exponent))})"
+    return base if new == "1" else f"{tight(base)}^{tight(new)}"

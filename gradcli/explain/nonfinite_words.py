@@ -1,0 +1,166 @@
+"""The words of an explanation of NaN and infinity: how operations and numbers are written."""
+
+from __future__ import annotations
+
+from gradcli.explain.naming import called, element, written
+from gradcli.lang import code as c
+from gradcli.ops import lookup
+from gradcli.ops.values import shape_of
+from gradcli.tape.record import OP, OUT, PLACE
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    from gradcli.explain.nonfinite_elements import Index
+    from gradcli.source import Source
+    from gradcli.tape.record import Entry
+
+# What stands in the text of a binary operation.
+SIGNS = {"divide": ("/", "÷"), "multiply": ("*", "·", "×"), "power": ("^", "**")}
+
+
+class Words:
+    """The program's text, for the words of an operation.
+
+    last: id of the last value that the program itself made; later ones are of derivatives, whose
+    operands stand nowhere.
+    """
+
+    __slots__ = ("last", "source")
+
+    def __init__(self, source: Source, last: int | None = None) -> None:
+        self.source = source
+        self.last = last
+
+    def of(self, entry: Entry) -> str | None:
+        """How an operation is written; None where it stands nowhere, or on several lines."""
+        place = entry[PLACE]
+        if place is None or self.late(entry):
+            return None
+        text = self.source.text[place[2]:place[3]]
+        return None if "\n" in text else text
+
+    def name(self, entry: Entry) -> str:
+        """What an operation is called, in backquotes."""
+        place = entry[PLACE]
+        if self.late(entry):
+            return f"the slope of `{written(entry, self.source) or entry[OP].name}`"
+        return f"`{entry[OP].name}`" if place is not None and place[0] == c.BINARY else \
+            f"`{called(entry, self.source)}`"
+
+    def late(self, entry: Entry) -> bool:
+        """Whether it belongs to a derivative, and not to the program."""
+        return self.last is not None and entry[OUT] > self.last
+
+    def where(self, entry: Entry) -> str:
+        """An operation that is not the place of the note, with its own place."""
+        place = entry[PLACE]
+        if place is None:
+            return self.name(entry)
+        line, column = self.source.position(place[2])
+        return f"{self.name(entry)} (line {line}, column {column})"
+
+    def operands(self, entry: Entry) -> list[str] | None:
+        """How its operands are written; None if the operation is a part of what is written."""
+        text, name = self.of(entry), entry[OP].name
+        if text is None:
+            return None
+        if entry[PLACE][0] == c.BINARY and name in SIGNS:
+            return _split(text, SIGNS[name], first=name == "power")
+        if entry[PLACE][0] == c.CALL:
+            if text.startswith("√"):
+                return [text[1:].strip()] if name == "sqrt" else None
+            head, bracket, rest = text.partition("(")
+            if bracket and rest.endswith(")") and _names(head.strip(), name):
+                return [part for part in _arguments(rest[:-1]) if "=" not in part.replace("==", "")]
+        return None
+
+    def domain(self, entry: Entry) -> str:
+        """Where the operation has a value, in the operands' own words."""
+        op = entry[OP]
+        if not op.domain:
+            return ""
+        parts = self.operands(entry) or [""]
+        if op.name == "divide" or len(op.parameters) == 1:
+            mine, text = op.parameters[-1], parts[-1]
+            if any(letter.isalpha() for letter in text):
+                told = [text if word == mine else word for word in op.domain.split(" ")]
+                return f" (domain: {' '.join(told)})"
+        return f" (domain of {op.name}({', '.join(op.parameters)}): {op.domain})"
+
+
+def _names(word: str, name: str) -> bool:
+    op = lookup(word)
+    return op is not None and op.name == {"norm2": "norm"}.get(name, name)
+
+
+def _split(text: str, signs: tuple[str, ...], first: bool) -> list[str] | None:
+    """Both sides of the sign that stands outside of all brackets."""
+    depth, cuts, k = 0, [], 0
+    while k < len(text):
+        depth += (text[k] in "([{") - (text[k] in ")]}")
+        sign = "**" if text.startswith("**", k) else text[k]
+        if depth == 0 and sign in signs:
+            cuts.append((k, k + len(sign)))
+        k += len(sign)
+    if not cuts:
+        return None
+    start, end = cuts[0 if first else -1]
+    return [_bare(text[:start].strip()), _bare(text[end:].strip())]
+
+
+def _bare(text: str) -> str:
+    """Without brackets around the whole."""
+    return text[1:-1].strip() if text.startswith("(") and tight(text) == text else text
+
+
+def _arguments(text: str) -> list[str]:
+    depth, parts, start = 0, [], 0
+    for k, letter in enumerate(text):
+        depth += (letter in "([{") - (letter in ")]}")
+        if letter == "," and depth == 0:
+            parts.append(text[start:k].strip())
+            start = k + 1
+    return [*parts, text[start:].strip()]
+
+
+def tight(text: str) -> str:
+    """Fit to be a factor or a base."""
+    if text.replace("_", "").replace(".", "").isalnum():
+        return text
+    if text.endswith((")", "]")) and (text[0] in "([" or text[0].isalpha()):
+        depth = 0
+        for k, letter in enumerate(text):
+            depth += (letter in "([") - (letter in ")]")
+            # A bracket that closes before the end, or a sign outside of all.
+            if depth == 0 and k < len(text) - 1 and not (letter.isalnum() or letter == "_"):
+                return f"({text})"
+        return text
+    return f"({text})"
+
+
+def minus(text: str) -> str:
+    """The negative of an expression."""
+    bare = text[1:].strip()
+    return bare if text.startswith("-") and tight(bare) == bare else f"-{tight(text)}"
+
+
+def at_element(index: Index) -> str:
+    """" at element [1]"; nothing for a scalar's."""
+    return f" at {element(index)}" if index else ""
+
+
+def listed(values: Sequence[Any]) -> str:
+    """The operands' values."""
+    return " and ".join(map(number, values)) or "its operands"
+
+
+def number(value: Any) -> str:
+    """A value, of an array only the shape."""
+    if type(value) is float:
+        return "NaN" if value != value else f"{value + 0.0:.6g}"
+    if shape_of(value):
+        return f"an array of shape [{', '.join(str(n) for n in shape_of(value))}]"
+    return str(value)

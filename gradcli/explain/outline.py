@@ -1,0 +1,166 @@
+"""The lines of a program's text: which belongs to which block, so that one can be moved."""
+
+from __future__ import annotations
+
+from gradcli.lang.lexer import (
+    COLON,
+    DEDENT,
+    DEF,
+    ELIF,
+    ELSE,
+    END,
+    ERROR,
+    FOR,
+    FORWARD,
+    IF,
+    INDENT,
+    NEWLINE,
+    RESUME,
+    SEMICOLON,
+    STOP_RECORDING,
+    TAPE,
+    WHILE,
+    lex,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from gradcli.errors import Span
+
+    Edit = tuple[int, int, str]
+
+HEADS = frozenset((TAPE, FORWARD, STOP_RECORDING, RESUME, IF, ELIF, ELSE, FOR, WHILE, DEF))
+
+
+class Line:
+    """A statement with all the lines that its brackets span; of a block its head.
+
+    start, end: offsets of the whole lines, the line end included. first, last: offsets of the
+    statement, without indentation, comment and line end. parent: the head of the block it is in.
+    alone: no other statement stands in it.
+    """
+
+    __slots__ = ("alone", "end", "first", "indent", "is_head", "last", "parent", "start")
+
+    def __init__(self, start: int, end: int, first: int, last: int, indent: str,
+                 parent: Line | None, is_head: bool, alone: bool) -> None:
+        self.start = start
+        self.end = end
+        self.first = first
+        self.last = last
+        self.indent = indent
+        self.parent = parent
+        self.is_head = is_head
+        self.alone = alone
+
+
+class Outline:
+    """The statements of a text, in order."""
+
+    __slots__ = ("lines", "text")
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.lines: list[Line] = []
+        heads: list[Line] = []
+        kinds, starts, ends = lex(text)
+        first = -1
+        plain, head = True, False
+        last: int = ERROR
+        for k, kind in enumerate(kinds):
+            if kind == INDENT:
+                heads.append(self.lines[-1])
+                self.lines[-1].is_head = True
+            elif kind == DEDENT:
+                if heads:
+                    heads.pop()
+            elif kind in (NEWLINE, END):
+                if first >= 0:
+                    self._add(first, ends[k - 1], heads, plain)
+                first, plain, head = -1, True, False
+            else:
+                if first < 0:
+                    first, head = starts[k], kind in HEADS
+                plain = plain and kind != SEMICOLON and not (head and last == COLON)
+                last = kind
+
+    def _add(self, first: int, last: int, heads: list[Line], alone: bool) -> None:
+        start = max(self.text.rfind("\n", 0, first), self.text.rfind("\r", 0, first)) + 1
+        end = self.text.find("\n", last)
+        end = len(self.text) if end < 0 else end + 1
+        self.lines.append(Line(start, end, first, last, self.text[start:first],
+                               heads[-1] if heads else None, False, alone))
+
+    def at(self, offset: int) -> Line | None:
+        """The statement around an offset."""
+        return next((line for line in self.lines if line.start <= offset < line.end), None)
+
+    def inside(self, head: Line) -> list[Line]:
+        """All statements in a block, in blocks of it too."""
+        found = []
+        for line in self.lines:
+            up = line.parent
+            while up is not None and up is not head:
+                up = up.parent
+            if up is head:
+                found.append(line)
+        return found
+
+    def whole(self, line: Line) -> Span:
+        """The lines of a statement, its block included."""
+        inner = self.inside(line)
+        return line.start, (inner[-1].end if inner else line.end)
+
+    def insertion(self, text: str, before: Line) -> Edit:
+        """A new line before a statement, as far to the right."""
+        return before.start, before.start, f"{before.indent}{text}{self.ending}"
+
+    def behind(self, text: str, line: Line) -> Edit:
+        """A new line after a statement and its block, as far to the right."""
+        end = self.whole(line)[1]
+        lead = "" if self.text[end - 1:end] in ("\n", "\r") else self.ending
+        return end, end, f"{lead}{line.indent}{text}{self.ending}"
+
+    def appended_lines(self, text: str, head: Line) -> Edit:
+        """Whole lines put at the end of a block."""
+        end = self.whole(head)[1]
+        lead = "" if self.text[end - 1:end] in ("\n", "\r") else self.ending
+        return end, end, lead + text
+
+    def semicolons(self, line: Line) -> list[int]:
+        """Where the statements of a line are parted."""
+        kinds, starts, _ = lex(self.text[line.first:line.last])
+        return [line.first + at for kind, at in zip(kinds, starts, strict=True)
+                if kind == SEMICOLON]
+
+    def shifted(self, lines: Sequence[Line], indent: str) -> str:
+        """Statements with their blocks as they read when they begin at another indentation."""
+        out = []
+        for line in lines:
+            start, end = self.whole(line)
+            for row in self.text[start:end].splitlines(keepends=True):
+                kept = row[len(line.indent):] if row.startswith(line.indent) else row.lstrip(" \t")
+                out.append(indent + kept if row.strip() else row)
+            if not out[-1].endswith(("\n", "\r")):
+                out[-1] += self.ending
+        return "".join(out)
+
+    @property
+    def ending(self) -> str:
+        """How its lines end."""
+        return "\r\n" if "\r\n" in self.text else "\n"
+
+
+def applied(text: str, edits: list[Edit]) -> str | None:
+    """The text with all changes, identical ones once; None where two of them meet."""
+    end = len(text)
+    out = text
+    ordered = sorted(dict.fromkeys(edits), key=lambda edit: (edit[0], edit[1]))
+    for start, stop, new in reversed(ordered):
+        if stop > end:
+            return None
+        out = out[:start] + new + out[stop:]
+        end = start
+    return out

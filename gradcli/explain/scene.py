@@ -1,0 +1,323 @@
+"""What an explanation looks at: everything that ran, and who asked for what.
+
+A `Scene` is the same for a file and for Python code: entries (see `gradcli.tape.record`) in order,
+and beside them *hops*, ways a value took that no record knows: into a variable's state, out of a
+custom function. A hop is an entry too, whose operation lets no derivative pass; so one walk over
+the entries sees every way there is. Spans are what the scene's maker calls a place: offsets in the
+text of a file.
+"""
+
+from __future__ import annotations
+
+from copy import copy
+
+from gradcli.ops.values import is_float
+from gradcli.tape.record import ANS, IDS, OP, OUT, PLACE, VALUES
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+    from typing import Any
+
+    from gradcli.errors import Span
+    from gradcli.tape.record import Entry
+
+
+class Hop:
+    """The operation of a way that no record knows. code: the cause that it is; name: of what it
+    went through; how: as in `State`.
+    """
+
+    __slots__ = ("code", "how", "name")
+    kind = "hop"
+    smooth = False
+    elementwise = False
+    kink = None
+    substitute = ""
+
+    def __init__(self, code: str, name: str, how: str = "") -> None:
+        self.code = code
+        self.name = name
+        self.how = how
+
+    def edge(self, k: int) -> bool:
+        """No derivative passes."""
+        return False
+
+    def role(self, k: int) -> str:
+        """What passes is the value."""
+        return "data"
+
+
+def hop(code: str, name: str, source: int, made: int, span: Span | None, how: str = "") -> Entry:
+    """A way from one value to another that no record knows, as an entry."""
+    place = None if span is None else (0, None, *span)
+    op: Any = Hop(code, name, how)
+    return op, made, (source,), (), 0.0, {}, place, ()
+
+
+class Naming:
+    """A value got a name, in the order of time; span: where. kind: as in `Binding`. spans: of the
+    parts of a declaration.
+    """
+
+    __slots__ = ("id", "kind", "name", "span", "spans")
+
+    def __init__(self, name: str, id: int, span: Span | None, kind: str,
+                 spans: Mapping[str, Any] | None = None) -> None:
+        self.spans = dict(spans or {})
+        self.name = name
+        self.id = id
+        self.span = span
+        self.kind = kind
+
+
+class Unrun:
+    """Code that did not run. what: "branch" (a condition said no), "loop" (zero turns), "end"
+    (behind a return or break) or "turn" (what a condition let run).
+
+    span: the condition, the head of the loop, or the code. condition: id of what decided. unread:
+    ids of what it would have read. binds: the names that it or its alternative binds; None: it
+    decides over a value itself. skipped: where it stands. holds: what the condition was, if known.
+    """
+
+    __slots__ = ("binds", "condition", "holds", "skipped", "span", "unread", "what")
+
+    def __init__(self, what: str, span: Any, condition: int | None, unread: set[int],
+                 binds: frozenset[str] | None = None, skipped: Any = None,
+                 holds: bool | None = None) -> None:
+        self.holds = holds
+        self.what = what
+        self.span = span
+        self.condition = condition
+        self.unread = unread
+        self.binds = binds
+        self.skipped = skipped
+
+
+class Picked:
+    """One of several values was chosen, as Python's max does. by: id of what decided."""
+
+    __slots__ = ("by", "chosen", "rejected", "span")
+
+    def __init__(self, span: Any, chosen: set[int], rejected: set[int], by: int | None) -> None:
+        self.span = span
+        self.chosen = chosen
+        self.rejected = rejected
+        self.by = by
+
+
+class Window:
+    """What a tape or accumulator saw of it all.
+
+    name, span: of its head. watched: ids. late: id to when it was watched, if it had been used
+    before. watches: id to the place of the watch. automatic: it watches variables by itself;
+    option: the place where that is said. forgotten: id to the place of the reset that forgot the
+    watch. again: where it was entered after its one answer. forward: an accumulator's. phases: see
+    `state`.
+    """
+
+    __slots__ = ("again", "automatic", "forgotten", "forward", "late", "name", "option", "phases",
+                 "span", "watched", "watches")
+
+    def __init__(self, name: str, span: Span | None, phases: Sequence[tuple[int, str, Any]],
+                 watched: set[int], *, late: Mapping[int, int] | None = None,
+                 watches: Mapping[int, Any] | None = None, automatic: bool = True,
+                 option: Span | None = None, forgotten: Mapping[int, Any] | None = None,
+                 forward: bool = False, again: Any = None) -> None:
+        self.again = again
+        self.name = name
+        self.span = span
+        self.phases = phases
+        self.watched = watched
+        self.late = dict(late or {})
+        self.watches = dict(watches or {})
+        self.automatic = automatic
+        self.option = option
+        self.forgotten = dict(forgotten or {})
+        self.forward = forward
+
+    def state(self, time: int) -> tuple[str, Any] | None:
+        """None if it was recording at a time, else the code of the cause and the place.
+
+        phases: (from when on, code or "" for recording, place), in order.
+        """
+        found: tuple[str, Any] = ("path-outside-tape", None)
+        for start, code, place in self.phases:
+            if start > time:
+                break
+            found = code, place
+        return found if found[0] else None
+
+
+class Scene:
+    """Everything that ran.
+
+    entries: by `out`, hops among them. namings: in order of time. questions: (first id, last id,
+    place) of each gradient that was asked for, so that its own operations can be told from others.
+    derived: id of a derivative to those of its target and its source. unrun, picked: see there.
+    hiding: (name, place, what) of parameters and counters of loops that hide a name. calls: (id
+    from before, place) of each call of a function of the file; functions: where these stand.
+    written: how an operation reads; line: what all places in one statement have in common.
+    """
+
+    __slots__ = ("_makers", "calls", "derived", "entries", "functions", "hiding", "line",
+                 "namings", "picked", "questions", "unrun", "written")
+
+    def __init__(self, entries: Iterable[Entry], namings: Sequence[Naming] = (),
+                 questions: Sequence[tuple[int, int, Any]] = (),
+                 derived: Mapping[int, tuple[int, int]] | None = None,
+                 unrun: Sequence[Unrun] = (), picked: Sequence[Picked] = (),
+                 hiding: Sequence[tuple[str, Any, str]] = (),
+                 calls: Sequence[tuple[int, Any]] = (), functions: Sequence[Any] = (),
+                 written: Callable[[Entry], str] = lambda entry: entry[OP].name,
+                 line: Callable[[Any], Any] = lambda place: place) -> None:
+        self.written = written
+        self.line = line
+        self.calls = calls
+        self.functions = functions
+        self.unrun = unrun
+        self.picked = picked
+        self.hiding = hiding
+        self.entries = sorted(entries, key=lambda entry: entry[OUT])
+        self.namings = namings
+        self.questions = questions
+        self.derived = dict(derived or {})
+        self._makers: dict[int, Entry] = {}
+        for entry in self.entries:
+            if not isinstance(entry[OP], Hop) or entry[OUT] not in self._makers:
+                self._makers[entry[OUT]] = entry
+
+    def maker(self, id: int | None) -> Entry | None:
+        """The entry that made a value."""
+        return None if id is None else self._makers.get(id)
+
+    def name(self, id: int | None) -> str | None:
+        """The first name that a value got."""
+        return next((n.name for n in self.namings if n.id == id), None)
+
+    def naming(self, ids: set[int]) -> Naming | None:
+        """The first naming of one of these values."""
+        return next((n for n in self.namings if n.id in ids), None)
+
+    def scope(self, place: Span | None) -> Span | None:
+        """The innermost function around a place."""
+        around = [f for f in self.functions if place is not None and _within(place, f)]
+        return min(around, key=lambda f: f[1] - f[0], default=None)
+
+    def asked(self, id: int) -> Any:
+        """The question during which a value was made: where it stands."""
+        around = [q for q in self.questions if q[0] <= id <= q[1]]
+        return min(around, key=lambda q: q[1] - q[0])[2] if around else None
+
+    def caller(self, id: int, span: Span, near: Span | None) -> Span | None:
+        """The call during which a value was made, if it was made in a function that `near` does not
+        stand in: where that call stands, outside of all such functions.
+        """
+        around = [f for f in self.functions if near is None or not _within(near, f)]
+
+        def inside(place: Span) -> bool:
+            return any(_within(place, function) for function in around)
+
+        if not inside(span):
+            return None
+        return next((place for first, place in reversed(self.calls)
+                     if first <= id and not inside(place)), None)
+
+    def above(self, ids: Iterable[int], *, without: str = "", past: Container[int] = ()
+              ) -> set[int]:
+        """All values that went into these, these included; without: hops of this code apart; past:
+        not by way of these values.
+        """
+        found = set(ids)
+        for entry in reversed(self.entries):
+            if entry[OUT] in found and entry[OUT] not in past and (
+                    not without or getattr(entry[OP], "code", "") != without):
+                found.update([i for i in entry[IDS] if i is not None])
+        return found
+
+    def extended(self, entries: Iterable[Entry]) -> Scene:
+        """The same with more entries."""
+        more = copy(self)
+        more.entries = sorted([*self.entries, *entries], key=lambda entry: entry[OUT])
+        return more
+
+    def below(self, ids: Iterable[int]) -> set[int]:
+        """All values that these went into, these included."""
+        found = set(ids)
+        untouched = found.isdisjoint
+        for entry in self.entries:
+            if not untouched(entry[IDS]):
+                found.add(entry[OUT])
+        return found
+
+    def is_real(self, entry: Entry, k: int) -> bool:
+        """Whether an operand is a floating point value; what nobody knows is taken for one."""
+        maker = self.maker(entry[IDS][k])
+        if maker is not None:
+            return is_float(maker[ANS])
+        return is_float(entry[VALUES][k]) if k < len(entry[VALUES]) else True
+
+
+def _within(place: Span, around: Span) -> bool:
+    return around[0] <= place[0] and place[1] <= around[1]
+
+
+class Subject:
+    """One gradient that is None: of `targets` with respect to `own`.
+
+    source, target: their names. own: the ids of the source (of a variable, all its states). kind:
+    as in `Binding`. value: of the source. targets: ids and values. window: the tape or accumulator
+    that was asked; None: one that saw everything. unwatched: that one, told to watch only what is
+    trainable or watched by name, does not. source_span, target_span: where they are named. spans:
+    of the parts of the source's declaration. others: the tapes that were not asked. asked_at: the
+    place of the question. inside_out: place of the question to an outer accumulator that should
+    have been asked after this one. empty: nothing is the target, not even a number.
+    """
+
+    __slots__ = ("asked_at", "empty", "inside_out", "kind", "others", "own", "source",
+                 "source_span", "spans", "target", "target_span", "targets", "unwatched", "value",
+                 "window")
+
+    def __init__(self, source: str, target: str, own: set[int], value: Any,
+                 targets: Mapping[int, Any], *, kind: str = "computed",
+                 source_span: Span | None = None, target_span: Span | None = None,
+                 window: Window | None = None, others: Sequence[Window] = (),
+                 unwatched: bool = False, asked_at: Any = None,
+                 spans: Mapping[str, Any] | None = None, inside_out: Any = None,
+                 empty: bool = False) -> None:
+        self.empty = empty
+        self.inside_out = inside_out
+        self.source = source
+        self.target = target
+        self.own = own
+        self.value = value
+        self.targets = dict(targets)
+        self.kind = kind
+        self.source_span = source_span
+        self.target_span = target_span
+        self.window = window
+        self.others = others
+        self.unwatched = unwatched
+        self.asked_at = asked_at
+        self.spans = dict(spans or {})
+
+
+    def of(self, naming: Naming) -> Subject:
+        """The same of another value that had the name."""
+        other = copy(self)
+        other.own, other.kind = {naming.id}, naming.kind
+        other.source_span, other.spans = naming.span, naming.spans
+        return other
+
+    def reaching(self, ids: set[int]) -> Subject:
+        """The same with more targets."""
+        other = copy(self)
+        other.targets = {**self.targets, **dict.fromkeys(ids, 0.0)}
+        return other
+
+
+def place_of(entry: Entry) -> Any:
+    """Where an operation stands."""
+    place = entry[PLACE]
+    return None if place is None else (place[2], place[3])

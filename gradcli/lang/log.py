@@ -1,0 +1,273 @@
+"""What a run notes for explanations beside its record: on request, in a second run.
+
+The record knows what was computed. It does not know which code did not run, what a name meant
+before, which state took its value from where, and what was asked: that is here. All lists grow
+with the run, so a program that only wants answers has no log.
+"""
+
+from __future__ import annotations
+
+from gradcli.lang import code as c
+from gradcli.tape.record import fresh_id
+from gradcli.tape.structure import flatten
+from gradcli.tape.tensor import Tensor
+from gradcli.tape.variable import Variable
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from typing import Any
+
+    from gradcli.errors import Span
+    from gradcli.lang.code import Block, Code, Function, Instruction
+    from gradcli.lang.run import Binding, Run
+
+# A loop notes its branches in every turn; explanations need not have them all.
+MAX_BRANCHES = 10_000
+# So many runs that tried out a fix are kept.
+MAX_TRIALS = 4
+
+
+class Branch:
+    """Code that did not run. what: "branch" (a condition said no), "loop" (it ran zero times),
+    "end" (it stands behind a return or break) or "turn" (a condition let a `while` run: all did).
+
+    span: the condition, the head of the loop, or the code itself. condition: the tensor that
+    decided, if one did. unread: ids of what it would have read then. binds: the names that
+    the code or its alternative binds; None where it is an expression or returns, so that it
+    decides over the value itself. skipped: where it stands. holds: what the condition was.
+    """
+
+    __slots__ = ("binds", "condition", "holds", "skipped", "span", "unread", "what")
+
+    def __init__(self, what: str, span: Span, condition: Any, unread: set[int],
+                 binds: frozenset[str] | None, skipped: Span | None, holds: bool = False) -> None:
+        self.holds = holds
+        self.what = what
+        self.span = span
+        self.condition = condition
+        self.unread = unread
+        self.binds = binds
+        self.skipped = skipped
+
+
+class State:
+    """A variable that took a value. how: "assign", "assign_add", "assign_sub" or "var".
+
+    taken: id of the tensor it came from, if it did. before, after: ids of the states. value: that
+    of the new one.
+    """
+
+    __slots__ = ("after", "before", "how", "name", "span", "taken", "value")
+
+    def __init__(self, how: str, name: str, taken: int | None, before: int | None, after: int,
+                 span: Span, value: Any) -> None:
+        self.value = value
+        self.how = how
+        self.name = name
+        self.taken = taken
+        self.before = before
+        self.after = after
+        self.span = span
+
+
+class Asked:
+    """A question that the file asked: its place, the tape or accumulator (None: the implicit
+    tape), targets, sources and answers as given, and the ids between which it worked. made: ids and
+    values of the targets then; a variable goes on.
+    """
+
+    __slots__ = ("first", "found", "kind", "last", "made", "sources", "span", "tape", "targets")
+
+    def __init__(self, kind: str, span: Span, tape: Any, targets: Any, sources: Any, found: Any,
+                 first: int, last: int) -> None:
+        self.kind = kind
+        self.span = span
+        self.tape = tape
+        self.targets = targets
+        self.made = {t.id: t.value for t in flatten(targets)
+                     if isinstance(t, Tensor) and t.id is not None}
+        self.sources = sources
+        self.found = found
+        self.first = first
+        self.last = last
+
+
+class Pick:
+    """An item taken from a list by a computed index. place: where; chosen, rejected: ids; by: id
+    of the index.
+    """
+
+    __slots__ = ("by", "chosen", "rejected", "span")
+
+    def __init__(self, span: Span, chosen: set[int], rejected: set[int], by: int | None) -> None:
+        self.span = span
+        self.chosen = chosen
+        self.rejected = rejected
+        self.by = by
+
+
+class Log:
+    """See the module. named: id to the binding that gave it a name first. called: functions of the
+    file that ran; calls: (id from before, place) of each time. until: the question after which the
+    run may end. tried: steps of runs that tried out fixes; trials: the last of them, by what they
+    ran, since many sources may share a fix. windows: forward accumulators, their
+    blocks and the ids between which these ran. locals: names of functions: (name, id,
+    place, kind). counters: variables of loops, and where their loop
+    begins.
+    """
+
+    __slots__ = ("_turned", "branches", "called", "calls", "counters", "locals", "named", "picks",
+                 "questions", "states", "trials", "tried", "until", "windows")
+
+    def __init__(self) -> None:
+        self.branches: list[Branch] = []
+        self.calls: list[tuple[int, Span]] = []
+        self.locals: list[tuple[str, int, Span, str]] = []
+        self.until: int | None = None
+        self.tried = 0
+        self.trials: dict[Any, Run] = {}
+        self.named: dict[int, Binding] = {}
+        self.states: list[State] = []
+        self.questions: list[Asked] = []
+        self.picks: list[Pick] = []
+        self.called: dict[str, Function] = {}
+        self.counters: dict[str, Span] = {}
+        self.windows: list[tuple[Any, Block, int, int]] = []
+        self._turned: set[int] = set()
+
+    def condition(self, run: Any, ins: Instruction, value: Any, holds: bool, code: Code, pc: int,
+                  local: Mapping[str, Any] | None) -> None:
+        """A JUMP_IF_FALSE, AND or OR decided."""
+        if ins[0] != c.JUMP_IF_FALSE:
+            jumps = holds == (ins[0] == c.OR)
+            skipped = code[pc:pc + ins[1]] if jumps else []
+            end = max([ins[3], *[i[3] for i in skipped]])
+            self._add("branch", (ins[2], end), value, skipped, None, run, local, holds)
+            return
+        then = code[pc:pc + ins[1]]
+        last = then[-1] if then else None
+        other: Code = []
+        if last is not None and last[0] == c.JUMP:
+            if last[1] < 0:
+                if id(ins) not in self._turned:
+                    what = "turn" if holds else "loop"
+                    self._add(what, (ins[2], ins[3]), value, [] if holds else then, _bound(then),
+                              run, local, holds)
+                if holds:
+                    self._turned.add(id(ins))
+                return
+            other = code[pc + ins[1]:pc + ins[1] + last[1]]
+        arms = _bound([*then, *other])
+        self._add("branch", (ins[2], ins[3]), value, other if holds else then, arms, run, local,
+                  holds)
+
+    def turn(self, ins: Instruction, ended: bool, code: Code, pc: int, run: Any,
+             local: Mapping[str, Any] | None) -> None:
+        """A NEXT: another turn of a `for`, or its end."""
+        if not ended:
+            self._turned.add(id(ins))
+            if code[pc][0] == c.BIND:
+                self.counters.setdefault(code[pc][1], (ins[2], ins[3]))
+        elif id(ins) not in self._turned:
+            body = code[pc:pc + ins[1]]
+            self._add("loop", (ins[2], ins[3]), None, body, _bound(body), run, local)
+
+    def bound(self, name: str, value: Any, span: Span, kind: str = "computed") -> None:
+        """A name of a function, or a parameter, was bound."""
+        if isinstance(value, Variable):
+            value = value.origin()
+        if isinstance(value, Tensor) and value.id is not None:
+            self.locals.append((name, value.id, span, kind))
+
+    def call(self, function: Function, run: Any, local: Mapping[str, Any]) -> None:
+        """A function of the file runs."""
+        self.calls.append((fresh_id(), run.at[2:]))
+        for name in function.parameters:
+            self.bound(name, local.get(name), (function.start, function.start + len(name)))
+        if function.name in self.called:
+            return
+        self.called[function.name] = function
+        dead = _unreachable(function.code)
+        if dead:
+            self._add("end", (dead[0][2], max(i[3] for i in dead)), None, dead, None, run, local)
+
+    def _add(self, what: str, span: Span, condition: Any, skipped: Code,
+             binds: frozenset[str] | None, run: Any, local: Mapping[str, Any] | None,
+             holds: bool = False) -> None:
+        if len(self.branches) >= MAX_BRANCHES:
+            return
+        unread: set[int] = set()
+        for ins in _with_calls(skipped, run):
+            if ins[0] == c.LOAD:
+                value = (local or {}).get(ins[1], run.scope.get(ins[1]))
+                unread |= {item.id for item in flatten(value)
+                           if isinstance(item, Tensor) and item.id is not None}
+        place = (min(i[2] for i in skipped), max(i[3] for i in skipped)) if skipped else None
+        self.branches.append(Branch(what, span, condition, unread, binds, place, holds))
+
+    def trial(self, key: Any, make: Callable[[], Run]) -> Run:
+        """A run that tries a fix: made, or the one that there is."""
+        if key not in self.trials:
+            if len(self.trials) >= MAX_TRIALS:
+                self.trials.clear()
+            run = self.trials[key] = make()
+            self.tried += run.steps
+        return self.trials[key]
+
+    def pick(self, span: Span, items: Any, chosen: Any, by: Sequence[Any]) -> None:
+        """An item was taken out of a list or dictionary."""
+        def ids(value: Any) -> set[int]:
+            return {t.id for t in flatten(value) if isinstance(t, Tensor) and t.id is not None}
+
+        index = next((i.id for i in by if isinstance(i, Tensor)), None)
+        self.picks.append(Pick(span, ids(chosen), ids(items) - ids(chosen), index))
+
+
+def _bound(code: Code) -> frozenset[str] | None:
+    """The names that code binds; None where it has a value, returns, or changes a state."""
+    names: set[str] = set()
+    for ins in code:
+        if ins[0] == c.BIND:
+            names.add(ins[1])
+        elif ins[0] == c.UNPACK:
+            names.update(ins[1])
+        elif ins[0] == c.DECLARE:
+            names.add(ins[1].name)
+        elif ins[0] == c.RETURN or (ins[0] == c.METHOD and ins[1][0].startswith("assign")):
+            return None
+    return frozenset(names) if names else None
+
+
+def _with_calls(code: Code, run: Any) -> Code:
+    """Code and, once, the code of the file's functions that it calls."""
+    out = list(code)
+    for ins in code:
+        if ins[0] == c.CALL and ins[1][0] in run.run.functions:
+            function = run.run.functions[ins[1][0]]
+            out += [i for i in function.code
+                    if i[0] == c.LOAD and i[1] not in function.parameters]
+    return out
+
+
+def _unreachable(code: Code) -> Code:
+    """The instructions that no way through the code leads to."""
+    seen: set[int] = set()
+    todo = [0]
+    while todo:
+        pc = todo.pop()
+        if pc in seen or pc >= len(code):
+            continue
+        seen.add(pc)
+        opcode, arg = code[pc][0], code[pc][1]
+        if opcode == c.RETURN:
+            continue
+        if opcode in (c.JUMP, c.LEAVE):
+            todo.append(pc + 1 + (arg if opcode == c.JUMP else arg[0]))
+            continue
+        if opcode in (c.JUMP_IF_FALSE, c.AND, c.OR, c.NEXT):
+            todo.append(pc + 1 + arg)
+        todo.append(pc + 1)
+    # Jumps and the endings of blocks belong to the grammar, not to the author.
+    return [ins for pc, ins in enumerate(code)
+            if pc not in seen and ins[0] not in (c.JUMP, c.LEAVE, c.EXIT, c.POP)]
