@@ -209,9 +209,11 @@ class Facts(Names):
             called = [i.optional_vars for i in head.items if i.optional_vars is not None]
             if name is None and len(called) == 1:
                 name = ast.unparse(called[0])
-            option = python_text.keyword_of(head.items[0], "watch_accessed_variables")
-            if option is not None:
-                spans["watch_accessed_variables"] = self.texts.of(opened).position(option)
+            for item in head.items:
+                option = python_text.keyword_of(item, "watch_accessed_variables")
+                if option is not None and (item.optional_vars is None or (
+                        ast.unparse(item.optional_vars) == name)):
+                    spans["watch_accessed_variables"] = self.texts.of(opened).position(option)
         if not spans and name is not None:
             spans |= self._options(opened, name)
         late = {**self._late(tape), **late}

@@ -1,7 +1,7 @@
 """The operators and methods of a tensor: Python's signs, NumPy's protocols, ways off the tape.
 
 `quicken` gives a class the short way for two Python floats: computed, put on the record and
-returned without a look at types, shapes and batch axes (0.6 us instead of 3). Anything else goes
+returned without a look at types, shapes and batch axes (1.1 us instead of 4). Anything else goes
 through the operation itself.
 """
 
