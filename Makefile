@@ -22,6 +22,7 @@ bench: $(VENV)/.installed-test      ## start-up, engine and peers, measured here
 	$(BIN)/python benchmarks/engine.py
 	$(BIN)/python benchmarks/startup.py
 	$(BIN)/python benchmarks/gradients.py
+	$(BIN)/python benchmarks/places.py
 
 clean:          ## remove the environment and everything that was built
 	rm -rf $(VENV) build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis

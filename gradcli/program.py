@@ -81,7 +81,7 @@ class Program:
             run = interpreter.execute(self.statements)
         except GradcliError:
             if explain and interpreter.missing:
-                from gradcli.explain.none import of_missing
+                from gradcli.explain.missing.of_file import of_missing
 
                 # What the file's tapes did not record, a second run has to.
                 run = self.logged_run(at or {})

@@ -34,7 +34,7 @@ def evaluate(ask: Ask) -> Answer:
             told = {"of": target.name, "shape": shape(value), "value": data(value),
                     "notes": troubles(ask, run, target)}
             if isinstance(target.tensor, NoGradient):
-                from gradcli.explain.none import of_missing
+                from gradcli.explain.missing.of_file import of_missing
 
                 told["reasons"] = [
                     reason(ask, r) for r in of_missing(ask.program, ask.at, run, target.tensor)]

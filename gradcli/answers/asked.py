@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gradcli.answers.way import text_at
-from gradcli.explain import in_file
+from gradcli.explain.missing import file_scene
 from gradcli.explain.reason import span_of
 from gradcli.lang.calls import NoGradient
 from gradcli.lang.file_tape import FileTape
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from gradcli.answers.ask import Ask
     from gradcli.errors import Span
-    from gradcli.explain.scene import Window
+    from gradcli.explain.missing.scene import Window
     from gradcli.lang.log import Asked
     from gradcli.lang.run import Run
 
@@ -66,7 +66,7 @@ def kind_of(ask: Ask, question: Asked) -> str:
 def window_of(question: Asked) -> Window | None:
     """What the tape of a question had recorded by then."""
     tape = question.tape
-    return in_file.window(tape, question.last) if isinstance(tape, FileTape) else None
+    return file_scene.window(tape, question.last) if isinstance(tape, FileTape) else None
 
 
 def states_of(logged: Run, source: Any, question: Asked) -> set[int]:

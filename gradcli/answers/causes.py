@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gradcli import calculus
 from gradcli.answers.ask import Ask, tensors_of
-from gradcli.explain.none import of_named
+from gradcli.explain.missing.of_file import of_named
 from gradcli.program import parts
 
 TYPE_CHECKING = False

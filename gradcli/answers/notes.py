@@ -83,5 +83,5 @@ def _gradients(ask: Ask, run: Run, target: Target, binding: Binding, field: str)
             ask.wrt or ask.program.default_sources()):
         sources |= {b.value.id for b in ask.program.sources(run, ask.wrt) if ask.watched(b)}
     return nonfinite.Gradients(
-        run, tensors, seeds_of(ask, tensors) if together else [], sorted(sources), ask.program.source,
-        mode=ask.mode, tensorflow=ask.tf and together)
+        run, tensors, seeds_of(ask, tensors) if together else [], sorted(sources),
+        ask.program.source, mode=ask.mode, tensorflow=ask.tf and together)

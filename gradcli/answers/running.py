@@ -129,7 +129,7 @@ def _explain(ask: Ask, gaps: list[tuple[int, Answer]], notes: bool) -> None:
         again = ask.program.logged_run(ask.at, output)
     except GradcliError:
         return
-    from gradcli.explain.none import of_missing
+    from gradcli.explain.missing.of_file import of_missing
 
     for told, values in seen:
         for item, value in zip(told["values"], values, strict=True):

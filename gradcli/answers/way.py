@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from gradcli.answers.ask import Answer, Ask
     from gradcli.errors import Span
-    from gradcli.explain.scene import Window
+    from gradcli.explain.missing.scene import Window
     from gradcli.lang.run import Binding, Run
 
 ASSIGNED = "assign"

@@ -22,10 +22,10 @@ from gradcli.answers.notes import of_gradient
 from gradcli.answers.plain_data import data, lines, note, place, reason, shape
 from gradcli.answers.way import bound_at, text_at, way_of
 from gradcli.errors import GradcliError
-from gradcli.explain import in_file
-from gradcli.explain.none import of_missing
+from gradcli.explain.missing import file_scene
+from gradcli.explain.missing.of_file import of_missing
+from gradcli.explain.missing.trials import together
 from gradcli.explain.notes import requested_zero, summed
-from gradcli.explain.trials import together
 from gradcli.lang.calls import NoGradient
 from gradcli.lang.run import Binding
 from gradcli.ops.values import dtype_of, is_float, shape_of, zeros
@@ -155,7 +155,7 @@ def _way(ask: Ask, logged: Run, target: Target, binding: Binding) -> Answer:
         window, ids = None, {source.value.id}
         if ask.on_tape is not None and logged.tapes:
             tape = logged.tapes.get(ask.tape or "") or next(reversed(logged.tapes.values()))
-            window = in_file.window(tape)
+            window = file_scene.window(tape)
             tape.remembered()
             ids |= {i for v, states in tape.saw.items()
                     if v.origin() is source.value for i in states}

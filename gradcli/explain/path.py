@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from gradcli.errors import Span
-    from gradcli.explain.scene import Window
+    from gradcli.explain.missing.scene import Window
     from gradcli.lang.log import State
     from gradcli.tape.record import Entry
 

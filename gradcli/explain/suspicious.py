@@ -24,7 +24,7 @@ def tapes(run: Run, source: Source) -> list[tuple[str, str, Span]]:
     out: list[tuple[str, str, Span]] = []
     for tape in run.tapes.values():
         # What a reset forgot was perhaps used before.
-        if not any(what == "reset" for what, *_ in tape.pauses):
+        if not any(kind == "reset" for kind, *_ in tape.events):
             out += _of_tape(run, tape, source)
     return out
 
@@ -38,7 +38,9 @@ def _of_tape(run: Run, tape: FileTape, source: Source) -> list[tuple[str, str, S
     # A variable is used in any of its states.
     used |= {i for states in tape.saw.values() for i in states if not used.isdisjoint(states)}
     out = []
-    for id, span in tape.watches:
+    watches = [(id, place[2:]) for kind, _, place, ids in tape.events if kind == "watch"
+               for id in ids]
+    for id, span in watches:
         if id not in used:
             text = source.text[span[0]:span[1]]
             out.append(("tape-watched-unused", f"nothing that `{tape.name}` recorded uses what"

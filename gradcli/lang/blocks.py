@@ -60,28 +60,9 @@ def entered(run: Interpreter, block: Block, stack: list[Any], local: dict[str, A
     tape = tape_named(run, block, local)
     if block.keyword == "resume":
         return _Open(run, tape).__enter__()
-    return _Pause(tape, block).__enter__()
-
-
-class _Pause:
-    """A tape that is not being recorded for a while; it remembers when."""
-
-    __slots__ = ("block", "pause", "start", "tape")
-
-    def __init__(self, tape: FileTape, block: Block) -> None:
-        self.tape = tape
-        self.block = block
-        self.pause = tape.stop_recording()
-        self.start = fresh_id()
-
-    def __enter__(self) -> _Pause:
-        self.pause.__enter__()
-        return self
-
-    def __exit__(self, *exception: object) -> None:
-        self.pause.__exit__()
-        self.tape.pauses.append(
-            ("stop_recording", self.start, fresh_id(), self.block.spans["head"]))
+    pause = tape.stop_recording()
+    pause.__enter__()
+    return pause
 
 
 class _Forward:

@@ -22,12 +22,10 @@ class FileTape(GradientTape):
     """`tape t:` of a file.
 
     name, span, spans: as written. used_at: where the first question was asked, for messages.
-    pauses: (what, from id, to id, place) of what it did not record. watches: (id, place). saw: the
-    states of variables that it saw, also when it is used up.
+    saw: the states of variables that it saw, also when it is used up.
     """
 
-    __slots__ = ("_kept", "_remembered", "_sources", "name", "pauses", "saw", "span", "spans",
-                 "used_at", "watches")
+    __slots__ = ("_kept", "_remembered", "_sources", "name", "saw", "span", "spans", "used_at")
 
     def __init__(self, name: str, spans: dict[str, Span], persistent: bool, watch_accessed: bool,
                  tf: bool) -> None:
@@ -35,8 +33,6 @@ class FileTape(GradientTape):
         self.name = name
         self.span = spans["head"]
         self.spans = spans
-        self.pauses: list[tuple[str, int, int, Span]] = []
-        self.watches: list[tuple[int, Span]] = []
         self.saw: dict[Variable, list[int]] = {}
         self._remembered: tuple[Segment, set[int], dict[int, int]] | None = None
         self.used_at: Span | None = None
@@ -61,10 +57,6 @@ class FileTape(GradientTape):
             return self._remembered
         self.saw.update(self.states)
         return self.window(), self.watched, self.late
-
-    def watch_span(self, ids: set[int]) -> Span | None:
-        """Where one of these values was watched."""
-        return next((span for id, span in self.watches if id in ids), None)
 
     def sources(self) -> set[int]:
         """The ids of what is on the tape: watched, or made of such; variables by first states."""

@@ -117,7 +117,6 @@ def _watch(run: Interpreter, tape: Any, given: list[Any], named: Mapping[str, An
             raise error("E0310", "only tensors and variables can be watched, not"
                         f" {kind_of(item)}", help="bind it to a name first")
     tape.watch(items)
-    tape.watches += [(item.id, run.at[2:]) for item in items]
 
 
 def _watched_variables(run: Interpreter, tape: Any, given: list[Any], named: Mapping[str, Any]
@@ -127,7 +126,6 @@ def _watched_variables(run: Interpreter, tape: Any, given: list[Any], named: Map
 
 def _reset(run: Interpreter, tape: Any, given: list[Any], named: Mapping[str, Any]) -> Any:
     tape.reset()
-    tape.pauses.append(("reset", 0, fresh_id(), run.at[2:]))
 
 
 def _question(how: str) -> Method:

@@ -19,7 +19,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from gradcli.explain.in_python import Reason
+    from gradcli.explain.missing.of_python import Reason
     from gradcli.tape.record import Accumulator, Entry, Record, Tape
 
 
@@ -159,7 +159,7 @@ class ForwardAccumulator:
         """The causes why `jvp(value)` is None, as those of `GradientTape.why`; empty if it is not.
         Raises E0310 for what is no tensor.
         """
-        from gradcli.explain.in_python import why_forward
+        from gradcli.explain.missing.of_python import why_forward
 
         value = one_tensor(value, "value")
         return why_forward(self, value, *caller(1))

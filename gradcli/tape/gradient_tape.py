@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
-    from gradcli.explain.in_python import Reason
+    from gradcli.explain.missing.of_python import Reason
     from gradcli.tape.record import Entry, Record
 
 # What was done with a tape is remembered up to so many times.
@@ -346,7 +346,7 @@ class GradientTape:
         Raises E0310 for what is no tensor, E0501 for a tape that was used up by another
         answer, E0502 for one never entered.
         """
-        from gradcli.explain.in_python import why
+        from gradcli.explain.missing.of_python import why
 
         if not self.entered:
             raise _never_entered("tell why")

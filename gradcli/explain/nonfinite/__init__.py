@@ -18,11 +18,11 @@ A gradient is explained by the reverse sweep that gave it, repeated on the full 
 from __future__ import annotations
 
 from gradcli import calculus
-from gradcli.explain.nonfinite_causes import About
-from gradcli.explain.nonfinite_elements import bad_index, element, finite, is_nan
-from gradcli.explain.nonfinite_origins import Root
-from gradcli.explain.nonfinite_slopes import Slopes
-from gradcli.explain.nonfinite_words import at_element, number
+from gradcli.explain.nonfinite.causes import About
+from gradcli.explain.nonfinite.elements import bad_index, element, finite, is_nan
+from gradcli.explain.nonfinite.origins import Root
+from gradcli.explain.nonfinite.slopes import Slopes
+from gradcli.explain.nonfinite.words import at_element, number
 from gradcli.explain.reason import Note
 from gradcli.sweeps.absorbing import absorbed
 from gradcli.sweeps.derivatives import seed_of
@@ -36,8 +36,8 @@ if TYPE_CHECKING:
     from typing import Any
 
     from gradcli.errors import Span
-    from gradcli.explain.nonfinite_causes import Cause
-    from gradcli.explain.nonfinite_origins import Origins
+    from gradcli.explain.nonfinite.causes import Cause
+    from gradcli.explain.nonfinite.origins import Origins
     from gradcli.lang.run import Binding, Run
     from gradcli.source import Source
 

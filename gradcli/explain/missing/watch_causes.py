@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from gradcli.explain import cuts
+from gradcli.explain.missing import cuts
+from gradcli.explain.missing.scene import place_of
 from gradcli.explain.reason import Reason
-from gradcli.explain.scene import place_of
 from gradcli.tape.record import IDS, OUT
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from gradcli.explain.cuts import Step
-    from gradcli.explain.scene import Scene, Subject, Window
+    from gradcli.explain.missing.cuts import Step
+    from gradcli.explain.missing.scene import Scene, Subject, Window
 
 
 def unwatched(scene: Scene, subject: Subject, ways: list[Step]) -> list[Reason]:

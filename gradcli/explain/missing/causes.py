@@ -4,16 +4,16 @@
 whether any way leads from the source to the target at all. If one does, the places where all ways
 are cut are the causes, the smallest set nearest the target first; if none does, what did not run,
 what was picked and what was hidden may be. Whether the tape watched the source comes last: it may
-be a second cause. What to write instead is the business of `gradcli.explain.fixes`.
+be a second cause. What to write instead is the business of `gradcli.explain.missing.fixes`.
 """
 
 from __future__ import annotations
 
-from gradcli.explain import cuts
-from gradcli.explain.cut_causes import cut, judge
+from gradcli.explain.missing import cuts
+from gradcli.explain.missing.cut_causes import cut, judge
+from gradcli.explain.missing.scene import Unrun, hop, place_of
+from gradcli.explain.missing.watch_causes import unwatched
 from gradcli.explain.reason import Reason
-from gradcli.explain.scene import Unrun, hop, place_of
-from gradcli.explain.watch_causes import unwatched
 from gradcli.ops.values import dtype_of, is_float
 from gradcli.tape.record import IDS, OP, OUT, VALUES
 
@@ -21,7 +21,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from gradcli.explain.scene import Naming, Scene, Subject
+    from gradcli.explain.missing.scene import Naming, Scene, Subject
     from gradcli.tape.record import Entry
 
 # Operations whose answer is the same number in another tensor.

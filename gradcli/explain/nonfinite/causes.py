@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from gradcli.explain import nonfinite_rewrites as rewrites
-from gradcli.explain.nonfinite_elements import (
+from gradcli.explain.nonfinite import rewrites
+from gradcli.explain.nonfinite.elements import (
     bad_index,
     element,
     first_zero,
     is_nan,
     operands_at,
 )
-from gradcli.explain.nonfinite_logarithms import in_logarithms
-from gradcli.explain.nonfinite_origins import Root, Trail
-from gradcli.explain.nonfinite_words import Words, at_element, listed, number
+from gradcli.explain.nonfinite.logarithms import in_logarithms
+from gradcli.explain.nonfinite.origins import Root, Trail
+from gradcli.explain.nonfinite.words import Words, at_element, listed, number
 from gradcli.explain.reason import Note, span_of
 from gradcli.ops.kinds import BILINEAR, LINEAR
 from gradcli.ops.values import shape_of
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from gradcli.errors import Span
-    from gradcli.explain.nonfinite_elements import Index
+    from gradcli.explain.nonfinite.elements import Index
     from gradcli.lang.run import Binding, Run
     from gradcli.source import Source
     from gradcli.tape.record import Entry

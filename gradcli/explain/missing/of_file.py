@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from gradcli.explain.causes import causes
-from gradcli.explain.fixes import propose
-from gradcli.explain.in_file import scene, subject
-from gradcli.explain.moves import Ground
-from gradcli.explain.outline import Outline
-from gradcli.explain.trials import tried
+from gradcli.explain.missing.causes import causes
+from gradcli.explain.missing.file_scene import scene, subject
+from gradcli.explain.missing.fixes import propose
+from gradcli.explain.missing.moves import Ground
+from gradcli.explain.missing.outline import Outline
+from gradcli.explain.missing.trials import tried
 from gradcli.lang.calls import NoGradient
 from gradcli.tape.structure import flatten
 from gradcli.tape.tensor import value_of
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
+    from gradcli.explain.missing.scene import Subject
+    from gradcli.explain.missing.trials import Again
     from gradcli.explain.reason import Reason
-    from gradcli.explain.scene import Subject
-    from gradcli.explain.trials import Again
     from gradcli.lang.run import Binding, Run
     from gradcli.program import Program, Target
 

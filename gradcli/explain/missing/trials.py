@@ -11,7 +11,7 @@ from itertools import combinations, product
 from math import inf
 
 from gradcli.errors import GradcliError
-from gradcli.explain.outline import applied
+from gradcli.explain.missing.outline import applied
 from gradcli.ops.values import is_float
 
 TYPE_CHECKING = False

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import math
 
-from gradcli.explain.nonfinite_elements import has_inf
-from gradcli.explain.nonfinite_rewrites import square_of
-from gradcli.explain.nonfinite_words import minus, tight
+from gradcli.explain.nonfinite.elements import has_inf
+from gradcli.explain.nonfinite.rewrites import square_of
+from gradcli.explain.nonfinite.words import minus, tight
 from gradcli.ops.values import shape_of
 from gradcli.tape.record import ANS, ATTRIBUTES, IDS, OP, OUT, PLACE, VALUES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from gradcli.explain.nonfinite_origins import Trail
-    from gradcli.explain.nonfinite_words import Words
+    from gradcli.explain.nonfinite.origins import Trail
+    from gradcli.explain.nonfinite.words import Words
     from gradcli.tape.record import Entry
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from math import inf
 
+from gradcli.explain.missing.scene import Naming, Picked, Scene, Subject, Unrun, Window, hop
 from gradcli.explain.naming import written
-from gradcli.explain.scene import Naming, Picked, Scene, Subject, Unrun, Window, hop
 from gradcli.explain.written import arguments_of
 from gradcli.lang import code as c
 from gradcli.tape.record import IDS, OP, OUT
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from gradcli.errors import Span
-    from gradcli.explain.outline import Outline
+    from gradcli.explain.missing.outline import Outline
     from gradcli.lang.file_tape import FileTape
     from gradcli.lang.log import Asked, Branch, Log
     from gradcli.lang.run import Binding, Run

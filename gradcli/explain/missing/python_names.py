@@ -8,9 +8,9 @@ import ast
 from itertools import islice
 from types import ModuleType
 
-from gradcli.explain import python_text
-from gradcli.explain.python_text import Texts
-from gradcli.explain.scene import Naming
+from gradcli.explain.missing import python_text
+from gradcli.explain.missing.python_text import Texts
+from gradcli.explain.missing.scene import Naming
 from gradcli.tape.provenance import all_names, together
 from gradcli.tape.record import PLACE
 from gradcli.tape.tensor import Tensor

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
-    from gradcli.explain.nonfinite_elements import Index
+    from gradcli.explain.nonfinite.elements import Index
     from gradcli.source import Source
     from gradcli.tape.record import Entry
 

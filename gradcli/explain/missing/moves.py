@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
+from gradcli.explain.missing.scene import Hop, place_of
 from gradcli.explain.reason import Fix
-from gradcli.explain.scene import Hop, place_of
 from gradcli.tape.record import IDS, OP, OUT
 
 TYPE_CHECKING = False
@@ -13,9 +13,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from gradcli.errors import Span
-    from gradcli.explain.outline import Line, Outline
+    from gradcli.explain.missing.outline import Line, Outline
+    from gradcli.explain.missing.scene import Scene, Subject
     from gradcli.explain.reason import Edit, Reason
-    from gradcli.explain.scene import Scene, Subject
     from gradcli.tape.record import Entry
 
 

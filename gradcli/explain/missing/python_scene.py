@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import ast
 
-from gradcli.explain import in_file, python_text
-from gradcli.explain.exits import returns
-from gradcli.explain.python_names import Names
-from gradcli.explain.scene import Picked, Scene, Unrun, Window, hop
+from gradcli.explain.missing import file_scene, python_text
+from gradcli.explain.missing.exits import returns
+from gradcli.explain.missing.python_names import Names
+from gradcli.explain.missing.scene import Picked, Scene, Unrun, Window, hop
 from gradcli.tape.provenance import bytes_of, traces
 from gradcli.tape.record import IDS, OP, OUT, PLACE
 from gradcli.tape.tensor import Tensor
@@ -218,7 +218,7 @@ class Facts(Names):
             spans |= self._options(opened, name)
         late = {**self._late(tape), **late}
         view: Any = Seen(tape, name or "tape", self.texts.located(opened), spans, watched, late)
-        found = in_file.window(view)
+        found = file_scene.window(view)
         return OneThread(found, self.elsewhere) if self.elsewhere else found
 
     def _options(self, place: Any, name: str) -> dict[str, Any]:
@@ -349,7 +349,7 @@ class Facts(Names):
 
 
 class Seen:
-    """A tape as `in_file.window` asks for it."""
+    """A tape as `file_scene.window` asks for it."""
 
     __slots__ = ("events", "name", "persistent", "remembered", "span", "spans", "watch_accessed")
 

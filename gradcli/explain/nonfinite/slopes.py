@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from gradcli.explain import nonfinite_rewrites as rewrites
-from gradcli.explain.nonfinite_causes import QUOTIENTS, SCALE, About, Cause, write
-from gradcli.explain.nonfinite_elements import (
+from gradcli.explain.nonfinite import rewrites
+from gradcli.explain.nonfinite.causes import QUOTIENTS, SCALE, About, Cause, write
+from gradcli.explain.nonfinite.elements import (
     bad_index,
     element,
     finite,
@@ -12,8 +12,8 @@ from gradcli.explain.nonfinite_elements import (
     is_nan,
     operands_at,
 )
-from gradcli.explain.nonfinite_origins import Root
-from gradcli.explain.nonfinite_words import at_element, number
+from gradcli.explain.nonfinite.origins import Root
+from gradcli.explain.nonfinite.words import at_element, number
 from gradcli.ops.kinds import BILINEAR, LINEAR, TABLE
 from gradcli.ops.values import shape_of
 from gradcli.sweeps.absorbing import SELECTING
@@ -23,8 +23,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from gradcli.explain.nonfinite_elements import Index
-    from gradcli.explain.nonfinite_origins import Origin
+    from gradcli.explain.nonfinite.elements import Index
+    from gradcli.explain.nonfinite.origins import Origin
     from gradcli.explain.reason import Note
     from gradcli.tape.record import Entry
 

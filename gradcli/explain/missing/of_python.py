@@ -8,14 +8,14 @@ Places are those of `provenance`, or positions `(file, line, column, end line, e
 
 from __future__ import annotations
 
-from gradcli.explain import python_text
 from gradcli.explain import reason as reasons
-from gradcli.explain.causes import causes
-from gradcli.explain.fixes import ADVICE
-from gradcli.explain.python_names import LONGEST
-from gradcli.explain.python_scene import Facts
-from gradcli.explain.python_text import Texts
-from gradcli.explain.scene import Scene, Subject, Window
+from gradcli.explain.missing import python_text
+from gradcli.explain.missing.causes import causes
+from gradcli.explain.missing.fixes import ADVICE
+from gradcli.explain.missing.python_names import LONGEST
+from gradcli.explain.missing.python_scene import Facts
+from gradcli.explain.missing.python_text import Texts
+from gradcli.explain.missing.scene import Scene, Subject, Window
 from gradcli.ops.values import is_float
 from gradcli.sweeps import constant, reach
 from gradcli.tape.record import ANS, ATTRIBUTES, IDS, OP, OUT, PLACE

@@ -7,7 +7,7 @@ on several lines and in functions too.
 
 from __future__ import annotations
 
-from gradcli.explain.nonfinite_words import SIGNS, tight
+from gradcli.explain.nonfinite.words import SIGNS, tight
 from gradcli.ops.values import shape_of
 from gradcli.tape.record import IDS, OP, OUT, PLACE, VALUES
 
@@ -15,8 +15,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from gradcli.explain.nonfinite_origins import Trail
-    from gradcli.explain.nonfinite_words import Words
+    from gradcli.explain.nonfinite.origins import Trail
+    from gradcli.explain.nonfinite.words import Words
     from gradcli.tape.record import Entry
 
 # Operand by operation, kept inside of the domain and away from its edge.

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import ast
 
-from gradcli.explain import python_text
-from gradcli.explain.scene import hop
+from gradcli.explain.missing import python_text
+from gradcli.explain.missing.scene import hop
 from gradcli.tape.record import IDS, PLACE
 
 TYPE_CHECKING = False
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
-    from gradcli.explain.python_text import Text, Texts
+    from gradcli.explain.missing.python_text import Text, Texts
     from gradcli.tape.provenance import Trace
     from gradcli.tape.record import Entry
 

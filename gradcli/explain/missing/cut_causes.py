@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from gradcli.explain import cuts
+from gradcli.explain.missing import cuts
+from gradcli.explain.missing.scene import Hop, Scene, place_of
 from gradcli.explain.reason import Reason
-from gradcli.explain.scene import Hop, Scene, place_of
 from gradcli.ops.values import dtype_of, is_float
 from gradcli.tape.record import ANS, ATTRIBUTES, IDS, OP, OUT, VALUES, Record
 
@@ -12,8 +12,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from gradcli.explain.cuts import Step
-    from gradcli.explain.scene import Subject
+    from gradcli.explain.missing.cuts import Step
+    from gradcli.explain.missing.scene import Subject
     from gradcli.tape.record import Entry
 
 # One cause for a tape covers all lines that it did not see.

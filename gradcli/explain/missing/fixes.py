@@ -1,16 +1,16 @@
 """What to write instead, for each cause: changes of the program's text, the smallest first.
 
-A proposal is only that: `gradcli.explain.trials` finds out whether it helps. A cause without an
-entry in `PROPOSALS` has no mechanical mend; its advice is a sentence in `ADVICE`, or none.
+A proposal is only that: `trials` finds out whether it helps. A cause without an entry in
+`PROPOSALS` has no mechanical mend; its advice is a sentence in `ADVICE`, or none.
 """
 
 from __future__ import annotations
 
 import re
 
-from gradcli.explain import moves
+from gradcli.explain.missing import moves
+from gradcli.explain.missing.scene import place_of
 from gradcli.explain.reason import Fix
-from gradcli.explain.scene import place_of
 from gradcli.explain.written import arguments_of, called, grouped, term
 from gradcli.ops.values import dtype_of, is_float
 from gradcli.tape.record import ANS, IDS, OP
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from gradcli.errors import Span
-    from gradcli.explain.moves import Ground
+    from gradcli.explain.missing.moves import Ground
     from gradcli.explain.reason import Edit, Reason
     from gradcli.tape.record import Entry
 

@@ -8,7 +8,7 @@ made.
 
 from __future__ import annotations
 
-from gradcli.explain.nonfinite_elements import (
+from gradcli.explain.nonfinite.elements import (
     bad_index,
     element,
     finite,
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from typing import Any
 
-    from gradcli.explain.nonfinite_elements import Index
+    from gradcli.explain.nonfinite.elements import Index
     from gradcli.sweeps.reverse import Shares
     from gradcli.tape.record import Entry
 

@@ -9,7 +9,7 @@ still leads to the target when no more fits is the target's side).
 
 from __future__ import annotations
 
-from gradcli.explain.scene import Hop, place_of
+from gradcli.explain.missing.scene import Hop, place_of
 from gradcli.ops.kinds import FLAT
 from gradcli.ops.values import is_float
 from gradcli.tape.record import ANS, IDS, OP, OUT
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any
 
-    from gradcli.explain.scene import Scene, Subject
+    from gradcli.explain.missing.scene import Scene, Subject
     from gradcli.tape.record import Entry
 
     Judge = Callable[[Entry, int], list[tuple[str, Any]]]
