@@ -153,7 +153,7 @@ class Op:
             if _FLOAT_NAMES and self.floats is not None:
                 _FLOAT_NAMES[alias] = self.floats
             if _ARRAY_NAMES:
-                _ARRAY_NAMES[alias] = _on_arrays(self)
+                _ARRAY_NAMES[alias] = on_arrays(self)
 
     def copy(self) -> Op:
         """A row of the same contents that is not in the table: it may be given other rules."""
@@ -209,7 +209,7 @@ class Op:
             self._check_broadcast(values)
             try:
                 with np.errstate(all="ignore"):
-                    return plain(_on_arrays(self)(*values))
+                    return plain(on_arrays(self)(*values))
             except (ValueError, OverflowError):  # what NumPy refuses, such as int ** -1
                 raise error("E0404", f"`{self.name}` has no such value for integers",
                             help="make an operand a float: float(...)") from None
@@ -298,13 +298,14 @@ def fast_rules(op: Op) -> tuple[Any, ...]:
 def edge_rule(op: Op, k: int) -> Callable[..., Any]:
     """Partial k bound to NumPy's functions, for `numpy.float64` arguments where floats raise."""
     if not _ARRAY_NAMES:
-        _ARRAY_NAMES.update((name, _on_arrays(row)) for name, row in NAMES.known())
+        _ARRAY_NAMES.update((name, on_arrays(row)) for name, row in NAMES.known())
     bound = _bind(op.rules[k], _ARRAY_NAMES)
     assert callable(bound)
     return bound
 
 
-def _on_arrays(op: Op) -> Callable[..., Any]:
+def on_arrays(op: Op) -> Callable[..., Any]:
+    """What computes an elementwise operation on arrays."""
     return op.arrays or (lambda *values: _by_element(op, values))
 
 
