@@ -11,11 +11,11 @@ from __future__ import annotations
 from gradcli.ops.lazy import np, quiet
 from gradcli.ops.values import check_bytes, zeros
 from gradcli.sweeps import constant, reach, tangent
+from gradcli.sweeps.absorbing import has_nan
 from gradcli.sweeps.derivatives import (
     as_derivative,
     from_columns,
     gradient,
-    has_nan,
     jacobian,
     jvp,
     size,

@@ -123,6 +123,13 @@ class Program:
         except GradcliError:
             return interpreter.run
 
+    def traced_run(self, at: Mapping[str, Any]) -> Run:
+        """A run that keeps everything and what decided its way: `run.record.guards`."""
+        interpreter = self._interpreter(at, self.max_steps)
+        interpreter.tf, interpreter.output = self.tf, lambda printed: None
+        interpreter.run.record.guards = []
+        return interpreter.execute(self.statements)
+
     def _interpreter(self, at: Mapping[str, Any] | None, max_steps: int, log: bool = False
                      ) -> Interpreter:
 

@@ -106,7 +106,7 @@ def _nearby(path: str) -> str:
         return "name a file in this folder"
     folder, name = os.path.split(path)
     try:
-        names = os.listdir(folder or ".")
+        names = [other for other in os.listdir(folder or ".") if other != name]
     except (OSError, ValueError):
         names = []
     close = difflib.get_close_matches(name, names, n=1, cutoff=0.7)

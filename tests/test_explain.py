@@ -54,7 +54,7 @@ CAUSES: list[tuple[str, str, list[tuple[str, str, str | None, bool | None]]]] = 
      [("source-nontrainable", "1:12-1:27", 'var c = 2, name="w"', True)]),
     ("var n: int64 = 2\nfloat(n)*x", "n", [("source-dtype", "1:8-1:13", "var n = 2", True)]),
     ("input n: int32 = 2\nfloat(n)*x", "n", [("source-dtype", "1:10-1:15", "input n = 2", True)]),
-    ("n = int(3)\nfloat(n)*x", "n", [("source-dtype", "1:1-1:2", "...", None)]),
+    ("n = int(3)\nfloat(n)*x", "n", [("source-dtype", "1:1-1:2", "n = 3", True)]),
     ('var s: string = "a"\nx', "s", [("source-dtype", "1:8-1:14", "...", None)]),
     ("input b: bool = true\nx if b else 0", "b", [("source-dtype", "1:10-1:14", "...", None)]),
     ("z = 2*x\ny^2", "x", [("source-unrelated", "2:1-2:4", "...", None)]),

@@ -307,7 +307,7 @@ def _full() -> Trace:
         for _ in range(ring.maxlen):
             number += 6
             ring.append((number, [number + 1], [[number + 2]], [number + 3], [[number + 4]], {}))
-    for _ in range(trace.operations.maxlen // 5):
+    for _ in range(trace.operations.maxlen):
         number += 4
         trace.push((None, number, (number + 1, number + 2), number + 3, None))
     return trace

@@ -16,7 +16,8 @@ from typing import Any, NamedTuple
 import pytest
 from transcripts import ROOT, header_commands, in_process
 
-from gradcli.explain import nonfinite
+from gradcli.explain import nonfinite, shares
+from gradcli.sweeps import absorbing, reverse
 
 FOLDER = ROOT / "samples/nan"
 NAN, INF = math.nan, math.inf
@@ -89,12 +90,45 @@ CASES = {
     "sqrt of relu": Case(
         x(-1.0, "z = sqrt(relu(x))"), 0.0, DEAD, "2:5", "sqrt(relu(x))",
         "sqrt(relu(x))", "sqrt(relu(x) + 1e-12)", 0.0),
+    "a pole that a bound cuts off": Case(
+        x(0.0, "z = minimum(1/x, 100)"), 0.0, DEAD, "2:13", "1/x",
+        "1/x", "1/where(x == 0, 1e-12, x)", 0.0),
+    "nested where": Case(
+        x(0.0, "z = where(x > -1, where(x > 0, log(x), 2*x), 0)"), 2.0, DEAD, "2:32", "log(x)",
+        "where(x > 0, log(x), 2*x)", "where(x > 0, log(where(x > 0, x, 1)), 2*x)", 2.0),
+    "where, exp behind it": Case(
+        x(1000.0, "z = where(x > 50, x, log(1 + exp(x)))"), 1.0, DEAD, "2:30", "exp(x)",
+        "where(x > 50, x, log(1 + exp(x)))",
+        "where(x > 50, x, log(1 + exp(where(x > 50, 1, x))))", 1.0),
+    "where of a mask made before": Case(
+        x([-1.0, 4.0], "m = x > 0", "z = sum(where(m, sqrt(x), 0))"), [0.0, 0.25], DEAD, "3:18",
+        "sqrt(x)", "where(m, sqrt(x), 0)", "where(m, sqrt(where(m, x, 1)), 0)", [0.0, 0.25]),
     # An infinite slope is right.
     "sqrt": Case(
         x(0.0, "z = sqrt(x)"), INF, STEEP, "2:5", "sqrt(x)",
         "sqrt(x)", "sqrt(x + 1e-12)", 0.5e6),
     "power": Case(
         x(0.0, "z = x^0.5"), INF, STEEP, "2:5", "x^0.5", "x^0.5", "(x + 1e-12)^0.5", 0.5e6),
+    "power below a half": Case(
+        x(0.0, "z = x^0.3"), INF, STEEP, "2:5", "x^0.3", "x^0.3", "(x + 1e-20)^0.3", 0.3e14),
+    "cbrt": Case(
+        x(0.0, "z = cbrt(x)"), INF, STEEP, "2:5", "cbrt(x)", "cbrt(x)", "cbrt(x + 1e-18)"),
+    "3-norm": Case(
+        x([0.0, 0.0], "z = sum(abs(x)^3)^(1/3)"), [NAN, NAN], STEEP, "2:5", "sum(abs(x)^3)^(1/3)",
+        "sum(abs(x)^3)^(1/3)", "(sum(abs(x)^3) + 1e-18)^(1/3)", [0.0, 0.0]),
+    "distance of equal points": Case(
+        x([1.0, 2.0], "y = [1.0, 2.0]", "z = sqrt(sum((x - y)^2))"), [NAN, NAN], STEEP, "3:5",
+        "sqrt(sum((x - y)^2))", "sqrt(sum((x - y)^2))", "sqrt(sum((x - y)^2) + 1e-12)", [0.0, 0.0]),
+    "distances of all pairs": Case(
+        x([1.0, 2.0], "d = reshape(x, [2, 1]) - reshape(x, [1, 2])", "z = sum(sqrt(d^2))"),
+        [NAN, NAN], STEEP, "3:9", "sqrt(d^2)", "sqrt(d^2)", "abs(d)", [-2.0, 2.0]),
+    "spread of equal values": Case(
+        x([3.0, 3.0], "z = sqrt(mean((x - mean(x))^2))"), [NAN, NAN], STEEP, "2:5",
+        "sqrt(mean((x - mean(x))^2))", "sqrt(mean((x - mean(x))^2))",
+        "sqrt(mean((x - mean(x))^2) + 1e-12)", [0.0, 0.0]),
+    "geometric mean": Case(
+        x([0.0, 4.0], "z = prod(x)^(1/2)"), [INF, NAN], STEEP, "2:5", "prod(x)^(1/2)",
+        "prod(x)^(1/2)", "(prod(x) + 1e-12)^(1/2)", [2e6, 0.0]),
     "acos": Case(
         x(1.0, "z = acos(x)"), -INF, STEEP, "2:5", "acos(x)", "acos(x)", "acos((1 - 1e-12)*x)"),
     "asin of a sum": Case(
@@ -185,12 +219,28 @@ CASES = {
     "one over exp": Case(
         x(300.0, "z = 1/exp(3*x)"), NAN, OVER, "2:7", "exp(3*x)",
         "1/exp(3*x)", "exp(-(3*x))", 0.0),
+    "softmax of rows": Case(
+        x([[1000.0, 1000.0], [0.0, 0.0]], "e = exp(x)", "s = e/sum(e, axis=1, keepdims=true)",
+          "z = s[0, 0]"), [[NAN, NAN], [0.0, 0.0]], OVER, "2:5", "exp(x)",
+        "e/sum(e, axis=1, keepdims=true)", "softmax(x, axis=-1)", [[0.25, -0.25], [0.0, 0.0]]),
+    "softplus in float32": Case(
+        "var x: float32 = 100.0\nz = log(1 + exp(x))\n", NAN, OVER, "2:13", "exp(x)",
+        "log(1 + exp(x))", "softplus(x)", 1.0),
+    "length in float32": Case(
+        "var x: float32 = 1e25\nz = sqrt(x*x)\n", 0.0, OVER, "2:10", "x*x",
+        "sqrt(x*x)", "abs(x)", 1.0),
     "cosh": Case(
         x(800.0, "z = log(cosh(x))"), NAN, OVER, "2:9", "cosh(x)",
         "log(cosh(x))", "logcosh(x)", 1.0),
     "tanh": Case(
         x(800.0, "z = sinh(x)/cosh(x)"), NAN, OVER, "2:5", "sinh(x)",
         "sinh(x)/cosh(x)", "tanh(x)", 0.0),
+    "tanh by exps": Case(
+        x(800.0, "z = (exp(x) - exp(-x))/(exp(x) + exp(-x))"), NAN, OVER, "2:6", "exp(x)",
+        "(exp(x) - exp(-x))/(exp(x) + exp(-x))", "tanh(x)", 0.0),
+    "tanh by exps, far below 0": Case(
+        x([-400.0, 0.0], "u = exp(2*x)", "v = exp(-2*x)", "z = sum((u - v)/(u + v))"), [NAN, 2.0],
+        OVER, "3:5", "exp(-2*x)", "(u - v)/(u + v)", "tanh(2*x)", [0.0, 2.0]),
     "length": Case(
         x(3e200, "y = 4e200", "z = sqrt(x^2 + y^2)"), 0.0, OVER, "3:10", "x^2",
         "sqrt(x^2 + y^2)", "hypot(x, y)", 0.6),
@@ -221,6 +271,12 @@ CASES = {
     "softmax of small ones": Case(
         x([-1000.0, -1000.0], "p = exp(x)/sum(exp(x))", "z = p[1]"), [NAN, NAN], UNDER, "2:16",
         "exp(x)", "exp(x)/sum(exp(x))", "softmax(x)", [-0.25, 0.25]),
+    "log of a likelihood": Case(
+        x([1e-200, 1e-150, 0.5], "z = log(prod(x))"), [INF, INF, NAN], UNDER, "2:9", "prod(x)",
+        "log(prod(x))", "sum(log(x))", [1e200, 1e150, 2.0]),
+    "log of softmax of small ones": Case(
+        x([0.0, -1000.0], "z = log(softmax(x))[1]"), [NAN, NAN], UNDER, "2:9", "softmax(x)",
+        "log(softmax(x))", "log_softmax(x)", [-1.0, 1.0]),
     "square below 1e-324": Case(
         x(1e-200, "z = 1/(x*x)"), -INF, UNDER, "2:8", "x*x"),
     # Outside of the domain.
@@ -238,7 +294,7 @@ CASES = {
         "sqrt(1 - x^2)", "sqrt(maximum(1 - x^2, 1e-12))", 0.0),
     "root of a negative number": Case(
         x(-8.0, "z = x^(1/3)"), NAN, DOMAIN, "2:5", "x^(1/3)",
-        "x^(1/3)", "maximum(x, 1e-12)^(1/3)", 0.0),
+        "x^(1/3)", "cbrt(x)", 1/12),
     "asin of 3": Case(
         x(3.0, "z = asin(x)"), NAN, DOMAIN, "2:5", "asin(x)",
         "asin(x)", "asin(clip(x, -1 + 1e-12, 1 - 1e-12))", 0.0),
@@ -265,6 +321,21 @@ CASES = {
     "atanh": Case(
         x(1.0, "z = atanh(x)"), INF, POLE, "2:5", "atanh(x)",
         "atanh(x)", "atanh(clip(x, -1 + 1e-12, 1 - 1e-12))", 0.0),
+    "angle of a quotient": Case(
+        x(0.0, "z = atan(1/x)"), NAN, TIMES, "2:10", "1/x",
+        "1/x", "1/where(x == 0, 1e-12, x)", 0.0),
+    "log of a quotient": Case(
+        x(1.0, "z = log(x/(1 - x))"), NAN, TIMES, "2:9", "x/(1 - x)",
+        "x/(1 - x)", "x/where(1 - x == 0, 1e-12, 1 - x)", 1.0),
+    "cross entropy of a wrong answer": Case(
+        x(800.0, "q = sigmoid(x)", "z = -log(1 - q)"), NAN, POLE, "3:6", "log(1 - q)",
+        "log(1 - q)", "log_sigmoid(-x)", 1.0),
+    "cross entropy, 0*log(0)": Case(
+        x([0.0, 1.0], "t = [0.0, 1.0]", "z = -sum(t*log(x))"), [0.0, -1.0], VAGUE, "3:12",
+        "log(x)", "t*log(x)", "xlogy(t, x)", [0.0, -1.0]),
+    "division by a mask": Case(
+        x([1.0, 2.0], "m = [1.0, 0.0]", "z = sum(x/m)"), [1.0, INF], POLE, "3:9", "x/m",
+        "x/m", "divide_no_nan(x, m)", [1.0, 0.0]),
     "gamma at 0": Case(x(0.0, "z = gamma(x)"), -INF, POLE, "2:5", "gamma(x)"),
     # No value at all.
     "x^1.5/x": Case(
@@ -273,6 +344,14 @@ CASES = {
     "x/norm(x)": Case(
         x([0.0, 0.0], "z = sum(x/norm(x))"), [NAN, NAN], VAGUE, "2:9", "x/norm(x)",
         "x/norm(x)", "divide_no_nan(x, norm(x))", [0.0, 0.0]),
+    "cosine of a zero vector": Case(
+        x([0.0, 0.0], "y = [1.0, 2.0]", "z = dot(x, y)/(norm(x)*norm(y))"), [NAN, NAN], VAGUE,
+        "3:5", "dot(x, y)", "dot(x, y)/(norm(x)*norm(y))",
+        "divide_no_nan(dot(x, y), norm(x)*norm(y))", [0.0, 0.0]),
+    "standardised equal values": Case(
+        x([2.0, 2.0], "u = (x - mean(x))/std(x)", "z = u[0]"), [NAN, NAN], VAGUE, "2:5",
+        "(x - mean(x))/std(x)", "(x - mean(x))/std(x)", "divide_no_nan(x - mean(x), std(x))",
+        [0.0, 0.0]),
     "hypot": Case(
         x(0.0, "z = hypot(x, 2*x)"), NAN, VAGUE, "2:5", "hypot(x, 2*x)",
         "hypot(x, 2*x)", "sqrt(x^2 + (2*x)^2 + 1e-24)", 0.0),
@@ -557,6 +636,83 @@ def test_a_rule_of_the_file_that_gives_nan() -> None:
     note = said(source)
     assert (note["code"], note["line"], note["column"]) == (VAGUE, 7, 5)
     assert "a rule of its own for the gradient" in note["message"]
+
+
+def test_complex_numbers() -> None:
+    source = asked(x(0.0, "y = complex(1/x, 1/x)", "z = real(y)"))["sources"][0]
+    assert (said(source)["code"], said(source)["line"]) == (TIMES, 2)
+    status, out, _ = in_process(
+        ["grad", "-", "--wrt", "x", "--mode", "forward", "--format", "table"],
+        x([0.0, 2.0], "y = complex(1/x, 1/x)", "z = sum(y)").encode())
+    assert status == 0
+    assert "divide_no_nan(1, x)" in out
+
+
+def test_one_note_is_enough() -> None:
+    """Of a 0 that was absorbed, of a 0 with a value that is none, of one cause in text."""
+    for lines in (["z = where(x > 0, log(x), 0)"], ["z = minimum(1/x, 100)"], ["z = 0*log(x)"]):
+        (note,) = asked(x(0.0, *lines))["sources"][0]["notes"]
+        assert note["code"] in nonfinite.CODES
+    result = asked(x(0.0, "z = 1/x"))
+    assert [note["code"] for note in (*result["notes"], *result["sources"][0]["notes"])] == [
+        POLE, POLE]
+    status, out, _ = in_process(
+        ["grad", "-", "--wrt", "x", "--format", "table"], x(0.0, "z = 1/x").encode())
+    assert status == 0
+    assert out.count("note:") == 1
+
+
+def test_what_is_wrong_comes_before_conventions() -> None:
+    notes = asked(x([0.0, 0.0], "z = 1/norm(x)"))["sources"][0]["notes"]
+    assert [note["code"] for note in notes] == [POLE, "kink"]
+
+
+# Sources that are 0 somewhere, where what is a constant factor for one moves with another.
+TOGETHER = [
+    "x*sqrt(y)", "x*y*log(w)", "x*log(y) + y*log(w)", "where(x > 0, log(y), x)*w",
+    "x*sqrt(y) + 0*log(w)", "(x + y)*sqrt(w) + sqrt(x*y)", "x*(y*(w*sqrt(x + y)))",
+]
+
+
+@pytest.mark.parametrize("formula", TOGETHER)
+@pytest.mark.parametrize("command", ["grad", "hess"])
+def test_sources_together_answer_as_each_alone(formula: str, command: str) -> None:
+    program = f"var x = 0.0\nvar y = 0.0\nvar w = 0.0\nz = {formula}\n".encode()
+
+    def answers(wrt: str) -> dict[str, Any]:
+        _, out, _ = in_process(
+            [command, "-", "--of", "z", "--wrt", wrt, "--format", "json"], program)
+        (result,) = json.loads(out)["results"]
+        if command == "hess":
+            return {b["row"]: b for b in result["blocks"] if b["row"] == b["col"]}
+        return {s["wrt"]: s for s in result["sources"]}
+
+    together = answers("x,y,w")
+    for name in "xyw":
+        if command == "grad":
+            assert together[name] == answers(name)[name]
+        else:
+            assert same(together[name]["hessian"] or 0.0, answers(name)[name]["hessian"] or 0.0)
+
+
+def test_sources_that_are_nan_together_are_swept_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    swept = []
+
+    def counted(*args: Any, **options: Any) -> Any:
+        swept.append(args[2])
+        return reverse.reverse(*args, **options)
+
+    monkeypatch.setattr(absorbing, "swept", counted)
+    monkeypatch.setattr(shares, "reverse", counted)
+    names = [f"x{k}" for k in range(20)]
+    program = "".join(f"var {name} = 0.0\n" for name in names) + "z = " + " + ".join(
+        f"sin({name})/{name}" for name in names) + "\n"
+    status, out, _ = in_process(["grad", "-", "--format", "json"], program.encode())
+    assert status == 0
+    for k, source in enumerate(json.loads(out)["results"][0]["sources"]):
+        assert same(source["gradient"], NAN)
+        assert offered(said(source)) == f"divide_no_nan(sin(x{k}), x{k})"
+    assert [len(sources) for sources in swept] == [20, 20]
 
 
 # --- the samples ------------------------------------------------------------------------------

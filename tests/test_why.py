@@ -123,6 +123,11 @@ def test_each_question_of_the_file_once_where_it_stands() -> None:
     assert [n["name"] for n in first["names"] if n["watched"]] == ["x"]
 
 
+def test_what_is_bound_after_a_question_is_not_listed() -> None:
+    program = "var x = 2.0\ntape t:\n    y = x^2\ng = t.gradient(y, x)\nvar late = 1.0\nn = 3\n"
+    assert [n["name"] for n in why("-", stdin=program)["results"][0]["names"]] == ["x"]
+
+
 def test_options_ask_other_questions_than_the_file() -> None:
     program = "var x = 2.0\ntape t:\n    y = x^2\n    z = x^3\ng = t.gradient(y, x)\n"
     assert "question" in why("-", stdin=program)["results"][0]
@@ -194,6 +199,16 @@ print(slope(start))
     assert in_process(["why", "-"], program.encode())[1].startswith("line 6: t.gradient(energy, w)")
 
 
+def test_slopes_of_functions_are_called_as_they_are_written() -> None:
+    program = "f(a) = floor(a)*3\nx = 1.5\nprint(f'(2.5), f''(x), floor'(1.5))\n"
+    results = why("-", stdin=program)["results"]
+    assert [(r["of"], r["sources"][0]["wrt"]) for r in results] == [
+        ("f(2.5)", "a"), ("f'(x)", "x"), ("floor(1.5)", "the source")]
+    # What happens inside the question is on its own path, step by step.
+    assert steps(results[0]["sources"][0])[1:] == [
+        (1, "floor(a)", False), (1, "floor(a)*3", True)]
+
+
 # --- the way ----------------------------------------------------------------------------------
 
 
@@ -223,7 +238,7 @@ def test_counting_ways_ends() -> None:
     program = "y = x\nfor k in range(200):\n    y = sin(y) + cos(y)\ny\n"    # 2^200 of them
     assert sources("-", "--at", "x=0.1", stdin=program)["x"]["ways"] == MAX_WAYS
     out = in_process(["why", "-", "--at", "x=0.1"], program.encode())[1]
-    assert "and 1000 or more other ways, together" in out
+    assert "and 1000 or more other paths, together" in out
 
 
 def test_an_open_way_is_shown_before_a_shorter_one_that_is_cut() -> None:
@@ -289,6 +304,113 @@ def test_where_a_gradient_is_none_the_way_is_closed_and_where_it_is_not_it_is_op
                 assert source["ways"] >= 1
 
 
+def test_an_integer_is_not_watched() -> None:
+    result = why("-", "--wrt=n", stdin="var n: int64 = 3\nm = 2.0*float(n)\n")["results"][0]
+    assert [n["watched"] for n in result["names"]] == [False]
+    assert result["sources"][0]["path"][0]["recorded"] is False
+
+
+def test_operations_are_called_as_they_are_written() -> None:
+    """A call that is made of several operations is one, and not counted as turns of a loop."""
+    def called(formula: str, at: str) -> list[tuple[str, int]]:
+        path = sources("-e", formula, "--at", at)["x"]["path"]
+        return [(step["operation"], step["times"]) for step in path[1:]]
+
+    assert called("cross(x, [0.0, 1.0, 2.0])", "x=[1, 2, 3]") == [("cross", 1)]
+    assert called("max(float(int(x)), 1) + 2*sin(x)", "x=1.5") == [
+        ("sin", 1), ("multiply", 1), ("add", 1)]
+    assert called("1 + np.mean(x)", "x=[1.5]") == [("np.mean", 1), ("add", 1)]
+    assert called("-2*(x)", "x=3") == [("multiply", 1)]
+
+
+CUSTOM = """\
+@custom_gradient
+def twice(x):
+    def grad(upstream):
+        return 2*upstream
+    return 2*x
+var x = [inf, nan, 1.0]
+sum(twice(x))
+"""
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_rule_by_hand_is_asked_at_infinity_too() -> None:
+    assert sources("-", stdin=CUSTOM)["x"]["ways"] == 1
+
+
+# --- zeros and sums ---------------------------------------------------------------------------
+
+ZEROS = """\
+var x = 2.0
+tape t, persistent=true:
+    y = floor(x)
+    z = relu(-x)
+a = t.gradient(y, x, unconnected_gradients="zero")
+b = t.gradient(z, x, unconnected_gradients="zero")
+"""
+
+
+def test_a_zero_that_the_file_asks_for_is_told_from_one_that_is_there() -> None:
+    first, second = [r["sources"][0] for r in why("-", stdin=ZEROS)["results"]]
+    assert (first["gradient"], [n["code"] for n in first["notes"]]) == (0.0, ["zero-requested"])
+    assert (second["gradient"], [n["code"] for n in second["notes"]]) == (0.0, ["zero-dead"])
+    out = in_process(["why", "-", "--format", "csv"], ZEROS.encode())[1]
+    rows = list(csv.DictReader(io.StringIO(out)))
+    assert [(row["reason"], row["line"]) for row in rows] == [
+        ("zero-requested", "5"), ("zero-dead", "4")]
+
+
+@pytest.mark.parametrize(("formula", "summed"), [
+    ("[[3*x]]", False), ("[x, x]", True), ("x", False), ("w", True)])
+def test_one_element_is_no_sum(formula: str, summed: bool) -> None:
+    for asking in ("grad", "why"):
+        result = loaded(asking, "-", "--of=f", "--wrt=x,w", stdin=(
+            f"var x = 2.0\nvar w = [1.0, 2.0]\nf = {formula}\n").encode())["results"][0]
+        assert result["summed"] is summed
+        assert ("sum" in [n["code"] for n in result["notes"]]) is summed
+
+
+def test_no_target_is_called_as_the_list_without_one() -> None:
+    (result,) = why(str(ROOT / "samples/none/target-empty.txt"))["results"]
+    assert result["of"] == "losses"
+
+
+# --- grad -v ----------------------------------------------------------------------------------
+
+
+def test_grad_shows_the_path_on_request_only() -> None:
+    arguments = ["grad", "-", "--wrt=x"]
+    for format in FORMATS:
+        quiet = in_process([*arguments, "--format", format], CUT.encode())
+        loud = in_process([*arguments, "--format", format, "-v"], CUT.encode())
+        assert " operation " not in quiet[1] + quiet[2]
+        if format in ("table", "plain"):
+            shown = loud[1] if format == "table" else loud[2]
+            assert " from x to z " in shown
+            assert " operation " in shown
+            assert "stops" in shown
+        if format in ("plain", "csv", "tsv", "markdown", "latex"):
+            assert quiet[1] == loud[1]
+    (given,) = loaded(*arguments, "-v", stdin=CUT.encode())["results"][0]["sources"]
+    wanted = sources("-", "--wrt=x", stdin=CUT)["x"]
+    assert (given["path"], given["ways"]) == (wanted["path"], wanted["ways"])
+    (plain,) = loaded(*arguments, stdin=CUT.encode())["results"][0]["sources"]
+    assert "path" not in plain
+
+
+@pytest.mark.parametrize("arguments", [
+    ["-e", "x^2*sin(y)", "--at", "x=1.5,y=0.5"], ["samples/none/path-value-independent.txt"],
+    ["-e", "sum(softmax(A @ b))", "--at", "A=ones(3, 3),b=[1, 2, 3]"]])
+def test_the_paths_of_grad_fit_the_terminal(
+        arguments: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+    status, out, err = on_terminal(["grad", *arguments, "-v"], COLUMNS="80")
+    assert (status, err) == (0, "")
+    assert "derivative" in out
+    assert all(cell_len(line) <= 80 for line in bare(out).splitlines())
+
+
 # --- the page ---------------------------------------------------------------------------------
 
 
@@ -344,6 +466,19 @@ def test_quiet_drops_the_notes() -> None:
     quiet = why("-e", "abs(x)", "--at", "x=0", "-q")["results"][0]["sources"][0]
     assert loud["notes"]
     assert quiet["notes"] == []
+
+
+def test_small_arrays_are_written_without_the_blanks_of_a_grid() -> None:
+    out = on_terminal(["why", "-e", "sum(A^2)", "--at=A=[[1, 20], [300, 4]]", "--color=never"],
+                      COLUMNS="80")[1]
+    assert out.startswith("f = 90417 at A = [[1, 20], [300, 4]]\n")
+    assert "\ndf/dA = [[2, 40], [600, 8]]\n" in out
+
+
+def test_a_long_line_does_not_widen_the_others() -> None:
+    program = f"var x = 1.5\ny = floor({' + '.join(['x']*2500)})\n"
+    out = in_process(["why", "-"], program.encode())[1]
+    assert [line for line in out.splitlines() if "var x = 1.5" in line and len(line) < 200]
 
 
 PAGES: list[list[str]] = [
@@ -427,6 +562,18 @@ def test_the_schema_refuses_what_is_wrong() -> None:
 
 
 # --- exit statuses ----------------------------------------------------------------------------
+
+
+def test_strict_asks_what_is_still_missing_after_a_write(file: Callable[[str], Path]) -> None:
+    path = file(CUT)
+    assert in_process(["why", str(path), "--strict"])[0] == 1
+    assert in_process(["why", str(path), "--strict", "--fix"])[0] == 1
+    assert in_process(["why", str(path), "--strict", "--write"])[0] == 0
+    assert in_process(["why", str(path), "--strict"])[0] == 0
+    left = file("var x = 1.5\nvar y = 2.0\nz = floor(x)\n")      # y is not in z: no change helps
+    status, _, said = in_process(["why", str(left), "--strict", "--write"])
+    assert status == 1
+    assert "dz/dy stays None" in said
 
 
 @pytest.mark.parametrize(("expected", "arguments"), [
@@ -546,6 +693,16 @@ def test_a_link_stays_a_link(file: Callable[[str], Path], tmp_path: Path) -> Non
     assert in_process(["why", str(link), "--write"])[0] == 0
     assert link.is_symlink()
     assert "stop_gradient" in path.read_text()
+
+
+def test_links_that_lead_nowhere(tmp_path: Path) -> None:
+    for name, to in (("one", "other"), ("other", "one"), ("dangling", "nothing")):
+        (tmp_path / name).symlink_to(to)
+    for name in ("one", "dangling"):
+        status, out, err = in_process(["why", str(tmp_path / name), "--write"])
+        assert (status, out) == (3, "")
+        assert "error[E0601]: cannot read" in err
+        assert f"did you mean `{tmp_path / name}`" not in err
 
 
 def test_a_failed_write_changes_nothing(
@@ -670,5 +827,6 @@ def test_a_gradient_that_is_there_loads_no_explanation(home: dict[str, str | Non
 
 
 def test_a_piped_page_loads_no_rich(home: dict[str, str | None]) -> None:
+    loaded_by(command("eval", "-e", "1"), home)     # a first run makes the parser's tables
     _, modules = loaded_by(command("why", "-e", "x*floor(y)", "--at", "x=1.5,y=0.5"), home)
     assert not modules & {"rich", "typer", "lark", "difflib", "json"}

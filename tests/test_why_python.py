@@ -174,6 +174,66 @@ with GradientTape() as tape:
     y = v * v
 found = tape.why(y, x)
 """, [("path-left-engine", 4, 14)]),
+    "exit_property": ("""
+class Weight:
+    def __init__(self):
+        self.value = Variable(2.0)
+    @property
+    def data(self):
+        return self.value.numpy()
+p = Weight()
+with GradientTape() as tape:
+    y = constant(3.0) * p.data
+found = tape.why(y, p.value)
+""", [("path-left-engine", 6, 16)]),
+    "exit_loop": ("""
+n = Variable(3.0)
+w = Variable(1.0)
+with GradientTape() as tape:
+    y = w * 1.0
+    for k in range(int(n)):
+        y = y * k
+found = tape.why(y, n)
+""", [("path-left-engine", 5, 20)]),
+    "exit_walrus": ("""
+x = Variable(3.0)
+w = Variable(1.0)
+with GradientTape() as tape:
+    if (k := float(x)) > 1.0:
+        y = w * k
+found = tape.why(y, x)
+""", [("path-left-engine", 4, 14)]),
+    "custom_none_before_the_question": ("""
+@gradcli.custom_gradient
+def f(x):
+    return x * 2.0, lambda g: None
+x = Variable(1.0)
+with GradientTape() as tape:
+    y = f(x)
+found = tape.why(y, x)
+""", [("path-custom-none", 6, 9)]),
+    "custom_rule_that_fails": ("""
+@gradcli.custom_gradient
+def f(x):
+    return x * 2.0, lambda g: 1/0
+x, k = Variable(1.0), Variable(2.0)
+with GradientTape() as tape:
+    y = f(x)
+found = tape.why(y, k)
+""", [("source-unrelated", 4, 23)]),
+    "a_derivative_of_a_tape_that_let_go": ("""
+w = Variable(0.5)
+x = constant(0.1)
+with GradientTape() as outer:
+    pass
+with GradientTape() as inner:
+    inner.watch(x)
+    out = ops.sin(w * x)
+slope = inner.gradient(out, x)
+with outer:
+    loss = slope * slope
+found = outer.why(loss, w)
+""", [("path-gradient-not-recorded", 8, 9), ("path-outside-tape", 7, 11)]),
     "unicode": ("""
 größe = Variable(2.0)
 with GradientTape() as tape:
@@ -684,6 +744,34 @@ def test_program(name: str) -> None:
         assert reason.text == text.splitlines()[reason.line - 1].strip()
 
 
+def test_what_left_in_another_file() -> None:
+    """What a function of another file returns, it returns to whoever calls it."""
+    text = "def values(v):\n    return v.numpy()\n"
+    linecache.cache["<library>"] = (len(text), None, text.splitlines(keepends=True), "<library>")
+    library: dict[str, Any] = {}
+    exec(compile(text, "<library>", "exec"), library)
+    x, w = Variable(2.0), Variable(3.0)
+    values = library["values"]
+    with GradientTape() as tape:
+        h = values(x)
+        y = w * h
+    reason, = tape.why(y, x)
+    assert (reason.code, reason.file, reason.line, reason.column) == (
+        "path-left-engine", "<library>", 2, 12)
+
+
+def test_places_in_tests() -> None:
+    """Whoever writes a test anew, as pytest does, leaves lines and columns as they were."""
+    x = Variable(1.5)
+    with GradientTape() as tape:
+        assert ops.floor(x) > 0.0
+        y = ops.floor(x) * 2.0
+        assert y > 1.0
+    reason, = tape.why(y, x)
+    assert (reason.code, reason.text, reason.column) == (
+        "path-step-function", "y = ops.floor(x) * 2.0", 13)
+
+
 def test_a_reason_is_told_in_three_lines() -> None:
     found = reasons_of("\n".join([
         "x = Variable(2.5)", "with GradientTape() as tape:",
@@ -813,6 +901,12 @@ def test_what_is_remembered_has_an_end() -> None:
         entries = record.trace.entries()
         assert len(entries) == provenance.MAX_TRACED
         assert entries[-1][:3] == (ops.multiply, y.id, (x.id, None))
+        for _ in range(provenance.MAX_QUESTIONS + 10):
+            with GradientTape() as tape:
+                tape.watch(x)
+                y = x * 2.0
+            tape.gradient(y, x)
+        assert len(record.trace.questions) == provenance.MAX_QUESTIONS
         for ring in (record.trace.births, record.trace.conditions, record.trace.exits):
             assert len(ring) == provenance.MAX_EVENTS
     finally:

@@ -182,6 +182,16 @@ ARRAYS: list[tuple[str, dict[str, Any], list[Told]]] = [
     ("sum(v^2)", {"v": [0.0, 0.0]}, []), ("prod(v)", {"v": [0.0, 0.0, 3.0]}, []),
     ("sum(relu(v)^2)", {"v": [-1.0, -2.0]}, [("zero-dead", 1, 5, "`relu` is off in 2 of 2")]),
     ("norm(v)", {"v": [0.0, 0.0]}, [("kink", 1, 1, "`norm` is at a kink; slope 0 at 0")]),
+    # One use does not count, another one does, and its slope vanishes just at this point.
+    ("cumprod(v)[2]", {"v": [0.0, 0.0, 3.0]}, []),
+    ("v[0]^2", {"v": [0.0, 1.0]}, []),
+    ("sum(maximum(0, 1 - v))", {"v": [3.0, 4.0]}, [
+        ("zero-dead", 1, 5, "takes 0 and not -2 in element [0]: the smaller one has slope 0")]),
+    ("max(0, 1 - (v[0] - v[1]))", {"v": [3.0, 1.0]}, [
+        ("zero-dead", 1, 1, "`max` takes 0 and not -1")]),
+    ("min([3, v[0], v[1]])", {"v": [5.0, 6.0]}, [("zero-dead", 1, 1, "it is not the smallest")]),
+    ("sum(relu(2*relu([0.1, 0.2] + v) - 1))", {"v": [-1.0, -1.0]}, [
+        ("zero-dead", 1, 5, "`relu` is off in 2 of 2 elements (-1 in element [0])")]),
 ]
 
 

@@ -26,7 +26,7 @@ class Ask:
     rule that only trainable variables and watched names count. tape: which of the file's. verbose:
     with notes on operations that a function of the file hides. on_tape, said: of the last run, what
     a tape of the file saw and what `watch(x)` named. explained: the last target with gradients that
-    are not finite, and what explains them.
+    are 0 or not finite, and what explains them.
     """
 
     __slots__ = (
@@ -42,7 +42,7 @@ class Ask:
                  max_bytes: float | None = None, tape: str | None = None) -> None:
         self.program = program
         self._logged: Run | None = None
-        self.explained: tuple[Target, Any] | None = None
+        self.explained: tuple[Target, dict[Any, Any]] | None = None
         self.tape = tape
         self.on_tape: set[int] | None = None
         self.said: set[int] = set()

@@ -99,14 +99,32 @@ def names_of(ask: Ask, logged: Run, question: Asked, which: int, values: Sequenc
     """What the targets (which = 0) or sources (1) of a question are called: as written there if
     that is a name, or all there is.
     """
-    arguments = _arguments(text_at(ask, question.span))
-    parts = arguments[which:which + 1]
+    if question.kind == "prime":
+        return [_of_prime(ask, logged, question)[which] or otherwise]
+    parts = _arguments(text_at(ask, question.span))[which:which + 1]
     if parts and parts[0].startswith("[") and parts[0].endswith("]"):
         parts = _split(parts[0][1:-1])
     if len(parts) == len(values):
         return [part if part.isidentifier() else _called(ask, logged, value, part)
                 for part, value in zip(parts, values, strict=True)]
     return [_called(ask, logged, value, otherwise) for value in values]
+
+
+def _of_prime(ask: Ask, logged: Run, question: Asked) -> tuple[str, str]:
+    """Target and source of `f'(2.0)`: `f(2.0)`, and what f calls its argument if that is no name.
+    """
+    text = text_at(ask, question.span)
+    name = text.partition("'")[0]
+    argument = "".join(_arguments(text)[:1])
+    assert logged.log is not None
+    parameter = "".join([f.parameters[0] for f in logged.log.called.values() if f.name == name])
+    return text.replace("'", "", 1), argument if argument.isidentifier() else parameter
+
+
+def written(ask: Ask, question: Asked, which: int) -> str | None:
+    """The name that stands for the targets (0) or sources (1) of a question, if it is one name."""
+    parts = _arguments(text_at(ask, question.span))[which:which + 1]
+    return parts[0] if parts and parts[0].isidentifier() else None
 
 
 def _called(ask: Ask, logged: Run, value: Any, otherwise: str) -> str:

@@ -36,13 +36,13 @@ def first_order(ask: Ask, command: str, field: str, question: Question) -> Answe
         for target in targets:
             tensors = tensors_of(target)
             value = plain_structure(target.tensor)
-            several = command == "grad" and (len(tensors) != 1 or tensors[0].shape != ())
+            count = sum([calculus.size(t.shape) for t in tensors])
+            several = command == "grad" and count != 1
             found = question(ask, target, bindings)
             common = troubles(ask, run, target)
             if several:
                 from gradcli.explain import notes
 
-                count = sum(calculus.size(t.shape) for t in tensors)
                 common.append(note(ask, notes.summed(target.name, count, target.span)))
             sources = [
                 _source(ask, run, target, binding, g, field)
@@ -73,9 +73,14 @@ def _source(ask: Ask, run: Run, target: Target, binding: Binding, g: Any, field:
             found += [note(ask, n) for n in requested_zero(why[0])]
     else:
         found = notes_of_gradient(ask, run, target, binding, g, field)
-    return {
+    source = {
         "wrt": binding.name, "shape": list(shape_of(value)), "at": data(value), field: data(g),
         "reasons": reasons, "notes": found}
+    if ask.verbose and field == "gradient":
+        from gradcli.answers.way import way_between
+
+        source.update(way_between(ask, target, binding))
+    return source
 
 
 # --- gradients --------------------------------------------------------------------------------

@@ -10,11 +10,14 @@ from gradcli.program import parts
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
     from gradcli.answers.ask import Answer, Ask
     from gradcli.lang.run import Binding, Run
     from gradcli.program import Target
+
+    Of = Callable[[Ask, Run, Target, list[int], str], Any]
 
 
 def of_gradient(ask: Ask, run: Run, target: Target, binding: Binding, g: Any, field: str
@@ -23,19 +26,19 @@ def of_gradient(ask: Ask, run: Run, target: Target, binding: Binding, g: Any, fi
     again.
     """
     found: list[Any] = []
-    if run.record.has_kinks():
-        from gradcli.explain import kinks
-
-        found += kinks.kinks(run, tensors_of(target), binding.value, ask.program.source)
+    if run.record.absorbed or not is_finite(g) or not all(
+            is_finite(t.value) for t in tensors_of(target)):
+        found += _explained(ask, run, target, binding, field, _not_finite).why(binding.value.id, g)
+    # Why a 0 was absorbed, or comes with a value that is no number, has been said.
+    if is_zero(g) and not found:
+        found += _explained(ask, run, target, binding, field, _zero).why(binding.value.id)
+    kinks = _kinks(ask, run, target)
+    if kinks is not None:
+        found += kinks.of(binding.value)
     if len(run.bindings.get(binding.name, ())) > 1:
         from gradcli.explain import notes
 
         found += notes.rebound(run, binding)
-    if run.record.absorbed or not is_finite(g) or not all(
-            is_finite(t.value) for t in tensors_of(target)):
-        found += _not_finite(ask, run, target, binding, g, field)
-    if is_zero(g):
-        found += _zero(ask, run, target, binding, field)
     return [note(ask, n) for n in found]
 
 
@@ -53,35 +56,56 @@ def is_zero(value: Any) -> bool:
     return is_float(value) and value.size > 0 and not np.any(value)
 
 
-def _zero(ask: Ask, run: Run, target: Target, binding: Binding, field: str) -> list[Any]:
+def _explained(ask: Ask, run: Run, target: Target, binding: Binding, field: str, of: Of) -> Any:
+    """What explains derivatives of a target, for all sources whose gradients are swept together."""
+    made = _made(ask, target)
+    if of not in made or binding.value.id not in made[of].sources or field == "jacobian":
+        made[of] = of(ask, run, target, _sources(ask, run, target, binding, field), field)
+    return made[of]
+
+
+def _made(ask: Ask, target: Target) -> dict[Any, Any]:
+    if ask.explained is None or ask.explained[0] is not target:
+        ask.explained = (target, {})
+    return ask.explained[1]
+
+
+def _kinks(ask: Ask, run: Run, target: Target) -> Any:
+    """What knows the conventions on the ways to a target; None if there can be none."""
+    made = _made(ask, target)
+    if _kinks not in made:
+        made[_kinks] = None
+        if run.record.has_kinks():
+            from gradcli.explain.kinks import Kinks
+
+            made[_kinks] = Kinks(run, tensors_of(target), ask.program.source)
+    return made[_kinks]
+
+
+def _sources(ask: Ask, run: Run, target: Target, binding: Binding, field: str) -> list[int]:
+    """The sources of the sweep; Jacobians of what is no scalar have each their own."""
+    sources = {binding.value.id}
+    # A file that asks for itself need not have any that the command line would ask for.
+    if (field == "gradient" or [t.shape for t in parts(target)] == [()]) and (
+            ask.wrt or ask.program.default_sources()):
+        sources |= {b.value.id for b in ask.program.sources(run, ask.wrt) if ask.watched(b)}
+    return sorted(sources)
+
+
+def _zero(ask: Ask, run: Run, target: Target, sources: list[int], field: str) -> Any:
     from gradcli.answers.first_order import seeds_of
     from gradcli.explain import zeros
 
     tensors = parts(target)
     seeds = zeros.apart(tensors) if field == "jacobian" else seeds_of(ask, tensors)
-    return zeros.of_gradient(run, tensors, seeds, binding.value.id, ask.program.source)
+    return zeros.Gradients(run, tensors, seeds, sources, ask.program.source)
 
 
-def _not_finite(ask: Ask, run: Run, target: Target, binding: Binding, g: Any, field: str
-                ) -> list[Any]:
-    if field == "jacobian" or ask.explained is None or ask.explained[0] is not target:
-        ask.explained = (target, _gradients(ask, run, target, binding, field))
-    return ask.explained[1].why(binding.value.id, g)  # type: ignore[no-any-return]
-
-
-def _gradients(ask: Ask, run: Run, target: Target, binding: Binding, field: str) -> Any:
-    """What explains derivatives of a target that are not finite."""
+def _not_finite(ask: Ask, run: Run, target: Target, sources: list[int], field: str) -> Any:
     from gradcli.answers.first_order import seeds_of
     from gradcli.explain import nonfinite
 
-    tensors = parts(target)
-    together = field == "gradient"
-    # Gradients are swept together, Jacobians of what is no scalar one by one.
-    sources = {binding.value.id}
-    # A file that asks for itself need not have any that the command line would ask for.
-    if (together or [t.shape for t in tensors] == [()]) and (
-            ask.wrt or ask.program.default_sources()):
-        sources |= {b.value.id for b in ask.program.sources(run, ask.wrt) if ask.watched(b)}
+    tensors, together = parts(target), field == "gradient"
     return nonfinite.Gradients(
-        run, tensors, seeds_of(ask, tensors) if together else [], sorted(sources),
-        ask.program.source, mode=ask.mode, tensorflow=ask.tf and together)
+        run, tensors, seeds_of(ask, tensors) if together else [], sources, ask.program.source,
+        mode=ask.mode, tensorflow=ask.tf and together)

@@ -57,23 +57,47 @@ def zeros(ask: Ask, logged: Run, value: Any) -> list[Answer]:
 
 
 def _zero(ask: Ask, logged: Run, question: Asked, source: Any) -> list[Note]:
+    from gradcli.explain import zeros as why_zero
+
+    targets = _targets(question)
+    ids = _connected(logged, question, source)
+    for i in ids:
+        found = why_zero.of_gradient(logged, targets, why_zero.apart(targets) if (
+            question.kind == "jacobian") else [], i, ask.program.source)
+        if found:
+            return found
+    return [] if ids else [_requested(question)]
+
+
+def _targets(question: Asked) -> list[Tensor]:
+    return [t.read() for t in flatten(question.targets) if isinstance(t, Tensor)]
+
+
+def _connected(logged: Run, question: Asked, source: Any) -> list[int]:
+    """The ids of a source whose derivative is 0, and not because a 0 was asked for."""
     from gradcli import calculus
     from gradcli.answers.asked import states_of
     from gradcli.explain import zeros as why_zero
+
+    targets = _targets(question)
+    history = logged.record.history()
+    found = []
+    for i in sorted(states_of(logged, source, question)):
+        g = calculus.gradient(targets, [Tensor(value_of(source), i)], entries=history)[0]
+        if (g is not None and is_zero(g)) or why_zero.is_constant(logged, targets, i):
+            found.append(i)
+    return found
+
+
+def _requested(question: Asked) -> Note:
     from gradcli.explain.reason import Note
 
-    targets = [t.read() for t in flatten(question.targets) if isinstance(t, Tensor)]
-    history = logged.record.history()
-    connected = False
-    for i in sorted(states_of(logged, source, question)):
-        again = Tensor(value_of(source), i)
-        g = calculus.gradient(targets, [again], entries=history)[0]
-        if (g is not None and is_zero(g)) or why_zero.is_constant(logged, targets, i):
-            connected = True
-            found = why_zero.of_gradient(logged, targets, why_zero.apart(targets) if (
-                question.kind == "jacobian") else [], i, ask.program.source)
-            if found:
-                return found
-    return [] if connected else [Note(
-        "zero-requested", 'no path: 0 because unconnected_gradients="zero" asks for it',
-        question.span)]
+    return Note("zero-requested", 'no path: 0 because unconnected_gradients="zero" asks for it',
+                question.span)
+
+
+def requested(logged: Run, question: Asked, source: Any, g: Any) -> list[Note]:
+    """A note on an answer that is 0 because the question asks for that where there is no path."""
+    if question.kind not in KINDS or not is_zero(g) or _connected(logged, question, source):
+        return []
+    return [_requested(question)]

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from gradcli.answers.ask import tensors_of
 from gradcli.answers.plain_data import place, shape
 from gradcli.explain import path as paths
-from gradcli.ops.values import SCALAR_TYPES
+from gradcli.explain.missing import file_scene
+from gradcli.explain.written import called
+from gradcli.ops.values import SCALAR_TYPES, is_float
 from gradcli.tape.record import IDS, OP, VALUES
 
 TYPE_CHECKING = False
@@ -15,15 +18,36 @@ if TYPE_CHECKING:
     from gradcli.answers.ask import Answer, Ask
     from gradcli.errors import Span
     from gradcli.explain.missing.scene import Window
+    from gradcli.lang.log import Asked
     from gradcli.lang.run import Binding, Run
+    from gradcli.ops.kinds import Op
+    from gradcli.program import Target
 
 ASSIGNED = "assign"
 
 
+def way_between(ask: Ask, target: Target, binding: Binding) -> Answer:
+    """The way from a source to a target of the command line, in a run that keeps everything."""
+    logged = ask.logged()
+    with logged.record:
+        again = ask.same_target(logged, target)
+        (source,) = ask.program.sources(logged, [binding.name])
+        window, ids = None, {source.value.id}
+        if ask.on_tape is not None and logged.tapes:
+            tape = logged.tapes.get(ask.tape or "") or next(reversed(logged.tapes.values()))
+            window = file_scene.window(tape)
+            tape.remembered()
+            ids |= {i for v, states in tape.saw.items()
+                    if v.origin() is source.value for i in states}
+        targets = {t.id for t in tensors_of(again)}
+        return way_of(ask, logged, source, ids, targets - {None}, window,
+                      ask.watched(binding) and is_float(binding.value.value))
+
+
 def way_of(ask: Ask, logged: Run, source: Binding, own: Collection[Any], targets: set[Any],
-          window: Window | None, watched: bool) -> Answer:
+           window: Window | None, watched: bool, asked: Asked | None = None) -> Answer:
     """`path`: the source and each place on a shortest way to the target; `ways`: how many let a
-    derivative pass.
+    derivative pass. asked: the question itself, if the file has it.
     """
     history = logged.record.history()
     states = logged.log.states if logged.log is not None else []
@@ -34,30 +58,31 @@ def way_of(ask: Ask, logged: Run, source: Binding, own: Collection[Any], targets
     at = place(ask, span)
     start = source.value.value
     first = steps[0].entry if steps else None
-    if first is not None and _place_of(logged, steps[0])[1] != ASSIGNED:
+    if first is not None and _place_of(ask, logged, steps[0], asked)[1] != ASSIGNED:
         start = first[VALUES][first[IDS].index(steps[0].before)]
     text = source.name if source.span == (0, 0) else _statement(ask, source.span)
     rows = [{"line": at["line"], "column": at["column"], "text": text, "recorded": watched,
              "name": source.name, "operation": None, "slope": None, "times": 1,
              **_value(start)}]
     before: Span | None = None
+    only: Op | None = None
     for step in steps:
-        span, operation = _place_of(logged, step)
+        span, operation, op = _place_of(ask, logged, step, asked)
         row = _row(ask, logged, step, span, operation)
         if span is not None and span == before:
-            counted = step.entry is not None and operation == step.entry[OP].name
-            rows[-1] = _joined(rows[-1], row, counted)
+            only = only if op is only else None
+            rows[-1] = _joined(rows[-1], row, only is not None)
         else:
             rows.append(row)
+            only = op
         before = span
     return {"path": rows, "ways": paths.ways(history, own, targets, window)}
 
 
-def _joined(last: Answer, row: Answer, counted: bool) -> Answer:
+def _joined(last: Answer, row: Answer, again: bool) -> Answer:
     """An operation that is made of others, or one in a loop, which is counted: one place, one row.
     """
     slopes = last["slope"], row["slope"]
-    again = counted and row["operation"] == last["operation"]
     known = last["operation"].split(", ")
     return {
         **row, "slope": None if None in slopes else slopes[0] * slopes[1],
@@ -84,18 +109,27 @@ def _value(value: Any) -> Answer:
     return {"shape": shape(value), "value": value if type(value) in SCALAR_TYPES else None}
 
 
-def _place_of(logged: Run, step: paths.Step) -> tuple[Span | None, str]:
-    """Where a step is, and what it is called: of one that computes a derivative, the question."""
+def _place_of(ask: Ask, logged: Run, step: paths.Step, asked: Asked | None
+              ) -> tuple[Span | None, str, Op | None]:
+    """Where a step is, what it is called, and the operation if it is one: of one that computes a
+    derivative, the question. A call has the name that is written there, which may stand for several
+    operations that nobody wrote.
+    """
     if step.entry is None:
-        return step.span, ASSIGNED
+        return step.span, ASSIGNED, None
     log = logged.log
-    within = [q for q in log.questions if q.first < step.id < q.last] if log is not None else []
+    within = [q for q in log.questions if q.first < step.id < q.last and q is not asked] if (
+        log is not None) else []
     if within:
         innermost = max(within, key=lambda question: question.first)
-        return innermost.span, innermost.kind
-    assigned = step.entry[OP].name == "positive" and log is not None and any(
+        return innermost.span, innermost.kind, None
+    op = step.entry[OP]
+    assigned = op.name == "positive" and log is not None and any(
         state.after == step.id for state in log.states)
-    return step.span, ASSIGNED if assigned else step.entry[OP].name
+    if assigned:
+        return step.span, ASSIGNED, None
+    name = called(ask.program.source.text, step.span) if step.span is not None else ""
+    return step.span, name if name.replace(".", "").isidentifier() else op.name, op
 
 
 def bound_at(ask: Ask, binding: Binding) -> Span | None:

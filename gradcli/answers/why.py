@@ -15,14 +15,15 @@ from gradcli.answers.asked import (
     states_of,
     value_then,
     window_of,
+    written,
 )
 from gradcli.answers.causes import causes
 from gradcli.answers.first_order import gradients
 from gradcli.answers.notes import of_gradient
 from gradcli.answers.plain_data import data, lines, note, place, reason, shape
-from gradcli.answers.way import bound_at, text_at, way_of
+from gradcli.answers.printed_notes import requested
+from gradcli.answers.way import bound_at, text_at, way_between, way_of
 from gradcli.errors import GradcliError
-from gradcli.explain.missing import file_scene
 from gradcli.explain.missing.of_file import of_missing
 from gradcli.explain.missing.trials import together
 from gradcli.explain.notes import requested_zero, summed
@@ -80,7 +81,7 @@ def explained(ask: Ask) -> Explained:
     mends: list[Mend] = []
     questions = [] if ask.of or ask.wrt or ask.tape else first_questions(logged)
     results = _of_file(ask, logged, questions, mends) if questions else _of_command(
-        ask, run, logged, mends)
+        ask, run, mends)
     told = answer(ask, "why", results)
     told["lines"] = lines(ask.program.source, [
         item for result in results for part in (result, *result["sources"])
@@ -92,7 +93,7 @@ def explained(ask: Ask) -> Explained:
 # --- what the command line asks for -----------------------------------------------------------
 
 
-def _of_command(ask: Ask, run: Run, logged: Run, mends: list[Mend]) -> list[Answer]:
+def _of_command(ask: Ask, run: Run, mends: list[Mend]) -> list[Answer]:
     """One result per target, in it one item per source."""
     results: list[Answer] = []
     with run.record:
@@ -101,10 +102,9 @@ def _of_command(ask: Ask, run: Run, logged: Run, mends: list[Mend]) -> list[Answ
             value = plain_structure(target.tensor)
             tensors = tensors_of(target)
             common = troubles(ask, run, target)
-            several = len(tensors) != 1 or tensors[0].shape != ()
-            if several:
-                size = sum(calculus.size(t.shape) for t in tensors)
-                common.append(note(ask, summed(target.name, size, target.span)))
+            count = _elements(tensors)
+            if count != 1:
+                common.append(note(ask, summed(target.name, count, target.span)))
             sources: list[Answer] = []
             for binding, g in zip(bindings, gradients(ask, target, bindings), strict=True):
                 because = causes(ask, target, binding) if g is None else []
@@ -116,11 +116,16 @@ def _of_command(ask: Ask, run: Run, logged: Run, mends: list[Mend]) -> list[Answ
                     notes = [note(ask, n) for n in requested_zero(because[0])]
                 sources.append({
                     **_source(ask, binding.name, binding.value.value, g, because, notes),
-                    **_way(ask, logged, target, binding)})
+                    **way_between(ask, target, binding)})
             results.append({
-                "of": target.name, "shape": shape(value), "value": data(value), "summed": several,
-                "sources": sources, "notes": common, "names": _names(ask, run, bindings)})
+                "of": target.name, "shape": shape(value), "value": data(value),
+                "summed": count != 1, "sources": sources, "notes": common,
+                "names": _names(ask, run, bindings)})
     return results
+
+
+def _elements(tensors: Sequence[Tensor]) -> int:
+    return sum([calculus.size(t.shape) for t in tensors])
 
 
 def sources_of(ask: Ask, run: Run) -> list[Binding]:
@@ -145,22 +150,6 @@ def _remember(mends: list[Mend], result: int, source: int, because: Sequence[Rea
     edits = together([(r, r.edits) for r in because if r.fix_works])
     if edits:
         mends.append((result, source, edits))
-
-
-def _way(ask: Ask, logged: Run, target: Target, binding: Binding) -> Answer:
-    """The way from a source to a target, in the run that kept everything."""
-    with logged.record:
-        again = ask.same_target(logged, target)
-        (source,) = ask.program.sources(logged, [binding.name])
-        window, ids = None, {source.value.id}
-        if ask.on_tape is not None and logged.tapes:
-            tape = logged.tapes.get(ask.tape or "") or next(reversed(logged.tapes.values()))
-            window = file_scene.window(tape)
-            tape.remembered()
-            ids |= {i for v, states in tape.saw.items()
-                    if v.origin() is source.value for i in states}
-        targets = {t.id for t in tensors_of(again)}
-        return way_of(ask, logged, source, ids, targets - {None}, window, ask.watched(binding))
 
 
 def _names(ask: Ask, run: Run, bindings: Sequence[Binding]) -> list[Answer]:
@@ -213,10 +202,11 @@ def _result(ask: Ask, logged: Run, question: Asked, targets: list[Any]) -> Answe
     names = names_of(ask, logged, question, 0, targets, "the target")
     kind = kind_of(ask, question)
     return {
-        "of": ",".join(names) or "nothing",
+        "of": ",".join(names) or written(ask, question, 0) or "nothing",
         "shape": shape(value), "value": data(value),
-        "summed": kind == "gradient" and (len(targets) != 1 or bool(shape(value))), "sources": [],
-        "notes": [], "names": _seen(ask, logged, question), "line": at["line"],
+        "summed": kind == "gradient" and _elements(
+            [t for t in targets if isinstance(t, Tensor)]) != 1,
+        "sources": [], "notes": [], "names": _seen(ask, logged, question), "line": at["line"],
         "column": at["column"], "question": text_at(ask, question.span), "kind": kind}
 
 
@@ -237,22 +227,24 @@ def _answer(ask: Ask, logged: Run, question: Asked, result: Answer, targets: Seq
     if g is not None and tensors and result["kind"] in FIRST:
         target = Target(result["of"], list(tensors), question.span, ask.program.source)
         notes = of_gradient(ask, logged, target, binding, g, result["kind"])
+        notes += [note(ask, n) for n in requested(logged, question, source, g)]
     ends = set().union(*[states_of(logged, t, question) for t in tensors])
     window = window_of(question)
     on = g is not None or window is None or not states.isdisjoint(window.watched) or (
         binding.kind == "computed" and any(window.state(i) is None for i in states))
     return {**_source(ask, name, value, g, because, notes),
-            **way_of(ask, logged, binding, states, ends, window, on)}
+            **way_of(ask, logged, binding, states, ends, window, on, question)}
 
 
 def _seen(ask: Ask, logged: Run, question: Asked) -> list[Answer]:
-    """What the tape of a question watches of all that was bound to a value from outside."""
+    """What the tape of a question watches of all that was bound by then to a value from outside."""
     window = window_of(question)
     if window is None:
         return []
     told = []
     for name, (binding, *_) in logged.bindings.items():
-        if binding.kind in KINDS and isinstance(binding.value, Tensor):
+        if binding.kind in KINDS and isinstance(binding.value, Tensor) and (
+                binding.value.id or 0) <= question.last:
             variable = logged.variables.get(name)
             ids = {binding.value.id} if variable is None else states_of(logged, variable, question)
             told.append(_name(ask, name, binding, not window.watched.isdisjoint(ids)))

@@ -65,9 +65,11 @@ OPTIONS = (
            " have gradients.", commands=(*EXPLAINED, "run")),
     Option("tape", "--tape", "text", "Which tape of the file answers.", commands=EXPLAINED,
            metavar="NAME"),
-    Option("fix", "--fix", "flag", "Show the changes that bring gradients back, as a diff.",
+    Option("fix", "--fix", "flag", "Show the changes that bring gradients back, as a diff; change"
+           " nothing.",
            commands=("why",)),
-    Option("write", "--write", "flag", "Make these changes in the file.", commands=("why",)),
+    Option("write", "--write", "flag", "Make these changes in the file; what was mended is told on"
+           " standard error.", commands=("why",)),
     Option("format", "--format", "text", "Output format; by default a table on a terminal, plain"
            " otherwise.", commands=ALL, choices=FORMATS),
     Option("digits", "--digits", "number", "Significant digits in tables (6).", commands=ALL,
@@ -78,7 +80,8 @@ OPTIONS = (
     Option("color", "--color", "text", "When to use colour.", commands=ALL, default="auto",
            choices=("auto", "always", "never")),
     Option("quiet", "-q --quiet", "flag", "Results only, no notes.", commands=ALL),
-    Option("verbose", "-v --verbose", "count", "Say more on standard error.", commands=ALL),
+    Option("verbose", "-v --verbose", "count", "Say more; with grad the path of each gradient.",
+           commands=ALL),
     Option("max_steps", "--max-steps", "number", "Budget of steps (10,000,000).",
            commands=PROGRAMS, metavar="N"),
     Option("max_memory", "--max-memory", "text", "Budget of one array, such as 2G; by default half"
@@ -95,7 +98,7 @@ SUMMARIES = {
     "jac": "Jacobian: target shape + source shape.",
     "hess": "Hessian: second derivatives, as a matrix or in blocks.",
     "eval": "Values only.",
-    "why": "Why a gradient is what it is: None, zero, NaN, or the way it came about.",
+    "why": "Why a gradient is None, zero or NaN, and how it came about, step by step.",
     "run": "Run a program: its print statements, loops and expectations.",
     "ops": "The operation table, or one operation with its rule, domain and kinks.",
 }

@@ -54,15 +54,15 @@ SOURCE = {
 
 PATH = {
     "path-stop-gradient":
-        "Every way from the source to the target goes through `stop_gradient`.",
+        "Every path from the source to the target goes through `stop_gradient`.",
     "path-dtype-cast":
-        "On the way the number was made an integer, a truth value or a text.",
+        "On the path the number was made an integer, a truth value or a text.",
     "path-nondifferentiable":
-        "On the way stands an operation without a derivative: a comparison, an index, a count.",
+        "On the path stands an operation without a derivative: a comparison, an index, a count.",
     "path-step-function":
-        "On the way stands a step, such as `floor`: flat nearly everywhere, with jumps between.",
+        "On the path stands a step, such as `floor`: flat nearly everywhere, with jumps between.",
     "path-value-independent":
-        "On the way stands an operation that looks at the shape alone, such as `zeros_like`.",
+        "On the path stands an operation that looks at the shape alone, such as `zeros_like`.",
     "path-state-write":
         "The number reached the target through the state of a variable, and assignments are not"
         " recorded.",
@@ -85,7 +85,7 @@ PATH = {
         "The first derivative does not depend on the source: the second is 0, and is shown as 0"
         " with this note.",
     "path-no-rule":
-        "On the way stands an operation whose derivative nobody wrote: an error, not a None.",
+        "On the path stands an operation whose derivative nobody wrote: an error, not a None.",
 }
 
 TARGET = {
@@ -137,12 +137,12 @@ NAN = {
 # Why a derivative is 0 although there is a path; `derivative-constant` is another answer to that.
 ZERO = {
     "zero-flat":
-        "A step on the way is flat here.",
+        "A step on the path is flat here.",
     "zero-dead":
-        "An operation on the way ignores its argument here: a `relu` that is off, the smaller one"
+        "An operation on the path ignores its argument here: a `relu` that is off, the smaller one"
         " for `max`, a factor 0.",
     "zero-cancelled":
-        "There are several ways, and their slopes add up to 0.",
+        "There are several paths, and their slopes add up to 0.",
     "zero-requested":
         "There is no path: 0 stands there because it was asked for.",
 }

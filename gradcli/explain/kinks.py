@@ -21,19 +21,41 @@ if TYPE_CHECKING:
     from gradcli.tape.tensor import Tensor
 
 
-def kinks(run: Run, targets: Sequence[Tensor], wrt: Tensor, source: Source) -> list[Note]:
-    """The conventions on the way from the value `wrt` to the targets, each place once."""
-    entries = run.record.history()
-    on_way = reach.active(entries, [wrt.id]) & reach.leading(
-        entries, [t.id for t in targets if t.id is not None]) if wrt.id is not None else set()
-    found: dict[tuple[str, Span | None], Note] = {}
-    for entry in entries:
-        if entry[OP].kink is not None and entry[OUT] in on_way and entry[OUT] != wrt.id:
-            hits = _hits(entry)
-            if np.any(hits) if shape_of(hits) else hits:
-                note = _kink(entry, hits, source)
+class Kinks:
+    """The conventions on the ways to the targets. hits: (operation, where) of those that decided
+    something, in order.
+    """
+
+    __slots__ = ("entries", "hits", "source")
+
+    def __init__(self, run: Run, targets: Sequence[Tensor], source: Source) -> None:
+        self.source = source
+        self.entries = run.record.history()
+        leading = reach.leading(self.entries, [t.id for t in targets if t.id is not None])
+        self.hits: list[tuple[Entry, Any]] = []
+        for entry in self.entries:
+            if entry[OP].kink is not None and entry[OUT] in leading:
+                hits = _hits(entry)
+                if np.any(hits) if shape_of(hits) else hits:
+                    self.hits.append((entry, hits))
+
+    def of(self, wrt: Tensor) -> list[Note]:
+        """Those on the ways from one source, each place once."""
+        if not self.hits or wrt.id is None:
+            return []
+        on_way = reach.active(
+            reach.window(self.entries, [wrt.id], [self.hits[-1][0][OUT]]), [wrt.id])
+        found: dict[tuple[str, Span | None], Note] = {}
+        for entry, hits in self.hits:
+            if entry[OUT] in on_way and entry[OUT] != wrt.id:
+                note = _kink(entry, hits, self.source)
                 found.setdefault((note.message, note.span), note)  # once for a whole loop
-    return list(found.values())
+        return list(found.values())
+
+
+def kinks(run: Run, targets: Sequence[Tensor], wrt: Tensor, source: Source) -> list[Note]:
+    """The conventions on the ways from the value `wrt` to the targets."""
+    return Kinks(run, targets, source).of(wrt)
 
 
 def _hits(entry: Entry) -> Any:

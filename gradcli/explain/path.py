@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gradcli.explain.reason import span_of
 from gradcli.ops.kinds import UNREGISTERED
-from gradcli.ops.lazy import quiet
+from gradcli.ops.lazy import np, quiet
 from gradcli.ops.values import SCALAR_TYPES, is_float
 from gradcli.sweeps.reverse import cotangents
 from gradcli.tape import record as records
@@ -128,7 +128,7 @@ def _gives(entry: Entry, id: int) -> bool:
     if entry[OP].kind == UNREGISTERED:
         return False
     ans = entry[ANS]
-    seed = 1.0 if type(ans) is float else ans * 0 + 1
+    seed = 1.0 if type(ans) is float else np.ones_like(ans)
     return any(i == id for i, _ in _cotangents(entry, seed, id))
 
 

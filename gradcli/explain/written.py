@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import re
+from functools import lru_cache
+
 from gradcli.lang.lexer import (
     AND,
     DEDENT,
+    DOUBLE_SLASH,
     END,
     EQUAL_EQUAL,
     GREATER,
@@ -14,6 +18,7 @@ from gradcli.lang.lexer import (
     LESS,
     LESS_EQUAL,
     MINUS,
+    NAME,
     NEWLINE,
     NOT,
     NOT_EQUAL,
@@ -21,18 +26,26 @@ from gradcli.lang.lexer import (
     PLUS,
     lex,
 )
+from gradcli.lang.lexer import CLOSING as CLOSING_KINDS
+from gradcli.lang.lexer import OPENING as OPENING_KINDS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from gradcli.errors import Span
 
 # What binds less than a product.
-LOOSE = frozenset((PLUS, MINUS, AND, OR, NOT, IF, EQUAL_EQUAL, NOT_EQUAL, LESS, LESS_EQUAL,
-                   GREATER, GREATER_EQUAL))
+COMPARISONS = frozenset((EQUAL_EQUAL, NOT_EQUAL, LESS, LESS_EQUAL, GREATER, GREATER_EQUAL))
+LOOSE = COMPARISONS | {PLUS, MINUS, AND, OR, NOT, IF}
 OPENING, CLOSING = "([{", ")]}"
+ITEM = re.compile(r"(x|\(\))(\.x|\[\])*")
+# What stands before a whole value.
+WHOLE = re.compile(r"([(,[]|[^=]=|\breturn)$")
 
 
-def arguments_of(text: str, span: Span) -> list[Span]:
+@lru_cache(8)
+def arguments_of(text: str, span: Span) -> Sequence[Span]:
     """The places of the arguments of the call that a span is, keywords among them; empty if it is
     no call that ends with its arguments.
     """
@@ -50,6 +63,7 @@ def arguments_of(text: str, span: Span) -> list[Span]:
     return found
 
 
+@lru_cache(4096)
 def called(text: str, span: Span) -> str:
     """What a call calls, as it is written; empty if it is none."""
     tokens, opening = _call(text, span)
@@ -82,12 +96,42 @@ def term(text: str) -> str:
     return text
 
 
+def is_atom(text: str) -> bool:
+    """Whether an expression is a name, an item of one, or in brackets: it needs none anywhere."""
+    outer = []
+    depth = 0
+    for kind, a, b in zip(*lex(text), strict=True):
+        depth -= kind in CLOSING_KINDS
+        if depth == 0:
+            outer.append("x" if kind == NAME else text[a:b])
+        depth += kind in OPENING_KINDS
+    return ITEM.fullmatch("".join(outer)) is not None
+
+
+def operands_of(text: str, span: Span) -> list[str]:
+    """The arguments of a call, or what stands on both sides of a comparison or a `//`."""
+    arguments = [text[a:b].strip() for a, b in arguments_of(text, span)]
+    if arguments:
+        return arguments
+    whole = text[span[0]:span[1]]
+    outer: dict[bool, Span] = {}
+    depth = 0
+    for kind, a, b in zip(*lex(whole), strict=True):
+        depth += (kind in OPENING_KINDS) - (kind in CLOSING_KINDS)
+        if depth == 0 and (kind in COMPARISONS or kind == DOUBLE_SLASH):
+            outer[kind in COMPARISONS] = a, b
+    place = outer.get(True) or outer.get(False)
+    return [whole[:place[0]].strip(), whole[place[1]:].strip()] if place is not None else []
+
+
 def grouped(text: str, span: Span, new: str) -> str:
-    """What takes the place of an operand: in brackets, but where it is the whole value anyway."""
-    before = text[:span[0]].rstrip(" \t")[-1:]
+    """What takes the place of an operand: in brackets, but where none are needed."""
+    lead = text[text.rfind("\n", 0, span[0]) + 1:span[0]].rstrip(" \t")
     after = text[span[1]:].lstrip(" \t")[:1]
-    whole = before in ("=", "(", ",", "[") and after in ("", "\n", "\r", "#", ")", ",", "]", ";")
-    return new if whole and not text[:span[0]].rstrip(" \t").endswith("==") else f"({new})"
+    begins = WHOLE.search(lead) is not None
+    whole = begins and after in ("", "\n", "\r", "#", ")", ",", "]", ";")
+    glued = text[span[0] - 1:span[0]].isalnum()  # 2int(x)
+    return new if whole or (is_atom(new) and not glued) else f"({new})"
 
 
 def _tokens(text: str) -> list[Span]:

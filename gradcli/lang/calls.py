@@ -136,10 +136,22 @@ def call_numpy(name: str, args: list[Any], named: Mapping[str, Any]) -> Any:
     return left_engine(*tensors, given=ans) if tensors else ans
 
 
+def decided(value: Any) -> Any:
+    """The plain value of what decides how a program goes on: whoever records one way of several
+    (`gradcli.points`) is told, since elsewhere it may be another one.
+    """
+    if isinstance(value, Tensor):
+        guards = current().guards
+        if guards is not None and value.id is not None:
+            guards.append((value.id, value.value))
+        return value.value
+    return value
+
+
 def _plain(value: Any) -> Any:
     if isinstance(value, list):
         return [_plain(v) for v in value]
-    return value_of(value)
+    return decided(value)
 
 
 def _wrong_count(op: Op, given: int) -> GradcliError:
@@ -231,7 +243,7 @@ def _attribute(op: Op, name: str, value: Any) -> Any:
                     help=f"its default is {op.attributes.get(name)}")
     if isinstance(value, (dict, NoGradient)):
         raise no_operand(op, value)
-    return value_of(value)
+    return decided(value)
 
 
 def as_tensor(value: Any) -> Any:

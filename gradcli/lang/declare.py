@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from gradcli.errors import Diagnostic, GradcliError
-from gradcli.lang.calls import as_tensor, one_of
+from gradcli.lang.calls import as_tensor, decided, one_of
 from gradcli.ops.values import DTYPES, cast, dtype_of, is_array, shape_of, show
-from gradcli.tape.tensor import Tensor, leaf, value_of
+from gradcli.tape.tensor import Tensor, leaf
 from gradcli.tape.variable import Variable
 
 TYPE_CHECKING = False
@@ -32,12 +32,12 @@ def declared(run: Interpreter, d: Declaration, initial: Any, attributes: Mapping
             raise _at(d.spans.get(name, place), "E0208", f"`{d.keyword}` has no attribute `{name}`",
                       one_of(name, ATTRIBUTES[d.keyword]))
     given = d.name in run.given and d.keyword != "const"
-    value = run.given[d.name] if given else value_of(initial)
+    value = run.given[d.name] if given else decided(initial)
     if value is None:
         raise _at(place, "E0203", f"`{d.name}` has no value",
                   f"give it with --at {d.name}=... or write {d.keyword} {d.name} = ...")
     if isinstance(value, list):
-        value = value_of(as_tensor(value))
+        value = decided(as_tensor(value))
     if isinstance(value, dict) or not (is_array(value) or isinstance(
             value, (float, int, bool, str))):
         raise _at(d.spans.get("value", place), "E0306", f"`{d.name}` needs a number",
@@ -119,7 +119,7 @@ def _check_domain(d: Declaration, value: Any, domain: Any) -> None:
     if isinstance(value, str):
         raise _at(place, "E0405", f"`{d.name}` is a text and has no domain", "leave domain out")
     try:
-        ends = np.asarray(value_of(as_tensor(domain)), dtype=float)
+        ends = np.asarray(decided(as_tensor(domain)), dtype=float)
     except (GradcliError, TypeError, ValueError):
         ends = np.zeros(0)
     if ends.shape != (2,) or not ends[0] <= ends[1]:

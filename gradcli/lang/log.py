@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 # A loop notes its branches in every turn; explanations need not have them all.
 MAX_BRANCHES = 10_000
+# Jumps and the endings of blocks belong to the grammar, not to the author.
+OF_GRAMMAR = (c.JUMP, c.LEAVE, c.EXIT, c.POP)
 # So many runs that tried out a fix are kept.
 MAX_TRIALS = 4
 
@@ -117,8 +119,8 @@ class Log:
     begins.
     """
 
-    __slots__ = ("_turned", "branches", "called", "calls", "counters", "locals", "named", "picks",
-                 "questions", "states", "trials", "tried", "until", "windows")
+    __slots__ = ("_turned", "branches", "called", "calls", "counters", "locals", "made", "named",
+                 "picks", "questions", "states", "trials", "tried", "until", "windows")
 
     def __init__(self) -> None:
         self.branches: list[Branch] = []
@@ -127,6 +129,7 @@ class Log:
         self.until: int | None = None
         self.tried = 0
         self.trials: dict[Any, Run] = {}
+        self.made: dict[str, Any] = {}
         self.named: dict[int, Binding] = {}
         self.states: list[State] = []
         self.questions: list[Asked] = []
@@ -203,7 +206,8 @@ class Log:
                 value = (local or {}).get(ins[1], run.scope.get(ins[1]))
                 unread |= {item.id for item in flatten(value)
                            if isinstance(item, Tensor) and item.id is not None}
-        place = (min(i[2] for i in skipped), max(i[3] for i in skipped)) if skipped else None
+        own = [i for i in skipped if i[0] not in OF_GRAMMAR]
+        place = (min(i[2] for i in own), max(i[3] for i in own)) if own else None
         self.branches.append(Branch(what, span, condition, unread, binds, place, holds))
 
     def trial(self, key: Any, make: Callable[[], Run]) -> Run:
@@ -268,6 +272,4 @@ def _unreachable(code: Code) -> Code:
         if opcode in (c.JUMP_IF_FALSE, c.AND, c.OR, c.NEXT):
             todo.append(pc + 1 + arg)
         todo.append(pc + 1)
-    # Jumps and the endings of blocks belong to the grammar, not to the author.
-    return [ins for pc, ins in enumerate(code)
-            if pc not in seen and ins[0] not in (c.JUMP, c.LEAVE, c.EXIT, c.POP)]
+    return [ins for pc, ins in enumerate(code) if pc not in seen and ins[0] not in OF_GRAMMAR]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gradcli.errors import error
-from gradcli.lang.calls import as_tensor
+from gradcli.lang.calls import as_tensor, decided
 from gradcli.lang.run import Printed
 from gradcli.lang.structures import is_number
 from gradcli.ops.shapes import whole
@@ -38,7 +38,7 @@ def _range(run: Interpreter, args: list[Any], named: Mapping[str, Any]) -> range
     if not 1 <= len(args) <= 3:
         raise error("E0207", f"`range` takes 1 to 3 arguments, not {len(args)}",
                     help="write range(n) or range(start, stop, step)")
-    bounds = [whole(as_tensor(a), "a bound of a range") for a in args]
+    bounds = [whole(decided(as_tensor(a)), "a bound of a range") for a in args]
     if len(bounds) == 3 and not bounds[2]:
         raise error("E0303", "the step of a range must not be 0", help="write 1 or -1")
     return range(*bounds)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from gradcli.errors import error
-from gradcli.lang.calls import MAX_RANK, as_tensor, call_operation, kind_of
+from gradcli.lang.calls import MAX_RANK, as_tensor, call_operation, decided, kind_of
 from gradcli.ops.shapes import index as index_op
 from gradcli.ops.shapes import transpose, whole
 from gradcli.ops.values import is_array, plain, shape_of
@@ -82,7 +82,7 @@ def item(obj: Any, parts: Sequence[Any], values: Sequence[Any]) -> Any:
         return call_operation(index_op, [as_tensor(obj), *values], {"pattern": tuple(parts)})
     wanted = iter(values)
     for part in parts:
-        key = value_of(next(wanted)) if part == "i" else part
+        key = decided(next(wanted)) if part == "i" else part
         try:
             if isinstance(obj, dict):
                 obj = obj[key]
@@ -100,12 +100,12 @@ def item(obj: Any, parts: Sequence[Any], values: Sequence[Any]) -> Any:
 
 def bound(value: Any) -> int | None:
     """A bound of a slice: a whole number, or None."""
-    return None if value is None else whole(value, "a bound of a slice")
+    return None if value is None else whole(decided(value), "a bound of a slice")
 
 
 def truth(value: Any) -> bool:
     """The condition of `a if c else b`, `and`, `or`. Raises E0311 where there is no one answer."""
-    value = value_of(value)
+    value = decided(value)
     if isinstance(value, (bool, int, float)):
         return bool(value)
     if getattr(value, "size", 0) == 1:

@@ -69,13 +69,23 @@ def show(shape: Sequence[int]) -> str:
     return f"[{', '.join(str(n) for n in shape)}]"
 
 
+_names: dict[Any, str] = {}
+"""The names of NumPy's types, which makes them anew each time; of texts each length is another."""
+
+
 def dtype_of(value: Any) -> str:
     """The name of a value's type: one of `DTYPES`."""
     name = SCALAR_TYPES.get(type(value))
     if name is not None:
         return name
-    text: str = value.dtype.name
-    return "string" if text.startswith("str") else text
+    dtype = value.dtype
+    name = _names.get(dtype)
+    if name is None:
+        name = dtype.name
+        if name.startswith("str"):
+            return "string"
+        _names[dtype] = name
+    return name
 
 
 def is_array(value: Any) -> bool:

@@ -143,9 +143,17 @@ def reasons(items: Named) -> list[Remark]:
 
 
 def notes(items: Named) -> list[Remark]:
-    """The same of each distinct note."""
-    return _shared([(name, value, note, 0, item.get("wrt")) for name, value, item in items
-                    for note in item.get("notes") or ()])
+    """The same of each distinct note. What is wrong with a value is told once, where a derivative
+    has the same cause with what became of it.
+    """
+    found = [(name, value, note, 0, item.get("wrt")) for name, value, item in items
+             for note in item.get("notes") or ()]
+    causes = {_cause(note) for name, _, note, *_ in found if name}
+    return _shared([one for one in found if one[0] or _cause(one[2]) not in causes])
+
+
+def _cause(note: dict[str, Any]) -> tuple[Any, ...]:
+    return note.get("code"), note.get("line"), note.get("column")
 
 
 def _shared(found: list[tuple[str, Any, dict[str, Any], int, Any]]) -> list[Remark]:

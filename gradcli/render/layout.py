@@ -41,7 +41,7 @@ def lines(value: Any, digits: int, width: int, whole: bool = False) -> list[str]
 
 def inline(value: Any, digits: int) -> str:
     """A scalar or an array in full on one line, whatever its width."""
-    return " ".join([line.strip() for line in lines(value, digits, 10 ** 9, True)])
+    return _nested(value, digits)
 
 
 def _nested(value: Any, digits: int) -> str:
@@ -101,15 +101,18 @@ def _bracketed(texts: Any, width: int) -> list[str]:
 
 def fold(texts: Sequence[str], width: int) -> list[str]:
     """`[a, b, c]`, broken after commas where a line would be longer than `width`."""
-    found = ["["]
+    # A line may have a million elements: its pieces are put together at the end.
+    found: list[list[str]] = [[]]
+    used = 1
     for at, text in enumerate(texts):
         # The padding of an aligned column goes behind the comma.
         last = at == len(texts) - 1
         piece = f"{text.rstrip()}]" if last else f"{text.rstrip()},".ljust(len(text) + 1)
-        if len(found[-1]) > 1 and len(found[-1]) + 1 + len(piece) > width:
-            found.append(" " + piece)
-        else:
-            found[-1] += (" " if len(found[-1]) > 1 else "") + piece
+        if found[-1] and used + len(piece) > width:
+            found.append([])
+            used = 1
+        found[-1].append(piece)
+        used += len(piece) + 1
     if not texts:
-        found = ["[]"]
-    return found
+        return ["[]"]
+    return [("[" if at == 0 else " ") + " ".join(pieces) for at, pieces in enumerate(found)]

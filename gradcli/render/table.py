@@ -127,6 +127,10 @@ def _gradient(view: View, result: dict[str, Any]) -> Iterator[Any]:
     names = [source["wrt"] for source in sources]
     yield view.table(_columns(view, "source", names, numeric, after))
     yield from remarks.below(view, entries.named("grad", result))
+    if any("path" in source for source in sources):
+        from gradcli.render import why
+
+        yield from why.paths(view, result)
 
 
 def _point(view: View, value: Any) -> Any:

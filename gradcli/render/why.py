@@ -30,7 +30,7 @@ from gradcli.source import Source
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from typing import Any
 
     from gradcli.render.view import View
@@ -43,7 +43,6 @@ if TYPE_CHECKING:
 WIDE = 100          # columns of source text that are not for a terminal
 LEAST = 16          # columns for the text of an operation, however narrow the terminal
 MISSING = "yellow"
-OPERATIONS = {"cast_other": "cast", "left_engine": "outside"}     # the others are called as written
 SMALL = 12          # elements of an array that is shown within a line
 GAP = 3             # columns between columns
 OPERATION = 22      # columns for what an operation is called; more is folded
@@ -52,7 +51,7 @@ FACTORS = 6         # a longer product is not written out
 MANY = 1000         # ways are not counted beyond
 FIRST = ("gradient", "jacobian")    # questions whose answer is made of products of slopes
 SECOND = ("hessian", "hvp")
-ANSWERING = ("zero-", "nan-")
+ANSWERING = ("zero-", "nan-", "derivative-constant")
 STOPS, WATCHED, UNWATCHED = "stops", "watched", "not watched"
 
 
@@ -125,7 +124,7 @@ def _derivative(result: dict[str, Any], group: list[dict[str, Any]], look: _Look
             yield from _places(reason, look)
             yield from _fix(reason, look)
     else:
-        answering = [n for n in notes if n[2]["code"].startswith(ANSWERING)][:1]
+        answering = [n for n in notes if _answers(n[2])][:1]
         subject = f"{_name(result, source)} = {look.number(source.get('gradient'))}"
         yield "head", only, subject, "".join([n[2]["message"] for n in answering])
         for found in answering:
@@ -134,6 +133,11 @@ def _derivative(result: dict[str, Any], group: list[dict[str, Any]], look: _Look
     for names, _, note, _ in notes:
         yield "note", "note:", entries.told(names if len(group) > 1 else [""], note)
     yield from _way(result, source, len(group), look)
+
+
+def _answers(note: dict[str, Any]) -> bool:
+    """Whether a note says why a derivative is 0, NaN or infinite."""
+    return str(note["code"]).startswith(ANSWERING)
 
 
 def _name(result: dict[str, Any], source: dict[str, Any], index: tuple[int | str, ...] = ()
@@ -183,7 +187,7 @@ def _fix(reason: dict[str, Any], look: _Look) -> Iterator[Part]:
     if not reason.get("fix"):
         return
     works = reason.get("fix_works")
-    head = "advice:" if works is None else "fix:"
+    head = "try:" if works is None else "fix:"
     tried = "" if works is None else " (tried, works)" if works else " (tried, not enough alone)"
     yield "note", f" {_pad(reason)} = {head}", reason["fix"] + tried
 
@@ -200,10 +204,15 @@ def _way(result: dict[str, Any], source: dict[str, Any], several: int, look: _Lo
     head = ("line", f"from {source['wrt']} to {result['of']}", "operation", "value", "derivative")
     yield "rows", head, _rows(steps, look)
     if several > 1:
-        yield "text", "the ways from the others end in the same place"
+        yield "text", "the paths from the others end in the same place"
     elif source.get("gradient") is not None and not source.get("reasons") and (
             result.get("kind", "gradient") in FIRST):
         yield from _product(steps, source, look)
+
+
+def _paths(result: dict[str, Any], look: _Look) -> Iterator[Part]:
+    for group in _groups(result):
+        yield from _way(result, group[0], len(group), look)
 
 
 def _rows(steps: list[dict[str, Any]], look: _Look) -> list[Row]:
@@ -218,9 +227,7 @@ def _rows(steps: list[dict[str, Any]], look: _Look) -> list[Row]:
             text = f"{text} ({step['times']} times)"
         value = look.number(step["value"]) if step.get("value") is not None else _shape(
             step.get("shape"))
-        operation = step.get("operation") or ""
-        found.append((line, text, OPERATIONS.get(operation, operation), value,
-                      _passes(step, at, look)))
+        found.append((line, text, step.get("operation") or "", value, _passes(step, at, look)))
     if len(found) <= ROWS:
         return found
     closed = [k for k, step in enumerate(steps) if not step["recorded"]]
@@ -262,13 +269,14 @@ def _product(steps: list[dict[str, Any]], source: dict[str, Any], look: _Look) -
     product = " * ".join(map(look.number, known)) if len(known) <= FACTORS else "the slopes"
     along = f"{product} = {look.number(total)}" if len(known) > 1 else look.number(total)
     others = ways - 1 if ways < MANY else f"{MANY} or more"
-    more = f"and {others} other {'way' if ways == 2 else 'ways'}"
+    more = f"and {others} other {'path' if ways == 2 else 'paths'}"
     if ways > 1 and whole:
-        yield "text", f"along this way: {along}; {more}, together {look.number(source['gradient'])}"
+        yield "text", (f"along this path: {along}; {more}, together"
+                       f" {look.number(source['gradient'])}")
     elif ways > 1:
         yield "text", more
     elif whole and len(known) > 1:
-        yield "text", f"along this way: {along}"
+        yield "text", f"along this path: {along}"
 
 
 def _names(names: list[dict[str, Any]]) -> Iterator[Part]:
@@ -292,12 +300,24 @@ def _names(names: list[dict[str, Any]]) -> Iterator[Part]:
 
 def page(view: View, answer: dict[str, Any]) -> Iterator[Any]:
     """Renderables for `gradcli.render.table`."""
-    from gradcli.render.remarks import hanging
+    yield from _shown(view, _parts(answer, _look_of(view, answer)))
 
-    look = _Look(answer, view.width, view.encoding,
+
+def paths(view: View, result: dict[str, Any]) -> Iterator[Any]:
+    """The paths alone, as `grad -v` shows them below its table."""
+    yield from _shown(view, _paths(result, _look_of(view, {})))
+
+
+def _look_of(view: View, answer: dict[str, Any]) -> _Look:
+    return _Look(answer, view.width, view.encoding,
                  lambda value: _short(value, view.digits, view.whole),
                  lambda value: _short(value, view.digits, False))
-    for part in _parts(answer, look):
+
+
+def _shown(view: View, parts: Iterable[Part]) -> Iterator[Any]:
+    from gradcli.render.remarks import hanging
+
+    for part in parts:
         kind = part[0]
         if kind == "gap":
             yield view.text("")
@@ -382,7 +402,18 @@ def _exact(value: Any) -> str:
 
 def _plain(answer: dict[str, Any]) -> Iterator[str]:
     """Lines `name<TAB>value`; all that is said of them is indented."""
-    for part in _parts(answer, _Look(answer, WIDE, "utf-8", _exact, _exact)):
+    return _lines(_parts(answer, _Look(answer, WIDE, "utf-8", _exact, _exact)))
+
+
+def plain_paths(answer: dict[str, Any]) -> str:
+    """The paths alone, as `grad -v` tells them beside plain output."""
+    look = _Look(answer, WIDE, "utf-8", _exact, _exact)
+    return "".join([line for result in answer.get("results") or ()
+                    for line in _lines(_paths(result, look))])
+
+
+def _lines(parts: Iterable[Part]) -> Iterator[str]:
+    for part in parts:
         kind = part[0]
         if kind == "head":
             for source, index, _, value, _ in entries.gradients(part[1]):
@@ -405,14 +436,14 @@ def _plain(answer: dict[str, Any]) -> Iterator[str]:
 
 def _aligned(head: Row, rows: list[Row]) -> Iterator[str]:
     cells = [tuple(map(visible, row)) for row in (head, *rows)]
-    wide = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    wide = [min(WIDE, max(map(len, column))) for column in zip(*cells, strict=True)]
     for row in cells:
         yield ("  " + "   ".join([text.ljust(width) for text, width in zip(row, wide, strict=True)])
                ).rstrip() + "\n"
 
 
 def _delimited(answer: dict[str, Any], delimiter: str) -> str:
-    """A row per element, with its first cause."""
+    """A row per element, with its first cause, or the note on why it is 0, NaN or infinite."""
     import csv
     import io
 
@@ -427,7 +458,8 @@ def _delimited(answer: dict[str, Any], delimiter: str) -> str:
                   "fix", "fix_works"])
     for result in answer.get("results") or ():
         for source, index, at, gradient, _ in entries.gradients(result):
-            remark: dict[str, Any] = next(iter(source.get("reasons") or ()), {})
+            remark: dict[str, Any] = next(iter([
+                *(source.get("reasons") or ()), *filter(_answers, source.get("notes") or ())]), {})
             out.writerow([
                 cell(result["of"]), number(result.get("value")),
                 cell(numbers.indexed(source["wrt"], index)), number(at), numbers.exact(gradient),

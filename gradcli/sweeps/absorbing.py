@@ -15,14 +15,15 @@ from __future__ import annotations
 from gradcli.ops.kinds import FLAT, LINEAR
 from gradcli.ops.lazy import np
 from gradcli.ops.values import shape_of
+from gradcli.sweeps.reach import active
 from gradcli.sweeps.reverse import cotangents, operands, shaped_like, slope
 from gradcli.sweeps.reverse import reverse as swept
-from gradcli.tape.record import ANS, BATCH, IDS, OP, OUT
+from gradcli.tape.record import ANS, BATCH, IDS, OP, OUT, VALUES
 from gradcli.tape.tensor import Tensor, value_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
     from typing import Any
 
     from gradcli.sweeps.reverse import Shares
@@ -33,17 +34,41 @@ SELECTING = frozenset((
     "where", "maximum", "minimum", "clip", "relu", "relu6", "threshold", "copysign"))
 
 
-def reverse(entries: Sequence[Entry], seeds: Mapping[int, Any], sources: Iterable[int],
+def reverse(entries: Sequence[Entry], seeds: Mapping[int, Any], sources: Collection[int],
             *, emit: bool = False, guard_sqrt: bool = False) -> dict[int, Any]:
-    """Adjoints of `sources` as `gradcli.sweeps.reverse.reverse` gives them, zeros absorbing.
+    """Adjoints of `sources` as `gradcli.sweeps.reverse.reverse` gives them, zeros absorbing, for
+    each source as if it were the only one: which factor 0 is a constant depends on what varies.
 
     guard_sqrt: only at sqrt.
     """
-    return swept(entries, seeds, sources, emit=emit, shares=absorbed(seeds, guard_sqrt))
+    varying: set[int] = set()
+    found = swept(entries, seeds, sources, emit=emit,
+                  shares=absorbed(seeds, guard_sqrt, varying))
+    for i in [i for i, g in found.items() if emit or has_nan(g)]:
+        if len(sources) > 1 and differs_alone(entries, i, varying):
+            found.update(swept(entries, seeds, [i], emit=emit, shares=absorbed(seeds, guard_sqrt)))
+    return found
 
 
-def absorbed(seeds: Mapping[int, Any], guard_sqrt: bool = False) -> Shares:
-    """What each operand gets of a cotangent where zeros absorb, for one sweep from these seeds."""
+def differs_alone(entries: Sequence[Entry], source: int, varying: set[int]) -> bool:
+    """Whether zeros absorb more in a sweep for this source alone than in that for several, which
+    met the factors 0 `varying`: one of them is constant for it.
+    """
+    return bool(varying) and not varying <= active(entries, [source])
+
+
+def has_nan(g: Any) -> bool:
+    """Whether a NaN is among the elements."""
+    value = value_of(g)
+    return bool(value != value) if type(value) is float else bool(np.isnan(value).any())
+
+
+def absorbed(seeds: Mapping[int, Any], guard_sqrt: bool = False,
+             varying: set[int] | None = None) -> Shares:
+    """What each operand gets of a cotangent where zeros absorb, for one sweep from these seeds.
+
+    varying: takes the ids of factors that are 0 somewhere and depend on a source.
+    """
     alive: dict[int, Any] = {i: _of_seed(g) for i, g in seeds.items()}
     met = set(seeds)
 
@@ -54,7 +79,7 @@ def absorbed(seeds: Mapping[int, Any], guard_sqrt: bool = False) -> Shares:
             live = _of_seed(g)
         elif guard_sqrt:
             live = None
-        masks = _masks(entry, live, reached, guard_sqrt)
+        masks = _masks(entry, live, reached, guard_sqrt, varying)
         for i, c in cotangents(entry, g, reached, recorded):
             mask = masks.get(i)
             if i in met:
@@ -90,7 +115,8 @@ def _only(c: Any, mask: Any) -> Any:
     return where(greater(mask, 0.0), c, 0.0)
 
 
-def _masks(entry: Entry, live: Any, reached: set[int], guard_sqrt: bool) -> dict[int, Any]:
+def _masks(entry: Entry, live: Any, reached: set[int], guard_sqrt: bool,
+           varying: set[int] | None) -> dict[int, Any]:
     """Per operand that a derivative reaches where its share of the cotangent is alive."""
     op, ids = entry[OP], entry[IDS]
     out: dict[int, Any] = {}
@@ -102,7 +128,7 @@ def _masks(entry: Entry, live: Any, reached: set[int], guard_sqrt: bool) -> dict
             if i is None or i not in reached or not op.edge(k):
                 continue
             mask = live
-            if not guard_sqrt and _may_select(entry, k, reached):
+            if not guard_sqrt and _may_select(entry, k, reached, varying):
                 s = slope(op, k, xs, ans)
                 chosen = Tensor((np.asarray(value_of(s)) != 0).astype("float64"), None,
                                 s.batch if isinstance(s, Tensor) else 0)
@@ -127,13 +153,16 @@ def _shared(masks: Mapping[int, Any], i: int, mask: Any) -> Any:
     return _any(masks[i] + mask) if i in masks else mask
 
 
-def _may_select(entry: Entry, k: int, reached: set[int]) -> bool:
+def _may_select(entry: Entry, k: int, reached: set[int], varying: set[int] | None) -> bool:
     """Whether a slope 0 in operand k means that the operand is not used."""
-    op, ids = entry[OP], entry[IDS]
-    if op.name in SELECTING:
-        return True
+    op = entry[OP]
+    if op.name != "multiply":
+        return op.name in SELECTING
     # A factor that does not depend on the sources is a constant one.
-    return op.name == "multiply" and ids[1 - k] not in reached
+    factor = entry[IDS][1 - k]
+    if factor in reached and varying is not None and not np.all(entry[VALUES][1 - k]):
+        varying.add(factor)
+    return factor not in reached
 
 
 def _fitted(entry: Entry, mask: Any, k: int) -> Any:

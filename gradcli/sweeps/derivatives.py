@@ -12,6 +12,7 @@ from gradcli.ops.lazy import np, quiet
 from gradcli.ops.shapes import reshape, unbatch
 from gradcli.ops.values import check_bytes, dtype_of, is_float, plain, shape_of, show
 from gradcli.sweeps import absorbing, reverse, tangent
+from gradcli.sweeps.absorbing import has_nan
 from gradcli.tape import record as records
 from gradcli.tape.record import expanded
 from gradcli.tape.tensor import Tensor, leaf, value_of
@@ -36,12 +37,7 @@ def gradient(targets: Sequence[Tensor], sources: Sequence[Tensor], *, seeds: Seq
     """
     if entries is None:
         entries = records.current().compact()
-    weights: dict[int, Any] = {}
-    for k, t in enumerate(targets):
-        if t.id is None or not is_float(t.value):
-            continue
-        seed = seed_of(t, seeds[k] if seeds else None)
-        weights[t.id] = weights[t.id] + seed if t.id in weights else seed
+    weights = weights_of(targets, seeds)
     wanted = [s.id for s in sources if s.id is not None and is_float(s.value)]
     if not weights or not wanted:
         return [None] * len(sources)
@@ -52,12 +48,12 @@ def gradient(targets: Sequence[Tensor], sources: Sequence[Tensor], *, seeds: Seq
     else:
         with quiet():
             found = reverse.reverse(expanded(entries), weights, wanted, emit=emit)
-    # Each source alone: what is constant, such as a factor 0, depends on what varies.
-    for i in [i for i, g in found.items() if has_nan(g)]:
+    spoiled = [i for i, g in found.items() if has_nan(g)]
+    if spoiled:
         records.current().absorbed = True
         with quiet():
             found.update(absorbing.reverse(
-                expanded(entries), weights, [i], emit=emit, guard_sqrt=tensorflow))
+                expanded(entries), weights, spoiled, emit=emit, guard_sqrt=tensorflow))
     out = []
     for s in sources:
         g = found.get(s.id) if s.id is not None else None
@@ -67,10 +63,16 @@ def gradient(targets: Sequence[Tensor], sources: Sequence[Tensor], *, seeds: Seq
     return out
 
 
-def has_nan(g: Any) -> bool:
-    """Whether a NaN is among the elements."""
-    value = value_of(g)
-    return bool(value != value) if type(value) is float else bool(np.isnan(value).any())
+def weights_of(targets: Sequence[Tensor], seeds: Sequence[Any]) -> dict[int, Any]:
+    """Id of each target to its cotangent: the seeds, by default ones; a target named twice counts
+    twice, one that a gradient cannot be of not at all.
+    """
+    weights: dict[int, Any] = {}
+    for k, t in enumerate(targets):
+        if t.id is not None and is_float(t.value):
+            seed = seed_of(t, seeds[k] if seeds else None)
+            weights[t.id] = weights[t.id] + seed if t.id in weights else seed
+    return weights
 
 
 def as_derivative(g: Any, targets: Sequence[Tensor], source: Tensor) -> Tensor:

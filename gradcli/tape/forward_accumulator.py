@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from sys import _getframe
+
 from gradcli.errors import error
 from gradcli.ops.lazy import quiet
 from gradcli.ops.values import is_float, show
@@ -162,4 +164,4 @@ class ForwardAccumulator:
         from gradcli.explain.missing.of_python import why_forward
 
         value = one_tensor(value, "value")
-        return why_forward(self, value, *caller(1))
+        return why_forward(self, value, *caller(_getframe(1)))

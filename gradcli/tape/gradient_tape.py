@@ -7,6 +7,7 @@ An operation is on a tape if one of its operands was, or was watched, at the tim
 from __future__ import annotations
 
 from _weakref import ref
+from sys import _getframe
 
 from gradcli.errors import GradcliError, error
 from gradcli.ops.kinds import UNREGISTERED
@@ -353,7 +354,7 @@ class GradientTape:
         if self.used and not self.persistent and self.past is None and not any(self._segments):
             raise self._used_up()
         tensors_of(target, "target")
-        return why(self, target, one_tensor(source, "source"), *caller(1))
+        return why(self, target, one_tensor(source, "source"), *caller(_getframe(1)))
 
     def pull_back(self, target: Tensor, source: Tensor, cotangent: Any) -> Any:
         """The bare VJP of one tensor, recorded if anyone is watching; seed axes may lead."""
@@ -418,7 +419,7 @@ class GradientTape:
             trace.questions.append((
                 asking[0], fresh_id(), asking[1], [t.id for t in targets], sources,
                 [None if g is None else g.id for g in answers],
-                [self._place_of(t.id) for t in targets]))
+                [self._place_of(t.id) for t in targets], self.watched))
         if not self.persistent:
             states, past = self.states, None
             if trace is not None and self.missing:
@@ -494,12 +495,16 @@ class GradientTape:
 
     def _check_rules(self, window: Segment, targets: Sequence[Tensor]) -> None:
         """Raises E0503 where an ancestor of the target has no rule, as TensorFlow does."""
-        if any(entry[OP].kind == UNREGISTERED for entry in window):
-            window = expanded(window)
-            wanted = reach.leading(window, [t.id for t in targets if t.id is not None])
-            for entry in reversed(window):
-                if entry[OUT] in wanted and entry[OP].kind == UNREGISTERED:
-                    raise reverse.without_rule(entry)
+        for entry in window:
+            if entry[OP].kind == UNREGISTERED:
+                break
+        else:
+            return
+        window = expanded(window)
+        wanted = reach.leading(window, [t.id for t in targets if t.id is not None])
+        for entry in reversed(window):
+            if entry[OUT] in wanted and entry[OP].kind == UNREGISTERED:
+                raise reverse.without_rule(entry)
 
     def _check_loop(self, at_once: bool) -> None:
         if not at_once and not self.persistent:

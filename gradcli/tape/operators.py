@@ -15,7 +15,7 @@ from gradcli.ops.kinds import EDGE, NAMES, Op
 from gradcli.ops.lazy import np
 from gradcli.ops.values import SCALAR_TYPES, dtype_of
 from gradcli.tape import record as records
-from gradcli.tape.provenance import ids, spots
+from gradcli.tape.provenance import caller, ids, spots
 from gradcli.tape.record import local
 
 TYPE_CHECKING = False
@@ -296,9 +296,12 @@ def _quick(cls: Any, op: Op, swapped: bool) -> Any:
         place, trace = record.place, record.trace
         if place is None and trace is not None:
             frame = _getframe(1)
-            place = spots[id(frame.f_code)][frame.f_lasti]
+            try:
+                place = spots[id(frame.f_code)][frame.f_lasti]
+            except KeyError:
+                place = caller(frame)[1]
         seen = record.seen
-        if i in seen or j in seen:
+        if seen and (i in seen or j in seen):
             seen.add(number)
             record.entries.append((op, number, (i, j), (a, b), v, PLAIN, place, ()))
         elif trace is not None:

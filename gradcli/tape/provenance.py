@@ -27,12 +27,14 @@ if TYPE_CHECKING:
     Place = tuple[CodeType, int]
     Position = tuple[str, int, int, int, int]
 
-# Operations that a thread remembers: about 2 MB.
+# Operations that a thread remembers: about 2.5 MB.
 MAX_TRACED = 20_000
 # Events that it remembers of each kind.
 MAX_EVENTS = 4_000
 # Tapes that may still be asked about an operation which they, and no other, have.
 MAX_TAPES = 200
+# Questions that it remembers; each has the ids of its sources, which may be thousands.
+MAX_QUESTIONS = 200
 # Threads whose traces are kept.
 MAX_THREADS = 8
 # Code objects whose places are kept; code that is made as it runs must not pile up.
@@ -64,54 +66,19 @@ def skip(path: str) -> None:
     spots.clear()
 
 
-class _Spots(dict):  # type: ignore[type-arg]
-    """The places in one code object by offset: one tuple each, however often it runs. own: it is
-    the user's.
-    """
+class _Inside(dict):  # type: ignore[type-arg]
+    """No places: those of a code object of this package are further up."""
 
     __slots__ = ("code",)
-    own = True
-
-    def __init__(self, code: CodeType) -> None:
-        self.code = code
-
-    def __missing__(self, offset: int) -> Place:
-        place = self[offset] = (self.code, offset)
-        return place
-
-
-class _Inside:
-    """A code object of this package: the place is further up."""
-
-    __slots__ = ("code",)
-    own = False
 
     def __init__(self, code: CodeType) -> None:
         self.code = code  # or its id could become another's
 
-    def __getitem__(self, offset: int) -> Place | None:
-        return beyond(_getframe(2))
 
-
-class _Codes(dict):  # type: ignore[type-arg]
-    """The places of a code object, by its id."""
-
-    __slots__ = ()
-
-    def __missing__(self, number: int) -> Any:
-        frame: FrameType | None = _getframe(1)
-        while frame is not None and id(frame.f_code) != number:
-            frame = frame.f_back
-        assert frame is not None
-        code = frame.f_code
-        if len(self) >= MAX_CODES:
-            self.clear()
-        found = self[number] = _Inside(code) if _is_inside(code.co_filename) else _Spots(code)
-        return found
-
-
-spots = _Codes()
-"""`spots[id(frame.f_code)][frame.f_lasti]` is the place of a frame."""
+spots: dict[int, dict[int, Any]] = {}
+"""The places in a code object by offset, one tuple each, by its id. Where
+`spots[id(frame.f_code)][frame.f_lasti]` raises KeyError, `caller(frame)` tells.
+"""
 
 
 def _is_inside(path: str) -> bool:
@@ -119,26 +86,31 @@ def _is_inside(path: str) -> bool:
         or path.startswith("<frozen ")
 
 
-def beyond(frame: FrameType | None) -> Place | None:
-    """The place of the first frame outside this package, from this one on; None if there is none.
+def caller(frame: FrameType | None) -> tuple[FrameType | None, Place | None]:
+    """The first frame outside this package, from this one on, and its place; None: there is none.
     """
     while frame is not None:
-        found = spots[id(frame.f_code)]
-        if found.own:
-            return found[frame.f_lasti]  # type: ignore[no-any-return]
-        frame = frame.f_back
-    return None
-
-
-def caller(depth: int) -> tuple[FrameType | None, Place | None]:
-    """The first frame outside this package, and its place."""
-    frame: FrameType | None = _getframe(depth)
-    while frame is not None:
-        found = spots[id(frame.f_code)]
-        if found.own:
-            return frame, found[frame.f_lasti]
+        code, offset = frame.f_code, frame.f_lasti
+        known = spots.get(id(code))
+        if known is None:
+            if len(spots) >= MAX_CODES:
+                spots.clear()
+            known = spots[id(code)] = _Inside(code) if _is_inside(code.co_filename) else {}
+        if type(known) is dict:
+            place = known.get(offset)
+            if place is None:
+                place = known[offset] = code, offset
+            return frame, place
         frame = frame.f_back
     return None, None
+
+
+def beyond(frame: FrameType) -> Place | None:
+    """The place of the first frame outside this package, from this one on; None: there is none."""
+    try:
+        return spots[id(frame.f_code)][frame.f_lasti]  # type: ignore[no-any-return]
+    except KeyError:
+        return caller(frame)[1]
 
 
 def place_in(record: Record, depth: int) -> Any:
@@ -147,8 +119,7 @@ def place_in(record: Record, depth: int) -> Any:
     """
     place = record.place
     if place is None and record.trace is not None:
-        frame = _getframe(depth)
-        return spots[id(frame.f_code)][frame.f_lasti]
+        return beyond(_getframe(depth))
     return place
 
 
@@ -156,10 +127,9 @@ class Trace:
     """What a thread's Python code did that its tapes do not hold: ids and places, no values. All
     are rings that forget the oldest.
 
-    operations: of those that no tape wanted, five items each: op, id of the answer, id and id of
-    the operands (of any number: a tuple of ids, and 0.0 where the answer was a floating point
-    value, else 0, or the type it was cast to), place. One flat row, which the garbage collector
-    need not walk.
+    operations: of those that no tape wanted, (op, id of the answer, id and id of the operands,
+    place); of any number of operands a tuple of ids, and 0.0 where the answer was a floating point
+    value, else 0, or the type it was cast to.
     births: (id, place, kind, id of the tensor that it was made of) of constants and variables;
     kind: "constant", "variable" or "nontrainable".
     states: (time, place, verb, id given, id before, id of the first state), time being the id of
@@ -167,7 +137,7 @@ class Trace:
     conditions: (time, place, id, value, names of the frame to ids, or None).
     exits: (time, place, id, how) of values that left the engine.
     questions: (time, end, place, ids of targets, per source its ids, ids of answers, places of
-    targets).
+    targets, what the tape watched).
     tapes: weak references to the latest tapes.
     """
 
@@ -175,22 +145,21 @@ class Trace:
                  "tapes", "visits")
 
     def __init__(self) -> None:
-        self.operations: Any = deque((), 5 * MAX_TRACED)
-        self.push = self.operations.extend
+        self.operations: Any = deque((), MAX_TRACED)
+        self.push = self.operations.append
         self.births: Any = deque((), MAX_EVENTS)
         self.states: Any = deque((), MAX_EVENTS)
         self.conditions: Any = deque((), MAX_EVENTS)
         self.exits: Any = deque((), MAX_EVENTS)
-        self.questions: Any = deque((), MAX_EVENTS)
+        self.questions: Any = deque((), MAX_QUESTIONS)
         self.tapes: Any = deque((), MAX_TAPES)
-        self.visits: dict[Place, int] = {}
+        self.visits: dict[int, int] = {}
 
     def born(self, number: int, kind: str, depth: int, initial: int | None = None) -> None:
         """Note a constant or a variable; depth: how many frames up the package may end; initial:
         what a variable was made of, which does not count if it was made for it.
         """
-        frame = _getframe(depth)
-        place = spots[id(frame.f_code)][frame.f_lasti]
+        place = beyond(_getframe(depth))
         births = self.births
         if initial is not None and births and births[-1][0] == initial and births[-1][1] is place:
             births.pop()
@@ -199,19 +168,19 @@ class Trace:
 
     def left(self, number: int, how: str, depth: int) -> None:
         """Note that a value left the engine."""
-        frame = _getframe(depth)
-        self.exits.append((next(ids), spots[id(frame.f_code)][frame.f_lasti], number, how))
+        self.exits.append((next(ids), beyond(_getframe(depth)), number, how))
 
     def condition(self, number: int | None, value: bool) -> None:
         """Note that a tensor decided what runs."""
         frame: Any = _getframe(2)
-        place = spots[id(frame.f_code)][frame.f_lasti]
+        place = beyond(frame)
         if place is None:
             return
-        visits = self.visits.get(place, 0)
+        # By id, which `spots` keeps: code is slow to hash.
+        visits = self.visits.get(id(place), 0)
         if len(self.visits) > MAX_EVENTS:
             self.visits.clear()
-        self.visits[place] = visits + 1
+        self.visits[id(place)] = visits + 1
         names = None
         if visits < OFTEN or visits % OFTEN == 0:
             while frame.f_code is not place[0]:
@@ -221,13 +190,9 @@ class Trace:
 
     def entries(self) -> list[Entry]:
         """The operations as entries without values."""
-        rows = list(self.operations)
-        found: list[Entry] = []
-        for k in range(0, len(rows), 5):
-            op, out, i, j, place = rows[k:k + 5]
-            found.append(stripped(op, out, i, j, place) if type(i) is tuple else
-                         (op, out, (i, j), (), 0.0, {}, place, ()))
-        return found
+        return [stripped(op, out, i, j, place) if type(i) is tuple else
+                (op, out, (i, j), (), 0.0, {}, place, ())
+                for op, out, i, j, place in list(self.operations)]
 
     def keep(self, entry: Entry) -> None:
         """Put down an operation that no tape has any more."""
@@ -258,7 +223,8 @@ def together(own: Trace | None) -> Trace:
 
 def answer_kind(ans: Any, attributes: Any) -> Any:
     """0.0 for a floating point answer, else 0, or the type that it was cast to."""
-    return attributes.get("dtype") or (0.0 if is_float(ans) else 0)
+    to = attributes.get("dtype") if attributes else None
+    return to or (0.0 if is_float(ans) else 0)
 
 
 def bare(op: Any) -> Any:

@@ -114,12 +114,13 @@ class Record:
     stacked: id of a list to the list and the tensor that was made of it.
     derived: id of a derivative to (id of its target, id of its source), for derivatives of it.
     absorbed: a sweep ended in NaN, and another one with zeros that absorb took its place.
+    guards: on request, (id, value) of tensors whose value decided what a program does next.
     """
 
     __slots__ = (
         "_collecting", "absorbed", "accumulators", "checking", "derived", "entries", "everything",
-        "in_rules", "max_entries", "paused", "place", "readers", "seen", "segments", "short",
-        "stacked", "tapes", "trace")
+        "guards", "in_rules", "max_entries", "paused", "place", "readers", "seen", "segments",
+        "short", "stacked", "tapes", "trace")
 
     def __init__(self, everything: bool = True) -> None:
         self.entries = Segment()
@@ -138,6 +139,7 @@ class Record:
         self.stacked: dict[int, tuple[list[Any], Any]] = {}
         self.trace: Trace | None = None
         self.absorbed = False
+        self.guards: list[tuple[int, Any]] | None = None
         self.settle()
 
     def settle(self) -> None:

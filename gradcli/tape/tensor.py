@@ -24,7 +24,7 @@ from gradcli.ops.values import (
 )
 from gradcli.tape import operators
 from gradcli.tape import record as records
-from gradcli.tape.provenance import answer_kind, beyond, spots
+from gradcli.tape.provenance import answer_kind, caller, spots
 from gradcli.tape.record import fresh_id
 from gradcli.tape.saved import saved
 
@@ -116,14 +116,18 @@ def apply(op: Op, args: Sequence[Any], attributes: Mapping[str, Any]) -> Any:
     """
     batch = 0
     tracked = False
+    values = []
     for a in args:
         kind = type(a)
         if kind is Tensor:
             tracked = tracked or a.id is not None
-            batch = max(batch, a.batch)
-        elif kind not in SCALAR_TYPES and (kind.__name__ != "ndarray" or plain(a) is not a):
+            if a.batch > batch:
+                batch = a.batch
+            values.append(a.value)
+        elif kind in SCALAR_TYPES or (kind.__name__ == "ndarray" and plain(a) is a):
+            values.append(a)
+        else:
             return apply(op, [operand(b) for b in args], attributes)
-    values = [a.value if type(a) is Tensor else a for a in args]
     if values and type(values[0]) not in SCALAR_TYPES and is_complex(values[0]):
         if op.name in UNORDERED:
             raise refuse(op.name)
@@ -160,15 +164,18 @@ def apply(op: Op, args: Sequence[Any], attributes: Mapping[str, Any]) -> Any:
     place, trace = record.place, record.trace
     if place is None and trace is not None:
         frame = _getframe(3)  # the caller of Op.__call__, of which `__gradcli_apply__` came
-        found = spots[id(frame.f_code)]
-        place = found[frame.f_lasti] if found.own else beyond(frame.f_back)
+        try:
+            place = spots[id(frame.f_code)][frame.f_lasti]
+        except KeyError:
+            place = caller(frame)[1]
     if wanted or record.accumulators:
         batches: tuple[int, ...] = ()
         if batch or given:
             batches = (*[a.batch if type(a) is Tensor else 0 for a in args], batch)
         put_down(record, op, out, ids, values, attributes, batches, place, wanted)
     if not wanted and trace is not None:
-        trace.push((op, out.id, ids, answer_kind(ans, attributes), place))
+        answer = 0.0 if type(ans) is float and not attributes else answer_kind(ans, attributes)
+        trace.push((op, out.id, ids, answer, place))
     return out
 
 
@@ -184,8 +191,10 @@ def put_down(record: records.Record, op: Op, out: Tensor, ids: tuple[int | None,
         raise error("E0401", f"the record grew beyond {record.max_entries:,} entries",
                     help="take derivatives of a lower order, or raise --max-steps")
     ans = out.value
-    if segment.scalar and not all(type(v) in SCALAR_TYPES for v in (ans, *values)):
-        segment.scalar = False
+    if segment.scalar:
+        for v in (ans, *values):
+            if type(v) not in SCALAR_TYPES:
+                segment.scalar = False
     kept: Sequence[Any] = values
     if not segment.scalar and not record.everything:
         if not record.accumulators:

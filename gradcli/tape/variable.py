@@ -24,7 +24,7 @@ from gradcli.tape import record as records
 from gradcli.tape.operators import PLAIN, slow
 from gradcli.tape.provenance import place_in
 from gradcli.tape.record import fresh_id
-from gradcli.tape.tensor import Tensor, leaf, operand
+from gradcli.tape.tensor import Tensor, apply, leaf, operand
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -126,8 +126,7 @@ class Variable(Tensor):
 
     def __gradcli_apply__(self, op: Op, args: Sequence[Any], attributes: Mapping[str, Any]) -> Any:
         args = [a.read() if isinstance(a, Tensor) else a for a in args]
-        first = next(a for a in args if isinstance(a, Tensor))
-        return first.__gradcli_apply__(op, args, attributes)
+        return apply(op, args, attributes)
 
     def read(self) -> Tensor:
         """The tensor of the present state; the tapes that are recording watch it."""
@@ -167,7 +166,7 @@ class Variable(Tensor):
         if shape_of(new) != shape_of(self.value):
             raise error("E0301", f"`{self.name}` has shape {show(self.shape)} and is assigned"
                         f" {show(shape_of(new))}", help="a variable keeps its shape")
-        if dtype_of(new) != self.dtype:
+        if dtype_of(new) != dtype_of(self.value):
             if isinstance(value, Tensor) or (
                     self.dtype in ("int64", "int32") and not _is_whole(new)):
                 raise error("E0302", f"`{self.name}` is {self.dtype} and is assigned"
@@ -208,6 +207,8 @@ class Variable(Tensor):
                         f" {dtype_of(given)}", help=f'cast it: cast(..., "{self.dtype}")')
         if self.shape and shape_of(given):
             broadcast_shape(f"assign_{name[:3]}", [self.shape, shape_of(given)])
+        if type(self.value) is float and type(given) is float:
+            return self.value + given if name == "add" else self.value - given
         with quiet():
             new = self.value + given if name == "add" else self.value - given
         return plain(new)

@@ -38,8 +38,13 @@ def deliver(answer: dict[str, Any], values: dict[str, Any], environment: Environ
         # One name and value per line has no room for a reason; it goes where messages go.
         from gradcli.render import causes
 
+        told = causes.text(answer, values["verbose"] > 0)
+        if values["verbose"] and answer["command"] == "grad":
+            from gradcli.render import why
+
+            told += why.plain_paths(answer)
         environment.stdout.flush()
-        write(environment.stderr, causes.text(answer, values["verbose"] > 0))
+        write(environment.stderr, told)
 
 
 def _has_reasons(answer: dict[str, Any]) -> bool:

@@ -30,7 +30,9 @@ MARK = b"\xef\xbb\xbf"      # what some editors put at the front of a file
 
 
 def run(values: dict[str, Any], environment: Environment) -> int:
-    """Explain, or show and make the changes that help; 1 if a gradient is None and --strict."""
+    """Explain, or show and make the changes that help; with --strict 1 if a gradient is None, after
+    --write if one still is.
+    """
     changing = values["fix"] or values["write"]
     kept: list[Any] = []
 
@@ -46,9 +48,18 @@ def run(values: dict[str, Any], environment: Environment) -> int:
         if not values["quiet"]:
             environment.stdout.flush()
             write(environment.stderr, _summary(answer, mended, values))
+        if values["write"]:
+            left = mended.lost or set(_missing(answer)) - mended.gained
+            return WRONG if left and values["strict"] else OK
     else:
         deliver(answer, values, environment)
     return WRONG if answers.failed(answer, bool(values["strict"])) else OK
+
+
+def _missing(answer: dict[str, Any]) -> list[tuple[int, int]]:
+    """(number of the result, number of the source) of each gradient that has no path."""
+    return [(i, j) for i, result in enumerate(answer["results"])
+            for j, source in enumerate(result["sources"]) if source["reasons"]]
 
 
 def _mend(source: Source, text: str, values: dict[str, Any], environment: Environment) -> None:
@@ -93,8 +104,7 @@ def _change(path: str, source: Source, text: str) -> None:
 
 def _summary(answer: dict[str, Any], mended: Mended, values: dict[str, Any]) -> str:
     """What is mended and what is not, for standard error."""
-    missing = [(i, j) for i, result in enumerate(answer["results"])
-               for j, source in enumerate(result["sources"]) if source["reasons"]]
+    missing = _missing(answer)
     if not missing:
         return "nothing to mend: no gradient is None\n"
 

@@ -81,9 +81,10 @@ def _rebound(scene: Scene, subject: Subject) -> list[Reason]:
     if not own:
         return []
     above = scene.above(subject.targets, without="path-custom-internal")
-    elsewhere = scene.above(subject.targets, without="path-custom-internal", past=subject.own)
     others = [n for n in scene.namings if n.name == name and n.id not in subject.own
               and n.id not in subject.targets and scene.scope(n.span) == scene.scope(own[-1].span)]
+    elsewhere = scene.above(subject.targets, without="path-custom-internal", past=subject.own
+                            ) if others else above
     for other in reversed(others):
         if other.id in elsewhere and scene.above([other.id]).isdisjoint(subject.own):
             # What the target uses was not made of the source itself.
@@ -181,12 +182,15 @@ def _no_way(scene: Scene, subject: Subject) -> list[Reason]:
             if subject.target_span is not None else [])]
     leaves = _leaves(scene, above)
     if not leaves:
+        below = scene.below(subject.own)
+        before = [(n.span, f"this {n.name} depends on {subject.source}") for n in scene.namings
+                  if n.name == subject.target and n.id in below and n.span is not None]
         reason = Reason("target-constant", f"{subject.target} depends on nothing",
-                        subject.target_span)
+                        subject.target_span, related=before[-1:])
         reason.about = _meant(scene, subject)
         return [reason]
-    uses = [(place_of(e), "used here, but not on the way to the target") for e in scene.entries
-            if not subject.own.isdisjoint(e[IDS]) and place_of(e) is not None]
+    uses = [(place_of(e), "used here, but not on the way to the target")
+            for e in scene.uses(subject.own) if place_of(e) is not None]
     reason = Reason(
         "source-unrelated", f"{subject.target} does not depend on {subject.source}",
         subject.source_span or subject.target_span, related=list(dict.fromkeys(uses))[:3])
@@ -271,9 +275,8 @@ def _is_copy(entry: Entry) -> bool:
 
 
 def _uses(scene: Scene, origin: int, above: set[int], but: int) -> list[tuple[Any, str]]:
-    for entry in scene.entries:
-        if origin in entry[IDS] and entry[OUT] in above and entry[OUT] != but and (
-                place_of(entry) is not None):
+    for entry in scene.uses([origin]):
+        if entry[OUT] in above and entry[OUT] != but and place_of(entry) is not None:
             return [(place_of(entry), "this is what the target uses")]
     return []
 
@@ -370,8 +373,8 @@ def _behind(scene: Scene, subject: Subject, reason: Reason, above: set[int]) -> 
                 # The name was bound to what is older than what would have been read: what uses it
                 # is looked at as if it came after that. Ids are whole numbers, so this one is free.
                 there = start + 0.5  # type: ignore[assignment]
-                hops += [_with(entry, end, there) for entry in scene.entries
-                         if end in entry[IDS] and entry[OUT] > start]
+                hops += [_with(entry, end, there) for entry in scene.uses([end])
+                         if entry[OUT] > start]
                 ends |= {there} if end in subject.targets else set()
             hops.append(hop(reason.code, "", start, there, unrun.span))
     more, asked = scene.extended(hops), subject.reaching(ends)

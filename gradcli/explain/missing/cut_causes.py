@@ -150,8 +150,8 @@ def _cause(scene: Scene, subject: Subject, step: Step, code: str, place: Any) ->
     if code == "path-custom-none" and getattr(op, "place", None) is not None:
         span, other = op.place, here
     elif code == "path-state-write":
-        other = next((place_of(e) for e in scene.entries if step.end in e[IDS]
-                      and not isinstance(e[OP], Hop)), None)
+        other = next((place_of(e) for e in scene.uses([step.end])
+                      if not isinstance(e[OP], Hop)), None)
     related = []
     if code == "target-consumed":
         other = None

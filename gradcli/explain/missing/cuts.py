@@ -57,8 +57,7 @@ def steps(scene: Scene, subject: Subject, judge: Judge) -> list[Step]:
     above = scene.above(subject.targets)
     return [
         Step(entry, k, judge(entry, k))
-        for entry in scene.entries if entry[OUT] in below and entry[OUT] in above
-        and entry[OUT] not in subject.own
+        for entry in scene.between(below - subject.own, above)
         for k, i in enumerate(entry[IDS])
         if i is not None and i in below and i in above]
 
@@ -92,14 +91,18 @@ def smallest(found: Sequence[Step], subject: Subject) -> list[Step]:
     for step in found:
         into.setdefault(step.end, []).append(step)
         out_of.setdefault(step.start, []).append(step)
+    side = _open_side(subject, into)
+    if not side.isdisjoint(subject.own):
+        return []
+    front = _front(found, side)
+    if len(front) <= 1:
+        return front  # what all ways pass last is the smallest there is
     used: set[int] = set()  # blocked steps that carry their unit
     flow: dict[int, int] = {}  # units on open steps
     while len(used) <= MAX_FLOW:
         way = _way(subject, out_of, into, used, flow)
         if way is None:
             break
-        if not any(step.blocks for step, _ in way):
-            return []
         for step, forwards in way:
             if step.blocks:
                 used.symmetric_difference_update((id(step),))
@@ -108,7 +111,22 @@ def smallest(found: Sequence[Step], subject: Subject) -> list[Step]:
     else:
         used = {id(step) for step in found if step.blocks}
         flow = {}
-    side = _target_side(subject, into, out_of, used, flow)
+    return _front(found, _target_side(subject, into, out_of, used, flow))
+
+
+def _open_side(subject: Subject, into: dict[int, list[Step]]) -> set[int]:
+    """The values from which an open way leads to a target."""
+    side = set(subject.targets)
+    todo = list(side)
+    for node in todo:
+        more = {step.start for step in into.get(node, ()) if not step.blocks} - side
+        side |= more
+        todo += more
+    return side
+
+
+def _front(found: Sequence[Step], side: set[int]) -> list[Step]:
+    """The blocked steps that lead to the target's side."""
     return [s for s in found if s.blocks and s.end in side and s.start not in side]
 
 

@@ -16,7 +16,7 @@ from gradcli.tape.variable import Variable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Container
+    from collections.abc import Container, Sequence
     from typing import Any
 
     from gradcli.errors import Span
@@ -34,9 +34,21 @@ def scene(run: Run, own: set[int], outline: Outline, source: Source) -> Scene:
     """
     log = run.log
     assert log is not None
+    history = run.record.history()
+    stateful = {i for state in log.states for i in (state.before, state.after, state.taken)}
+    key = len(history), own & stateful
+    if log.made.get("scene", (None,))[0] != key:
+        # The same for all sources whose states it does not tell apart.
+        log.made["scene"] = key, _scene(run, log, history, own, outline, source)
+    known: Scene = log.made["scene"][1]
+    return known
+
+
+def _scene(run: Run, log: Log, history: Sequence[Entry], own: set[int], outline: Outline,
+           source: Source) -> Scene:
     states = {state.after for state in log.states if state.how.startswith("assign")}
     entries: list[Entry] = []
-    for entry in run.record.history():
+    for entry in history:
         if entry[OUT] in states and entry[OP].name == "positive" and entry[IDS][0] not in own:
             continue  # links of a variable's states stand for the variable as a source
         entries.append(entry)
@@ -49,8 +61,7 @@ def scene(run: Run, own: set[int], outline: Outline, source: Source) -> Scene:
             if taken is not None and not (taken in own and state.after in own):
                 code = "path-state-write" if state.how not in ("const", "input") else \
                     "path-left-engine"
-                entries.append(hop(code, state.name if code == "path-state-write" else state.how,
-                                   taken, state.after, state.span, state.how))
+                entries.append(hop(code, state.name, taken, state.after, state.span, state.how))
     return Scene(
         entries, _namings(run), [(q.first, q.last, q.span) for q in log.questions],
         run.record.derived, [_unrun(b, outline) for b in log.branches],
@@ -62,15 +73,23 @@ def scene(run: Run, own: set[int], outline: Outline, source: Source) -> Scene:
 
 def _namings(run: Run) -> list[Naming]:
     """All names that values got, in order of time: those that a loop replaced too."""
-    assert run.log is not None
-    found = [_naming(b.name, id, b) for id, b in run.log.named.items()]
+    log = run.log
+    assert log is not None
+    if "namings" not in log.made:
+        log.made["namings"] = _all_namings(run, log)
+    namings: list[Naming] = log.made["namings"]
+    return namings
+
+
+def _all_namings(run: Run, log: Log) -> list[Naming]:
+    found = [_naming(b.name, id, b) for id, b in log.named.items()]
     known = {(n.name, n.id) for n in found}
     for name, bindings in run.bindings.items():
         for b in bindings:
             id = getattr(b.value, "id", None)
             if id is not None and (name, id) not in known:
                 found.append(_naming(name, id, b))
-    found += [Naming(*known) for known in run.log.locals]
+    found += [Naming(*known) for known in log.locals]
     return sorted(found, key=lambda n: n.id)
 
 
@@ -175,7 +194,7 @@ def subject(run: Run, target: Any, source: Any, *, target_name: str | None = Non
 
     binding: of the source, where its name is known. tape: of the file, or its accumulator; None:
     one covers the whole file. unwatched: the implicit one does not watch the source. question,
-    text: of the file: the names are those that the question has.
+    text: of the file: the names are those that the question has; "" for what has none.
     """
     from gradcli.lang.file_tape import FileTape
 
@@ -206,17 +225,16 @@ def subject(run: Run, target: Any, source: Any, *, target_name: str | None = Non
                if isinstance(t, Tensor) and t.id is not None}
     if question is not None and question.targets is target:
         targets = question.made
-    name = named.name if named is not None else "the source"
+    name = named.name if named is not None else ""
     if question is not None:
         told = [text[a:b] for a, b in arguments_of(text, question.span)[:2]]
         named_source, _ = _name_of(run, own, told[1] if len(told) > 1 else "")
         name = named_source or name
         target_name, target_span = _name_of(run, targets, told[0] if told else "")
-    target_name = target_name or "the target"
     declaration = None if named is None else named.declaration
     others = [window(t) for t in run.tapes.values() if t is not tape]
     return Subject(
-        name, target_name, own, source.value, targets,
+        name, target_name or "", own, source.value, targets,
         kind=named.kind if named is not None else "computed",
         source_span=named.span if named is not None and named.span != (0, 0) else None,
         target_span=target_span, window=seen, others=others, unwatched=unwatched,

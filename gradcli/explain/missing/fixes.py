@@ -10,8 +10,9 @@ import re
 
 from gradcli.explain.missing import moves
 from gradcli.explain.missing.scene import place_of
+from gradcli.explain.naming import LONGEST
 from gradcli.explain.reason import Fix
-from gradcli.explain.written import arguments_of, called, grouped, term
+from gradcli.explain.written import arguments_of, called, grouped, is_atom, operands_of, term
 from gradcli.ops.values import dtype_of, is_float
 from gradcli.tape.record import ANS, IDS, OP
 
@@ -87,10 +88,24 @@ def _unrelated(ground: Ground, reason: Reason) -> str | None:
 
 
 def _substitute(ground: Ground, reason: Reason) -> str | None:
-    op = reason.abouts[0][OP]
-    arguments = [p.lstrip("*") for p in op.parameters] or ["a", "b"]
-    arguments += ["a", "b"][len(arguments):]
-    return f"a smooth substitute: {op.substitute.format(*arguments)}" if op.substitute else None
+    """The row's substitute, with the user's own operands if they are short."""
+    op, span = reason.abouts[0][OP], place_of(reason.abouts[0])
+    if not op.substitute:
+        return None
+    parts = operands_of(ground.text, span) if span is not None else []
+    if not parts or sum(map(len, parts)) > LONGEST or any("\n" in part for part in parts):
+        parts = [p.lstrip("*") for p in op.parameters] or ["a", "b"]
+    parts += ["a", "b"][len(parts):]
+    return f"a smooth substitute: {op.substitute.format(*map(term, parts))}"
+
+
+def _original(ground: Ground, reason: Reason) -> str | None:
+    return f"ask for {reason.about or 'the original'} itself"
+
+
+def _float(ground: Ground, reason: Reason) -> str | None:
+    # Numbers of a file are floats, unless something made them integers.
+    return f"make {ground.subject.source} a float"
 
 
 def _meant(ground: Ground, reason: Reason) -> str | None:
@@ -105,7 +120,8 @@ def _arguments(ground: Ground, reason: Reason) -> str | None:
 
 
 OWN_ADVICE: dict[str, Callable[[Ground, Reason], str | None]] = {
-    "source-unrelated": _unrelated, "path-nondifferentiable": _substitute,
+    "source-dtype": _float, "source-is-copy": _original, "source-unrelated": _unrelated,
+    "path-nondifferentiable": _substitute,
     "path-custom-internal": _arguments, "target-constant": _meant}
 
 
@@ -171,7 +187,7 @@ def _watch_again(ground: Ground, reason: Reason) -> list[Fix]:
 def _dtype(ground: Ground, reason: Reason) -> list[Fix]:
     spans, subject = ground.subject.spans, ground.subject
     if "type" not in spans:
-        return _uncast(ground, reason.about) if reason.about is not None else []
+        return _uncast(ground, reason.about) if reason.about is not None else _plain(ground)
     dtype = dtype_of(subject.value)
     end = spans["type"][1]
     # The type's span may or may not include a shape that follows it.
@@ -183,6 +199,22 @@ def _dtype(ground: Ground, reason: Reason) -> list[Fix]:
     return [ground.changed((spans["name"][1], end, ""))]
 
 
+def _plain(ground: Ground) -> list[Fix]:
+    """A number that int() was called for, without it."""
+    start = ground.subject.source_span
+    line = ground.outline.at(start[0]) if start is not None else None
+    if start is None or line is None:
+        return []
+    found = re.match(r"\s*=\s*(?=int\b)", ground.text[start[1]:line.last])
+    if found is None:
+        return []
+    span = start[1] + found.end(), line.last
+    arguments = arguments_of(ground.text, span)
+    if len(arguments) != 1:
+        return []
+    return [ground.changed(*_unwrapped(ground, span, arguments[0]).edits)]
+
+
 def _word(ground: Ground, span: Span) -> int:
     found = re.match(r"\w+", ground.text[span[0]:])
     return len(found[0]) if found else 0
@@ -190,8 +222,7 @@ def _word(ground: Ground, span: Span) -> int:
 
 def _copy(ground: Ground, reason: Reason) -> list[Fix]:
     edit = _in_question(ground, ground.subject.source, reason.about)
-    return [Fix(f"ask for {reason.about} itself", edit)] if edit is not None else [
-        Fix(f"ask for {reason.about} itself")] if reason.about else []
+    return [Fix(f"ask for {reason.about} itself", edit)] if edit is not None else []
 
 
 def _in_question(ground: Ground, old: str, new: str | None) -> Edit | None:
@@ -274,9 +305,17 @@ def _stop_gradient(ground: Ground, reason: Reason) -> list[Fix]:
     arguments = arguments_of(ground.text, span) if span is not None else []
     if len(arguments) != 1:
         return []
-    start, end = arguments[0]
-    opening = ground.text.rindex("(", span[0], start)
-    return [Fix(ground.text[start:end].strip(), (span[0], opening, ""))]
+    return [_unwrapped(ground, span, arguments[0])]
+
+
+def _unwrapped(ground: Ground, span: Span, inner: Span) -> Fix:
+    """Only what is in a call, in the call's brackets where it needs some."""
+    (first, last), (start, end) = span, inner
+    text = ground.text[start:end]
+    if "\n" in ground.text[first:last] or grouped(ground.text, span, text) != text:
+        start, last = ground.text.rindex("(", first, start), ground.text.rindex(")", end, last)
+    rest = [(end, last, "")] if ground.text[end:last].strip() else []
+    return Fix(text, (first, start, ""), *rest)
 
 
 def _cast(ground: Ground, reason: Reason) -> list[Fix]:
@@ -296,16 +335,11 @@ def _uncast(ground: Ground, entry: Entry) -> list[Fix]:
     arguments = arguments_of(ground.text, span)
     if not arguments:
         return []
-    start, end = arguments[0]
-    inner = ground.text[start:end].strip()
-    plain = term(inner)
+    plain = term(ground.text[slice(*arguments[0])])
     call = ground.text[span[0]:span[1]]
     through = f"{plain} + stop_gradient(float({call}) - {plain})"
-    opening = ground.text.rindex("(", span[0], start)
-    closing = ground.text.rindex(")", 0, span[1])
-    return [
-        Fix(inner, (span[0], opening, ""), (end, closing, "")),
-        Fix(through, (*span, grouped(ground.text, span, through)))]
+    return [_unwrapped(ground, span, arguments[0]),
+            Fix(through, (*span, grouped(ground.text, span, through)))]
 
 
 def _step(ground: Ground, reason: Reason) -> list[Fix]:
@@ -315,19 +349,14 @@ def _step(ground: Ground, reason: Reason) -> list[Fix]:
     op = entry[OP]
     if span is None or "stop_gradient" not in op.substitute:
         return []
-    parts = arguments_of(ground.text, span)
-    if not parts and len(op.parameters) == 2:
-        operands = ground.text[span[0]:span[1]].split("//")
-        inner = [part.strip() for part in operands] if len(operands) == 2 else []
-    else:
-        inner = [ground.text[a:b].strip() for a, b in parts]
+    inner = operands_of(ground.text, span)
     if len(inner) != len(op.parameters):
         return []
-    plain = [term(i) if len(inner) == 1 else
-             i if i.replace("_", "").isalnum() else f"({i})" for i in inner]
-    text = op.substitute.format(*plain)
+    text = op.substitute.format(*[term(i) if len(inner) == 1 or is_atom(i) or re.fullmatch(
+        r"[\d.]+", i) else f"({i})" for i in inner])
     if len(inner) == 1:
-        text = text.replace(f"{op.name}({plain[0]})", f"{called(ground.text, span)}({inner[0]})")
+        text = text.replace(f"{op.name}({term(inner[0])})",
+                            f"{called(ground.text, span)}({inner[0]})")
     return [Fix(text, (*span, grouped(ground.text, span, text)))]
 
 
@@ -336,9 +365,9 @@ def _numpy(ground: Ground, reason: Reason) -> list[Fix]:
     if span is None or not ground.text.startswith("np.", span[0]):
         return []
     call = ground.text[span[0] + 3:span[1]]
-    if called(ground.text, span) in ("np.array", "np.asarray"):
-        opening = ground.text.index("(", span[0])
-        return [Fix(ground.text[opening + 1:span[1] - 1], (span[0], opening, ""))]
+    arguments = arguments_of(ground.text, span)
+    if called(ground.text, span) in ("np.array", "np.asarray") and arguments:
+        return [_unwrapped(ground, span, arguments[0])]
     return [Fix(call, (span[0], span[0] + 3, ""))]
 
 
@@ -362,15 +391,13 @@ def _state(ground: Ground, reason: Reason) -> list[Fix]:
         return []
     sign = {"assign": "", "assign_add": "+ ", "assign_sub": "- "}[found[2]]
     value = statement[found.end():-1].strip()
-    grouped = f"({value})" if sign == "- " else value
-    text = f"{found[1]} = {found[1]} {sign}{grouped}" if sign else f"{found[1]} = {value}"
+    text = f"{found[1]} = {found[1]} {sign}{term(value)}" if sign else f"{found[1]} = {value}"
     return [ground.changed((line.first, line.last, text))]
 
 
 def _declared(ground: Ground, reason: Reason) -> list[Fix]:
     """np. dropped, or `const c = e`, where e was computed, as a plain binding."""
-    entry = reason.abouts[0]
-    if entry[OP].name not in ("const", "input"):
+    if getattr(reason.abouts[0][OP], "how", "") not in ("const", "input"):
         return _numpy(ground, reason)
     line = ground.outline.at(reason.span[0]) if reason.span is not None else None
     statement = ground.text[line.first:line.last] if line is not None else ""

@@ -6,7 +6,7 @@ import re
 
 from gradcli.explain.missing.scene import Hop, place_of
 from gradcli.explain.reason import Fix
-from gradcli.tape.record import IDS, OP, OUT
+from gradcli.tape.record import OP, OUT
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -118,8 +118,8 @@ def watch_earlier(ground: Ground, reason: Reason) -> list[Edit]:
         return []
     text = ground.text[line.first:line.last]
     gone = line.start, line.end, ""
-    uses = [site for entry in ground.scene.entries
-            if not ground.subject.own.isdisjoint(entry[IDS]) and not isinstance(entry[OP], Hop)
+    uses = [site for entry in ground.scene.uses(ground.subject.own)
+            if not isinstance(entry[OP], Hop)
             for site in [ground.site(entry)] if site is not None]
     for use in uses:
         within = _child_of(use, head)
@@ -169,10 +169,11 @@ def _liftable(ground: Ground, lines: Sequence[Line | None], head: Line) -> list[
             return []
         while line.parent is not None and line.parent not in around:
             line = line.parent
-        if line is head or line in around or not (line.alone or line.is_head):
-            return []
-        if line not in found:
-            found.append(line)
+        for part in ground.outline.chain(line):
+            if part is head or part in around or not (part.alone or part.is_head):
+                return []
+            if part not in found:
+                found.append(part)
     return sorted(found, key=lambda line: line.start)
 
 
@@ -199,8 +200,9 @@ def _moved(ground: Ground, lines: Sequence[Line], head: Line, made: set[int]) ->
     late = [line for line in lines if use is None or line not in before]
     if late:
         edits.append(outline.appended_lines(outline.shifted(late, indent), head))
-    shown = "; ".join(ground.text[line.first:line.last] for line in lines[:3])
-    more = f" and {len(lines) - 3} more lines" if len(lines) > 3 else ""
+    told = [line for line in lines if outline.chain(line)[0] is line]
+    shown = "; ".join(ground.text[line.first:line.last] for line in told[:3])
+    more = f" and {len(told) - 3} more lines" if len(told) > 3 else ""
     window = ground.subject.window
     assert window is not None
     kind = "forward" if window.forward else "tape"
@@ -212,19 +214,17 @@ def _first_use(ground: Ground, lines: Sequence[Line], made: set[int], head: Line
     some lines bind.
     """
     outline = ground.outline
-    uses = {id(_child_of(site, head)) for entry in ground.scene.entries
-            if not made.isdisjoint(entry[IDS]) and not isinstance(entry[OP], Hop)
+    uses = {id(_child_of(site, head)) for entry in ground.scene.uses(made)
+            if not isinstance(entry[OP], Hop)
             for site in [ground.site(entry)] if site is not None}
     names = {name for line in lines for name in re.findall(
         r"^[ \t]*(\w+)[ \t]*=(?!=)", ground.text[slice(*outline.whole(line))], re.MULTILINE)}
     named = re.compile(rf"\b(?:{'|'.join(names)})\b") if names else None
-    begin: Line | None = None
     for line in outline.inside(head):
         if line.parent is not head:
             continue
         text = ground.text[line.first:outline.whole(line)[1]]
-        if begin is None or not re.match(r"(else|elif)\b", text):
-            begin = line                        # an `else` stands and falls with its `if`
+        begin = outline.chain(line)[0]
         if id(line) in uses or (named is not None and named.search(text)):
             return begin
     return None

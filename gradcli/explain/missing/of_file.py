@@ -16,15 +16,16 @@ from gradcli.explain.missing.moves import Ground
 from gradcli.explain.missing.outline import Outline
 from gradcli.explain.missing.trials import tried
 from gradcli.lang.calls import NoGradient
+from gradcli.tape.record import PLACE
 from gradcli.tape.structure import flatten
 from gradcli.tape.tensor import value_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
     from typing import Any
 
-    from gradcli.explain.missing.scene import Subject
+    from gradcli.explain.missing.scene import Scene, Subject
     from gradcli.explain.missing.trials import Again
     from gradcli.explain.reason import Reason
     from gradcli.lang.run import Binding, Run
@@ -88,6 +89,8 @@ def _explained(program: Program, run: Run, subject: Subject, again: Again) -> li
     assert log is not None
     outline = _outline(program.source.text)
     everything = scene(run, subject.own, outline, program.source)
+    subject.source = subject.source or _unnamed(everything, subject.own, "the source")
+    subject.target = subject.target or _unnamed(everything, subject.targets, "the target")
     with run.record:
         found = causes(everything, subject)
     ground = Ground(outline, everything, subject, [
@@ -98,6 +101,13 @@ def _explained(program: Program, run: Run, subject: Subject, again: Again) -> li
             reason.choose(reason.fixes[0])
     tried(program, found, list(subject.targets.values()), again, log, run.steps)
     return found
+
+
+def _unnamed(scene: Scene, ids: Iterable[int], otherwise: str) -> str:
+    """What a value without a name is called: as it is written, if that is short."""
+    made = [scene.maker(i) for i in ids]
+    texts = [scene.written(entry) for entry in made if entry is not None and entry[PLACE]]
+    return texts[0] if len(made) == len(texts) == 1 and not texts[0].endswith("...") else otherwise
 
 
 @lru_cache(2)

@@ -17,7 +17,8 @@ from gradcli.explain.missing.python_scene import Facts
 from gradcli.explain.missing.python_text import Texts
 from gradcli.explain.missing.scene import Scene, Subject, Window
 from gradcli.ops.values import is_float
-from gradcli.sweeps import constant, reach
+from gradcli.sweeps import constant, derivatives, reach
+from gradcli.tape import record as records
 from gradcli.tape.record import ANS, ATTRIBUTES, IDS, OP, OUT, PLACE
 from gradcli.tape.structure import flatten
 from gradcli.tape.tensor import Tensor
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from gradcli.tape.forward_accumulator import ForwardAccumulator
     from gradcli.tape.gradient_tape import GradientTape
     from gradcli.tape.provenance import Trace
-    from gradcli.tape.record import Entry, Record
+    from gradcli.tape.record import Entry, Record, Segment
 
 # What to do about a cause, in the terms of Python; the others are those of files.
 PYTHON_ADVICE = {
@@ -111,6 +112,8 @@ def why(tape: GradientTape, target: Any, source: Tensor, frame: FrameType | None
     facts = Facts(_trace_of(tape._record), frame, place)
     own = facts.states_of(source) | set(tape.states.get(source, ())
                                         if isinstance(source, Variable) else ())
+    if past is None:
+        _run_rules(tape.window(), targets, source, own)
     if _connected(window, watched, late, targets, own) and is_float(source.value):
         return []
     seen = facts.window(tape, watched, late)
@@ -139,6 +142,22 @@ def why_forward(accumulator: ForwardAccumulator, target: Tensor, frame: FrameTyp
             if kind == "ask" and target.id in ids:
                 seen.again = at
     return _explain(facts, seen, target, [target], primals[0], own, None)
+
+
+def _run_rules(window: Segment, targets: Sequence[Tensor], source: Tensor, own: set[int]) -> None:
+    """Have the rules of custom gradients run: only that tells for which arguments there is none."""
+    if not any(getattr(entry[OP], "custom", False) for entry in window):
+        return
+    record = records.current()
+    paused, record.paused = record.paused, True
+    record.settle()
+    try:
+        derivatives.gradient(targets, [Tensor(source.value, i) for i in own], entries=window)
+    except Exception:  # whoever asks for the gradient will see it
+        return
+    finally:
+        record.paused = paused
+        record.settle()
 
 
 def _connected(window: Sequence[Entry], watched: set[int], late: dict[int, int],

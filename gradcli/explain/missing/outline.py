@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from gradcli.lang.lexer import (
     COLON,
     DEDENT,
@@ -107,6 +109,19 @@ class Outline:
             if up is head:
                 found.append(line)
         return found
+
+    def chain(self, line: Line) -> list[Line]:
+        """An `if` with its `elif` and `else`, which stand and fall together; else the statement."""
+        same = [other for other in self.lines if other.parent is line.parent]
+        at = first = same.index(line)
+        while first > 0 and self._continues(same[first]):
+            first -= 1
+        while at + 1 < len(same) and self._continues(same[at + 1]):
+            at += 1
+        return same[first:at + 1]
+
+    def _continues(self, line: Line) -> bool:
+        return re.match(r"(else|elif)\b", self.text[line.first:line.last]) is not None
 
     def whole(self, line: Line) -> Span:
         """The lines of a statement, its block included."""

@@ -137,8 +137,10 @@ class Facts(Names):
 
     def _asked(self, seen: Window, first: int, last: int, at: Any, targets: Sequence[int | None],
                sources: Sequence[Sequence[int]], answers: Sequence[int | None],
-               places: Sequence[Any]) -> None:
-        """What a question tells: that a path was there, and what its answers are made of."""
+               places: Sequence[Any], watched: Iterable[int]) -> None:
+        """What a question tells: that a path was there, and what its answers are made of. What the
+        tape has let go may have been made of all that it watched.
+        """
         known = [i for i in targets if i is not None]
         lost = {i for i in known if i not in self.entries and i not in self.born}
         for own, answer in zip(sources, answers, strict=False):
@@ -146,7 +148,7 @@ class Facts(Names):
                 continue
             for t, place in zip(targets, places, strict=True):
                 if t is not None and t in lost and t not in own:
-                    self._lose(t, own, place or at)
+                    self._lose(t, [*own, *(i for i in watched if i not in own)], place or at)
             if answer not in self.entries and seen.state(answer) is not None:
                 self._lose(answer, [*own, *known], at)
 

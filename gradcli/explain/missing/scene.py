@@ -23,6 +23,10 @@ if TYPE_CHECKING:
     from gradcli.tape.record import Entry
 
 
+# So many sets of what went into something are kept.
+KEPT = 4
+
+
 class Hop:
     """The operation of a way that no record knows. code: the cause that it is; name: of what it
     went through; how: as in `State`.
@@ -161,8 +165,9 @@ class Scene:
     written: how an operation reads; line: what all places in one statement have in common.
     """
 
-    __slots__ = ("_makers", "calls", "derived", "entries", "functions", "hiding", "line",
-                 "namings", "picked", "questions", "unrun", "written")
+    __slots__ = ("_above", "_made", "_makers", "_names", "_users", "calls", "derived", "entries",
+                 "functions", "hiding", "line", "namings", "picked", "questions", "unrun",
+                 "written")
 
     def __init__(self, entries: Iterable[Entry], namings: Sequence[Naming] = (),
                  questions: Sequence[tuple[int, int, Any]] = (),
@@ -183,10 +188,25 @@ class Scene:
         self.namings = namings
         self.questions = questions
         self.derived = dict(derived or {})
+        self._names: dict[int, Naming] = {}
+        for naming in namings:
+            self._names.setdefault(naming.id, naming)
         self._makers: dict[int, Entry] = {}
         for entry in self.entries:
             if not isinstance(entry[OP], Hop) or entry[OUT] not in self._makers:
                 self._makers[entry[OUT]] = entry
+        self._index()
+
+    def _index(self) -> None:
+        """Which entries make a value, and which read it: many sources may be explained."""
+        self._above: dict[tuple[frozenset[int], str], set[int]] = {}
+        self._made: dict[int, list[Entry]] = {}
+        self._users: dict[int, list[Entry]] = {}
+        for entry in self.entries:
+            self._made.setdefault(entry[OUT], []).append(entry)
+            for i in entry[IDS]:
+                if i is not None:
+                    self._users.setdefault(i, []).append(entry)
 
     def maker(self, id: int | None) -> Entry | None:
         """The entry that made a value."""
@@ -194,11 +214,12 @@ class Scene:
 
     def name(self, id: int | None) -> str | None:
         """The first name that a value got."""
-        return next((n.name for n in self.namings if n.id == id), None)
+        naming = None if id is None else self._names.get(id)
+        return None if naming is None else naming.name
 
     def naming(self, ids: set[int]) -> Naming | None:
         """The first naming of one of these values."""
-        return next((n for n in self.namings if n.id in ids), None)
+        return next((self._names[i] for i in sorted(ids) if i in self._names), None)
 
     def scope(self, place: Span | None) -> Span | None:
         """The innermost function around a place."""
@@ -229,26 +250,47 @@ class Scene:
         """All values that went into these, these included; without: hops of this code apart; past:
         not by way of these values.
         """
-        found = set(ids)
-        for entry in reversed(self.entries):
-            if entry[OUT] in found and entry[OUT] not in past and (
-                    not without or getattr(entry[OP], "code", "") != without):
-                found.update([i for i in entry[IDS] if i is not None])
+        key = frozenset(ids), without
+        if not past and key in self._above:
+            return self._above[key]
+        found = set(key[0])
+        todo = list(found)
+        for id in todo:
+            for entry in self._made.get(id, ()) if id not in past else ():
+                if not without or getattr(entry[OP], "code", "") != without:
+                    more = [i for i in entry[IDS] if i is not None and i not in found]
+                    found.update(more)
+                    todo += more
+        if not past:
+            if len(self._above) >= KEPT:
+                self._above.clear()
+            self._above[key] = found
         return found
 
     def extended(self, entries: Iterable[Entry]) -> Scene:
         """The same with more entries."""
         more = copy(self)
         more.entries = sorted([*self.entries, *entries], key=lambda entry: entry[OUT])
+        more._index()
         return more
+
+    def between(self, below: set[int], above: set[int]) -> list[Entry]:
+        """The entries that make what is in both, in order."""
+        return [entry for id in sorted(below & above) for entry in self._made.get(id, ())]
+
+    def uses(self, ids: Iterable[int]) -> list[Entry]:
+        """The entries that read one of these values, in order."""
+        found = {id(entry): entry for i in ids for entry in self._users.get(i, ())}
+        return sorted(found.values(), key=lambda entry: entry[OUT])
 
     def below(self, ids: Iterable[int]) -> set[int]:
         """All values that these went into, these included."""
         found = set(ids)
-        untouched = found.isdisjoint
-        for entry in self.entries:
-            if not untouched(entry[IDS]):
-                found.add(entry[OUT])
+        todo = list(found)
+        for id in todo:
+            more = {entry[OUT] for entry in self._users.get(id, ())} - found
+            found |= more
+            todo += more
         return found
 
     def is_real(self, entry: Entry, k: int) -> bool:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from gradcli.explain.missing import cuts
-from gradcli.explain.missing.scene import place_of
+from gradcli.explain.missing.scene import Hop, place_of
 from gradcli.explain.reason import Reason
-from gradcli.tape.record import IDS, OUT
+from gradcli.tape.record import IDS, OP, OUT
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ def _of_tape(subject: Subject, window: Window, related: list[tuple[Any, str]]) -
 def _read_before(scene: Scene, subject: Subject, window: Window, ways: list[Step]
                  ) -> list[Reason]:
     """A variable that a tape does not know though it saw its uses: it was read before that."""
-    read = next((e for e in scene.entries if not subject.own.isdisjoint(e[IDS])), None)
+    read = next(iter(scene.uses(subject.own)), None)
     if read is None or not ways or cuts.smallest(ways, subject):
         return []  # what it lacks is a read that was recorded
     reason = Reason(
@@ -89,10 +89,13 @@ def _read_before(scene: Scene, subject: Subject, window: Window, ways: list[Step
 
 
 def _on_tape(scene: Scene, subject: Subject, window: Window) -> bool:
-    """Whether a tape knows the source: it was made of what is watched."""
+    """Whether a tape knows the source: it was made of what is watched, and no hop leads there."""
+    if not any(map(scene.maker, subject.own)):
+        return False
     reached = set(window.watched)
     for entry in scene.entries:
-        if not reached.isdisjoint(entry[IDS]) and window.state(entry[OUT]) is None:
+        if not reached.isdisjoint(entry[IDS]) and not isinstance(entry[OP], Hop) and (
+                window.state(entry[OUT]) is None):
             reached.add(entry[OUT])
     return not subject.own.isdisjoint(reached)
 

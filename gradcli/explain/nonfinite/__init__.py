@@ -18,14 +18,14 @@ A gradient is explained by the reverse sweep that gave it, repeated on the full 
 from __future__ import annotations
 
 from gradcli import calculus
+from gradcli.explain.elements import bad_index, element, finite, is_nan
 from gradcli.explain.nonfinite.causes import About
-from gradcli.explain.nonfinite.elements import bad_index, element, finite, is_nan
 from gradcli.explain.nonfinite.origins import Root
 from gradcli.explain.nonfinite.slopes import Slopes
 from gradcli.explain.nonfinite.words import at_element, number
 from gradcli.explain.reason import Note
-from gradcli.sweeps.absorbing import absorbed
-from gradcli.sweeps.derivatives import seed_of
+from gradcli.sweeps.absorbing import absorbed, differs_alone
+from gradcli.sweeps.derivatives import weights_of
 from gradcli.sweeps.reverse import cotangents
 from gradcli.tape.record import OUT
 from gradcli.tape.tensor import Tensor, value_of
@@ -40,6 +40,10 @@ if TYPE_CHECKING:
     from gradcli.explain.nonfinite.origins import Origins
     from gradcli.lang.run import Binding, Run
     from gradcli.source import Source
+    from gradcli.sweeps.reverse import Shares
+
+# The sweep with zeros that absorb for all sources together, where one source has its id.
+ABSORBING = 0
 
 CODES = (
     "nan-overflow", "nan-underflow", "nan-domain", "nan-pole", "nan-indeterminate", "nan-spread",
@@ -78,7 +82,7 @@ class Gradients:
     """
 
     __slots__ = ("about", "mode", "of", "run", "sources", "swept", "targets", "tensorflow",
-                 "weights")
+                 "varying", "weights")
 
     def __init__(self, run: Run, targets: Sequence[Tensor], seeds: Sequence[Any],
                  sources: Sequence[int], source: Source, *, mode: str = "reverse",
@@ -90,8 +94,9 @@ class Gradients:
         self.tensorflow = tensorflow
         self.of = of
         self.about = Slopes(run, source)
-        self.weights = _weights(targets, seeds)
+        self.weights = weights_of(targets, seeds)
         self.swept: dict[int | None, Origins] = {}
+        self.varying: set[int] = set()
 
     def why(self, wrt: int, g: Any) -> list[Note]:
         """Why the gradient g in one source holds NaN or infinity, or would, had zeros not absorbed
@@ -111,15 +116,20 @@ class Gradients:
         return [_elsewhere(self.weights, g, self.of, self.about.binding(wrt))]
 
     def _origins(self, plain: bool, wrt: int) -> Origins:
-        """Of the sweep that gave the gradient: after NaN the one with zeros that absorb, for this
-        source alone. Who asks why a number is one asks what the plain sweep would have given.
+        """Of the sweep that gave the gradient: after NaN the one with zeros that absorb. Who asks
+        why a number is one asks what the plain sweep would have given.
         """
-        plain = plain or not self.run.record.absorbed or self.mode != "reverse"
-        key = None if plain else wrt
+        if plain or not self.run.record.absorbed or self.mode != "reverse":
+            return self._swept(None, self.sources, cotangents)
+        joint = self._swept(ABSORBING, self.sources, absorbed(
+            self.weights, self.tensorflow, self.varying))
+        if len(self.sources) > 1 and differs_alone(self.about.trail.entries, wrt, self.varying):
+            return self._swept(wrt, [wrt], absorbed(self.weights, self.tensorflow))
+        return joint
+
+    def _swept(self, key: int | None, sources: Sequence[int], each: Shares) -> Origins:
         if key not in self.swept:
-            self.swept[key] = self.about.trail.origins(
-                self.weights, self.sources if plain else [wrt],
-                cotangents if plain else absorbed(self.weights, self.tensorflow))
+            self.swept[key] = self.about.trail.origins(self.weights, sources, each)
         return self.swept[key]
 
 
@@ -141,22 +151,13 @@ def of_second(run: Run, target: Tensor, row: Tensor, column: Tensor, block: Any,
             row.id, first.value)
     assert column.id is not None
     about = Slopes(run, source, last)
-    weights = _weights([first], [])
+    weights = weights_of([first], [])
     infinite, nan = about.trail.origins(weights, [column.id], cotangents).get(
         column.id, (None, None))
     origin = (nan or infinite) if is_nan(block) else (infinite or nan)
     if origin is None:
         return [_elsewhere(weights, block, "second derivative")]
     return [about.gradient(origin, block, column.id, "second derivative")]
-
-
-def _weights(targets: Sequence[Tensor], seeds: Sequence[Any]) -> dict[int, Any]:
-    weights: dict[int, Any] = {}
-    for k, t in enumerate(targets):
-        if t.id is not None:
-            seed = seed_of(t, seeds[k] if seeds else None)
-            weights[t.id] = weights[t.id] + seed if t.id in weights else seed
-    return weights
 
 
 def _bad(value: Any) -> str:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from gradcli.explain.nonfinite import rewrites
-from gradcli.explain.nonfinite.elements import (
+from gradcli.explain.elements import (
     bad_index,
     element,
     first_zero,
     is_nan,
     operands_at,
 )
+from gradcli.explain.nonfinite import rewrites
 from gradcli.explain.nonfinite.logarithms import in_logarithms
 from gradcli.explain.nonfinite.origins import Root, Trail
 from gradcli.explain.nonfinite.words import Words, at_element, listed, number
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from gradcli.errors import Span
-    from gradcli.explain.nonfinite.elements import Index
+    from gradcli.explain.elements import Index
     from gradcli.lang.run import Binding, Run
     from gradcli.source import Source
     from gradcli.tape.record import Entry
@@ -112,7 +112,7 @@ class About:
         zero = entry[OP].name == "divide" and kind == "nan-indeterminate"
         domain = ": 0/0 has no value" if zero else self.words.domain(entry)
         return Cause(kind, entry, self.spoiled(entry, index) + domain,
-                     write(rewrites.inside(self.words, entry), "guard it: ")
+                     write(rewrites.inside(self.trail, self.words, entry), "guard it: ")
                      or "keep the operand away from it")
 
     def underflow(self, small: Entry, then: str) -> Cause:

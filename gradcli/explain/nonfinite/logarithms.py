@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 
-from gradcli.explain.nonfinite.elements import has_inf
+from gradcli.explain.elements import has_inf
 from gradcli.explain.nonfinite.rewrites import square_of
-from gradcli.explain.nonfinite.words import minus, tight
+from gradcli.explain.nonfinite.words import arguments, minus, tight
+from gradcli.ops.lazy import np
 from gradcli.ops.values import shape_of
 from gradcli.tape.record import ANS, ATTRIBUTES, IDS, OP, OUT, PLACE, VALUES
 
@@ -23,6 +24,10 @@ def in_logarithms(trail: Trail, words: Words, entry: Entry) -> str | None:
     text = words.of(entry) or ""
     if text.startswith("softmax(") and _leads_to(trail, entry, "log"):
         return f"log_{text}"
+    if text.startswith("prod(") and tight(text) == text and _leads_to(trail, entry, "log") and (
+            np.all(np.greater(entry[VALUES][0], 0.0))):
+        first, *rest = arguments(text[len("prod("):-1])
+        return f"sum({', '.join([f'log({first})', *rest])})"
     if not parts:
         return None
     argument = parts[0]
@@ -42,8 +47,10 @@ def _of_exp(trail: Trail, words: Words, entry: Entry, a: str, user: Entry) -> st
         return {"log1p": f"softplus({a})", "log": a, "sqrt": f"exp({tight(a)}/2)"}[name]
     if name == "sum":
         return _of_sum(trail, entry, a, user)
-    if name == "add":
+    if name == "add" and None in user[IDS]:
         return _of_one_and(trail, entry, a, user)
+    if name in ("add", "subtract"):
+        return _of_opposite(trail, entry, a, user)
     return _of_product(trail, words, entry, a, user) if name in ("divide", "multiply") else None
 
 
@@ -53,13 +60,15 @@ def _of_sum(trail: Trail, entry: Entry, a: str, total: Entry) -> str | None:
     rank = len(shape_of(entry[ANS]))
     along = "" if axes is None or rank == 1 or len(set(axes)) == rank else \
         f", axis={list(axes) if len(axes) > 1 else axes[0]}"
+    # What a softmax sums over: a vector, or one axis that stays.
+    whole = rank == 1 or (axes and len(axes) == 1 and total[ATTRIBUTES].get("keepdims"))
     for last in trail.users(total[OUT]):
         if last[OP].name == "log":
             return f"logsumexp({a}{along})"
-        if last[OP].name == "divide" and last[IDS][1] == total[OUT] and rank == 1 and _same(
+        if last[OP].name == "divide" and last[IDS][1] == total[OUT] and whole and _same(
                 trail, last[IDS][0], entry):
             logs = any(user[OP].name == "log" for user in trail.users(last[OUT]))
-            return f"log_softmax({a})" if logs else f"softmax({a})"
+            return f"log_softmax({a}{along})" if logs else f"softmax({a}{along})"
     return None
 
 
@@ -76,6 +85,22 @@ def _of_one_and(trail: Trail, entry: Entry, a: str, total: Entry) -> str | None:
                 return f"sigmoid({a})"
             if last[IDS][0] is None and last[VALUES][0] == 1:
                 return f"sigmoid({minus(a)})"
+    return None
+
+
+def _of_opposite(trail: Trail, entry: Entry, a: str, user: Entry) -> str | None:
+    """(exp(a) - exp(-a))/(exp(a) + exp(-a))."""
+    for last in trail.users(user[OUT]):
+        both = [trail.by_out.get(i or 0) for i in last[IDS]]
+        if last[OP].name != "divide" or [e and e[OP].name for e in both] != ["subtract", "add"]:
+            continue
+        powers = [trail.by_out.get(i or 0) for e in both if e is not None for i in e[IDS]]
+        if all(e is not None and e[OP] is entry[OP] for e in powers):
+            first, *rest = [e[VALUES][0] for e in powers if e is not None]
+            if all(np.all(np.equal(sign*first, v))
+                   for sign, v in zip((-1, 1, -1), rest, strict=True)):
+                same = np.all(np.equal(entry[VALUES][0], first))
+                return f"tanh({a if same else minus(a)})"
     return None
 
 

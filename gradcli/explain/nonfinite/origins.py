@@ -8,7 +8,7 @@ made.
 
 from __future__ import annotations
 
-from gradcli.explain.nonfinite.elements import (
+from gradcli.explain.elements import (
     bad_index,
     element,
     finite,
@@ -19,25 +19,27 @@ from gradcli.explain.nonfinite.elements import (
     operands_at,
     plain_number,
 )
+from gradcli.explain.shares import watch
 from gradcli.ops.lazy import np, quiet
 from gradcli.ops.values import shape_of
 from gradcli.sweeps.absorbing import SELECTING
 from gradcli.sweeps.reverse import operands, slope
-from gradcli.sweeps.reverse import reverse as swept
-from gradcli.tape.record import ANS, IDS, OP, OUT
+from gradcli.tape.record import ANS, ATTRIBUTES, BATCH, IDS, OP, OUT, VALUES
 from gradcli.tape.tensor import value_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
     from typing import Any
 
-    from gradcli.explain.nonfinite.elements import Index
+    from gradcli.explain.elements import Index
     from gradcli.sweeps.reverse import Shares
     from gradcli.tape.record import Entry
 
     Origins = dict[int, tuple["Origin | None", "Origin | None"]]
 
+# Operations behind a guarded one that are computed again.
+MAX_TRIED = 100
 # Operations that are 0 only where a float has no smaller number, or at infinity.
 NEVER_ZERO = frozenset((
     "exp", "exp2", "sigmoid", "softplus", "erfc", "sech", "csch", "ndtr", "gamma", "reciprocal",
@@ -98,12 +100,13 @@ class Origin:
 class Trail:
     """The record of a run, and who made and who uses each value."""
 
-    __slots__ = ("_users", "by_out", "entries")
+    __slots__ = ("_roots", "_users", "by_out", "entries")
 
     def __init__(self, entries: Sequence[Entry]) -> None:
         self.entries = entries
         self.by_out = {entry[OUT]: entry for entry in entries}
         self._users: dict[int, list[Entry]] | None = None
+        self._roots: dict[tuple[int, Index], Root] = {}
 
     def users(self, id: int) -> list[Entry]:
         """The operations that have this value as an operand, in order."""
@@ -128,10 +131,46 @@ class Trail:
             pending += new
         return False
 
+    def takes_zero(self, entry: Entry) -> bool:
+        """Whether 0 may stand for what an operation made infinite or NaN: what is made of it then
+        is finite, and what was finite before stays.
+        """
+        value = entry[ANS]
+        changed = {entry[OUT]: np.where(np.isfinite(value), value, 0.0) if shape_of(value) else 0.0}
+        pending = {user[OUT] for user in self.users(entry[OUT])}
+        while pending and len(changed) < MAX_TRIED:
+            user = self.by_out[min(pending)]
+            pending.remove(user[OUT])
+            if user[BATCH] or getattr(user[OP], "custom", False):
+                continue
+            values = [v if i is None else changed.get(i, v)
+                      for i, v in zip(user[IDS], user[VALUES], strict=True)]
+            with quiet():
+                new = user[OP].compute(values, user[ATTRIBUTES])
+            if not finite(new):
+                if all(map(finite, values)):
+                    return False
+                continue  # something else is wrong with it, too
+            kept = np.asarray(new) == user[ANS]
+            if not (kept | ~np.isfinite(user[ANS])).all():
+                return False
+            if not kept.all():
+                changed[user[OUT]] = new
+                pending |= {after[OUT] for after in self.users(user[OUT])}
+        return True
+
     # --- forwards -----------------------------------------------------------------------------
 
     def root(self, entry: Entry, index: Index) -> Root:
-        """From a value that is not finite at `index` back to what made it so."""
+        """From a value that is not finite at `index` back to what made it so; many gradients may
+        have it in common.
+        """
+        key = entry[OUT], index
+        if key not in self._roots:
+            self._roots[key] = self._root(entry, index)
+        return self._roots[key]
+
+    def _root(self, entry: Entry, index: Index) -> Root:
         turned: Entry | None = None
         while True:
             bad = [(k, v, i) for k, v, i in operands_at(entry, index) if not finite(v)]
@@ -189,16 +228,7 @@ class Trail:
         nan: dict[int, Origin] = {}
         zero_by: dict[int, Entry] = {}
 
-        def shares(entry: Entry, g: Any, reached: set[int], emit: bool
-                   ) -> Iterable[tuple[int, Any]]:
-            used: dict[int, int] = {}
-            for i, c in each(entry, g, reached, emit):
-                k = entry[IDS].index(i, used.get(i, 0))
-                used[i] = k + 1
-                _follow(entry, k, g, c)
-                yield i, c
-
-        def _follow(entry: Entry, k: int, g: Any, c: Any) -> None:
+        def follow(entry: Entry, k: int, g: Any, c: Any) -> None:
             out, i = entry[OUT], entry[IDS][k]
             assert i is not None
             share = value_of(c)
@@ -228,8 +258,7 @@ class Trail:
                 if has_inf(share):
                     infinite.setdefault(i, origin)
 
-        with quiet():
-            swept(self.entries, seeds, sources, shares=shares)
+        watch(self.entries, seeds, sources, follow, each)
         return {i: (infinite.get(i), nan.get(i)) for i in sources if i in infinite or i in nan}
 
 

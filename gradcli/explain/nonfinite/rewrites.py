@@ -7,13 +7,17 @@ on several lines and in functions too.
 
 from __future__ import annotations
 
-from gradcli.explain.nonfinite.words import SIGNS, tight
+import math
+
+from gradcli.explain.nonfinite.words import SIGNS, minus, tight
+from gradcli.ops.lazy import np
 from gradcli.ops.values import shape_of
 from gradcli.tape.record import IDS, OP, OUT, PLACE, VALUES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import Any
 
     from gradcli.explain.nonfinite.origins import Trail
     from gradcli.explain.nonfinite.words import Words
@@ -28,7 +32,7 @@ INSIDE = {
 }
 # Operand by operation a little off the edge, where the slope is finite.
 OFF_EDGE = {
-    **dict.fromkeys(("sqrt", "cbrt", "acosh"), "{} + 1e-12"),
+    **dict.fromkeys(("sqrt", "acosh"), "{} + 1e-12"), "cbrt": "{} + 1e-18",
     **dict.fromkeys(("asin", "acos"), "(1 - 1e-12)*{}"),
 }
 # A harmless operand for the branch that is not used, where 1 is none.
@@ -36,20 +40,37 @@ HARMLESS = {"asin": "0", "acos": "0", "atanh": "0", "tan": "0", "acosh": "2", "l
             "ndtri": "0.5", "erfinv": "0", "erfcinv": "1"}
 
 
-def inside(words: Words, entry: Entry) -> str | None:
+def inside(trail: Trail, words: Words, entry: Entry) -> str | None:
     """The operation with its operand kept inside of its domain."""
     name, parts = entry[OP].name, words.operands(entry)
     if not parts:
         return None
-    if name == "divide" and len(parts) == 2:
-        return f"divide_no_nan({parts[0]}, {parts[1]})"
-    if name == "reciprocal":
-        return f"reciprocal_no_nan({parts[0]})"
+    if name in ("divide", "reciprocal"):
+        above, below = parts if name == "divide" else ("1", parts[0])
+        if not trail.takes_zero(entry):
+            return f"{tight(above)}/where({below} == 0, 1e-12, {below})"
+        return f"{name}_no_nan({', '.join(parts)})"
     if name == "power" and len(parts) == 2:
+        if not shape_of(entry[VALUES][1]) and entry[VALUES][1] == 1/3 and np.any(
+                np.less(entry[VALUES][0], 0.0)):
+            return f"cbrt({parts[0]})"
         return f"maximum({parts[0]}, 1e-12)^{tight(parts[1])}"
+    if name == "log" and (odds := _sigmoid_of(trail, words, entry)) is not None:
+        return f"log_sigmoid({minus(odds)})"
     if name in INSIDE:
         return _call(words, entry, INSIDE[name].format(parts[0]))
     return None
+
+
+def _sigmoid_of(trail: Trail, words: Words, entry: Entry) -> str | None:
+    """The a of log(1 - sigmoid(a))."""
+    rest = trail.by_out.get(entry[IDS][0] or 0)
+    if rest is None or rest[OP].name != "subtract" or shape_of(rest[VALUES][0]) or (
+            rest[VALUES][0] != 1):
+        return None
+    made = trail.by_out.get(rest[IDS][1] or 0)
+    parts = words.operands(made) if made is not None and made[OP].name == "sigmoid" else None
+    return parts[0] if parts else None
 
 
 def off_edge(trail: Trail, words: Words, entry: Entry) -> str | None:
@@ -62,13 +83,19 @@ def off_edge(trail: Trail, words: Words, entry: Entry) -> str | None:
         if squared is not None:
             return f"abs({squared})"
     if name == "power" and len(parts) == 2:
-        return f"({parts[0]} + 1e-12)^{tight(parts[1])}"
+        return f"({parts[0]} + {_offset(entry[VALUES][1])})^{tight(parts[1])}"
     if name == "hypot" and len(parts) == 2:
         return f"sqrt({tight(parts[0])}^2 + {tight(parts[1])}^2 + 1e-24)"
     if name in OFF_EDGE:
         inner = tight(parts[0]) if "*" in OFF_EDGE[name] else parts[0]
         return _call(words, entry, OFF_EDGE[name].format(inner))
     return None
+
+
+def _offset(exponent: Any) -> str:
+    """What moves a power of it by 1e-6."""
+    least = float(np.min(exponent))
+    return f"1e-{min(math.ceil(round(6/least, 6)), 300)}" if least > 0 else "1e-12"
 
 
 def _call(words: Words, entry: Entry, argument: str) -> str:
@@ -88,14 +115,15 @@ def square_of(trail: Trail, words: Words, id: int | None) -> str | None:
     return parts[0] if parts and (same or two or name == "square") else None
 
 
-def dead_branch(words: Words, entry: Entry, k: int, by: Entry) -> str | None:
+def dead_branch(trail: Trail, words: Words, entry: Entry, k: int, by: Entry) -> str | None:
     """The selection with a harmless operand in the branch that is not used: `where` twice."""
     parts, chosen = words.operands(entry), words.operands(by)
     if by[OP].name != "where" or not parts or not chosen or len(chosen) != 3:
-        return inside(words, entry)
+        return inside(trail, words, entry)
     place, outer = entry[PLACE], by[PLACE]
     if not (outer[2] <= place[2] and place[3] <= outer[3]):
-        return inside(words, entry)  # the names of the condition may mean something else there
+        # The names of the condition may mean something else there.
+        return inside(trail, words, entry)
     name = entry[OP].name
     if name == "divide":
         k = 1
@@ -145,7 +173,7 @@ def of_product(trail: Trail, words: Words, entry: Entry) -> str | None:
                 return f"sum({tight(parts[0])}^2)"
             if name == "power":
                 return _power(parts[0], parts[1], "2*{}", lambda p: 2*p)
-    return inside(words, entry)
+    return inside(trail, words, entry)
 
 
 def _power(base: str, exponent: str, text: str, change: Callable[[float], float]) -> str:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from gradcli.explain.nonfinite import rewrites
-from gradcli.explain.nonfinite.causes import QUOTIENTS, SCALE, About, Cause, write
-from gradcli.explain.nonfinite.elements import (
+from gradcli.explain.elements import (
     bad_index,
     element,
     finite,
@@ -12,6 +10,8 @@ from gradcli.explain.nonfinite.elements import (
     is_nan,
     operands_at,
 )
+from gradcli.explain.nonfinite import rewrites
+from gradcli.explain.nonfinite.causes import QUOTIENTS, SCALE, About, Cause, write
 from gradcli.explain.nonfinite.origins import Root
 from gradcli.explain.nonfinite.words import at_element, number
 from gradcli.ops.kinds import BILINEAR, LINEAR, TABLE
@@ -23,7 +23,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from gradcli.explain.nonfinite.elements import Index
+    from gradcli.explain.elements import Index
     from gradcli.explain.nonfinite.origins import Origin
     from gradcli.explain.reason import Note
     from gradcli.tape.record import Entry
@@ -57,7 +57,7 @@ class Slopes(About):
                 "nan-dead-branch", made, f"{self.told(made, index)} is not used here"
                 f" ({self._chooses(by)}), its slope still is:"
                 f" 0 * {_slope(origin)}",
-                write(rewrites.dead_branch(self.words, made, k, by))
+                write(rewrites.dead_branch(self.trail, self.words, made, k, by))
             ).note(ends or "the derivative there is 0, because the value is not used")
         if finite(g) and zero:
             return self._zero_times(origin).note(self._taken(origin, wrt))
@@ -125,7 +125,7 @@ class Slopes(About):
                 if root.entry is None else self.spoiled(root.entry, root.index)
             return Cause("nan-spread", entry, f"{start}; {self.words.where(entry)} carries it to"
                          " the gradient of every element",
-                         write(rewrites.inside(self.words, root.entry), "guard it: ")
+                         write(rewrites.inside(self.trail, self.words, root.entry), "guard it: ")
                          if root.entry is not None else None)
         cause = self.value(root, True)
         if cause.code == "nan-pole" and origin.upstream == 0:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from gradcli.explain.naming import called, element, written
+from gradcli.explain.written import term
 from gradcli.lang import code as c
 from gradcli.ops import lookup
 from gradcli.ops.values import shape_of
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
-    from gradcli.explain.nonfinite.elements import Index
+    from gradcli.explain.elements import Index
     from gradcli.source import Source
     from gradcli.tape.record import Entry
 
@@ -74,7 +75,7 @@ class Words:
                 return [text[1:].strip()] if name == "sqrt" else None
             head, bracket, rest = text.partition("(")
             if bracket and rest.endswith(")") and _names(head.strip(), name):
-                return [part for part in _arguments(rest[:-1]) if "=" not in part.replace("==", "")]
+                return [part for part in arguments(rest[:-1]) if "=" not in part.replace("==", "")]
         return None
 
     def domain(self, entry: Entry) -> str:
@@ -116,7 +117,8 @@ def _bare(text: str) -> str:
     return text[1:-1].strip() if text.startswith("(") and tight(text) == text else text
 
 
-def _arguments(text: str) -> list[str]:
+def arguments(text: str) -> list[str]:
+    """What stands between the commas outside of all brackets."""
     depth, parts, start = 0, [], 0
     for k, letter in enumerate(text):
         depth += (letter in "([{") - (letter in ")]}")
@@ -144,7 +146,7 @@ def tight(text: str) -> str:
 def minus(text: str) -> str:
     """The negative of an expression."""
     bare = text[1:].strip()
-    return bare if text.startswith("-") and tight(bare) == bare else f"-{tight(text)}"
+    return bare if text.startswith("-") and term(bare) == bare else f"-{tight(text)}"
 
 
 def at_element(index: Index) -> str:
@@ -159,7 +161,7 @@ def listed(values: Sequence[Any]) -> str:
 
 def number(value: Any) -> str:
     """A value, of an array only the shape."""
-    if type(value) is float:
+    if type(value) is float or isinstance(value, complex):
         return "NaN" if value != value else f"{value + 0.0:.6g}"
     if shape_of(value):
         return f"an array of shape [{', '.join(str(n) for n in shape_of(value))}]"

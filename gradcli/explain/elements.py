@@ -1,4 +1,4 @@
-"""Elements of values: which are NaN, infinite or 0, and which elements of the operands made one."""
+"""Elements of values: which are NaN, infinite or 0, and which elements of operands made one."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from gradcli.tape.record import ANS, OP, VALUES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import Any
 
     from gradcli.tape.record import Entry
@@ -32,7 +33,7 @@ def operands_at(entry: Entry, index: Index, every: bool = False) -> list[tuple[i
         if not own:
             found.append((k, value, ()))
         elif op.elementwise:
-            at = _fit(index, shape, own)
+            at = fitting(index, shape, own)
             found.append((k, plain_number(value[at]), at))
         else:
             at = bad_index(value)
@@ -45,10 +46,10 @@ def operands_at(entry: Entry, index: Index, every: bool = False) -> list[tuple[i
 
 def _picked(mask: Any, shape: Index, index: Index) -> bool:
     own = shape_of(mask)
-    return bool(mask[_fit(index, shape, own)] if own else mask)
+    return bool(mask[fitting(index, shape, own)] if own else mask)
 
 
-def _fit(index: Index, shape: Index, own: Index) -> Index:
+def fitting(index: Index, shape: Index, own: Index) -> Index:
     """The element of a broadcast operand that an element of the answer is made of."""
     if len(index) != len(shape):
         return (0,) * len(own)
@@ -113,9 +114,32 @@ def first_hit(hit: Any) -> Index:
 def element(value: Any, index: Index) -> Any:
     """One element of a value."""
     shape = shape_of(value)
-    return plain_number(value[index]) if shape and len(index) == len(shape) else value
+    if not shape:
+        return plain_number(value)
+    return plain_number(value[index]) if len(index) == len(shape) else value
 
 
 def plain_number(value: Any) -> Any:
-    """A number of NumPy's as one of Python's."""
-    return value.item() if hasattr(value, "item") else value
+    """A real number of NumPy's as one of Python's."""
+    return value.item() if hasattr(value, "item") and not isinstance(value, complex) else value
+
+
+def fitted(value: Any, index: Index) -> Any:
+    """The element of a broadcast operand at an element of the answer."""
+    return element(value, fitting(index, index, shape_of(value)))
+
+
+def block_of(shape: Index, own: Index, index: Index) -> tuple[Any, ...]:
+    """The part of an answer where an element of a broadcast operand counts."""
+    surplus = len(shape) - len(own)
+    return (slice(None),) * surplus + tuple([
+        slice(None) if n == 1 and m != 1 else i
+        for i, n, m in zip(index, own, shape[surplus:], strict=True)])
+
+
+def place_in(block: Any, inside: Sequence[int]) -> Index:
+    """The element of an array of one of a part of it; the part ...: of the whole."""
+    if block is ...:
+        return tuple(inside)
+    left = iter(inside)
+    return tuple([i if type(i) is int else next(left) for i in block])
