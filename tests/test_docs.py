@@ -327,7 +327,8 @@ def test_every_public_name_is_mentioned() -> None:
                and (inspect.isfunction(member) or isinstance(member, property))}
         internal = {"continue_in", "pull_back", "read", "window", "push", "assigned",
                     "note_derived", "origin",
-                    "default_sources", "sources", "targets", "unnamed", "run", "logged_run"}
+                    "default_sources", "sources", "targets", "unnamed", "run", "logged_run",
+                        "traced_run"}
         assert sorted(own - internal - words_of(PYTHON)) == [], kind
 
 

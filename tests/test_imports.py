@@ -38,7 +38,8 @@ BELOW = {
     "program": LIBRARY,
     "explain": LIBRARY | {"program"},
     "answers": LIBRARY | {"program", "explain", "finite"},
-    "cli": LIBRARY | {"program", "explain", "answers", "render", "_version"},
+    "points": LIBRARY | {"program", "answers"},
+    "cli": LIBRARY | {"program", "explain", "answers", "points", "render", "_version"},
     # The Python interface binds names lazily; `python -m gradcli` is the command line.
     "__init__": LIBRARY | {"program", "_version"},
     "__main__": {"cli"},

@@ -38,13 +38,15 @@ class Branch:
     decided, if one did. unread: ids of what it would have read then. binds: the names that
     the code or its alternative binds; None where it is an expression or returns, so that it
     decides over the value itself. skipped: where it stands. holds: what the condition was.
+    time: an id from then.
     """
 
-    __slots__ = ("binds", "condition", "holds", "skipped", "span", "unread", "what")
+    __slots__ = ("binds", "condition", "holds", "skipped", "span", "time", "unread", "what")
 
     def __init__(self, what: str, span: Span, condition: Any, unread: set[int],
                  binds: frozenset[str] | None, skipped: Span | None, holds: bool = False) -> None:
         self.holds = holds
+        self.time = fresh_id()
         self.what = what
         self.span = span
         self.condition = condition
@@ -187,7 +189,8 @@ class Log:
         """A function of the file runs."""
         self.calls.append((fresh_id(), run.at[2:]))
         for name in function.parameters:
-            self.bound(name, local.get(name), (function.start, function.start + len(name)))
+            self.bound(name, local.get(name), (function.start, function.start + len(name)),
+                       "parameter")
         if function.name in self.called:
             return
         self.called[function.name] = function

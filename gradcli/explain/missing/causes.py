@@ -82,7 +82,9 @@ def _rebound(scene: Scene, subject: Subject) -> list[Reason]:
         return []
     above = scene.above(subject.targets, without="path-custom-internal")
     others = [n for n in scene.namings if n.name == name and n.id not in subject.own
-              and n.id not in subject.targets and scene.scope(n.span) == scene.scope(own[-1].span)]
+              and n.id not in subject.targets and scene.scope(n.span) == scene.scope(own[-1].span)
+              # Of two calls of a function, each has parameters of its own.
+              and not (n.kind == own[-1].kind == "parameter")]
     elsewhere = scene.above(subject.targets, without="path-custom-internal", past=subject.own
                             ) if others else above
     for other in reversed(others):
@@ -185,8 +187,9 @@ def _no_way(scene: Scene, subject: Subject) -> list[Reason]:
         below = scene.below(subject.own)
         before = [(n.span, f"this {n.name} depends on {subject.source}") for n in scene.namings
                   if n.name == subject.target and n.id in below and n.span is not None]
-        reason = Reason("target-constant", f"{subject.target} depends on nothing",
-                        subject.target_span, related=before[-1:])
+        reason = Reason(
+            "target-constant", f"{subject.target} is a fixed number: nothing that varies went into"
+            " it", subject.target_span, related=before[-1:])
         reason.about = _meant(scene, subject)
         return [reason]
     uses = [(place_of(e), "used here, but not on the way to the target")
@@ -201,7 +204,7 @@ def _no_way(scene: Scene, subject: Subject) -> list[Reason]:
 def _leaves(scene: Scene, above: set[int]) -> list[str]:
     """The names of what the target does depend on."""
     return list(dict.fromkeys(
-        n.name for n in scene.namings if n.id in above and n.kind != "computed"
+        n.name for n in scene.namings if n.id in above and n.kind not in ("computed", "parameter")
         and scene.maker(n.id) is None and not (above == {n.id} and n.kind == "literal")))
 
 
@@ -282,7 +285,11 @@ def _uses(scene: Scene, origin: int, above: set[int], but: int) -> list[tuple[An
 
 
 def _decides(scene: Scene, subject: Subject, unrun: Unrun, above: set[int]) -> bool:
-    """Whether code that did not run could have changed the target."""
+    """Whether code that did not run could have changed the target, which was there already when
+    the question was asked.
+    """
+    if subject.asked is not None and unrun.time > subject.asked:
+        return False
     if unrun.binds is None or subject.target in unrun.binds:
         return True
     return any(n.name in unrun.binds and n.id in above for n in scene.namings)
@@ -311,7 +318,7 @@ def _untaken(scene: Scene, subject: Subject, above: set[int]) -> Reason | None:
             known = "" if unrun.holds is None else (
                 f": the condition is {'true' if unrun.holds else 'false'}")
             reason = Reason(
-                "source-untaken-branch", f"{subject.source} is only in the branch that was not"
+                "source-untaken-branch", f"{subject.source} is used only in the branch that was not"
                 f" taken{known}", unrun.span, related=[(unrun.skipped, "this did not run")]
                 if unrun.skipped is not None else [])
             reason.about = unrun
@@ -333,8 +340,8 @@ def _not_picked(scene: Scene, subject: Subject, above: set[int]) -> Reason | Non
     for picked in reversed(scene.picked):
         if not picked.chosen.isdisjoint(above) and _of_source(scene, subject, picked.rejected):
             return Reason(
-                "source-not-picked", f"{subject.source} lost a choice: another value was picked",
-                picked.span)
+                "source-not-picked", f"{subject.source} took part in a choice, and another value"
+                " was picked", picked.span)
     return None
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from gradcli.explain.missing import cuts
 from gradcli.explain.missing.scene import Hop, Scene, place_of
 from gradcli.explain.reason import Reason
+from gradcli.ops.lazy import np
 from gradcli.ops.values import dtype_of, is_float
 from gradcli.tape.record import ANS, ATTRIBUTES, IDS, OP, OUT, VALUES, Record
 
@@ -24,7 +25,7 @@ BLAMED = ("path-reset", "target-consumed", "path-gradient-not-recorded")
 WAY = "the path from {source} to {target} is cut by"
 SAID = {
     "path-step-function": WAY + " `{text}`, a step function: its slope is 0 almost everywhere",
-    "path-left-engine": WAY + " `{text}`, which leaves the tape",
+    "path-left-engine": WAY + " `{text}`, which is computed outside and not recorded",
     "path-stop-gradient": WAY + " `{text}`",
     "path-dtype-cast": WAY + " a cast to {type}",
     "path-value-independent": WAY + " `{text}`, which uses only the shape",
@@ -32,7 +33,7 @@ SAID = {
     "path-custom-none": WAY + " `{name}`: its gradient function returns none for argument {number}",
     "path-custom-internal": "{source} is a value inside `{name}`, which has a gradient of its own"
                             " from its arguments only",
-    "path-state-write": "{name} takes up {taken} by an assignment, which no tape records",
+    "path-state-write": "{name} takes up {taken} by an assignment, which is not recorded",
     "path-stop-recording": "this ran while {tape} was not recording",
     "path-reset": "{tape} was reset here and forgot what it had recorded before",
     "target-consumed": "{tape} answered here, which used up what it had recorded",
@@ -87,7 +88,7 @@ def _gives_none(entry: Entry, k: int) -> bool:
     ans = entry[ANS]
     with Record(everything=False):
         parts = op.rules[0](
-            leaf(1.0 if type(ans) is float else ans*0 + 1), ans, *entry[VALUES])
+            leaf(1.0 if type(ans) is float else np.ones_like(ans)), ans, *entry[VALUES])
     return bool(parts[k] is None)
 
 

@@ -107,7 +107,7 @@ def _unrun(branch: Branch, outline: Outline) -> Unrun:
         span = head.first, head.last
     return Unrun(
         branch.what, span, condition.id if isinstance(condition, Tensor) else None,
-        branch.unread, branch.binds, branch.skipped, branch.holds)
+        branch.unread, branch.binds, branch.skipped, branch.holds, branch.time)
 
 
 def _hiding(log: Log, outline: Outline) -> list[tuple[str, Span, str]]:
@@ -239,7 +239,8 @@ def subject(run: Run, target: Any, source: Any, *, target_name: str | None = Non
         source_span=named.span if named is not None and named.span != (0, 0) else None,
         target_span=target_span, window=seen, others=others, unwatched=unwatched,
         asked_at=asked_at, spans=declaration.spans if declaration is not None else {},
-        inside_out=_inside_out(log, tape, targets, question), empty=not flatten(target))
+        inside_out=_inside_out(log, tape, targets, question), empty=not flatten(target),
+        asked=None if question is None else question.first)
 
 
 def _inside_out(log: Log, accumulator: Any, targets: dict[int, Any], question: Asked | None

@@ -35,6 +35,7 @@ ADVICE = {
     "path-outside-tape": "move the line into the block of {tape}",
     "path-reset": "reset before the line",
     "path-state-write": "bind a new name to it, without var or assign",
+    "path-value-independent": "use its values, not only its shape",
     "path-step-function": "ask for 0: --unconnected zero",
     "path-stop-gradient": "remove stop_gradient",
     "path-stop-recording": "move the line out of the block",
@@ -43,6 +44,7 @@ ADVICE = {
     "source-constant-unwatched": "{tape}.watch({source})",
     "source-downstream": "swap target and source",
     "source-dtype": "write a number with a point: 3.0",
+    "source-in-dead-code": "let that code run",
     "source-is-copy": "ask for the original",
     "source-nontrainable": "{tape}.watch({source})",
     "source-not-picked": "a smooth choice, such as softmax weights; max(a, b) of the language gives"
@@ -51,12 +53,12 @@ ADVICE = {
     "source-rebound": "give the new value a name of its own",
     "source-shadowed": "rename one of the two",
     "source-untaken-branch": "where(c, a, b) computes both branches",
-    "source-after-target": "compute the target after it",
+    "source-after-target": "compute {target} after {source}",
     "source-watch-reset": "watch it again after the reset",
     "source-watched-late": "watch it before the line that uses it",
     "target-consumed": "write persistent=true",
     "target-dtype": "keep it a float",
-    "target-empty": "name a target",
+    "target-empty": "put a target into the list",
     "forward-wrong-order": "ask the inner one first: outer.jvp(inner.jvp(y))",
 }
 
@@ -79,12 +81,15 @@ def _advice(ground: Ground, reason: Reason) -> str | None:
         return None
     if "{tape}.watch" in text and not tape:
         return f"--watch {subject.source}"
-    return text.format(tape=tape or "the tape", source=subject.source)
+    return text.format(tape=tape or "the tape", source=subject.source,
+                       target=subject.target)
 
 
 def _unrelated(ground: Ground, reason: Reason) -> str | None:
     names = [name for name in reason.about or () if name != ground.subject.target]
-    return f"{ground.subject.target} depends on {', '.join(names[:4])}" if names else None
+    if not names:
+        return None
+    return f"ask for what {ground.subject.target} depends on: {', '.join(names[:4])}"
 
 
 def _substitute(ground: Ground, reason: Reason) -> str | None:

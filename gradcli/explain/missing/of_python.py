@@ -260,4 +260,4 @@ def _fix(reason: reasons.Reason, subject: Subject, scene: Scene) -> str | None:
                 " gradient"
     text = PYTHON_ADVICE.get(reason.code, ADVICE.get(reason.code))
     tape = subject.window.name if subject.window is not None else "the tape"
-    return text.format(tape=tape, source=subject.source) if text else None
+    return text.format(tape=tape, source=subject.source, target=subject.target) if text else None

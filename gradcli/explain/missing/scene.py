@@ -83,14 +83,16 @@ class Unrun:
     span: the condition, the head of the loop, or the code. condition: id of what decided. unread:
     ids of what it would have read. binds: the names that it or its alternative binds; None: it
     decides over a value itself. skipped: where it stands. holds: what the condition was, if known.
+    time: an id from then, 0: unknown.
     """
 
-    __slots__ = ("binds", "condition", "holds", "skipped", "span", "unread", "what")
+    __slots__ = ("binds", "condition", "holds", "skipped", "span", "time", "unread", "what")
 
     def __init__(self, what: str, span: Any, condition: int | None, unread: set[int],
                  binds: frozenset[str] | None = None, skipped: Any = None,
-                 holds: bool | None = None) -> None:
+                 holds: bool | None = None, time: int = 0) -> None:
         self.holds = holds
+        self.time = time
         self.what = what
         self.span = span
         self.condition = condition
@@ -315,9 +317,10 @@ class Subject:
     of the parts of the source's declaration. others: the tapes that were not asked. asked_at: the
     place of the question. inside_out: place of the question to an outer accumulator that should
     have been asked after this one. empty: nothing is the target, not even a number.
+    asked: an id from when it was; None: at the end.
     """
 
-    __slots__ = ("asked_at", "empty", "inside_out", "kind", "others", "own", "source",
+    __slots__ = ("asked", "asked_at", "empty", "inside_out", "kind", "others", "own", "source",
                  "source_span", "spans", "target", "target_span", "targets", "unwatched", "value",
                  "window")
 
@@ -327,7 +330,8 @@ class Subject:
                  window: Window | None = None, others: Sequence[Window] = (),
                  unwatched: bool = False, asked_at: Any = None,
                  spans: Mapping[str, Any] | None = None, inside_out: Any = None,
-                 empty: bool = False) -> None:
+                 empty: bool = False, asked: int | None = None) -> None:
+        self.asked = asked
         self.empty = empty
         self.inside_out = inside_out
         self.source = source

@@ -42,8 +42,7 @@ def _of_file(subject: Subject, related: list[tuple[Any, str]]) -> Reason:
     if subject.kind == "nontrainable":
         return Reason("source-nontrainable", f"{name} is declared trainable=false, so nothing"
                       " watches it", subject.spans.get("trainable", subject.source_span))
-    what = "a constant" if subject.kind == "constant" else "no trainable variable"
-    return Reason("source-constant-unwatched", f"{name} is {what} and nothing watches it",
+    return Reason("source-constant-unwatched", f"{name} is {_what(subject)}, which nothing watches",
                   _birth(subject), related=related)
 
 
@@ -65,13 +64,18 @@ def _of_tape(subject: Subject, window: Window, related: list[tuple[Any, str]]) -
                       " not watch it by itself",
                       subject.spans.get("trainable", subject.source_span), related=related)
     if subject.kind == "variable" and not window.automatic:
-        return Reason("source-auto-watch-off", f"{tape} watches no variable by itself",
-                      window.option or window.span, related=related)
+        return Reason("source-auto-watch-off", f"{tape} watches only what it is told to, and {name}"
+                      " is not among it", window.option or window.span, related=related)
     if subject.kind == "variable":
         return Reason("source-constant-unwatched", f"nothing in the block of {tape} reads {name},"
                       " so it is not watched", window.span)
-    return Reason("source-constant-unwatched", f"{name} is no trainable variable and {tape} does"
-                  " not watch it", _birth(subject), related=related)
+    return Reason("source-constant-unwatched", f"{name} is {_what(subject)}, which {tape} does not"
+                  " watch by itself", _birth(subject), related=related)
+
+
+def _what(subject: Subject) -> str:
+    return {"constant": "a constant", "literal": "a plain number", "input": "an input"}.get(
+        subject.kind, "no variable")
 
 
 def _read_before(scene: Scene, subject: Subject, window: Window, ways: list[Step]
