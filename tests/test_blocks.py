@@ -8,9 +8,11 @@ import numpy as np
 import pytest
 
 from gradcli import calculus
+from gradcli.answers import Ask
 from gradcli.execute.blocks import Executor
 from gradcli.execute.graph import graph
 from gradcli.ops import PUBLIC, TABLE
+from gradcli.points.compute import Points
 from gradcli.program import loads
 
 ROWS = [op for op in (TABLE[name] for name in TABLE)
@@ -91,3 +93,40 @@ def test_blocks_of_any_size_give_the_same_bits(text: str) -> None:
         again, _ = executor(text, {"x": 1.25, "y": 0.75}, size)
         for a, b in zip(whole, again.run([columns[n] for n in order]), strict=True):
             assert a.tobytes() == b.tobytes()
+
+
+# --- programs whose points take different ways ---------------------------------------------------
+
+WAYS = [
+    ("y = x^2 if x > 0 else x^3\n2y", 2), ("input x = 1\nL = [x, 2x, 3x]\nL[int(abs(x))]^2", 2),
+    ("input x = 1\ns = abs(x) + 0.1\nwhile s < 10:\n    s = s*2 + 0.5\ns*x", 6),
+    ("input x = 1\nn = int(abs(x)*5)\ns = 0.0\nfor k in range(n):\n    s = s + x^k\ns*x", 10),
+    ("f(t) = t if t < 1 and t > -1 else sin(t)\nf(x) + f(2x)", 6),
+    ("input x = 1\nclip(x, 0.5, round(abs(x)))*x", 2),
+]
+
+
+@pytest.mark.parametrize(("text", "ways"), WAYS)
+def test_each_point_takes_its_own_way(text: str, ways: int) -> None:
+    program = loads(text)
+    x = np.random.default_rng(9).uniform(-2, 2, 200)
+    points = Points(Ask(program), ["x"])
+    (values, slopes), failed = points.answers([x])
+    assert not failed
+    assert len(points.paths) <= 4*ways
+    for k in range(200):
+        at = {"x": float(x[k])}
+        np.testing.assert_allclose(values[k], program.value(at=at), rtol=1e-13)
+        slope = program.gradient(at=at)["x"]
+        if slope is None:
+            assert np.isnan(slopes[k])
+        else:
+            np.testing.assert_allclose(slopes[k], slope, rtol=1e-12, atol=1e-14)
+
+
+def test_a_point_that_fails_is_told_and_the_others_are_answered() -> None:
+    program = loads("input x = 1\nL = [x, 2x]\nL[int(x)]^2")
+    (values, _), failed = Points(Ask(program), ["x"]).answers([np.array([0.5, 7.0, 1.5])])
+    assert list(failed) == [1]
+    assert failed[1].code == "E0305"
+    np.testing.assert_allclose(values[[0, 2]], [0.25, 9.0])
