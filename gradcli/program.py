@@ -238,16 +238,19 @@ class Program:
                 names.append(name)
         return names
 
+    def differentiable(self, run: Run) -> list[str]:
+        """The default sources that are trainable and real in a run."""
+        return [n for n in self.default_sources()
+                if n in run.bindings and run.bindings[n][0].kind in ("variable", "input")
+                and is_float(run.bindings[n][0].value.value)]
+
     def sources(self, run: Run, wrt: Sequence[str] = ()) -> list[Binding]:
         """The bindings that the names mean: the first value of a variable, input or plain
         constant; the last of a name that is computed.
         """
         names = list(wrt)
         if not names:
-            names = [
-                n for n in self.default_sources()
-                if n in run.bindings and run.bindings[n][0].kind in ("variable", "input")
-                and is_float(run.bindings[n][0].value.value)]
+            names = self.differentiable(run)
             if not names:
                 raise self._nothing_to_differentiate(run)
         found = []

@@ -830,3 +830,12 @@ def test_a_piped_page_loads_no_rich(home: dict[str, str | None]) -> None:
     loaded_by(command("eval", "-e", "1"), home)     # a first run makes the parser's tables
     _, modules = loaded_by(command("why", "-e", "x*floor(y)", "--at", "x=1.5,y=0.5"), home)
     assert not modules & {"rich", "typer", "lark", "difflib", "json"}
+
+
+def test_a_file_without_default_sources_may_ask_for_a_0(
+        file: Callable[[str | bytes], Path]) -> None:
+    path = file("var x = 0.8, trainable=false\ntape t:\n    t.watch(x)\n    y = relu(-x)\n"
+                "print(t.gradient(y, x))\n")
+    (result,) = why(str(path))["results"]
+    (source,) = result["sources"]
+    assert (source["gradient"], source["notes"][0]["code"]) == (0.0, "zero-dead")

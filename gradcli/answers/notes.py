@@ -87,7 +87,7 @@ def _sources(ask: Ask, run: Run, target: Target, binding: Binding, field: str) -
     sources = {binding.value.id}
     # A file that asks for itself need not have any that the command line would ask for.
     if (field == "gradient" or [t.shape for t in parts(target)] == [()]) and (
-            ask.wrt or ask.program.default_sources()):
+            ask.wrt or ask.program.differentiable(run)):
         sources |= {b.value.id for b in ask.program.sources(run, ask.wrt) if ask.watched(b)}
     return sorted(sources)
 

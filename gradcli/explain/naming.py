@@ -26,15 +26,16 @@ def written(entry: Entry, source: Source) -> str:
 
 
 def called(entry: Entry, source: Source) -> str:
-    """The name in the call; of an operator the operation's own, and of a row that no file can
-    name the text.
+    """The name in the call; of what is written without one, an operator, the text, and so of a
+    row that no file can name.
     """
     span = span_of(entry)
-    name = head_of(source.text, span).rpartition(".")[2] if span is not None else ""
+    head = head_of(source.text, span) if span is not None else ""
+    name = head.rpartition(".")[2]
     if name.isidentifier() and lookup(name) is not None:
         return name
     own = entry[OP].name
-    return (written(entry, source) or own) if own in INTERNAL else own
+    return own if head and own not in INTERNAL else written(entry, source) or own
 
 
 def number(value: float) -> str:

@@ -51,7 +51,7 @@ CODES = (
 
 # What makes NaN of a slope that was only infinite, by mode.
 MEET = {"reverse": "infinite parts of both signs meet",
-        "forward": "a tangent 0 times that makes NaN in forward mode"}
+        "forward": "forward mode multiplies it by 0 too, and 0 times inf is not a number"}
 
 
 def of_value(run: Run, targets: Sequence[Tensor], source: Source) -> list[Note]:
@@ -169,10 +169,9 @@ def _elsewhere(weights: dict[int, Any], g: Any, of: str, source: Binding | None 
     """No operation made it; the place is where the source got its value."""
     span = None if source is None else source.span
     if not all(finite(value_of(w)) for w in weights.values()):
-        return Note("nan-spread", f"the output gradient itself is not finite: the {of} is"
-                    f" {_bad(g)}", span)
+        return Note("nan-spread", "the output gradient itself is not finite", span)
     if is_nan(g):
-        return Note("nan-indeterminate", f"no operation alone makes the {of} {_bad(g)}: on the way"
+        return Note("nan-indeterminate", f"no operation alone makes the {of} {_bad(g)}: on the path"
                     " 0 meets infinity, or infinity infinity", span)
     return Note("nan-overflow", f"parts of the {of} that meet here add up to more than a float"
-                f" holds: it is {_bad(g)}", span)
+                " holds", span)

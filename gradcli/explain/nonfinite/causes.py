@@ -12,7 +12,7 @@ from gradcli.explain.elements import (
 from gradcli.explain.nonfinite import rewrites
 from gradcli.explain.nonfinite.logarithms import in_logarithms
 from gradcli.explain.nonfinite.origins import Root, Trail
-from gradcli.explain.nonfinite.words import Words, at_element, listed, number
+from gradcli.explain.nonfinite.words import Words, at_element, number
 from gradcli.explain.reason import Note, span_of
 from gradcli.ops.kinds import BILINEAR, LINEAR
 from gradcli.ops.values import shape_of
@@ -90,8 +90,9 @@ class About:
             # The infinity made the NaN of a product, so it is what has to be mended.
             return Cause(
                 "nan-indeterminate", root.entry, f"{self.spoiled(root.entry, root.index)}"
-                f" and 0 * inf in {self.words.where(turned)} is not a number",
-                write(rewrites.of_product(self.trail, self.words, root.entry)))
+                f" and 0 times inf in {self.words.where(turned)} is not a number",
+                self.words.write(
+                    rewrites.of_product(self.trail, self.words, root.entry), root.entry))
         cause.text += f"; {self.words.where(turned)} makes NaN of it"
         return cause
 
@@ -106,21 +107,25 @@ class About:
                     return self.underflow(small, self.spoiled(entry, index))
         if kind == "nan-overflow":
             return Cause(kind, entry, f"{self.told(entry, index)} is too large for a float",
-                         write(in_logarithms(self.trail, self.words, entry))
+                         self.words.write(in_logarithms(self.trail, self.words, entry), entry)
                          or (SCALE if entry[OP].name in PRODUCTS else ADVICE.get(
                              entry[OP].name, LOGARITHM)))
-        zero = entry[OP].name == "divide" and kind == "nan-indeterminate"
-        domain = ": 0/0 has no value" if zero else self.words.domain(entry)
-        return Cause(kind, entry, self.spoiled(entry, index) + domain,
-                     write(rewrites.inside(self.trail, self.words, entry), "guard it: ")
-                     or "keep the operand away from it")
+        return Cause(kind, entry, self.spoiled(entry, index) + self.words.domain(entry),
+                     self.guard(entry, entry) or (
+                         "keep the operand inside of the domain" if kind == "nan-domain" else
+                         "keep the operand away from that point"))
+
+    def guard(self, entry: Entry, at: Entry) -> str | None:
+        """The advice to keep an operation inside of its domain, in a note at `at`."""
+        return self.words.write(
+            rewrites.inside(self.trail, self.words, entry), at, "guard it: ")
 
     def underflow(self, small: Entry, then: str) -> Cause:
         """A 0 that stands for a smaller number, and what happened with it."""
         says = self.told(small, first_zero(small[ANS]) or ())
         return Cause("nan-underflow", small,
                      f"{says} is too small for a float and becomes 0; {then}",
-                     write(in_logarithms(self.trail, self.words, small))
+                     self.words.write(in_logarithms(self.trail, self.words, small), small)
                      or (SCALE if small[OP].name in PRODUCTS else "work with its logarithm"))
 
     def given(self, root: Root) -> Cause:
@@ -141,26 +146,20 @@ class About:
     def _indeterminate(self, turned: Entry, root: Root) -> Cause:
         """Infinity met infinity, or 0, and made NaN."""
         at = bad_index(turned[ANS])
-        values = [v for _, v, _ in operands_at(turned, at)]
         came = f"the infinity comes from {self.words.where(root.entry)}" if root.entry else \
             self.given(root).text.removesuffix(", and that spreads")
         rewrite = rewrites.of_product(self.trail, self.words, root.entry) \
             if root.entry is not None and turned[OP].name == "multiply" else None
         return Cause(
-            "nan-indeterminate", turned, f"{self.words.name(turned)} of {listed(values)}"
-            f"{at_element(at)} is not a number; {came}",
-            write(rewrite) or "keep both operands finite")
+            "nan-indeterminate", turned, f"{self.told(turned, at)} is not a number; {came}",
+            self.words.write(rewrite, turned) or "keep both operands finite")
 
     # --- words --------------------------------------------------------------------------------
 
     def told(self, entry: Entry, index: Index) -> str:
         """The operation with its operands' values at an element."""
-        if self.words.late(entry):
-            return f"{self.words.name(entry)}{at_element(index)}"
-        if not entry[OP].elementwise:
-            return f"{self.words.name(entry)} of {listed(entry[VALUES])}"
-        values = [v for _, v, _ in operands_at(entry, index, every=True)]
-        return f"{self.words.name(entry)} of {listed(values)}{at_element(index)}"
+        return self.words.told(
+            entry, [v for _, v, _ in operands_at(entry, index, every=True)], index)
 
     def spoiled(self, entry: Entry, index: Index) -> str:
         """The same, and that the element is not finite."""
@@ -187,8 +186,3 @@ def _class_of(entry: Entry, values: Sequence[Any], value: Any) -> str:
     # Poles are at 0, 1, -1 and 2 (erfcinv), and at the negative whole numbers.
     pole = any(v == round(v) and v <= 2 for v in values if type(v) in (int, float))
     return "nan-pole" if pole else "nan-overflow"
-
-
-def write(text: str | None, lead: str = "write ") -> str | None:
-    """The advice to write something; None if nothing is known."""
-    return None if text is None else f"{lead}`{text}`"

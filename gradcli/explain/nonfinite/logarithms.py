@@ -14,20 +14,22 @@ from gradcli.tape.record import ANS, ATTRIBUTES, IDS, OP, OUT, PLACE, VALUES
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from gradcli.explain.nonfinite.origins import Trail
+    from gradcli.explain.nonfinite.rewrites import Rewrite
     from gradcli.explain.nonfinite.words import Words
     from gradcli.tape.record import Entry
 
 
-def in_logarithms(trail: Trail, words: Words, entry: Entry) -> str | None:
+def in_logarithms(trail: Trail, words: Words, entry: Entry) -> Rewrite | None:
     """The same formula without the number that is too large or too small for a float."""
     name, parts = entry[OP].name, words.operands(entry)
     text = words.of(entry) or ""
-    if text.startswith("softmax(") and _leads_to(trail, entry, "log"):
-        return f"log_{text}"
-    if text.startswith("prod(") and tight(text) == text and _leads_to(trail, entry, "log") and (
-            np.all(np.greater(entry[VALUES][0], 0.0))):
-        first, *rest = arguments(text[len("prod("):-1])
-        return f"sum({', '.join([f'log({first})', *rest])})"
+    if text.startswith(("softmax(", "prod(")) and tight(text) == text:
+        log = _leads_to(trail, entry, "log")
+        if log is not None and text.startswith("softmax("):
+            return f"log_{text}", log
+        if log is not None and np.all(np.greater(entry[VALUES][0], 0.0)):
+            first, *rest = arguments(text[len("prod("):-1])
+            return f"sum({', '.join([f'log({first})', *rest])})", log
     if not parts:
         return None
     argument = parts[0]
@@ -41,10 +43,10 @@ def in_logarithms(trail: Trail, words: Words, entry: Entry) -> str | None:
     return None
 
 
-def _of_exp(trail: Trail, words: Words, entry: Entry, a: str, user: Entry) -> str | None:
+def _of_exp(trail: Trail, words: Words, entry: Entry, a: str, user: Entry) -> Rewrite | None:
     name = user[OP].name
     if name in ("log1p", "log", "sqrt"):
-        return {"log1p": f"softplus({a})", "log": a, "sqrt": f"exp({tight(a)}/2)"}[name]
+        return {"log1p": f"softplus({a})", "log": a, "sqrt": f"exp({tight(a)}/2)"}[name], user
     if name == "sum":
         return _of_sum(trail, entry, a, user)
     if name == "add" and None in user[IDS]:
@@ -54,7 +56,7 @@ def _of_exp(trail: Trail, words: Words, entry: Entry, a: str, user: Entry) -> st
     return _of_product(trail, words, entry, a, user) if name in ("divide", "multiply") else None
 
 
-def _of_sum(trail: Trail, entry: Entry, a: str, total: Entry) -> str | None:
+def _of_sum(trail: Trail, entry: Entry, a: str, total: Entry) -> Rewrite | None:
     """log(sum(exp(a))), exp(a)/sum(exp(a)) and the logarithm of that."""
     axes = total[ATTRIBUTES].get("axis")
     rank = len(shape_of(entry[ANS]))
@@ -64,31 +66,32 @@ def _of_sum(trail: Trail, entry: Entry, a: str, total: Entry) -> str | None:
     whole = rank == 1 or (axes and len(axes) == 1 and total[ATTRIBUTES].get("keepdims"))
     for last in trail.users(total[OUT]):
         if last[OP].name == "log":
-            return f"logsumexp({a}{along})"
+            return f"logsumexp({a}{along})", last
         if last[OP].name == "divide" and last[IDS][1] == total[OUT] and whole and _same(
                 trail, last[IDS][0], entry):
-            logs = any(user[OP].name == "log" for user in trail.users(last[OUT]))
-            return f"log_softmax({a}{along})" if logs else f"softmax({a}{along})"
+            log = next((user for user in trail.users(last[OUT]) if user[OP].name == "log"), None)
+            return (f"softmax({a}{along})", last) if log is None else (
+                f"log_softmax({a}{along})", log)
     return None
 
 
-def _of_one_and(trail: Trail, entry: Entry, a: str, total: Entry) -> str | None:
+def _of_one_and(trail: Trail, entry: Entry, a: str, total: Entry) -> Rewrite | None:
     """log(1 + exp(a)), 1/(1 + exp(a)) and exp(a)/(1 + exp(a))."""
     if not any(i is None and not shape_of(v) and v == 1
                for i, v in zip(total[IDS], total[VALUES], strict=True)):
         return None
     for last in trail.users(total[OUT]):
         if last[OP].name == "log":
-            return f"softplus({a})"
+            return f"softplus({a})", last
         if last[OP].name == "divide" and last[IDS][1] == total[OUT]:
             if _same(trail, last[IDS][0], entry):
-                return f"sigmoid({a})"
+                return f"sigmoid({a})", last
             if last[IDS][0] is None and last[VALUES][0] == 1:
-                return f"sigmoid({minus(a)})"
+                return f"sigmoid({minus(a)})", last
     return None
 
 
-def _of_opposite(trail: Trail, entry: Entry, a: str, user: Entry) -> str | None:
+def _of_opposite(trail: Trail, entry: Entry, a: str, user: Entry) -> Rewrite | None:
     """(exp(a) - exp(-a))/(exp(a) + exp(-a))."""
     for last in trail.users(user[OUT]):
         both = [trail.by_out.get(i or 0) for i in last[IDS]]
@@ -100,18 +103,18 @@ def _of_opposite(trail: Trail, entry: Entry, a: str, user: Entry) -> str | None:
             if all(np.all(np.equal(sign*first, v))
                    for sign, v in zip((-1, 1, -1), rest, strict=True)):
                 same = np.all(np.equal(entry[VALUES][0], first))
-                return f"tanh({a if same else minus(a)})"
+                return f"tanh({a if same else minus(a)})", last
     return None
 
 
-def _of_product(trail: Trail, words: Words, entry: Entry, a: str, user: Entry) -> str | None:
+def _of_product(trail: Trail, words: Words, entry: Entry, a: str, user: Entry) -> Rewrite | None:
     """exp(a)/exp(b), exp(a)*exp(b), 1/exp(a), and what _of_sum and _of_one_and know."""
     name, k = user[OP].name, user[IDS].index(entry[OUT])
     other = trail.by_out.get(user[IDS][1 - k] or 0)
     if other is None:
         one = name == "divide" and k == 1 and user[IDS][0] is None and user[VALUES][0] == 1
         # What is too large itself stays so.
-        return f"exp({minus(a)})" if one and has_inf(entry[ANS]) else None
+        return (f"exp({minus(a)})", user) if one and has_inf(entry[ANS]) else None
     if name == "divide" and k == 0 and any(_same(trail, i, entry) for i in other[IDS]):
         if other[OP].name == "sum":
             return _of_sum(trail, entry, a, other)
@@ -122,9 +125,9 @@ def _of_product(trail: Trail, words: Words, entry: Entry, a: str, user: Entry) -
         return None
     first, second = (a, written[0]) if k == 0 else (written[0], a)
     if name == "divide":
-        return f"exp({first} - {second if tight(second) == second else f'({second})'})"
+        return f"exp({first} - {tight(second)})", user
     plus = f"- {second[1:].strip()}" if second.startswith("-") else f"+ {second}"
-    return f"exp({first} {plus})"
+    return f"exp({first} {plus})", user
 
 
 def _same(trail: Trail, id: int | None, entry: Entry) -> bool:
@@ -135,40 +138,41 @@ def _same(trail: Trail, id: int | None, entry: Entry) -> bool:
 
 
 def _of_other(trail: Trail, words: Words, entry: Entry, parts: list[str], user: Entry
-              ) -> str | None:
+              ) -> Rewrite | None:
     name, then = entry[OP].name, user[OP].name
     if then == "log" and name in ("cosh", "sigmoid", "ndtr"):
         return {"cosh": "logcosh({})", "sigmoid": "log_sigmoid({})", "ndtr": "log_ndtr({})"}[
-            name].format(parts[0])
+            name].format(parts[0]), user
     if then == "log" and name in ("multiply", "divide") and len(parts) == 2:
-        return f"log({parts[0]}) {'+' if name == 'multiply' else '-'} log({parts[1]})"
+        return f"log({parts[0]}) {'+' if name == 'multiply' else '-'} log({parts[1]})", user
     if then == "divide" and name in ("sinh", "cosh"):
         above = trail.by_out.get(user[IDS][0] or 0)
         below = trail.by_out.get(user[IDS][1] or 0)
         if above is not None and below is not None and above[IDS] == below[IDS] and (
                 above[OP].name, below[OP].name) == ("sinh", "cosh"):
-            return f"tanh({parts[0]})"
+            return f"tanh({parts[0]})", user
     if then == "sqrt" and name in ("multiply", "power", "square"):
         squared = square_of(trail, words, entry[OUT])
-        return f"abs({squared})" if squared is not None else None
+        return (f"abs({squared})", user) if squared is not None else None
     if then == "add":
         sides = ["1" if i is None and not shape_of(v) and v == 1 else square_of(trail, words, i)
                  for i, v in zip(user[IDS], user[VALUES], strict=True)]
-        if None not in sides and any(u[OP].name == "sqrt" for u in trail.users(user[OUT])):
-            return f"hypot({sides[0]}, {sides[1]})"
+        root = next((u for u in trail.users(user[OUT]) if u[OP].name == "sqrt"), None)
+        if None not in sides and root is not None:
+            return f"hypot({sides[0]}, {sides[1]})", root
     return None
 
 
-def _leads_to(trail: Trail, entry: Entry, name: str) -> bool:
-    """Whether what is written in the same place goes on to the operation `name`."""
+def _leads_to(trail: Trail, entry: Entry, name: str) -> Entry | None:
+    """The operation `name` to which what is written in the same place goes on."""
     pending, seen = [entry], {entry[OUT]}
     while pending:
         one = pending.pop()
         for user in trail.users(one[OUT]):
             if user[OP].name == name and user[PLACE] != entry[PLACE]:
-                return True
+                return user
             if user[OUT] not in seen and (
                     user[PLACE] == entry[PLACE] or user[OP].kind == "linear"):
                 seen.add(user[OUT])
                 pending.append(user)
-    return False
+    return None

@@ -1,8 +1,8 @@
 """What to write instead, so that no NaN and no infinity comes of it, in the words of the program.
 
-Each function gives the text of one expression, or None where it knows none. The operands are taken
-from the program's text; the pattern (a log of 1 plus an exp) from the record, so that it is found
-on several lines and in functions too.
+Each function gives the text of one expression and the operation for which it stands, or None where
+it knows none. The operands are taken from the program's text; the pattern (a log of 1 plus an exp)
+from the record, so that it is found on several lines and in functions too.
 """
 
 from __future__ import annotations
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from gradcli.explain.nonfinite.words import Words
     from gradcli.tape.record import Entry
 
+    Rewrite = tuple[str, Entry]
+
 # Operand by operation, kept inside of the domain and away from its edge.
 INSIDE = {
     **dict.fromkeys(("sqrt", "log", "log2", "log10", "rsqrt", "lgamma"), "maximum({}, 1e-12)"),
@@ -40,8 +42,13 @@ HARMLESS = {"asin": "0", "acos": "0", "atanh": "0", "tan": "0", "acosh": "2", "l
             "ndtri": "0.5", "erfinv": "0", "erfcinv": "1"}
 
 
-def inside(trail: Trail, words: Words, entry: Entry) -> str | None:
+def inside(trail: Trail, words: Words, entry: Entry) -> Rewrite | None:
     """The operation with its operand kept inside of its domain."""
+    text = _inside(trail, words, entry)
+    return None if text is None else (text, entry)
+
+
+def _inside(trail: Trail, words: Words, entry: Entry) -> str | None:
     name, parts = entry[OP].name, words.operands(entry)
     if not parts:
         return None
@@ -73,8 +80,13 @@ def _sigmoid_of(trail: Trail, words: Words, entry: Entry) -> str | None:
     return parts[0] if parts else None
 
 
-def off_edge(trail: Trail, words: Words, entry: Entry) -> str | None:
+def off_edge(trail: Trail, words: Words, entry: Entry) -> Rewrite | None:
     """The operation with its operand a little off the edge."""
+    text = _off_edge(trail, words, entry)
+    return None if text is None else (text, entry)
+
+
+def _off_edge(trail: Trail, words: Words, entry: Entry) -> str | None:
     name, parts = entry[OP].name, words.operands(entry)
     if not parts:
         return None
@@ -115,7 +127,8 @@ def square_of(trail: Trail, words: Words, id: int | None) -> str | None:
     return parts[0] if parts and (same or two or name == "square") else None
 
 
-def dead_branch(trail: Trail, words: Words, entry: Entry, k: int, by: Entry) -> str | None:
+def dead_branch(trail: Trail, words: Words, entry: Entry, k: int, by: Entry
+                ) -> Rewrite | None:
     """The selection with a harmless operand in the branch that is not used: `where` twice."""
     parts, chosen = words.operands(entry), words.operands(by)
     if by[OP].name != "where" or not parts or not chosen or len(chosen) != 3:
@@ -144,36 +157,44 @@ def dead_branch(trail: Trail, words: Words, entry: Entry, k: int, by: Entry) -> 
     if new is None:
         return None
     start = place[2] - outer[2]
-    return whole[:start] + new + whole[start + len(old):]
+    return whole[:start] + new + whole[start + len(old):], by
 
 
-def of_product(trail: Trail, words: Words, entry: Entry) -> str | None:
+def of_product(trail: Trail, words: Words, entry: Entry) -> Rewrite | None:
     """What to write for a product of 0 and something whose slope or value is infinite."""
+    for user in trail.users(entry[OUT]):
+        text = _with(words, entry, user)
+        if text is not None:
+            return text, user
+    return inside(trail, words, entry)
+
+
+def _with(words: Words, entry: Entry, user: Entry) -> str | None:
+    """The product (or square) `user` of what an operation makes, without that operation."""
     name, parts = entry[OP].name, words.operands(entry)
     if not parts:
         return None
-    for user in trail.users(entry[OUT]):
-        both = words.operands(user)
-        if user[OP].name == "multiply" and both and len(both) == 2:
-            k = user[IDS].index(entry[OUT])
-            other, other_id = both[1 - k], user[IDS][1 - k]
-            if name in ("log", "log1p"):
-                return f"{'xlogy' if name == 'log' else 'xlog1py'}({other}, {parts[0]})"
-            if name == "power" and other_id == entry[IDS][0]:
-                return _power(parts[0], parts[1], "{} + 1", lambda p: p + 1)
-            if name == "sqrt" and other_id == entry[IDS][0]:
-                return f"{tight(parts[0])}^1.5"
-            if name == "sqrt" and user[IDS][0] == user[IDS][1]:
-                return parts[0]
-        two = user[OP].name == "power" and not shape_of(user[VALUES][1]) and user[VALUES][1] == 2
-        if two or user[OP].name == "square":
-            if name == "sqrt":
-                return parts[0]
-            if name == "norm2":
-                return f"sum({tight(parts[0])}^2)"
-            if name == "power":
-                return _power(parts[0], parts[1], "2*{}", lambda p: 2*p)
-    return inside(trail, words, entry)
+    both = words.operands(user)
+    if user[OP].name == "multiply" and both and len(both) == 2:
+        k = user[IDS].index(entry[OUT])
+        other, other_id = both[1 - k], user[IDS][1 - k]
+        if name in ("log", "log1p"):
+            return f"{'xlogy' if name == 'log' else 'xlog1py'}({other}, {parts[0]})"
+        if name == "power" and other_id == entry[IDS][0]:
+            return _power(parts[0], parts[1], "{} + 1", lambda p: p + 1)
+        if name == "sqrt" and other_id == entry[IDS][0]:
+            return f"{tight(parts[0])}^1.5"
+        if name == "sqrt" and user[IDS][0] == user[IDS][1]:
+            return parts[0]
+    two = user[OP].name == "power" and not shape_of(user[VALUES][1]) and user[VALUES][1] == 2
+    if two or user[OP].name == "square":
+        if name == "sqrt":
+            return parts[0]
+        if name == "norm2":
+            return f"sum({tight(parts[0])}^2)"
+        if name == "power":
+            return _power(parts[0], parts[1], "2*{}", lambda p: 2*p)
+    return None
 
 
 def _power(base: str, exponent: str, text: str, change: Callable[[float], float]) -> str:

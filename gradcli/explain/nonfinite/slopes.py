@@ -11,10 +11,11 @@ from gradcli.explain.elements import (
     operands_at,
 )
 from gradcli.explain.nonfinite import rewrites
-from gradcli.explain.nonfinite.causes import QUOTIENTS, SCALE, About, Cause, write
+from gradcli.explain.nonfinite.causes import QUOTIENTS, SCALE, About, Cause
 from gradcli.explain.nonfinite.origins import Root
 from gradcli.explain.nonfinite.words import at_element, number
 from gradcli.ops.kinds import BILINEAR, LINEAR, TABLE
+from gradcli.ops.lazy import np
 from gradcli.ops.values import shape_of
 from gradcli.sweeps.absorbing import SELECTING
 from gradcli.tape.record import ANS, IDS, OP, VALUES
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
     from gradcli.explain.nonfinite.origins import Origin
     from gradcli.explain.reason import Note
     from gradcli.tape.record import Entry
+
+UNUSED = "the gradient there is 0, because the value is not used"
 
 
 class Slopes(About):
@@ -54,23 +57,21 @@ class Slopes(About):
             if root is not None and root.entry is not None and root.entry is not entry:
                 made, index, k = root.entry, root.index, 0
             return Cause(
-                "nan-dead-branch", made, f"{self.told(made, index)} is not used here"
-                f" ({self._chooses(by)}), its slope still is:"
-                f" 0 * {_slope(origin)}",
-                write(rewrites.dead_branch(self.trail, self.words, made, k, by))
-            ).note(ends or "the derivative there is 0, because the value is not used")
+                "nan-dead-branch", made, f"{self.told(made, index)} is not used here:"
+                f" {self._chooses(by)}", self.words.write(
+                    rewrites.dead_branch(self.trail, self.words, made, k, by), made)
+            ).note(UNUSED if finite(g) else f"its slope still counts, and {_product(origin)}", ends)
         if finite(g) and zero:
-            return self._zero_times(origin).note(self._taken(origin, wrt))
+            return self._zero_times(origin, self._taken(origin, wrt)).note()
         if origin.turned is not None and self._unused(origin.turned, wrt):
-            return self._behind(origin).note(
-                ends or "the derivative there is 0, because the value is not used")
+            return self._behind(origin).note(UNUSED if finite(g) else _product(origin), ends)
         cause = self._zero_times(origin) if root is None and zero else \
             self._of_root(origin, root) if root is not None else \
-            self._steep(origin, alone=origin.turned is None and not is_nan(g))
+            self._steep(origin, None if origin.turned is not None or is_nan(g) else element(g, at))
         if finite(g):
             ends = "what is not used absorbs it, so the derivative is a number"
         elif origin.turned is not None:
-            ends = f"{self.words.where(origin.turned)} then makes 0 * inf of it; {ends}"
+            then = f"{self.words.where(origin.turned)} has slope 0 there, and {_product(origin)}"
         return cause.note(then, ends)
 
     def _chooses(self, by: Entry) -> str:
@@ -80,8 +81,8 @@ class Slopes(About):
     def _taken(self, origin: Origin, wrt: int) -> str:
         """Why a product 0 * inf is taken as 0."""
         if origin.zero_by is not None and self._unused(origin.zero_by, wrt):
-            return "the derivative there is 0, because with a factor 0 the value is not used"
-        return f"0 * inf is taken as 0 at {self.words.name(origin.entry)}, as in TensorFlow"
+            return "the gradient there is 0, because with a factor 0 the value is not used"
+        return f"0 times inf counts as 0 at {self.words.name(origin.entry)}, as in TensorFlow"
 
     def _unused(self, by: Entry, wrt: int) -> bool:
         """Whether an operation selects, or multiplies by a constant 0."""
@@ -93,13 +94,12 @@ class Slopes(About):
         """An infinite slope of a value that is made of one which is not used."""
         entry, by = origin.entry, origin.turned
         assert by is not None
-        upstream = "" if origin.upstream is None else f", upstream {number(origin.upstream)}"
         selects = by[OP].name in SELECTING
         return Cause(
             "nan-dead-branch" if selects else "nan-zero-times-inf", entry,
-            f"{self.told(entry, origin.index)} has the slope {_slope(origin)}{upstream}, and"
+            f"{self.told(entry, origin.index)} has slope {_slope(origin)}, and"
             f" {self.words.where(by)} {'does not use its operand' if selects else 'has a factor 0'}"
-            " here: inf * 0", write(rewrites.off_edge(self.trail, self.words, entry)))
+            " here", self.words.write(rewrites.off_edge(self.trail, self.words, entry), entry))
 
     def _root(self, origin: Origin) -> Root | None:
         """Where the value that spoiled the slope began, if it was no finite one."""
@@ -125,70 +125,81 @@ class Slopes(About):
                 if root.entry is None else self.spoiled(root.entry, root.index)
             return Cause("nan-spread", entry, f"{start}; {self.words.where(entry)} carries it to"
                          " the gradient of every element",
-                         write(rewrites.inside(self.trail, self.words, root.entry), "guard it: ")
-                         if root.entry is not None else None)
+                         self.guard(root.entry, entry) if root.entry is not None else None)
         cause = self.value(root, True)
         if cause.code == "nan-pole" and origin.upstream == 0:
             return self._zero_times(origin)
-        if origin.upstream is not None and cause.code != "nan-spread":
-            cause.text += f"; upstream {number(origin.upstream)} times slope {_slope(origin)}"
+        if origin.upstream == 0 and cause.code != "nan-spread" and not is_nan(origin.slope):
+            cause.text += f"; what comes after has slope 0 there, and {_product(origin)}"
         return cause
 
-    def _zero_times(self, origin: Origin) -> Cause:
+    def _zero_times(self, origin: Origin, ends: str = "") -> Cause:
+        """A product 0 * inf of slopes. ends: what it counts as, if it does."""
         entry, by = origin.entry, origin.zero_by
-        made = "" if by is None or by is entry else f", which {self.words.where(by)} made,"
+        after = "what comes after" if by is None or by is entry else self.words.where(by)
         return Cause(
             "nan-zero-times-inf", entry, f"{self.told(entry, origin.index)} has slope"
-            f" {_slope(origin)}, and the upstream 0{made} times that is not a number",
-            write(rewrites.of_product(self.trail, self.words, entry)))
+            f" {_slope(origin)}; {after} has slope 0 there"
+            + (f"; {ends}" if ends else f", and {_product(origin)}"),
+            self.words.write(rewrites.of_product(self.trail, self.words, entry), entry))
 
-    def _steep(self, origin: Origin, alone: bool) -> Cause:
-        """Finite values, a slope or a product with it that is not. alone: and nothing else."""
+    def _steep(self, origin: Origin, alone: Any) -> Cause:
+        """Finite values, a slope or a product with it that is not. alone: the derivative, if
+        nothing else happened to it.
+        """
         entry, index = origin.entry, origin.index
         values = [v for _, v, _ in operands_at(entry, index, every=True)]
         says = self.told(entry, index)
         if origin.slope is None:
             if entry[OP].kind in (LINEAR, BILINEAR):
-                return Cause("nan-overflow", entry, f"{says}: upstream times slope is too large"
-                             " for a float", SCALE)
+                return Cause("nan-overflow", entry, f"{says}: its slope times that of what comes"
+                             " after is too large for a float", SCALE)
             own = "no finite derivative here" if entry[OP].name in TABLE else \
                 "a rule of its own for the gradient, which is not finite here"
             return Cause("nan-indeterminate", entry, f"{says} has {own}", None)
-        upstream = f", upstream {number(origin.upstream)}"
         if finite(origin.slope):
-            return Cause("nan-overflow", entry, f"{says}: upstream {number(origin.upstream)} times"
-                         f" slope {_slope(origin)} is too large for a float", SCALE)
+            return Cause("nan-overflow", entry, f"{says}: its slope {_slope(origin)} times that of"
+                         f" what comes after, {number(origin.upstream)}, is too large for a float",
+                         SCALE)
         for k in range(len(values)):
             small = self.trail.underflow(entry, k, index)
             if small is not None:
                 return self.underflow(
-                    small, f"the slope of {self.words.where(entry)} there is"
-                    f" {_slope(origin)}{upstream}")
+                    small, f"the slope of {self.words.where(entry)} there is {_slope(origin)}")
         if is_nan(origin.slope):
-            return Cause("nan-indeterminate", entry, f"{says} has the slope 0/0{upstream}",
-                         write(rewrites.off_edge(self.trail, self.words, entry))
+            return Cause("nan-indeterminate", entry, f"{says} has the slope 0/0",
+                         self.words.write(
+                             rewrites.off_edge(self.trail, self.words, entry), entry)
                          or "keep the operands off that point")
         if entry[OP].name in (*QUOTIENTS, "log", "power") and all(values):
-            return Cause("nan-overflow", entry, f"{says} has a slope too large for a float"
-                         f"{upstream}", SCALE)
-        right = ": that is right" if alone else ""
+            return Cause("nan-overflow", entry, f"{says} has a slope too large for a float",
+                         SCALE)
+        right = "" if alone is None else f": {number(alone)} is right"
         return Cause(
-            "nan-infinite-slope", entry, f"{says} has an infinite slope{upstream}{right}",
-            write(rewrites.off_edge(self.trail, self.words, entry))
+            "nan-infinite-slope", entry, f"{says} has an infinite slope{right}",
+            self.words.write(rewrites.off_edge(self.trail, self.words, entry), entry)
             or "keep the operand off the edge, or change the formula")
 
 
 def _some_finite(entry: Entry) -> bool:
     """Whether some, but not all, elements of an operand are finite."""
-    from gradcli.ops.lazy import np
+    return any(map(_some, entry[VALUES]))
 
-    return any(
-        shape_of(v) and v.dtype.kind in "fc" and np.isfinite(v).any()
-        and not np.isfinite(v).all() for v in entry[VALUES])
+
+def _some(value: Any) -> bool:
+    """Whether some, but not all, elements of an array are finite."""
+    return bool(shape_of(value)) and not finite(value) and bool(np.isfinite(value).any())
 
 
 def _ends(g: Any, of: str, at: Index) -> str:
+    """Which number it is; of a gradient only where not all are: the gradient stands beside it."""
+    if of == "gradient" and not _some(g):
+        return ""
     return f"the {of} is {number(element(g, at))}{at_element(at)}"
+
+
+def _product(origin: Origin) -> str:
+    return f"0 times {_slope(origin)} is not a number"
 
 
 def _slope(origin: Origin) -> str:

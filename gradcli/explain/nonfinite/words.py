@@ -15,11 +15,13 @@ if TYPE_CHECKING:
     from typing import Any
 
     from gradcli.explain.elements import Index
+    from gradcli.explain.nonfinite.rewrites import Rewrite
     from gradcli.source import Source
     from gradcli.tape.record import Entry
 
-# What stands in the text of a binary operation.
+# What stands in the text of a binary operation; what a sentence writes.
 SIGNS = {"divide": ("/", "÷"), "multiply": ("*", "·", "×"), "power": ("^", "**")}
+BETWEEN = {"divide": "/", "multiply": "*", "power": "^", "add": " + ", "subtract": " - "}
 
 
 class Words:
@@ -45,11 +47,37 @@ class Words:
 
     def name(self, entry: Entry) -> str:
         """What an operation is called, in backquotes."""
-        place = entry[PLACE]
         if self.late(entry):
             return f"the slope of `{written(entry, self.source) or entry[OP].name}`"
-        return f"`{entry[OP].name}`" if place is not None and place[0] == c.BINARY else \
-            f"`{called(entry, self.source)}`"
+        return f"`{called(entry, self.source)}`"
+
+    def told(self, entry: Entry, values: Sequence[Any], index: Index) -> str:
+        """The operation as the file has it, and its operands' values at an element."""
+        text, at, name = written(entry, self.source), at_element(index), entry[OP].name
+        if self.late(entry):
+            return self.name(entry) + at
+        if not entry[OP].elementwise:
+            return f"`{text or name}`"
+        if text and _names(called(entry, self.source), name):
+            return f"{self.name(entry)} of {listed(values)}{at}"
+        inner = f"`{name}` of {listed(values)}"
+        if name in BETWEEN and len(values) == 2:
+            first, second = map(number, values)
+            bare = name not in ("power", "divide") or not first.startswith("-")
+            inner = BETWEEN[name].join([
+                first if bare else f"({first})",
+                f"({second})" if second.startswith("-") else second])
+        return f"`{text}` ({inner}{at})" if text else inner + at
+
+    def write(self, rewrite: Rewrite | None, at: Entry, lead: str = "") -> str | None:
+        """The advice to write something; None if nothing is known. at: the place of the note."""
+        if rewrite is None:
+            return None
+        new, old = rewrite
+        text = self.of(old)
+        here, there = [self.source.position(e[PLACE][2])[0] if e[PLACE] else 0 for e in (at, old)]
+        line = f" in line {there}" if there != here else ""
+        return f"{lead}write `{new}`{f' for `{text}`{line}' if text else ''}"
 
     def late(self, entry: Entry) -> bool:
         """Whether it belongs to a derivative, and not to the program."""
@@ -81,10 +109,11 @@ class Words:
     def domain(self, entry: Entry) -> str:
         """Where the operation has a value, in the operands' own words."""
         op = entry[OP]
-        if not op.domain:
+        # The operands of a quotient are told: of what it is not defined for needs no word.
+        if not op.domain or op.name == "divide":
             return ""
         parts = self.operands(entry) or [""]
-        if op.name == "divide" or len(op.parameters) == 1:
+        if len(op.parameters) == 1:
             mine, text = op.parameters[-1], parts[-1]
             if any(letter.isalpha() for letter in text):
                 told = [text if word == mine else word for word in op.domain.split(" ")]

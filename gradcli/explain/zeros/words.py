@@ -198,9 +198,9 @@ class Words:
         name = self._name(entry)
         if count:
             return f"{name} is {state} {count} ({number(x)}{at})"
-        if " " in name:
-            return f"{name} is {state} at {number(x)}"
-        return f"{name[1:-1]}({number(x)}) is {state}"
+        if name[1:-1].isidentifier():
+            return f"{name[1:-1]}({number(x)}) is {state}"
+        return f"{name} is {state} at {number(x)}"
 
     def _operand(self, entry: Entry, k: int, otherwise: str) -> str:
         name = self.swept.named(entry[IDS][k])
