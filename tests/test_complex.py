@@ -14,6 +14,8 @@ import pytest
 
 import gradcli
 from gradcli import ForwardAccumulator, GradientTape, Tensor, Variable, constant, ops
+from gradcli.answers import Ask, grad
+from gradcli.program import loads
 
 COMPLEX_ROWS = {"angle", "complex", "conj", "imag", "modulus", "real"}
 
@@ -108,3 +110,10 @@ def test_the_parts_of_a_real_number() -> None:
     assert float(ops.real(x)) == -2.5
     assert float(ops.imag(x)) == 0.0
     assert float(ops.angle(x)) == pytest.approx(np.pi)
+
+
+def test_a_tangent_that_is_no_number_is_told_without_a_warning() -> None:
+    """Warnings are errors in these tests; (1 + inf i) times 1 is one to NumPy."""
+    for text in ("complex(1, inf)*x", "sum(complex([1, 2], inf)*x)"):
+        found = grad(Ask(loads(text), at={"x": 2.0}, mode="forward"))
+        assert np.isnan(found["results"][0]["sources"][0]["gradient"])

@@ -6,6 +6,7 @@ that it names, and the changed file is differentiated again.
 
 from __future__ import annotations
 
+import random
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ import pytest
 from gradcli.answers import Ask, evaluate, grad, hess, jac
 from gradcli.answers.causes import causes
 from gradcli.errors import GradcliError
+from gradcli.explain.missing.scene import Scene
 from gradcli.program import loads
 
 AT = {"x": 1.5, "y": 0.5}
@@ -382,3 +384,16 @@ def test_a_rebound_name_is_told_where() -> None:
     found = source("var x = 3\nx = x + 1\nz = x^2", "x")
     assert found["gradient"] == 8.0
     assert [(n["code"], n["line"], n["column"]) for n in found["notes"]] == [("rebound", 2, 1)]
+
+
+def test_the_question_around_a_value_is_the_innermost() -> None:
+    draw = random.Random(5)
+    for _ in range(200):
+        starts = draw.sample(range(100), draw.randrange(12))
+        questions = [(first, first + draw.randrange(40), f"at {first}") for first in starts]
+        scene = Scene([], questions=questions)
+        for id in range(150):
+            lengths = {place: last - first for first, last, place in questions
+                       if first <= id <= last}
+            told = scene.asked(id)
+            assert told is None if not lengths else lengths[told] == min(lengths.values())

@@ -54,6 +54,16 @@ def same(told: Any, computed: Any) -> bool:
         | ((left != left) & (right != right))))
 
 
+@pytest.mark.parametrize("command", ["eval", "grad", "jac", "hess", "why"])
+def test_complex_numbers_are_strings_that_read_back(command: str) -> None:
+    argv = [command, "-e", "var x = 2.0\nf = complex(1, 2)*x", "--format"]
+    answer = json.loads(in_process([*argv, "json"])[1])
+    jsonschema.validate(answer, SCHEMAS[command])
+    assert complex(answer["results"][0]["value"]) == 2 + 4j
+    for format in FORMATS:
+        assert in_process([*argv, format])[0] == 0
+
+
 @formulas
 def test_json_reads_back_to_the_last_bit(formula: str, point: dict[str, Any]) -> None:
     program = gradcli.loads(formula)

@@ -410,7 +410,13 @@ def said(item: dict[str, Any]) -> dict[str, Any]:
 
 def offered(note: dict[str, Any]) -> str:
     """The expression that a note says to write; empty if it says none."""
-    found = re.search(r"(?:write|guard it:) `([^`]*)`$", note["message"])
+    found = re.search(r"; (?:guard it: )?write `([^`]*)`(?: for `.*)?$", note["message"])
+    return found[1] if found else ""
+
+
+def replaced(note: dict[str, Any]) -> str:
+    """What a note says to write it for."""
+    found = re.search(r"` for `([^`]*)`(?: in line \d+)?$", note["message"])
     return found[1] if found else ""
 
 
@@ -432,7 +438,8 @@ def test_class_place_and_gradient(name: str) -> None:
 def test_the_rewrite_keeps_the_value_and_mends_the_gradient(name: str) -> None:
     case = CASES[name]
     before = asked(case.program, *case.options)
-    assert offered(said(before["sources"][0])) == case.new
+    note = said(before["sources"][0])
+    assert (offered(note), replaced(note)) == (case.new, case.old)
     assert case.program.count(case.old) == 1
     after = asked(case.program.replace(case.old, case.new), *case.options)
     if all(map(math.isfinite, flat(before["value"]))):
@@ -476,31 +483,45 @@ def message(name: str) -> str:
 
 @pytest.mark.parametrize(("name", "words"), [
     # The operation's operand and element, the slope, the upstream, what selects.
-    ("where power, one element", "`power` of 0 and 0.5 at element [1] is not used here"),
-    ("where sqrt", "`where` (line 2, column 5) takes the other value"),
-    ("where sqrt", "the derivative there is 0, because the value is not used"),
-    ("where log, --tf", "0 * inf; the gradient is NaN"),
-    ("one bad element", "`sqrt` of 0 at element [1] has an infinite slope, upstream 1: that is"),
+    ("where power, one element", "`x^0.5` (0^0.5 at element [1]) is not used here"),
+    ("where sqrt", "here: `where` (line 2, column 5) takes the other value"),
+    ("where sqrt", "the gradient there is 0, because the value is not used"),
+    ("where log, --tf", "its slope still counts, and 0 times inf is not a number"),
+    ("one bad element", "`sqrt` of 0 at element [1] has an infinite slope: inf is right"),
     ("one bad element", "the gradient is inf at element [1]"),
-    ("entropy", "the upstream 0, which `multiply` (line 2, column 10) made"),
+    ("entropy", "slope inf; `x*log(x)` (line 2, column 10) has slope 0 there"),
     ("entropy", "the gradient is NaN at element [2]"),
-    ("sqrt of a square", "`multiply` (line 2, column 10) then makes 0 * inf of it"),
+    ("sqrt of a square", "`x*x` (line 2, column 10) has slope 0 there, and 0 times inf is"),
     ("constant factor 0", "with a factor 0 the value is not used"),
-    ("root squared", "taken as 0 at `sqrt`, as in TensorFlow"),
-    ("softplus", "`exp` of 800 is too large for a float; upstream 0 times slope inf"),
+    ("root squared", "0 times inf counts as 0 at `sqrt`, as in TensorFlow"),
+    ("softplus", "`exp` of 800 is too large for a float; what comes after has slope 0"),
     ("log of exp", "`exp` of -800 is too small for a float and becomes 0; `log` of 0 is infinite"),
     ("log", "`log` of -1 is not a number (domain: x > 0)"),
     ("log", "the gradient looks healthy, but the value is NaN"),
     ("length", "the gradient looks healthy, but the value is inf"),
-    ("one over a difference", "(domain: x - 2 != 0)"),
-    ("x^1.5/x", "`divide` of 0 and 0 is not a number: 0/0 has no value"),
-    ("infinity less infinity", "`subtract` of inf and inf is not a number; `x` is inf where it"),
+    ("one over a difference", "`3/(x - 2)` (3/0 at element [1]) is infinite"),
+    ("x^1.5/x", "`x^1.5/x` (0/0) is not a number; guard"),
+    ("infinity less infinity", "`x - 2*x` (inf - inf) is not a number; `x` is inf where it"),
     ("norm", "`x` is NaN at element [1] where it gets its value; `norm` (line 2, column 5)"),
     ("a constant", "`y` is NaN where it gets its value"),
     ("norm of logs", "`log` of -2 at element [1] is not a number; `norm` (line 3, column 5)"),
 ])
 def test_words(name: str, words: str) -> None:
     assert words in message(name)
+
+
+def test_what_is_replaced_may_stand_in_another_line() -> None:
+    note = said(asked(x([0.0, -1000.0], "p = softmax(x)", "z = log(p)[1]"))["sources"][0])
+    assert (offered(note), replaced(note)) == ("log_softmax(x)", "log(p)")
+    assert note["message"].endswith(" in line 3")
+
+
+def test_the_bad_element_may_be_none_of_the_source() -> None:
+    """[1, 0] of the transposed array is [0, 1] of x."""
+    note = said(asked(x([[1.0, 0.0]], "z = sum(log(transpose(x)))"))["sources"][0])
+    assert (note["code"], replaced(note)) == (POLE, "log(transpose(x))")
+    assert "`log` of 0 at element [1, 0] is infinite" in note["message"]
+    assert "the gradient is inf at element [0, 1]" in note["message"]
 
 
 def test_a_function_of_the_file_is_the_place_and_names_are_those_of_the_file() -> None:
@@ -570,7 +591,7 @@ def test_forward_mode_has_the_same_cause() -> None:
     assert same(source["gradient"], [INF, NAN])
     note = said(source)
     assert note["code"] == STEEP
-    assert "a tangent 0 times that makes NaN in forward mode" in note["message"]
+    assert "forward mode multiplies it by 0 too" in note["message"]
     dead = asked(x(0.0, "z = where(x > 0, sqrt(x), 0)"), "--mode", "forward")["sources"][0]
     assert same(dead["gradient"], NAN)
     assert said(dead)["code"] == DEAD
@@ -601,13 +622,13 @@ def test_infinite_parts_of_both_signs() -> None:
     note = said(source)
     assert (note["code"], note["line"], note["column"]) == (STEEP, 2, 15)
     assert "infinite parts of both signs meet" in note["message"]
-    assert "that is right" not in note["message"]
+    assert "is right" not in note["message"]
 
 
-def test_the_output_gradient_is_the_upstream() -> None:
+def test_the_output_gradient_counts() -> None:
     source = asked(x(0.0, "z = sqrt(x)"), "--output-gradient", "-2")["sources"][0]
     assert same(source["gradient"], -INF)
-    assert "upstream -2" in said(source)["message"]
+    assert "has an infinite slope: -inf is right" in said(source)["message"]
 
 
 def test_a_value_given_on_the_command_line() -> None:

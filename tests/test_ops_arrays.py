@@ -4,6 +4,7 @@ differences, and TensorFlow 2.21's own numbers.
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import math
 from typing import Any
@@ -17,7 +18,7 @@ from test_ops_shapes import test_values_and_first_derivatives as check_first
 from gradcli import calculus
 from gradcli.errors import GradcliError
 from gradcli.ops import NAMES, TABLE
-from gradcli.ops.kinds import ELEMENTWISE, STOP, UNREGISTERED
+from gradcli.ops.kinds import ELEMENTWISE, PUBLIC, STOP, UNREGISTERED
 from gradcli.ops.values import limits
 from gradcli.program import loads
 from gradcli.tape.record import Record
@@ -1165,6 +1166,12 @@ ERRORS: list[tuple[str, str, str]] = [
     ("histogram(v, 3, low=0)", "E0404", "both ends"),
     ("histogram(v, 3, low=1, high=1)", "E0404", "low < high"),
     ("histogram(v/0)", "E0404", "needs a range"),
+    ("histogram([1e200, 1e200])", "E0404", r"1e\+200 to 1e\+200 into 10 bins"),
+    ("histogram([-1e308, 1.7e308], 5)", "E0404", "into 5 bins"),
+    ("histogram(v, 3, low=-1e308, high=1.7e308)", "E0404", "a finite distance apart"),
+    ("histogram_fixed_width(v, [-1e308, 1.7e308])", "E0404", "a range"),
+    ("histogram(string(v))", "E0302", "does not take string"),
+    ("histogram(complex(v, v))", "E0302", "needs real numbers"),
     ("histogram_fixed_width(v, [1, 0])", "E0404", "a range"),
     ("histogram_fixed_width(v, [0, 1], 0)", "E0404", "bins cannot be 0"),
     ("histogram_fixed_width([nan], [0, 1])", "E0404", "no bin for NaN"),
@@ -1182,6 +1189,23 @@ def test_errors(text: str, code: str, message: str) -> None:
         program.value(at={name: at[name] for name in names})
     assert caught.value.code == code
     assert caught.value.help
+
+
+@pytest.mark.parametrize("name", [
+    name for name, op in sorted(TABLE.items()) if len(op.parameters) == 1 and name in PUBLIC])
+@pytest.mark.parametrize("kind", ["string", "bool", "complex128"])
+def test_what_is_no_real_number_is_computed_with_or_refused(name: str, kind: str) -> None:
+    for value in (np.array([1, 2]), np.array([[2, 1], [1, 2]])):
+        with contextlib.suppress(GradcliError):
+            TABLE[name](value.astype(str if kind == "string" else kind))
+
+
+@pytest.mark.parametrize("name", ["sum", "mean", "reduce_max", "cumsum", "norm", "std", "det",
+                                  "softmax", "trace", "histogram"])
+def test_texts_are_no_numbers(name: str) -> None:
+    with pytest.raises(GradcliError, match="does not take string") as caught:
+        NAMES[name](np.array([["1", "2"], ["3", "4"]]))
+    assert caught.value.code == "E0302"
 
 
 def test_lists_of_different_lengths_are_no_option() -> None:

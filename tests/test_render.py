@@ -150,6 +150,16 @@ def test_json_writes_non_finite_numbers_as_strings() -> None:
     assert math.copysign(1, b["at"]) == -1
 
 
+@pytest.mark.parametrize("z", [1 + 3j, -0.1 - 2e300j, 2j, complex(math.inf, -0.0)])
+def test_complex_numbers_read_back_from_json_and_csv(z: complex) -> None:
+    wanted = [math.copysign(part, sign) for part, sign in ((abs(z.real), z.real),
+                                                           (abs(z.imag), z.imag))]
+    told = json.loads(writer.dump([z]))
+    assert isinstance(told[0], str)
+    for text in (told[0], numbers.exact(z)):
+        assert [complex(text).real, complex(text).imag] == wanted
+
+
 def test_json_refuses_what_has_no_form() -> None:
     with pytest.raises(TypeError, match="`object`"):
         writer.dump([object()])

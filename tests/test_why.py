@@ -766,6 +766,28 @@ def test_fixes_that_overlap_or_do_not_work_together_are_left_out() -> None:
     mended = mending.mended(found)
     assert (mended.text, mended.gained) == (program.source.text, set())
     assert mended.left == {(0, 0), (0, 1)}
+    assert mended.broken == mended.left
+    found.mends[:] = [(0, 0, [(24, 40, "x*y")]), (0, 1, [(24, 40, "y*x")])]
+    mended = mending.mended(found)
+    assert (mended.left, mended.broken) == ({(0, 1)}, set())
+
+
+def test_a_fix_that_the_rest_of_the_program_does_not_take_is_left_out(
+        file: Callable[[str], Path]) -> None:
+    """The gradient would be there, but what follows asks for a variable."""
+    text = """\
+var x = 2.5
+var s = 1.0
+tape t:
+    s.assign(x*3)
+    y = s*2
+g = t.gradient(y, x)
+s.assign_add(2)
+"""
+    path = file(text)
+    status, out, err = in_process(["why", str(path), "--fix", "--write", "--strict"])
+    assert (status, out, path.read_text()) == (1, "", text)
+    assert err == "dy/dx stays None: the whole program does not work with the fix\n"
 
 
 def test_what_a_later_turn_lacks_is_mended_too(file: Callable[[str], Path]) -> None:

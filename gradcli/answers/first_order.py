@@ -7,7 +7,8 @@ from gradcli.answers.ask import answer, tensors_of, troubles
 from gradcli.answers.notes import of_gradient as notes_of_gradient
 from gradcli.answers.plain_data import data, note, reason, shape
 from gradcli.errors import Diagnostic, GradcliError
-from gradcli.ops.values import shape_of, zeros
+from gradcli.ops.lazy import np, quiet
+from gradcli.ops.values import plain, shape_of, zeros
 from gradcli.program import parts, plain_structure, tensor_of
 from gradcli.source import Source
 from gradcli.sweeps import constant
@@ -139,25 +140,20 @@ def _forward(tensors: Sequence[Tensor], seeds: Sequence[Any], source: Tensor) ->
     total: Any = None
     for k, t in enumerate(tensors):
         weight = seeds[k] if seeds else 1.0
-        if t.shape == () == source.shape:
-            part = calculus.jvp(t, [source], [1.0])
-            part = None if part is None else part * weight
-        else:
-            part = calculus.jacobian(t, [source], mode="forward")[0]
-            part = None if part is None else _weighted(part, weight, t.shape)
+        scalar = t.shape == () == source.shape
+        part = calculus.jvp(t, [source], [1.0]) if scalar else (
+            calculus.jacobian(t, [source], mode="forward")[0])
         if part is not None:
-            total = part if total is None else total + part
+            with quiet():
+                part = part * weight if scalar else _weighted(part, weight, t.shape)
+                total = part if total is None else total + part
     return total
 
 
 def _weighted(rows: Any, weight: Any, target_shape: Sequence[int]) -> Any:
     """The sum over the target's axes of a Jacobian times the target's weights."""
-    from gradcli.ops.lazy import np, quiet
-    from gradcli.ops.values import plain
-
     weights = np.broadcast_to(weight, target_shape)
-    with quiet():
-        return plain(np.tensordot(weights, rows, axes=len(target_shape)))
+    return plain(np.tensordot(weights, rows, axes=len(target_shape)))
 
 
 # --- Jacobians --------------------------------------------------------------------------------

@@ -25,12 +25,14 @@ ROUNDS = 4
 
 class Mended:
     """text: the program's with all fixes that work. Gradients as (number of the result, number of
-    the source): gained by that; lost by it; left out, whose fix does not go with the others.
+    the source): gained by that; lost by it; left out, whose fix does not go with the others; broken,
+    those of them whose fix does not work alone either once the whole program runs.
     """
 
-    __slots__ = ("gained", "left", "lost", "text")
+    __slots__ = ("broken", "gained", "left", "lost", "text")
 
-    def __init__(self, text: str, gained: Place, lost: Place, left: Place) -> None:
+    def __init__(self, text: str, gained: Place, lost: Place, left: Place, broken: Place) -> None:
+        self.broken = broken
         self.text = text
         self.gained = gained
         self.lost = lost
@@ -44,7 +46,7 @@ def mended(found: Explained) -> Mended:
     together: then as many as do are made, in the order in which they were found. A question of the
     file that is asked again may lack its answer for another reason then, so there are rounds.
     """
-    last = _round(found)
+    first = last = _round(found)
     if not found.numbers or not last.gained:
         return last
     for _ in range(ROUNDS):
@@ -60,7 +62,8 @@ def mended(found: Explained) -> Mended:
     after = {(i, j): is_there for i, row in enumerate(there) for j, is_there in enumerate(row)}
     gained = {at for at, was in before.items() if not was and after.get(at)}
     lost = {at for at, was in before.items() if was and not after.get(at)}
-    return Mended(last.text, gained, lost, {(i, j) for i, j, _ in found.mends} - gained)
+    left = {(i, j) for i, j, _ in found.mends} - gained
+    return Mended(last.text, gained, lost, left, first.broken & left)
 
 
 def _round(found: Explained) -> Mended:
@@ -74,8 +77,10 @@ def _round(found: Explained) -> Mended:
             if less is not None:
                 chosen, lost = more, less
     gained = {(i, j) for i, j, _ in chosen}
-    return Mended(_edited(found.ask.program.source.text, chosen), gained, lost,
-                  {(i, j) for i, j, _ in found.mends} - gained)
+    left = {(i, j) for i, j, _ in found.mends} - gained
+    broken = {(i, j) for i, j, edits in found.mends
+              if (i, j) in left and _lost(found, [(i, j, edits)]) is None}
+    return Mended(_edited(found.ask.program.source.text, chosen), gained, lost, left, broken)
 
 
 def _changed(found: Explained, text: str) -> Ask:
@@ -127,14 +132,16 @@ def _lost(found: Explained, chosen: Sequence[Mend]) -> Place | None:
 
 
 def _there(found: Explained, ask: Ask) -> list[list[bool]]:
-    """Of each result whether each source has a gradient in a changed program."""
+    """Of each result whether each source has a gradient in a changed program. Raises what that
+    ends in.
+    """
+    run = ask.run(explain=False)
     if found.numbers:
         log = ask.logged().log
         assert log is not None
         return [[not isinstance(g, NoGradient) for _, g in answers]
                 for number in dict.fromkeys(found.numbers)
                 for _, answers in answered(log.questions[number])]
-    run = ask.run(explain=False)
     with run.record:
         bindings = sources_of(ask, run)
         return [[g is not None for g in gradients(ask, target, bindings)]

@@ -121,7 +121,7 @@ def element(value: Any, index: Index) -> Any:
 
 def plain_number(value: Any) -> Any:
     """A real number of NumPy's as one of Python's."""
-    return value.item() if hasattr(value, "item") and not isinstance(value, complex) else value
+    return value.item() if hasattr(value, "item") and value.dtype.kind != "c" else value
 
 
 def fitted(value: Any, index: Index) -> Any:

@@ -32,10 +32,11 @@ def called(entry: Entry, source: Source) -> str:
     span = span_of(entry)
     head = head_of(source.text, span) if span is not None else ""
     name = head.rpartition(".")[2]
-    if name.isidentifier() and lookup(name) is not None:
+    call = head.replace(".", "").isidentifier()
+    if call and lookup(name) is not None:
         return name
     own = entry[OP].name
-    return own if head and own not in INTERNAL else written(entry, source) or own
+    return own if call and own not in INTERNAL else written(entry, source) or own
 
 
 def number(value: float) -> str:

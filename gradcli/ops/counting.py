@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from gradcli.errors import error
+from gradcli.ops.complex_numbers import is_complex, refuse
 from gradcli.ops.given import (
     PLACES,
     REAL,
@@ -146,19 +147,28 @@ def _histogram_prepare(shapes: Sequence[Shape], bins: Any, low: Any, high: Any) 
     if (low is None) != (high is None):
         raise error("E0404", "`histogram` needs both ends of its range, or none",
                     help="such as histogram(x, 10, low=0, high=1)")
-    if low is not None and not (-math.inf < low < high < math.inf):
-        raise error("E0404", f"`histogram` needs low < high, not {low} and {high}",
-                    help="such as low=0, high=1")
+    if low is not None and not 0 < high - low < math.inf:
+        raise error("E0404", f"`histogram` needs low < high, a finite distance apart, not"
+                    f" {low} and {high}", help="such as low=0, high=1")
     return {"bins": whole_from(bins, 1, "histogram", "the number of bins"), "low": low,
             "high": high}
 
 
 def _histogram(cores: Sequence[int], x: Any, bins: int, low: Any, high: Any) -> Any:
     check_bytes(8.0 * bins)
+    if is_complex(x):
+        raise refuse("histogram")
+    x = np.asarray(x)
+    x = x.astype(np.int64) if x.dtype.kind == "b" else x
     if low is None and not np.isfinite(x).all():
         raise error("E0404", "`histogram` of infinite or missing numbers needs a range",
                     help="such as histogram(x, 10, low=0, high=1)")
-    return np.histogram(x, bins=bins, range=None if low is None else (low, high))[0]
+    try:
+        return np.histogram(x, bins=bins, range=None if low is None else (low, high))[0]
+    except ValueError:  # the width of a bin is no float: too large, or lost in rounding
+        ends = (np.min(x), np.max(x)) if low is None else (low, high)
+        raise error("E0404", f"`histogram` cannot part {ends[0]} to {ends[1]} into {bins} bins",
+                    help="use fewer bins, or another range: low=..., high=...") from None
 
 
 SMOOTH_BINS = "sums of smooth gates such as sigmoid(k*({0} - edge)), with k how steep"
@@ -170,7 +180,7 @@ histogram = stop(
 
 def _fixed_prepare(shapes: Sequence[Shape], value_range: Any, nbins: Any) -> dict[str, Any]:
     ends = array_of(value_range)
-    if ends.shape != (2,) or not -math.inf < ends[0] < ends[1] < math.inf:
+    if ends.shape != (2,) or not 0 < float(ends[1]) - float(ends[0]) < math.inf:
         raise error("E0404", "`histogram_fixed_width` needs a range [low, high]",
                     help="such as histogram_fixed_width(x, [0, 1], 10)")
     return {"value_range": (float(ends[0]), float(ends[1])),

@@ -214,11 +214,8 @@ class Op:
                 raise error("E0404", f"`{self.name}` has no such value for integers",
                             help="make an operand a float: float(...)") from None
             except TypeError:
-                kinds = [dtype_of(v) for v in values]
-                if all(kind.startswith("float") for kind in kinds):
-                    raise
-                raise error("E0302", f"`{self.name}` does not take {' and '.join(kinds)}",
-                            help="make it a float: float(...)") from None
+                self._refuse_types(values)
+                raise
         if cores is None:
             cores = [0 if type(v) in SCALAR_TYPES else v.ndim for v in values]
             if self.prepare is not None:
@@ -227,8 +224,19 @@ class Op:
             elif self.attributes:
                 attributes = {**self.attributes, **attributes}
         assert self.arrays is not None
-        with np.errstate(all="ignore"):
-            return plain(self.arrays(cores, *values, **attributes))
+        try:
+            with np.errstate(all="ignore"):
+                return plain(self.arrays(cores, *values, **attributes))
+        except TypeError:
+            self._refuse_types(values)
+            raise
+
+    def _refuse_types(self, values: Sequence[Any]) -> None:
+        """Raises E0302 if NumPy may have refused the operands for their types, such as text."""
+        kinds = [dtype_of(v) for v in values]
+        if not all(kind.startswith("float") for kind in kinds):
+            raise error("E0302", f"`{self.name}` does not take {' and '.join(kinds)}",
+                        help="make it a float: float(...)") from None
 
     def _check_broadcast(self, values: Sequence[Any]) -> None:
         shapes = [v.shape for v in values if type(v) not in SCALAR_TYPES]

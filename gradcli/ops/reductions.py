@@ -16,6 +16,7 @@ from gradcli.ops.elementwise import (
     minimum,
     multiply,
     power,
+    subtract,
     where,
     xdivy,
 )
@@ -239,7 +240,7 @@ logsumexp = composite(
 def _softmax(x: Any, axis: Any = -1) -> Any:
     if 0 in shape_of(x):
         return exp(x)
-    raised = exp(x - stop_gradient(reduce_max(x, axis=axis, keepdims=True)))
+    raised = exp(subtract(x, stop_gradient(reduce_max(x, axis=axis, keepdims=True))))
     return raised / sum_(raised, axis=axis, keepdims=True)
 
 

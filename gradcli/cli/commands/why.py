@@ -115,7 +115,8 @@ def _summary(answer: dict[str, Any], mended: Mended, values: dict[str, Any]) -> 
 
     lines = []
     for places, verb, why in (
-            (mended.left, "stay", "the fix does not go with the others"),
+            (mended.broken, "stay", "the whole program does not work with the fix"),
+            (mended.left - mended.broken, "stay", "the fix does not go with the others"),
             (set(missing) - mended.left - mended.gained, "stay", "no change that was tried helps"),
             (mended.lost, "become", "another name has the value then")):
         if places:

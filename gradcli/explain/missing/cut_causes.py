@@ -66,9 +66,8 @@ def judge(scene: Scene, subject: Subject, entry: Entry, k: int) -> list[tuple[st
         return blocks
     state = window.state(entry[OUT])
     if state is not None:
-        asked = next((place for first, last, place in scene.questions
-                      if first <= entry[OUT] <= last), None)
-        if state[0] == "path-outside-tape" and asked is not None:
+        asked = scene.asked(entry[OUT]) if state[0] == "path-outside-tape" else None
+        if asked is not None:
             state = "path-gradient-not-recorded", asked
         blocks.append(state)
     elif entry[IDS][k] in subject.own and window.late.get(entry[IDS][k] or 0, 0) > entry[OUT]:

@@ -9,7 +9,9 @@ text of a file.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from copy import copy
+from itertools import accumulate
 
 from gradcli.ops.values import is_float
 from gradcli.tape.record import ANS, IDS, OP, OUT, PLACE, VALUES
@@ -167,9 +169,9 @@ class Scene:
     written: how an operation reads; line: what all places in one statement have in common.
     """
 
-    __slots__ = ("_above", "_made", "_makers", "_names", "_users", "calls", "derived", "entries",
-                 "functions", "hiding", "line", "namings", "picked", "questions", "unrun",
-                 "written")
+    __slots__ = ("_above", "_begun", "_latest", "_made", "_makers", "_names", "_users", "calls",
+                 "derived", "entries", "functions", "hiding", "line", "namings", "picked",
+                 "questions", "unrun", "written")
 
     def __init__(self, entries: Iterable[Entry], namings: Sequence[Naming] = (),
                  questions: Sequence[tuple[int, int, Any]] = (),
@@ -188,7 +190,9 @@ class Scene:
         self.hiding = hiding
         self.entries = sorted(entries, key=lambda entry: entry[OUT])
         self.namings = namings
-        self.questions = questions
+        self.questions = sorted(questions, key=lambda q: q[0])
+        self._begun = [q[0] for q in self.questions]
+        self._latest = [*accumulate([q[1] for q in self.questions], max)]
         self.derived = dict(derived or {})
         self._names: dict[int, Naming] = {}
         for naming in namings:
@@ -230,7 +234,12 @@ class Scene:
 
     def asked(self, id: int) -> Any:
         """The question during which a value was made: where it stands."""
-        around = [q for q in self.questions if q[0] <= id <= q[1]]
+        k = bisect_right(self._begun, id)
+        around = []
+        while k and self._latest[k - 1] >= id:
+            k -= 1
+            if self.questions[k][1] >= id:
+                around.append(self.questions[k])
         return min(around, key=lambda q: q[1] - q[0])[2] if around else None
 
     def caller(self, id: int, span: Span, near: Span | None) -> Span | None:

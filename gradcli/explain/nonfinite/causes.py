@@ -90,7 +90,7 @@ class About:
             # The infinity made the NaN of a product, so it is what has to be mended.
             return Cause(
                 "nan-indeterminate", root.entry, f"{self.spoiled(root.entry, root.index)}"
-                f" and 0 times inf in {self.words.where(turned)} is not a number",
+                f", and 0 times inf in {self.words.where(turned)} is not a number",
                 self.words.write(
                     rewrites.of_product(self.trail, self.words, root.entry), root.entry))
         cause.text += f"; {self.words.where(turned)} makes NaN of it"
@@ -110,7 +110,9 @@ class About:
                          self.words.write(in_logarithms(self.trail, self.words, entry), entry)
                          or (SCALE if entry[OP].name in PRODUCTS else ADVICE.get(
                              entry[OP].name, LOGARITHM)))
-        return Cause(kind, entry, self.spoiled(entry, index) + self.words.domain(entry),
+        # Of two operands that are told, such as 1/0, the domain says no more.
+        domain = self.words.domain(entry) if kind == "nan-domain" or len(values) == 1 else ""
+        return Cause(kind, entry, self.spoiled(entry, index) + domain,
                      self.guard(entry, entry) or (
                          "keep the operand inside of the domain" if kind == "nan-domain" else
                          "keep the operand away from that point"))

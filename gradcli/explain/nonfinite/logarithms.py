@@ -25,9 +25,11 @@ def in_logarithms(trail: Trail, words: Words, entry: Entry) -> Rewrite | None:
     text = words.of(entry) or ""
     if text.startswith(("softmax(", "prod(")) and tight(text) == text:
         log = _leads_to(trail, entry, "log")
+        last = trail.by_out.get(log[IDS][0] or 0) if log is not None else None
+        whole = last is not None and last[PLACE] == entry[PLACE]
         if log is not None and text.startswith("softmax("):
-            return f"log_{text}", log
-        if log is not None and np.all(np.greater(entry[VALUES][0], 0.0)):
+            return f"log_{text}", log if whole else None
+        if whole and np.all(np.greater(entry[VALUES][0], 0.0)):
             first, *rest = arguments(text[len("prod("):-1])
             return f"sum({', '.join([f'log({first})', *rest])})", log
     if not parts:

@@ -1,8 +1,9 @@
 """What to write instead, so that no NaN and no infinity comes of it, in the words of the program.
 
-Each function gives the text of one expression and the operation for which it stands, or None where
-it knows none. The operands are taken from the program's text; the pattern (a log of 1 plus an exp)
-from the record, so that it is found on several lines and in functions too.
+Each function gives the text of one expression and the operation for which it stands (None: it is
+only a part of what to write), or None where it knows none. The operands are taken from the
+program's text; the pattern (a log of 1 plus an exp) from the record, so that it is found on several
+lines and in functions too.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from gradcli.explain.nonfinite.words import Words
     from gradcli.tape.record import Entry
 
-    Rewrite = tuple[str, Entry]
+    Rewrite = tuple[str, Entry | None]
 
 # Operand by operation, kept inside of the domain and away from its edge.
 INSIDE = {

@@ -47,7 +47,9 @@ class Slopes(About):
             return Cause("nan-overflow", entry, f"the parts of the gradient that meet in"
                          f" {self.words.name(entry)}{at_element(origin.index)} add up to more than"
                          " a float holds", SCALE).note(then, _ends(g, of, bad_index(g)))
-        own = len(origin.index) == len(shape_of(g)) and not finite(element(g, origin.index))
+        shape = shape_of(g)
+        own = len(origin.index) == len(shape) and all(map(int.__lt__, origin.index, shape)) and (
+            not finite(element(g, origin.index)))
         at = origin.index if own else bad_index(g)
         ends = "" if finite(g) else _ends(g, of, at)
         root = self._root(origin)

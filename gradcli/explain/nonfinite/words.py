@@ -74,10 +74,11 @@ class Words:
         if rewrite is None:
             return None
         new, old = rewrite
-        text = self.of(old)
+        text = self.of(old) if old is not None else None
+        if old is None or text is None:
+            return f"{lead}write `{new}`"
         here, there = [self.source.position(e[PLACE][2])[0] if e[PLACE] else 0 for e in (at, old)]
-        line = f" in line {there}" if there != here else ""
-        return f"{lead}write `{new}`{f' for `{text}`{line}' if text else ''}"
+        return f"{lead}write `{new}` for `{text}`{f' in line {there}' if there != here else ''}"
 
     def late(self, entry: Entry) -> bool:
         """Whether it belongs to a derivative, and not to the program."""
@@ -109,8 +110,7 @@ class Words:
     def domain(self, entry: Entry) -> str:
         """Where the operation has a value, in the operands' own words."""
         op = entry[OP]
-        # The operands of a quotient are told: of what it is not defined for needs no word.
-        if not op.domain or op.name == "divide":
+        if not op.domain:
             return ""
         parts = self.operands(entry) or [""]
         if len(op.parameters) == 1:

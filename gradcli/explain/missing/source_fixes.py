@@ -1,0 +1,197 @@
+"""What to write instead where the source is at fault: a watch, another name, another type."""
+
+from __future__ import annotations
+
+import re
+
+from gradcli.explain.missing import moves
+from gradcli.explain.missing.path_fixes import uncast, unwrapped
+from gradcli.explain.reason import Fix
+from gradcli.explain.written import arguments_of
+from gradcli.ops.values import dtype_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+
+    from gradcli.errors import Span
+    from gradcli.explain.missing.moves import Ground
+    from gradcli.explain.reason import Edit, Reason
+
+
+def constant(ground: Ground, reason: Reason) -> list[Fix]:
+    """A constant watched, or declared a variable."""
+    subject = reason.about or ground.subject
+    found = watch(ground, reason)
+    if subject.kind == "constant" and (subject.window is None or subject.window.automatic) and (
+            "keyword" in subject.spans):
+        found.append(ground.changed((*subject.spans["keyword"], "var")))
+    return found
+
+
+def nontrainable(ground: Ground, reason: Reason) -> list[Fix]:
+    """The flag dropped, or a watch."""
+    flag = (reason.about or ground.subject).spans.get("trainable")
+    return [*_without_option(ground, flag), *watch(ground, reason)]
+
+
+def automatic(ground: Ground, reason: Reason) -> list[Fix]:
+    """A watch, or the option dropped that turns watching off."""
+    window = ground.subject.window
+    option = window.option if window is not None else None
+    return [*watch(ground, reason), *_without_option(ground, option)]
+
+
+def _without_option(ground: Ground, option: Span | None) -> list[Fix]:
+    """An attribute dropped with the comma before it."""
+    if option is None:
+        return []
+    comma = ground.text.rfind(",", 0, option[0])
+    return [ground.changed((comma, option[1], ""))] if comma >= 0 else []
+
+
+def watch(ground: Ground, reason: Reason) -> list[Fix]:
+    """A watch where it is early enough."""
+    edit = moves.watch(ground, reason.about or ground.subject)
+    if edit is None:
+        return []
+    window = ground.subject.window
+    assert window is not None
+    return [Fix(f"{window.name}.watch({ground.subject.source})", edit)]
+
+
+def watch_late(ground: Ground, reason: Reason) -> list[Fix]:
+    """The watch moved above the first use."""
+    edits = moves.watch_earlier(ground, reason)
+    watch = reason.related[0][0] if reason.related else None
+    line = ground.outline.at(watch[0]) if watch is not None else None
+    use = ground.outline.at(reason.span[0]) if reason.span is not None else None
+    if not edits or line is None or use is None:
+        return []
+    return [Fix(f"move {ground.text[line.first:line.last]} above line {ground.row(use)}", *edits)]
+
+
+def watch_again(ground: Ground, reason: Reason) -> list[Fix]:
+    """The watch once more, behind the reset."""
+    line = ground.outline.at(reason.span[0]) if reason.span is not None else None
+    window = ground.subject.window
+    if line is None or window is None or not line.alone or not ground.has_name():
+        return []
+    call = f"{window.name}.watch({ground.subject.source})"
+    return [Fix(f"{call} after the reset", ground.outline.behind(call, line))]
+
+
+def dtype(ground: Ground, reason: Reason) -> list[Fix]:
+    """The declared type dropped, or what made it an integer."""
+    spans, subject = ground.subject.spans, ground.subject
+    if "type" not in spans:
+        return uncast(ground, reason.about) if reason.about is not None else _plain(ground)
+    dtype = dtype_of(subject.value)
+    end = spans["type"][1]
+    # The type's span may or may not include a shape that follows it.
+    if dtype in ("string", "bool"):
+        return [Fix("declare a number")]
+    if ground.text[end:end + 1] == "[" or "[" in ground.text[spans["type"][0]:end]:
+        return [Fix(f"declare {subject.source} float64",
+                    (spans["type"][0], spans["type"][0] + _word(ground, spans["type"]), "float64"))]
+    return [ground.changed((spans["name"][1], end, ""))]
+
+
+def _plain(ground: Ground) -> list[Fix]:
+    """A number that int() was called for, without it."""
+    start = ground.subject.source_span
+    line = ground.outline.at(start[0]) if start is not None else None
+    if start is None or line is None:
+        return []
+    found = re.match(r"\s*=\s*(?=int\b)", ground.text[start[1]:line.last])
+    if found is None:
+        return []
+    span = start[1] + found.end(), line.last
+    arguments = arguments_of(ground.text, span)
+    if len(arguments) != 1:
+        return []
+    return [ground.changed(*unwrapped(ground, span, arguments[0]).edits)]
+
+
+def _word(ground: Ground, span: Span) -> int:
+    found = re.match(r"\w+", ground.text[span[0]:])
+    return len(found[0]) if found else 0
+
+
+def copy(ground: Ground, reason: Reason) -> list[Fix]:
+    """The original asked for in the copy's place."""
+    edit = _in_question(ground, ground.subject.source, reason.about)
+    return [Fix(f"ask for {reason.about} itself", edit)] if edit is not None else []
+
+
+def _in_question(ground: Ground, old: str, new: str | None) -> Edit | None:
+    """One name in the question that was asked replaced by another."""
+    asked = ground.subject.asked_at
+    if asked is None or not new or not new.isidentifier():
+        return None
+    arguments = arguments_of(ground.text, asked)
+    if len(arguments) < 2:
+        return None
+    start, end = arguments[1]
+    found = list(re.finditer(rf"(?<![\w.]){re.escape(old)}(?!\w)", ground.text[start:end]))
+    if len(found) != 1:
+        return None
+    return start + found[0].start(), start + found[0].end(), new
+
+
+def rebound(ground: Ground, reason: Reason) -> list[Fix]:
+    """`x = x + e` of a variable means `x.assign_add(e)`; else the new value needs a name."""
+    naming = reason.about
+    if naming is None or naming.span is None:
+        return []
+    line = ground.outline.at(naming.span[0])
+    name = ground.subject.source
+    if line is None:
+        return []
+    statement = ground.text[naming.span[0]:line.last]
+    found = re.match(rf"{re.escape(name)}\s*=(?!=)\s*", statement)
+    if found is None or ";" in statement:
+        return []
+    start = naming.span[0]
+    value = statement[found.end():].rstrip()
+    out = []
+    if ground.is_variable(name):
+        for sign, how in (("+", "assign_add"), ("-", "assign_sub")):
+            rest = re.match(rf"{re.escape(name)}\s*\{sign}\s*(.+)$", value, re.DOTALL)
+            if rest is not None:
+                out.append(f"{name}.{how}({rest[1]})")
+        out.append(f"{name}.assign({value})")
+        return [ground.changed((start, start + len(statement.rstrip()), text)) for text in out]
+    other = ground.free_name(name)
+    return [Fix(f"give the new value a name of its own: {other} = {value}",
+                (start, start + len(name), other))]
+
+
+def swap(ground: Ground, reason: Reason) -> list[Fix]:
+    """Target and source exchanged."""
+    asked = ground.subject.asked_at
+    arguments = arguments_of(ground.text, asked) if asked is not None else []
+    if len(arguments) < 2:
+        return [Fix("swap target and source: --of "
+                    f"{ground.subject.source} --wrt {ground.subject.target}")]
+    (a, b), (c, d) = arguments[:2]
+    first, second = ground.text[a:b], ground.text[c:d]
+    return [ground.changed((a, b, second), (c, d, first))]
+
+
+def rename(ground: Ground, reason: Reason) -> list[Fix]:
+    """A parameter that hides a name under another name, in the head only: then the name is meant
+    that was asked for.
+    """
+    if reason.span is None or not reason.about:
+        return []
+    other = ground.free_name(reason.about)
+    line = ground.outline.at(reason.span[0])
+    head = ground.text[line.first:line.last].partition("=")[0].strip() if line is not None else ""
+    shown = head.replace(reason.about, other, 1) if head.count(reason.about) == 1 else other
+    return [Fix(f"rename one of the two: {shown}", (*reason.span, other))]
+
+
+def both_arms(ground: Ground, reason: Reason) -> list[Fix]:
+    """A branch as a `where` of both arms."""
+    edit = moves.where_for(ground, reason)
+    return [] if edit is None else [Fix(edit[2].strip(), edit)]
