@@ -25,8 +25,8 @@ ROUNDS = 4
 
 class Mended:
     """text: the program's with all fixes that work. Gradients as (number of the result, number of
-    the source): gained by that; lost by it; left out, whose fix does not go with the others; broken,
-    those of them whose fix does not work alone either once the whole program runs.
+    the source): gained by that; lost by it; left out, whose fix does not go with the others;
+    broken, those of them whose fix does not work alone either once the whole program runs.
     """
 
     __slots__ = ("broken", "gained", "left", "lost", "text")
