@@ -293,8 +293,8 @@ def _quick(cls: Any, op: Op, swapped: bool) -> Any:
         out.value = v
         out.batch = 0
         out.id = number = next(ids)
-        place, trace = record.place, record.trace
-        if place is None and trace is not None:
+        place = record.place
+        if place is None:
             frame = _getframe(1)
             try:
                 place = spots[id(frame.f_code)][frame.f_lasti]
@@ -304,8 +304,8 @@ def _quick(cls: Any, op: Op, swapped: bool) -> Any:
         if seen and (i in seen or j in seen):
             seen.add(number)
             record.entries.append((op, number, (i, j), (a, b), v, PLAIN, place, ()))
-        elif trace is not None:
-            trace.push((op, number, i, j, place))
+        elif record.trace is not None:
+            record.trace.push((op, number, i, j, place))
         return out
 
     return method
