@@ -227,6 +227,8 @@ def test_a_piped_scalar_answer_loads_nothing_heavy(
     printed, modules = loaded_by(command(*arguments), warm, stdin="x^2*sin(y)")
     assert printed.strip()
     assert not modules & HEAVY
+    # There is nothing to explain: no None, no exact 0, no NaN.
+    assert not [name for name in modules if name.startswith("gradcli.explain")]
 
 
 def test_the_answer_behind_the_budget_is_right(warm: dict[str, str | None]) -> None:
