@@ -9,9 +9,8 @@ derivative and the truth is 0 (`derivative_constant`).
 from __future__ import annotations
 
 from gradcli.ops.lazy import np, quiet
-from gradcli.ops.values import check_bytes, zeros
-from gradcli.sweeps import constant, reach, tangent
-from gradcli.sweeps.absorbing import has_nan
+from gradcli.ops.values import check_bytes, has_nan, zeros
+from gradcli.sweeps import reach
 from gradcli.sweeps.derivatives import (
     as_derivative,
     from_columns,
@@ -58,6 +57,7 @@ def hessian(target: Tensor, sources: Sequence[Tensor], *, mode: str = "forward")
     sweep carries all directions of a source, or of all sources together where they are scalars
     ("reverse": reverse over reverse, for checking).
     """
+
     gradients = gradient([target], sources, emit=True)
     history = records.current().history()
     rows = [(i, g) for i, g in enumerate(gradients) if g is not None]
@@ -93,6 +93,8 @@ def hessian(target: Tensor, sources: Sequence[Tensor], *, mode: str = "forward")
 
 def _columns(rows: list[tuple[int, Tensor]], j: int, column: Tensor) -> dict[tuple[int, int], Any]:
     """Tangents of all gradients in all directions of one source."""
+    from gradcli.sweeps import tangent
+
     entries = records.current().history()
     targets = [g.id for _, g in rows if g.id is not None]
     assert column.id is not None
@@ -109,6 +111,8 @@ def _columns(rows: list[tuple[int, Tensor]], j: int, column: Tensor) -> dict[tup
 def _all_columns(rows: list[tuple[int, Tensor]], sources: Sequence[Tensor]
                  ) -> dict[tuple[int, int], Any]:
     """The same for many scalar sources at once: each is one direction of a common seed axis."""
+    from gradcli.sweeps import tangent
+
     n = len(rows)
     directions = np.eye(n)
     seeds = {sources[j].id: Tensor(directions[k], None, 1) for k, (j, _) in enumerate(rows)}
@@ -140,6 +144,8 @@ def derivative_constant(target: Any, source: Tensor, entries: Segment | None = N
     entries, derived: the window and which of its values are derivatives; by default those of the
     current record.
     """
+    from gradcli.sweeps import constant
+
     record = records.current()
     if source.id is None or not isinstance(target, Tensor) or target.id is None:
         return False

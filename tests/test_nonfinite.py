@@ -14,6 +14,7 @@ import sys
 from typing import Any, NamedTuple
 
 import pytest
+from asked import loaded
 from transcripts import ROOT, header_commands, in_process
 
 from gradcli.explain import nonfinite, shares
@@ -793,3 +794,8 @@ def test_nothing_is_loaded_where_nothing_is_nan(program: str, due: bool) -> None
         [sys.executable, "-c", script, "grad", "-", "--wrt", "x", "--format", "json"],
         input=program, capture_output=True, text=True, cwd=ROOT, check=False)
     assert ("nonfinite" in done.stderr) is due, done.stderr
+
+
+def test_a_comparison_among_the_operands_is_no_keyword() -> None:
+    (result,) = loaded("eval", "-e", "div(x if x <= 1 else 2, y)", "--at", "x=1,y=0")["results"]
+    assert [n["code"] for n in result["notes"]] == ["nan-pole"]

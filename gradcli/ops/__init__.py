@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 from gradcli.ops import (  # noqa: F401 -- importing a module fills the table
-    complex_numbers,
     discrete,
     elementwise,
-    linalg,
-    reductions,
     shapes,
 )
 from gradcli.ops.kinds import NAMES, PUBLIC, TABLE, Op

@@ -14,6 +14,7 @@ from gradcli.errors import error
 from gradcli.ops.elementwise import absolute, divide, multiply
 from gradcli.ops.kinds import general
 from gradcli.ops.lazy import np
+from gradcli.ops.values import is_complex
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -55,12 +56,6 @@ angle = general(
     arrays=lambda cores, x: np.angle(x) + 0.0, samples=((0.5, 3.0),), holomorphic=False,
     latex=r"\arg\left({0}\right)", doc="the argument of a complex number, in radians")
 absolute.on_complex = modulus
-
-
-def is_complex(x: Any) -> bool:
-    """Whether a value, or a tensor's value, is complex."""
-    x = getattr(x, "value", x)
-    return type(x) is complex or getattr(getattr(x, "dtype", None), "kind", "") == "c"
 
 
 UNORDERED = frozenset((

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from gradcli.errors import error
-from gradcli.ops.complex_numbers import is_complex, refuse
+from gradcli.ops.complex_numbers import refuse
 from gradcli.ops.given import (
     PLACES,
     REAL,
@@ -27,6 +27,7 @@ from gradcli.ops.shapes import (
 from gradcli.ops.values import (
     broadcast_shape,
     check_bytes,
+    is_complex,
     shape_of,
 )
 

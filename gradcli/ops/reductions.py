@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 
 from gradcli.errors import error
-from gradcli.ops.complex_numbers import is_complex
 from gradcli.ops.discrete import equal, ones_like, stop_gradient
 from gradcli.ops.elementwise import (
     absolute,
@@ -29,7 +28,7 @@ from gradcli.ops.shapes import (
     negative_axes,
     reshape,
 )
-from gradcli.ops.values import SCALAR_TYPES, shape_of
+from gradcli.ops.values import SCALAR_TYPES, is_complex, shape_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

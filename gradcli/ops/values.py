@@ -93,6 +93,18 @@ def is_array(value: Any) -> bool:
     return hasattr(value, "__array_interface__")
 
 
+def has_nan(x: Any) -> bool:
+    """Whether a NaN is among the elements of a value, or of a tensor's value."""
+    x = getattr(x, "value", x)
+    return bool(x != x) if type(x) is float else bool(np.isnan(x).any())
+
+
+def is_complex(x: Any) -> bool:
+    """Whether a value, or a tensor's value, is complex."""
+    x = getattr(x, "value", x)
+    return type(x) is complex or getattr(getattr(x, "dtype", None), "kind", "") == "c"
+
+
 def is_float(value: Any) -> bool:
     """Whether a derivative can exist here: only floating point values have one, complex too."""
     return type(value) is float or dtype_of(value) in SMOOTH_DTYPES

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from gradcli.ops.kinds import FLAT, LINEAR
 from gradcli.ops.lazy import np
-from gradcli.ops.values import shape_of
+from gradcli.ops.values import has_nan, shape_of
 from gradcli.sweeps.reach import active
 from gradcli.sweeps.reverse import cotangents, operands, shaped_like, slope
 from gradcli.sweeps.reverse import reverse as swept
@@ -55,12 +55,6 @@ def differs_alone(entries: Sequence[Entry], source: int, varying: set[int]) -> b
     met the factors 0 `varying`: one of them is constant for it.
     """
     return bool(varying) and not varying <= active(entries, [source])
-
-
-def has_nan(g: Any) -> bool:
-    """Whether a NaN is among the elements."""
-    value = value_of(g)
-    return bool(value != value) if type(value) is float else bool(np.isnan(value).any())
 
 
 def absorbed(seeds: Mapping[int, Any], guard_sqrt: bool = False,

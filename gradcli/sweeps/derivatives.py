@@ -10,9 +10,8 @@ from __future__ import annotations
 from gradcli.errors import error
 from gradcli.ops.lazy import np, quiet
 from gradcli.ops.shapes import reshape, unbatch
-from gradcli.ops.values import check_bytes, dtype_of, is_float, plain, shape_of, show
-from gradcli.sweeps import absorbing, reverse, tangent
-from gradcli.sweeps.absorbing import has_nan
+from gradcli.ops.values import check_bytes, dtype_of, has_nan, is_float, plain, shape_of, show
+from gradcli.sweeps import reverse
 from gradcli.tape import record as records
 from gradcli.tape.record import expanded
 from gradcli.tape.tensor import Tensor, leaf, value_of
@@ -50,6 +49,8 @@ def gradient(targets: Sequence[Tensor], sources: Sequence[Tensor], *, seeds: Seq
             found = reverse.reverse(expanded(entries), weights, wanted, emit=emit)
     spoiled = [i for i, g in found.items() if has_nan(g)]
     if spoiled:
+        from gradcli.sweeps import absorbing
+
         records.current().absorbed = True
         with quiet():
             found.update(absorbing.reverse(
@@ -124,6 +125,8 @@ def jacobian(target: Tensor, sources: Sequence[Tensor], *, mode: str = "auto",
     are fewer (`mode` "reverse" or "forward" decides otherwise). A scalar target or a record of
     scalars needs no arrays at all.
     """
+    from gradcli.sweeps import tangent
+
     if entries is None:
         entries = records.current().history()
     if not emit and mode != "forward" and target.shape == ():
@@ -143,6 +146,8 @@ def jacobian(target: Tensor, sources: Sequence[Tensor], *, mode: str = "auto",
                 unit = {target.id: tangent.basis(target.value)}
                 rows = reverse.reverse(entries, unit, [s.id], emit=emit).get(s.id)
                 if rows is not None and has_nan(rows):
+                    from gradcli.sweeps import absorbing
+
                     records.current().absorbed = True
                     rows = absorbing.reverse(entries, unit, [s.id], emit=emit)[s.id]
                 out.append(_from_rows(rows, target, s, emit))
@@ -183,6 +188,8 @@ def _plain(array: Any) -> Any:
 def jvp(target: Tensor, sources: Sequence[Tensor], tangents: Sequence[Any], *, emit: bool = False,
         entries: Segment | None = None) -> Any:
     """The directional derivative of `target`, in its shape, or None."""
+    from gradcli.sweeps import tangent
+
     if entries is None:
         entries = records.current().history()
     if target.id is None or not is_float(target.value):

@@ -12,16 +12,14 @@ Source of the method: Griewank and Walther, Evaluating Derivatives (2008), chapt
 from __future__ import annotations
 
 from gradcli.errors import error
-from gradcli.ops.complex_numbers import conj, is_complex, real
 from gradcli.ops.discrete import cast_float
 from gradcli.ops.elementwise import multiply, negative
 from gradcli.ops.kinds import EDGE, UNREGISTERED, edge_rule, fast_rules
 from gradcli.ops.lazy import np
 from gradcli.ops.shapes import sum_batch, sum_to
-from gradcli.ops.values import FLOAT_DTYPES, dtype_of, plain
+from gradcli.ops.values import FLOAT_DTYPES, dtype_of, is_complex, plain
 from gradcli.sweeps.reach import active, window
 from gradcli.tape import record as records
-from gradcli.tape.checking import check
 from gradcli.tape.record import ANS, ATTRIBUTES, BATCH, IDS, OP, OUT, PLACE, VALUES
 from gradcli.tape.tensor import Tensor, core_shape
 
@@ -157,6 +155,8 @@ def reverse(entries: Sequence[Entry], seeds: Mapping[int, Any], sources: Iterabl
             record.place = entry[PLACE]
             for i, c in shares(entry, g, reached, emit):
                 if record.checking:
+                    from gradcli.tape.checking import check
+
                     check(c, f"the gradient of `{entry[OP].name}`")
                 adjoints[i] = adjoints[i] + c if i in adjoints else c
     finally:
@@ -193,6 +193,8 @@ def cotangents(entry: Entry, g: Any, reached: set[int], emit: bool
         g = Tensor(g, None, 0)
     turned = op.holomorphic and is_complex(entry[ANS])
     if turned:
+        from gradcli.ops.complex_numbers import conj, real
+
         # In TensorFlow's convention the gradient of a holomorphic function is conj(f') g.
         g = conj(g)
     parts: Sequence[Any]

@@ -10,7 +10,7 @@ from __future__ import annotations
 from sys import _getframe
 
 from gradcli.errors import error
-from gradcli.ops import discrete, elementwise, linalg, shapes
+from gradcli.ops import discrete, elementwise, shapes
 from gradcli.ops.kinds import EDGE, NAMES, Op
 from gradcli.ops.lazy import np
 from gradcli.ops.values import SCALAR_TYPES, dtype_of
@@ -29,7 +29,7 @@ PLAIN: dict[str, Any] = {}
 ARITHMETIC: dict[str, Op] = {
     "add": elementwise.add, "sub": elementwise.subtract, "mul": elementwise.multiply,
     "truediv": elementwise.divide, "pow": elementwise.power, "mod": elementwise.mod,
-    "floordiv": discrete.floor_divide, "matmul": linalg.matmul,
+    "floordiv": discrete.floor_divide,
 }
 COMPARISONS: dict[str, Op] = {
     "eq": discrete.equal, "ne": discrete.not_equal, "lt": discrete.less,
@@ -63,8 +63,6 @@ class Operators:
         def __rmod__(self, other: Any) -> Any: ...
         def __floordiv__(self, other: Any) -> Any: ...
         def __rfloordiv__(self, other: Any) -> Any: ...
-        def __matmul__(self, other: Any) -> Any: ...
-        def __rmatmul__(self, other: Any) -> Any: ...
         def __lt__(self, other: Any) -> Any: ...
         def __le__(self, other: Any) -> Any: ...
         def __gt__(self, other: Any) -> Any: ...
@@ -129,6 +127,12 @@ class Operators:
         if trace is not None:
             trace.condition(self.id, value)
         return value
+
+    def __matmul__(self, other: Any) -> Any:
+        return NAMES["matmul"](self, other)
+
+    def __rmatmul__(self, other: Any) -> Any:
+        return NAMES["matmul"](other, self)
 
     def __float__(self) -> float:
         _left_as("float", self)

@@ -12,13 +12,13 @@ from sys import _getframe
 
 from gradcli.errors import error
 from gradcli.ops import shapes
-from gradcli.ops.complex_numbers import UNORDERED, is_complex, refuse
 from gradcli.ops.kinds import INT64, Op
 from gradcli.ops.lazy import np
 from gradcli.ops.values import (
     FLOAT_DTYPES,
     SCALAR_TYPES,
     dtype_of,
+    is_complex,
     plain,
     shape_of,
 )
@@ -129,6 +129,8 @@ def apply(op: Op, args: Sequence[Any], attributes: Mapping[str, Any]) -> Any:
         else:
             return apply(op, [operand(b) for b in args], attributes)
     if values and type(values[0]) not in SCALAR_TYPES and is_complex(values[0]):
+        from gradcli.ops.complex_numbers import UNORDERED, refuse
+
         if op.name in UNORDERED:
             raise refuse(op.name)
         op = op.on_complex or op

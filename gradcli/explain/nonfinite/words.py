@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from gradcli.explain.naming import called, element, written
 from gradcli.explain.written import term
 from gradcli.lang import code as c
@@ -104,7 +106,8 @@ class Words:
                 return [text[1:].strip()] if name == "sqrt" else None
             head, bracket, rest = text.partition("(")
             if bracket and rest.endswith(")") and _names(head.strip(), name):
-                return [part for part in arguments(rest[:-1]) if "=" not in part.replace("==", "")]
+                return [part for part in arguments(rest[:-1])
+                        if not re.match(r"\s*\w+\s*=(?!=)", part)]
         return None
 
     def domain(self, entry: Entry) -> str:
