@@ -30,23 +30,23 @@ OF_GRAMMAR = (c.JUMP, c.LEAVE, c.EXIT, c.POP)
 MAX_TRIALS = 4
 
 
-class Branch:
-    """Code that did not run. what: "branch" (a condition said no), "loop" (it ran zero times),
-    "end" (it stands behind a return or break) or "turn" (a condition let a `while` run: all did).
+class Unrun:
+    """Code that did not run. what: "branch" (a condition said no), "loop" (zero turns), "end"
+    (behind a return or break) or "turn" (what a condition let run).
 
-    span: the condition, the head of the loop, or the code itself. condition: the tensor that
-    decided, if one did. unread: ids of what it would have read then. binds: the names that
-    the code or its alternative binds; None where it is an expression or returns, so that it
-    decides over the value itself. skipped: where it stands. holds: what the condition was.
-    time: an id from then.
+    span: the condition, the head of the loop, or the code. condition: id of what decided. unread:
+    ids of what it would have read. binds: the names that it or its alternative binds; None: it
+    decides over a value itself. skipped: where it stands. holds: what the condition was, if known.
+    time: an id from then, 0: unknown.
     """
 
     __slots__ = ("binds", "condition", "holds", "skipped", "span", "time", "unread", "what")
 
-    def __init__(self, what: str, span: Span, condition: Any, unread: set[int],
-                 binds: frozenset[str] | None, skipped: Span | None, holds: bool = False) -> None:
+    def __init__(self, what: str, span: Any, condition: int | None, unread: set[int],
+                 binds: frozenset[str] | None = None, skipped: Any = None,
+                 holds: bool | None = None, time: int = 0) -> None:
         self.holds = holds
-        self.time = fresh_id()
+        self.time = time
         self.what = what
         self.span = span
         self.condition = condition
@@ -97,14 +97,12 @@ class Asked:
         self.last = last
 
 
-class Pick:
-    """An item taken from a list by a computed index. place: where; chosen, rejected: ids; by: id
-    of the index.
-    """
+class Picked:
+    """One of several values was chosen, as Python's max does. by: id of what decided."""
 
     __slots__ = ("by", "chosen", "rejected", "span")
 
-    def __init__(self, span: Span, chosen: set[int], rejected: set[int], by: int | None) -> None:
+    def __init__(self, span: Any, chosen: set[int], rejected: set[int], by: int | None) -> None:
         self.span = span
         self.chosen = chosen
         self.rejected = rejected
@@ -125,7 +123,7 @@ class Log:
                  "picks", "questions", "states", "trials", "tried", "until", "windows")
 
     def __init__(self) -> None:
-        self.branches: list[Branch] = []
+        self.branches: list[Unrun] = []
         self.calls: list[tuple[int, Span]] = []
         self.locals: list[tuple[str, int, Span, str]] = []
         self.until: int | None = None
@@ -135,7 +133,7 @@ class Log:
         self.named: dict[int, Binding] = {}
         self.states: list[State] = []
         self.questions: list[Asked] = []
-        self.picks: list[Pick] = []
+        self.picks: list[Picked] = []
         self.called: dict[str, Function] = {}
         self.counters: dict[str, Span] = {}
         self.windows: list[tuple[Any, Block, int, int]] = []
@@ -211,7 +209,9 @@ class Log:
                            if isinstance(item, Tensor) and item.id is not None}
         own = [i for i in skipped if i[0] not in OF_GRAMMAR]
         place = (min(i[2] for i in own), max(i[3] for i in own)) if own else None
-        self.branches.append(Branch(what, span, condition, unread, binds, place, holds))
+        self.branches.append(Unrun(
+            what, span, condition.id if isinstance(condition, Tensor) else None, unread, binds,
+            place, holds, fresh_id()))
 
     def trial(self, key: Any, make: Callable[[], Run]) -> Run:
         """A run that tries a fix: made, or the one that there is."""
@@ -228,7 +228,7 @@ class Log:
             return {t.id for t in flatten(value) if isinstance(t, Tensor) and t.id is not None}
 
         index = next((i.id for i in by if isinstance(i, Tensor)), None)
-        self.picks.append(Pick(span, ids(chosen), ids(items) - ids(chosen), index))
+        self.picks.append(Picked(span, ids(chosen), ids(items) - ids(chosen), index))
 
 
 def _bound(code: Code) -> frozenset[str] | None:

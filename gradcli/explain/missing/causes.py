@@ -11,9 +11,10 @@ from __future__ import annotations
 
 from gradcli.explain.missing import cuts
 from gradcli.explain.missing.cut_causes import cut, judge
-from gradcli.explain.missing.scene import Unrun, hop, place_of
+from gradcli.explain.missing.scene import hop, place_of
 from gradcli.explain.missing.watch_causes import unwatched
 from gradcli.explain.reason import Reason
+from gradcli.lang.log import Unrun
 from gradcli.ops.values import dtype_of, is_float
 from gradcli.tape.record import IDS, OP, OUT, VALUES
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+from copy import copy
 from math import inf
 
-from gradcli.explain.missing.scene import Naming, Picked, Scene, Subject, Unrun, Window, hop
+from gradcli.explain.missing.scene import Naming, Scene, Subject, Window, hop
 from gradcli.explain.naming import written
 from gradcli.explain.written import arguments_of
 from gradcli.lang import code as c
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from gradcli.errors import Span
     from gradcli.explain.missing.outline import Outline
     from gradcli.lang.file_tape import FileTape
-    from gradcli.lang.log import Asked, Branch, Log
+    from gradcli.lang.log import Asked, Log, Unrun
     from gradcli.lang.run import Binding, Run
     from gradcli.source import Source
     from gradcli.tape.record import Entry
@@ -64,8 +65,8 @@ def _scene(run: Run, log: Log, history: Sequence[Entry], own: set[int], outline:
                 entries.append(hop(code, state.name, taken, state.after, state.span, state.how))
     return Scene(
         entries, _namings(run), [(q.first, q.last, q.span) for q in log.questions],
-        run.record.derived, [_unrun(b, outline) for b in log.branches],
-        [Picked(p.span, p.chosen, p.rejected, p.by) for p in log.picks], _hiding(log, outline),
+        run.record.derived, [_with_head(unrun, outline) for unrun in log.branches],
+        log.picks, _hiding(log, outline),
         log.calls, [(f.start, f.end) for f in log.called.values()],
         lambda entry: written(entry, source) or entry[OP].name,
         lambda span: None if span is None else outline.at(span[0]))
@@ -99,15 +100,14 @@ def _naming(name: str, id: int, b: Binding) -> Naming:
                   b.declaration.spans if b.declaration is not None else None)
 
 
-def _unrun(branch: Branch, outline: Outline) -> Unrun:
-    condition = branch.condition
-    span = branch.span
-    head = outline.at(span[0]) if branch.what == "loop" else None
-    if head is not None:
-        span = head.first, head.last
-    return Unrun(
-        branch.what, span, condition.id if isinstance(condition, Tensor) else None,
-        branch.unread, branch.binds, branch.skipped, branch.holds, branch.time)
+def _with_head(unrun: Unrun, outline: Outline) -> Unrun:
+    """A loop that did not run stands where its whole head does, not only what it goes over."""
+    head = outline.at(unrun.span[0]) if unrun.what == "loop" else None
+    if head is None:
+        return unrun
+    whole = copy(unrun)
+    whole.span = head.first, head.last
+    return whole
 
 
 def _hiding(log: Log, outline: Outline) -> list[tuple[str, Span, str]]:

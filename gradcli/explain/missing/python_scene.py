@@ -11,7 +11,8 @@ import ast
 from gradcli.explain.missing import file_scene, python_text
 from gradcli.explain.missing.exits import returns
 from gradcli.explain.missing.python_names import Names
-from gradcli.explain.missing.scene import Picked, Scene, Unrun, Window, hop
+from gradcli.explain.missing.scene import Scene, Window, hop
+from gradcli.lang.log import Picked, Unrun
 from gradcli.tape.provenance import bytes_of, traces
 from gradcli.tape.record import IDS, OP, OUT, PLACE
 from gradcli.tape.tensor import Tensor

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from gradcli.errors import Span
+    from gradcli.lang.log import Picked, Unrun
     from gradcli.tape.record import Entry
 
 
@@ -76,43 +77,6 @@ class Naming:
         self.id = id
         self.span = span
         self.kind = kind
-
-
-class Unrun:
-    """Code that did not run. what: "branch" (a condition said no), "loop" (zero turns), "end"
-    (behind a return or break) or "turn" (what a condition let run).
-
-    span: the condition, the head of the loop, or the code. condition: id of what decided. unread:
-    ids of what it would have read. binds: the names that it or its alternative binds; None: it
-    decides over a value itself. skipped: where it stands. holds: what the condition was, if known.
-    time: an id from then, 0: unknown.
-    """
-
-    __slots__ = ("binds", "condition", "holds", "skipped", "span", "time", "unread", "what")
-
-    def __init__(self, what: str, span: Any, condition: int | None, unread: set[int],
-                 binds: frozenset[str] | None = None, skipped: Any = None,
-                 holds: bool | None = None, time: int = 0) -> None:
-        self.holds = holds
-        self.time = time
-        self.what = what
-        self.span = span
-        self.condition = condition
-        self.unread = unread
-        self.binds = binds
-        self.skipped = skipped
-
-
-class Picked:
-    """One of several values was chosen, as Python's max does. by: id of what decided."""
-
-    __slots__ = ("by", "chosen", "rejected", "span")
-
-    def __init__(self, span: Any, chosen: set[int], rejected: set[int], by: int | None) -> None:
-        self.span = span
-        self.chosen = chosen
-        self.rejected = rejected
-        self.by = by
 
 
 class Window:
