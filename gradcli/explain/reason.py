@@ -28,7 +28,8 @@ class Fix:
 
 
 class Reason:
-    """One cause. span: a place, in a file offsets in its text. related: (span, what is there).
+    """One cause. span: a place, in a file offsets in its text. related: (span, what is there), of
+    those that have a place.
     fixes: what may be written instead, the smallest first; once they were tried, `fix` and `edits`
     are those of the chosen one, and fix_works tells whether all that was chosen brings the
     gradient back. about, abouts: what the cause was found in, for who looks for a fix.
@@ -38,16 +39,17 @@ class Reason:
                  "related", "span")
 
     def __init__(self, code: str, message: str, span: Any, *fixes: Fix | str | None,
-                 related: Sequence[tuple[Any, str]] = ()) -> None:
+                 related: Sequence[tuple[Any, str]] = (), about: Any = None,
+                 abouts: Sequence[Entry] = ()) -> None:
         self.code = code
         self.message = message
         self.span = span
         self.fixes = [Fix(f) if isinstance(f, str) else f for f in fixes if f is not None]
-        self.related = list(related)
+        self.related = [(place, said) for place, said in related if place is not None]
         self.fix: str | None = None
         self.edits: list[Edit] = []
-        self.about: Any = None
-        self.abouts: list[Entry] = []
+        self.about = about
+        self.abouts = list(abouts)
         if self.fixes:
             self.choose(self.fixes[0])
         self.fix_works: bool | None = None

@@ -10,7 +10,7 @@ be a second cause. What to write instead is the business of `gradcli.explain.mis
 from __future__ import annotations
 
 from gradcli.explain.missing import cuts
-from gradcli.explain.missing.cut_causes import cut, judge
+from gradcli.explain.missing.cut_causes import cut, ways
 from gradcli.explain.missing.scene import hop, place_of
 from gradcli.explain.missing.watch_causes import unwatched
 from gradcli.explain.reason import Reason
@@ -33,6 +33,8 @@ ANOTHER = ("source-is-copy", "source-downstream", "path-custom-internal")
 VAGUE = ("source-unrelated", "source-after-target", "target-constant")
 # What they add or multiply by without changing anything.
 NEUTRAL = {"add": 0.0, "subtract": 0.0, "multiply": 1.0, "divide": 1.0}
+# Code that did not run whatever a condition says.
+DEAD = {"loop": "a loop that ran zero times", "end": "code that never runs"}
 KINDS = {"string": "a text", "bool": "a truth value"}
 
 
@@ -49,15 +51,15 @@ def causes(scene: Scene, subject: Subject) -> list[Reason]:
             " nothing of its answer", subject.asked_at,
             related=[(subject.inside_out, "the outer one, asked first")])]
     found += _types(scene, subject)
-    real = {i for i, value in subject.targets.items() if is_float(value)}
-    ways = cuts.steps(scene, subject, lambda entry, k: judge(scene, subject, entry, k))
-    if ways and not rebound:
-        found += cut(scene, subject, ways)
+    real = any(map(is_float, subject.targets.values()))
+    between = ways(scene, subject)
+    if between and not rebound:
+        found += cut(scene, subject, between)
     elif not rebound and subject.own.isdisjoint(subject.targets) and (
             dtype_of(subject.value) not in KINDS):
         found += [r for r in _no_way(scene, subject) if not found or r.code not in VAGUE]
     if not rebound and real and not any(r.code in ANOTHER for r in found):
-        found += unwatched(scene, subject, ways)
+        found += unwatched(scene, subject, between)
     if not found:
         found.append(Reason("source-unrelated", f"{subject.target} does not depend on"
                             f" {subject.source}", subject.source_span))
@@ -110,14 +112,11 @@ def _renamed(subject: Subject, other: Naming, own: list[Naming]) -> Reason:
     if own[0].id < other.id:
         return Reason(
             "source-rebound", f"{name} was bound to a new value, and {subject.target} uses that"
-            " one", other.span, related=[(own[0].span, "the value that was asked for")]
-            if own[0].span is not None else [])
-    reason = Reason(
+            " one", other.span, related=[(own[0].span, "the value that was asked for")])
+    return Reason(
         "source-rebound", f"{name} was bound to a new value here; {subject.target} was made with"
-        " the old one", own[-1].span, related=[(other.span, f"the {name} that {subject.target}"
-                                                " uses")] if other.span is not None else [])
-    reason.about = own[-1]
-    return reason
+        " the old one", own[-1].span, about=own[-1],
+        related=[(other.span, f"the {name} that {subject.target} uses")])
 
 
 def _left_behind(scene: Scene, subject: Subject, own: list[Naming], others: list[Naming]
@@ -128,42 +127,36 @@ def _left_behind(scene: Scene, subject: Subject, own: list[Naming], others: list
     if variable is None or subject.kind == "variable" or window is None or (
             not subject.own.isdisjoint(window.watched)):
         return []
-    reason = Reason(
+    return [Reason(
         "source-rebound", f"{name} was bound to a new value here, which is no variable:"
-        f" `{window.name}` does not watch it", own[-1].span,
-        related=[(variable.span, "the variable")] if variable.span is not None else [])
-    reason.about = own[-1]
-    return [reason, *_also_cut(scene, subject)]
+        f" `{window.name}` does not watch it", own[-1].span, about=own[-1],
+        related=[(variable.span, "the variable")]), *_also_cut(scene, subject)]
 
 
 def _also_cut(scene: Scene, subject: Subject) -> list[Reason]:
     """What cuts the ways of a source, if no way is open."""
-    ways = cuts.steps(scene, subject, lambda entry, k: judge(scene, subject, entry, k))
-    return cut(scene, subject, ways) if cuts.smallest(ways, subject) else []
+    between = ways(scene, subject)
+    return cut(scene, subject, between) if cuts.smallest(between, subject) else []
 
 
 def _types(scene: Scene, subject: Subject) -> list[Reason]:
     found = []
     if not is_float(subject.value):
-        reason = Reason(
-            "source-dtype", f"{subject.source} is {kind_of(subject.value)}; only floating point"
-            " values have a gradient", subject.spans.get("type", subject.source_span))
         maker = next((m for m in map(scene.maker, subject.own) if m is not None), None)
-        if maker is not None and "type" not in subject.spans:
-            reason.span = place_of(maker) or reason.span
-            reason.about = maker
-        found.append(reason)
-    made = list(subject.targets.items())
-    if made and all(not is_float(value) for _, value in made):
-        id, value = made[0]
+        declared = subject.spans.get("type")
+        made_at = place_of(maker) if maker is not None else None
+        found.append(Reason(
+            "source-dtype", f"{subject.source} is {kind_of(subject.value)}; only floating point"
+            " values have a gradient", declared or made_at or subject.source_span,
+            about=None if declared else maker))
+    if subject.targets and not any(map(is_float, subject.targets.values())):
+        id, value = next(iter(subject.targets.items()))
         maker = scene.maker(id)
         by = f", made by `{scene.written(maker)}`" if maker is not None else ""
-        reason = Reason(
+        found.append(Reason(
             "target-dtype", f"{subject.target} is {kind_of(value)}{by}; only floating point values"
             " have a gradient", (place_of(maker) if maker is not None else None)
-            or subject.target_span)
-        reason.about = maker
-        found.append(reason)
+            or subject.target_span, about=maker))
     return found
 
 
@@ -181,25 +174,21 @@ def _no_way(scene: Scene, subject: Subject) -> list[Reason]:
         return [Reason(
             "source-after-target", f"{subject.source} was made after {subject.target}, which cannot"
             " depend on it", subject.source_span,
-            related=[(subject.target_span, f"{subject.target} is computed here")]
-            if subject.target_span is not None else [])]
+            related=[(subject.target_span, f"{subject.target} is computed here")])]
     leaves = _leaves(scene, above)
     if not leaves:
         below = scene.below(subject.own)
         before = [(n.span, f"this {n.name} depends on {subject.source}") for n in scene.namings
                   if n.name == subject.target and n.id in below and n.span is not None]
-        reason = Reason(
+        return [Reason(
             "target-constant", f"{subject.target} is a fixed number: nothing that varies went into"
-            " it", subject.target_span, related=before[-1:])
-        reason.about = _meant(scene, subject)
-        return [reason]
+            " it", subject.target_span, related=before[-1:], about=_meant(scene, subject))]
     uses = [(place_of(e), "used here, but not on the way to the target")
             for e in scene.uses(subject.own) if place_of(e) is not None]
-    reason = Reason(
+    return [Reason(
         "source-unrelated", f"{subject.target} does not depend on {subject.source}",
-        subject.source_span or subject.target_span, related=list(dict.fromkeys(uses))[:3])
-    reason.about = leaves
-    return [reason]
+        subject.source_span or subject.target_span, related=list(dict.fromkeys(uses))[:3],
+        about=leaves)]
 
 
 def _leaves(scene: Scene, above: set[int]) -> list[str]:
@@ -233,11 +222,11 @@ def _derivative_constant(scene: Scene, subject: Subject, above: set[int]) -> Rea
 def _downstream(scene: Scene, subject: Subject, above: set[int]) -> Reason | None:
     if scene.above(subject.own).isdisjoint(subject.targets):
         return None
+    computed = [(subject.source_span, f"{subject.source} is computed here")]
     return Reason(
         "source-downstream", f"{subject.source} is computed from {subject.target}, not the other"
         " way round", subject.asked_at or subject.source_span,
-        related=[(subject.source_span, f"{subject.source} is computed here")]
-        if subject.source_span is not None and subject.asked_at is not None else [])
+        related=computed if subject.asked_at is not None else [])
 
 
 def _copy(scene: Scene, subject: Subject, above: set[int]) -> Reason | None:
@@ -247,24 +236,25 @@ def _copy(scene: Scene, subject: Subject, above: set[int]) -> Reason | None:
         while maker is not None and _is_copy(maker):
             origin = next(i for i in maker[IDS] if i is not None)
             if origin in above:
-                name = scene.name(origin)
-                inner = scene.maker(origin)
-                if inner is not None and getattr(inner[OP], "custom", False):
-                    reason = Reason(
-                        "path-custom-internal", f"{subject.source} is a value that"
-                        f" `{inner[OP].name}` returns beside the one that {subject.target} uses",
-                        place_of(inner))
-                    reason.abouts = [inner]
-                    return reason
-                what = "a part" if maker[OP].name == "index" else "a copy"
-                reason = Reason(
-                    "source-is-copy", f"{subject.source} is {what} of {name or 'a value'};"
-                    f" {subject.target} was made with {name or 'that value'} itself",
-                    place_of(maker), related=_uses(scene, origin, above, id))
-                reason.about = name
-                return reason
+                return _copied(scene, subject, maker, origin, above)
             maker = scene.maker(origin)
     return None
+
+
+def _copied(scene: Scene, subject: Subject, maker: Entry, origin: int, above: set[int]) -> Reason:
+    inner = scene.maker(origin)
+    if inner is not None and getattr(inner[OP], "custom", False):
+        return Reason(
+            "path-custom-internal", f"{subject.source} is a value that `{inner[OP].name}` returns"
+            f" beside the one that {subject.target} uses", place_of(inner), abouts=[inner])
+    name = scene.name(origin)
+    what = "a part" if maker[OP].name == "index" else "a copy"
+    uses = [place_of(entry) for entry in scene.uses([origin])
+            if entry[OUT] in above and entry is not maker and place_of(entry) is not None]
+    return Reason(
+        "source-is-copy", f"{subject.source} is {what} of {name or 'a value'}; {subject.target} was"
+        f" made with {name or 'that value'} itself", place_of(maker), about=name,
+        related=[(use, "this is what the target uses") for use in uses[:1]])
 
 
 def _is_copy(entry: Entry) -> bool:
@@ -276,13 +266,6 @@ def _is_copy(entry: Entry) -> bool:
         return any(i is None and type(v) is float and v == NEUTRAL[op.name]
                    for i, v in zip(entry[IDS], entry[VALUES], strict=False))
     return op.name in COPIES or getattr(op, "how", "") in ("var", "const", "input")
-
-
-def _uses(scene: Scene, origin: int, above: set[int], but: int) -> list[tuple[Any, str]]:
-    for entry in scene.uses([origin]):
-        if entry[OUT] in above and entry[OUT] != but and place_of(entry) is not None:
-            return [(place_of(entry), "this is what the target uses")]
-    return []
 
 
 def _decides(scene: Scene, subject: Subject, unrun: Unrun, above: set[int]) -> bool:
@@ -302,13 +285,10 @@ def _of_source(scene: Scene, subject: Subject, ids: set[int]) -> bool:
 
 def _dead_code(scene: Scene, subject: Subject, above: set[int]) -> Reason | None:
     for unrun in scene.unrun:
-        if unrun.what in ("loop", "end") and _decides(scene, subject, unrun, above) and _of_source(
+        if unrun.what in DEAD and _decides(scene, subject, unrun, above) and _of_source(
                 scene, subject, unrun.unread):
-            said = ("only in a loop that ran zero times" if unrun.what == "loop" else
-                    "only in code that never runs")
-            reason = Reason("source-in-dead-code", f"{subject.source} is used {said}", unrun.span)
-            reason.about = unrun
-            return reason
+            return Reason("source-in-dead-code", f"{subject.source} is used only in"
+                          f" {DEAD[unrun.what]}", unrun.span, about=unrun)
     return None
 
 
@@ -318,12 +298,10 @@ def _untaken(scene: Scene, subject: Subject, above: set[int]) -> Reason | None:
                 scene, subject, unrun.unread):
             known = "" if unrun.holds is None else (
                 f": the condition is {'true' if unrun.holds else 'false'}")
-            reason = Reason(
+            return Reason(
                 "source-untaken-branch", f"{subject.source} is used only in the branch that was not"
-                f" taken{known}", unrun.span, related=[(unrun.skipped, "this did not run")]
-                if unrun.skipped is not None else [])
-            reason.about = unrun
-            return reason
+                f" taken{known}", unrun.span, about=unrun,
+                related=[(unrun.skipped, "this did not run")])
     return None
 
 
@@ -351,12 +329,10 @@ def _shadowed(scene: Scene, subject: Subject, above: set[int]) -> Reason | None:
         meant = any(n.name == name and n.id in subject.own
                     and scene.scope(n.span) == scene.scope(place) for n in scene.namings)
         if name == subject.source and place != subject.source_span and not meant:
-            reason = Reason(
+            return Reason(
                 "source-shadowed", f"{what} is called {name} too and hides the one that was asked"
-                " for", place, related=[(subject.source_span, f"the {name} that was asked for")]
-                if subject.source_span is not None else [])
-            reason.about = name
-            return reason
+                " for", place, about=name,
+                related=[(subject.source_span, f"the {name} that was asked for")])
     return None
 
 
@@ -386,8 +362,7 @@ def _behind(scene: Scene, subject: Subject, reason: Reason, above: set[int]) -> 
                 ends |= {there} if end in subject.targets else set()
             hops.append(hop(reason.code, "", start, there, unrun.span))
     more, asked = scene.extended(hops), subject.reaching(ends)
-    return cut(more, asked, cuts.steps(
-        more, asked, lambda entry, k: judge(more, asked, entry, k)))
+    return cut(more, asked, ways(more, asked))
 
 
 def _with(entry: Entry, old: int, new: int) -> Entry:

@@ -53,6 +53,11 @@ RELATED = {
 }
 
 
+def ways(scene: Scene, subject: Subject) -> list[Step]:
+    """All steps between the source and a target, and what blocks each."""
+    return cuts.steps(scene, subject, lambda entry, k: judge(scene, subject, entry, k))
+
+
 def judge(scene: Scene, subject: Subject, entry: Entry, k: int) -> list[tuple[str, Any]]:
     """Why a step is blocked: (code, place of what is to blame besides) each."""
     blocks: list[tuple[str, Any]] = []

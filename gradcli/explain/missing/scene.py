@@ -321,7 +321,6 @@ class Subject:
         self.asked_at = asked_at
         self.spans = dict(spans or {})
 
-
     def of(self, naming: Naming) -> Subject:
         """The same of another value that had the name."""
         other = copy(self)
