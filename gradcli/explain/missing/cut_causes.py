@@ -96,19 +96,18 @@ def _gives_none(entry: Entry, k: int) -> bool:
     return bool(parts[k] is None)
 
 
-def cut(scene: Scene, subject: Subject, ways: list[Step]) -> list[Reason]:
-    """The causes of ways that are cut, those of the smallest cut first."""
-    internal = {id(s.entry) for s in ways if getattr(s.entry[OP], "code", "") == (
+def cut(scene: Scene, subject: Subject, between: list[Step]) -> list[Reason]:
+    """The causes of what is cut between a source and a target, those of the smallest cut first."""
+    internal = {id(s.entry) for s in between if getattr(s.entry[OP], "code", "") == (
         "path-custom-internal")}
     if internal:
         # The way through the inside of a custom function counts only where there is no other.
-        plain = cuts.steps(Scene([e for e in scene.entries if id(e) not in internal]), subject,
-                           lambda entry, k: judge(scene, subject, entry, k))
-        ways = plain or ways
+        plain = Scene([e for e in scene.entries if id(e) not in internal])
+        between = ways(plain, subject) or between
     found: list[Reason] = []
     merged: dict[str, Reason] = {}
     dtype_told = bool(subject.targets) and not any(map(is_float, subject.targets.values()))
-    for step in cuts.ordered(ways, subject):
+    for step in cuts.ordered(between, subject):
         for code, place in step.blocks:
             if code not in SAID:
                 continue  # code that did not run, which is told already
@@ -157,28 +156,22 @@ def _cause(scene: Scene, subject: Subject, step: Step, code: str, place: Any) ->
     elif code == "path-state-write":
         other = next((place_of(e) for e in scene.uses([step.end])
                       if not isinstance(e[OP], Hop)), None)
-    related = []
-    if code == "target-consumed":
-        other = None
-        if window is not None and window.again is not None:
-            related.append((window.again, "entered again here"))
-    elif code in RELATED and other is not None:
-        related.append((other, RELATED[code]))
     tape = "the tape" if window is None else f"`{window.name}`"
     if code == "path-outside-tape" and place is not None:
         template = "this ran after {tape} had answered, which ends its recording"
-        related.append((place, "it answered here"))
-    elif code in ("path-outside-tape", "path-gradient-not-recorded") and window is not None and (
-            window.span is not None):
-        related.append((window.span, f"{tape} begins here"))
+        related = [(place, "it answered here")]
+    elif code == "target-consumed":
+        related = [(window.again if window is not None else None, "entered again here")]
+    elif code in RELATED:
+        related = [(other, RELATED[code])]
+    else:
+        begins = code in ("path-outside-tape", "path-gradient-not-recorded")
+        related = [(window.span, f"{tape} begins here")] if begins and window is not None else []
     said = template.format(
         source=subject.source, target=subject.target, tape=tape, name=op.name,
         text=scene.written(entry), type=_type_word(entry), number=step.k + 1,
         taken=_taken(scene, subject, entry))
-    reason = Reason(code, said, span, related=related)
-    reason.about = step
-    reason.abouts = [entry]
-    return reason
+    return Reason(code, said, span, related=related, about=step, abouts=[entry])
 
 
 def _type_word(entry: Entry) -> str:

@@ -17,7 +17,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from gradcli.explain.missing.moves import Ground
+    from gradcli.explain.missing.ground import Ground
     from gradcli.explain.reason import Reason
 
     Proposals = Callable[[Ground, Reason], list[Fix]]
@@ -128,7 +128,7 @@ OWN_ADVICE: dict[str, Callable[[Ground, Reason], str | None]] = {
 PROPOSALS: dict[str, Proposals] = {
     "forward-wrong-order": path_fixes.swap_accumulators,
     "path-dtype-cast": path_fixes.cast,
-    "path-gradient-not-recorded": path_fixes.question_into_block,
+    "path-gradient-not-recorded": path_fixes.into_block,
     "path-left-engine": path_fixes.declared,
     "path-outside-tape": path_fixes.into_block,
     "path-reset": path_fixes.without_reset,

@@ -12,7 +12,7 @@ from functools import lru_cache
 from gradcli.explain.missing.causes import causes
 from gradcli.explain.missing.file_scene import scene, subject
 from gradcli.explain.missing.fixes import propose
-from gradcli.explain.missing.moves import Ground
+from gradcli.explain.missing.ground import Ground
 from gradcli.explain.missing.outline import Outline
 from gradcli.explain.missing.trials import tried
 from gradcli.lang.calls import NoGradient

@@ -15,7 +15,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
 
     from gradcli.errors import Span
-    from gradcli.explain.missing.moves import Ground
+    from gradcli.explain.missing.ground import Ground
     from gradcli.explain.reason import Reason
     from gradcli.tape.record import Entry
 
@@ -145,11 +145,6 @@ def into_block(ground: Ground, reason: Reason) -> list[Fix]:
 def out_of_pause(ground: Ground, reason: Reason) -> list[Fix]:
     """Lines moved out of the block in which nothing is recorded."""
     return moves.out_of_pause(ground, reason)
-
-
-def question_into_block(ground: Ground, reason: Reason) -> list[Fix]:
-    """The first question moved into the block of the other tape."""
-    return moves.question_into_block(ground, reason)
 
 
 def without_reset(ground: Ground, reason: Reason) -> list[Fix]:

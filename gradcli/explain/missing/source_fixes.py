@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from gradcli.explain.missing import moves
+from gradcli.explain.missing import arms, moves
 from gradcli.explain.missing.path_fixes import uncast, unwrapped
 from gradcli.explain.reason import Fix
 from gradcli.explain.written import arguments_of
@@ -14,7 +14,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
 
     from gradcli.errors import Span
-    from gradcli.explain.missing.moves import Ground
+    from gradcli.explain.missing.ground import Ground
     from gradcli.explain.reason import Edit, Reason
 
 
@@ -193,5 +193,5 @@ def rename(ground: Ground, reason: Reason) -> list[Fix]:
 
 def both_arms(ground: Ground, reason: Reason) -> list[Fix]:
     """A branch as a `where` of both arms."""
-    edit = moves.where_for(ground, reason)
+    edit = arms.where_for(ground, reason)
     return [] if edit is None else [Fix(edit[2].strip(), edit)]

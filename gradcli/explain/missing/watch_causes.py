@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def unwatched(scene: Scene, subject: Subject, ways: list[Step]) -> list[Reason]:
     """The cause, if the source is not watched; ways: from it to the target."""
     use = next((place_of(step.entry) for step in ways if step.start in subject.own), None)
-    related = [(use, "first used here")] if use is not None else []
+    related = [(use, "first used here")]
     window = subject.window
     if window is None:
         found = _of_file(subject, related) if subject.unwatched else None
@@ -57,8 +57,7 @@ def _of_tape(subject: Subject, window: Window, related: list[tuple[Any, str]]) -
             place = next((other.watches[i] for i in subject.own if i in other.watches), None)
             return Reason(
                 "source-not-watched-on-this-tape", f"{name} is watched by `{other.name}`, not by"
-                f" {tape}", place or other.span, related=[(window.span, f"{tape} begins here")]
-                if window.span is not None else [])
+                f" {tape}", place or other.span, related=[(window.span, f"{tape} begins here")])
     if subject.kind == "nontrainable":
         return Reason("source-nontrainable", f"{name} is declared trainable=false, so {tape} does"
                       " not watch it by itself",
@@ -84,12 +83,10 @@ def _read_before(scene: Scene, subject: Subject, window: Window, ways: list[Step
     read = next(iter(scene.uses(subject.own)), None)
     if read is None or not ways or cuts.smallest(ways, subject):
         return []  # what it lacks is a read that was recorded
-    reason = Reason(
+    return [Reason(
         "path-outside-tape", f"{subject.source} was read here, outside `{window.name}`, which does"
-        " not know it", place_of(read), related=[(window.span, f"`{window.name}` begins here")]
-        if window.span is not None else [])
-    reason.abouts = [read]
-    return [reason]
+        " not know it", place_of(read), abouts=[read],
+        related=[(window.span, f"`{window.name}` begins here")])]
 
 
 def _on_tape(scene: Scene, subject: Subject, window: Window) -> bool:
