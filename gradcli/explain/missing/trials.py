@@ -7,7 +7,7 @@ the value of the target is none.
 from __future__ import annotations
 
 from functools import lru_cache
-from itertools import combinations, product
+from itertools import combinations, islice, product
 from math import inf
 
 from gradcli.errors import GradcliError
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 MAX_TRIALS = 12
 # What all trials of one run may take, in steps: of a long program only a few are tried.
 MAX_STEPS = 2_000_000
+# Nothing mends them; they are causes only where nothing else is.
 NO_MEND = ("path-nondifferentiable", "path-value-independent")
 # These ask for another gradient, so that the target is another.
 ASKS_ANEW = ("source-downstream", "forward-wrong-order")
@@ -50,14 +51,10 @@ def tried(program: Program, found: list[Reason], values: list[Any], again: Again
         return _gradient(program, applied(program.source.text, edits), values, again)
 
     limit = max(MAX_STEPS, 4*steps)
-    for count, chosen in enumerate(_choices(mendable)):
-        if count >= MAX_TRIALS:
-            break
-        if log.tried > limit:
-            if count == 0:
-                return
-            break
-        whole = gradient(chosen)
+    if log.tried > limit:
+        return
+    for chosen in islice(_choices(mendable), MAX_TRIALS):
+        whole = gradient(chosen) if log.tried <= limit else None
         if whole is not None:
             for k in [*chosen] if len(chosen) > 1 else ():
                 # The smallest set of changes: one that another makes superfluous is left out.
@@ -65,12 +62,7 @@ def tried(program: Program, found: list[Reason], values: list[Any], again: Again
                 part = gradient(fewer) if fewer and log.tried <= limit else None
                 if part is not None and _same([part], [whole]):
                     chosen = fewer
-            spare = next(iter(chosen.values()))
-            for k, reason in enumerate(mendable):
-                reason.choose(chosen.get(k, spare))
-                reason.fix_works = True
-            # Where the gradient is back, what else cut some other way is no cause.
-            found[:] = [r for r in found if r.fix_works is not None or r.code not in NO_MEND]
+            _settle(found, mendable, chosen)
             return
     for reason in mendable:
         reason.choose(next(fix for fix in reason.fixes if fix.edits))
@@ -79,6 +71,17 @@ def tried(program: Program, found: list[Reason], values: list[Any], again: Again
             # Nothing else is in the way, so the change itself is no good: say what it is about.
             reason.fix_works = None
             reason.advise()
+
+
+def _settle(found: list[Reason], mendable: Sequence[Reason], chosen: Mapping[int, Fix]) -> None:
+    """The chosen fixes bring the gradient back: offer them, also for the causes that need none of
+    their own. Where the gradient is back, what else cut some other way is no cause.
+    """
+    spare = next(iter(chosen.values()))
+    for k, reason in enumerate(mendable):
+        reason.choose(chosen.get(k, spare))
+        reason.fix_works = True
+    found[:] = [r for r in found if r.fix_works is not None or r.code not in NO_MEND]
 
 
 def together(chosen: Iterable[tuple[Reason, Sequence[Edit]]]) -> list[Edit]:
