@@ -37,10 +37,10 @@ from gradcli.ops.elementwise import (
     sign,
     square,
     subtract,
-    tanh,
     typed,
     where,
 )
+from gradcli.ops.hyperbolic import tanh
 from gradcli.ops.kinds import composite, elementwise, linear, unregistered
 from gradcli.ops.lazy import np
 from gradcli.ops.linalg import matmul

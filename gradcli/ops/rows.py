@@ -29,10 +29,10 @@ INTERNAL = frozenset((
 """Rows that only rules and the interpreter use: no file can call them, `gradcli ops` is silent."""
 
 LATER: list[str] = [
-    "reductions", "linalg", "complex_numbers", "nn", "special", "creation", "special_forms",
-    "scans", "arrangement", "losses", "clipping", "matrices", "systems", "decompositions",
-    "singular_values", "matrix_functions", "gathering", "ordering", "masks", "segments",
-    "counting", "convolution"]
+    "hyperbolic", "reductions", "linalg", "complex_numbers", "nn", "special", "creation",
+    "special_forms", "scans", "arrangement", "losses", "clipping", "matrices", "systems",
+    "decompositions", "singular_values", "matrix_functions", "gathering", "ordering", "masks",
+    "segments", "counting", "convolution"]
 """Modules of rows that are loaded when a name asks for them, the commonest first."""
 
 

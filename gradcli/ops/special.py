@@ -17,17 +17,16 @@ from gradcli.ops.discrete import equal
 from gradcli.ops.elementwise import (
     absolute,
     cos,
-    cosh,
     exp,
     log,
     power,
     sin,
-    sinh,
     sqrt,
     square,
     where,
     xlogy,
 )
+from gradcli.ops.hyperbolic import cosh, sinh
 from gradcli.ops.kinds import composite, elementwise
 
 TYPE_CHECKING = False

@@ -1,0 +1,98 @@
+"""Hyperbolic functions and their inverses.
+
+Where the textbook form of a slope cancels, the form that does not is used: 1/cosh^2 for the slope
+of tanh, (1-x)(1+x) for 1-x^2, hypot(1, x) for sqrt(1+x^2).
+Source: DLMF 4.34 and 4.37 for the derivatives and the inverses.
+"""
+
+from __future__ import annotations
+
+import math
+
+from gradcli.ops.elementwise import (
+    INSIDE,
+    POSITIVE,
+    REAL,
+    absolute,
+    hypot,
+    one_minus_square,
+    rsqrt,
+    sqrt,
+    square,
+)
+from gradcli.ops.kinds import elementwise
+from gradcli.ops.lazy import np
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+
+def _sech(x: float) -> float:
+    """1/cosh(x); 0 where cosh overflows, without loading NumPy for it."""
+    return 1 / math.cosh(x) if abs(x) < 710.0 else (0.0 if x == x else x)
+
+
+def _asech(x: float) -> float:
+    return math.log((1 + math.sqrt((1 - x) * (1 + x))) / x)
+
+
+def _asech_array(x: Any) -> Any:
+    return np.log((1 + np.sqrt((1 - x) * (1 + x))) / x)
+
+
+sinh = elementwise(
+    "sinh", "x", lambda x, ans: cosh(x), aliases="sh",
+    floats=math.sinh, arrays="sinh", samples=REAL, latex=r"\sinh\left({0}\right)",
+    doc="hyperbolic sine")
+cosh = elementwise(
+    "cosh", "x", lambda x, ans: sinh(x), aliases="ch",
+    floats=math.cosh, arrays="cosh", samples=REAL, latex=r"\cosh\left({0}\right)",
+    doc="hyperbolic cosine")
+tanh = elementwise(
+    "tanh", "x", lambda x, ans: square(sech(x)), aliases="th",
+    floats=math.tanh, arrays="tanh", samples=REAL, latex=r"\tanh\left({0}\right)",
+    doc="hyperbolic tangent")
+sech = elementwise(
+    "sech", "x", lambda x, ans: -(ans * tanh(x)),
+    floats=_sech, arrays=lambda x: 1 / np.cosh(x), samples=REAL,
+    latex=r"\operatorname{{sech}}\left({0}\right)", doc="1/cosh(x)")
+csch = elementwise(
+    "csch", "x", lambda x, ans: -(ans * coth(x)), aliases="cosech",
+    floats=lambda x: 1 / math.sinh(x), arrays=lambda x: 1 / np.sinh(x), samples=POSITIVE,
+    latex=r"\operatorname{{csch}}\left({0}\right)", domain="x != 0", doc="1/sinh(x)")
+coth = elementwise(
+    "coth", "x", lambda x, ans: -square(csch(x)), aliases="cth",
+    floats=lambda x: 1 / math.tanh(x), arrays=lambda x: 1 / np.tanh(x), samples=POSITIVE,
+    latex=r"\coth\left({0}\right)", domain="x != 0", doc="1/tanh(x)")
+asinh = elementwise(
+    "asinh", "x", lambda x, ans: 1 / hypot(1.0, x), aliases="arcsinh arsinh",
+    floats=math.asinh, arrays="arcsinh", samples=REAL,
+    latex=r"\operatorname{{arsinh}}\left({0}\right)", doc="inverse hyperbolic sine")
+acosh = elementwise(
+    "acosh", "x", lambda x, ans: rsqrt(x - 1) * rsqrt(x + 1), aliases="arccosh arcosh",
+    floats=math.acosh, arrays="arccosh", samples=((1.2, 4.0),),
+    latex=r"\operatorname{{arcosh}}\left({0}\right)", domain="x >= 1", kinks="slope inf at 1",
+    doc="inverse hyperbolic cosine")
+atanh = elementwise(
+    "atanh", "x", lambda x, ans: 1 / one_minus_square(x), aliases="arctanh artanh",
+    floats=math.atanh, arrays="arctanh", samples=INSIDE,
+    latex=r"\operatorname{{artanh}}\left({0}\right)", domain="-1 < x < 1",
+    doc="inverse hyperbolic tangent")
+asech = elementwise(
+    "asech", "x", lambda x, ans: -1 / (x * sqrt(one_minus_square(x))), aliases="arcsech arsech",
+    floats=_asech, arrays=_asech_array, samples=((0.1, 0.9),),
+    latex=r"\operatorname{{arsech}}\left({0}\right)", domain="0 < x <= 1",
+    kinks="slope -inf at 1", doc="inverse hyperbolic secant, acosh(1/x)")
+acsch = elementwise(
+    "acsch", "x", lambda x, ans: -1 / (absolute(x) * hypot(1.0, x)), aliases="arccsch arcsch",
+    floats=lambda x: math.asinh(1 / x), arrays=lambda x: np.arcsinh(1 / x), samples=POSITIVE,
+    latex=r"\operatorname{{arcsch}}\left({0}\right)", domain="x != 0",
+    doc="inverse hyperbolic cosecant, asinh(1/x)")
+# atanh(1/x) loses digits near |x| = 1, where 1/x does; the logarithm of 1 + 2/(|x|-1) does not.
+acoth = elementwise(
+    "acoth", "x", lambda x, ans: 1 / one_minus_square(x), aliases="arccoth arcoth",
+    floats=lambda x: math.copysign(0.5 * math.log1p(2 / (abs(x) - 1)), x),
+    arrays=lambda x: np.copysign(0.5 * np.log1p(2 / (np.abs(x) - 1)), x), samples=((1.2, 4.0),),
+    latex=r"\operatorname{{arcoth}}\left({0}\right)", domain="x < -1 or x > 1",
+    doc="inverse hyperbolic cotangent, atanh(1/x)")
