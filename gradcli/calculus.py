@@ -49,27 +49,29 @@ class Hessian:
         self.constant: set[tuple[int, int]] = set()
 
 
-def hessian(target: Tensor, sources: Sequence[Tensor], *, mode: str = "forward") -> Hessian:
+def hessian(target: Tensor, sources: Sequence[Tensor], *, mode: str = "forward",
+            emit: bool = False) -> Hessian:
     """Second derivatives of the sum of `target`.
 
     A block has the shape of source row + source column; None where a first derivative is None,
     zeros where it is constant. Forward over reverse: the gradient is emitted once, then a tangent
     sweep carries all directions of a source, or of all sources together where they are scalars
-    ("reverse": reverse over reverse, for checking).
+    ("reverse": reverse over reverse, for checking). emit: the blocks are recorded as well, which
+    takes reverse over reverse.
     """
 
     gradients = gradient([target], sources, emit=True)
     history = records.current().history()
     rows = [(i, g) for i, g in enumerate(gradients) if g is not None]
     found: dict[tuple[int, int], Any] = {}
-    if mode != "forward":
-        found = _rows(rows, sources)
+    if mode != "forward" or emit:
+        found = _rows(rows, sources, emit)
     elif history.scalar and len(history) * len(rows) > FLOAT_LOOP:
         found = _all_columns(rows, sources)
     else:
         for j, _ in rows:
             found.update(_columns(rows, j, sources[j]))
-    if mode == "forward" and any(has_nan(block) for block in found.values()):
+    if mode == "forward" and not emit and any(has_nan(block) for block in found.values()):
         # Only the reverse sweep knows which zeros absorb an infinite slope; it helps where the
         # first derivatives are numbers.
         fine = [(i, g) for i, g in rows if not has_nan(g)]
@@ -127,10 +129,13 @@ def _all_columns(rows: list[tuple[int, Tensor]], sources: Sequence[Tensor]
     return out
 
 
-def _rows(rows: list[tuple[int, Tensor]], sources: Sequence[Tensor]) -> dict[tuple[int, int], Any]:
+def _rows(rows: list[tuple[int, Tensor]], sources: Sequence[Tensor], emit: bool = False
+          ) -> dict[tuple[int, int], Any]:
     out = {}
     for i, g in rows:
-        for j, block in enumerate(jacobian(g, sources, mode="reverse")):
+        found = (gradient([g], sources, emit=True) if emit and not g.shape else
+                 jacobian(g, sources, mode="reverse", emit=emit))
+        for j, block in enumerate(found):
             if block is not None:
                 out[i, j] = block
     return out

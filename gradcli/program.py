@@ -123,12 +123,18 @@ class Program:
         except GradcliError:
             return interpreter.run
 
-    def traced_run(self, at: Mapping[str, Any]) -> Run:
-        """A run that keeps everything and what decided its way: `run.record.guards`."""
-        interpreter = self._interpreter(at, self.max_steps)
-        interpreter.tf, interpreter.output = self.tf, lambda printed: None
+    def traced_run(self, at: Mapping[str, Any], *, max_steps: int = MAX_STEPS, tf: bool = False
+                   ) -> Run:
+        """A run that keeps everything and what decided its way: `run.record.guards`. What is
+        recorded in it holds wherever the same is decided.
+        """
+        interpreter = self._interpreter(at, max_steps)
+        interpreter.tf, interpreter.output = tf, lambda printed: None
         interpreter.run.record.guards = []
-        return interpreter.execute(self.statements)
+        interpreter.run.record.absorbing = False
+        run = interpreter.execute(self.statements)
+        self._check_given(run, interpreter.given)
+        return run
 
     def _interpreter(self, at: Mapping[str, Any] | None, max_steps: int, log: bool = False
                      ) -> Interpreter:

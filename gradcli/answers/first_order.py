@@ -100,10 +100,10 @@ def gradients(ask: Ask, target: Target, bindings: list[Binding]) -> list[Any]:
         found = calculus.gradient(tensors, sources, seeds=seeds, tensorflow=ask.tf)
     else:
         found = [_forward(tensors, seeds, s) for s in sources]
-    return _with_constants(ask, found, tensors, sources, ())
+    return with_constants(ask, found, tensors, sources, ())
 
 
-def _with_constants(ask: Ask, found: list[Any], tensors: Sequence[Tensor],
+def with_constants(ask: Ask, found: list[Any], tensors: Sequence[Tensor],
                     sources: Sequence[Tensor], shape: Sequence[int]) -> list[Any]:
     """0 for None where the target is itself a derivative and does not depend on the source; shape:
     of the target, of a Jacobian.
@@ -167,5 +167,5 @@ def jacobians(ask: Ask, target: Target, bindings: list[Binding]) -> list[Any]:
         return [finite(ask, target, b, summed=False) for b in bindings]
     mode = "auto" if ask.mode == "reverse" else "forward"
     tensor, sources = tensor_of(target), [ask.source(b) for b in bindings]
-    return _with_constants(
+    return with_constants(
         ask, calculus.jacobian(tensor, sources, mode=mode), [tensor], sources, tensor.shape)

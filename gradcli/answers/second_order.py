@@ -52,7 +52,7 @@ def _result(ask: Ask, run: Run, target: Target, bindings: list[Binding]) -> Answ
 
         count = sum(calculus.size(t.shape) for t in tensors_of(target))
         common.append(note(ask, notes.summed(target.name, count, target.span)))
-    found = _hessian(ask, target, bindings)
+    found = hessian(ask, target, bindings)
     result = {
         "of": target.name, "shape": shape(value), "value": data(value),
         "summed": bool(shape(value)), "at": {b.name: data(b.value.value) for b in bindings},
@@ -62,10 +62,13 @@ def _result(ask: Ask, run: Run, target: Target, bindings: list[Binding]) -> Answ
     return result
 
 
-def _hessian(ask: Ask, target: Target, bindings: list[Binding]) -> calculus.Hessian:
-    """Second derivatives by the mode that was asked for; None where the first one is."""
+def hessian(ask: Ask, target: Target, bindings: list[Binding], emit: bool = False
+            ) -> calculus.Hessian:
+    """Second derivatives by the mode that was asked for; None where the first one is. emit:
+    recorded, whatever the mode.
+    """
     n = range(len(bindings))
-    if ask.mode == "finite":
+    if ask.mode == "finite" and not emit:
         from gradcli.answers.differences import finite_hessian
 
         found = calculus.Hessian()
@@ -74,7 +77,7 @@ def _hessian(ask: Ask, target: Target, bindings: list[Binding]) -> calculus.Hess
         return found
     return calculus.hessian(
         _total(target), [ask.source(b) for b in bindings],
-        mode="forward" if ask.mode == "reverse" else "reverse")
+        mode="forward" if ask.mode == "reverse" else "reverse", emit=emit)
 
 
 def _total(target: Target) -> Tensor:

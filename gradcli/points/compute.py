@@ -2,73 +2,211 @@
 
 from __future__ import annotations
 
-from gradcli.answers.ask import Ask
-from gradcli.errors import Diagnostic, GradcliError
+from gradcli.errors import Diagnostic, GradcliError, error
 from gradcli.execute.blocks import BLOCK
 from gradcli.ops.lazy import np
-from gradcli.points.paths import MAX_PATHS, Path, recorded
+from gradcli.ops.values import dtype_of, show
+from gradcli.points.paths import Path, recorded
+from gradcli.points.questions import Part, Unrecorded, asked, plain_value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
+    from gradcli.answers.ask import Ask
+
+# After so many ways points are asked one by one: each has a way of its own, it seems.
+MAX_PATHS = 64
+
+
+class Layout:
+    """What an answer consists of at every point: per part its shape and whether it is a truth
+    value, and the titles of all numbers.
+    """
+
+    __slots__ = ("shapes", "titles", "truths")
+
+    def __init__(self, parts: Sequence[Part]) -> None:
+        self.shapes = [part.shape for part in parts]
+        self.truths = [_is_truth(part) for part in parts]
+        self.titles = [part.name(at) for part in parts for at in np.ndindex(*part.shape)]
+
+    def check(self, parts: Sequence[Part]) -> None:
+        """Raises E0615 where another point has another layout."""
+        for part, shape, truth in zip(parts, self.shapes, self.truths, strict=True):
+            if part.shape != shape:
+                raise error("E0615", f"`{part.name(())}` has shape {show(part.shape)} here and"
+                            f" {show(shape)} at the first point", help="ask for something that has"
+                            " the same shape at all points, such as a sum")
+            if part.value is not None and _is_truth(part) != truth:
+                raise error("E0615", f"`{part.name(())}` is a number at some points and a truth"
+                            " value at others", help="write 1 and 0 for true and false")
+
+
+def _is_truth(part: Part) -> bool:
+    return dtype_of(plain_value(part)) == "bool" if part.value is not None else False
+
+
+class Answers:
+    """Numbers at a batch of n points.
+
+    arrays: per part [n, its shape]. missing: per part which points have no gradient, [n], or None
+    if all have one. failed: row to what is wrong there.
+    """
+
+    __slots__ = ("arrays", "failed", "missing")
+
+    def __init__(self) -> None:
+        self.arrays: list[Any] = []
+        self.missing: list[Any] = []
+        self.failed: dict[int, Diagnostic] = {}
+
+    def put(self, k: int, n: int, rows: Any, values: Any, missing: bool) -> None:
+        """The values of part k at some rows of n."""
+        while len(self.arrays) <= k:
+            self.arrays.append(None)
+            self.missing.append(None)
+        if len(rows) == n:
+            self.arrays[k] = values
+        else:
+            if self.arrays[k] is None:
+                self.arrays[k] = np.full((n, *values.shape[1:]), np.nan if (
+                    values.dtype.kind in "fc") else 0, values.dtype)
+            whole = np.result_type(self.arrays[k], values)
+            self.arrays[k] = self.arrays[k].astype(whole, copy=False)
+            self.arrays[k][rows] = values
+        if missing:
+            if self.missing[k] is None:
+                self.missing[k] = np.zeros(n, bool)
+            self.missing[k][rows] = True
+
+    def columns(self) -> list[tuple[Any, Any]]:
+        """(numbers [n], which of them are missing or None) for each title of the layout."""
+        return [(array[(slice(None), *at)], missing)
+                for array, missing in zip(self.arrays, self.missing, strict=True)
+                for at in np.ndindex(*array.shape[1:])]
+
 
 class Points:
     """A question asked at many points.
 
-    names: of the columns that are inputs. titles: of the answers, in order. A batch is given as one
-    array for each name, with the points along the first axis.
+    names: of the columns that are inputs. layout: of the first point that is answered, which all
+    others have to have, too. A batch is given as one array for each name, with the points along
+    the first axis.
     """
 
-    __slots__ = ("ask", "names", "paths", "size", "titles")
+    __slots__ = ("ask", "command", "layout", "names", "one_by_one", "paths", "size")
 
-    def __init__(self, ask: Ask, names: Sequence[str], size: int = BLOCK) -> None:
+    def __init__(self, ask: Ask, command: str, names: Sequence[str], size: int = BLOCK,
+                 layout: Layout | None = None) -> None:
         self.ask = ask
+        self.command = command
         self.names = list(names)
         self.size = size
+        self.layout = layout
         self.paths: list[Path] = []
-        self.titles: list[str] = []
+        self.one_by_one = False
 
-    def answers(self, columns: Sequence[Any]) -> tuple[list[Any], dict[int, Diagnostic]]:
-        """One array for each title, NaN where there is no gradient, and the rows that failed."""
-        n = len(columns[0])
-        found: list[Any] = []
-        failed: dict[int, Diagnostic] = {}
-        pending = np.arange(n)
+    def answers(self, columns: Sequence[Any]) -> Answers:
+        """The answers at n points, and what went wrong at some of them."""
+        out = Answers()
+        pending = np.arange(len(columns[0]))
         for path in self.paths:
-            pending = self._along(path, columns, pending, found, n)
-        while len(pending) and len(self.paths) < MAX_PATHS:
+            pending = self._along(path, columns, pending, out)
+        while len(pending):
             row = int(pending[0])
             try:
-                path = recorded(self.ask, self.names, self._point(columns, row), self.size)
-            except GradcliError as problem:
-                failed[row] = problem.diagnostics[0]
-                pending = pending[1:]
+                if self.one_by_one or len(self.paths) >= MAX_PATHS:
+                    self._alone(columns, row, out)
+                else:
+                    path = recorded(self.ask, self.command, self.names,
+                                    self._point(columns, row), self.size)
+                    self._check(path.parts)
+                    self.paths.append(path)
+                    pending = self._along(path, columns, pending, out)
+                    continue
+            except Unrecorded:
+                self.one_by_one = True
                 continue
-            self.paths.append(path)
-            pending = self._along(path, columns, pending, found, n)
-        return found, failed
+            except GradcliError as problem:
+                out.failed[row] = problem.diagnostics[0]
+            pending = pending[1:]
+        return out
 
     def _point(self, columns: Sequence[Any], row: int) -> dict[str, Any]:
         return {name: float(c[row]) if c.ndim == 1 else c[row]
                 for name, c in zip(self.names, columns, strict=True)}
 
-    def _along(self, path: Path, columns: Sequence[Any], pending: Any, found: list[Any], n: int
-               ) -> Any:
+    def _check(self, parts: Sequence[Part]) -> None:
+        """The layout of the first point is that of all."""
+        if self.layout is None:
+            self.layout = Layout(parts)
+        self.layout.check(parts)
+
+    def _along(self, path: Path, columns: Sequence[Any], pending: Any, out: Answers) -> Any:
         """Answer the pending points that go one way; those that are left."""
+        n = len(columns[0])
         if not len(pending):
             return pending
-        everyone = len(pending) == n
-        given = columns if everyone else [c[pending] for c in columns]
+        given = columns if len(pending) == n else [c[pending] for c in columns]
         takes = path.takes(given)
         if not takes.any():
             return pending
-        whole = bool(takes.all())
-        answers = path.answers.run(given if whole else [c[takes] for c in given])
-        if not found:
-            found.extend(np.full((n, *a.shape[1:]), np.nan, a.dtype) for a in answers)
-        rows = pending if whole else pending[takes]
-        for into, values in zip(found, answers, strict=True):
-            into[rows] = values
-        return pending[:0] if whole else pending[~takes]
+        if takes.all():
+            rows, left = pending, pending[:0]
+        else:
+            rows, left = pending[takes], pending[~takes]
+            given = [c[takes] for c in given]
+        found = path.answers.run(given)
+        self._absorb(path, given, found)
+        for k, (part, values) in enumerate(zip(path.parts, found, strict=True)):
+            out.put(k, n, rows, values, part.value is None)
+        return left
+
+    def _absorb(self, path: Path, given: Sequence[Any], found: list[Any]) -> None:
+        """Ask again, with zeros that absorb, where a point of numbers has a NaN."""
+        spoiled = np.zeros(len(given[0]), bool)
+        for part, values in zip(path.parts, found, strict=True):
+            if part.value is not None:
+                spoiled |= _has_nan(values)
+        for column in given:
+            spoiled &= ~_has_nan(column)
+        if not spoiled.any():
+            return
+        points = [c[spoiled] for c in given]
+        if path.forward is None:
+            rows = [[plain_value(p) for p in self._asked(self._point(points, k))]
+                    for k in range(len(points[0]))]
+            again = [None if part.value is None else np.stack(values)
+                     for part, values in zip(path.parts, zip(*rows, strict=True), strict=True)]
+        else:
+            gradients = path.forward.gradients(points)
+            again = [next(gradients) if part.derivative else None for part in path.parts]
+        for k, values in enumerate(again):
+            if values is not None:
+                before = found[k][spoiled]
+                found[k] = found[k].copy()
+                found[k][spoiled] = np.where(np.isnan(before), values, before)
+
+    def _alone(self, columns: Sequence[Any], row: int, out: Answers) -> None:
+        """Answer one point as the command line would."""
+        for k, part in enumerate(self._asked(self._point(columns, row))):
+            value = plain_value(part)
+            missing = value is None
+            out.put(k, len(columns[0]), np.array([row]), np.asarray(
+                np.full(part.shape, np.nan) if missing else value)[None], missing)
+
+    def _asked(self, point: dict[str, Any]) -> list[Part]:
+        run = self.ask.run(point, explain=False)
+        with run.record:
+            parts = asked(self.ask, self.command, run, emit=False)
+        self._check(parts)
+        return parts
+
+
+def _has_nan(values: Any) -> Any:
+    """Which points have a NaN among their numbers."""
+    if values.dtype.kind not in "fc":
+        return np.zeros(len(values), bool)
+    return np.isnan(values).reshape(len(values), -1).any(axis=1)

@@ -2,19 +2,17 @@
 
 A way is recorded at one point, with everything that decided it: the conditions of branches and
 loops, indices, lengths. These are calculated for a block as the answers are; points where one of
-them is another go another way, which is recorded when the first of them is met. A point whose way
-cannot be run on a block (a custom gradient, `np.`, a tape of the file) and a point whose gradient
-comes out as NaN, where zeros may absorb, is asked by itself, as the command line would.
+them is another go another way, which is recorded when the first of them is met.
 """
 
 from __future__ import annotations
 
-from gradcli import calculus
 from gradcli.execute.blocks import Executor
 from gradcli.execute.graph import graph
 from gradcli.ops.lazy import np
-from gradcli.program import parts
-from gradcli.tape.tensor import Tensor, value_of
+from gradcli.points.absorbing import Forward
+from gradcli.points.questions import Part, Unrecorded, asked, identity, plain_value
+from gradcli.tape.record import OP
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,59 +20,56 @@ if TYPE_CHECKING:
     from typing import Any
 
     from gradcli.answers.ask import Ask
-
-# After so many ways points are asked one by one: each has a way of its own, it seems.
-MAX_PATHS = 64
-# Operations that are not the same row by row as on a block.
-BY_ROW = ("left_engine", "shuffle", "random")
+    from gradcli.tape.record import Entry
 
 
 class Path:
-    """One way: what decided it, and what it answers. found: per target the value and a gradient per
-    source (None: there is none on this way).
+    """One way: what decided it, and what it answers.
+
+    parts: of the answers, with their values at the point where it was recorded. forward: what ran
+    before any derivative, where zeros may have to absorb; None where that is asked point by point.
     """
 
-    __slots__ = ("answers", "expected", "guards", "missing")
+    __slots__ = ("answers", "expected", "forward", "guards", "parts")
 
     def __init__(self, guards: Executor | None, expected: Sequence[Any], answers: Executor,
-                 missing: Sequence[bool]) -> None:
+                 parts: Sequence[Part], forward: Forward | None) -> None:
         self.guards = guards
         self.expected = expected
         self.answers = answers
-        self.missing = missing
+        self.parts = parts
+        self.forward = forward
 
     def takes(self, columns: Sequence[Any]) -> Any:
         """Which points go this way: truth values."""
         n = len(columns[0])
-        if self.guards is None:
-            return np.ones(n, bool)
         found = np.ones(n, bool)
+        if self.guards is None:
+            return found
         for values, expected in zip(self.guards.run(columns), self.expected, strict=True):
             same = values == expected
             found &= same.reshape(n, -1).all(axis=1) if same.ndim > 1 else same
         return found
 
 
-def recorded(ask: Ask, names: Sequence[str], point: Mapping[str, Any], size: int) -> Path:
-    """The way of one point. names: of the columns. Raises what the program raises there."""
-    run = ask.program.traced_run({**ask.at, **point})
-    with run.record:
-        decided = run.record.guards or []
-        run.record.guards = None
-        wanted: list[tuple[int | None, Any]] = []
-        missing: list[bool] = []
-        bindings = ask.program.sources(run, ask.wrt)
-        for target in ask.program.targets(run, ask.of):
-            tensors = parts(target)
-            total = tensors[0] if len(tensors) == 1 else sum(tensors[1:], tensors[0])
-            wanted.append((getattr(total, "id", None), value_of(total)))
-            missing.append(False)
-            found = calculus.gradient(tensors, [b.value for b in bindings], emit=True)
-            for b, g in zip(bindings, found, strict=True):
-                missing.append(g is None)
-                wanted.append((g.id, g.value) if isinstance(g, Tensor) else (
-                    None, np.full(b.value.shape, np.nan)))
-        entries = run.record.history()
+def recorded(ask: Ask, command: str, names: Sequence[str], point: Mapping[str, Any], size: int
+             ) -> Path:
+    """The way of one point. names: of the columns.
+
+    Raises what the program raises there, and Unrecorded where points have to be asked one by one.
+    """
+    if ask.program.names.tapes:
+        raise Unrecorded
+    run = ask.program.traced_run({**ask.at, **point}, max_steps=ask.max_steps, tf=ask.tf)
+    record = run.record
+    with record:
+        decided, record.guards = record.guards or [], None
+        ran, derived = record.history(), bool(record.derived)
+        if not all(map(_has_arrays, ran)):
+            raise Unrecorded
+        before = ran[:]
+        parts = asked(ask, command, run, emit=True)
+        entries = record.history()
     inputs = {}
     for name in names:
         value = run.bindings[name][0].value
@@ -82,6 +77,17 @@ def recorded(ask: Ask, names: Sequence[str], point: Mapping[str, Any], size: int
     guards = graph(entries, inputs, decided)
     kept = [k for k, a in enumerate(guards.answers) if isinstance(a, int)]
     guards.answers = [guards.answers[k] for k in kept]
-    return Path(
-        Executor(guards, size) if kept else None, [decided[k][1] for k in kept],
-        Executor(graph(entries, inputs, wanted), size), missing)
+    answers = graph(entries, inputs, [
+        (identity(p), np.full(p.shape, np.nan) if p.value is None else plain_value(p))
+        for p in parts])
+    forward = None
+    if command == "grad" and ask.mode == "reverse" and not derived:
+        forward = Forward(ask, run, before, inputs)
+    return Path(Executor(guards, size) if kept else None, [decided[k][1] for k in kept],
+                Executor(answers, size), parts, forward)
+
+
+def _has_arrays(entry: Entry) -> bool:
+    """Whether an operation is a row of the table, which knows arrays; a custom one is not."""
+    op: Any = entry[OP]
+    return op.elementwise or op.arrays is not None

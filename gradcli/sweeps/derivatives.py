@@ -48,7 +48,7 @@ def gradient(targets: Sequence[Tensor], sources: Sequence[Tensor], *, seeds: Seq
         with quiet():
             found = reverse.reverse(expanded(entries), weights, wanted, emit=emit)
     spoiled = [i for i, g in found.items() if has_nan(g)]
-    if spoiled:
+    if spoiled and records.current().absorbing:
         from gradcli.sweeps import absorbing
 
         records.current().absorbed = True
@@ -145,7 +145,7 @@ def jacobian(target: Tensor, sources: Sequence[Tensor], *, mode: str = "auto",
             if backwards:
                 unit = {target.id: tangent.basis(target.value)}
                 rows = reverse.reverse(entries, unit, [s.id], emit=emit).get(s.id)
-                if rows is not None and has_nan(rows):
+                if rows is not None and has_nan(rows) and records.current().absorbing:
                     from gradcli.sweeps import absorbing
 
                     records.current().absorbed = True

@@ -115,10 +115,12 @@ class Record:
     derived: id of a derivative to (id of its target, id of its source), for derivatives of it.
     absorbed: a sweep ended in NaN, and another one with zeros that absorb took its place.
     guards: on request, (id, value) of tensors whose value decided what a program does next.
+    absorbing: sweeps that end in NaN are run again with zeros that absorb; not where what is
+    recorded has to hold at other points too.
     """
 
     __slots__ = (
-        "_collecting", "absorbed", "accumulators", "checking", "derived", "entries", "everything",
+        "_collecting", "absorbed", "absorbing", "accumulators", "checking", "derived", "entries", "everything",
         "guards", "in_rules", "max_entries", "paused", "place", "readers", "seen", "segments",
         "short", "stacked", "tapes", "trace")
 
@@ -139,6 +141,7 @@ class Record:
         self.stacked: dict[int, tuple[list[Any], Any]] = {}
         self.trace: Trace | None = None
         self.absorbed = False
+        self.absorbing = True
         self.guards: list[tuple[int, Any]] | None = None
         self.settle()
 

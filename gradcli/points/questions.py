@@ -1,0 +1,160 @@
+"""What is asked at each point: arrays of fixed shape, and what their elements are called.
+
+`asked` answers in the two ways that points need: recorded (`emit`), so that the derivatives can be
+run at other points too, and as the command line answers a single point.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+from gradcli import calculus
+from gradcli.answers.first_order import gradients, jacobians, seeds_of, with_constants
+from gradcli.answers.second_order import hessian
+from gradcli.lang.calls import NoGradient
+from gradcli.ops.values import zeros
+from gradcli.program import Target, parts, tensor_of
+from gradcli.render import numbers
+from gradcli.tape.tensor import Tensor, value_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from typing import Any
+
+    from gradcli.answers.ask import Ask
+    from gradcli.lang.run import Binding, Run
+
+    Index = tuple[int, ...]
+    Name = Callable[[Index], str]
+
+
+class Unrecorded(Exception):
+    """A question that is asked point by point: its derivatives cannot be recorded."""
+
+
+class Part:
+    """One array of an answer. name: index of an element to what it is called. value: a tensor or
+    plain value, or None where there is no gradient. shape: of the array, of a missing one too.
+    derivative: not the value of a target.
+    """
+
+    __slots__ = ("derivative", "name", "shape", "value")
+
+    def __init__(self, name: Name, value: Any, shape: Sequence[int], derivative: bool = True
+                 ) -> None:
+        self.name = name
+        self.value = value
+        self.shape = tuple(shape)
+        self.derivative = derivative
+
+
+def asked(ask: Ask, command: str, run: Run, emit: bool) -> list[Part]:
+    """The parts of an answer, within `run.record`: per target its value, then its derivatives.
+
+    Raises Unrecorded with `emit` for what has no recorded form.
+    """
+    derivatives = DERIVATIVES[command]
+    bindings = ask.program.sources(run, ask.wrt) if derivatives else []
+    found: list[Part] = []
+    for target in ask.program.targets(run, ask.of):
+        found.extend(_values(target))
+        if derivatives:
+            found.extend(derivatives(ask, target, bindings, emit))
+    return found
+
+
+def _values(target: Target) -> Iterator[Part]:
+    names = target.name.split(",")
+    whole = [target.tensor] if len(names) == 1 else target.tensor
+    for name, value in zip(names, whole, strict=True):
+        if isinstance(value, NoGradient) or value is None:
+            yield Part(partial(numbers.indexed, name), None, (), False)
+            continue
+        tensor = tensor_of(Target(name, value, target.span, target.source))
+        yield Part(partial(numbers.indexed, name), tensor, tensor.shape, False)
+
+
+def _gradients(ask: Ask, target: Target, bindings: list[Binding], emit: bool) -> Iterator[Part]:
+    found = _recorded_gradients(ask, target, bindings) if emit else (
+        gradients(ask, target, bindings))
+    for b, g in zip(bindings, found, strict=True):
+        yield Part(partial(numbers.first_derivative, target.name, b.name, ()),
+                   _given(ask, g, b.value.shape), b.value.shape)
+
+
+def _recorded_gradients(ask: Ask, target: Target, bindings: list[Binding]) -> list[Any]:
+    tensors = parts(target)
+    sources = [ask.source(b) for b in bindings]
+    if ask.mode == "finite":
+        raise Unrecorded
+    if ask.mode == "reverse":
+        found = calculus.gradient(
+            tensors, sources, seeds=seeds_of(ask, tensors), emit=True)
+    elif len(tensors) == 1 and not any(t.shape for t in (*tensors, *sources)) and (
+            ask.output_gradient is None):
+        found = [calculus.jvp(tensors[0], [s], [1.0], emit=True) for s in sources]
+    else:
+        raise Unrecorded
+    return with_constants(ask, found, tensors, sources, ())
+
+
+def _jacobians(ask: Ask, target: Target, bindings: list[Binding], emit: bool) -> Iterator[Part]:
+    shape = tensor_of(target).shape
+    rank = len(shape)
+    found = _recorded_jacobians(ask, target, bindings) if emit else (
+        jacobians(ask, target, bindings))
+    for b, g in zip(bindings, found, strict=True):
+        whole = (*shape, *b.value.shape)
+        yield Part(partial(_split, numbers.first_derivative, (target.name, b.name), rank),
+                   _given(ask, g, whole), whole)
+
+
+def _recorded_jacobians(ask: Ask, target: Target, bindings: list[Binding]) -> list[Any]:
+    if ask.mode != "reverse":
+        raise Unrecorded
+    tensor = tensor_of(target)
+    sources = [ask.source(b) for b in bindings]
+    if not tensor.shape:
+        found = calculus.gradient([tensor], sources, emit=True)
+    else:
+        found = calculus.jacobian(tensor, sources, emit=True)
+    return with_constants(ask, found, [tensor], sources, tensor.shape)
+
+
+def _hessians(ask: Ask, target: Target, bindings: list[Binding], emit: bool) -> Iterator[Part]:
+    if emit and ask.mode == "finite":
+        raise Unrecorded
+    found = hessian(ask, target, bindings, emit=emit)
+    for (i, j), block in sorted(found.blocks.items()):
+        row, column = bindings[i], bindings[j]
+        rank = len(row.value.shape)
+        whole = (*row.value.shape, *column.value.shape)
+        if ask.tf and (i, j) in found.constant:
+            block = None
+        yield Part(partial(_split, numbers.second_derivative,
+                           (target.name, row.name, column.name), rank),
+                   _given(ask, block, whole), whole)
+
+
+def _split(name: Callable[..., str], of: Sequence[str], rank: int, at: Index) -> str:
+    """The name of an element whose index has two parts."""
+    return name(*of, at[:rank], at[rank:])
+
+
+def _given(ask: Ask, g: Any, shape: Sequence[int]) -> Any:
+    return zeros(tuple(shape)) if g is None and ask.unconnected == "zero" else g
+
+
+DERIVATIVES: dict[str, Callable[..., Iterator[Part]] | None] = {
+    "grad": _gradients, "jac": _jacobians, "hess": _hessians, "eval": None}
+
+
+def plain_value(part: Part) -> Any:
+    """The value of a part without its past; None stays None."""
+    return value_of(part.value)
+
+
+def identity(part: Part) -> int | None:
+    """The id of a part on the record; None for what is the same everywhere."""
+    return part.value.id if isinstance(part.value, Tensor) else None
