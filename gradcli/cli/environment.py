@@ -31,6 +31,11 @@ class Environment:
             return open(os.devnull, "rb")
         return sys.stdin.buffer
 
+    def output(self) -> BinaryIO:
+        """Standard output, for bytes. A `with` leaves it open."""
+        self.stdout.flush()
+        return _Bytes(self.stdout)  # type: ignore[return-value]
+
     def terminal(self, stream: TextIO) -> bool:
         """Whether a person reads this stream."""
         try:
@@ -57,6 +62,30 @@ class Environment:
             return os.get_terminal_size(stream.fileno()).columns or 80
         except (OSError, ValueError, AttributeError):
             return 80
+
+
+class _Bytes:
+    """A text stream that takes UTF-8."""
+
+    __slots__ = ("_stream",)
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    def write(self, data: bytes) -> int:
+        binary = getattr(self._stream, "buffer", None)
+        if binary is None:
+            return self._stream.write(data.decode())
+        return int(binary.write(data))
+
+    def flush(self) -> None:
+        self._stream.flush()
+
+    def __enter__(self) -> _Bytes:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.flush()
 
 
 def _open(stream: TextIO | None) -> TextIO:

@@ -76,6 +76,10 @@ def dispatch(command: str, values: dict[str, Any], environment: Environment) -> 
             from gradcli.cli.commands import why
 
             return why.run(values, environment)
+        if values["points"]:
+            from gradcli.cli.commands import points
+
+            return points.run(command, values, environment)
         from gradcli.cli.commands import question
 
         return question.run(command, values, environment)

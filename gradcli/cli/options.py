@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 FORMATS = ("table", "plain", "json", "ndjson", "csv", "tsv", "markdown", "latex")
+POINTS = ("csv", "tsv", "ndjson", "parquet", "arrow")
 FIRST = ("grad", "jac")
 DERIVATIVES = (*FIRST, "hess")
 QUESTIONS = (*DERIVATIVES, "eval")
@@ -50,11 +51,25 @@ OPTIONS = (
            metavar="NAME[,NAME]"),
     Option("at", "--at", "list", "Values of inputs and variables: x=3,y=[1,2].",
            commands=PROGRAMS, metavar="NAME=VALUE"),
+    Option("points", "--points", "list", "Answer at every row of a CSV, TSV, NDJSON, Parquet or Arrow"
+           " file (- for standard input), or of a grid: 'x=linspace(0,1,1e6)'.",
+           commands=QUESTIONS, metavar="FILE|NAME=RANGE"),
+    Option("points_format", "--points-format", "text", "Format of the rows; by default by the name"
+           " of the file.", commands=QUESTIONS, choices=POINTS),
+    Option("on_error", "--on-error", "text", "What a row that is wrong does: stop, skip the row, or"
+           " leave its answers empty.", commands=QUESTIONS, default="stop",
+           choices=("stop", "skip", "null")),
+    Option("jobs", "--jobs", "number", "Processes that work on the rows (1).", commands=QUESTIONS,
+           metavar="N"),
+    Option("scheduler", "--scheduler", "text", "A Dask cluster that works on the rows:"
+           " tcp://host:8786.", commands=QUESTIONS, metavar="ADDRESS"),
     Option("mode", "--mode", "text", "How: reverse, forward or finite differences.",
            commands=DERIVATIVES, default="reverse", choices=("reverse", "forward", "finite")),
     Option("verify", "--verify", "flag", "Check each derivative by finite differences; exit 1 if"
            " one differs.", commands=FIRST),
     Option("eig", "--eig", "flag", "Add eigenvalues and definiteness.", commands=("hess",)),
+    Option("sparse", "--sparse", "flag", "Only the elements that can differ from 0, with their row"
+           " and column.", commands=("jac", "hess")),
     Option("unconnected", "--unconnected", "text", "What a source without a path gives.",
            commands=EXPLAINED, default="none", choices=("none", "zero")),
     Option("output_gradient", "--output-gradient", "text", "Weights of the target's elements, such"
@@ -105,7 +120,9 @@ SUMMARIES = {
 
 EXAMPLES = {
     "grad": ("gradcli grad expr.txt --wrt x", "gradcli grad -e 'x^2*sin(y)' --at x=1.5,y=0.5",
-             "echo 'x^2' | gradcli grad - --at x=3 --format json"),
+             "echo 'x^2' | gradcli grad - --at x=3 --format json",
+             "gradcli grad expr.txt --points data.csv -o slopes.csv",
+             "gradcli grad -e 'sin(x)/x' --points 'x=linspace(1,2,11)'"),
     "jac": ("gradcli jac -e '[r*cos(t), r*sin(t)]' --wrt r,t --at r=2,t=0.5",),
     "hess": ("gradcli hess -e '100(y-x^2)^2+(1-x)^2' --wrt x,y --at x=-1.2,y=1 --eig",),
     "eval": ("gradcli eval expr.txt", "gradcli eval -e '2^10'"),
@@ -146,6 +163,9 @@ def misused(command: str, values: dict[str, Any]) -> tuple[str, str] | None:
         return ("give either a file or a formula with -e, not both."
                 if values["file"] is not None else
                 "give a file, `-` for standard input, or a formula with -e."), "FILE"
+    wrong = _misused_points(values)
+    if wrong is not None:
+        return wrong
     if values.get("write") and values["file"] in (None, "-"):
         return "there is no file to change.", "--write"
     if (values.get("fix") or values.get("write")) and values["format"] is not None:
@@ -157,6 +177,28 @@ def misused(command: str, values: dict[str, Any]) -> tuple[str, str] | None:
     for name, read in (("max_memory", memory), ("timeout", seconds)):
         if values[name] is not None and read(values[name]) is None:
             return f"{values[name]!r} is not a positive number.", "--" + name.replace("_", "-")
+    return None
+
+
+def _misused_points(values: dict[str, Any]) -> tuple[str, str] | None:
+    """What does not go together with --points, or not without it."""
+    points = values.get("points")
+    if not points:
+        for name in ("points_format", "jobs", "scheduler"):
+            if values.get(name) is not None:
+                return "it needs --points.", "--" + name.replace("_", "-")
+        return None
+    if "-" in points and values["file"] == "-":
+        return "standard input cannot be both the program and the points.", "--points"
+    if len(points) > 1 and not all("=" in text for text in points):
+        return "give one file, or ranges such as x=linspace(0,1,11).", "--points"
+    for name in ("verify", "eig", "sparse"):
+        if values.get(name):
+            return "it has no place with --points.", "--" + name
+    if values["format"] == "latex":
+        return "rows have no LaTeX form; use markdown or csv.", "--format"
+    if values["jobs"] is not None and values["scheduler"] is not None:
+        return "give either --jobs or --scheduler.", "--jobs"
     return None
 
 

@@ -81,6 +81,16 @@ class Answers:
                 self.missing[k] = np.zeros(n, bool)
             self.missing[k][rows] = True
 
+    def spread(self, rows: Any, n: int) -> None:
+        """The same answers as rows of n, the others NaN."""
+        arrays, gaps = self.arrays, self.missing
+        self.arrays, self.missing = [], []
+        for k, (values, missing) in enumerate(zip(arrays, gaps, strict=True)):
+            self.put(k, n, rows, values, False)
+            if missing is not None:
+                self.missing[k] = np.zeros(n, bool)
+                self.missing[k][rows] = missing
+
     def columns(self) -> list[tuple[Any, Any]]:
         """(numbers [n], which of them are missing or None) for each title of the layout."""
         return [(array[(slice(None), *at)], missing)
@@ -96,11 +106,12 @@ class Points:
     the first axis.
     """
 
-    __slots__ = ("ask", "command", "layout", "names", "one_by_one", "paths", "size")
+    __slots__ = ("ask", "at", "command", "layout", "names", "one_by_one", "paths", "size")
 
     def __init__(self, ask: Ask, command: str, names: Sequence[str], size: int = BLOCK,
                  layout: Layout | None = None) -> None:
         self.ask = ask
+        self.at = dict(ask.at)
         self.command = command
         self.names = list(names)
         self.size = size
@@ -182,12 +193,12 @@ class Points:
                      for part, values in zip(path.parts, zip(*rows, strict=True), strict=True)]
         else:
             gradients = path.forward.gradients(points)
-            again = [next(gradients) if part.derivative else None for part in path.parts]
+            again = [_filled(found[k][spoiled], next(gradients)) if part.derivative else None
+                     for k, part in enumerate(path.parts)]
         for k, values in enumerate(again):
             if values is not None:
-                before = found[k][spoiled]
                 found[k] = found[k].copy()
-                found[k][spoiled] = np.where(np.isnan(before), values, before)
+                found[k][spoiled] = values
 
     def _alone(self, columns: Sequence[Any], row: int, out: Answers) -> None:
         """Answer one point as the command line would."""
@@ -198,11 +209,17 @@ class Points:
                 np.full(part.shape, np.nan) if missing else value)[None], missing)
 
     def _asked(self, point: dict[str, Any]) -> list[Part]:
-        run = self.ask.run(point, explain=False)
+        self.ask.at = {**self.at, **point}
+        run = self.ask.run(explain=False)
         with run.record:
             parts = asked(self.ask, self.command, run, emit=False)
         self._check(parts)
         return parts
+
+
+def _filled(before: Any, values: Any) -> Any:
+    """The values where there was a NaN before."""
+    return None if values is None else np.where(np.isnan(before), values, before)
 
 
 def _has_nan(values: Any) -> Any:

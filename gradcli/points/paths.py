@@ -65,7 +65,7 @@ def recorded(ask: Ask, command: str, names: Sequence[str], point: Mapping[str, A
     with record:
         decided, record.guards = record.guards or [], None
         ran, derived = record.history(), bool(record.derived)
-        if not all(map(_has_arrays, ran)):
+        if not record.portable or not all(map(_has_arrays, ran)):
             raise Unrecorded
         before = ran[:]
         parts = asked(ask, command, run, emit=True)

@@ -6,7 +6,7 @@ from time import monotonic
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
     from typing import Any, TextIO
 
 PATIENCE = 0.5
@@ -27,14 +27,17 @@ class Progress:
         self._shown = False
         self._task: Any = None
 
-    def __call__(self, items: Iterable[Any], total: int | None) -> Iterator[Any]:
-        """The same items; total: how many there are, if that is known."""
+    def __call__(self, items: Iterable[Any], total: int | None,
+                 until: Callable[[Any], int] | None = None) -> Iterator[Any]:
+        """The same items; total: how many there are, if that is known. until: of items that are
+        not counted one by one, how much of the total is done with this one.
+        """
         started = shown = monotonic()
         done = 0
         try:
             for item in items:
                 yield item
-                done += 1
+                done = until(item) if until is not None else done + 1
                 now = monotonic()
                 if now - shown >= STEP and now - started >= PATIENCE:
                     shown = now

@@ -13,7 +13,7 @@ from gradcli.render.view import NAME, PARTIAL, UNLIMITED, View, widest
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from typing import Any, TextIO
 
     from rich.text import Text
@@ -36,6 +36,11 @@ def print_tables(answer: dict[str, Any], stream: TextIO, width: int = 80, color:
     written as escapes, rules and symbols in ASCII then. With `whole` large arrays are not
     summarised. Nothing is read from the environment.
     """
+    print_parts(tables(answer, digits, width, encoding, whole), stream, width, color)
+
+
+def print_parts(parts: Iterable[Any], stream: TextIO, width: int, color: bool) -> None:
+    """Renderables as text, no wider than `width` unless a single one needs more."""
     from io import StringIO
 
     from rich.console import Console
@@ -47,7 +52,7 @@ def print_tables(answer: dict[str, Any], stream: TextIO, width: int = 80, color:
         file=buffer, width=UNLIMITED, height=100, force_terminal=color, legacy_windows=False,
         color_system="standard" if color else None, highlight=False, emoji=False, markup=False,
         _environ={})
-    for part in tables(answer, digits, width, encoding, whole):
+    for part in parts:
         needs = Measurement.get(console, console.options, part)
         finished = isinstance(part, Text) and part.no_wrap
         console.print(part, width=max(width, needs.maximum if finished else needs.minimum))

@@ -82,7 +82,7 @@ def absorbed(seeds: Mapping[int, Any], guard_sqrt: bool = False,
             else:
                 met.add(i)
                 alive[i] = mask
-            yield i, c if mask is None else _only(c, mask)
+            yield i, c if mask is None else _only(c, mask, recorded)
 
     return shares
 
@@ -101,11 +101,18 @@ def _any(mask: Any) -> Any:
                   mask.batch if isinstance(mask, Tensor) else 0)
 
 
-def _only(c: Any, mask: Any) -> Any:
-    """The cotangent where it is alive, 0 elsewhere."""
+def _only(c: Any, mask: Any, recorded: bool) -> Any:
+    """The cotangent where it is alive, 0 elsewhere. A recorded one stays where it is a 0 of its
+    own: what made it 0 may vary, and then so does it.
+    """
     from gradcli.ops.discrete import greater
     from gradcli.ops.elementwise import where
 
+    if recorded:
+        fine = ~np.isnan(value_of(c))
+        if fine.all():
+            return c
+        mask = mask + Tensor(fine.astype("float64"), None, c.batch if type(c) is Tensor else 0)
     return where(greater(mask, 0.0), c, 0.0)
 
 

@@ -188,6 +188,7 @@ class Variable(Tensor):
             # with respect to its first state: all others are linked to that.
             record.entries.append((positive, self.id, (self._first.id,), (new,), new, PLAIN,
                                    record.place, ()))
+            record.portable = False
             if type(new) not in SCALAR_TYPES:
                 record.entries.scalar = False
         return self

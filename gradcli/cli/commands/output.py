@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from gradcli import render
 from gradcli.cli.environment import write
-from gradcli.errors import Diagnostic, GradcliError
-from gradcli.source import Source
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -31,6 +29,8 @@ def deliver(answer: dict[str, Any], values: dict[str, Any], environment: Environ
     if path is None:
         write(environment.stdout, text)
     else:
+        from gradcli.cli.files import write_file
+
         write_file(path, text)
     # What `why` has to say is its answer.
     silent = values["quiet"] or answer["command"] == "why"
@@ -69,58 +69,6 @@ def _tables(answer: dict[str, Any], values: dict[str, Any], environment: Environ
         digits=values["digits"] or (6 if to_terminal else EXACT_DIGITS), whole=not to_terminal,
         color=not to_file and environment.color(stream, values["color"]))
     return buffer.getvalue()
-
-
-def write_file(path: str, text: str, option: str = "-o") -> None:
-    """Text to a file by way of a temporary one beside it, so that none is left half written.
-    option: which one asked for it.
-
-    A link is followed and a file's mode kept; a device or pipe is written to, never replaced.
-    Raises E0605 where that is not possible.
-    """
-    import os
-
-    try:
-        if os.path.exists(path) and not os.path.isfile(path):
-            with open(path, "w", encoding="utf-8", newline="") as file:
-                file.write(text)
-        else:
-            _replace(os.path.realpath(path), text)
-    except (OSError, ValueError) as problem:
-        reason = getattr(problem, "strerror", None) or str(problem)
-        raise GradcliError(Diagnostic(
-            "E0605", f"cannot write `{path}`: {reason.lower()}",
-            span=(0, len(path)), source=Source(path, option),
-            help="give a file in a folder that you may write to")) from None
-
-
-def _replace(path: str, text: str) -> None:
-    """A regular file, old or new, gets this text or stays as it is."""
-    import os
-    import tempfile
-
-    if os.path.exists(path):
-        with open(path, "ab"):      # a file that may not be written is not replaced either
-            mode = os.stat(path).st_mode & 0o777
-    else:
-        mode = 0o666 & ~_umask()
-    handle, temporary = tempfile.mkstemp(dir=os.path.dirname(path), prefix=".gradcli-")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8", newline="") as file:
-            file.write(text)
-        os.chmod(temporary, mode)
-        os.replace(temporary, path)
-    except BaseException:
-        os.unlink(temporary)
-        raise
-
-
-def _umask() -> int:
-    import os
-
-    mask = os.umask(0o022)
-    os.umask(mask)
-    return mask
 
 
 def _without_notes(answer: dict[str, Any]) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gradcli.answers.running import run as run_program
-from gradcli.cli.commands.output import EXACT_DIGITS, write_file
+from gradcli.cli.commands.output import EXACT_DIGITS
 from gradcli.cli.commands.question import guarded
 from gradcli.cli.commands.values import ask_from
 from gradcli.cli.environment import write
@@ -62,7 +62,7 @@ def run(values: dict[str, Any], environment: Environment) -> int:
         answer["file"] = program.source.name
         # In text they would be in the way of what is printed.
         notes = chosen == "json" or values["verbose"] > 0
-        return run_program(ask_from("run", program, values), each, bar, notes)
+        return run_program(ask_from(program, values), each, bar, notes)
 
     try:
         answer = guarded(values, environment, work)
@@ -78,6 +78,8 @@ def run(values: dict[str, Any], environment: Environment) -> int:
         answer["notes"] = []
     text = printed.render(answer, chosen, show)
     if path is not None:
+        from gradcli.cli.files import write_file
+
         write_file(path, text)
     elif text:
         put(text)

@@ -25,13 +25,13 @@ QUESTIONS = {
 def run(command: str, values: dict[str, Any], environment: Environment) -> int:
     """Answer one question; 1 if something that was checked is wrong."""
     answer = guarded(values, environment, lambda program: QUESTIONS[command](
-        ask_from(command, program, values)))
+        ask_from(program, values)))
     deliver(answer, values, environment)
     return WRONG if answers.failed(answer, bool(values.get("strict"))) else OK
 
 
-def guarded(values: dict[str, Any], environment: Environment,
-            work: Callable[[Program], dict[str, Any]]) -> dict[str, Any]:
+def guarded(values: dict[str, Any], environment: Environment, work: Callable[[Program], Any]
+            ) -> Any:
     """Read the program and work on it, within the time that --timeout allows; what goes wrong has a
     place in the program.
     """

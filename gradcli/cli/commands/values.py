@@ -23,21 +23,28 @@ def program_from(values: dict[str, Any], environment: Environment) -> Program:
     return Program(read(values["file"], stdin))
 
 
-def ask_from(command: str, program: Program, values: dict[str, Any]) -> Ask:
+def ask_from(program: Program, values: dict[str, Any]) -> Ask:
     """The question that the options put to a program."""
+    return Ask(program, **asked(values))
+
+
+def asked(values: dict[str, Any]) -> dict[str, Any]:
+    """The same without a program: the arguments of `Ask`."""
     weights = values.get("output_gradient")
-    ask = Ask(
-        program, at=values_at(values["at"]), of=[_tidy(text) for text in values.get("of", ())],
-        wrt=_names(values.get("wrt", ())), mode=values.get("mode", "reverse"),
-        unconnected=values.get("unconnected", "none"), watch=_names(values.get("watch", ())),
-        output_gradient=None if weights is None else _weights(weights),
-        tf=bool(values.get("tf")), verify=bool(values.get("verify")), eig=bool(values.get("eig")),
-        verbose=values["verbose"] > 0, tape=values.get("tape"))
+    found = {
+        "at": values_at(values["at"]), "of": [_tidy(text) for text in values.get("of", ())],
+        "wrt": _names(values.get("wrt", ())), "mode": values.get("mode", "reverse"),
+        "unconnected": values.get("unconnected", "none"),
+        "watch": _names(values.get("watch", ())),
+        "output_gradient": None if weights is None else _weights(weights),
+        "tf": bool(values.get("tf")), "verify": bool(values.get("verify")),
+        "eig": bool(values.get("eig")), "sparse": bool(values.get("sparse")),
+        "verbose": values["verbose"] > 0, "tape": values.get("tape")}
     if values["max_steps"] is not None:
-        ask.max_steps = values["max_steps"]
+        found["max_steps"] = values["max_steps"]
     if values["max_memory"] is not None:
-        ask.max_bytes = memory(values["max_memory"])
-    return ask
+        found["max_bytes"] = memory(values["max_memory"])
+    return found
 
 
 def values_at(texts: list[str]) -> dict[str, Any]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from gradcli import answers
 from gradcli.answers import mending
 from gradcli.answers import why as explaining
-from gradcli.cli.commands.output import deliver, write_file
+from gradcli.cli.commands.output import deliver
+from gradcli.cli.files import write_file
 from gradcli.cli.commands.question import guarded
 from gradcli.cli.commands.values import ask_from
 from gradcli.cli.environment import write
@@ -37,7 +38,7 @@ def run(values: dict[str, Any], environment: Environment) -> int:
     kept: list[Any] = []
 
     def work(program: Program) -> dict[str, Any]:
-        found = explaining.explained(ask_from("why", program, values))
+        found = explaining.explained(ask_from(program, values))
         kept.append((found, mending.mended(found) if changing else None))
         return found.answer
 

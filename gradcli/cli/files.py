@@ -1,0 +1,104 @@
+"""Files that are written whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from contextlib import contextmanager
+
+from gradcli.errors import Diagnostic, GradcliError
+from gradcli.source import Source
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any, BinaryIO
+
+
+def write_file(path: str, text: str, option: str = "-o") -> None:
+    """Text to a file, all of it or nothing (`whole_file`)."""
+    with whole_file(path, option) as file:
+        file.write(text.encode("utf-8", "backslashreplace"))
+
+
+@contextmanager
+def whole_file(path: str, option: str = "-o") -> Iterator[BinaryIO]:
+    """A file to write to that gets its name when all is written, so that none is left half
+    written. option: which one asked for it.
+
+    A link is followed and a file's mode kept; a device or pipe is written to, never replaced.
+    Raises E0605 where that is not possible.
+    """
+    try:
+        if os.path.exists(path) and not os.path.isfile(path):
+            opened: Any = open(path, "wb")
+        else:
+            opened = _Replacement(os.path.realpath(path))
+    except (OSError, ValueError) as problem:
+        raise _unwritable(path, option, problem) from None
+    with opened as file:
+        yield file
+        if opened is not file:
+            try:
+                file.flush()
+                opened.finish()
+            except (OSError, ValueError) as problem:
+                raise _unwritable(path, option, problem) from None
+
+
+def _unwritable(path: str, option: str, problem: Exception) -> GradcliError:
+    reason = getattr(problem, "strerror", None) or str(problem)
+    return GradcliError(Diagnostic(
+        "E0605", f"cannot write `{path}`: {reason.lower()}",
+        span=(0, len(path)), source=Source(path, option),
+        help="give a file in a folder that you may write to"))
+
+
+class _Replacement:
+    """What will be the file at `path`: without a name where the system can (a process that is
+    killed leaves nothing), else a temporary one beside it.
+    """
+
+    __slots__ = ("_file", "_mode", "_path", "_temporary")
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+        self._temporary = ""
+        if os.path.exists(path):
+            with open(path, "ab"):      # a file that may not be written is not replaced either
+                self._mode = os.stat(path).st_mode & 0o777
+        else:
+            self._mode = 0o666 & ~_umask()
+        folder = os.path.dirname(path)
+        try:
+            handle = os.open(folder, os.O_TMPFILE | os.O_WRONLY, 0o600)
+        except (AttributeError, OSError):
+            handle, self._temporary = tempfile.mkstemp(dir=folder, prefix=".gradcli-")
+        self._file = os.fdopen(handle, "wb")
+
+    def __enter__(self) -> BinaryIO:
+        return self._file
+
+    def __exit__(self, *exception: object) -> None:
+        self._file.close()
+        if self._temporary:
+            os.unlink(self._temporary)
+
+    def finish(self) -> None:
+        """Give it its name."""
+        if hasattr(os, "fchmod"):
+            os.fchmod(self._file.fileno(), self._mode)
+        if not self._temporary:
+            with tempfile.NamedTemporaryFile(
+                    dir=os.path.dirname(self._path), prefix=".gradcli-") as free:
+                name = free.name
+            os.link(f"/proc/self/fd/{self._file.fileno()}", name, follow_symlinks=True)
+            self._temporary = name
+        os.replace(self._temporary, self._path)
+        self._temporary = ""
+
+
+def _umask() -> int:
+    mask = os.umask(0o022)
+    os.umask(mask)
+    return mask
