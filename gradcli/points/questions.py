@@ -12,6 +12,7 @@ from gradcli import calculus
 from gradcli.answers.first_order import gradients, jacobians, seeds_of, with_constants
 from gradcli.answers.second_order import hessian
 from gradcli.lang.calls import NoGradient
+from gradcli.lang.structures import is_number
 from gradcli.ops.values import zeros
 from gradcli.program import Target, parts, tensor_of
 from gradcli.render import numbers
@@ -100,13 +101,25 @@ def _recorded_gradients(ask: Ask, target: Target, bindings: list[Binding]) -> li
 
 
 def _jacobians(ask: Ask, target: Target, bindings: list[Binding], emit: bool) -> Iterator[Part]:
+    """A list of scalars is differentiated item by item, which takes no arrays at all."""
+    items = target.tensor if isinstance(target.tensor, list) else []
+    if items and all(is_number(item) and not getattr(item, "shape", ()) for item in items):
+        rows = [_recorded_jacobians(ask, Target(target.name, item, target.span), bindings)
+                for item in items] if emit else zip(*[
+                    [None]*len(items) if g is None else g
+                    for g in jacobians(ask, target, bindings)], strict=True)
+        for b, column in zip(bindings, zip(*rows, strict=True), strict=True):
+            there = ask.unconnected == "zero" or any(g is not None for g in column)
+            for k, g in enumerate(column):
+                yield Part(partial(numbers.first_derivative, target.name, b.name, (k,)),
+                           zeros(b.value.shape) if g is None and there else g, b.value.shape)
+        return
     shape = tensor_of(target).shape
-    rank = len(shape)
     found = _recorded_jacobians(ask, target, bindings) if emit else (
         jacobians(ask, target, bindings))
     for b, g in zip(bindings, found, strict=True):
         whole = (*shape, *b.value.shape)
-        yield Part(partial(_split, numbers.first_derivative, (target.name, b.name), rank),
+        yield Part(partial(_split, numbers.first_derivative, (target.name, b.name), len(shape)),
                    _given(ask, g, whole), whole)
 
 
@@ -115,10 +128,8 @@ def _recorded_jacobians(ask: Ask, target: Target, bindings: list[Binding]) -> li
         raise Unrecorded
     tensor = tensor_of(target)
     sources = [ask.source(b) for b in bindings]
-    if not tensor.shape:
-        found = calculus.gradient([tensor], sources, emit=True)
-    else:
-        found = calculus.jacobian(tensor, sources, emit=True)
+    found = (calculus.jacobian(tensor, sources, emit=True) if tensor.shape else
+             calculus.gradient([tensor], sources, emit=True))
     return with_constants(ask, found, [tensor], sources, tensor.shape)
 
 
