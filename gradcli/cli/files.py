@@ -92,7 +92,13 @@ class _Replacement:
             with tempfile.NamedTemporaryFile(
                     dir=os.path.dirname(self._path), prefix=".gradcli-") as free:
                 name = free.name
-            os.link(f"/proc/self/fd/{self._file.fileno()}", name, follow_symlinks=True)
+            # Only with a folder given does Python call what follows the link in /proc.
+            folder = os.open("/", os.O_RDONLY)
+            try:
+                os.link(f"/proc/self/fd/{self._file.fileno()}", name, src_dir_fd=folder,
+                        follow_symlinks=True)
+            finally:
+                os.close(folder)
             self._temporary = name
         os.replace(self._temporary, self._path)
         self._temporary = ""

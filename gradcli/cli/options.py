@@ -51,8 +51,8 @@ OPTIONS = (
            metavar="NAME[,NAME]"),
     Option("at", "--at", "list", "Values of inputs and variables: x=3,y=[1,2].",
            commands=PROGRAMS, metavar="NAME=VALUE"),
-    Option("points", "--points", "list", "Answer at every row of a CSV, TSV, NDJSON, Parquet or Arrow"
-           " file (- for standard input), or of a grid: 'x=linspace(0,1,1e6)'.",
+    Option("points", "--points", "list", "Answer at every row of a CSV, TSV, NDJSON, Parquet or"
+           " Arrow file (- for standard input), or of a grid: 'x=linspace(0,1,1e6)'.",
            commands=QUESTIONS, metavar="FILE|NAME=RANGE"),
     Option("points_format", "--points-format", "text", "Format of the rows; by default by the name"
            " of the file.", commands=QUESTIONS, choices=POINTS),

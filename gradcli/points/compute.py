@@ -6,7 +6,7 @@ from gradcli.errors import Diagnostic, GradcliError, error
 from gradcli.execute.blocks import BLOCK
 from gradcli.ops.lazy import np
 from gradcli.ops.values import dtype_of, show
-from gradcli.points.paths import Path, recorded
+from gradcli.points.paths import Path, recorded, worked
 from gradcli.points.questions import Part, Unrecorded, asked, plain_value
 
 TYPE_CHECKING = False
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 # After so many ways points are asked one by one: each has a way of its own, it seems.
 MAX_PATHS = 64
+# Codes of errors that no point has to itself: names are wrong everywhere.
+NAMES = "E02"
 
 
 class Layout:
@@ -120,29 +122,31 @@ class Points:
         self.one_by_one = False
 
     def answers(self, columns: Sequence[Any]) -> Answers:
-        """The answers at n points, and what went wrong at some of them."""
+        """The answers at n points, and what went wrong at some of them. Raises E02xx, what is wrong
+        with the names of the program or of the question.
+        """
         out = Answers()
         pending = np.arange(len(columns[0]))
         for path in self.paths:
             pending = self._along(path, columns, pending, out)
         while len(pending):
             row = int(pending[0])
+            if self.one_by_one or len(self.paths) >= MAX_PATHS:
+                self._alone(columns, row, out)
+                pending = pending[1:]
+                continue
             try:
-                if self.one_by_one or len(self.paths) >= MAX_PATHS:
-                    self._alone(columns, row, out)
-                else:
-                    path = recorded(self.ask, self.command, self.names,
-                                    self._point(columns, row), self.size)
-                    self._check(path.parts)
-                    self.paths.append(path)
-                    pending = self._along(path, columns, pending, out)
-                    continue
+                path = recorded(self.ask, self.command, self.names, self._point(columns, row),
+                                self.size)
+                self._check(path.parts)
             except Unrecorded:
                 self.one_by_one = True
-                continue
             except GradcliError as problem:
-                out.failed[row] = problem.diagnostics[0]
-            pending = pending[1:]
+                self._failed(row, problem, out)
+                pending = pending[1:]
+            else:
+                self.paths.append(path)
+                pending = self._along(path, columns, pending, out)
         return out
 
     def _point(self, columns: Sequence[Any], row: int) -> dict[str, Any]:
@@ -169,7 +173,13 @@ class Points:
         else:
             rows, left = pending[takes], pending[~takes]
             given = [c[takes] for c in given]
-        found = path.answers.run(given)
+        good, some = worked(path.answers, given)
+        for row in rows[~good]:
+            self._alone(columns, int(row), out)
+        if some is None:
+            return left
+        found, rows = some, rows[good]
+        given = given if good.all() else [c[good] for c in given]
         self._absorb(path, given, found)
         for k, (part, values) in enumerate(zip(path.parts, found, strict=True)):
             out.put(k, n, rows, values, part.value is None)
@@ -202,11 +212,22 @@ class Points:
 
     def _alone(self, columns: Sequence[Any], row: int, out: Answers) -> None:
         """Answer one point as the command line would."""
-        for k, part in enumerate(self._asked(self._point(columns, row))):
+        try:
+            parts = self._asked(self._point(columns, row))
+        except GradcliError as problem:
+            self._failed(row, problem, out)
+            return
+        for k, part in enumerate(parts):
             value = plain_value(part)
             missing = value is None
             out.put(k, len(columns[0]), np.array([row]), np.asarray(
                 np.full(part.shape, np.nan) if missing else value)[None], missing)
+
+    def _failed(self, row: int, problem: GradcliError, out: Answers) -> None:
+        """Note what is wrong at one point. Raises what is wrong with the names, at all of them."""
+        if problem.code.startswith(NAMES):
+            raise problem
+        out.failed[row] = problem.diagnostics[0]
 
     def _asked(self, point: dict[str, Any]) -> list[Part]:
         self.ask.at = {**self.at, **point}

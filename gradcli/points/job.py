@@ -62,8 +62,8 @@ class Job:
 
 
 class Done:
-    """A block that is done. piece: its rows, written. until, count: how far the input is used
-    up, and how many rows that was. problems: number of a row to what is wrong there. missing: number of a title to the
+    """A block that is done. piece: its rows, written. until: how far the input is used up. count:
+    of its rows. problems: number of a row to what is wrong there. missing: number of a title to the
     first point that has no such gradient.
     """
 
@@ -110,14 +110,14 @@ def work(job: Job, block: Block) -> Done:
             missing[k] = _point(job, columns, row)
             values = None if gaps.all() else np.where(gaps, None, values.astype(object))
         numbers.append(values)
-    if not numbers:     # no row could be answered
-        assert job.layout is not None
+    if not numbers and job.layout is not None:     # no row could be answered
         numbers = [np.zeros(rows.count)] * len(job.layout.titles)
     return Done(job.output.piece(rows, numbers, dropped), block.done, rows.count,
                 {rows.first + k: d for k, d in problems.items()}, missing)
 
 
-def _answered(job: Job, columns: Sequence[Any], rows: Rows) -> tuple[Answers, dict[int, Diagnostic]]:
+def _answered(job: Job, columns: Sequence[Any], rows: Rows
+              ) -> tuple[Answers, dict[int, Diagnostic]]:
     """The answers, and what is wrong with some rows."""
     if not rows.bad:
         answers = _points(job).answers(columns)
@@ -141,6 +141,13 @@ def _shown(value: Any) -> str:
 def _point(job: Job, columns: Sequence[Any], row: int) -> dict[str, Any]:
     return {i.name: float(c[row]) if c.ndim == 1 else c[row]
             for i, c in zip(job.inputs, columns, strict=True)}
+
+
+def likely_layout(job: Job) -> Layout | None:
+    """The layout where there are no points: that at ones, if there is an answer."""
+    points = job.points()
+    points.answers([np.ones((1, *i.shape)) for i in job.inputs])
+    return points.layout
 
 
 def first_layout(job: Job, block: Block) -> Layout | None:

@@ -7,6 +7,7 @@ them is another go another way, which is recorded when the first of them is met.
 
 from __future__ import annotations
 
+from gradcli.errors import GradcliError
 from gradcli.execute.blocks import Executor
 from gradcli.execute.graph import graph
 from gradcli.ops.lazy import np
@@ -43,13 +44,31 @@ class Path:
     def takes(self, columns: Sequence[Any]) -> Any:
         """Which points go this way: truth values."""
         n = len(columns[0])
-        found = np.ones(n, bool)
         if self.guards is None:
-            return found
-        for values, expected in zip(self.guards.run(columns), self.expected, strict=True):
+            return np.ones(n, bool)
+        # What cannot be calculated decides something else.
+        found, decided = worked(self.guards, columns)
+        for values, expected in zip(decided or (), self.expected, strict=bool(decided)):
             same = values == expected
-            found &= same.reshape(n, -1).all(axis=1) if same.ndim > 1 else same
+            found[found] &= same.reshape(len(same), -1).all(axis=1)
         return found
+
+
+def worked(executor: Executor, columns: Sequence[Any]) -> tuple[Any, list[Any] | None]:
+    """Which points work, as truth values, and the answers of those. A block in which one fails is
+    halved until it stands alone.
+    """
+    n = len(columns[0])
+    try:
+        return np.ones(n, bool), executor.run(columns)
+    except GradcliError:
+        if n == 1:
+            return np.zeros(1, bool), None
+    halves = [worked(executor, [c[half] for c in columns])
+              for half in (slice(n // 2), slice(n // 2, n))]
+    arrays = [found for _, found in halves if found is not None]
+    return np.concatenate([good for good, _ in halves]), [
+        np.concatenate(parts) for parts in zip(*arrays, strict=True)] or None
 
 
 def recorded(ask: Ask, command: str, names: Sequence[str], point: Mapping[str, Any], size: int

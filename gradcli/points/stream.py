@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import deque
 from itertools import chain
 
-from gradcli.points.job import Done, first_layout, work
+from gradcli.points.job import Done, first_layout, likely_layout, work
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Iterable, Iterator
     from concurrent.futures import Executor, Future
 
     from gradcli.points.job import Job
@@ -30,6 +30,8 @@ def prepared(job: Job, blocks: Iterable[Block]) -> Iterator[Block]:
         job.layout = first_layout(job, block)
         if job.layout is not None:
             break
+    if not seen:
+        job.layout = likely_layout(job)
     return chain(seen, rest)
 
 

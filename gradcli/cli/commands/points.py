@@ -27,8 +27,8 @@ from gradcli.render.progress import Progress
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-    from typing import Any, BinaryIO
+    from collections.abc import Iterable
+    from typing import Any
 
     from gradcli.cli.environment import Environment
     from gradcli.errors import Diagnostic
@@ -78,7 +78,7 @@ def _answer(command: str, program: Program, values: dict[str, Any], environment:
             report.add(done)
         sink.close()
     report.end()
-    return WRONG if values["strict"] and report.missing else OK
+    return WRONG if values.get("strict") and report.missing else OK
 
 
 def _table(values: dict[str, Any], environment: Environment) -> Table:

@@ -6,10 +6,10 @@ from gradcli import answers
 from gradcli.answers import mending
 from gradcli.answers import why as explaining
 from gradcli.cli.commands.output import deliver
-from gradcli.cli.files import write_file
 from gradcli.cli.commands.question import guarded
 from gradcli.cli.commands.values import ask_from
 from gradcli.cli.environment import write
+from gradcli.cli.files import write_file
 from gradcli.cli.main import OK, WRONG
 from gradcli.errors import Diagnostic, GradcliError
 from gradcli.render import diff

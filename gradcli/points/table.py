@@ -1,0 +1,205 @@
+"""A table of numbers: named columns, read block by block.
+
+A `Table` holds the open file and stays where it is. Its blocks are pieces of the file as they stand
+there, cheap to cut, and know how to be parsed: on any thread, process or machine. Whatever is wrong
+with one row is a diagnostic for that row; what is wrong with the whole is raised.
+"""
+
+from __future__ import annotations
+
+from gradcli.errors import Diagnostic, GradcliError
+from gradcli.source import Source
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from typing import Any, BinaryIO, Protocol, Self
+
+    class Block(Protocol):
+        """Some rows. first: number of the first one, from 0. done: how much of the table's total
+        there is up to its end.
+        """
+
+        @property
+        def first(self) -> int: ...
+
+        @property
+        def done(self) -> int: ...
+
+        def parse(self, wanted: Sequence[int], echo: str | None) -> Rows:
+            """The numbers of the columns at these positions.
+
+            echo: the format of the output, which repeats the row in front of its answers; None:
+            it does not.
+            """
+
+HELP = ("give a CSV, TSV, NDJSON, Parquet or Arrow file, `-` for standard input, or a range such as"
+        " x=linspace(0,1,11)")
+
+ENDINGS = {
+    "csv": "csv", "tsv": "tsv", "tab": "tsv", "ndjson": "ndjson", "jsonl": "ndjson",
+    "parquet": "parquet", "pq": "parquet", "arrow": "arrow", "feather": "arrow", "ipc": "arrow"}
+
+
+class Rows:
+    """A parsed block.
+
+    columns: one float64 [count] for each wanted column, NaN in bad rows. bad: index in the block
+    to what is wrong there. echo: for text formats the text of each row, for Arrow formats each
+    column of the input, numbers where it was wanted, else text or an Arrow array.
+    """
+
+    __slots__ = ("bad", "columns", "count", "echo", "first")
+
+    def __init__(self, first: int, count: int, columns: list[Any], echo: list[Any] | None,
+                 bad: Mapping[int, Diagnostic]) -> None:
+        self.first = first
+        self.count = count
+        self.columns = columns
+        self.echo = echo
+        self.bad = dict(bad)
+
+
+class Excerpt(Source):
+    """Some lines of a file that is not kept: the first one has the number that it has there."""
+
+    __slots__ = ("start",)
+
+    def __init__(self, text: str, name: str, start: int) -> None:
+        super().__init__(text, name)
+        self.start = start
+
+    def position(self, offset: int) -> tuple[int, int]:
+        line, column = super().position(offset)
+        return line + self.start - 1, column
+
+    def line(self, number: int) -> str:
+        return super().line(number - self.start + 1)
+
+
+class Table:
+    """Named columns.
+
+    name: of the file. format: how it is written. names: of the columns, possibly empty or given
+    twice. total: of `unit` ("bytes" or "rows"); None where it is not known.
+    """
+
+    __slots__ = ("format", "name", "names", "total", "unit")
+
+    def __init__(self, name: str, format: str, names: Sequence[str], total: int | None,
+                 unit: str) -> None:
+        self.name = name
+        self.format = format
+        self.names = list(names)
+        self.total = total
+        self.unit = unit
+
+    def position(self, name: str) -> int | None:
+        """Where the column is; None if there is no such. Raises E0612 if two are called so."""
+        found = [k for k, other in enumerate(self.names) if other == name]
+        if len(found) > 1:
+            raise self.column_error(
+                found[1], f"two columns are called `{name}`", "give each a name of its own")
+        return found[0] if found else None
+
+    def header(self, echo: str | None) -> str:
+        """The names as the first cells of a head line; None: the line as it stands in the file."""
+        from gradcli.points.cells import joined
+
+        return joined([self.names], echo or "csv")[0].decode()
+
+    def column_error(self, column: int, message: str, help: str) -> GradcliError:
+        """E0612, about a column."""
+        return failure("E0612", message, self.name, help)
+
+    def arrow_schema(self, wanted: Sequence[int]) -> Any:
+        """The columns in Arrow's terms: numbers where they are wanted, else text."""
+        from gradcli.points.arrow import library
+
+        pa = library(self.name)
+        return pa.schema([
+            (name, pa.float64() if k in wanted else pa.string())
+            for k, name in enumerate(self.names)])
+
+    def blocks(self) -> Iterator[Block]:
+        """All rows in order, once. Raises what makes it impossible to go on."""
+        raise NotImplementedError
+
+    def close(self) -> None:
+        """Close the file."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+
+def open_table(path: str, format: str | None, stdin: BinaryIO | None, size: int) -> Table:
+    """The table in a file, or on `stdin` for the path "-".
+
+    format: "csv", "tsv", "ndjson", "parquet" or "arrow"; None: by the ending of the name (.gz
+    after it is undone), else CSV. size: about how many rows a block has.
+
+    Raises E0601 (cannot be read), E0602 (a line that is too long), E0603 (not UTF-8), E0611
+    (empty, damaged, or its package is missing) and E0612 (no header).
+    """
+    ending, packed = _ending(path)
+    format = format or ENDINGS.get(ending, "csv")
+    name = "<stdin>" if path == "-" else path
+    if format in ("parquet", "arrow"):
+        from gradcli.points import arrow
+
+        return arrow.opened(path, name, format, stdin, size)
+    stream, total = _stream(path, name, packed, stdin)
+    try:
+        if format == "ndjson":
+            from gradcli.points.json_lines import JsonLines
+
+            return JsonLines(stream, name, total, size)
+        from gradcli.points.delimited import Delimited
+
+        return Delimited(stream, name, format, total, size)
+    except BaseException:
+        if path != "-":
+            stream.close()
+        raise
+
+
+def _ending(path: str) -> tuple[str, bool]:
+    """The ending of a name in small letters, and whether .gz came after it."""
+    path = path.lower()
+    packed = path.endswith(".gz")
+    return path.removesuffix(".gz").rpartition(".")[2], packed
+
+
+def _stream(path: str, name: str, packed: bool, stdin: BinaryIO | None
+            ) -> tuple[BinaryIO, int | None]:
+    """The bytes of a file, and how many there are if that is known."""
+    if path == "-":
+        assert stdin is not None
+        return stdin, None
+    import os
+    import stat
+
+    try:
+        if packed:
+            import gzip
+
+            return gzip.open(path), None    # type: ignore[return-value]
+        stream = open(path, "rb")
+    except (OSError, ValueError) as problem:
+        raise unreadable(name, problem) from None
+    about = os.fstat(stream.fileno())
+    return stream, about.st_size if stat.S_ISREG(about.st_mode) else None
+
+
+def unreadable(name: str, problem: Exception) -> GradcliError:
+    """E0601, with the system's reason."""
+    reason = getattr(problem, "strerror", None) or str(problem)
+    return failure("E0601", f"cannot read `{name}`: {reason.lower()}", name)
+
+
+def failure(code: str, message: str, name: str, help: str = HELP) -> GradcliError:
+    """An error about a file as a whole."""
+    return GradcliError(Diagnostic(code, message, span=(0, 0), source=Source("", name), help=help))

@@ -1,0 +1,164 @@
+"""Rows with their answers, in each format.
+
+An `Output` writes blocks of rows as pieces, each by itself, so that workers can; a `Sink` puts the
+pieces together: what stands before the first, between them and after the last. Formats:
+
+csv, tsv    the row as it stood in the input, then its answers
+plain       the same, separated by tabs, what cannot be seen as escapes
+markdown    the same as a table
+ndjson      {"row": 0, "y": 9.0, "dy/dx": 6.0} per row, the first row of the input being 0
+json        one object, "points" being what NDJSON has
+parquet     the columns of the input, then the answers as float64
+arrow       the same, in Arrow's file format, which is Feather's
+
+A gradient that does not exist is `None`, in JSON and Arrow null. A row that failed is left out, or
+with on_error "null" has no answers; in JSON it says why.
+"""
+
+from __future__ import annotations
+
+from gradcli.points.cells import BETWEEN, json_texts, texts, written
+from gradcli.render import json as as_json
+from gradcli.render import markdown
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Any, BinaryIO
+
+    from gradcli.errors import Diagnostic
+    from gradcli.points.table import Rows, Table
+
+    Failed = Mapping[int, Diagnostic]
+
+
+def output(format: str, table: Table, wanted: Sequence[int], titles: Sequence[str], on_error: str,
+           about: Mapping[str, Any]) -> Output:
+    """What writes answers with these titles behind the columns of a table.
+
+    wanted: the columns that are read as numbers. on_error: "stop", "skip" or "null". about: what
+    JSON says before the points.
+    """
+    keep = on_error == "null"
+    if format in ("ndjson", "json"):
+        return Objects(format, titles, keep, about)
+    if format in ("parquet", "arrow"):
+        from gradcli.points.arrow_writing import Columns
+
+        return Columns(format, table, wanted, titles, keep)
+    return Delimited(format, table, titles, keep)
+
+
+class Output:
+    """A format. echo: what it needs `Block.parse` to repeat of the input."""
+
+    __slots__ = ("between", "echo", "format", "head", "keep", "tail", "titles")
+
+    def __init__(self, format: str, echo: str | None, titles: Sequence[str], keep: bool, head: str,
+                 between: str = "", tail: str = "") -> None:
+        self.format = format
+        self.echo = echo
+        self.titles = list(titles)
+        self.keep = keep
+        self.head, self.between, self.tail = (
+            text.encode("utf-8", "backslashreplace") for text in (head, between, tail))
+
+    def piece(self, rows: Rows, answers: Sequence[Any], failed: Failed) -> bytes:
+        """The rows of a block, written; nothing if no row is left.
+
+        answers: one array [rows] for each title, of dtype object where some are None, or None
+        where all are. failed: the rows without answers and why, bad ones included.
+        """
+        raise NotImplementedError
+
+    def sink(self, stream: BinaryIO) -> Sink:
+        """Where the pieces go, in order."""
+        return Sink(self, stream)
+
+
+class Sink:
+    """Puts pieces together."""
+
+    __slots__ = ("_output", "_started", "_stream")
+
+    def __init__(self, output: Output, stream: BinaryIO) -> None:
+        self._output = output
+        self._started = False
+        self._stream = stream
+
+    def write(self, piece: bytes) -> None:
+        """The next piece."""
+        if piece:
+            self._stream.write(self._output.between if self._started else self._output.head)
+            self._stream.write(piece)
+            self._started = True
+
+    def close(self) -> None:
+        """What comes last; the stream stays open."""
+        if not self._started:
+            self._stream.write(self._output.head)
+        self._stream.write(self._output.tail)
+
+
+class Delimited(Output):
+    """Lines of cells."""
+
+    __slots__ = ()
+
+    def __init__(self, format: str, table: Table, titles: Sequence[str], keep: bool) -> None:
+        between = BETWEEN[format].decode()
+        if format == "markdown":
+            names = [markdown.code(title) for title in (*table.names, *titles)]
+            head = markdown.table(names, [markdown.RIGHT] * len(names), [])
+        else:
+            added = [cell.decode() for cell in written(titles, format)]
+            head = between.join([table.header(format), *added]) + "\n"
+        super().__init__(format, format, titles, keep, head)
+
+    def piece(self, rows: Rows, answers: Sequence[Any], failed: Failed) -> bytes:
+        between = BETWEEN[self.format]
+        columns = [[b"None"] * rows.count if a is None else texts(a) for a in answers]
+        assert rows.echo is not None
+        lines = list(map(between.join, zip(rows.echo, *columns, strict=True)))
+        if self.keep:
+            for k in failed:
+                lines[k] = rows.echo[k] + between * len(self.titles)
+        elif failed:
+            lines = [line for k, line in enumerate(lines) if k not in failed]
+        if self.format == "markdown":
+            lines = [b"| %b |" % line for line in lines]
+        return b"\n".join([*lines, b""]) if lines else b""
+
+
+class Objects(Output):
+    """JSON objects, one on a line."""
+
+    __slots__ = ("template",)
+
+    def __init__(self, format: str, titles: Sequence[str], keep: bool, about: Mapping[str, Any]
+                 ) -> None:
+        whole = as_json.dump({"schema": 1, **about})
+        super().__init__(format, None, titles, keep, *(
+            (f'{whole[:-1]}, "points": [\n', ",\n", "\n]}\n") if format == "json" else ("",)))
+        keys = [as_json.dump(title).replace("%", "%%") for title in titles]
+        fields = "".join([f", {key}: %b" for key in keys])
+        self.template = f'{{"row": %d{fields}}}'.encode()
+
+    def piece(self, rows: Rows, answers: Sequence[Any], failed: Failed) -> bytes:
+        columns = [[b"null"] * rows.count if a is None else json_texts(a) for a in answers]
+        template = self.template
+        lines = [template % row for row in zip(
+            range(rows.first, rows.first + rows.count), *columns, strict=True)]
+        if self.keep:
+            for k, why in failed.items():
+                lines[k] = self._failed(rows.first + k, why)
+        elif failed:
+            lines = [line for k, line in enumerate(lines) if k not in failed]
+        if self.format == "json":
+            return b",\n".join(lines)
+        return b"\n".join([*lines, b""]) if lines else b""
+
+    def _failed(self, row: int, why: Diagnostic) -> bytes:
+        return as_json.dump({
+            "row": row, **dict.fromkeys(self.titles),
+            "error": {"code": why.code, "message": why.message}}).encode()
