@@ -1,4 +1,6 @@
-"""The README's own commands: each is run at a terminal of 80 columns and prints what is shown."""
+"""The README's own commands, and those of docs/points.md: each is run at a terminal of 80 columns
+and prints what is shown.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,10 @@ import pytest
 from transcripts import ROOT, blocks, make_shim, on_terminal, steps
 
 README = ROOT / "README.md"
-SHOWN = [step for block in blocks(README.read_text()) for step in steps(block)]
+POINTS = ROOT / "docs/points.md"
+SHOWN, OF_POINTS = [
+    [(page, *step) for block in blocks(page.read_text()) for step in steps(block)]
+    for page in (README, POINTS)]
 
 
 @pytest.fixture(scope="module")
@@ -19,17 +24,18 @@ def shim(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_there_is_a_tour() -> None:
     assert len(SHOWN) >= 12
-    used = {word for command, _ in SHOWN for word in command.split()}
+    used = {word for _, command, _ in SHOWN for word in command.split()}
     assert {"grad", "jac", "hess", "eval", "ops"} <= used
 
 
-@pytest.mark.parametrize(("command", "shown"), SHOWN, ids=[command for command, _ in SHOWN])
-def test_command_prints_what_the_readme_shows(
-        command: str, shown: str, shim: Path, request: pytest.FixtureRequest) -> None:
+@pytest.mark.parametrize(("page", "command", "shown"), [*SHOWN, *OF_POINTS],
+                         ids=[command for _, command, _ in (*SHOWN, *OF_POINTS)])
+def test_command_prints_what_the_page_shows(
+        page: Path, command: str, shown: str, shim: Path, request: pytest.FixtureRequest) -> None:
     printed = on_terminal(command, ROOT, shim)
     if request.config.getoption("--update-golden"):
-        text = README.read_text()
-        README.write_text(text.replace(f"$ {command}\n{shown}", f"$ {command}\n{printed}"))
+        text = page.read_text()
+        page.write_text(text.replace(f"$ {command}\n{shown}", f"$ {command}\n{printed}"))
         return
     assert printed.rstrip("\n") == shown.rstrip("\n")
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from gradcli.errors import error
 from gradcli.ops.lazy import np
+from gradcli.points.arrow import library
 from gradcli.points.writing import Output, Sink
 
 TYPE_CHECKING = False
@@ -26,8 +27,7 @@ class Columns(Output):
 
     def __init__(self, format: str, table: Table, wanted: Sequence[int], titles: Sequence[str],
                  keep: bool) -> None:
-        import pyarrow as pa
-
+        pa = library(table.name)
         super().__init__(format, format, titles, keep, "")
         schema = table.arrow_schema(wanted)
         for title in titles:

@@ -8,7 +8,7 @@ from gradcli.render.visible import visible
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
     from typing import Any
 
 # What stands between the cells of a row.
@@ -40,7 +40,7 @@ def json_texts(values: Any) -> list[bytes]:
     return [NOT_FINITE.get(text, text) for text in found] if b"n" in written else found
 
 
-def joined(rows: Iterable[Sequence[str]], echo: str) -> list[bytes]:
+def joined(rows: Iterable[Iterable[str]], echo: str) -> list[bytes]:
     """Each row of cells in a text format."""
     between = BETWEEN[echo]
     return [between.join(written(row, echo)) for row in rows]

@@ -147,6 +147,10 @@ class Points:
             else:
                 self.paths.append(path)
                 pending = self._along(path, columns, pending, out)
+                if len(pending) and pending[0] == row:
+                    # On a block it would have been decided otherwise, by the last bit of a sine.
+                    self._alone(columns, row, out)
+                    pending = pending[1:]
         return out
 
     def _point(self, columns: Sequence[Any], row: int) -> dict[str, Any]:

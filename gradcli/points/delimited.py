@@ -5,18 +5,19 @@ doubled one stands for itself, and separators and line ends between them are tex
 is a character like others. Lines end with LF or CRLF; empty ones are passed over. Everything stays
 bytes, which `float` reads as they are; only diagnostics and names are text.
 
-A block of plain cells is split in one go. A block with anything else in it (a cell that is no
-number, a quoted separator, bytes that are no UTF-8) is read again row by row; both readings of a
-row that is fine are the same.
+A block of lines with plain cells is split in one go, column by column. A block with anything else
+in it (a quoted separator, a line with a cell too few, bytes that are no UTF-8) is read row by row;
+what comes of a row is the same.
 """
 
 from __future__ import annotations
 
-import re
+import math
 
 from gradcli.errors import Diagnostic, GradcliError
 from gradcli.ops.lazy import np
 from gradcli.points.cells import BETWEEN, joined, unquoted
+from gradcli.points.dialects import DIALECTS, Dialect, cell_text, is_text, number, undecodable
 from gradcli.points.lines import Lines
 from gradcli.points.table import Excerpt, Rows, Table, failure
 from gradcli.source import MAX_BYTES
@@ -25,31 +26,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from typing import Any, BinaryIO
-
 SHOWN = 40      # characters of a cell in a message
-
-
-class Dialect:
-    """The patterns of a separator.
-
-    record: one row with its line end; it has a group if its last quote is never closed. plain: a
-    quoted cell that would be the same without its quotes.
-    """
-
-    __slots__ = ("plain", "record", "separator")
-
-    def __init__(self, separator: bytes) -> None:
-        cell = rb'(?:"[^"]*+(?:""[^"]*+)*+(?:"|(\Z)))?+[^S\n]*+'
-        self.separator = separator
-        self.record = _pattern(rb"%b(?:S%b)*+(?:\n|\Z)" % (cell, cell), separator)
-        self.plain = _pattern(rb'"(?<![^S\n]")([^"S\n]*+)"(?![^S\n])', separator)
-
-
-def _pattern(text: bytes, separator: bytes) -> re.Pattern[bytes]:
-    return re.compile(text.replace(b"S", separator))
-
-
-DIALECTS = {"csv": Dialect(b","), "tsv": Dialect(b"\t")}
 
 
 class Delimited(Table):
@@ -120,7 +97,7 @@ class Delimited(Table):
             more *= 2
 
     def _never_closed(self, data: bytes, number: int) -> GradcliError:
-        *_, (start, _) = spans(data, self._form.dialect.separator)
+        start = self._form.dialect.places(data)[-1][0]
         number += data.count(b"\n", 0, start)
         begin = data.rfind(b"\n", 0, start) + 1
         line = data[begin:].partition(b"\n")[0]
@@ -172,14 +149,14 @@ class Block:
         return self._at_once(wanted, echo) or self._row_by_row(wanted, echo)
 
     def _at_once(self, wanted: Sequence[int], echo: str | None) -> Rows | None:
-        """None if there is anything unusual in the block."""
+        """None if there is more in the block than lines of plain cells, all of one length."""
         form, body = self.form, self.data
         if b"\r" in body:
             body = body.replace(b"\r\n", b"\n")
         bare = body
         if b'"' in body:
             bare = form.dialect.plain.sub(rb"\1", body)
-        if b"\r" in body or b'"' in bare or not _is_text(body):
+        if b"\r" in body or b'"' in bare or not is_text(body):
             return None
         body, bare = self._without_blanks(body), self._without_blanks(bare)
         # Each line end becomes a cell of its own, so every line has as many cells as the first one
@@ -190,15 +167,21 @@ class Block:
         if len(cells) != step * self.count - 1 or (
                 cells[width::step].count(b"\n") != self.count - 1):
             return None
-        columns = []
+        columns, wrong = [], set()
         for k in wanted:
-            column = _numbers(cells[k::step])
+            column = cells[k::step]
+            values = _numbers(column)
             # Python reads 1_000.
-            if column is None or (b"_" in bare and any(b"_" in c for c in cells[k::step])):
-                return None
-            columns.append(column)
+            if values is None or (b"_" in bare and any(b"_" in cell for cell in column)):
+                found = list(map(number, column))
+                wrong.update([row for row, value in enumerate(found) if value is None])
+                values = np.array(found, float)
+            columns.append(values)
+        for values in columns:
+            values[list(wrong)] = math.nan
         return Rows(self.first, self.count, columns,
-                    self._echo(body, bare, cells, columns, wanted, echo), {})
+                    self._echo(body, bare, cells, columns, wanted, echo),
+                    self._problems(body, sorted(wrong), wanted) if wrong else {})
 
     def _without_blanks(self, body: bytes) -> bytes:
         """The lines without the last one's end, and without empty ones."""
@@ -214,81 +197,102 @@ class Block:
             return None
         if echo == form.format:
             return body.split(b"\n")
-        if echo not in BETWEEN:
-            given = dict(zip(wanted, columns, strict=True))
-            return [given[k] if k in given else [cell.decode() for cell in cells[k::step]]
-                    for k in range(form.width)]
-        return unquoted(bare, form.dialect.separator, echo) or joined(
-            ([cell.decode() for cell in cells[k:k + form.width]]
-             for k in range(0, len(cells), step)), echo)
+        if echo in BETWEEN:
+            found = unquoted(bare, form.dialect.separator, echo)
+            if found is not None:
+                return found
+        return _other(
+            [cells[k:k + form.width] for k in range(0, len(cells), step)], columns, wanted, echo)
 
     def _row_by_row(self, wanted: Sequence[int], echo: str | None) -> Rows:
-        form, separator = self.form, self.form.dialect.separator
-        columns = [np.full(self.count, np.nan) for _ in wanted]
+        form, dialect = self.form, self.form.dialect
         bad: dict[int, Diagnostic] = {}
-        lines, rows = [], []
-        number, end, row = self.line, 0, 0
-        for record in form.dialect.record.finditer(self.data):
+        lines: list[bytes] = []
+        rows, found = [], []
+        line, counted = self.line, 0
+        for record in dialect.record.finditer(self.data):
             raw = record[0].rstrip(b"\r\n")
             if not raw:
                 continue
-            number, end = number + self.data.count(b"\n", end, record.start()), record.start()
-            places = list(spans(raw, separator))
-            values = self._values(raw, number, places, wanted)
-            if isinstance(values, Diagnostic):
-                bad[row] = values
-            else:
-                for column, value in zip(columns, values, strict=True):
-                    column[row] = value
-            lines.append(raw + separator * (form.width - len(places)))
-            rows.append([cell_text(raw[a:b]) for a, b in places[:form.width]])
-            row += 1
-        if echo is None or echo == form.format:
-            return Rows(self.first, row, columns, None if echo is None else lines, bad)
-        for cells in rows:
-            cells += [""] * (form.width - len(cells))
-        if echo in BETWEEN:
-            return Rows(self.first, row, columns, joined(rows, echo), bad)
-        given = dict(zip(wanted, columns, strict=True))
-        return Rows(self.first, row, columns, [
-            given[k] if k in given else [cells[k] for cells in rows]
-            for k in range(form.width)], bad)
+            cells = dialect.cells(raw)
+            values: list[float | None] = [None]
+            if len(cells) == form.width and is_text(raw):
+                values = [number(cells[k]) for k in wanted]
+            if None in values:
+                line += self.data.count(b"\n", counted, record.start())
+                counted = record.start()
+                bad[len(lines)] = self._problem(raw, line, cells, wanted)
+                values = [math.nan] * len(wanted)
+            # Answers stand below their titles even where cells are missing.
+            missing = form.width - len(cells)
+            lines.append(raw + dialect.separator * missing)
+            rows.append([*cells[:form.width], *[b""] * missing])
+            found.append(values)
+        columns = [np.array(column, float) for column in zip(*found, strict=True)]
+        return Rows(
+            self.first, self.count, columns, None if echo is None else
+            lines if echo == form.format else _other(rows, columns, wanted, echo), bad)
 
-    def _values(self, raw: bytes, line: int, places: list[tuple[int, int]],
-                wanted: Sequence[int]) -> list[float] | Diagnostic:
-        """The wanted numbers of a row, or what is wrong with it."""
+    def _problems(self, body: bytes, rows: list[int], wanted: Sequence[int]
+                  ) -> dict[int, Diagnostic]:
+        """Why some rows of plain cells cannot be read."""
+        raws, cells = body.split(b"\n"), self.form.dialect.cells
+        lines = [line for line, raw in enumerate(self.data.split(b"\n"), self.line)
+                 if raw.strip(b"\r")]
+        return {k: self._problem(raws[k], lines[k], cells(raws[k]), wanted) for k in rows}
+
+    def _problem(self, raw: bytes, line: int, cells: list[bytes], wanted: Sequence[int]
+                 ) -> Diagnostic:
+        """Why a row cannot be read."""
         form = self.form
-        if not _is_text(raw):
-            at = _undecodable(raw)
+        at = undecodable(raw)
+        if at >= 0:
             return form.diagnostic("E0603", f"byte 0x{raw[at]:02x} is not UTF-8 text", raw, line,
                                    at, at + 1, help="save the file as UTF-8")
-        if len(places) != form.width:
+        places = form.dialect.places(raw)
+        if len(cells) != form.width:
             # From the first cell too many, or at the end of the line.
-            start = places[form.width][0] if len(places) > form.width else len(raw)
+            start = places[form.width][0] if len(cells) > form.width else len(raw)
+            count = "1 cell" if len(cells) == 1 else f"{len(cells)} cells"
             return form.diagnostic(
-                "E0612", f"the row has {_cells(len(places))}, not {form.width}", raw, line, start,
-                len(raw), help="give every line as many cells as the first")
-        values = []
-        for k in wanted:
-            start, stop = places[k]
-            value = number(raw[start:stop])
-            if value is None:
-                return form.diagnostic(
-                    "E0612", f"{_told(raw[start:stop])} is no number", raw, line, start, stop,
-                    f"column `{form.names[k]}`", "write a number, or nan where there is none")
-            values.append(value)
-        return values
+                "E0612", f"the row has {count}, not {form.width}", raw, line, start, len(raw),
+                help="give every line as many cells as the first")
+        wrong = next(k for k in wanted if number(cells[k]) is None)
+        text = cell_text(cells[wrong]).strip()
+        shown = f"`{text}`" if len(text) <= SHOWN else f"`{text[:SHOWN]}...`"
+        return form.diagnostic(
+            "E0612", f"{shown if text else 'an empty cell'} is no number", raw, line,
+            *places[wrong], f"column `{form.names[wrong]}`",
+            "write a number, or nan where there is none")
+
+
+def _other(rows: list[list[bytes]], columns: list[Any], wanted: Sequence[int], echo: str
+           ) -> list[Any]:
+    """Rows of cells, repeated in another format: as text, or column by column."""
+    if echo in BETWEEN:
+        return joined((map(cell_text, row) for row in rows), echo)
+    given = dict(zip(wanted, columns, strict=True))
+    return [given[k] if k in given else list(map(cell_text, column))
+            for k, column in enumerate(zip(*rows, strict=True))]
+
+
+def _numbers(cells: list[bytes]) -> Any:
+    """The numbers in plain cells: float64; None if one of them is none."""
+    try:
+        return np.fromiter(map(float, cells), float, len(cells))
+    except ValueError:
+        return None
 
 
 def _names(form: Form, data: bytes, line: int) -> list[str]:
     """The names in the head line. Raises E0603 and E0612."""
     raw = data.rstrip(b"\r\n")
-    if not _is_text(raw):
-        at = _undecodable(raw)
+    if not is_text(raw):
+        at = undecodable(raw)
         raise GradcliError(form.diagnostic(
             "E0603", f"`{form.name}` is not UTF-8 text: byte 0x{raw[at]:02x}", raw, line, at,
             at + 1, "not UTF-8 from here", "save the file as UTF-8"))
-    cells = [raw[a:b] for a, b in spans(raw, form.dialect.separator)]
+    cells = form.dialect.cells(raw)
     for sign, code, what, help in (
             (b"\0", "E0604", "a NUL character", "give a text file"),
             (b"\r", "E0612", "a carriage return that ends no line",
@@ -304,86 +308,3 @@ def _names(form: Form, data: bytes, line: int) -> list[str]:
     form.head = raw.decode()
     form.names = [cell_text(cell).strip() for cell in cells]
     return form.names
-
-
-def spans(raw: bytes, separator: bytes) -> Iterator[tuple[int, int]]:
-    """Where each cell of a row stands, its quotes included."""
-    start = 0
-    while True:
-        stop = start
-        if raw.startswith(b'"', start):
-            stop = start + 1
-            while True:
-                stop = raw.find(b'"', stop)
-                if stop < 0:
-                    stop = len(raw)
-                    break
-                if not raw.startswith(b'""', stop):
-                    stop += 1
-                    break
-                stop += 2
-        stop = raw.find(separator, stop)
-        if stop < 0:
-            yield start, len(raw)
-            return
-        yield start, stop
-        start = stop + 1
-
-
-def content(cell: bytes) -> bytes:
-    """What a cell says, without the quotes around it."""
-    if not cell.startswith(b'"'):
-        return cell
-    parts = cell[1:].split(b'""')
-    for k, part in enumerate(parts):
-        inside, end, outside = part.partition(b'"')
-        if end:     # what follows the closing quote is taken as it stands
-            return b'"'.join([*parts[:k], inside]) + b'""'.join([outside, *parts[k + 1:]])
-    return b'"'.join(parts)
-
-
-def cell_text(cell: bytes) -> str:
-    return content(cell).decode("utf-8", "replace")
-
-
-def number(cell: bytes) -> float | None:
-    """The number in a cell; None if there is none."""
-    cell = content(cell)
-    if b"_" in cell:        # Python reads 1_000
-        return None
-    try:
-        return float(cell)
-    except ValueError:
-        return None
-
-
-def _numbers(cells: list[bytes]) -> Any:
-    """The numbers in plain cells: float64; None if one of them is none."""
-    try:
-        return np.fromiter(map(float, cells), float, len(cells))
-    except ValueError:
-        return None
-
-
-def _told(cell: bytes) -> str:
-    text = cell_text(cell).strip()
-    if not text:
-        return "an empty cell"
-    return f"`{text}`" if len(text) <= SHOWN else f"`{text[:SHOWN]}...`"
-
-
-def _cells(count: int) -> str:
-    return "1 cell" if count == 1 else f"{count} cells"
-
-
-def _is_text(data: bytes) -> bool:
-    return data.isascii() or _undecodable(data) < 0
-
-
-def _undecodable(data: bytes) -> int:
-    """Where the first byte stands that is no UTF-8, else -1."""
-    try:
-        data.decode()
-    except UnicodeDecodeError as problem:
-        return problem.start
-    return -1

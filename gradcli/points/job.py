@@ -12,6 +12,7 @@ from gradcli.answers.ask import Ask
 from gradcli.ops.lazy import np
 from gradcli.points.compute import Answers, Points
 from gradcli.program import Program
+from gradcli.render import numbers
 from gradcli.source import Source
 
 TYPE_CHECKING = False
@@ -103,16 +104,17 @@ def work(job: Job, block: Block) -> Done:
             range(first, rows.count), problems[first])
     else:
         dropped = problems
-    numbers, missing = [], {}
+    answered: list[Any] = []
+    missing = {}
     for k, (values, gaps) in enumerate(answers.columns()):
         if gaps is not None and gaps.any():
             row = int(np.flatnonzero(gaps)[0])
             missing[k] = _point(job, columns, row)
             values = None if gaps.all() else np.where(gaps, None, values.astype(object))
-        numbers.append(values)
-    if not numbers and job.layout is not None:     # no row could be answered
-        numbers = [np.zeros(rows.count)] * len(job.layout.titles)
-    return Done(job.output.piece(rows, numbers, dropped), block.done, rows.count,
+        answered.append(values)
+    if not answered and job.layout is not None:     # no row could be answered
+        answered = [np.zeros(rows.count)] * len(job.layout.titles)
+    return Done(job.output.piece(rows, answered, dropped), block.done, rows.count,
                 {rows.first + k: d for k, d in problems.items()}, missing)
 
 
@@ -135,7 +137,7 @@ def _answered(job: Job, columns: Sequence[Any], rows: Rows
 
 
 def _shown(value: Any) -> str:
-    return str(value.tolist())
+    return numbers.exact(value.tolist())
 
 
 def _point(job: Job, columns: Sequence[Any], row: int) -> dict[str, Any]:

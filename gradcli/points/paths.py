@@ -109,4 +109,4 @@ def recorded(ask: Ask, command: str, names: Sequence[str], point: Mapping[str, A
 def _has_arrays(entry: Entry) -> bool:
     """Whether an operation is a row of the table, which knows arrays; a custom one is not."""
     op: Any = entry[OP]
-    return op.elementwise or op.arrays is not None
+    return op.elementwise or getattr(op, "arrays", None) is not None

@@ -22,7 +22,9 @@ def print_rows(header: Row, first: Sequence[Row], last: Sequence[Row], between: 
     columns = []
     for k, name in enumerate(header):
         cells = [row[k] for row in rows]
-        shown = numbers.aligned([_shown(cell, digits) for cell in cells])
+        shown = [_shown(cell, digits) for cell in cells]
+        if any(map(_is_number, cells)):
+            shown = numbers.aligned(shown)
         styles = [MISSING if cell in ("None", "nan", "inf", "-inf", "") else "" for cell in cells]
         lines = [([text], style) for text, style in zip(shown, styles, strict=True)]
         if between:
@@ -37,7 +39,12 @@ def print_rows(header: Row, first: Sequence[Row], last: Sequence[Row], between: 
 
 def _shown(cell: str, digits: int) -> str:
     """A number rounded for people; anything else as it is."""
+    return numbers.significant(float(cell), digits) if _is_number(cell) else cell
+
+
+def _is_number(cell: str) -> bool:
     try:
-        return numbers.significant(float(cell), digits)
+        float(cell)
     except ValueError:
-        return cell
+        return False
+    return True

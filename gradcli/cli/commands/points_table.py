@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from gradcli.cli.environment import Environment
 
 # A terminal is shown so many rows from either end.
-SHOWN = 20
+SHOWN = 10
 
 
 class Gathered:
