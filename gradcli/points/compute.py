@@ -104,20 +104,21 @@ class Points:
     """A question asked at many points.
 
     names: of the columns that are inputs. layout: of the first point that is answered, which all
-    others have to have, too. A batch is given as one array for each name, with the points along
-    the first axis.
+    others have to have, too. size, paired: as `Executor` takes them. A batch is given as one array
+    for each name, with the points along the first axis.
     """
 
-    __slots__ = ("ask", "at", "command", "layout", "names", "one_by_one", "paths", "size")
+    __slots__ = ("ask", "at", "command", "layout", "names", "one_by_one", "paired", "paths", "size")
 
     def __init__(self, ask: Ask, command: str, names: Sequence[str], size: int = BLOCK,
-                 layout: Layout | None = None) -> None:
+                 layout: Layout | None = None, paired: bool | None = None) -> None:
         self.ask = ask
         self.at = dict(ask.at)
         self.command = command
         self.names = list(names)
         self.size = size
         self.layout = layout
+        self.paired = paired
         self.paths: list[Path] = []
         self.one_by_one = False
 
@@ -137,7 +138,7 @@ class Points:
                 continue
             try:
                 path = recorded(self.ask, self.command, self.names, self._point(columns, row),
-                                self.size)
+                                self.size, self.paired)
                 self._check(path.parts)
             except Unrecorded:
                 self.one_by_one = True

@@ -9,6 +9,7 @@ from __future__ import annotations
 import threading
 
 from gradcli.answers.ask import Ask
+from gradcli.execute import circular
 from gradcli.ops.lazy import np
 from gradcli.points.compute import Answers, Points
 from gradcli.program import Program
@@ -30,11 +31,12 @@ if TYPE_CHECKING:
 class Job:
     """command, asked: the question, as `Ask` takes it. inputs: what `wanted` columns give.
     layout, output: of the answers; None until the first point is answered. on_error: "stop",
-    "skip" or "null".
+    "skip" or "null". paired: whether sines and cosines are calculated together, which is the same
+    on all machines that share a job.
     """
 
     __slots__ = ("asked", "command", "inputs", "key", "layout", "name", "on_error", "output",
-                 "text", "wanted")
+                 "paired", "text", "wanted")
 
     def __init__(self, source: Source, command: str, asked: Mapping[str, Any],
                  inputs: Sequence[Input], wanted: Sequence[int], on_error: str) -> None:
@@ -47,6 +49,7 @@ class Job:
         self.inputs = list(inputs)
         self.wanted = list(wanted)
         self.on_error = on_error
+        self.paired = circular.available()
         self.layout: Layout | None = None
         self.output: Output | None = None
         self.key = uuid.uuid4().hex
@@ -59,7 +62,8 @@ class Job:
 
     def points(self) -> Points:
         """What answers it, in this thread."""
-        return Points(self.ask(), self.command, [i.name for i in self.inputs], layout=self.layout)
+        return Points(self.ask(), self.command, [i.name for i in self.inputs], layout=self.layout,
+                      paired=self.paired)
 
 
 class Done:

@@ -48,9 +48,11 @@ class Path:
             return np.ones(n, bool)
         # What cannot be calculated decides something else.
         found, decided = worked(self.guards, columns)
+        good = np.ones(int(found.sum()), bool)
         for values, expected in zip(decided or (), self.expected, strict=bool(decided)):
             same = values == expected
-            found[found] &= same.reshape(len(same), -1).all(axis=1)
+            good &= same.reshape(len(same), -1).all(axis=1)
+        found[found] = good
         return found
 
 
@@ -71,9 +73,9 @@ def worked(executor: Executor, columns: Sequence[Any]) -> tuple[Any, list[Any] |
         np.concatenate(parts) for parts in zip(*arrays, strict=True)] or None
 
 
-def recorded(ask: Ask, command: str, names: Sequence[str], point: Mapping[str, Any], size: int
-             ) -> Path:
-    """The way of one point. names: of the columns.
+def recorded(ask: Ask, command: str, names: Sequence[str], point: Mapping[str, Any], size: int,
+             paired: bool | None = None) -> Path:
+    """The way of one point. names: of the columns. size, paired: as `Executor` takes them.
 
     Raises what the program raises there, and Unrecorded where points have to be asked one by one.
     """
@@ -102,8 +104,8 @@ def recorded(ask: Ask, command: str, names: Sequence[str], point: Mapping[str, A
     forward = None
     if command == "grad" and ask.mode == "reverse" and not derived:
         forward = Forward(ask, run, before, inputs)
-    return Path(Executor(guards, size) if kept else None, [decided[k][1] for k in kept],
-                Executor(answers, size), parts, forward)
+    return Path(Executor(guards, size, paired) if kept else None, [decided[k][1] for k in kept],
+                Executor(answers, size, paired), parts, forward)
 
 
 def _has_arrays(entry: Entry) -> bool:
