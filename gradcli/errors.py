@@ -64,6 +64,9 @@ class GradcliError(Exception):
         self.diagnostics = diagnostics
         super().__init__(diagnostics[0].message)
 
+    def __reduce__(self) -> tuple[type[GradcliError], tuple[Diagnostic, ...]]:
+        return GradcliError, self.diagnostics
+
     @property
     def code(self) -> str:
         return self.diagnostics[0].code

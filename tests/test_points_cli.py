@@ -246,3 +246,11 @@ def test_processes_give_the_same_bytes(gradcli: Gradcli) -> None:
     alone = gradcli(*question)
     assert alone.stdout.count("\n") == 90_001
     assert gradcli(*question, "--jobs", "2").stdout == alone.stdout
+
+
+def test_what_is_wrong_in_another_process_is_told_here(gradcli: Gradcli) -> None:
+    question = ("eval", "-e", "L = [1, 2]\ny = L[int(x)]*x", "--points", "x=linspace(0,2,90000)")
+    alone, together = gradcli(*question), gradcli(*question, "--jobs", "2")
+    assert alone.returncode == together.returncode == 3
+    assert together.stderr == alone.stderr
+    assert together.stdout == alone.stdout
