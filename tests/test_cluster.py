@@ -81,5 +81,5 @@ def test_without_dask_the_error_says_what_to_install(tmp_path: Path, home: dict[
     env = {**home, "PYTHONPATH": f"{tmp_path}{os.pathsep}{ROOT}"}
     ran: Ran = run(*command(), *QUESTION, "--scheduler", "tcp://127.0.0.1:1", env=env)
     assert ran.returncode == 3
-    assert "error[E0616]" in ran.stderr
+    assert "error[E0617]" in ran.stderr
     assert "gradcli[cluster]" in ran.stderr

@@ -155,7 +155,7 @@ def test_only_the_first_of_many_bad_rows_are_told(gradcli: Gradcli) -> None:
     (("-e", "x*y", "--points", "nowhere.csv"), "", "E0601"),
     (("-e", "x*y", "--points", "-", "--of", "z"), THREE, "E0204"),
     (("-e", "x*y", "--points", "x=linspace(0,1,0.5)"), "", "E0613"),
-    (("-e", "x*y", "--points", "-", "--scheduler", "tcp://127.0.0.1:1"), THREE, "E0616"),
+    (("-e", "x*y", "--points", "-", "--scheduler", "tcp://127.0.0.1:1"), THREE, "E0617"),
 ])
 def test_bad_input_has_a_code(gradcli: Gradcli, arguments: tuple[str, ...], stdin: str, code: str
                               ) -> None:

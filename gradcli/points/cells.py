@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gradcli.ops.lazy import np
 from gradcli.render import json as as_json
 from gradcli.render import markdown, numbers
 from gradcli.render.visible import visible
@@ -19,25 +20,30 @@ NOT_FINITE = {b"nan": b'"NaN"', b"inf": b'"Infinity"', b"-inf": b'"-Infinity"'}
 
 
 def texts(values: Any) -> list[bytes]:
-    """Each number of a 1-d array as `numbers.exact` writes it.
-
-    All floats in one go: 0.45 us each, nearly all of it the search for the shortest digits.
-    """
-    items = values.tolist()
-    if values.dtype.kind != "f":
-        return [numbers.exact(item).encode() for item in items]
-    written = f"{repr(items)[1:-1]},".replace(".0,", ",")[:-1]
-    return written.encode().split(b", ") if items else []
+    """Each number of a 1-d array as `numbers.exact` writes it."""
+    if values.dtype.kind == "f":
+        return _by_repr(values.astype(float, copy=False), False)
+    return [numbers.exact(item).encode() for item in values.tolist()]
 
 
 def json_texts(values: Any) -> list[bytes]:
     """The same as JSON: NaN and infinities are strings, None is null."""
-    items = values.tolist()
     if values.dtype.kind != "f":
-        return [as_json.dump(item).encode() for item in items]
-    written = repr(items)[1:-1].encode()
-    found = written.split(b", ") if items else []
-    return [NOT_FINITE.get(text, text) for text in found] if b"n" in written else found
+        return [as_json.dump(item).encode() for item in values.tolist()]
+    found = _by_repr(values.astype(float, copy=False), True)
+    for k in np.flatnonzero(~np.isfinite(values)).tolist():
+        found[k] = NOT_FINITE[found[k]]
+    return found
+
+
+def _by_repr(values: Any, point: bool) -> list[bytes]:
+    """`repr` of each float64 of a 1-d array; point: with `.0` behind a whole number. All in one
+    go, 0.45 us a number, and whole numbers made short in another.
+    """
+    if not len(values):
+        return []
+    text = repr(values.tolist())[1:-1] + ","
+    return (text if point else text.replace(".0,", ","))[:-1].encode().split(b", ")
 
 
 def joined(rows: Iterable[Iterable[str]], echo: str) -> list[bytes]:

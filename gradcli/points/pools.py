@@ -25,7 +25,7 @@ PATIENCE = 10
 def pool(jobs: int, scheduler: str | None) -> Iterator[tuple[Executor | None, int]]:
     """An executor and how many blocks it does at once; None: this process does them.
 
-    Raises E0616 where there is no such scheduler, or no Dask.
+    Raises E0617 where there is no such scheduler, or no Dask.
     """
     if scheduler is not None:
         with _cluster(scheduler) as found:
@@ -73,4 +73,4 @@ def _cluster(address: str) -> Iterator[tuple[Executor, int]]:
 
 def _unreachable(address: str, why: str, help: str) -> GradcliError:
     return GradcliError(Diagnostic(
-        "E0616", why, span=(0, len(address)), source=Source(address, "--scheduler"), help=help))
+        "E0617", why, span=(0, len(address)), source=Source(address, "--scheduler"), help=help))

@@ -62,7 +62,7 @@ def _answer(command: str, program: Program, values: dict[str, Any], environment:
         job = Job(program.source, command, question, inputs, wanted, values["on_error"])
         blocks = stream.prepared(job, table.blocks())
         chosen = _format(values, environment, table)
-        written = "tsv" if chosen == "table" else chosen
+        written = "plain" if chosen == "table" else chosen
         job.output = output(
             written, table, wanted, job.layout.titles if job.layout else (), job.on_error,
             {"command": command, "file": program.source.name, "mode": question["mode"]})
