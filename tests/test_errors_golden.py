@@ -22,7 +22,7 @@ from gradcli.source import MAX_BYTES
 
 SAMPLES = sorted((ROOT / "samples/errors").glob("*.txt"))
 SCHEMA = json.loads((ROOT / "gradcli/schemas/error.schema.json").read_text())
-# Their input is made in tests: a file of more than 16 MiB is no sample, nor is a Parquet file or a cluster.
+# Made in tests: a file of more than 16 MiB is no sample, nor are Parquet files and clusters.
 GENERATED = {"E0602", "E0616", "E0617"}
 # A file that cannot be read has a name, but no lines.
 WITHOUT_LINES = {"E0601", "E0602"}

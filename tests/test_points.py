@@ -30,6 +30,8 @@ PROGRAMS = [
     "    z = x^2*y\ng = t.gradient(z, x)\ng*y",
     "@custom_gradient\ndef f(a):\n    def grad(u):\n        return u*5\n    return a*a\n"
     "f(x)*y", "[1/x, y, x*y] @ [x, 1, y]", "x > y", "round(x)*y", "stop_gradient(x)*x*y",
+    "input x = 1\nu = x*1.0\ng = grad(where(u > 0, log(u), 0), u)\nwhere(g > -1, 1, 2)*x",
+    "L = [1, 2]\nz = L[int(abs(x))]\nx^2", "s = sqrtm([[2, x], [0, y]])\nx*y",
     "erf(x)*gamma(y + 3)", "[x, y, x*y]", "L = [x, 2x]\nL[int(abs(y))]^2",
 ]
 
@@ -154,3 +156,9 @@ def test_what_a_recorded_zero_depends_on_is_not_lost() -> None:
     program = loads("x^2*y + where(x > 0, sqrt(x), 0)")
     hessian = program.hessian(at={"x": -2.0, "y": 0.0})
     assert hessian["x"]["y"] == hessian["y"]["x"] == -4.0
+
+
+def test_what_decided_before_a_long_loop_is_kept() -> None:
+    """Entries that lead to no value are let go of in loops; a condition is one that counts."""
+    text = "input x = 0.5\ny = x if x > 1 else 3x\nk = 0*x\nwhile k < 60000:\n    k = k + 1.0\ny"
+    compare(text, "grad", {"x": np.array([0.5, 2.5])})

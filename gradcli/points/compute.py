@@ -6,7 +6,7 @@ from gradcli.errors import Diagnostic, GradcliError, error
 from gradcli.execute.blocks import BLOCK
 from gradcli.ops.lazy import np
 from gradcli.ops.values import dtype_of, show
-from gradcli.points.paths import Path, recorded, worked
+from gradcli.points.paths import Path, has_nan, recorded, worked
 from gradcli.points.questions import Part, Unrecorded, asked, plain_value
 
 TYPE_CHECKING = False
@@ -146,12 +146,14 @@ class Points:
                 self._failed(row, problem, out)
                 pending = pending[1:]
             else:
-                self.paths.append(path)
                 pending = self._along(path, columns, pending, out)
                 if len(pending) and pending[0] == row:
-                    # On a block it would have been decided otherwise, by the last bit of a sine.
+                    # On a block it is decided otherwise: by the last bit of a sine, or since an
+                    # absorbing zero decides.
                     self._alone(columns, row, out)
                     pending = pending[1:]
+                else:
+                    self.paths.append(path)
         return out
 
     def _point(self, columns: Sequence[Any], row: int) -> dict[str, Any]:
@@ -195,9 +197,9 @@ class Points:
         spoiled = np.zeros(len(given[0]), bool)
         for part, values in zip(path.parts, found, strict=True):
             if part.value is not None:
-                spoiled |= _has_nan(values)
+                spoiled |= has_nan(values)
         for column in given:
-            spoiled &= ~_has_nan(column)
+            spoiled &= ~has_nan(column)
         if not spoiled.any():
             return
         points = [c[spoiled] for c in given]
@@ -246,10 +248,3 @@ class Points:
 def _filled(before: Any, values: Any) -> Any:
     """The values where there was a NaN before."""
     return None if values is None else np.where(np.isnan(before), values, before)
-
-
-def _has_nan(values: Any) -> Any:
-    """Which points have a NaN among their numbers."""
-    if values.dtype.kind not in "fc":
-        return np.zeros(len(values), bool)
-    return np.isnan(values).reshape(len(values), -1).any(axis=1)

@@ -54,7 +54,8 @@ def inputs_of(program: Program, table: Table, at: Mapping[str, Any]
         raise _bad(table, f"no column of {columns} is an input of `{program.source.name}`",
                    f"call a column {wanted[0]}" if wanted else
                    "the program reads no input; leave --points out")
-    inputs, wanted_columns = [], []
+    inputs: list[Input] = []
+    wanted_columns: list[int] = []
     for name, elements in found.items():
         if name in at:
             raise _bad(table, f"`{name}` has a column and a value in --at", "give one of them")

@@ -10,10 +10,11 @@ from __future__ import annotations
 from gradcli.errors import GradcliError
 from gradcli.execute.blocks import Executor
 from gradcli.execute.graph import graph
+from gradcli.execute.recorded import ancestors, holds, may_fail
 from gradcli.ops.lazy import np
 from gradcli.points.absorbing import Forward
 from gradcli.points.questions import Part, Unrecorded, asked, identity, plain_value
-from gradcli.tape.record import OP
+from gradcli.tape.record import OUT
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,22 +22,25 @@ if TYPE_CHECKING:
     from typing import Any
 
     from gradcli.answers.ask import Ask
-    from gradcli.tape.record import Entry
 
 
 class Path:
     """One way: what decided it, and what it answers.
 
-    parts: of the answers, with their values at the point where it was recorded. forward: what ran
-    before any derivative, where zeros may have to absorb; None where that is asked point by point.
+    guards: what decided it, then derivatives that the program takes itself, then what may be
+    refused although no answer reads it. expected: the values of the first of these. slopes: how
+    many the second are; where one is NaN, zeros may absorb. parts: of the answers, with their
+    values at the point where it was recorded. forward: what ran before any derivative, where zeros
+    may have to absorb; None where that is asked point by point.
     """
 
-    __slots__ = ("answers", "expected", "forward", "guards", "parts")
+    __slots__ = ("answers", "expected", "forward", "guards", "parts", "slopes")
 
-    def __init__(self, guards: Executor | None, expected: Sequence[Any], answers: Executor,
-                 parts: Sequence[Part], forward: Forward | None) -> None:
+    def __init__(self, guards: Executor | None, expected: Sequence[Any], slopes: int,
+                 answers: Executor, parts: Sequence[Part], forward: Forward | None) -> None:
         self.guards = guards
         self.expected = expected
+        self.slopes = slopes
         self.answers = answers
         self.parts = parts
         self.forward = forward
@@ -47,13 +51,25 @@ class Path:
         if self.guards is None:
             return np.ones(n, bool)
         # What cannot be calculated decides something else.
-        found, decided = worked(self.guards, columns)
-        good = np.ones(int(found.sum()), bool)
-        for values, expected in zip(decided or (), self.expected, strict=bool(decided)):
-            same = values == expected
+        found, values = worked(self.guards, columns)
+        if values is None:
+            return found
+        first = len(self.expected)
+        good = np.ones(len(values[0]), bool)
+        for value, expected in zip(values, self.expected, strict=False):
+            same = value == expected
             good &= same.reshape(len(same), -1).all(axis=1)
+        for value in values[first:first + self.slopes]:
+            good &= ~has_nan(value)
         found[found] = good
         return found
+
+
+def has_nan(values: Any) -> Any:
+    """Which points have a NaN among their numbers."""
+    if values.dtype.kind not in "fc":
+        return np.zeros(len(values), bool)
+    return np.isnan(values).reshape(len(values), -1).any(axis=1)
 
 
 def worked(executor: Executor, columns: Sequence[Any]) -> tuple[Any, list[Any] | None]:
@@ -85,30 +101,28 @@ def recorded(ask: Ask, command: str, names: Sequence[str], point: Mapping[str, A
     record = run.record
     with record:
         decided, record.guards = record.guards or [], None
-        ran, derived = record.history(), bool(record.derived)
-        if not record.portable or not all(map(_has_arrays, ran)):
+        ran, slopes = record.history()[:], list(record.derived)
+        if not record.portable or not all(map(holds, ran)):
             raise Unrecorded
-        before = ran[:]
         parts = asked(ask, command, run, emit=True)
         entries = record.history()
     inputs = {}
     for name in names:
         value = run.bindings[name][0].value
         inputs[value.id] = value.shape
-    guards = graph(entries, inputs, decided)
-    kept = [k for k, a in enumerate(guards.answers) if isinstance(a, int)]
-    guards.answers = [guards.answers[k] for k in kept]
     answers = graph(entries, inputs, [
         (identity(p), np.full(p.shape, np.nan) if p.value is None else plain_value(p))
         for p in parts])
+    read = ancestors(entries, [identity(p) for p in parts])
+    unread = [e[OUT] for e in ran if may_fail(e) and e[OUT] not in read]
+    checked = [*decided, *[(i, None) for i in (*slopes, *unread)]]
+    guards = graph(entries, inputs, checked)
+    kept = [k for k, a in enumerate(guards.answers) if isinstance(a, int)]
+    guards.answers = [guards.answers[k] for k in kept]
     forward = None
-    if command == "grad" and ask.mode == "reverse" and not derived:
-        forward = Forward(ask, run, before, inputs)
-    return Path(Executor(guards, size, paired) if kept else None, [decided[k][1] for k in kept],
+    if command == "grad" and ask.mode == "reverse" and not slopes:
+        forward = Forward(ask, run, ran, inputs)
+    first, second = len(decided), len(decided) + len(slopes)
+    return Path(Executor(guards, size, paired) if kept else None,
+                [decided[k][1] for k in kept if k < first], sum(first <= k < second for k in kept),
                 Executor(answers, size, paired), parts, forward)
-
-
-def _has_arrays(entry: Entry) -> bool:
-    """Whether an operation is a row of the table, which knows arrays; a custom one is not."""
-    op: Any = entry[OP]
-    return op.elementwise or getattr(op, "arrays", None) is not None

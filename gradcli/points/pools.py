@@ -14,6 +14,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from concurrent.futures import Executor
+    from typing import Any
 
 # How often a block is given to another worker when one is lost.
 RETRIES = 3
@@ -58,7 +59,7 @@ def _cluster(address: str) -> Iterator[tuple[Executor, int]]:
         raise _unreachable(address, "Dask is not installed",
                            "pip install 'gradcli[cluster]'") from None
     try:
-        client = Client(address, timeout=PATIENCE, set_as_default=False)
+        client: Any = Client(address, timeout=PATIENCE, set_as_default=False)
     except (OSError, ValueError, TimeoutError) as problem:
         raise _unreachable(
             address, f"no scheduler answers there: {str(problem).splitlines()[0]:.200}",

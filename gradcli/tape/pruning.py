@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
 def prune(record: Record, live: Any) -> int:
     """Drop the entries of a record of everything that lead to no tensor in `live`, a structure of
-    any depth; how many are left.
+    any depth, and to nothing that decided the way; how many are left.
     """
-    wanted: set[int] = set()
+    wanted: set[int] = {i for i, _ in record.guards or ()}
     pending = [live]
     seen: set[int] = set()
     while pending:
@@ -35,7 +35,7 @@ def prune(record: Record, live: Any) -> int:
         for entry in reversed(segment):
             op: Any = entry[OP]
             if entry[OUT] in wanted or (
-                    op.kind == "stretch" and not wanted.isdisjoint(op.outs.values())):
+                    op.kind == "stretch" and not wanted.isdisjoint(op.made())):
                 wanted.update([i for i in entry[IDS] if i is not None])
                 kept.append(entry)
         kept.reverse()

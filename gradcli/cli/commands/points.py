@@ -49,8 +49,9 @@ ENDINGS = {
 def run(command: str, values: dict[str, Any], environment: Environment) -> int:
     """Answer a question at every row; 1 with --strict if a gradient is None."""
     gc.enable()     # a command that may run for hours is not one answer
-    return guarded(values, environment, lambda program: _answer(
+    status: int = guarded(values, environment, lambda program: _answer(
         command, program, values, environment))
+    return status
 
 
 def _answer(command: str, program: Program, values: dict[str, Any], environment: Environment

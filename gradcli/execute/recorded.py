@@ -1,0 +1,85 @@
+"""What ran at one point and holds at others: what the executors of single points are made of."""
+
+from __future__ import annotations
+
+from gradcli.tape.record import IDS, OP, OUT, VALUES
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+    from typing import Any
+
+    from gradcli.tape.record import Entry
+
+
+class Elsewhere(Exception):
+    """A point takes another way through the program than the one that was recorded."""
+
+
+class Doubtful(Exception):
+    """A derivative at a point is NaN: there zeros may absorb, which only a sweep knows."""
+
+
+class Recorded:
+    """What ran at one point.
+
+    entries: in order, derivatives included. inputs: ids of the values that a point gives, in order,
+    to the values. answers: (id, value) of what is wanted; what no input leads to is answered by its
+    value. guards: (id, value) of what decided the way: another value is another way.
+    derivatives: ids of values that are doubtful if they are NaN. own: how many entries are those of
+    the program; the others are of the question. steps: the entries that depend on the inputs and
+    lead to what has to be known.
+    """
+
+    __slots__ = ("answers", "derivatives", "entries", "guards", "inputs", "own", "steps")
+
+    def __init__(self, entries: Sequence[Entry], inputs: Mapping[int, Any],
+                 answers: Sequence[tuple[int | None, Any]], guards: Sequence[tuple[int, Any]],
+                 derivatives: Sequence[int], own: int) -> None:
+        self.entries = entries
+        self.inputs = dict(inputs)
+        self.answers = list(answers)
+        self.guards = list(guards)
+        self.derivatives = list(derivatives)
+        self.own = own
+        self.steps = self._needed()
+
+    def _needed(self) -> list[Entry]:
+        wanted = {i for i, _ in (*self.answers, *self.guards)}
+        wanted.update(self.derivatives)
+        wanted.update(self.fragile())
+        wanted = ancestors(self.entries, wanted)
+        known: set[int | None] = set(self.inputs)
+        found = []
+        for entry in self.entries:
+            if entry[OUT] in wanted and not known.isdisjoint(entry[IDS]):
+                known.add(entry[OUT])
+                found.append(entry)
+        return found
+
+    def fragile(self) -> list[int]:
+        """Ids of values of the program that may be refused at another point, read or not."""
+        return [e[OUT] for e in self.entries[:self.own] if may_fail(e)]
+
+
+def ancestors(entries: Sequence[Entry], ids: Iterable[int | None]) -> set[int | None]:
+    """These ids and those of all that went into them."""
+    found = set(ids)
+    for entry in reversed(entries):
+        if entry[OUT] in found:
+            found.update(entry[IDS])
+    return found
+
+
+def may_fail(entry: Entry) -> bool:
+    """Whether an operation may refuse other values than those it ran on: what is no formula of
+    floats, such as a matrix without an inverse.
+    """
+    return not entry[OP].elementwise or any(
+        type(v) is int and i is not None for v, i in zip(entry[VALUES], entry[IDS], strict=True))
+
+
+def holds(entry: Entry) -> bool:
+    """Whether an operation is a row of the table that calculates from its operands."""
+    op: Any = entry[OP]
+    return op.name != "left_engine" and (op.elementwise or getattr(op, "arrays", None) is not None)

@@ -1,0 +1,162 @@
+"""A recorded program over arrays, run again at single points on arrays that are laid out once.
+
+Each value has its array before the first run, so a statement is a NumPy function with fixed
+operands and `out=`; views of other arrays (slices, transposes, broadcasts) cost nothing at all.
+Memory is used again as soon as nobody reads what was in it. An array with a short last axis has its
+longest axis innermost: NumPy's loops over a short axis cost 15 ns for each turn of the others.
+"""
+
+from __future__ import annotations
+
+from gradcli.execute.layout import Layout
+from gradcli.execute.lower import Symbol, lowered
+from gradcli.execute.recorded import Doubtful, Elsewhere
+from gradcli.execute.simplify import simplified
+from gradcli.execute.single_rows import SINGLE, called
+from gradcli.execute.statements import Constant, Graph, Statements, frozen, pruned
+from gradcli.execute.unbatched import unbatched
+from gradcli.ops.kinds import on_arrays
+from gradcli.ops.lazy import np
+from gradcli.ops.values import SCALAR_TYPES, plain, shape_of
+from gradcli.tape.record import ATTRIBUTES, BATCH, IDS, OP, OUT, VALUES
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import Any
+
+    from gradcli.execute.recorded import Recorded
+    from gradcli.execute.statements import Operand
+    from gradcli.ops.kinds import Op
+    from gradcli.tape.record import Entry
+
+
+class Builder:
+    """Statements for one point as they are found: without an axis of points, broadcasting is
+    NumPy's own.
+
+    known: id to the number of its value. samples: what the inputs were on the record.
+    """
+
+    __slots__ = ("known", "samples", "statements")
+
+    def __init__(self, recorded: Recorded) -> None:
+        self.known: dict[int | None, int] = {i: k for k, i in enumerate(recorded.inputs)}
+        self.samples = [np.asarray(value) for value in recorded.inputs.values()]
+        self.statements = Statements(len(self.samples))
+        for entry in recorded.steps:
+            for part in unbatched(entry):
+                self.known[part[OUT]] = self._number(part)
+
+    def graph(self, wanted: Sequence[int | None]) -> Graph:
+        """The graph whose answers are these values."""
+        found = Graph(self.samples, self.statements.steps, [k for k in wanted if k is not None])
+        _typed(found)
+        return pruned(simplified(found))
+
+    def _number(self, entry: Entry) -> int:
+        op: Op = entry[OP]
+        operands: list[Operand] = [
+            self.known[i] if i in self.known else Constant(v)
+            for i, v in zip(entry[IDS], entry[VALUES], strict=True)]
+        if op.elementwise:
+            return self._elementwise(op, operands)
+        function = None
+        if op.name in SINGLE and not entry[BATCH] and isinstance(operands[0], int):
+            function = SINGLE[op.name](entry, operands)
+        return self.statements.put(function or _on_arrays(entry), operands, key=(
+            op, entry[BATCH], frozen(sorted(entry[ATTRIBUTES].items()))))
+
+    def _elementwise(self, op: Op, operands: Sequence[Operand]) -> int:
+        def put(function: Callable[..., Any], given: Sequence[Any]) -> int:
+            return self.statements.put(function, [
+                o.number if isinstance(o, Symbol) else Constant(o) for o in given])
+
+        return lowered(on_arrays(op), [
+            Symbol(o, put) if isinstance(o, int) else o.value for o in operands], put)
+
+
+def _on_arrays(entry: Entry) -> Callable[..., Any]:
+    """An operation on whole arrays, as it is called on the record."""
+    arrays, attributes = entry[OP].arrays, dict(entry[ATTRIBUTES])
+    batches = entry[BATCH] or (0,) * (len(entry[VALUES]) + 1)
+    cores = [len(shape_of(v)) - b for v, b in zip(entry[VALUES], batches[:-1], strict=True)]
+    assert arrays is not None
+
+    def function(*values: Any) -> Any:
+        return np.asarray(plain(arrays(cores, *values, **attributes)))
+
+    return function
+
+
+def _typed(found: Graph) -> None:
+    """Note what each step makes, by running all at the point of the record."""
+    values = list(found.samples)
+    with np.errstate(all="ignore"):
+        for step in found.steps:
+            value = np.asarray(called(step.function)(*[
+                values[o] if isinstance(o, int) else o.value for o in step.operands]))
+            step.shape, step.dtype = value.shape, value.dtype
+            values.append(value)
+
+
+class Replay:
+    """Runs a recorded program at single points; not for two threads at a time."""
+
+    __slots__ = ("answers", "calls", "inputs")
+
+    def __init__(self, recorded: Recorded) -> None:
+        builder = Builder(recorded)
+        known = builder.known
+        guards = [(i, v) for i, v in recorded.guards if i in known]
+        derivatives = [i for i in recorded.derivatives if i in known]
+        found = builder.graph([known.get(i) for i in (
+            *[i for i, _ in recorded.answers], *[i for i, _ in guards], *derivatives,
+            *recorded.fragile())])
+        numbers = iter([a for a in found.answers if isinstance(a, int)])
+        wanted = [(next(numbers) if i in known else None, v) for i, v in recorded.answers]
+        checks: dict[int, list[Callable[..., Any]]] = {}
+        for _, value in guards:
+            checks.setdefault(next(numbers), []).append(_same(value))
+        for _ in derivatives:
+            checks.setdefault(next(numbers), []).append(_fine)
+        with np.errstate(all="ignore"):
+            laid = Layout(found, [k for k, _ in wanted if k is not None], checks)
+        self.inputs = laid.arrays[:len(recorded.inputs)]
+        self.calls = laid.calls
+        self.answers = [(None if k is None else laid.arrays[k], v) for k, v in wanted]
+
+    def run(self, *values: Any) -> list[Any]:
+        """The answers for values of the inputs; the caller may change them.
+
+        Raises Elsewhere, Doubtful, and what operations raise for values that they refuse.
+        """
+        for array, value in zip(self.inputs, values, strict=True):
+            array[...] = value
+        with np.errstate(all="ignore"):
+            for function, operands, out in self.calls:
+                if out is None:
+                    function(*operands)
+                else:
+                    function(*operands, out=out)
+        return [_given(array, value) for array, value in self.answers]
+
+
+def _given(array: Any, value: Any) -> Any:
+    """An answer in the type that it has on the record. array: None for what is always the same."""
+    if type(value) in SCALAR_TYPES or value is None:
+        return value if array is None else array.item()
+    return np.array(value if array is None else array, order="C")
+
+
+def _same(expected: Any) -> Callable[..., Any]:
+    def check(value: Any) -> None:
+        if not np.array_equal(value, expected):
+            raise Elsewhere
+
+    return check
+
+
+def _fine(value: Any) -> None:
+    if np.isnan(value).any():
+        raise Doubtful

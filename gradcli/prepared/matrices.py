@@ -1,0 +1,114 @@
+"""Jacobians and Hessians as questions: recorded, they are one sweep in few directions, and how its
+values make a matrix is found out once.
+"""
+
+from __future__ import annotations
+
+from gradcli import calculus
+from gradcli.ops.values import is_float, zeros
+from gradcli.prepared.questions import gradient, value_of_target
+from gradcli.program import _watched, tensor_of
+from gradcli.structure import sweeps
+from gradcli.structure.recorded import Matrix
+from gradcli.structure.triples import Triples, empty, everywhere
+from gradcli.tape import record as records
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from typing import Any
+
+    from gradcli.lang.run import Binding, Run
+    from gradcli.prepared.questions import Form, Question
+    from gradcli.program import Target
+    from gradcli.tape.tensor import Tensor
+
+
+def jacobian(sparse: bool) -> Question:
+    """The Jacobian in each source, by name; as triples where it is sparse."""
+    def question(target: Target, sources: Sequence[Binding], run: Run, emit: bool
+                 ) -> tuple[list[Any], Form]:
+        value = value_of_target(target, emit)
+        y, xs = tensor_of(target), [_watched(s, run) for s in sources]
+        names = [s.name for s in sources]
+        smooth = [x.id is not None and is_float(x.value) for x in xs]
+        wanted = [x for x, s in zip(xs, smooth, strict=True) if s]
+        if not emit or records.current().history().scalar or not (
+                sparse or _compresses([y], wanted)):
+            found = calculus.jacobian(y, xs, emit=emit, sparse=sparse and not emit)
+            return [value, *found], lambda values: (values[0], {
+                name: _triples(v, y, x) if sparse else v
+                for name, v, x in zip(names, values[1:], xs, strict=True)})
+        matrix = Matrix([y], wanted, sparse)
+
+        def form(values: Sequence[Any]) -> Any:
+            blocks = iter(matrix.blocks(values[1:])[0])
+            return values[0], {name: next(blocks) if s else None
+                               for name, s in zip(names, smooth, strict=True)}
+
+        return [value, *matrix.tensors], form
+
+    return question
+
+
+def hessian(sparse: bool) -> Question:
+    """The Hessian, by names of row and column; as triples where it is sparse."""
+    def question(target: Target, sources: Sequence[Binding], run: Run, emit: bool
+                 ) -> tuple[list[Any], Form]:
+        value = value_of_target(target, emit)
+        y, xs = tensor_of(target), [_watched(s, run) for s in sources]
+        names = [s.name for s in sources]
+        every = [(i, j) for i in range(len(xs)) for j in range(len(xs))]
+
+        def recorded() -> tuple[list[Any], Form]:
+            blocks = calculus.hessian(y, xs, emit=emit, sparse=sparse and not emit).blocks
+            return [value, *[blocks[place] for place in every]], lambda values: (
+                values[0], _named(names, {
+                    (i, j): _triples(v, xs[i], xs[j]) if sparse else v
+                    for (i, j), v in zip(every, values[1:], strict=True)}))
+
+        if not emit or records.current().history().scalar:
+            return recorded()
+        constant = calculus.hessian(y, xs, sparse=True).constant
+        gradients = calculus.gradient([y], xs, emit=True)
+        rows = [i for i, g in enumerate(gradients) if g is not None]
+        first, wanted = [gradients[i] for i in rows], [xs[i] for i in rows]
+        if not sparse and not _compresses(first, wanted):
+            return recorded()
+        matrix = Matrix(first, wanted, sparse, symmetric=True)
+
+        def form(values: Sequence[Any]) -> Any:
+            found: dict[tuple[int, int], Any] = dict.fromkeys(every)
+            for i, line in zip(rows, matrix.blocks(values[1:]), strict=True):
+                found.update({(i, j): block for j, block in zip(rows, line, strict=True)})
+            for i, j in constant:
+                found[i, j] = empty(xs[i].shape, xs[j].shape) if sparse else zeros(
+                    xs[i].shape + xs[j].shape)
+            return values[0], _named(names, found)
+
+        return [value, *matrix.tensors], form
+
+    return question
+
+
+# Where more derivatives than these can differ from 0, a dense answer is no less work.
+MAX_PLACED = 1_000_000
+
+QUESTIONS: Mapping[str, Callable[[bool], Question]] = {
+    "gradient": lambda sparse: gradient, "jacobian": jacobian, "hessian": hessian}
+
+
+def _compresses(targets: Sequence[Tensor], sources: Sequence[Tensor]) -> bool:
+    """Whether so few derivatives can differ from 0 that they may be placed one by one."""
+    return sweeps.nonzeros(records.current().history(), sweeps.Side(targets),
+                           sweeps.Side(sources)) <= MAX_PLACED
+
+
+def _named(names: Sequence[str], blocks: Mapping[tuple[int, int], Any]) -> dict[str, Any]:
+    return {row: {column: blocks[i, j] for j, column in enumerate(names)}
+            for i, row in enumerate(names)}
+
+
+def _triples(value: Any, target: Tensor, source: Tensor) -> Triples | None:
+    return value if value is None or isinstance(value, Triples) else everywhere(
+        value, target.shape, source.shape)

@@ -1,0 +1,54 @@
+"""What can be prepared: the tensors that answer a question, and how their values are given.
+
+Each question is one function that is asked in two ways: as the program itself answers, and recorded
+(`emit`), so that what ran answers at other points too.
+"""
+
+from __future__ import annotations
+
+from gradcli import calculus
+from gradcli.lang.calls import as_tensor
+from gradcli.lang.structures import is_number
+from gradcli.program import _own, _watched, parts, plain_structure
+from gradcli.tape.tensor import Tensor
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import Any
+
+    from gradcli.lang.run import Binding, Run
+    from gradcli.program import Target
+
+    # What the values that were found are given as.
+    Form = Callable[[Sequence[Any]], Any]
+    # (target, sources, run, emit) to tensors, plain values or None, and the form of their values
+    Question = Callable[[Target, Sequence[Binding], Run, bool], tuple[list[Any], Form]]
+
+
+class Unrecorded(Exception):
+    """A question that is asked at each point anew: what ran does not hold at others."""
+
+
+def value_of_target(target: Target, emit: bool) -> Any:
+    """A target as one tensor; not emitted, as its value, which may be a structure."""
+    value = target.tensor
+    if not emit:
+        return _own(plain_structure(value))
+    if isinstance(value, list) and value and all(is_number(item) for item in value):
+        return as_tensor(value)
+    if isinstance(value, (list, dict)):
+        raise Unrecorded
+    return value.read() if isinstance(value, Tensor) else plain_structure(value)
+
+
+def gradient(target: Target, sources: Sequence[Binding], run: Run, emit: bool
+              ) -> tuple[list[Any], Form]:
+    value = value_of_target(target, emit)
+    found = calculus.gradient(parts(target), [_watched(s, run) for s in sources], emit=emit)
+    return [value, *found], _by_name(sources)
+
+
+def _by_name(sources: Sequence[Binding]) -> Form:
+    names = [s.name for s in sources]
+    return lambda values: (values[0], dict(zip(names, values[1:], strict=True)))
