@@ -18,10 +18,9 @@ test: $(VENV)/.installed-test       ## ruff, mypy, pytest (PYTEST_ARGS="-k name"
 	$(BIN)/mypy
 	$(BIN)/pytest --numprocesses auto --dist worksteal $(PYTEST_ARGS)
 
-bench: $(VENV)/.installed-test      ## start-up, engine and peers, measured here
+bench: $(VENV)/.installed-test      ## beside other engines (BENCH_ARGS="--peers PYTHON"), and alone
+	$(BIN)/python benchmarks/run.py $(BENCH_ARGS)
 	$(BIN)/python benchmarks/engine.py
-	$(BIN)/python benchmarks/startup.py
-	$(BIN)/python benchmarks/gradients.py
 	$(BIN)/python benchmarks/places.py
 
 clean:          ## remove the environment and everything that was built

@@ -1,0 +1,1 @@
+"""What gradcli costs beside other engines: `python benchmarks/run.py`."""
