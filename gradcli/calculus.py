@@ -10,12 +10,12 @@ from __future__ import annotations
 
 from gradcli.ops.lazy import np, quiet
 from gradcli.ops.values import check_bytes, has_nan, zeros
-from gradcli.sweeps import reach
+from gradcli.sweeps import derivatives, reach
 from gradcli.sweeps.derivatives import (
+    LARGE,
     as_derivative,
     from_columns,
     gradient,
-    jacobian,
     jvp,
     size,
 )
@@ -31,10 +31,35 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any
 
+    from gradcli.ops.values import Shape
     from gradcli.tape.record import Segment
 
 # Below this many float operations a loop over seeds beats loading NumPy (70 ms at 0.2 us each).
 FLOAT_LOOP = 300_000
+# Bytes of a number in an array.
+NUMBER = 8.0
+
+
+def jacobian(target: Tensor, sources: Sequence[Tensor], *, mode: str = "auto",
+             emit: bool = False, entries: Segment | None = None, sparse: bool = False,
+             each: float = NUMBER) -> list[Any]:
+    """Per source the Jacobian, target shape + source shape, or None (see
+    `gradcli.sweeps.derivatives.jacobian`).
+
+    sparse: as triples of what can differ from 0 (`gradcli.structure.triples`). A large one that
+    turns out to be sparse takes few sweeps in any case. each: bytes that an element of it takes
+    with all that is made of it. Raises E0403 where that is over the memory budget.
+    """
+    if sparse:
+        from gradcli.structure import sweeps
+
+        return sweeps.jacobian(target, sources, mode=mode)
+    if not emit and entries is None and target.shape and any(
+            size(target.shape) * size(s.shape) >= LARGE for s in sources):
+        from gradcli.structure import dense
+
+        return dense.jacobian(target, sources, mode, each)
+    return derivatives.jacobian(target, sources, mode=mode, emit=emit, entries=entries)
 
 
 class Hessian:
@@ -50,34 +75,29 @@ class Hessian:
 
 
 def hessian(target: Tensor, sources: Sequence[Tensor], *, mode: str = "forward",
-            emit: bool = False) -> Hessian:
+            emit: bool = False, sparse: bool = False, each: float = NUMBER) -> Hessian:
     """Second derivatives of the sum of `target`.
 
     A block has the shape of source row + source column; None where a first derivative is None,
     zeros where it is constant. Forward over reverse: the gradient is emitted once, then a tangent
     sweep carries all directions of a source, or of all sources together where they are scalars
     ("reverse": reverse over reverse, for checking). emit: the blocks are recorded as well, which
-    takes reverse over reverse.
+    takes reverse over reverse. sparse: blocks as triples of what can differ from 0
+    (`gradcli.structure.triples`). each: as in `jacobian`.
     """
 
     gradients = gradient([target], sources, emit=True)
     history = records.current().history()
     rows = [(i, g) for i, g in enumerate(gradients) if g is not None]
     found: dict[tuple[int, int], Any] = {}
-    if mode != "forward" or emit:
+    if sparse:
+        from gradcli.structure import sweeps
+
+        found = dict(sweeps.hessian(rows, sources, mode=mode))
+    elif mode != "forward" or emit:
         found = _rows(rows, sources, emit)
-    elif history.scalar and len(history) * len(rows) > FLOAT_LOOP:
-        found = _all_columns(rows, sources)
     else:
-        for j, _ in rows:
-            found.update(_columns(rows, j, sources[j]))
-    if mode == "forward" and not emit and any(has_nan(block) for block in found.values()):
-        # Only the reverse sweep knows which zeros absorb an infinite slope; it helps where the
-        # first derivatives are numbers.
-        fine = [(i, g) for i, g in rows if not has_nan(g)]
-        kept = {i for i, _ in fine}
-        found.update({(i, j): block for (i, j), block in _rows(fine, sources).items()
-                      if j in kept and (i, j) in found and has_nan(found[i, j])})
+        found = _from_structure(rows, sources, each) or _from_tangents(rows, sources, history)
     out = Hessian()
     exists = [g is not None or derivative_constant(target, s)
               for g, s in zip(gradients, sources, strict=True)]
@@ -88,9 +108,45 @@ def hessian(target: Tensor, sources: Sequence[Tensor], *, mode: str = "forward",
             elif (i, j) in found:
                 out.blocks[i, j] = found[i, j]
             else:
-                out.blocks[i, j] = zeros(row.shape + column.shape)
+                out.blocks[i, j] = _zeros(row.shape, column.shape, sparse)
                 out.constant.add((i, j))
     return out
+
+
+def _zeros(row: Shape, column: Shape, sparse: bool) -> Any:
+    if sparse:
+        from gradcli.structure.triples import empty
+
+        return empty(row, column)
+    return zeros(row + column)
+
+
+def _from_structure(rows: list[tuple[int, Tensor]], sources: Sequence[Tensor],
+                    each: float) -> dict[tuple[int, int], Any]:
+    """Of a large Hessian that is sparse, else nothing."""
+    if sum(size(g.shape) for _, g in rows) ** 2 < LARGE:
+        return {}
+    from gradcli.structure import dense
+
+    return dense.hessian(rows, sources, each)
+
+
+def _from_tangents(rows: list[tuple[int, Tensor]], sources: Sequence[Tensor], history: Segment
+                   ) -> dict[tuple[int, int], Any]:
+    found: dict[tuple[int, int], Any] = {}
+    if history.scalar and len(history) * len(rows) > FLOAT_LOOP:
+        found = _all_columns(rows, sources)
+    else:
+        for j, _ in rows:
+            found.update(_columns(rows, j, sources[j]))
+    if any(has_nan(block) for block in found.values()):
+        # Only the reverse sweep knows which zeros absorb an infinite slope; it helps where the
+        # first derivatives are numbers.
+        fine = [(i, g) for i, g in rows if not has_nan(g)]
+        kept = {i for i, _ in fine}
+        found.update({(i, j): block for (i, j), block in _rows(fine, sources).items()
+                      if j in kept and (i, j) in found and has_nan(found[i, j])})
+    return found
 
 
 def _columns(rows: list[tuple[int, Tensor]], j: int, column: Tensor) -> dict[tuple[int, int], Any]:

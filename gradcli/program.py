@@ -27,8 +27,14 @@ if TYPE_CHECKING:
 
     from gradcli.errors import Span
     from gradcli.lang.run import Binding, Printed, Run
+    from gradcli.prepared import Prepared
 
     Progress = Callable[[Iterable[Any], int | None], Iterable[Any]]
+
+
+# Instructions from which on lines of numbers are run together: loading what does it costs as much
+# as it saves in a first gradient of 500 operations.
+LONG = 1_000
 
 
 class Target:
@@ -54,6 +60,10 @@ class Program:
         self.max_steps = MAX_STEPS
         self.tf = False
         self.statements = parse(source)
+        if sum([len(statement.code) for statement in self.statements]) > LONG:
+            from gradcli.lang.lines import lower
+
+            lower(self.statements)
         self.names = Names(self.statements)
 
     # --- running ------------------------------------------------------------------------------
@@ -301,22 +311,38 @@ class Program:
         return self._ask(of, wrt, at, lambda t, s: calculus.gradient(parts(t), s))
 
     def jacobian(self, of: str | None = None, wrt: str | Sequence[str] | None = None,
-                 at: Mapping[str, Any] | None = None) -> dict[str, Any]:
-        """Name of a source to an array of target shape + source shape, or None."""
-        return self._ask(of, wrt, at, lambda t, s: calculus.jacobian(tensor_of(t), s))
+                 at: Mapping[str, Any] | None = None, *, sparse: bool = False) -> dict[str, Any]:
+        """Name of a source to an array of target shape + source shape, or None. sparse: triples in
+        place of arrays (`gradcli.structure.triples`).
+        """
+        return self._ask(of, wrt, at, lambda t, s: calculus.jacobian(
+            tensor_of(t), s, sparse=sparse))
 
     def hessian(self, of: str | None = None, wrt: str | Sequence[str] | None = None,
-                at: Mapping[str, Any] | None = None) -> dict[str, dict[str, Any]]:
-        """Row name to column name to a block of row shape + column shape, or None."""
+                at: Mapping[str, Any] | None = None, *, sparse: bool = False
+                ) -> dict[str, dict[str, Any]]:
+        """Row name to column name to a block of row shape + column shape, or None. sparse: triples
+        in place of arrays.
+        """
         run = self.run(at)
         with run.record:
             target = self.targets(run, [of] if of else ())[0]
             sources = self.sources(run, _names(wrt))
             blocks = calculus.hessian(
-                tensor_of(target), [_watched(s, run) for s in sources]).blocks
+                tensor_of(target), [_watched(s, run) for s in sources], sparse=sparse).blocks
         return {
             row.name: {column.name: blocks[i, j] for j, column in enumerate(sources)}
             for i, row in enumerate(sources)}
+
+    def prepare(self, of: str | None = None, wrt: str | Sequence[str] | None = None, *,
+                what: str = "gradient", sparse: bool = False) -> Prepared:
+        """The same question for many points: called with values by name, it gives the value of the
+        target and its derivatives. what: "gradient", "jacobian" or "hessian". sparse: matrices as
+        triples (`gradcli.structure.triples`).
+        """
+        from gradcli.prepared import Prepared
+
+        return Prepared(self, of, wrt, what, sparse)
 
     def _ask(self, of: str | None, wrt: str | Sequence[str] | None, at: Mapping[str, Any] | None,
              question: Callable[[Target, list[Tensor]], list[Any]]) -> dict[str, Any]:

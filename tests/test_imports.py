@@ -22,7 +22,7 @@ PACKAGE = ROOT / "gradcli"
 BASE = {"errors", "source"}
 OPS = {"ops"} | BASE
 ENGINE = {"tape", "sweeps"} | OPS
-LIBRARY = {"lang", "calculus", "execute"} | ENGINE
+LIBRARY = {"lang", "calculus", "execute", "structure"} | ENGINE
 BELOW = {
     "_version": set(),
     "errors": set(),
@@ -32,13 +32,15 @@ BELOW = {
     "tape": ENGINE,
     "sweeps": ENGINE,
     "finite": OPS,
-    "calculus": ENGINE,
-    "execute": OPS | {"tape"},
+    "structure": ENGINE | {"execute"},
+    "calculus": ENGINE | {"structure"},
+    "execute": ENGINE,
     "lang": ENGINE | {"calculus", "execute"},
     "program": LIBRARY,
+    "prepared": LIBRARY | {"program"},
     "explain": LIBRARY | {"program"},
     "answers": LIBRARY | {"program", "explain", "finite"},
-    "points": LIBRARY | {"program", "answers"},
+    "points": LIBRARY | {"program", "answers", "render"},
     "cli": LIBRARY | {"program", "explain", "answers", "points", "render", "_version"},
     # The Python interface binds names lazily; `python -m gradcli` is the command line.
     "__init__": LIBRARY | {"program", "_version"},
@@ -50,12 +52,16 @@ PAIR = ("tape", "sweeps")
 
 # The arrows that point up. An error of a program is completed by an explanation, which runs
 # programs, and a tape says why an answer of its own is None: both reach explanations from inside a
-# function. A diagnostic names the type of its source.
-UP = {("program", "explain", "called"), ("tape", "explain", "called"), ("tape", "explain", "types"),
+# function, and so does a program what prepares its questions. A diagnostic names the type of its
+# source.
+UP = {("program", "explain", "called"), ("program", "prepared", "called"),
+      ("program", "prepared", "types"), ("tape", "explain", "called"), ("tape", "explain", "types"),
       ("errors", "source", "types")}
 
 # Third-party package -> where it may be imported: inside a function, the EAGER at module level too.
 OWNERS = {
+    "distributed": ("gradcli/points/pools.py",),
+    "pyarrow": ("gradcli/points/arrow",),
     "lark": ("gradcli/lang/",),
     "numpy": ("gradcli/ops/lazy.py",),
     "rich": ("gradcli/render/", "gradcli/cli/"),

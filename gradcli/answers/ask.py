@@ -24,22 +24,24 @@ class Ask:
     at: values by name. of: targets, a comma list being a sum. mode: "reverse", "forward" or
     "finite". output_gradient: weights of the target. watch: constants to watch. tf: TensorFlow's
     rule that only trainable variables and watched names count. tape: which of the file's. verbose:
-    with notes on operations that a function of the file hides. on_tape, said: of the last run, what
+    with notes on operations that a function of the file hides. sparse: Jacobians and Hessians as
+    triples. on_tape, said: of the last run, what
     a tape of the file saw and what `watch(x)` named. explained: the last target with gradients that
     are 0 or not finite, and what explains them.
     """
 
     __slots__ = (
         "_logged", "at", "eig", "explained", "max_bytes", "max_steps", "mode", "of", "on_tape",
-        "output_gradient", "program", "said", "tape", "tf", "unconnected", "verbose",
+        "output_gradient", "program", "said", "sparse", "tape", "tf", "unconnected", "verbose",
         "verify", "watch", "wrt")
 
     def __init__(self, program: Program, *, at: Mapping[str, Any] | None = None,
                  of: Sequence[str] = (), wrt: Sequence[str] = (), mode: str = "reverse",
                  unconnected: str = "none", output_gradient: Any = None,
                  watch: Sequence[str] = (), tf: bool = False, verify: bool = False,
-                 eig: bool = False, verbose: bool = False, max_steps: int = MAX_STEPS,
-                 max_bytes: float | None = None, tape: str | None = None) -> None:
+                 eig: bool = False, sparse: bool = False, verbose: bool = False,
+                 max_steps: int = MAX_STEPS, max_bytes: float | None = None,
+                 tape: str | None = None) -> None:
         self.program = program
         self._logged: Run | None = None
         self.explained: tuple[Target, dict[Any, Any]] | None = None
@@ -56,6 +58,7 @@ class Ask:
         self.tf = tf
         self.verify = verify
         self.eig = eig
+        self.sparse = sparse
         self.verbose = verbose
         self.max_steps = max_steps
         self.max_bytes = max_bytes

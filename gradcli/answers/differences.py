@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from gradcli import calculus
 from gradcli.answers.first_order import seeds_of
-from gradcli.answers.plain_data import data, undata
+from gradcli.answers.plain_data import data
+from gradcli.answers.sparse import whole
 from gradcli.errors import Diagnostic, GradcliError
 from gradcli.finite import difference, slope
 from gradcli.ops.lazy import quiet
@@ -97,8 +98,9 @@ def verify(ask: Ask, target: Target, bindings: list[Binding], sources: list[Answ
            ) -> None:
     """Add to each source that has a derivative what differences say of it."""
     for binding, source in zip(bindings, sources, strict=True):
-        if source[field] is None or source["reasons"] or binding.kind == "computed":
+        found = whole(source, field)
+        if found is None or source["reasons"] or binding.kind == "computed":
             continue
         check = finite(ask, target, binding, summed=field == "gradient")
         source["verify"] = {"method": "finite", field: data(check),
-                            "difference": difference(undata(source[field]), check)}
+                            "difference": difference(found, check)}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from gradcli import calculus
 from gradcli.answers.ask import answer, tensors_of, troubles
 from gradcli.answers.notes import of_gradient as notes_of_gradient
-from gradcli.answers.plain_data import data, note, reason, shape
+from gradcli.answers.plain_data import EACH, data, derivative, note, reason, seen, shape
 from gradcli.errors import Diagnostic, GradcliError
 from gradcli.ops.lazy import np, quiet
 from gradcli.ops.values import plain, shape_of, zeros
@@ -73,10 +73,10 @@ def _source(ask: Ask, run: Run, target: Target, binding: Binding, g: Any, field:
             g = zeros(whole + shape_of(value))
             found += [note(ask, n) for n in requested_zero(why[0])]
     else:
-        found = notes_of_gradient(ask, run, target, binding, g, field)
+        found = notes_of_gradient(ask, run, target, binding, seen(g), field)
     source = {
-        "wrt": binding.name, "shape": list(shape_of(value)), "at": data(value), field: data(g),
-        "reasons": reasons, "notes": found}
+        "wrt": binding.name, "shape": list(shape_of(value)), "at": data(value),
+        **derivative(field, g, value, ask.sparse), "reasons": reasons, "notes": found}
     if ask.verbose and field == "gradient":
         from gradcli.answers.way import way_between
 
@@ -168,4 +168,5 @@ def jacobians(ask: Ask, target: Target, bindings: list[Binding]) -> list[Any]:
     mode = "auto" if ask.mode == "reverse" else "forward"
     tensor, sources = tensor_of(target), [ask.source(b) for b in bindings]
     return with_constants(
-        ask, calculus.jacobian(tensor, sources, mode=mode), [tensor], sources, tensor.shape)
+        ask, calculus.jacobian(tensor, sources, mode=mode, sparse=ask.sparse, each=EACH),
+        [tensor], sources, tensor.shape)

@@ -15,6 +15,10 @@ if TYPE_CHECKING:
     from gradcli.source import Source
 
 
+# Bytes of a number of an answer: in the array, and as a float in a list.
+EACH = 8.0 + 32.0
+
+
 def data(value: Any) -> Any:
     """A value as numbers and nested lists."""
     if value is None or type(value) in SCALAR_TYPES:
@@ -27,6 +31,24 @@ def data(value: Any) -> Any:
         # The shortest text that reads back as the same 32 bits: 0.1, not 0.10000000149011612.
         return value.astype(str).astype(float).tolist()
     return value.tolist()
+
+
+def derivative(field: str, g: Any, source: Any, sparse: bool) -> Answer:
+    """A derivative in the value `source` as data: under its name, or triples under `sparse`."""
+    if not sparse or g is None:
+        return {field: data(g)}
+    from gradcli.answers.sparse import triples
+
+    return triples(g, shape_of(source))
+
+
+def seen(g: Any) -> Any:
+    """What notes on a derivative look at."""
+    if not hasattr(g, "coordinates"):
+        return g
+    from gradcli.answers.sparse import remarkable
+
+    return remarkable(g)
 
 
 def undata(value: Any) -> Any:

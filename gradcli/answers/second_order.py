@@ -5,7 +5,7 @@ from __future__ import annotations
 from gradcli import calculus
 from gradcli.answers.ask import answer, tensors_of, troubles
 from gradcli.answers.notes import is_finite, is_zero
-from gradcli.answers.plain_data import data, note, reason, shape
+from gradcli.answers.plain_data import EACH, data, derivative, note, reason, seen, shape
 from gradcli.ops import PUBLIC
 from gradcli.ops.values import shape_of, zeros
 from gradcli.program import plain_structure, tensor_of
@@ -58,7 +58,9 @@ def _result(ask: Ask, run: Run, target: Target, bindings: list[Binding]) -> Answ
         "summed": bool(shape(value)), "at": {b.name: data(b.value.value) for b in bindings},
         "blocks": _told(ask, run, target, bindings, found), "notes": common}
     if ask.eig:
-        result.update(_eigenvalues(bindings, found.blocks))
+        result.update(_eigenvalues(bindings, {
+            place: block.dense() if hasattr(block, "coordinates") else block
+            for place, block in found.blocks.items()}))
     return result
 
 
@@ -77,7 +79,8 @@ def hessian(ask: Ask, target: Target, bindings: list[Binding], emit: bool = Fals
         return found
     return calculus.hessian(
         _total(target), [ask.source(b) for b in bindings],
-        mode="forward" if ask.mode == "reverse" else "reverse", emit=emit)
+        mode="forward" if ask.mode == "reverse" else "reverse", emit=emit,
+        sparse=ask.sparse and not emit, each=EACH)
 
 
 def _total(target: Target) -> Tensor:
@@ -125,22 +128,23 @@ def _told(ask: Ask, run: Run, target: Target, bindings: list[Binding], found: ca
                 why = [reason(ask, Reason(constant.code, constant.message, constant.span))]
             else:
                 notes = [note(ask, constant)]
-        elif is_zero(block) and len(bindings) <= MAX_EXPLAINED:
+        elif is_zero(seen(block)) and len(bindings) <= MAX_EXPLAINED:
             from gradcli.explain import zeros as why_zero
 
             notes = [note(ask, n) for n in why_zero.of_second(
                 run, _total(target), ask.source(bindings[i]), ask.source(bindings[j]),
                 ask.program.source)]
-        elif not is_finite(block):
+        elif not is_finite(seen(block)):
             from gradcli.explain import nonfinite
 
             total = _total(target)
             notes = [note(ask, n) for n in nonfinite.of_second(
-                run, total, ask.source(bindings[i]), ask.source(bindings[j]), block,
+                run, total, ask.source(bindings[i]), ask.source(bindings[j]), seen(block),
                 ask.program.source)]
         told.append({
             "row": bindings[i].name, "col": bindings[j].name, "shape": list(whole),
-            "hessian": data(block), "reasons": why, "notes": notes})
+            **derivative("hessian", block, bindings[j].value.value, ask.sparse),
+            "reasons": why, "notes": notes})
     return told
 
 

@@ -37,11 +37,12 @@ def check_bytes(needed: float) -> None:
     """Raises E0403 if an array of `needed` bytes is over the budget."""
     if limits.max_bytes is not None and needed > limits.max_bytes:
         raise error(
-            "E0403", f"an array of {_bytes(needed)} is over the memory budget of"
-            f" {_bytes(limits.max_bytes)}", help="use a smaller array, or raise --max-memory")
+            "E0403", f"an array of {show_bytes(needed)} is over the memory budget of"
+            f" {show_bytes(limits.max_bytes)}", help="use a smaller array, or raise --max-memory")
 
 
-def _bytes(n: float) -> str:
+def show_bytes(n: float) -> str:
+    """A number of bytes as the messages print it: `1.5 GB`."""
     for unit, size in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
         if n >= size:
             return f"{n / size:.3g} {unit}"

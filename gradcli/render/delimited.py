@@ -3,7 +3,8 @@
 Columns: grad `of,value,wrt,at,gradient,reason`; jac `of,wrt,jacobian`; hess `of,row,col,hessian`;
 eval `of,value`; ops its fields. Arrays are in long form, a row per element, named `x[0]`. A None is
 `None`; `reason` is the code of its first reason. `value` is empty for an array, which
-`gradcli eval` prints. With --verify a column `check` is added.
+`gradcli eval` prints. With --verify a column `check` is added, with --sparse `row_index` and
+`column_index`: there the names stand alone, and an index has a number for each axis, `0 1`.
 
 Text that a spreadsheet would run as a formula gets a leading apostrophe (CWE-1236); numbers stay
 numbers.
@@ -11,7 +12,7 @@ numbers.
 
 from __future__ import annotations
 
-from gradcli.render import entries, numbers
+from gradcli.render import entries, numbers, triples
 from gradcli.render.visible import visible
 
 TYPE_CHECKING = False
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from typing import Any
 
     Row = list[str]
+
+INDICES = ("row_index", "column_index")
 
 # The full-width forms are what some spreadsheets normalise before they look for a formula.
 FORMULA = ("=", "+", "-", "@", "\t", "\r", "\0", "\uff1d", "\uff0b", "\uff0d", "\uff20")
@@ -59,22 +62,32 @@ def _gradient(answer: dict[str, Any]) -> Iterator[Row]:
 
 def _jacobian(answer: dict[str, Any]) -> Iterator[Row]:
     checked = _checked(answer)
-    yield ["of", "wrt", "jacobian", "reason", *_if(checked, "check")]
+    sparse = any(map(triples.are_in, answer.get("results") or ()))
+    yield ["of", "wrt", *_if(sparse, *INDICES), "jacobian", "reason", *_if(checked, "check")]
     for result in answer.get("results") or ():
         for source, row, column, value, check in entries.jacobians(result):
+            if sparse:
+                yield [cell(result["of"]), cell(source["wrt"]), _index(row), _index(column),
+                       _number(value), _reason(source), *_if(checked, numbers.exact(check))]
+                continue
             yield [cell(numbers.indexed(result["of"], row)),
                    cell(numbers.indexed(source["wrt"], column)), _number(value),
                    _reason(source), *_if(checked, numbers.exact(check))]
 
 
 def _hessian(answer: dict[str, Any]) -> Iterator[Row]:
-    yield ["of", "row", "col", "hessian", "reason"]
+    sparse = any(map(triples.are_in, answer.get("results") or ()))
+    yield ["of", "row", "col", *_if(sparse, *INDICES), "hessian", "reason"]
     for result in answer.get("results") or ():
         for block, row, column, value in entries.hessians(result):
+            if sparse:
+                yield [cell(result["of"]), cell(block["row"]), cell(block["col"]), _index(row),
+                       _index(column), _number(value), _reason(block)]
+                continue
             yield [cell(result["of"]), cell(numbers.indexed(block["row"], row)),
                    cell(numbers.indexed(block["col"], column)), _number(value), _reason(block)]
         for name, value in entries.eigen(result):
-            yield [cell(result["of"]), name, "", _number(value), ""]
+            yield [cell(result["of"]), name, "", *_if(sparse, "", ""), _number(value), ""]
 
 
 def _values(answer: dict[str, Any]) -> Iterator[Row]:
@@ -115,5 +128,10 @@ def _checked(answer: dict[str, Any]) -> bool:
                for source in result.get("sources") or ())
 
 
-def _if(condition: bool, text: str) -> Row:
-    return [text] if condition else []
+def _index(index: entries.Index) -> str:
+    """Where an element stands, a number per axis."""
+    return " ".join(map(str, index))
+
+
+def _if(condition: bool, *texts: str) -> Row:
+    return [*texts] if condition else []

@@ -43,16 +43,28 @@ def jacobians(result: dict[str, Any]) -> Iterator[tuple[dict[str, Any], Index, I
     for source in result.get("sources") or ():
         verify = source.get("verify") or {}
         check = verify.get("jacobian", verify.get("gradient"))
-        for index, value in numbers.elements(source.get("jacobian")):
-            yield source, index[:rank], index[rank:], value, pick(check, index)
+        for row, column, value in _places(source, "jacobian", rank):
+            yield source, row, column, value, pick(check, row + column)
 
 
 def hessians(result: dict[str, Any]) -> Iterator[tuple[dict[str, Any], Index, Index, Any]]:
     """(block, index of the row, index of the column, value) of each element of each block."""
     for block in result.get("blocks") or ():
         rank = len(source_shape(result, block["row"]))
-        for index, value in numbers.elements(block.get("hessian")):
-            yield block, index[:rank], index[rank:], value
+        for row, column, value in _places(block, "hessian", rank):
+            yield block, row, column, value
+
+
+def _places(item: dict[str, Any], field: str, rank: int) -> Iterator[tuple[Index, Index, Any]]:
+    """(index of the row, index of the column, value) of each element, or of each triple."""
+    sparse = item.get("sparse")
+    if sparse is not None:
+        for row, column, value in zip(
+                sparse["rows"], sparse["columns"], sparse["values"], strict=True):
+            yield tuple(row), tuple(column), value
+        return
+    for index, value in numbers.elements(item.get(field)):
+        yield index[:rank], index[rank:], value
 
 
 def jacobian_matrix(result: dict[str, Any]) -> Matrix:
@@ -129,11 +141,15 @@ def named(command: str, result: dict[str, Any]) -> Named:
         return [(of, result.get("value"), result)]
     own: Named = [("", "", {"notes": result.get("notes")})]     # what concerns all of them
     if command == "hess":
-        return [(numbers.second_derivative(of, block["row"], block["col"]), block.get("hessian"),
-                 block) for block in result.get("blocks") or ()] + own
+        return [(numbers.second_derivative(of, block["row"], block["col"]),
+                 _whole(block, "hessian"), block) for block in result.get("blocks") or ()] + own
     field = "jacobian" if command == "jac" else "gradient"
-    return [(numbers.first_derivative(of, source["wrt"]), source.get(field), source)
+    return [(numbers.first_derivative(of, source["wrt"]), _whole(source, field), source)
             for source in result.get("sources") or ()] + own
+
+
+def _whole(item: dict[str, Any], field: str) -> Any:
+    return item["sparse"]["values"] if "sparse" in item else item.get(field)
 
 
 def reasons(items: Named) -> list[Remark]:

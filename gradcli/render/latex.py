@@ -7,7 +7,7 @@ surprise.
 
 from __future__ import annotations
 
-from gradcli.render import entries, numbers
+from gradcli.render import entries, numbers, triples
 from gradcli.render.visible import visible
 
 TYPE_CHECKING = False
@@ -114,6 +114,10 @@ def _gradient(result: dict[str, Any]) -> str:
 
 
 def _jacobian(result: dict[str, Any]) -> str:
+    if triples.are_in(result):
+        return _align([
+            f"\\frac{{\\partial {name(*row)}}}{{\\partial {name(*column)}}} &= {number(value)}"
+            for row, column, value in triples.of(result)])
     lines = []
     for source in result.get("sources") or ():
         _, _, values = entries.jacobian_matrix({**result, "sources": [source]})
@@ -123,15 +127,25 @@ def _jacobian(result: dict[str, Any]) -> str:
 
 
 def _hessian(result: dict[str, Any]) -> str:
+    if triples.are_in(result):
+        return _align([
+            f"\\frac{{\\partial^2 {name(result['of'])}}}{{\\partial {name(*row)} \\partial"
+            f" {name(*column)}}} &= {number(value)}" for row, column, value in triples.of(result)
+        ] + _eigen(result))
     _, _, values = entries.hessian_matrix(result)
     sources = dict.fromkeys([block["row"] for block in result.get("blocks") or ()])
     lines = [f"\\nabla^2_{{{','.join(map(name, sources))}}} {name(result['of'])}"
              f" &= {_matrix(values)}"]
+    return _align(lines + _eigen(result))
+
+
+def _eigen(result: dict[str, Any]) -> list[str]:
+    lines = []
     if result.get("eigenvalues"):
         lines.append("\\lambda &= " + ",\\; ".join(map(number, result["eigenvalues"])))
     if result.get("definiteness"):
         lines.append(f"&\\text{{{escaped(result['definiteness'])}}}")
-    return _align(lines)
+    return lines
 
 
 def _matrix(values: list[list[Any]]) -> str:

@@ -5,7 +5,7 @@ Names are code spans; text of others cannot break a table or start markup.
 
 from __future__ import annotations
 
-from gradcli.render import entries, numbers
+from gradcli.render import entries, numbers, triples
 from gradcli.render.visible import visible
 
 TYPE_CHECKING = False
@@ -103,13 +103,14 @@ def _gradient(result: dict[str, Any]) -> str:
 
 
 def _jacobian(result: dict[str, Any]) -> str:
-    return _matrix(entries.jacobian_matrix(result))
+    return _triples(result) or _matrix(entries.jacobian_matrix(result))
 
 
 def _hessian(result: dict[str, Any]) -> str:
     lines = [f"- {name}: {prose(numbers.exact(value))}\n"
              for name, value in entries.eigen(result)]
-    return _matrix(entries.hessian_matrix(result)) + ("\n" + "".join(lines) if lines else "")
+    matrix = _triples(result) or _matrix(entries.hessian_matrix(result))
+    return matrix + ("\n" + "".join(lines) if lines else "")
 
 
 def _matrix(matrix: entries.Matrix) -> str:
@@ -120,6 +121,15 @@ def _matrix(matrix: entries.Matrix) -> str:
         [LEFT, *[RIGHT] * len(columns)],
         [[code(numbers.indexed(*label)), *map(number, line)]
          for label, line in zip(rows, values, strict=True)])
+
+
+def _triples(result: dict[str, Any]) -> str:
+    """A line for each element that can differ from 0; nothing if the whole stands there."""
+    if not triples.are_in(result):
+        return ""
+    return table(["row", "column", "value"], [LEFT, LEFT, RIGHT], [
+        [code(numbers.indexed(*row)), code(numbers.indexed(*column)), number(value)]
+        for row, column, value in triples.of(result)])
 
 
 def _remarks(items: entries.Named) -> str:

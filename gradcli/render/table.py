@@ -8,7 +8,7 @@ imported inside functions only.
 
 from __future__ import annotations
 
-from gradcli.render import entries, layout, numbers, remarks
+from gradcli.render import entries, layout, numbers, remarks, triples
 from gradcli.render.view import NAME, PARTIAL, UNLIMITED, View, widest
 
 TYPE_CHECKING = False
@@ -225,8 +225,11 @@ def _jacobian(view: View, result: dict[str, Any]) -> Iterator[Any]:
     yield view.text("")
     named = entries.named("jac", result)
     noted = {(result["of"], source["wrt"]) for source in sources if source.get("notes")}
-    yield from _matrix(view, named, lambda: entries.jacobian_matrix(result), noted,
-                       (PARTIAL[0] if view.fancy else "d") + result["of"])
+    if triples.are_in(result):
+        yield from _triples(view, named, result, noted)
+    else:
+        yield from _matrix(view, named, lambda: entries.jacobian_matrix(result), noted,
+                           (PARTIAL[0] if view.fancy else "d") + result["of"])
     yield from _checks(view, named)
     yield from remarks.below(view, named)
 
@@ -246,8 +249,11 @@ def _hessian(view: View, result: dict[str, Any]) -> Iterator[Any]:
     yield view.text("")
     named = entries.named("hess", result)
     noted = {(block["row"], block["col"]) for block in blocks if block.get("notes")}
-    yield from _matrix(view, named, lambda: entries.hessian_matrix(result), noted,
-                       (PARTIAL if view.fancy else "d2") + result["of"])
+    if triples.are_in(result):
+        yield from _triples(view, named, result, noted)
+    else:
+        yield from _matrix(view, named, lambda: entries.hessian_matrix(result), noted,
+                           (PARTIAL if view.fancy else "d2") + result["of"])
     eigenvalues = result.get("eigenvalues")
     if eigenvalues is not None or result.get("definiteness") is not None:
         yield view.text("")
@@ -265,12 +271,7 @@ def _matrix(view: View, named: entries.Named, build: Callable[[], entries.Matrix
     """Names on both sides, in groups of as many columns as fit; a summary if it is too large."""
     named = [one for one in named if one[0]]
     if not view.whole and sum(layout.count(value) for _, value, _ in named) > MATRIX:
-        view.summarised = True
-        yield view.table([
-            (["block"], [(view.name(name), "") for name, _, _ in named]),
-            (["summary"], [(layout.summary(value, view.digits) if isinstance(value, list)
-                            else [numbers.significant(value)], _style(value))
-                           for _, value, _ in named])])
+        yield _summary(view, named)
         return
     rows, columns, values = build()
     left = [view.name(numbers.indexed(*label)) for label in rows]
@@ -290,6 +291,43 @@ def _matrix(view: View, named: entries.Named, build: Callable[[], entries.Matrix
             yield view.text("")
         yield view.table([(view.name(corner), [(name, "") for name in left]),
                           *[found[at] for at in group]])
+
+
+def _summary(view: View, named: entries.Named) -> Any:
+    """A table of blocks that are too large to be shown."""
+    view.summarised = True
+    return view.table([
+        (["block"], [(view.name(name), "") for name, _, _ in named]),
+        (["summary"], [(_summarised(view, value, item), _style(value))
+                       for _, value, item in named])])
+
+
+def _summarised(view: View, value: Any, item: dict[str, Any]) -> Lines:
+    if not isinstance(value, list):
+        return [numbers.significant(value)]
+    lines = layout.summary(value, view.digits)
+    if "sparse" in item:
+        shape = " x ".join(map(str, item["sparse"]["shape"]))
+        lines[0] = f"{len(value):,} of a {shape} array"
+    return lines
+
+
+def _triples(view: View, named: entries.Named, result: dict[str, Any],
+             noted: set[tuple[str, str]]) -> Iterator[Any]:
+    """A line for each element that can differ from 0."""
+    found = list(triples.of(result))
+    if not view.whole and len(found) > MATRIX:
+        yield _summary(view, [one for one in named if one[0]])
+        return
+    values = [value for _, _, value in found]
+    marks = [" *" if (row[0], column[0]) in noted and (not value or value - value != 0) else ""
+             for row, column, value in found]
+    texts = numbers.aligned([numbers.significant(value, view.digits) for value in values])
+    yield view.table([
+        (["row"], [(view.name(numbers.indexed(*row)), "") for row, _, _ in found]),
+        (["column"], [(view.name(numbers.indexed(*column)), "") for _, column, _ in found]),
+        (["value"], [([(text.rstrip() if mark else text) + mark], _style(value))
+                     for text, mark, value in zip(texts, marks, values, strict=True)])])
 
 
 def _marked(view: View, rows: list[entries.Label], column: entries.Label, values: list[Any],

@@ -24,6 +24,10 @@ if TYPE_CHECKING:
     from gradcli.tape.record import Segment
 
 
+# Elements of a matrix below which sweeps in all directions cost less than finding its structure.
+LARGE = 100_000
+
+
 def gradient(targets: Sequence[Tensor], sources: Sequence[Tensor], *, seeds: Sequence[Any] = (),
              emit: bool = False, entries: Segment | None = None, tensorflow: bool = False
              ) -> list[Any]:
