@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from asked import loaded
 
 import gradcli
 from gradcli import calculus
@@ -187,6 +188,17 @@ def test_a_loop_is_one_entry_and_expands_into_all() -> None:
     assert before == pytest.approx(after, rel=1e-15)
     outs = [entry[1] for entry in run.record.history()]
     assert outs == sorted(set(outs))
+
+
+def test_notes_on_kinks_are_made_of_a_loop_too() -> None:
+    text = "var x = 0.0\ny = x\nfor i in range({}):\n    y = abs(x)*0.5 + y\ny"
+
+    def notes(turns: int) -> Any:
+        return loaded("grad", "-e", text.format(turns))["results"][0]["sources"][0]["notes"]
+
+    assert stretches(text.format(40), {}) == 1
+    assert notes(40) == notes(4)
+    assert [note["code"] for note in notes(40)] == ["kink"]
 
 
 def test_steps_are_counted() -> None:

@@ -13,9 +13,9 @@ compiling is 0.15, where one entry at a time takes 1.5 us.
 from __future__ import annotations
 
 from gradcli.errors import GradcliError
+from gradcli.execute.standing import Standing
 from gradcli.ops.kinds import EDGE, NAMES, Op, fast_rules
 from gradcli.tape.operators import PLAIN
-from gradcli.tape.record import fresh_ids
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -276,49 +276,34 @@ def slope(step: Step, k: int, names: dict[str, Any] | None = None) -> tuple[str,
                 [p for p in places if isinstance(p, str)])
 
 
-class Stretch:
+class Stretch(Standing):
     """The operation of an entry that is many turns of a plan.
 
     turns: what was saved of each. values: the inputs when it began. ids: of the tracked inputs.
-    first, last: of the ids set aside, `plan.count` for each turn. outs: those of the bound names.
+    outs: the ids of the bound names; of those set aside, `plan.count` are for each turn.
     """
 
-    __slots__ = ("first", "ids", "last", "outs", "plan", "turns", "values")
-    name = "loop"
-    kind = "stretch"
-    elementwise = False
-    by_parts = False
-    smooth = True
-    kink = None
-    holomorphic = False
+    __slots__ = ("ids", "outs", "plan", "turns", "values")
 
     def __init__(self, plan: Plan, turns: list[Any], values: Sequence[float],
                  ids: Mapping[str, int]) -> None:
+        steps = [step for step in plan.steps if step.tracked]
+        super().__init__(plan.count * len(turns),
+                         next((s.op.kink for s in steps if s.op.kink is not None), None))
         self.plan = plan
         self.turns = turns
         self.values = values
         self.ids = dict(ids)
-        count = plan.count * len(turns)
-        self.first, last = fresh_ids(count)
-        self.last = last
-        place = {step.var: n for n, step in enumerate(s for s in plan.steps if s.tracked)}
-        base = last - plan.count + 1
+        place = {step.var: n for n, step in enumerate(steps)}
+        base = self.last - plan.count + 1
         self.outs = {
             name: base + place[var] for name, var in plan.bound.items() if var in place}
 
-    def edge(self, k: int) -> bool:
-        """A derivative passes from every input."""
-        return True
-
-    def role(self, k: int) -> str:
-        """All inputs are data."""
-        return "data"
-
-    def pull_back(self, adjoints: dict[int, float]) -> None:
-        """Take the adjoints of what was bound, add to those of the inputs.
-
-        Raises what Python's arithmetic raises at an edge; the adjoints are as they were then.
-        """
+    def pull_back(self, adjoints: dict[int, float], asked: set[int], wanted: dict[int, float]
+                  ) -> bool:
+        """See `Standing`; a source that was made inside has paths to what else was made there."""
+        if not asked.isdisjoint(self.outs.values()):
+            return False
         plan = self.plan
         # Two names may be bound to one value: the first brings its adjoint.
         given: dict[str, int] = {}
@@ -326,7 +311,7 @@ class Stretch:
             if i in adjoints and i not in given.values():
                 given[name] = i
         if not given:
-            return
+            return True
         found = plan.backward()(self.turns, *self.values, *[
             adjoints[given[name]] if name in given else 0.0 for name in plan.bound])
         for i in given.values():
@@ -339,6 +324,7 @@ class Stretch:
             if name in reached:
                 i = self.ids[name]
                 adjoints[i] = adjoints[i] + g if i in adjoints else g
+        return True
 
     def expand(self) -> list[Entry]:
         """The entries that it stands for."""

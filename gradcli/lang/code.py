@@ -32,6 +32,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from gradcli.lang.lines import Lines
+
     Instruction = tuple[int, Any, int, int]
     Code = list[Instruction]
 
@@ -74,15 +76,19 @@ NAMES = {
 
 
 class Statement:
-    """One statement: its code, its place, and the names it binds (as written, left to right)."""
+    """One statement: its code, its place, and the names it binds (as written, left to right).
 
-    __slots__ = ("code", "end", "names", "start")
+    lines: in a long file, what this one and those behind it are together (`gradcli.lang.lines`).
+    """
+
+    __slots__ = ("code", "end", "lines", "names", "start")
 
     def __init__(self, code: Code, start: int, end: int, names: tuple[str, ...] = ()) -> None:
         self.code = code
         self.start = start
         self.end = end
         self.names = names
+        self.lines: Lines | None = None
 
 
 class Declaration:

@@ -5,7 +5,9 @@ costs no Python recursion. A statement that fails poisons the names it would hav
 that read a poisoned name are skipped in silence, so that independent errors are reported together.
 
 Scalars take the fast lane: an operation on two floats is computed, recorded and pushed in the loop
-itself instead of through `tape.tensor.apply`, which takes three times as long.
+itself instead of through `tape.tensor.apply`, which takes three times as long. Lines of a long file
+that only calculate with numbers are run together (`lang.lines`), and so are turns of a loop that
+does nothing else (`lang.loops`).
 """
 
 from __future__ import annotations
@@ -37,6 +39,7 @@ if TYPE_CHECKING:
 
     from gradcli.errors import Span
     from gradcli.lang.code import Code, Declaration, Function, Statement
+    from gradcli.lang.lines import Waiting
     from gradcli.lang.loops import Body
     from gradcli.lang.run import Binding, Printed
     from gradcli.source import Source
@@ -105,6 +108,7 @@ class Interpreter:
         self.nested = 0
         self.at: tuple[Any, ...] = (0, None, 0, 0)
         self.missing: list[tuple[Diagnostic, NoGradient]] = []
+        self.waiting: Waiting | None = None
         for name, value in inputs.items():
             self.bind(name, leaf(value), (0, 0), "input")
 
@@ -124,8 +128,17 @@ class Interpreter:
     def execute(self, statements: Sequence[Statement]) -> Run:
         """Run all statements. Raises one `GradcliError` with all independent errors."""
         found: list[Diagnostic] = []
+        at = 0
         with self.run.record:
-            for statement in statements:
+            while at < len(statements):
+                statement = statements[at]
+                if statement.lines is not None and not found and statement.lines.run(self):
+                    at += statement.lines.count
+                    continue
+                at += 1
+                if self.waiting is not None:
+                    self.waiting.settle(self)
+                    self.waiting = None
                 if found and _goes_on(statement.code):
                     # What follows an error is run for its own errors only: a loop is too much.
                     self._poison(statement.names)

@@ -6,8 +6,9 @@ from itertools import islice
 
 from gradcli.execute.stretch import Plan, Step, Stretch, run
 from gradcli.lang import code as c
-from gradcli.ops import PUBLIC
-from gradcli.ops.kinds import EDGE, ELEMENTWISE, Op
+from gradcli.lang.interpreter import CONSTANTS
+from gradcli.lang.lowering import Lowering
+from gradcli.ops.kinds import ELEMENTWISE
 from gradcli.tape import record as records
 from gradcli.tape.operators import PLAIN
 from gradcli.tape.record import fresh_id
@@ -81,73 +82,35 @@ def stretched(interpreter: Interpreter, ins: Instruction, code: Code, pc: int,
 def _analyse(body: Body, interpreter: Interpreter, code: Code, pc: int, length: int,
              local: dict[str, Any] | None) -> None:
     """Find the steps of the body, or that it is more than a calculation."""
-    from gradcli.lang.interpreter import CONSTANTS
-
     whole = code[pc:pc + length]
     if not whole or whole[0][0] != c.BIND or whole[-1][0] != c.JUMP:
         return
-    steps: list[Step] = []
-    inputs: dict[str, str] = {}
-    bound: dict[str, str] = {}
-    now: dict[str, str] = {}
-    stack: list[Any] = []
     variable = whole[0][1]
-    for instruction in whole[1:-1]:
-        opcode, arg = instruction[0], instruction[1]
-        if opcode == c.LOAD:
-            if arg == variable:
-                return
-            if arg in CONSTANTS and arg not in now and not _has_value(interpreter, arg, local):
-                body.constants.add(arg)
-                stack.append(CONSTANTS[arg])
-                continue
-            if arg not in now:
-                now[arg] = inputs[arg] = f"n{len(inputs)}"
-            stack.append(now[arg])
-        elif opcode == c.PUSH:
-            if type(arg) is not float:
-                return
-            stack.append(arg)
-        elif opcode in (c.BINARY, c.UNARY, c.CALL):
-            count = 2 if opcode == c.BINARY else 1 if opcode == c.UNARY else arg[1]
-            name = arg if opcode != c.CALL else arg[0]
-            op = PUBLIC.get(name)
-            if (op is None or not _is_number_to_number(op, count)
-                    or (opcode == c.CALL and (arg[2] or interpreter.function(name, local)))):
-                return
-            if opcode == c.CALL:
-                body.calls.add(name)
-            operands = tuple(stack[len(stack) - count:])
-            del stack[len(stack) - count:]
-            if all(type(o) is float for o in operands):
-                try:
-                    stack.append(op.floats(*operands))
-                except EDGE:
-                    return
-                continue
-            steps.append(Step(f"v{len(steps)}", op, operands, instruction))
-            stack.append(steps[-1].var)
-        elif opcode == c.BIND:
-            var = stack.pop()
-            if (arg == variable or arg in body.constants
-                    or not isinstance(var, str) or not var.startswith("v")):
-                return
-            now[arg] = bound[arg] = var
-            body.places[arg] = (instruction[2], instruction[3])
-        else:
-            return
-    if stack or not bound:
+    lowered = Lowering({name for name in CONSTANTS if _has_value(interpreter, name, local)})
+    if not lowered.take([whole[1:-1]]):
         return
-    body.steps, body.inputs, body.bound, body.variable = steps, inputs, bound, variable
+    bound = dict(zip([ins[1] for ins in lowered.ends], lowered.ended, strict=True))
+    if (not bound or not lowered.constants.isdisjoint(bound)
+            or variable in bound or variable in lowered.inputs or min(lowered.ended) < 0
+            or any(interpreter.function(name, local) for name in lowered.called)
+            or not all(op.kind == ELEMENTWISE and op.smooth for op in lowered.ops)):
+        return
+    wengert = lowered.wengert()
+    body.inputs = {name: f"n{k}" for k, name in enumerate(lowered.inputs)}
+    named = {slot: body.inputs[name] for name, slot in lowered.inputs.items()}
+    body.steps = [
+        Step(f"v{k}", op, tuple([
+            f"v{slot}" if slot >= 0 else named.get(slot, wengert.head[slot])
+            for slot in wengert.operands(k)]), place)
+        for k, (op, place) in enumerate(zip(wengert.ops, wengert.places, strict=True))]
+    body.bound = {name: f"v{slot}" for name, slot in bound.items()}
+    body.places = {ins[1]: (ins[2], ins[3]) for ins in lowered.ends}
+    body.variable = variable
+    body.calls, body.constants = set(lowered.called), lowered.constants
 
 
 def _has_value(interpreter: Interpreter, name: str, local: dict[str, Any] | None) -> bool:
     return name in interpreter.scope or (local is not None and name in local)
-
-
-def _is_number_to_number(op: Op, count: int) -> bool:
-    return (op.kind == ELEMENTWISE and op.floats is not None and len(op.parameters) == count
-            and op.smooth and not op.attributes)
 
 
 def _turns(body: Body, interpreter: Interpreter, ins: Instruction, code: Code, pc: int,

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 # Methods that only a tape has.
 OF_TAPE = frozenset((
     "watch", "gradient", "jacobian", "batch_jacobian", "watched_variables", "reset"))
+# Instructions that name nothing.
+PLAIN = (c.BINARY, c.PUSH, c.UNARY)
 
 
 class Names:
@@ -34,11 +36,11 @@ class Names:
     place of its first reading, for names that are read and never bound. declared: name to its
     declaration. bound: name to the place of its first binding. functions: those of the file.
     tapes: whether the file opens tapes of its own. objects: where a method's object begins, to the
-    name of the method.
+    name of the method. calls: name, place and scope of each; called: the names alone.
     """
 
-    __slots__ = ("bound", "calls", "declared", "early", "functions", "inputs", "objects", "order",
-                 "reads", "tapes")
+    __slots__ = ("bound", "called", "calls", "declared", "early", "functions", "inputs",
+                 "objects", "order", "reads", "tapes")
 
     def __init__(self, statements: Sequence[Statement]) -> None:
         self.order: dict[str, None] = {}
@@ -52,6 +54,7 @@ class Names:
         self.tapes = False
         for statement in statements:
             self._scan(statement.code, None)
+        self.called = {name for name, _, _ in self.calls}
         self.inputs = {
             name: span for name, span in self.reads.items()
             if name not in self.bound and name not in CONSTANTS
@@ -61,15 +64,22 @@ class Names:
         """outer: in a function, the names that are its own or of those around it."""
         local = None if outer is None else outer | {
             name for instruction in code for name in _bound(instruction)}
-        loops = _loops(code)
+        loops: list[bool] = []
         for place, instruction in enumerate(code):
             opcode, arg, start, end = instruction
             if opcode == c.LOAD:
                 if local is None or arg not in local:
                     self.order.setdefault(arg)
                     self.reads.setdefault(arg, (start, end))
-                    if arg not in self.bound and local is None and not loops[place]:
-                        self.early.setdefault(arg, (start, end))
+                    if arg not in self.bound and local is None:
+                        loops = loops or _loops(code)
+                        if not loops[place]:
+                            self.early.setdefault(arg, (start, end))
+            elif opcode in PLAIN:
+                continue
+            elif opcode == c.BIND:
+                if local is None:
+                    self._bind(arg, (start, end))
             elif opcode == c.DECLARE and local is None:
                 self._bind(arg.name, arg.spans["name"])
                 self.declared.setdefault(arg.name, arg)
@@ -101,11 +111,12 @@ class Names:
         E0204 (a value for a name that cannot take one), E0206 (a value that is called), E0507 (a
         method of a tape that there is not).
         """
+        unknown = {name for name in self.called if name not in self.functions
+                   and name not in VERBS and name not in PUBLIC}
         found = [
             self._unknown_function(name, span, source, given)
-            for name, span, local in self.calls
-            if name not in self.functions and name not in VERBS and name not in PUBLIC
-            and not (local and name + "()" in local)]
+            for name, span, local in (self.calls if unknown else ())
+            if name in unknown and not (local and name + "()" in local)]
         for name, span in self.early.items():
             if name in self.bound and name not in CONSTANTS and name not in given:
                 line = source.position(self.bound[name][0])[0]
@@ -146,9 +157,8 @@ class Names:
 
     def _bad_values(self, source: Source, given: Mapping[str, Any]) -> list[Diagnostic]:
         found = []
-        called = {name for name, _, _ in self.calls}
         for name in given:
-            if name in called and name not in self.functions:
+            if name in self.called and name not in self.functions:
                 continue  # told where it is called
             if name in self.inputs or (name in self.bound and not self._constant(name)):
                 continue

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from gradcli.errors import error
 from gradcli.ops.discrete import cast_float
-from gradcli.ops.elementwise import multiply, negative
+from gradcli.ops.elementwise import add, multiply, negative
 from gradcli.ops.kinds import EDGE, UNREGISTERED, edge_rule, fast_rules
 from gradcli.ops.lazy import np
 from gradcli.ops.shapes import sum_batch, sum_to
@@ -25,7 +25,7 @@ from gradcli.tape.tensor import Tensor, core_shape
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence, Set
     from typing import Any
 
     from gradcli.errors import GradcliError
@@ -64,15 +64,64 @@ def _with_stretches(entries: Sequence[Entry], adjoints: dict[int, float], asked:
         _on_floats(entries[k + 1:end], adjoints, asked, wanted)
         if k >= 0:
             stretch: Any = entries[k][OP]
-            # A source made inside has paths to what else was made there.
-            if asked.isdisjoint(stretch.outs.values()):
-                try:
-                    stretch.pull_back(adjoints)
-                except EDGE:
-                    _on_floats(stretch.expand(), adjoints, asked, wanted)
-            else:
+            try:
+                passed = stretch.pull_back(adjoints, asked, wanted)
+            except EDGE:
+                passed = False
+            if not passed:
                 _on_floats(stretch.expand(), adjoints, asked, wanted)
         end = k
+
+
+def on_slots(ops: Sequence[Op], first: Sequence[Any], second: Sequence[Any],
+             values: Sequence[float], fixed: Set[int], adjoints: list[float | None]) -> None:
+    """Carry the adjoints, by slot, backwards over a Wengert list (see `gradcli.execute.wengert`),
+    with the products and sums that `_on_floats` has for single entries.
+    """
+    k = len(ops)
+    for op, i, j in zip(reversed(ops), reversed(first), reversed(second), strict=True):
+        k -= 1
+        g = adjoints[k]
+        if g is None:
+            continue
+        # The adjoint of a constant is not asked for; a product is as cheap as finding that out.
+        if op is multiply:
+            before = adjoints[i]
+            adjoints[i] = g * values[j] if before is None else before + g * values[j]
+            before = adjoints[j]
+            adjoints[j] = g * values[i] if before is None else before + g * values[i]
+        elif op is add:
+            before = adjoints[i]
+            adjoints[i] = g if before is None else before + g
+            before = adjoints[j]
+            adjoints[j] = g if before is None else before + g
+        elif j is None and i.__class__ is int:
+            rules = op.fast_rules or fast_rules(op)
+            rule = rules[0] if rules else None
+            if rule is None:
+                continue
+            try:
+                c = g * (rule if rule.__class__ is float else rule(values[i], values[k]))
+            except EDGE:
+                c = g * slope_at_edge(op, 0, (values[i],), values[k])
+            before = adjoints[i]
+            adjoints[i] = c if before is None else before + c
+        else:
+            slots = i if j is None else (i, j)
+            operands = [values[n] for n in slots]
+            for n, rule, i in zip(range(len(slots)), op.fast_rules or fast_rules(op), slots,
+                                  strict=False):
+                if rule is None or i in fixed:
+                    continue
+                if rule.__class__ is float:
+                    c = g if rule == 1.0 else g * rule
+                else:
+                    try:
+                        c = g * rule(*operands, values[k])
+                    except EDGE:
+                        c = g * slope_at_edge(op, n, operands, values[k])
+                before = adjoints[i]
+                adjoints[i] = c if before is None else before + c
 
 
 def _on_floats(entries: Sequence[Entry], adjoints: dict[int, float], asked: set[int],

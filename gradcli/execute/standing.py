@@ -1,0 +1,56 @@
+"""Entries that stand for many: what every operation of such an entry has."""
+
+from __future__ import annotations
+
+from gradcli.tape.record import fresh_ids
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from gradcli.tape.record import Entry
+
+
+class Standing:
+    """The operation of an entry that stands for `count` ordinary ones, whose ids, `first` to
+    `last`, are set aside. kink: that of one of them, if any has one.
+    """
+
+    __slots__ = ("first", "kink", "last")
+    name = "stretch"
+    kind = "stretch"
+    elementwise = False
+    by_parts = False
+    smooth = True
+    holomorphic = False
+
+    def __init__(self, count: int, kink: Callable[..., Any] | None) -> None:
+        self.first, self.last = fresh_ids(count)
+        self.kink = kink
+
+    def edge(self, k: int) -> bool:
+        """A derivative passes from every input."""
+        return True
+
+    def role(self, k: int) -> str:
+        """All inputs are data."""
+        return "data"
+
+    def made(self) -> range:
+        """The ids of the values that it made."""
+        return range(self.first, self.last + 1)
+
+    def pull_back(self, adjoints: dict[int, float], asked: set[int], wanted: dict[int, float]
+                  ) -> bool:
+        """Take the adjoints of what it made, add to those of its inputs, put those that are `asked`
+        for and were made inside into `wanted`.
+
+        False, or what Python's arithmetic raises at an edge, with all as it was, where only the
+        entries that it stands for can tell.
+        """
+        raise NotImplementedError
+
+    def expand(self) -> list[Entry]:
+        """The entries that it stands for."""
+        raise NotImplementedError
