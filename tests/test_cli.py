@@ -67,11 +67,19 @@ EFFECTS: dict[str, list[tuple[list[str], str]]] = {
     "max_steps": [(["eval", "-e", "1", "--max-steps", "100"], "f\t1\n")],
     "max_memory": [(["eval", "-e", "sum(ones(10))", "--max-memory", "1K"], "f\t10\n")],
     "timeout": [(["eval", "-e", "1", "--timeout", "100"], "f\t1\n")],
+    "points": [(["eval", "-e", "x^2", "--points", "x=[2,3]"], "x,f\n2,4\n3,9\n")],
+    "points_format": [(["eval", "-e", "length*angle", "--points", "samples/pendulum.csv",
+                        "--points-format", "csv"], "hall,0.5,0.1,0.05\n")],
+    "on_error": [(["eval", "-e", "x", "--points", "samples/errors/points.csv", "--on-error",
+                   "skip"], "x,y,f\n1,2,1\n5,8,5\n")],
+    "jobs": [(["eval", "-e", "x", "--points", "x=1", "--jobs", "1"], "x,f\n1,1\n")],
 }
 # An option whose only effect so far is an error: a file of this version has one tape.
 REFUSED = {"tape"}
 # An option that wants a file: at work in test_why.py.
 OF_FILES = {"write"}
+# One that wants a cluster: at work in test_cluster.py.
+OF_CLUSTERS = {"scheduler"}
 
 
 @pytest.mark.parametrize(("arguments", "shown"), [
@@ -84,19 +92,25 @@ def test_option(arguments: list[str], shown: str) -> None:
 
 
 def test_every_option_is_shown_at_work() -> None:
-    assert {option.name for option in OPTIONS} == set(EFFECTS) | REFUSED | OF_FILES
+    assert {option.name for option in OPTIONS} == (
+        set(EFFECTS) | REFUSED | OF_FILES | OF_CLUSTERS)
 
 
 @pytest.mark.parametrize("command", ARGUMENTS)
 def test_every_option_is_accepted_where_it_exists_and_nowhere_else(command: str) -> None:
     values = {"expression": "x^2", "wrt": "x", "of": "f", "at": "x=2", "watch": "x", "digits": "3",
               "output_gradient": "2", "output": "-", "max_steps": "99", "max_memory": "1G",
-              "timeout": "99"}
+              "timeout": "99",
+              "points": "x=1", "jobs": "1"}
     for option in OPTIONS:
+        if option.name in OF_CLUSTERS and command in option.commands:
+            continue
         for flag in option.flags:
             argv = [command, *(["sin"] if command == "ops" else ["-e", "x^2", "--at", "x=1"])]
             if option.name == "expression":
                 del argv[1:3]
+            if option.name in ("points", "points_format", "jobs") and command in option.commands:
+                argv[-2:] = () if option.name == "points" else ("--points", "x=1")
             argv.append(flag)
             if option.kind not in ("flag", "count"):
                 argv.append(values.get(option.name, option.choices[-1] if option.choices else "t"))

@@ -16,6 +16,7 @@ from gradcli._version import __version__
 from gradcli.cli.environment import Environment
 from gradcli.cli.main import dispatch
 from gradcli.cli.options import ARGUMENTS, EXAMPLES, SUMMARIES, Option, misused, options
+from gradcli.render.visible import visible
 
 Chosen = tuple[str, dict[str, Any]]     # a command and its values
 
@@ -79,7 +80,7 @@ def _command(name: str, chosen: list[Chosen]) -> Callable[..., None]:
                 values[option.name] = list(values[option.name] or [])
         problem = misused(name, values)
         if problem is not None:
-            raise typer.BadParameter(problem[0], param_hint=problem[1])
+            raise typer.BadParameter(visible(problem[0]), param_hint=problem[1])
         chosen.append((name, values))
 
     parameters = [_parameter(argument, str | None, None, typer.Argument(
