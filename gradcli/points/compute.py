@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gradcli.errors import Diagnostic, GradcliError, error
 from gradcli.execute.blocks import BLOCK
-from gradcli.ops.lazy import np
+from gradcli.ops.lazy import np, quiet
 from gradcli.ops.values import dtype_of, show
 from gradcli.points.paths import Path, has_nan, recorded, worked
 from gradcli.points.questions import Part, Unrecorded, asked, plain_value
@@ -181,12 +181,13 @@ class Points:
             rows, left = pending[takes], pending[~takes]
             given = [c[takes] for c in given]
         good, some = worked(path.answers, given)
-        for row in rows[~good]:
-            self._alone(columns, int(row), out)
+        if some is None or not good.all():
+            for row in rows[~good]:
+                self._alone(columns, int(row), out)
+            rows, given = rows[good], [c[good] for c in given]
         if some is None:
             return left
-        found, rows = some, rows[good]
-        given = given if good.all() else [c[good] for c in given]
+        found = some
         self._absorb(path, given, found)
         for k, (part, values) in enumerate(zip(path.parts, found, strict=True)):
             out.put(k, n, rows, values, part.value is None)
@@ -194,10 +195,15 @@ class Points:
 
     def _absorb(self, path: Path, given: Sequence[Any], found: list[Any]) -> None:
         """Ask again, with zeros that absorb, where a point of numbers has a NaN."""
+        numbers = [values for part, values in zip(path.parts, found, strict=True)
+                   if part.value is not None and values.dtype.kind in "fc"]
+        with quiet():
+            # One NaN makes a sum NaN; infinities may, too, so this tells only that there is none.
+            if not any(np.isnan(values.sum()) for values in numbers):
+                return
         spoiled = np.zeros(len(given[0]), bool)
-        for part, values in zip(path.parts, found, strict=True):
-            if part.value is not None:
-                spoiled |= has_nan(values)
+        for values in numbers:
+            spoiled |= has_nan(values)
         for column in given:
             spoiled &= ~has_nan(column)
         if not spoiled.any():
