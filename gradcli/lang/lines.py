@@ -59,7 +59,8 @@ class Lines:
     names: those that they bind, in this order.
     """
 
-    __slots__ = ("count", "lowered", "names", "place", "results", "shadowing", "steps", "wengert")
+    __slots__ = ("_ends", "count", "lowered", "names", "place", "results", "shadowing", "steps",
+                 "wengert")
 
     def __init__(self, lowered: Lowering, count: int, steps: int) -> None:
         self.lowered = lowered
@@ -73,6 +74,16 @@ class Lines:
             self.results = [k for k, ins in enumerate(lowered.ends) if ins[1] is None]
         self.place = next((ins for ins in reversed(lowered.places) if ins[0] != c.BINARY), None)
         self.shadowing = [name for name in CONSTANTS if name in self.names]
+        self._ends: dict[str, list[int]] = {}
+
+    def ends(self) -> dict[str, list[int]]:
+        """Each name to where it is bound, as places in `lowered.ends`."""
+        found = self._ends
+        if not found:
+            for k, ins in enumerate(self.lowered.ends):
+                if ins[1] is not None:
+                    found.setdefault(ins[1], []).append(k)
+        return found
 
     def run(self, interpreter: Interpreter) -> bool:
         """Run them; false if nothing was done, since they need the ordinary way."""
@@ -141,17 +152,17 @@ class Done:
                 value, passage.first + slot if slot >= 0 else passage.ids[slot])
         return found
 
-    def bindings(self, name: str | None = None) -> list[Binding]:
-        """The bindings of a name, or of all."""
+    def bindings(self, name: str) -> list[Binding]:
+        """The bindings of a name: the first one, and the last of the others."""
         lowered = self.lines.lowered
+        places = self.lines.ends()[name]
         out = []
-        for ins, slot in zip(lowered.ends, lowered.ended, strict=True):
-            if ins[1] is not None and (ins[1] == name or name is None):
-                value = self.value(slot)
-                out.append(Binding(
-                    ins[1], value.origin() if type(value) is Variable else value,
-                    (ins[2], ins[3]),
-                    "literal" if lowered.literals.get(slot) is ins else "computed"))
+        for k in (places[0], *places[1:][-MAX_BINDINGS:]):
+            ins, slot = lowered.ends[k], lowered.ended[k]
+            value = self.value(slot)
+            out.append(Binding(
+                name, value.origin() if type(value) is Variable else value, (ins[2], ins[3]),
+                "literal" if lowered.literals.get(slot) is ins else "computed"))
         return out
 
 
@@ -193,12 +204,8 @@ class Waiting(Base):
 
     def all(self) -> None:
         """Make all of them."""
-        of: dict[str, list[Binding]] = {}
-        for binding in self.done.bindings():
-            of.setdefault(binding.name, []).append(binding)
-        for name, bindings in of.items():
-            if dict.__getitem__(self, name) is None:
-                self._make(name, bindings)
+        for name in self.done.lines.names:
+            self[name]
 
     def _make(self, name: str, bindings: list[Binding]) -> None:
         whole = [*self.before.get(name, ()), *bindings]
