@@ -35,8 +35,11 @@ def options() -> argparse.Namespace:
                         help="an interpreter that has other engines; may be repeated")
     parser.add_argument("--installed", metavar="PYTHON",
                         help="one that has gradcli's wheel (default: an environment is made)")
-    parser.add_argument("--write", action="store_true", help="write benchmarks/results.md too")
-    return parser.parse_args()
+    parser.add_argument("--write", action="store_true", help="write benchmarks/results.md and the table of the README, too")
+    given = parser.parse_args()
+    if given.write and (given.only or given.quick):
+        parser.error("--write is for a whole run")
+    return given
 
 
 def main() -> None:
@@ -60,6 +63,9 @@ def main() -> None:
     if given.write:
         (ROOT / "benchmarks" / "results.md").write_text(
             f"# Benchmarks: the newest results\n\n{text}\n", encoding="utf-8")
+        page = ROOT / "README.md"
+        page.write_text(report.between(page.read_text(encoding="utf-8"), report.short(
+            results, {"gradcli": __version__, **engines.versions}, count)), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -12,6 +12,8 @@ from pathlib import Path
 from benchmarks.harness.case import Ratio
 from benchmarks.harness.rounds import Result
 
+# What a page has around the newest table.
+MARKS = ("<!-- the newest table: benchmarks/run.py --write -->", "<!-- the end of it -->")
 SCALES = ((1.0, "s"), (1e-3, "ms"), (1e-6, "us"), (0.0, "ns"))
 
 
@@ -35,10 +37,11 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     return "\n".join(f"| {' | '.join(row)} |" for row in ([h.strip() for h in head], rule, *rows))
 
 
-def ratios(results: Sequence[Result]) -> str:
-    """One row for each ratio that a case names."""
+def ratios(results: Sequence[Result], all: bool = True) -> str:
+    """One row for each ratio that a case names; all: those without a target, too."""
     return table(["what", "gradcli", " ", "beside", " ", " ratio", " target"],
-                 [row(result, ratio) for result in results for ratio in result.case.ratios])
+                 [row(result, ratio) for result in results for ratio in result.case.ratios
+                  if all or ratio.target])
 
 
 def row(result: Result, ratio: Ratio) -> list[str]:
@@ -109,9 +112,25 @@ def machine() -> str:
 
 def whole(results: Sequence[Result], versions: Mapping[str, str], rounds: int) -> str:
     """The document, without a headline."""
-    listed = ", ".join(f"{name} {version}" for name, version in sorted(versions.items()))
-    parts = [
-        f"{time.strftime('%Y-%m-%d')}, {machine()}; Python {platform.python_version()}, {listed}. "
-        f"Medians of up to {rounds} interleaved rounds.",
-        ratios(results), notes(results), "All figures:", figures(results)]
+    parts = [circumstances(versions, rounds), ratios(results), notes(results), "All figures:",
+             figures(results)]
     return "\n\n".join(part for part in parts if part)
+
+
+def short(results: Sequence[Result], versions: Mapping[str, str], rounds: int) -> str:
+    """The ratios that have a target, for the README."""
+    return f"{ratios(results, all=False)}\n\n{circumstances(versions, rounds)}"
+
+
+def circumstances(versions: Mapping[str, str], rounds: int) -> str:
+    """When, where, of what."""
+    listed = ", ".join(f"{name} {version}" for name, version in sorted(versions.items()))
+    return (f"{time.strftime('%Y-%m-%d')}, {machine()}; Python {platform.python_version()},"
+            f" {listed}. Medians of up to {rounds} interleaved rounds.")
+
+
+def between(page: str, text: str) -> str:
+    """A page with the text between its two marks."""
+    before, mark, rest = page.partition(MARKS[0])
+    after = rest.partition(MARKS[1])[2]
+    return f"{before}{mark}\n{text}\n{MARKS[1]}{after}"
