@@ -35,7 +35,8 @@ def options() -> argparse.Namespace:
                         help="an interpreter that has other engines; may be repeated")
     parser.add_argument("--installed", metavar="PYTHON",
                         help="one that has gradcli's wheel (default: an environment is made)")
-    parser.add_argument("--write", action="store_true", help="write benchmarks/results.md and the table of the README, too")
+    parser.add_argument("--write", action="store_true",
+                        help="write benchmarks/results.md and the table of the README, too")
     given = parser.parse_args()
     if given.write and (given.only or given.quick):
         parser.error("--write is for a whole run")

@@ -9,23 +9,23 @@ from __future__ import annotations
 
 from gradcli import calculus
 from gradcli.errors import Diagnostic, GradcliError
-from gradcli.lang.calls import NoGradient, as_tensor, kind_of
+from gradcli.lang.calls import NoGradient
 from gradcli.lang.interpreter import CONSTANTS, MAX_STEPS, Interpreter
-from gradcli.lang.names import Names, nearest
+from gradcli.lang.names import Names
 from gradcli.lang.parser import parse
 from gradcli.lang.structures import is_number
-from gradcli.ops.values import dtype_of, is_float, limits
+from gradcli.lang.targets import Target, own, parts, plain_structure, tensor_of
+from gradcli.ops.values import is_float, limits
 from gradcli.source import Source, read
 from gradcli.tape.record import Record
 from gradcli.tape.structure import flatten
-from gradcli.tape.tensor import Tensor, leaf, value_of
+from gradcli.tape.tensor import Tensor
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from typing import Any
 
-    from gradcli.errors import Span
     from gradcli.lang.run import Binding, Printed, Run
     from gradcli.prepared import Prepared
 
@@ -35,18 +35,6 @@ if TYPE_CHECKING:
 # Instructions from which on lines of numbers are run together: loading what does it costs as much
 # as it saves in a first gradient of 500 operations.
 LONG = 1_000
-
-
-class Target:
-    """What is differentiated: its name, its tensor (or a list to be summed), where it stands."""
-
-    __slots__ = ("name", "source", "span", "tensor")
-
-    def __init__(self, name: str, tensor: Any, span: Span, source: Source | None = None) -> None:
-        self.name = name
-        self.tensor = tensor
-        self.span = span
-        self.source = source
 
 
 class Program:
@@ -106,11 +94,9 @@ class Program:
     def _choose(self, run: Run, name: str | None) -> None:
         """From here on the record of the run is what a tape of the file has seen."""
         if name is not None and name not in run.tapes:
-            raise GradcliError(Diagnostic(
-                "E0505", f"`{self.source.name}` has no tape named `{name}`",
-                span=(0, len(name)), source=Source(name, "--tape"),
-                help=f"its tapes are {', '.join(run.tapes)}" if run.tapes else
-                "leave out --tape: one tape covers the whole file"))
+            from gradcli.lang.unanswerable import no_such_tape
+
+            raise no_such_tape(self.source, run, name)
         if not run.record.everything:
             tapes = list(run.tapes.values())
             if tapes:
@@ -164,13 +150,9 @@ class Program:
         for name in given:
             bindings = run.bindings.get(name)
             if bindings and bindings[0].kind in ("computed", "tape", "accumulator"):
-                kind = bindings[0].kind
-                what = kind if kind == "computed" else f"{'an' if kind[0] == 'a' else 'a'} {kind}"
-                raise GradcliError(Diagnostic(
-                    "E0204", f"`{name}` is {what} and takes no value from outside",
-                    span=bindings[0].span, source=self.source, label=f"{what} here",
-                    help=f"declare it an input: input {name}" if kind == "computed" else
-                    f"leave {name} out of --at"))
+                from gradcli.lang.unanswerable import takes_no_value
+
+                raise takes_no_value(self.source, bindings[0])
 
     def targets(self, run: Run, of: Sequence[str] = ()) -> list[Target]:
         """The targets by name; by default the last expression that stands alone, else the last
@@ -181,10 +163,9 @@ class Program:
             for item in flatten(target.tensor):
                 if not (item is None or isinstance(item, (NoGradient, str, range))
                         or is_number(item)):
-                    raise GradcliError(Diagnostic(
-                        "E0310", f"`{target.name}` is {kind_of(item)}, which has no value",
-                        span=target.span, source=self.source, help="name a number or a tensor"
-                        " with --of"))
+                    from gradcli.lang.unanswerable import no_number
+
+                    raise no_number(self.source, target.name, item, target.span)
         return found
 
     def unnamed(self) -> str:
@@ -199,21 +180,20 @@ class Program:
         if run.last is not None:
             binding = run.bindings[run.last][-1]
             return Target(run.last, _state(run, binding), binding.span, self.source)
-        raise GradcliError(Diagnostic(
-            "E0210", f"`{self.source.name}` has nothing to evaluate", span=(0, 0),
-            source=self.source, help="write an expression such as x^2"))
+        from gradcli.lang.unanswerable import nothing_to_evaluate
+
+        raise nothing_to_evaluate(self.source)
 
     def _named_target(self, run: Run, names: str) -> Target:
         parts = []
         if not isinstance(names, str):
             raise TypeError(f"a target is a name, not {names!r}")
-        for name in _names(names):
+        for name in names_of(names):
             bindings = run.bindings.get(name)
             if bindings and bindings[-1].kind in ("tape", "accumulator"):
-                raise GradcliError(Diagnostic(
-                    "E0310", f"`{name}` is {_article(bindings[-1].kind)}, not a value",
-                    span=bindings[-1].span, source=self.source,
-                    help="name something that is computed"))
+                from gradcli.lang.unanswerable import no_value
+
+                raise no_value(self.source, bindings[-1])
             if bindings:
                 parts.append(Target(
                     name, _state(run, bindings[-1]), bindings[-1].span, self.source))
@@ -221,26 +201,12 @@ class Program:
                 span, value = list(run.results.items())[-1]
                 parts.append(Target(name, value, span, self.source))
             else:
-                raise self._no_such_name(name, "--of")
+                from gradcli.lang.unanswerable import no_such_name
+
+                raise no_such_name(self.source, self.names, name, "--of")
         if len(parts) == 1:
             return parts[0]
         return Target(names, [p.tensor for p in parts], parts[-1].span, self.source)
-
-    def _no_such_name(self, name: str, option: str) -> GradcliError:
-        known = list(self.names.order)
-        near = nearest(name, known)
-        if name in CONSTANTS:
-            help = f"`{name}` is a constant of the language; bind a name of your own to it"
-        elif name in self.names.functions:
-            parameters = self.names.functions[name].parameters
-            help = f"it is a function; write a line such as y = {name}({', '.join(parameters)})"
-        elif near:
-            help = f"did you mean `{near}`?"
-        else:
-            help = f"its names are {', '.join(known[:8])}" if known else "the file has no names"
-        return GradcliError(Diagnostic(
-            "E0204", f"{option} names `{name}`, which `{self.source.name}` does not have",
-            span=(0, len(name)), source=Source(name, option), help=help))
 
     def default_sources(self) -> list[str]:
         """Every trainable variable and input, in order of appearance."""
@@ -268,31 +234,23 @@ class Program:
         if not names:
             names = self.differentiable(run)
             if not names:
-                raise self._nothing_to_differentiate(run)
+                from gradcli.lang.unanswerable import nothing_to_differentiate
+
+                raise nothing_to_differentiate(self.source, run, self.default_sources())
         found = []
         for name in names:
             bindings = run.bindings.get(name)
             if not bindings:
-                raise self._no_such_name(name, "--wrt")
+                from gradcli.lang.unanswerable import no_such_name
+
+                raise no_such_name(self.source, self.names, name, "--wrt")
             first = bindings[0]
             found.append(bindings[-1] if first.kind == "computed" else first)
             if not isinstance(found[-1].value, Tensor):
-                raise GradcliError(Diagnostic(
-                    "E0310", f"`{name}` is a structure, not a tensor", span=found[-1].span,
-                    source=self.source, help="name one of its items on a line of its own"))
-        return found
+                from gradcli.lang.unanswerable import no_tensor
 
-    def _nothing_to_differentiate(self, run: Run) -> GradcliError:
-        whole = [n for n in self.default_sources() if n in run.bindings
-                 and not is_float(run.bindings[n][0].value.value)]
-        plain = [n for n, b in run.bindings.items() if b[0].kind in ("literal", "constant")]
-        help = (f"`{whole[0]}` is {_kind_of(run.bindings[whole[0]][0].value.value)}; give it a type"
-                " that has gradients, or none" if whole
-                else f"name one: --wrt {plain[0]}" if plain
-                else "write a formula with a variable, such as x^2")
-        return GradcliError(Diagnostic(
-            "E0211", "there is no variable or input to differentiate with respect to",
-            span=(0, 0), source=self.source, help=help))
+                raise no_tensor(self.source, found[-1])
+        return found
 
     # --- questions ----------------------------------------------------------------------------
 
@@ -301,7 +259,7 @@ class Program:
         run = self.run(at)
         with run.record:
             target = self.targets(run, [of] if of else ())[0]
-            return _own(plain_structure(target.tensor))
+            return own(plain_structure(target.tensor))
 
     def gradient(self, of: str | None = None, wrt: str | Sequence[str] | None = None,
                  at: Mapping[str, Any] | None = None) -> dict[str, Any]:
@@ -327,9 +285,9 @@ class Program:
         run = self.run(at)
         with run.record:
             target = self.targets(run, [of] if of else ())[0]
-            sources = self.sources(run, _names(wrt))
+            sources = self.sources(run, names_of(wrt))
             blocks = calculus.hessian(
-                tensor_of(target), [_watched(s, run) for s in sources], sparse=sparse).blocks
+                tensor_of(target), [run.source(s) for s in sources], sparse=sparse).blocks
         return {
             row.name: {column.name: blocks[i, j] for j, column in enumerate(sources)}
             for i, row in enumerate(sources)}
@@ -349,12 +307,12 @@ class Program:
         run = self.run(at)
         with run.record:
             target = self.targets(run, [of] if of else ())[0]
-            sources = self.sources(run, _names(wrt))
-            answers = question(target, [_watched(s, run) for s in sources])
+            sources = self.sources(run, names_of(wrt))
+            answers = question(target, [run.source(s) for s in sources])
         return {s.name: g for s, g in zip(sources, answers, strict=True)}
 
 
-def _names(wrt: str | Sequence[str] | None) -> list[str]:
+def names_of(wrt: str | Sequence[str] | None) -> list[str]:
     """Names from a comma list or a list of them. Raises TypeError for anything else."""
     if wrt is None:
         return []
@@ -367,84 +325,12 @@ def _names(wrt: str | Sequence[str] | None) -> list[str]:
     return names
 
 
-def _watched(source: Binding, run: Run) -> Tensor:
-    """What is differentiated with respect to: of a const, a value that nothing reaches."""
-    tensor: Tensor = source.value
-    if run.on_tape is not None:
-        return tensor if tensor.id in run.on_tape else leaf(tensor.value)
-    return leaf(tensor.value) if source.kind in ("constant", "nontrainable") else tensor
-
-
-def _article(kind: str) -> str:
-    return "an accumulator" if kind == "accumulator" else f"a {kind}"
-
-
 def _state(run: Run, binding: Binding) -> Any:
     """The value of a name at the end: of a variable its last state."""
     variable = run.variables.get(binding.name)
     if variable is not None and binding.value is variable.origin():
         return variable.read()
     return binding.value
-
-
-def _kind_of(value: Any) -> str:
-    kinds = {"bool": "a truth value", "string": "a text"}
-    return kinds.get(dtype_of(value), "an integer")
-
-
-def _own(value: Any) -> Any:
-    """A value that the caller may change: arrays are copied."""
-    if isinstance(value, dict):
-        return {k: _own(v) for k, v in value.items()}
-    if isinstance(value, list):
-        return [_own(v) for v in value]
-    return value.copy() if hasattr(value, "copy") else value
-
-
-def tensor_of(target: Target) -> Tensor:
-    """The target as one tensor: a list is stacked, a plain number becomes a leaf."""
-    value = target.tensor
-    if isinstance(value, NoGradient):
-        raise GradcliError(Diagnostic(
-            "E0309", f"`{target.name}` is a gradient that is None", span=target.span,
-            source=target.source, help="`gradcli eval` tells why it is None"))
-    if isinstance(value, (str, dict)) or value is None:
-        raise GradcliError(Diagnostic(
-            "E0310", f"`{target.name}` is no tensor to differentiate", span=target.span,
-            source=target.source, help="name a number or a tensor with --of"))
-    try:
-        value = as_tensor(value)
-    except GradcliError as problem:
-        for d in problem.diagnostics:
-            d.span, d.source = d.span or target.span, d.source or target.source
-        raise
-    return value.read() if isinstance(value, Tensor) else leaf(value)
-
-
-def parts(target: Target) -> list[Tensor]:
-    """The tensors whose elements a gradient sums: of a list, its items, which need no stacking and
-    may differ in shape.
-    """
-    if isinstance(target.tensor, list) and target.tensor:
-        return [
-            t for item in target.tensor
-            for t in parts(Target(target.name, item, target.span, target.source))]
-    return [tensor_of(target)]
-
-
-def plain_structure(value: Any) -> Any:
-    """A value without tensors; a list of numbers becomes one array."""
-    if isinstance(value, NoGradient) or value is None:
-        return None
-    if isinstance(value, range):
-        return value_of(as_tensor(value))
-    if isinstance(value, dict):
-        return {k: plain_structure(v) for k, v in value.items()}
-    if isinstance(value, list):
-        if all(is_number(item) for item in value) and value:
-            return value_of(as_tensor(value))
-        return [plain_structure(v) for v in value]
-    return value_of(value)
 
 
 def plain_value(name: str, value: Any) -> Any:

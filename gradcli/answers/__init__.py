@@ -11,7 +11,7 @@ from gradcli.answers.ask import Ask, answer, troubles
 from gradcli.answers.first_order import first_order, gradients, jacobians
 from gradcli.answers.plain_data import data, reason, shape
 from gradcli.lang.calls import NoGradient
-from gradcli.program import plain_structure
+from gradcli.lang.targets import plain_structure
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

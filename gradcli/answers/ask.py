@@ -5,7 +5,8 @@ from __future__ import annotations
 from gradcli.answers.plain_data import lines, note
 from gradcli.lang.interpreter import MAX_STEPS
 from gradcli.lang.structures import is_number
-from gradcli.program import Program, Target
+from gradcli.lang.targets import Target
+from gradcli.program import Program
 from gradcli.tape.tensor import Tensor, leaf
 
 TYPE_CHECKING = False

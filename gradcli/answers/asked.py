@@ -8,7 +8,7 @@ from gradcli.explain.reason import span_of
 from gradcli.lang.calls import NoGradient
 from gradcli.lang.file_tape import FileTape
 from gradcli.lang.run import Binding
-from gradcli.program import plain_structure
+from gradcli.lang.targets import plain_structure
 from gradcli.tape.record import OUT
 from gradcli.tape.structure import flatten
 from gradcli.tape.variable import Variable

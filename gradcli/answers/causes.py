@@ -5,7 +5,7 @@ from __future__ import annotations
 from gradcli import calculus
 from gradcli.answers.ask import Ask, tensors_of
 from gradcli.explain.missing.of_file import of_named
-from gradcli.program import parts
+from gradcli.lang.targets import parts
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -13,7 +13,8 @@ if TYPE_CHECKING:
 
     from gradcli.explain.reason import Reason
     from gradcli.lang.run import Binding
-    from gradcli.program import Program, Target
+    from gradcli.lang.targets import Target
+    from gradcli.program import Program
 
 
 def causes(ask: Ask, target: Target, binding: Binding) -> list[Reason]:

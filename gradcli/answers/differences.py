@@ -8,9 +8,9 @@ from gradcli.answers.plain_data import data
 from gradcli.answers.sparse import whole
 from gradcli.errors import Diagnostic, GradcliError
 from gradcli.finite import difference, slope
+from gradcli.lang.targets import parts, plain_structure
 from gradcli.ops.lazy import quiet
 from gradcli.ops.values import is_float, shape_of, zeros
-from gradcli.program import parts, plain_structure
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from gradcli.answers.ask import Answer, Ask
     from gradcli.lang.run import Binding
-    from gradcli.program import Target
+    from gradcli.lang.targets import Target
 
 
 def finite(ask: Ask, target: Target, binding: Binding, *, summed: bool) -> Any:

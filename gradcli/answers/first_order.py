@@ -7,11 +7,10 @@ from gradcli.answers.ask import answer, tensors_of, troubles
 from gradcli.answers.notes import of_gradient as notes_of_gradient
 from gradcli.answers.plain_data import EACH, data, derivative, note, reason, seen, shape
 from gradcli.errors import Diagnostic, GradcliError
+from gradcli.lang.targets import parts, plain_structure, tensor_of
 from gradcli.ops.lazy import np, quiet
 from gradcli.ops.values import plain, shape_of, zeros
-from gradcli.program import parts, plain_structure, tensor_of
 from gradcli.source import Source
-from gradcli.sweeps import constant
 from gradcli.tape import record as records
 
 TYPE_CHECKING = False
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
 
     from gradcli.answers.ask import Answer, Ask
     from gradcli.lang.run import Binding, Run
-    from gradcli.program import Target
+    from gradcli.lang.targets import Target
     from gradcli.tape.tensor import Tensor
 
     Question = Callable[[Ask, Target, list[Binding]], list[Any]]
@@ -111,6 +110,8 @@ def with_constants(ask: Ask, found: list[Any], tensors: Sequence[Tensor],
     record = records.current()
     if ask.tf or not record.derived:
         return found
+    from gradcli.sweeps import constant
+
     ids = [t.id for t in tensors if t.id is not None]
     return [
         zeros((*shape, *s.shape)) if g is None and s.id is not None and constant.is_constant(

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from gradcli.answers.ask import tensors_of
 from gradcli.answers.plain_data import note
+from gradcli.lang.targets import parts
 from gradcli.ops.lazy import np
 from gradcli.ops.values import is_float
-from gradcli.program import parts
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from gradcli.answers.ask import Answer, Ask
     from gradcli.lang.run import Binding, Run
-    from gradcli.program import Target
+    from gradcli.lang.targets import Target
 
     Of = Callable[[Ask, Run, Target, list[int], str], Any]
 

@@ -6,7 +6,7 @@ from gradcli.answers.plain_data import data, lines, note, reason
 from gradcli.answers.printed_notes import has_zero, sums, tensors, zeros
 from gradcli.errors import GradcliError, error
 from gradcli.lang.calls import NoGradient
-from gradcli.program import plain_structure
+from gradcli.lang.targets import plain_structure
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -6,9 +6,9 @@ from gradcli import calculus
 from gradcli.answers.ask import answer, tensors_of, troubles
 from gradcli.answers.notes import is_finite, is_zero
 from gradcli.answers.plain_data import EACH, data, derivative, note, reason, seen, shape
+from gradcli.lang.targets import plain_structure, tensor_of
 from gradcli.ops import PUBLIC
 from gradcli.ops.values import shape_of, zeros
-from gradcli.program import plain_structure, tensor_of
 from gradcli.tape.tensor import Tensor, leaf
 
 TYPE_CHECKING = False
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from gradcli.answers.ask import Answer, Ask
     from gradcli.lang.run import Binding, Run
-    from gradcli.program import Target
+    from gradcli.lang.targets import Target
 
     Blocks = Mapping[tuple[int, int], Any]
 

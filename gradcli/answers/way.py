@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from gradcli.explain.missing.scene import Window
     from gradcli.lang.log import Asked
     from gradcli.lang.run import Binding, Run
+    from gradcli.lang.targets import Target
     from gradcli.ops.kinds import Op
-    from gradcli.program import Target
 
 ASSIGNED = "assign"
 

@@ -29,8 +29,8 @@ from gradcli.explain.missing.trials import together
 from gradcli.explain.notes import requested_zero, summed
 from gradcli.lang.calls import NoGradient
 from gradcli.lang.run import Binding
+from gradcli.lang.targets import Target, plain_structure
 from gradcli.ops.values import dtype_of, is_float, shape_of, zeros
-from gradcli.program import Target, plain_structure
 from gradcli.tape.tensor import Tensor
 
 TYPE_CHECKING = False

@@ -1,1 +1,1 @@
-"""How entries are evaluated, when that is worth more than one at a time."""
+"""What does not pay entry by entry: many operations as one entry, and what ran at other points."""

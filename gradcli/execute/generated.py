@@ -13,8 +13,8 @@ short statements compiles in a time proportional to it, and runs a quarter faste
 
 from __future__ import annotations
 
+from gradcli.execute.python_text import Symbol, call_text, number_text
 from gradcli.execute.recorded import Doubtful, Elsewhere
-from gradcli.execute.stretch import Symbol, _number, _text
 from gradcli.ops.elementwise import add, multiply, positive
 from gradcli.ops.lazy import quiet
 from gradcli.ops.values import SCALAR_TYPES, plain
@@ -113,7 +113,7 @@ class Writer:
     def constant(self, value: Any) -> str:
         """The text of a value that is the same at all points."""
         if type(value) is float:
-            return _number(value)
+            return number_text(value)
         if type(value) in SCALAR_TYPES or value is None:
             return f"({value!r})"
         name = f"k{len(self.names)}"
@@ -162,7 +162,7 @@ class Writer:
                     return found.text[1:-1]
             except (TypeError, AttributeError):
                 pass
-        return _text(op, places, self.names)
+        return call_text(op, places, self.names)
 
     def keep(self, value: Operand) -> None:
         """Calculate a value even if nobody reads it."""

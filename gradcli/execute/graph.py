@@ -9,6 +9,7 @@ the right, so one more axis in front, that of the points, is all it takes.
 from __future__ import annotations
 
 from gradcli.execute.lower import Symbol, lowered
+from gradcli.execute.recorded import mixes_points
 from gradcli.execute.simplify import simplified
 from gradcli.execute.statements import Constant, Graph, Statements, frozen, pruned, typed
 from gradcli.ops.kinds import on_arrays
@@ -123,6 +124,10 @@ class Builder:
         op, attributes = entry[OP], dict(entry[ATTRIBUTES])
         batches = entry[BATCH][:-1] or (0,) * len(operands)
         cores = [self._rank(o) - b for o, b in zip(operands, batches, strict=True)]
+        if mixes_points(entry, self.known):
+            return self._put(_point_by_point(_on_arrays(op, cores, attributes), [
+                isinstance(o, int) for o in operands], shape_of(entry[ANS])), operands, rank,
+                (op, tuple(cores), frozen(sorted(attributes.items()))))
         if op.batching:  # it counts batch axes from the left
             attributes["at"] += 1
         function = _on_arrays(op, cores, attributes)
@@ -153,6 +158,23 @@ def _on_arrays(op: Op, cores: Sequence[int], attributes: Mapping[str, Any]) -> C
         return np.asarray(plain(arrays(ranks, *values, **named)))
 
     return function
+
+
+def _point_by_point(function: Callable[..., Any], varies: Sequence[bool], shape: Sequence[int]
+                    ) -> Callable[..., Any]:
+    """A function of the values of one point, called for each. varies: which operands have an axis
+    of points. shape: of an answer. Raises ValueError where one has another.
+    """
+    def called(*values: Any) -> Any:
+        n = next(len(v) for v, many in zip(values, varies, strict=True) if many)
+        found = np.stack([function(*[
+            v[k] if many else v for v, many in zip(values, varies, strict=True)])
+            for k in range(n)])
+        if found.shape[1:] != shape:
+            raise ValueError(found.shape)
+        return found
+
+    return called
 
 
 def _by_row(function: Callable[..., Any], missing: Sequence[int | None]) -> Callable[..., Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gradcli.execute.recorded import Elsewhere
 from gradcli.execute.simplify import select
 from gradcli.execute.single_rows import Into, View
 from gradcli.execute.statements import Constant
@@ -140,6 +141,9 @@ def _fixed(operand: Operand) -> Any:
 
 def _copied(function: Callable[..., Any]) -> Callable[..., Any]:
     def call(*operands: Any, out: Any) -> None:
-        np.copyto(out, function(*operands))
+        found = function(*operands)
+        if found.shape != out.shape:  # as many as there are distinct elements, or true ones
+            raise Elsewhere
+        np.copyto(out, found)
 
     return call

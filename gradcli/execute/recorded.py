@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from gradcli.tape.record import IDS, OP, OUT, VALUES
+from gradcli.tape.record import ATTRIBUTES, IDS, OP, OUT, VALUES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
     from typing import Any
 
     from gradcli.tape.record import Entry
+
+
+class Unrecorded(Exception):
+    """A question that is asked at each point anew: what ran does not hold at others."""
 
 
 class Elsewhere(Exception):
@@ -69,6 +73,30 @@ def ancestors(entries: Sequence[Entry], ids: Iterable[int | None]) -> set[int | 
         if entry[OUT] in found:
             found.update(entry[IDS])
     return found
+
+
+def reached(entries: Iterable[Entry], ids: Iterable[int]) -> set[int | None]:
+    """These ids and those of all that depends on them in any way."""
+    found: set[int | None] = set(ids)
+    for entry in entries:
+        if not found.isdisjoint(entry[IDS]):
+            found.add(entry[OUT])
+    return found
+
+
+# They look at a tensor as a whole, batch axes and all, unless they have an axis.
+WHOLE = frozenset((
+    "argmax", "argmin", "argwhere", "histogram", "histogram_fixed_width", "shape", "size",
+    "unique"))
+
+
+def mixes_points(entry: Entry, varies: Collection[int | None]) -> bool:
+    """Whether an operation does not leave an axis of points in front alone: because it looks at all
+    elements, or because it cannot tell this axis from one of an index that depends on the point.
+    """
+    op, along = entry[OP], entry[ATTRIBUTES].get("axis") is not None
+    return not op.elementwise and not along and (op.name in WHOLE or any(
+        i in varies and op.role(k) == "index" for k, i in enumerate(entry[IDS])))
 
 
 def may_fail(entry: Entry) -> bool:

@@ -174,7 +174,11 @@ def _number(a: Operand) -> float | None:
 
 
 def _as_float(a: Constant, spread: bool) -> Constant:
-    """A constant as a float, if it is a number or holds one all over. spread: its shape counts."""
+    """A constant as a float, if it is a number or holds one all over. spread: its shape counts.
+    Truth values stay what they are.
+    """
+    if np.result_type(a.value).char == "?":
+        return a
     value = np.asarray(a.value, float)
     one = value.size and value.tobytes() == value.size*value.ravel()[:1].tobytes()
     if not one or (value.shape and spread):

@@ -13,8 +13,9 @@ compiling is 0.15, where one entry at a time takes 1.5 us.
 from __future__ import annotations
 
 from gradcli.errors import GradcliError
+from gradcli.execute.python_text import Symbol, call_text, number_text
 from gradcli.execute.standing import Standing
-from gradcli.ops.kinds import EDGE, NAMES, Op, fast_rules
+from gradcli.ops.kinds import EDGE, Op, fast_rules
 from gradcli.tape.operators import PLAIN
 
 TYPE_CHECKING = False
@@ -25,8 +26,6 @@ if TYPE_CHECKING:
     from gradcli.tape.record import Entry
 
     Operand = str | float     # a variable of the generated code, or a number
-
-INFIX = {"add": "+", "subtract": "-", "multiply": "*", "divide": "/"}
 
 
 class Step:
@@ -89,7 +88,7 @@ class Plan:
         names: dict[str, Any] = {}
         lines = []
         for step in self.steps:
-            lines.append(f"   {step.var} = {_text(step.op, step.operands, names)}")
+            lines.append(f"   {step.var} = {call_text(step.op, step.operands, names)}")
         if self.kept:
             lines.append(f"   save(({', '.join(self.kept)},))")
         targets = [self.inputs[n] for n in self.carried]
@@ -184,82 +183,13 @@ def _compiled(source: str, name: str, names: dict[str, Any]) -> Callable[..., An
     return made
 
 
-def _text(op: Op, operands: Sequence[Operand], names: dict[str, Any]) -> str:
-    """A call of an operation as Python text."""
-    texts = [o if isinstance(o, str) else _number(o) for o in operands]
-    if op.name in INFIX:
-        return f"{texts[0]} {INFIX[op.name]} {texts[1]}"
-    if op.name == "negative":
-        return f"-{texts[0]}"
-    names[f"f_{op.name}"] = op.floats
-    return f"f_{op.name}({', '.join(texts)})"
-
-
-def _number(x: float) -> str:
-    """A number as Python text; infinity and NaN have none of their own."""
-    if x - x != 0.0:
-        return f"float('{x!r}')"
-    return repr(x) if x >= 0 else f"({x!r})"
-
-
-class Symbol:
-    """A number that is only a text: what a rule makes of symbols is the text of its slope."""
-
-    __slots__ = ("names", "reads", "text")
-
-    def __init__(self, text: str, reads: frozenset[str], names: dict[str, Any]) -> None:
-        self.text = text
-        self.reads = reads
-        self.names = names
-
-    def __gradcli_apply__(self, op: Op, args: Sequence[Any], attributes: Mapping[str, Any]) -> Any:
-        if attributes or op.floats is None or not op.elementwise:
-            raise TypeError(op.name)
-        reads = frozenset().union(*[a.reads for a in args if isinstance(a, Symbol)])
-        texts = [a.text if isinstance(a, Symbol) else float(a) for a in args]
-        return Symbol(f"({_text(op, texts, self.names)})", reads, self.names)
-
-    def _with(self, name: str, *args: Any) -> Any:
-        return self.__gradcli_apply__(NAMES[name], args, {})
-
-    def __add__(self, other: Any) -> Any:
-        return self._with("add", self, other)
-
-    def __radd__(self, other: Any) -> Any:
-        return self._with("add", other, self)
-
-    def __sub__(self, other: Any) -> Any:
-        return self._with("subtract", self, other)
-
-    def __rsub__(self, other: Any) -> Any:
-        return self._with("subtract", other, self)
-
-    def __mul__(self, other: Any) -> Any:
-        return self._with("multiply", self, other)
-
-    def __rmul__(self, other: Any) -> Any:
-        return self._with("multiply", other, self)
-
-    def __truediv__(self, other: Any) -> Any:
-        return self._with("divide", self, other)
-
-    def __rtruediv__(self, other: Any) -> Any:
-        return self._with("divide", other, self)
-
-    def __neg__(self) -> Any:
-        return self._with("negative", self)
-
-    def __bool__(self) -> bool:
-        raise TypeError("a symbol is neither true nor false")
-
-
 def slope(step: Step, k: int, names: dict[str, Any] | None = None) -> tuple[str, list[str]]:
     """The partial of a step in operand k as Python text, and the variables that it reads."""
     names = {} if names is None else names
     op = step.op
     rule = op.rules[k]
     if isinstance(rule, float):
-        return _number(rule), []
+        return number_text(rule), []
     places = [*step.operands, step.var]
     symbols = [
         Symbol(p, frozenset((p,)), names) if isinstance(p, str) else p for p in places]
@@ -267,11 +197,11 @@ def slope(step: Step, k: int, names: dict[str, Any] | None = None) -> tuple[str,
         found = rule(*symbols)  # type: ignore[misc]
         if isinstance(found, Symbol):
             return found.text, [p for p in places if isinstance(p, str) and p in found.reads]
-        return _number(float(found)), []
-    except (TypeError, AttributeError, GradcliError):
-        # A rule that looks at its numbers is called with them.
+        return number_text(float(found)), []
+    except (TypeError, AttributeError, GradcliError, *EDGE):
+        # A rule that looks at its numbers, or fails at the constants among them, is called.
         names[f"r_{op.name}_{k}"] = fast_rules(op)[k]
-        texts = [p if isinstance(p, str) else _number(p) for p in places]
+        texts = [p if isinstance(p, str) else number_text(p) for p in places]
         return (f"r_{op.name}_{k}({', '.join(texts)})",
                 [p for p in places if isinstance(p, str)])
 

@@ -1,1 +1,1 @@
-"""lang"""
+"""The language: parsed by Lark's tables, emitted as flat code, run on a record."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from gradcli.ops.elementwise import positive
 from gradcli.tape.gradient_tape import GradientTape
 from gradcli.tape.operators import PLAIN
+from gradcli.tape.question import on_tape
 from gradcli.tape.record import OUT, Record, Segment
 
 TYPE_CHECKING = False
@@ -13,8 +14,8 @@ if TYPE_CHECKING:
     from typing import Any
 
     from gradcli.errors import Span
+    from gradcli.tape.question import Question
     from gradcli.tape.record import Entry
-    from gradcli.tape.tensor import Tensor
     from gradcli.tape.variable import Variable
 
 
@@ -39,13 +40,12 @@ class FileTape(GradientTape):
         self._kept: Record | None = None
         self._sources: set[int] = set()
 
-    def _done(self, asking: tuple[int, Any], targets: Sequence[Tensor],
-              sources: Sequence[Sequence[int]], answers: Sequence[Any]) -> None:
+    def _done(self, question: Question, answers: Sequence[Any]) -> None:
         if not self.persistent:
             # The program has had its answer; who asks from outside gets his from what is kept.
             self._remembered = self.remembered()
             self._kept, self._sources = self._view(), self.sources()
-        super()._done(asking, targets, sources, answers)
+        super()._done(question, answers)
 
     def view(self) -> Record:
         """A record of what was on the tape, in which each variable is its first state."""
@@ -62,7 +62,7 @@ class FileTape(GradientTape):
         """The ids of what is on the tape: watched, or made of such; variables by first states."""
         if self._kept is not None and not self._segments:
             return self._sources
-        _, ids = self._on_tape(self.window(), [[0]])
+        _, ids = on_tape(self, self.window(), [[0]])
         firsts = [v.origin().id for v in self.states]
         return ids | {i for i in firsts if i is not None}
 
@@ -78,7 +78,7 @@ class FileTape(GradientTape):
 def on_tape_of(tape: GradientTape) -> Segment:
     """The entries that are on a tape, and links from each variable's first state to the others."""
     window = tape.window()
-    live, _ = tape._on_tape(window, [[0]])
+    live, _ = on_tape(tape, window, [[0]])
     links: list[Entry] = []
     for variable, ids in tape.states.items():
         first = variable.origin()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from gradcli.ops import lookup
 from gradcli.tape.record import Record
+from gradcli.tape.tensor import leaf
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from gradcli.lang.file_tape import FileTape
     from gradcli.lang.log import Log
     from gradcli.ops.kinds import Op
+    from gradcli.tape.tensor import Tensor
     from gradcli.tape.variable import Variable
 
 # A name that is bound in many places keeps the first binding and so many of the newest places.
@@ -100,6 +102,13 @@ class Run:
         self.on_tape: set[int] | None = None
         self.held: dict[str, dict[str, int]] = {}
         self.summed: dict[int, tuple[int, Span]] = {}
+
+    def source(self, binding: Binding) -> Tensor:
+        """What is differentiated with respect to: of a const, a value that nothing reaches."""
+        tensor: Tensor = binding.value
+        if self.on_tape is not None:
+            return tensor if tensor.id in self.on_tape else leaf(tensor.value)
+        return leaf(tensor.value) if binding.kind in ("constant", "nontrainable") else tensor
 
     def shadows(self) -> list[tuple[str, str, Span]]:
         """Notes on functions of the file that hide operations."""

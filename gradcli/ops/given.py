@@ -28,8 +28,9 @@ def number_of(x: Any) -> Any:
 
 
 def array_of(x: Any) -> Any:
-    """An option or operand as an array. Raises E0301 (ragged) and E0303 (no numbers)."""
-    x = number_of(x)
+    """An option or operand as an array, to decide by. Raises E0301 (ragged) and E0303 (no numbers).
+    """
+    x = x.decides() if hasattr(x, "decides") else x
     try:
         found = np.asarray([array_of(v) for v in x] if isinstance(x, (list, tuple)) else x)
     except ValueError:
@@ -76,8 +77,12 @@ def as_integers(values: Any, name: str) -> Any:
 
 
 def as_indices(values: Any, name: str) -> tuple[Any, Any]:
-    """Indices as an operand, which keeps a tensor on its record, and as an array."""
-    at = as_integers(values, name)
+    """Indices as an operand, which keeps a tensor on its record, and as an array. Whole ones are
+    only looked at to see that there are such places, which is seen again wherever they are used.
+    """
+    plain = number_of(values)
+    whole = plain is not values and dtype_of(plain).startswith("int")
+    at = as_integers(plain if whole else values, name)
     return (values if hasattr(values, "value") else at), at
 
 

@@ -7,6 +7,7 @@ from gradcli.ops.elementwise import divide, multiply
 from gradcli.ops.given import (
     PLACES,
     REAL,
+    array_of,
     as_indices,
     as_integers,
     check_range,
@@ -44,6 +45,7 @@ def _segments(name: str, data: Any, ids: Any, count: Any) -> tuple[Any, Any, Any
     Of ids that are not sorted negative ones drop their slice. Raises E0301, E0303, E0305.
     """
     given, at = as_indices(ids, name)
+    array_of(ids)  # their order decides
     shape = shape_of(data)
     if (count == SORTED and at.ndim != 1) or shape[:at.ndim] != at.shape:
         raise error("E0301", f"`{name}` cannot sort data of shape {show(shape)} by"

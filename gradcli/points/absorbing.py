@@ -8,8 +8,8 @@ swept as the command line would (`gradcli.sweeps.absorbing`).
 from __future__ import annotations
 
 from gradcli.answers.first_order import seeds_of
+from gradcli.lang.targets import parts
 from gradcli.ops.lazy import np, quiet
-from gradcli.program import parts
 from gradcli.sweeps import absorbing
 from gradcli.tape.record import ATTRIBUTES, IDS, OP, OUT, VALUES, Record, fresh_id
 from gradcli.tape.tensor import Tensor, apply, value_of

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from gradcli.errors import Diagnostic, GradcliError, error
 from gradcli.execute.blocks import BLOCK
+from gradcli.execute.recorded import Unrecorded
+from gradcli.ops.kinds import EDGE
 from gradcli.ops.lazy import np, quiet
 from gradcli.ops.values import dtype_of, show
 from gradcli.points.paths import Path, has_nan, recorded, worked
-from gradcli.points.questions import Part, Unrecorded, asked, plain_value
+from gradcli.points.questions import Part, asked, plain_value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -144,6 +146,11 @@ class Points:
                 self.one_by_one = True
             except GradcliError as problem:
                 self._failed(row, problem, out)
+                pending = pending[1:]
+            except (IndexError, *EDGE):
+                # Arrays are refused where the numbers of the point, another in the last bit or
+                # beside a NaN, are not.
+                self._alone(columns, row, out)
                 pending = pending[1:]
             else:
                 pending = self._along(path, columns, pending, out)

@@ -10,10 +10,18 @@ from __future__ import annotations
 from gradcli.errors import GradcliError
 from gradcli.execute.blocks import Executor
 from gradcli.execute.graph import graph
-from gradcli.execute.recorded import ancestors, holds, may_fail
+from gradcli.execute.recorded import (
+    Unrecorded,
+    ancestors,
+    holds,
+    may_fail,
+    mixes_points,
+    reached,
+)
+from gradcli.ops.kinds import EDGE
 from gradcli.ops.lazy import np
 from gradcli.points.absorbing import Forward
-from gradcli.points.questions import Part, Unrecorded, asked, identity, plain_value
+from gradcli.points.questions import Part, asked, identity, plain_value
 from gradcli.tape.record import OUT
 
 TYPE_CHECKING = False
@@ -79,7 +87,7 @@ def worked(executor: Executor, columns: Sequence[Any]) -> tuple[Any, list[Any] |
     n = len(columns[0])
     try:
         return np.ones(n, bool), executor.run(columns)
-    except GradcliError:
+    except (GradcliError, IndexError, *EDGE):
         if n == 1:
             return np.zeros(1, bool), None
     halves = [worked(executor, [c[half] for c in columns])
@@ -120,7 +128,9 @@ def recorded(ask: Ask, command: str, names: Sequence[str], point: Mapping[str, A
     kept = [k for k, a in enumerate(guards.answers) if isinstance(a, int)]
     guards.answers = [guards.answers[k] for k in kept]
     forward = None
-    if command == "grad" and ask.mode == "reverse" and not slopes:
+    given = reached(ran, inputs)
+    if command == "grad" and ask.mode == "reverse" and not slopes and not any(
+            mixes_points(e, given) for e in ran):
         forward = Forward(ask, run, ran, inputs)
     first, second = len(decided), len(decided) + len(slopes)
     return Path(Executor(guards, size, paired) if kept else None,

@@ -11,10 +11,11 @@ from functools import partial
 from gradcli import calculus
 from gradcli.answers.first_order import gradients, jacobians, seeds_of, with_constants
 from gradcli.answers.second_order import hessian
+from gradcli.execute.recorded import Unrecorded
 from gradcli.lang.calls import NoGradient
 from gradcli.lang.structures import is_number
+from gradcli.lang.targets import Target, parts, tensor_of
 from gradcli.ops.values import zeros
-from gradcli.program import Target, parts, tensor_of
 from gradcli.render import numbers
 from gradcli.tape.tensor import Tensor, value_of
 
@@ -28,10 +29,6 @@ if TYPE_CHECKING:
 
     Index = tuple[int, ...]
     Name = Callable[[Index], str]
-
-
-class Unrecorded(Exception):
-    """A question that is asked point by point: its derivatives cannot be recorded."""
 
 
 class Part:

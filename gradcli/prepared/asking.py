@@ -12,13 +12,12 @@ the program: so answers, errors and None are the same at every point.
 from __future__ import annotations
 
 from gradcli.errors import GradcliError, error
-from gradcli.execute.recorded import Doubtful, Elsewhere
+from gradcli.execute.recorded import Doubtful, Elsewhere, Unrecorded
 from gradcli.ops.kinds import EDGE
 from gradcli.ops.values import shape_of
 from gradcli.prepared.matrices import QUESTIONS
-from gradcli.prepared.questions import Unrecorded
 from gradcli.prepared.ways import way
-from gradcli.program import _names, plain_value
+from gradcli.program import names_of, plain_value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -64,7 +63,7 @@ class Prepared:
                         help=f"{' or '.join(QUESTIONS)} can")
         self._program = program
         self._of = of
-        self._wrt = _names(wrt)
+        self._wrt = names_of(wrt)
         self._question = QUESTIONS[what](sparse)
         self._known: dict[Any, Known] = {}
 
@@ -108,7 +107,7 @@ class Prepared:
         with run.record:
             target = self._program.targets(run, [self._of] if self._of else ())[0]
             found, form = self._question(
-                target, self._program.sources(run, self._wrt), run, False)
+                target, self._program.sources(run, self._wrt), run, None)
         return form(found)
 
     def _learn(self, known: Known, at: Mapping[str, Any], names: list[str]) -> None:
@@ -116,7 +115,7 @@ class Prepared:
         try:
             known.ways.insert(0, way(
                 self._program, self._of, self._wrt, self._question, at, names))
-        except (Unrecorded, GradcliError):
+        except (Unrecorded, Elsewhere, GradcliError, IndexError, *EDGE):
             return
         if len(known.ways) < MAX_WAYS:
             known.left = known.patience

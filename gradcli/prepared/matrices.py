@@ -5,41 +5,44 @@ values make a matrix is found out once.
 from __future__ import annotations
 
 from gradcli import calculus
+from gradcli.execute.recorded import reached
+from gradcli.lang.targets import tensor_of
 from gradcli.ops.values import is_float, zeros
 from gradcli.prepared.questions import gradient, value_of_target
-from gradcli.program import _watched, tensor_of
 from gradcli.structure import sweeps
 from gradcli.structure.recorded import Matrix
 from gradcli.structure.triples import Triples, empty, everywhere
 from gradcli.tape import record as records
+from gradcli.tape.record import IDS, OP
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
     from typing import Any
 
     from gradcli.lang.run import Binding, Run
+    from gradcli.lang.targets import Target
     from gradcli.prepared.questions import Form, Question
-    from gradcli.program import Target
     from gradcli.tape.tensor import Tensor
 
 
 def jacobian(sparse: bool) -> Question:
     """The Jacobian in each source, by name; as triples where it is sparse."""
-    def question(target: Target, sources: Sequence[Binding], run: Run, emit: bool
-                 ) -> tuple[list[Any], Form]:
+    def question(target: Target, sources: Sequence[Binding], run: Run,
+                 given: Sequence[str] | None) -> tuple[list[Any], Form]:
+        emit = given is not None
         value = value_of_target(target, emit)
-        y, xs = tensor_of(target), [_watched(s, run) for s in sources]
+        y, xs = tensor_of(target), [run.source(s) for s in sources]
         names = [s.name for s in sources]
         smooth = [x.id is not None and is_float(x.value) for x in xs]
         wanted = [x for x, s in zip(xs, smooth, strict=True) if s]
-        if not emit or records.current().history().scalar or not (
-                sparse or _compresses([y], wanted)):
+        open = _open(run, given)
+        if open is None or not (sparse or _compresses([y], wanted, open)):
             found = calculus.jacobian(y, xs, emit=emit, sparse=sparse and not emit)
             return [value, *found], lambda values: (values[0], {
                 name: _triples(v, y, x) if sparse else v
                 for name, v, x in zip(names, values[1:], xs, strict=True)})
-        matrix = Matrix([y], wanted, sparse)
+        matrix = Matrix([y], wanted, sparse, open=open)
 
         def form(values: Sequence[Any]) -> Any:
             blocks = iter(matrix.blocks(values[1:])[0])
@@ -53,10 +56,11 @@ def jacobian(sparse: bool) -> Question:
 
 def hessian(sparse: bool) -> Question:
     """The Hessian, by names of row and column; as triples where it is sparse."""
-    def question(target: Target, sources: Sequence[Binding], run: Run, emit: bool
-                 ) -> tuple[list[Any], Form]:
+    def question(target: Target, sources: Sequence[Binding], run: Run,
+                 given: Sequence[str] | None) -> tuple[list[Any], Form]:
+        emit = given is not None
         value = value_of_target(target, emit)
-        y, xs = tensor_of(target), [_watched(s, run) for s in sources]
+        y, xs = tensor_of(target), [run.source(s) for s in sources]
         names = [s.name for s in sources]
         every = [(i, j) for i in range(len(xs)) for j in range(len(xs))]
 
@@ -67,15 +71,16 @@ def hessian(sparse: bool) -> Question:
                     (i, j): _triples(v, xs[i], xs[j]) if sparse else v
                     for (i, j), v in zip(every, values[1:], strict=True)}))
 
-        if not emit or records.current().history().scalar:
+        if _open(run, given) is None:
             return recorded()
         constant = calculus.hessian(y, xs, sparse=True).constant
         gradients = calculus.gradient([y], xs, emit=True)
         rows = [i for i, g in enumerate(gradients) if g is not None]
         first, wanted = [gradients[i] for i in rows], [xs[i] for i in rows]
-        if not sparse and not _compresses(first, wanted):
+        open = _open(run, given)
+        if open is None or not (sparse or _compresses(first, wanted, open)):
             return recorded()
-        matrix = Matrix(first, wanted, sparse, symmetric=True)
+        matrix = Matrix(first, wanted, sparse, symmetric=True, open=open)
 
         def form(values: Sequence[Any]) -> Any:
             found: dict[tuple[int, int], Any] = dict.fromkeys(every)
@@ -98,10 +103,24 @@ QUESTIONS: Mapping[str, Callable[[bool], Question]] = {
     "gradient": lambda sparse: gradient, "jacobian": jacobian, "hessian": hessian}
 
 
-def _compresses(targets: Sequence[Tensor], sources: Sequence[Tensor]) -> bool:
+def _open(run: Run, given: Sequence[str] | None) -> Collection[int | None] | None:
+    """Ids of values that are others at another point, on a record whose structure holds there; None
+    where it does not, since places are taken from an index that varies, or where none is needed.
+    """
+    entries = records.current().history()
+    if given is None or entries.scalar:
+        return None
+    open = reached(entries, [run.bindings[n][0].value.id for n in given if n in run.bindings])
+    return None if any(
+        i in open and not e[OP].elementwise and e[OP].role(k) == "index"
+        for e in entries for k, i in enumerate(e[IDS])) else open
+
+
+def _compresses(targets: Sequence[Tensor], sources: Sequence[Tensor],
+                open: Collection[int | None]) -> bool:
     """Whether so few derivatives can differ from 0 that they may be placed one by one."""
     return sweeps.nonzeros(records.current().history(), sweeps.Side(targets),
-                           sweeps.Side(sources)) <= MAX_PLACED
+                           sweeps.Side(sources), open) <= MAX_PLACED
 
 
 def _named(names: Sequence[str], blocks: Mapping[tuple[int, int], Any]) -> dict[str, Any]:

@@ -7,9 +7,7 @@ shapes of the values and what is no number are the same for all points of a way.
 
 from __future__ import annotations
 
-from gradcli.execute.recorded import Recorded, holds
-from gradcli.prepared.questions import Unrecorded
-from gradcli.program import _names
+from gradcli.execute.recorded import Recorded, Unrecorded, holds
 from gradcli.tape.tensor import Tensor, value_of
 
 TYPE_CHECKING = False
@@ -40,12 +38,12 @@ class Way:
         return self.form(self.function(*values))
 
 
-def way(program: Program, of: str | None, wrt: Any, question: Question, at: Mapping[str, Any],
-        names: Sequence[str]) -> Way:
+def way(program: Program, of: str | None, wrt: Sequence[str], question: Question,
+        at: Mapping[str, Any], names: Sequence[str]) -> Way:
     """The way of one point. names: of what varies. Raises Unrecorded as `recorded` does."""
     def asked(run: Run) -> tuple[list[Any], Form]:
         target = program.targets(run, [of] if of else ())[0]
-        return question(target, program.sources(run, _names(wrt)), run, True)
+        return question(target, program.sources(run, wrt), run, names)
 
     found, form, read = recorded(program, at, names, asked)
     return Way(_function(found, read), form)
@@ -78,7 +76,9 @@ def recorded(program: Program, at: Mapping[str, Any], names: Sequence[str],
             assert value.id is not None
             inputs[value.id] = value.value
     answers = [(f.id if isinstance(f, Tensor) else None, value_of(f)) for f in found]
-    return (Recorded(entries, inputs, answers, guards, list(record.derived), len(own)), more,
+    # Behind the value of the target stand derivatives.
+    derived = dict.fromkeys([*record.derived, *[i for i, _ in answers[1:] if i is not None]])
+    return (Recorded(entries, inputs, answers, guards, list(derived), len(own)), more,
             [name in run.bindings for name in names])
 
 

@@ -2,8 +2,9 @@
 
 An answer is a plain dict of the shape that the schemas in `gradcli/schemas` describe, made of
 dicts, lists, strings, numbers, booleans and None. Renderers read a missing key as absent and know
-no mathematics. `text` serves the formats that are a pure function of the answer; tables depend on
-a terminal and have a module of their own, `gradcli.render.table`, the only one to import rich.
+no mathematics. `text` serves the formats that are a pure function of the answer; tables and
+progress bars depend on a terminal: `table`, `progress` and what they are made of import rich, and
+nothing else does.
 """
 
 from __future__ import annotations
@@ -25,9 +26,9 @@ def text(answer: dict[str, Any], format: str) -> str:
 
         return printed.render(answer, format)
     if answer["command"] == "why" and format not in ("json", "ndjson"):
-        from gradcli.render import why
+        from gradcli.render import why_text
 
-        return why.render(answer, format)
+        return why_text.render(answer, format)
     if format == "plain":
         from gradcli.render import plain
 

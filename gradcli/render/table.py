@@ -66,9 +66,9 @@ def tables(answer: dict[str, Any], digits: int = 6, width: int = 80,
     if answer.get("command") == "ops":
         return list(_operations(view, answer.get("operations") or []))
     if answer.get("command") == "why":
-        from gradcli.render import why
+        from gradcli.render import why_table
 
-        return list(why.page(view, answer))
+        return list(why_table.page(view, answer))
     results = answer.get("results") or []
     if answer.get("command") == "eval" and len(results) > 1:
         return list(_values(view, results))
@@ -133,9 +133,9 @@ def _gradient(view: View, result: dict[str, Any]) -> Iterator[Any]:
     yield view.table(_columns(view, "source", names, numeric, after))
     yield from remarks.below(view, entries.named("grad", result))
     if any("path" in source for source in sources):
-        from gradcli.render import why
+        from gradcli.render import why_table
 
-        yield from why.paths(view, result)
+        yield from why_table.paths(view, result)
 
 
 def _point(view: View, value: Any) -> Any:

@@ -17,35 +17,28 @@
 
     watched: x (line 1)
 
-Derivatives with the same causes share one paragraph. On a terminal nothing is wider than it; in
-plain form each derivative has a line `name<TAB>value`, and what is said of it is indented.
+Derivatives with the same causes share one paragraph. Here is what there is to say, in parts:
+`why_table` shows it on a terminal, `why_text` in a pipe.
 """
 
 from __future__ import annotations
 
-from gradcli.render import causes, entries, layout, numbers
+from gradcli.render import causes, entries, numbers
 from gradcli.render.diagnostics import excerpt
 from gradcli.render.visible import visible
 from gradcli.source import Source
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from typing import Any
-
-    from gradcli.render.view import View
 
     # ("gap",), ("title" | "text" | "mark" | "finished", text), ("note", head, text), ("rows", head,
     # rows), ("head", result with the sources that it speaks of, subject, message)
     Part = tuple[Any, ...]
     Row = tuple[str, ...]
 
-WIDE = 100          # columns of source text that are not for a terminal
-LEAST = 16          # columns for the text of an operation, however narrow the terminal
-MISSING = "yellow"
 SMALL = 12          # elements of an array that is shown within a line
-GAP = 3             # columns between columns
-OPERATION = 22      # columns for what an operation is called; more is folded
 ROWS = 30           # a longer way is shown without its middle
 FACTORS = 6         # a longer product is not written out
 MANY = 1000         # ways are not counted beyond
@@ -55,7 +48,7 @@ ANSWERING = ("zero-", "nan-", "derivative-constant")
 STOPS, WATCHED, UNWATCHED = "stops", "watched", "not watched"
 
 
-class _Look:
+class Look:
     """How wide, in which encoding, and a value as which text: in full, and for the title."""
 
     __slots__ = ("brief", "encoding", "file", "number", "texts", "width")
@@ -70,28 +63,26 @@ class _Look:
         self.brief = brief
 
 
-# --- what there is to say ---------------------------------------------------------------------
-
-
-def _parts(answer: dict[str, Any], look: _Look) -> Iterator[Part]:
+def parts(answer: dict[str, Any], look: Look) -> Iterator[Part]:
+    """The whole page."""
     before: Any = None
     for at, result in enumerate(answer.get("results") or ()):
         if at:
             yield ("gap",)
         yield from _title(result, look)
-        for group in _groups(result):
+        for group in groups(result):
             yield ("gap",)
             yield from _derivative(result, group, look)
         names = result.get("names") or []
         if names and names != before:
             yield ("gap",)
-            yield from _names(names)
+            yield from watched(names)
         before = names
         for note in result.get("notes") or ():
             yield "note", "note:", entries.told([""], note)
 
 
-def _title(result: dict[str, Any], look: _Look) -> Iterator[Part]:
+def _title(result: dict[str, Any], look: Look) -> Iterator[Part]:
     if result.get("question"):
         yield "title", f"line {result['line']}: {result['question']}"
     point = ", ".join([f"{source['wrt']} = {look.brief(source.get('at'))}"
@@ -101,16 +92,16 @@ def _title(result: dict[str, Any], look: _Look) -> Iterator[Part]:
     yield "title", full if point and len(full) <= look.width else head
 
 
-def _groups(result: dict[str, Any]) -> list[list[dict[str, Any]]]:
+def groups(result: dict[str, Any]) -> list[list[dict[str, Any]]]:
     """The sources, those with the same causes together."""
-    groups: dict[Any, list[dict[str, Any]]] = {}
+    found: dict[Any, list[dict[str, Any]]] = {}
     for at, source in enumerate(result.get("sources") or ()):
         key = tuple([entries.same(r, source["wrt"]) for r in source.get("reasons") or ()])
-        groups.setdefault(key or at, []).append(source)
-    return list(groups.values())
+        found.setdefault(key or at, []).append(source)
+    return list(found.values())
 
 
-def _derivative(result: dict[str, Any], group: list[dict[str, Any]], look: _Look
+def _derivative(result: dict[str, Any], group: list[dict[str, Any]], look: Look
                 ) -> Iterator[Part]:
     """One derivative, or several with the same causes: what it is, why, and its way."""
     only = {**result, "sources": group, "notes": []}
@@ -124,23 +115,23 @@ def _derivative(result: dict[str, Any], group: list[dict[str, Any]], look: _Look
             yield from _places(reason, look)
             yield from _fix(reason, look)
     else:
-        answering = [n for n in notes if _answers(n[2])][:1]
-        subject = f"{_name(result, source)} = {look.number(source.get('gradient'))}"
-        yield "head", only, subject, "".join([n[2]["message"] for n in answering])
-        for found in answering:
+        why = [n for n in notes if answering(n[2])][:1]
+        subject = f"{name_of(result, source)} = {look.number(source.get('gradient'))}"
+        yield "head", only, subject, "".join([n[2]["message"] for n in why])
+        for found in why:
             notes.remove(found)
             yield from _places(found[2], look)
     for names, _, note, _ in notes:
         yield "note", "note:", entries.told(names if len(group) > 1 else [""], note)
-    yield from _way(result, source, len(group), look)
+    yield from way(result, source, len(group), look)
 
 
-def _answers(note: dict[str, Any]) -> bool:
+def answering(note: dict[str, Any]) -> bool:
     """Whether a note says why a derivative is 0, NaN or infinite."""
     return str(note["code"]).startswith(ANSWERING)
 
 
-def _name(result: dict[str, Any], source: dict[str, Any], index: tuple[int | str, ...] = ()
+def name_of(result: dict[str, Any], source: dict[str, Any], index: tuple[int | str, ...] = ()
           ) -> str:
     """`dy/dx[0]`; `d2y/dxdx[0]` of a question for second derivatives."""
     of, wrt = result["of"], source["wrt"]
@@ -149,7 +140,7 @@ def _name(result: dict[str, Any], source: dict[str, Any], index: tuple[int | str
     return numbers.first_derivative(of, wrt, (), index)
 
 
-def _places(remark: dict[str, Any], look: _Look) -> Iterator[Part]:
+def _places(remark: dict[str, Any], look: Look) -> Iterator[Part]:
     """Where it is, as error messages show it: the line, and marks below."""
     places = [p for p in (remark, *(remark.get("related") or ())) if p.get("line")]
     pad = _pad(remark)
@@ -183,7 +174,7 @@ def _at(file: str, place: dict[str, Any]) -> str:
     return ":".join([visible(file), *[str(place[k]) for k in ("line", "column") if place.get(k)]])
 
 
-def _fix(reason: dict[str, Any], look: _Look) -> Iterator[Part]:
+def _fix(reason: dict[str, Any], look: Look) -> Iterator[Part]:
     if not reason.get("fix"):
         return
     works = reason.get("fix_works")
@@ -195,8 +186,9 @@ def _fix(reason: dict[str, Any], look: _Look) -> Iterator[Part]:
 # --- the way ----------------------------------------------------------------------------------
 
 
-def _way(result: dict[str, Any], source: dict[str, Any], several: int, look: _Look
+def way(result: dict[str, Any], source: dict[str, Any], several: int, look: Look
          ) -> Iterator[Part]:
+    """The way from a source to the target, and what its slopes make together."""
     steps = source.get("path") or []
     if not steps:
         return
@@ -210,12 +202,13 @@ def _way(result: dict[str, Any], source: dict[str, Any], several: int, look: _Lo
         yield from _product(steps, source, look)
 
 
-def _paths(result: dict[str, Any], look: _Look) -> Iterator[Part]:
-    for group in _groups(result):
-        yield from _way(result, group[0], len(group), look)
+def paths(result: dict[str, Any], look: Look) -> Iterator[Part]:
+    """The ways alone, those of each group of sources once."""
+    for group in groups(result):
+        yield from way(result, group[0], len(group), look)
 
 
-def _rows(steps: list[dict[str, Any]], look: _Look) -> list[Row]:
+def _rows(steps: list[dict[str, Any]], look: Look) -> list[Row]:
     """(line, text, operation, value, whether a derivative passes) of each place."""
     found: list[Row] = []
     for at, step in enumerate(steps):
@@ -241,7 +234,7 @@ def _rows(steps: list[dict[str, Any]], look: _Look) -> list[Row]:
     return rows
 
 
-def _passes(step: dict[str, Any], at: int, look: _Look) -> str:
+def _passes(step: dict[str, Any], at: int, look: Look) -> str:
     if at == 0:
         return WATCHED if step["recorded"] else UNWATCHED
     if not step["recorded"]:
@@ -255,7 +248,7 @@ def _shape(shape: Sequence[int] | None) -> str:
     return f"vector of {shape[0]}" if len(shape) == 1 else f"{' x '.join(map(str, shape))} array"
 
 
-def _product(steps: list[dict[str, Any]], source: dict[str, Any], look: _Look) -> Iterator[Part]:
+def _product(steps: list[dict[str, Any]], source: dict[str, Any], look: Look) -> Iterator[Part]:
     """The slopes multiplied out, and what the other ways do."""
     slopes = [step.get("slope") for step in steps[1:]]
     ways = source.get("ways") or 0
@@ -279,7 +272,7 @@ def _product(steps: list[dict[str, Any]], source: dict[str, Any], look: _Look) -
         yield "text", f"along this path: {along}"
 
 
-def _names(names: list[dict[str, Any]]) -> Iterator[Part]:
+def watched(names: list[dict[str, Any]]) -> Iterator[Part]:
     """What is watched and what is not, by name and line."""
     for on, head in ((True, "watched:"), (False, "not watched:")):
         listed = []
@@ -293,218 +286,3 @@ def _names(names: list[dict[str, Any]]) -> Iterator[Part]:
             yield "note", head, ", ".join(listed)
         elif on:
             yield "note", head, "nothing"
-
-
-# --- on a terminal ----------------------------------------------------------------------------
-
-
-def page(view: View, answer: dict[str, Any]) -> Iterator[Any]:
-    """Renderables for `gradcli.render.table`."""
-    yield from _shown(view, _parts(answer, _look_of(view, answer)))
-
-
-def paths(view: View, result: dict[str, Any]) -> Iterator[Any]:
-    """The paths alone, as `grad -v` shows them below its table."""
-    yield from _shown(view, _paths(result, _look_of(view, {})))
-
-
-def _look_of(view: View, answer: dict[str, Any]) -> _Look:
-    return _Look(answer, view.width, view.encoding,
-                 lambda value: _short(value, view.digits, view.whole),
-                 lambda value: _short(value, view.digits, False))
-
-
-def _shown(view: View, parts: Iterable[Part]) -> Iterator[Any]:
-    from gradcli.render.remarks import hanging
-
-    for part in parts:
-        kind = part[0]
-        if kind == "gap":
-            yield view.text("")
-        elif kind == "title":
-            yield view.text(part[1], "bold")
-        elif kind == "head":
-            missing = any(s.get("gradient") is None for s in part[1]["sources"])
-            yield view.text(f"{part[2]}: {part[3]}" if part[3] else part[2],
-                            MISSING if missing else "")
-        elif kind == "note":
-            yield hanging(view, part[1], part[2])
-        elif kind == "rows":
-            yield _table(view, part[1], part[2])
-        elif kind == "text":
-            yield view.text(part[1])
-        else:
-            yield view.cell([part[1]], MISSING if kind == "mark" else "")
-
-
-def _short(value: Any, digits: int, whole: bool) -> str:
-    """A number or a small array; of a large one the shape, unless the whole of it is wanted."""
-    if layout.count(value) > SMALL and not whole:
-        return layout.summary(value, digits)[0]
-    return layout.inline(value, digits)
-
-
-def _table(view: View, head: Sequence[str], rows: Sequence[Row]) -> Any:
-    """The way. Texts and operations are folded; what is far too long is cut at its end."""
-    from gradcli.render.view import widest
-
-    lines, texts, operations, values, slopes = (
-        list(map(view.safe, column)) for column in zip(*rows, strict=True))
-    columns: list[tuple[str, list[list[str]]]] = [
-        (head[0], [[text] for text in numbers.aligned(lines)]), (view.safe(head[1]), []),
-        (head[3], _pointed(values)), (head[4], [[text] for text in slopes])]
-    if any(operations):
-        columns.insert(2, (head[2], [_folded(view, text, OPERATION) for text in operations]))
-    fixed = [max(map(widest, [[title], *cells])) for title, cells in columns]
-    room = max(LEAST, view.width - sum(fixed) + fixed[1] - GAP * (len(columns) - 1))
-    columns[1] = columns[1][0], [_folded(view, text, room) for text in texts]
-    closed = [MISSING if text in (STOPS, UNWATCHED) else "" for text in slopes]
-    styles = [[""] * len(rows)] * (len(columns) - 1) + [closed]
-    return view.table([
-        (view.name(title, room), list(zip(cells, style, strict=True)))
-        for (title, cells), style in zip(columns, styles, strict=True)])
-
-
-def _pointed(values: list[str]) -> list[list[str]]:
-    """Numbers with their points below each other, shapes as they are."""
-    single = [at for at, text in enumerate(values) if text[:1] in "-+.0123456789"
-              and " " not in text]
-    cells = [[text] for text in values]
-    for at, text in zip(single, numbers.aligned([values[at] for at in single]), strict=True):
-        cells[at] = [text.rstrip()]
-    return cells
-
-
-def _folded(view: View, text: str, room: int) -> list[str]:
-    lines = view.name(text, room)
-    return lines if len(lines) <= 4 else [*lines[:3], lines[3][:-3] + "..."]
-
-
-# --- in a pipe --------------------------------------------------------------------------------
-
-
-def render(answer: dict[str, Any], format: str) -> str:
-    """The page in one of the other formats. Raises ValueError for one that there is not."""
-    formats = {"plain": _plain, "markdown": _markdown, "latex": _latex}
-    if format in ("csv", "tsv"):
-        return _delimited(answer, "\t" if format == "tsv" else ",")
-    if format not in formats:
-        raise ValueError(f"unknown format `{format}`")
-    return "".join(list(formats[format](answer)))
-
-
-def _exact(value: Any) -> str:
-    """A number or a small array in full; of a large one the shape."""
-    if layout.count(value) > SMALL:
-        return layout.summary(value, 1)[0]
-    return numbers.exact(value)
-
-
-def _plain(answer: dict[str, Any]) -> Iterator[str]:
-    """Lines `name<TAB>value`; all that is said of them is indented."""
-    return _lines(_parts(answer, _Look(answer, WIDE, "utf-8", _exact, _exact)))
-
-
-def plain_paths(answer: dict[str, Any]) -> str:
-    """The paths alone, as `grad -v` tells them beside plain output."""
-    look = _Look(answer, WIDE, "utf-8", _exact, _exact)
-    return "".join([line for result in answer.get("results") or ()
-                    for line in _lines(_paths(result, look))])
-
-
-def _lines(parts: Iterable[Part]) -> Iterator[str]:
-    for part in parts:
-        kind = part[0]
-        if kind == "head":
-            for source, index, _, value, _ in entries.gradients(part[1]):
-                yield f"{visible(_name(part[1], source, index))}\t{numbers.exact(value)}\n"
-            # The subject names what the lines above do not: also, would be, 3 of 4.
-            alone = len(part[1]["sources"]) == 1 and part[1]["sources"][0].get("gradient") is None
-            said = part[3] if alone or not part[3] else f"{part[2]}: {part[3]}"
-            yield f"  {visible(said)}\n" if said else ""
-        elif kind == "gap":
-            yield "\n"
-        elif kind == "note":
-            yield f"  {part[1]} {visible(part[2])}\n"
-        elif kind == "rows":
-            yield from _aligned(part[1], part[2])
-        elif kind == "title":
-            yield visible(part[1]) + "\n"
-        else:
-            yield f"  {visible(part[1])}\n"
-
-
-def _aligned(head: Row, rows: list[Row]) -> Iterator[str]:
-    cells = [tuple(map(visible, row)) for row in (head, *rows)]
-    wide = [min(WIDE, max(map(len, column))) for column in zip(*cells, strict=True)]
-    for row in cells:
-        yield ("  " + "   ".join([text.ljust(width) for text, width in zip(row, wide, strict=True)])
-               ).rstrip() + "\n"
-
-
-def _delimited(answer: dict[str, Any], delimiter: str) -> str:
-    """A row per element, with its first cause, or the note on why it is 0, NaN or infinite."""
-    import csv
-    import io
-
-    from gradcli.render.delimited import cell
-
-    def number(value: Any) -> str:
-        return "" if value is None or isinstance(value, list | dict) else numbers.exact(value)
-
-    stream = io.StringIO()
-    out = csv.writer(stream, delimiter=delimiter, lineterminator="\n")
-    out.writerow(["of", "value", "wrt", "at", "gradient", "reason", "line", "column", "message",
-                  "fix", "fix_works"])
-    for result in answer.get("results") or ():
-        for source, index, at, gradient, _ in entries.gradients(result):
-            remark: dict[str, Any] = next(iter([
-                *(source.get("reasons") or ()), *filter(_answers, source.get("notes") or ())]), {})
-            out.writerow([
-                cell(result["of"]), number(result.get("value")),
-                cell(numbers.indexed(source["wrt"], index)), number(at), numbers.exact(gradient),
-                remark.get("code") or "", number(remark.get("line")), number(remark.get("column")),
-                cell(remark.get("message") or ""), cell(remark.get("fix") or ""),
-                number(remark.get("fix_works"))])
-    return stream.getvalue()
-
-
-def _markdown(answer: dict[str, Any]) -> Iterator[str]:
-    """As of `grad`, then a table for each way."""
-    from gradcli.render.markdown import LEFT, RIGHT, code, prose, table
-    from gradcli.render.markdown import render as of_grad
-
-    look = _Look(answer, WIDE, "utf-8", _exact, _exact)
-    for at, result in enumerate(answer.get("results") or ()):
-        yield "\n" if at else ""
-        yield of_grad({"command": "grad", "results": [result]})
-        for group in _groups(result):
-            for part in _way(result, group[0], len(group), look):
-                if part[0] == "gap":
-                    yield "\n"
-                elif part[0] == "rows":
-                    head = [part[1][0], f"from {code(group[0]['wrt'])} to {code(result['of'])}",
-                            *part[1][2:]]
-                    yield table(head, [RIGHT, LEFT, LEFT, RIGHT, RIGHT], [
-                        [row[0], code(row[1]), *map(prose, row[2:])] for row in part[2]])
-                else:
-                    yield f"\n{prose(part[1])}\n"
-        for at, (_, head, text) in enumerate(_names(result.get("names") or [])):
-            yield f"{'' if at else chr(10)}- {head} {prose(text)}\n"
-
-
-def _latex(answer: dict[str, Any]) -> Iterator[str]:
-    """As of `grad`; the ways are comments, as reasons are."""
-    from gradcli.render.latex import render as of_grad
-
-    look = _Look(answer, WIDE, "utf-8", _exact, _exact)
-    for at, result in enumerate(answer.get("results") or ()):
-        yield "\n" if at else ""
-        yield of_grad({"command": "grad", "results": [result]})
-        for group in _groups(result):
-            for part in _way(result, group[0], len(group), look):
-                if part[0] == "rows":
-                    for line in _aligned(part[1], part[2]):
-                        yield f"%{line}"
-                elif part[0] == "text":
-                    yield f"% {visible(part[1])}\n"

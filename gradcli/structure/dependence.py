@@ -22,16 +22,17 @@ from gradcli.tape.record import ANS, ATTRIBUTES, BATCH, IDS, OP, OUT, VALUES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
     from typing import Any
 
     from gradcli.tape.record import Entry
 
 
-def patterns(entries: Sequence[Entry], sources: Mapping[int, Pattern], targets: Iterable[int]
-             ) -> dict[int, Pattern]:
+def patterns(entries: Sequence[Entry], sources: Mapping[int, Pattern], targets: Iterable[int],
+             open: Collection[int | None] = ()) -> dict[int, Pattern]:
     """The patterns of `targets`, given those of `sources` by id. A target that no path reaches has
-    no item in the result.
+    no item in the result. open: ids of values that are others at another point where the patterns
+    have to hold, too; else constants count as they are.
     """
     targets = list(targets)
     entries = window(entries, sources, targets)
@@ -40,14 +41,14 @@ def patterns(entries: Sequence[Entry], sources: Mapping[int, Pattern], targets: 
     united: dict[Any, Pattern] = {}
     for entry in entries:
         if entry[OUT] in needed:
-            made = of_entry(entry, found, united)
+            made = of_entry(entry, found, united, open)
             if made is not None:
                 found[entry[OUT]] = made
     return {i: found[i] for i in targets if i in found}
 
 
-def of_entry(entry: Entry, known: Mapping[int, Pattern], united: dict[Any, Pattern]
-             ) -> Pattern | None:
+def of_entry(entry: Entry, known: Mapping[int, Pattern], united: dict[Any, Pattern],
+             open: Collection[int | None] = ()) -> Pattern | None:
     """The pattern of an entry from those of its operands; None where it depends on no source.
 
     united: patterns (by identity) to their union, which sweeps ask for again and again.
@@ -66,13 +67,14 @@ def of_entry(entry: Entry, known: Mapping[int, Pattern], united: dict[Any, Patte
     if is_own(op):
         return dense(list(given.values()), shape)
     found = None
+    others = [k for k, i in enumerate(entry[IDS]) if i in open and k not in given and op.edge(k)]
     if op.kind == LINEAR:
-        found = _moved(entry, given)
+        found = _moved(entry, given, others)
     product = op.name in ("matmul", "contraction")
-    if product and all(np.all(v) for v in entry[VALUES]):
+    if product and all(k in others or np.all(v) for k, v in enumerate(entry[VALUES])):
         found = _multiplied(entry, given, shape)
     if found is None and (op.kind in (LINEAR, BILINEAR) or product):
-        found = _added(entry, given, shape)
+        found = _added(entry, given, others, shape)
     if found is None and product:
         found = _multiplied(entry, given, shape)
     if found is None and "axis" in op.attributes:
@@ -85,9 +87,9 @@ def is_own(op: Any) -> bool:
     return type(op) is not Op or (op.kind == GENERAL and op.jvp is None)
 
 
-def _moved(entry: Entry, given: Mapping[int, Pattern]) -> Pattern | None:
+def _moved(entry: Entry, given: Mapping[int, Pattern], open: Collection[int]) -> Pattern | None:
     """Of a linear row whose elements each come from one of an operand."""
-    where = moves.gathered(entry, list(given))
+    where = moves.gathered(entry, list(given), open)
     if where is None:
         return None
     some = next(iter(given.values()))
@@ -97,9 +99,10 @@ def _moved(entry: Entry, given: Mapping[int, Pattern]) -> Pattern | None:
         for k in data], where)
 
 
-def _added(entry: Entry, given: Mapping[int, Pattern], shape: Sequence[int]) -> Pattern | None:
+def _added(entry: Entry, given: Mapping[int, Pattern], open: Collection[int],
+           shape: Sequence[int]) -> Pattern | None:
     """Of a row that is linear in each operand and adds some elements of each."""
-    links = moves.pairs(entry, list(given))
+    links = moves.pairs(entry, list(given), open)
     if links is None:
         return None
     parts = [given[k] for k, _, _ in links]

@@ -16,7 +16,7 @@ from gradcli.tape.tensor import Tensor, value_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Collection, Sequence
     from typing import Any
 
     from gradcli.tape.record import Entry
@@ -33,13 +33,14 @@ ROUNDING = 1e-12
 
 
 class Row:
-    """A linear or multilinear entry, to be run on other operands. together: it is linear in all of
-    them at once.
+    """A linear or multilinear entry, to be run on other operands. varying: those that depend on a
+    source; open: those that are others at another point. together: it is linear in all of them at
+    once.
     """
 
     __slots__ = ("data", "entry", "random", "shapes", "together", "values")
 
-    def __init__(self, entry: Entry, varying: Sequence[int]) -> None:
+    def __init__(self, entry: Entry, varying: Sequence[int], open: Collection[int]) -> None:
         op = entry[OP]
         self.entry = entry
         self.together = op.kind == LINEAR
@@ -47,7 +48,7 @@ class Row:
         # Constants stand as they are, so that where they are 0 nothing depends; what varies is
         # anything.
         self.values: list[Any] = [
-            self.numbers(shape_of(v)) if k in varying
+            self.numbers(shape_of(v)) if k in varying or k in open
             else _real(v) if op.edge(k) else v for k, v in enumerate(entry[VALUES])]
         self.data = [k for k in range(len(self.values)) if op.edge(k)]
         self.shapes = [shape_of(v) for v in self.values]
@@ -79,11 +80,11 @@ def _real(value: Any) -> Any:
     return np.asarray(value, float)
 
 
-def gathered(entry: Entry, varying: Sequence[int]) -> Any:
+def gathered(entry: Entry, varying: Sequence[int], open: Collection[int] = ()) -> Any:
     """Where each element of the answer of a linear row comes from: 0 for nowhere, else one more
     than its place in all data arguments, one behind the other. None if it has several origins.
     """
-    row = Row(entry, varying)
+    row = Row(entry, varying, open)
     sizes = [int(np.prod(row.shapes[k], dtype=np.int64)) for k in row.data]
     ends = np.cumsum(sizes).tolist()
 
@@ -94,9 +95,10 @@ def gathered(entry: Entry, varying: Sequence[int]) -> Any:
     return _origins(run, sum(sizes), row.numbers)
 
 
-def pairs(entry: Entry, varying: Sequence[int]) -> list[Pairs] | None:
+def pairs(entry: Entry, varying: Sequence[int], open: Collection[int] = ()
+          ) -> list[Pairs] | None:
     """What depends on what, for each argument that varies; None if that is not found out."""
-    row = Row(entry, varying)
+    row = Row(entry, varying, open)
     found: list[Pairs] = []
     for k in varying:
         made = _transposed(row, k) or _by_units(row, k) or _by_basis(row, k)

@@ -17,7 +17,7 @@ from gradcli.tape.tensor import Tensor
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
     from typing import Any
 
     from gradcli.ops.values import Shape
@@ -27,7 +27,8 @@ if TYPE_CHECKING:
 class Matrix:
     """Derivatives of some tensors in others, from a sweep that is on the record.
 
-    tensors: what the sweep gave, in compressed form. there: whether a derivative leads from source
+    open: ids of values that are others at another point. tensors: what the sweep gave, in compressed
+    form. there: whether a derivative leads from source
     j to target i.
     """
 
@@ -35,14 +36,14 @@ class Matrix:
                  "there")
 
     def __init__(self, targets: Sequence[Tensor], sources: Sequence[Tensor], sparse: bool,
-                 symmetric: bool = False) -> None:
+                 symmetric: bool = False, open: Collection[int | None] = ()) -> None:
         entries = records.current().history()
         self._targets, self._sources = Side(targets), Side(sources)
         self._sparse = sparse
         known = sweeps.reaching(entries, sources)
         self.there = [[t.id is not None and bool(known.get(t.id, 0) >> j & 1)
                        for j in range(len(sources))] for t in targets]
-        matrix = sweeps.structure(entries, self._targets, self._sources)
+        matrix = sweeps.structure(entries, self._targets, self._sources, open)
         plan = sweeps.plan_of_hessian(entries, matrix) if symmetric else compressed(matrix)
         carried, seeded = (self._targets, self._sources) if plan.by_columns else (
             self._sources, self._targets)
@@ -66,7 +67,6 @@ class Matrix:
                 made = found[t.id]
                 shape = (plan.count, *t.shape)
                 self.tensors.append(made if isinstance(made, Tensor) else Tensor(made, None, 0))
-                self._note(self.tensors[-1])
                 self._shapes.append(shape)
                 n = plan.count * (b - a)
                 places[:, a:b] = np.arange(held, held + n).reshape(plan.count, b - a)
@@ -84,12 +84,6 @@ class Matrix:
                 line.append(Block(target, source, rows[here] - a, columns[here] - first,
                                   slots[here]))
             self._blocks.append(line)
-
-    def _note(self, made: Tensor) -> None:
-        """Derivatives are told from other values: a NaN among them may be a 0."""
-        for t, s in zip(self._targets.tensors[:1], self._sources.tensors[:1], strict=True):
-            if made.id is not None and t.id is not None and s.id is not None:
-                records.current().note_derived(made.id, t.id, s.id)
 
     def blocks(self, values: Sequence[Any]) -> list[list[Any]]:
         """Per target and source the block, None where no derivative leads, from the values of

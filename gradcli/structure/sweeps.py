@@ -22,7 +22,7 @@ from gradcli.tape.tensor import Tensor, value_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
     from typing import Any
 
     from gradcli.structure.compression import Compression
@@ -72,9 +72,12 @@ class Side:
         return parts[0] if len(parts) == 1 else np.concatenate(parts, axis=1)
 
 
-def structure(entries: Sequence[Entry], targets: Side, sources: Side) -> Sparse:
-    """Which derivatives can differ from 0. Raises E0403 where even these are too many."""
-    found = _patterns(entries, targets, sources)
+def structure(entries: Sequence[Entry], targets: Side, sources: Side,
+              open: Collection[int | None] = ()) -> Sparse:
+    """Which derivatives can differ from 0. open: as in `patterns`. Raises E0403 where even these
+    are too many.
+    """
+    found = _patterns(entries, targets, sources, open)
     total = sum(p.count() for p in found.values())
     if total > MAX_ELEMENTS:
         raise error("E0403", f"{total:,} derivatives of {targets.size:,} x {sources.size:,} can"
@@ -89,18 +92,20 @@ def structure(entries: Sequence[Entry], targets: Side, sources: Side) -> Sparse:
     return Sparse((targets.size, sources.size), np.concatenate(rows), np.concatenate(columns))
 
 
-def nonzeros(entries: Sequence[Entry], targets: Side, sources: Side) -> int:
+def nonzeros(entries: Sequence[Entry], targets: Side, sources: Side,
+             open: Collection[int | None] = ()) -> int:
     """How many derivatives can differ from 0."""
-    return sum(p.count() for p in _patterns(entries, targets, sources).values())
+    return sum(p.count() for p in _patterns(entries, targets, sources, open).values())
 
 
-def _patterns(entries: Sequence[Entry], targets: Side, sources: Side) -> dict[int, Pattern]:
+def _patterns(entries: Sequence[Entry], targets: Side, sources: Side,
+              open: Collection[int | None] = ()) -> dict[int, Pattern]:
     known: dict[int, Pattern] = {}
     for t, (a, _) in zip(sources.tensors, sources.spans(), strict=True):
         if t.id is not None:
             own = identity(t.shape, a, sources.size)
             known[t.id] = union([known[t.id], own], t.shape) if t.id in known else own
-    return patterns(entries, known, [t.id for t in targets.tensors if t.id is not None])
+    return patterns(entries, known, [t.id for t in targets.tensors if t.id is not None], open)
 
 
 def swept(entries: Sequence[Entry], plan: Compression, targets: Side, sources: Side) -> Any:

@@ -74,8 +74,8 @@ def absorbed(seeds: Mapping[int, Any], guard_sqrt: bool = False,
         elif guard_sqrt:
             live = None
         masks = _masks(entry, live, reached, guard_sqrt, varying)
-        for i, c in cotangents(entry, g, reached, recorded):
-            mask = masks.get(i)
+        for k, (i, c) in enumerate(cotangents(entry, g, reached, recorded)):
+            mask = masks[k] if masks else None
             if i in met:
                 before = alive[i]
                 alive[i] = None if mask is None or before is None else _any(before + mask)
@@ -117,10 +117,12 @@ def _only(c: Any, mask: Any, recorded: bool) -> Any:
 
 
 def _masks(entry: Entry, live: Any, reached: set[int], guard_sqrt: bool,
-           varying: set[int] | None) -> dict[int, Any]:
-    """Per operand that a derivative reaches where its share of the cotangent is alive."""
+           varying: set[int] | None) -> list[Any]:
+    """For each share that `cotangents` gives where it is alive; no list: as they all are. An
+    operand that stands twice has two.
+    """
     op, ids = entry[OP], entry[IDS]
-    out: dict[int, Any] = {}
+    out: list[Any] = []
     if op.kind == FLAT or (live is None and not op.elementwise):
         return out
     if op.elementwise:
@@ -137,21 +139,14 @@ def _masks(entry: Entry, live: Any, reached: set[int], guard_sqrt: bool,
                     whole = Tensor(np.ones(shape_of(entry[ANS])), None,
                                    entry[BATCH][-1] if entry[BATCH] else 0)
                     mask = (whole if live is None else live) * chosen
-            if mask is not None:
-                out[i] = _shared(out, i, _fitted(entry, mask, k))
+            out.append(None if mask is None else _fitted(entry, mask, k))
     elif op.kind == LINEAR:
-        for i, mask in cotangents(entry, live, reached, False):
-            out[i] = _shared(out, i, _any(mask))
+        out = [_any(mask) for _, mask in cotangents(entry, live, reached, False)]
     elif not np.asarray(value_of(live)).any():
-        for i, c in cotangents(entry, live, reached, False):
-            out[i] = Tensor(np.zeros(shape_of(value_of(c))), None,
-                            c.batch if isinstance(c, Tensor) else 0)
+        out = [Tensor(np.zeros(shape_of(value_of(c))), None,
+                      c.batch if isinstance(c, Tensor) else 0)
+               for _, c in cotangents(entry, live, reached, False)]
     return out
-
-
-def _shared(masks: Mapping[int, Any], i: int, mask: Any) -> Any:
-    """An operand that stands twice is alive where either share is."""
-    return _any(masks[i] + mask) if i in masks else mask
 
 
 def _may_select(entry: Entry, k: int, reached: set[int], varying: set[int] | None) -> bool:

@@ -9,9 +9,9 @@ from gradcli.ops.lazy import quiet
 from gradcli.ops.values import is_float, show
 from gradcli.sweeps import tangent
 from gradcli.tape import record as records
-from gradcli.tape.gradient_tape import MAX_EVENTS
-from gradcli.tape.provenance import caller, place_in
-from gradcli.tape.record import IDS, OP, OUT, fresh_id
+from gradcli.tape.events import note
+from gradcli.tape.provenance import caller
+from gradcli.tape.record import IDS, OP, OUT
 from gradcli.tape.requests import is_zero, one_tensor, tensors_of, zeros_for
 from gradcli.tape.structure import flatten, like, same
 from gradcli.tape.tensor import Tensor, core_shape, leaf, value_of
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from gradcli.explain.missing.of_python import Reason
+    from gradcli.tape.events import Event
     from gradcli.tape.record import Accumulator, Entry, Record, Tape
 
 
@@ -46,8 +47,7 @@ class ForwardAccumulator:
                         help="give one tangent for each primal")
         self.recording = False
         self.primals = [p for p in flatten(primals) if isinstance(p, Tensor)]
-        # (kind, time, place, ids) as those of a tape: "open", "close" and "ask".
-        self.events: list[tuple[str, int, Any, tuple[int, ...]]] = []
+        self.events: list[Event] = []
         self._record: Record | None = None
         # Those that were recording already when the block began.
         self._outer: list[Accumulator] = []
@@ -98,10 +98,7 @@ class ForwardAccumulator:
         self._record.settle()
 
     def _note(self, kind: str, ids: tuple[int, ...] = ()) -> None:
-        if len(self.events) >= MAX_EVENTS:
-            del self.events[1:MAX_EVENTS // 2]
-        record = self._record or records.current()
-        self.events.append((kind, fresh_id(), place_in(record, 3), ids))
+        note(self.events, self._record or records.current(), kind, ids, 3, "ask")
 
     def push(self, entry: Entry) -> None:
         """Carry the tangents on to what an operation made."""

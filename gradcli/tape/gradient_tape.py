@@ -10,21 +10,14 @@ from _weakref import ref
 from sys import _getframe
 
 from gradcli.errors import GradcliError, error
-from gradcli.ops.kinds import UNREGISTERED
 from gradcli.ops.lazy import quiet
-from gradcli.ops.values import is_float, plain
-from gradcli.sweeps import constant, derivatives, reach, reverse
+from gradcli.ops.values import is_float
+from gradcli.sweeps import derivatives, reverse
 from gradcli.tape import batch
 from gradcli.tape import record as records
-from gradcli.tape.provenance import (
-    MAX_TRACED,
-    answer_kind,
-    bare,
-    caller,
-    place_in,
-    position,
-    stripped,
-)
+from gradcli.tape.events import Past, note
+from gradcli.tape.provenance import MAX_TRACED, answer_kind, bare, caller, position, stripped
+from gradcli.tape.question import Question, emits, total
 from gradcli.tape.record import (
     ANS,
     ATTRIBUTES,
@@ -38,9 +31,9 @@ from gradcli.tape.record import (
     fresh_id,
     joined,
 )
-from gradcli.tape.requests import is_zero, kind_of, one_tensor, tensors_of, weights_of, zeros_for
+from gradcli.tape.requests import is_zero, kind_of, one_tensor, tensors_of, weights_of
 from gradcli.tape.structure import flatten, like
-from gradcli.tape.tensor import Tensor, leaf
+from gradcli.tape.tensor import Tensor
 from gradcli.tape.variable import Variable
 
 TYPE_CHECKING = False
@@ -49,10 +42,9 @@ if TYPE_CHECKING:
     from typing import Any
 
     from gradcli.explain.missing.of_python import Reason
-    from gradcli.tape.record import Entry, Record
+    from gradcli.tape.events import Event
+    from gradcli.tape.record import Record
 
-# What was done with a tape is remembered up to so many times.
-MAX_EVENTS = 2000
 # So many operations are looked through for that which made a target.
 RECENT = 8
 
@@ -88,9 +80,7 @@ class GradientTape:
         self.first_use: Any = None  # the place of the first question
         self.missing = False  # the last answer was None in part, or 0 for want of a path
         self._record: Record | None = None
-        # (kind, time, place, ids) of what was done with the tape; kind: "open", "close", "pause",
-        # "resume", "reset", "watch" or "ask". A time is an id: all made before are smaller.
-        self.events: list[tuple[str, int, Any, tuple[int, ...]]] = []
+        self.events: list[Event] = []
         self._forget()
 
     def _forget(self) -> None:
@@ -127,12 +117,7 @@ class GradientTape:
 
     def _note(self, kind: str, ids: tuple[int, ...] = (), depth: int = 4) -> None:
         """Note what is being done with the tape; depth: how many frames up that is said."""
-        if len(self.events) >= MAX_EVENTS:
-            half = MAX_EVENTS // 2
-            self.events[:half] = [event for event in self.events[:half] if event[0] != "watch"]
-            del self.events[:-MAX_EVENTS + 1]
-        record = self._record or records.current()
-        self.events.append((kind, fresh_id(), place_in(record, depth), ids))
+        note(self.events, self._record or records.current(), kind, ids, depth, "watch")
 
     def _start(self, kind: str) -> None:
         assert self._record is not None
@@ -253,26 +238,20 @@ class GradientTape:
         zero = is_zero(unconnected_gradients)
         targets, wanted = tensors_of(target, "target"), tensors_of(sources, "source")
         weights = weights_of(target, output_gradients, len(targets), self.tensorflow_semantics)
-        asking = self._ask("gradient")
-        window = self._compact()
-        emit = self._emits()
-        self._check_rules(window, targets)
-        ids = [self._ids(s) for s in wanted]
-        live, on_tape = self._on_tape(window, ids)
-        leaves = [[Tensor(s.value, i) for i in own] for s, own in zip(wanted, ids, strict=True)]
-        asked = [t for group in leaves for t in group if t.id in on_tape]
+        q = Question(self, self._ask("gradient"), targets, wanted, zero, self._compact())
+        asked = [Tensor(s.value, i) for s, own in zip(wanted, q.ids, strict=True)
+                 for i in own if i in q.on_tape]
         answers = iter(derivatives.gradient(
-            [Tensor(t.value, t.id) for t in targets], asked, seeds=weights, emit=emit,
-            entries=live, tensorflow=self.tensorflow_semantics))
+            [Tensor(t.value, t.id) for t in targets], asked, seeds=weights, emit=q.emit,
+            entries=q.entries, tensorflow=self.tensorflow_semantics))
         found = {t.id: g for t, g in zip(asked, answers, strict=True) if g is not None}
         out = []
-        for s, own in zip(wanted, ids, strict=True):
-            parts = [found[i] for i in own if i in found]
+        for k, s in enumerate(wanted):
+            parts = [found[i] for i in q.ids[k] if i in found]
             if not parts and is_float(s.value):
-                parts = self._itself(targets, weights, own)
-            g = _total(parts)
-            out.append(self._answer(g, targets, s, own, zero, s.shape))
-        self._done(asking, targets, ids, out)
+                parts = q.itself(weights, k)
+            out.append(q.answer(total(parts), k, s.shape))
+        self._done(q, out)
         return like(sources, out)
 
     def jacobian(self, target: Any, sources: Any, unconnected_gradients: Any = "none",
@@ -287,23 +266,13 @@ class GradientTape:
         target = one_tensor(target, "target")
         wanted = tensors_of(sources, "source")
         self._check_loop(experimental_use_pfor)
-        asking = self._ask("jacobian")
-        window = self.window()
-        emit = self._emits()
-        self._check_rules(window, [target])
+        q = Question(self, self._ask("jacobian"), [target], wanted, zero, self.window())
         y = Tensor(target.value, target.id)
-        ids = [self._ids(s) for s in wanted]
-        live, on_tape = self._on_tape(window, ids)
         out = []
-        for s, own in zip(wanted, ids, strict=True):
-            leaves = [Tensor(s.value, i) for i in own if i in on_tape or i == target.id]
-            parts = [j for j in derivatives.jacobian(y, leaves, emit=emit, entries=live)
-                     if j is not None]
-            g = _total(parts)
-            if g is not None and emit:
-                g = derivatives.as_derivative(g, [y], s)
-            out.append(self._answer(g, [y], s, own, zero, target.shape + s.shape))
-        self._done(asking, [y], ids, out)
+        for k, s in enumerate(wanted):
+            parts = derivatives.jacobian(y, q.leaves(k), emit=q.emit, entries=q.entries)
+            out.append(q.answer(q.derivative(parts, k), k, target.shape + s.shape))
+        self._done(q, out)
         return like(sources, out)
 
     def batch_jacobian(self, target: Any, source: Any, unconnected_gradients: Any = "none",
@@ -320,21 +289,12 @@ class GradientTape:
         batch.check_shapes(target, source)
         b, rest = target.shape[0], target.shape[1:]
         self._check_loop(experimental_use_pfor)
-        asking = self._ask("batch_jacobian")
-        window = self.window()
-        emit = self._emits()
-        self._check_rules(window, [target])
-        own = self._ids(source)
-        live, on_tape = self._on_tape(window, [own])
-        leaves = [Tensor(source.value, i) for i in own if i in on_tape or i == target.id]
-        y = Tensor(target.value, target.id)
-        parts = batch.jacobians(
-            y, leaves, live, emit=emit, check=not self.tensorflow_semantics)
-        g = _total(parts)
-        if g is not None and emit:
-            g = derivatives.as_derivative(g, [y], source)
-        out = self._answer(g, [y], source, own, zero, (b, *rest, *source.shape[1:]))
-        self._done(asking, [y], [own], [out])
+        q = Question(
+            self, self._ask("batch_jacobian"), [target], [source], zero, self.window())
+        parts = batch.jacobians(Tensor(target.value, target.id), q.leaves(0), q.entries,
+                                emit=q.emit, check=not self.tensorflow_semantics)
+        out = q.answer(q.derivative(parts, 0), 0, (b, *rest, *source.shape[1:]))
+        self._done(q, [out])
         return out
 
     def why(self, target: Any, source: Tensor) -> list[Reason]:
@@ -363,7 +323,7 @@ class GradientTape:
             return None
         with quiet():
             return reverse.reverse(
-                window, {target.id: cotangent}, [source.id], emit=self._emits()).get(source.id)
+                window, {target.id: cotangent}, [source.id], emit=emits()).get(source.id)
 
     def stats(self) -> dict[str, int]:
         """How many entries the tape holds and how many bytes their arrays take (each once)."""
@@ -382,6 +342,10 @@ class GradientTape:
     def window(self) -> Segment:
         """All entries that the tape holds, in order."""
         return expanded(self._compact())
+
+    def sees_everything(self) -> bool:
+        """Whether what it holds need not have to do with what it watches."""
+        return self._record is not None and self._record.everything
 
     def _compact(self) -> Segment:
         """The same; stretches stay what they are."""
@@ -408,18 +372,19 @@ class GradientTape:
         return error("E0501", f"the tape is used up: it answered one question, {where}, and is"
                      " not persistent", help="GradientTape(persistent=True) answers many")
 
-    def _done(self, asking: tuple[int, Any], targets: Sequence[Tensor],
-              sources: Sequence[Sequence[int]], answers: Sequence[Any]) -> None:
+    def _done(self, question: Question, answers: Sequence[Any]) -> None:
         """A question was answered; one that raised an error leaves the tape as it was."""
+        time, place = question.asking
         if not self.used:
             self.used = True
-            self.first_use = asking[1]
+            self.first_use = place
         trace = records.current().trace
         if trace is not None:
+            targets = [t.id for t in question.targets]
             trace.questions.append((
-                asking[0], fresh_id(), asking[1], [t.id for t in targets], sources,
+                time, fresh_id(), place, targets, question.ids,
                 [None if g is None else g.id for g in answers],
-                [self._place_of(t.id) for t in targets], self.watched))
+                [self._place_of(id) for id in targets], self.watched))
         if not self.persistent:
             states, past = self.states, None
             if trace is not None and self.missing:
@@ -438,91 +403,10 @@ class GradientTape:
                     return entry[PLACE]
         return None
 
-    def _emits(self) -> bool:
-        """Whether the derivative has to be recorded: someone else is watching."""
-        record = records.current()
-        return bool(record.tapes or record.accumulators or record.everything)
-
-    def _ids(self, source: Tensor) -> list[int]:
-        if isinstance(source, Variable) and source in self.states and source.id is not None:
-            return list(dict.fromkeys([*self.states[source], source.id]))
-        return [] if source.id is None else [source.id]
-
-    def _on_tape(self, window: Segment, sources: Sequence[Sequence[int]]
-                 ) -> tuple[Segment, set[int]]:
-        """The entries that were on this tape, and the ids that are.
-
-        Where all sources are watched from the start, everything they reach is: no need to look.
-        """
-        asked = {i for own in sources for i in own}
-        record = self._record
-        if asked <= self.watched and not self.late and not (record and record.everything):
-            return window, asked
-        window = expanded(window)
-        ids, made = reach.on_tape(window, self.watched, self.late)
-        live = Segment()
-        live.extend([entry for entry in window if entry[OUT] in made])
-        live.scalar = window.scalar
-        return live, ids
-
-    def _itself(self, targets: Sequence[Tensor], weights: Sequence[Any], own: Sequence[int]
-                ) -> list[Any]:
-        """The gradient of a target with respect to itself, which needs no tape."""
-        return [
-            derivatives.seed_of(t, weights[k] if weights else None)
-            for k, t in enumerate(targets) if t.id in own and is_float(t.value)]
-
-    def _answer(self, g: Any, targets: Sequence[Tensor], source: Tensor, own: Sequence[int],
-                zero: bool, shape: tuple[int, ...]) -> Any:
-        """The gradient as a tensor; None, or the zeros that stand for it."""
-        if g is None:
-            self.missing = True
-            if zero or (not self.tensorflow_semantics and is_float(source.value)
-                        and self._is_constant_derivative(targets, own)):
-                return leaf(zeros_for(shape, source))
-            return None
-        return g if isinstance(g, Tensor) else leaf(plain(g))
-
-    def _is_constant_derivative(self, targets: Sequence[Tensor], own: Sequence[int]) -> bool:
-        """Whether a target is made of derivatives that do not depend on the source: then 0."""
-        if not self.derived:
-            return False
-        ids = [t.id for t in targets if t.id is not None and is_float(t.value)]
-        window = self.window()
-        # Of a source that this tape does not know, nothing is known: that is None.
-        return not self._on_tape(window, [own])[1].isdisjoint(own) and constant.is_constant(
-            window, self.derived, ids, own)
-
-    def _check_rules(self, window: Segment, targets: Sequence[Tensor]) -> None:
-        """Raises E0503 where an ancestor of the target has no rule, as TensorFlow does."""
-        for entry in window:
-            if entry[OP].kind == UNREGISTERED:
-                break
-        else:
-            return
-        window = expanded(window)
-        wanted = reach.leading(window, [t.id for t in targets if t.id is not None])
-        for entry in reversed(window):
-            if entry[OUT] in wanted and entry[OP].kind == UNREGISTERED:
-                raise reverse.without_rule(entry)
-
     def _check_loop(self, at_once: bool) -> None:
         if not at_once and not self.persistent:
             raise error("E0505", "a loop over rows needs a persistent tape",
                         help="leave experimental_use_pfor out, or say persistent=True")
-
-
-class Past:
-    """What a tape held, without values: `entries`, and of the tape `watched`, `late`, `derived`."""
-
-    __slots__ = ("derived", "entries", "late", "watched")
-
-    def __init__(self, entries: list[Entry], watched: set[int], late: dict[int, int],
-                 derived: dict[int, tuple[int, int]]) -> None:
-        self.entries = entries
-        self.watched = watched
-        self.late = late
-        self.derived = derived
 
 
 class _Pause:
@@ -549,10 +433,3 @@ def _never_entered(what: str) -> GradcliError:
 
 def _is_hollow(value: Any) -> bool:
     return bool(value.base is not None and value.strides and not any(value.strides))
-
-
-def _total(parts: Sequence[Any]) -> Any:
-    total = None
-    for part in parts:
-        total = part if total is None else total + part
-    return total

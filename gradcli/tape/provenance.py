@@ -10,7 +10,7 @@ ids, never values.
 
 from __future__ import annotations
 
-from _collections import deque  # type: ignore[import-not-found]
+from _collections import deque
 from itertools import count, islice
 from sys import _getframe, getrefcount
 

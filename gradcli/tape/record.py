@@ -24,7 +24,7 @@ no tape needs any more is gone, and training loops run in flat memory.
 from __future__ import annotations
 
 import gc
-from _collections import deque  # type: ignore[import-not-found]
+from _collections import deque
 from _thread import _local as _thread_local  # what threading.local is, without its start-up
 from itertools import islice
 

@@ -79,6 +79,15 @@ class Tensor(operators.Operators):
         """Itself; a variable answers with the tensor of its present state."""
         return self
 
+    def decides(self) -> Any:
+        """The value, which decides what runs next: whoever records one way of several
+        (`Record.guards`) is told, since at another point it may be another one.
+        """
+        tensor, guards = self.read(), records.current().guards
+        if guards is not None and tensor.id is not None:
+            guards.append((tensor.id, tensor.value))
+        return tensor.value
+
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.value!r})"
 

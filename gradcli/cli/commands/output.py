@@ -40,9 +40,9 @@ def deliver(answer: dict[str, Any], values: dict[str, Any], environment: Environ
 
         told = causes.text(answer, values["verbose"] > 0)
         if values["verbose"] and answer["command"] == "grad":
-            from gradcli.render import why
+            from gradcli.render import why_text
 
-            told += why.plain_paths(answer)
+            told += why_text.plain_paths(answer)
         environment.stdout.flush()
         write(environment.stderr, told)
 

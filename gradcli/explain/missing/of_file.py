@@ -29,7 +29,8 @@ if TYPE_CHECKING:
     from gradcli.explain.missing.trials import Again
     from gradcli.explain.reason import Reason
     from gradcli.lang.run import Binding, Run
-    from gradcli.program import Program, Target
+    from gradcli.lang.targets import Target
+    from gradcli.program import Program
 
 
 def of_named(program: Program, run: Run, target: Target, binding: Binding, again: Again, *,
