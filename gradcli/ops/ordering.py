@@ -143,7 +143,7 @@ def _ranked(name: str, x: Any, q: Any, axis: Any, keepdims: Any) -> Any:
         if place > low:
             above = index(lines, pattern=(*before, low + 1))
             value = multiply(value, 1.0 - (place - low)) + multiply(above, place - low)
-        if np.isnan(array_of(last)).any():
+        if array_of(isnan(last)).any():
             value = where(isnan(last), last, value)
         if number_of(keepdims):
             value = reshape(value, shape=expand_dims_at(outer, axes))

@@ -144,12 +144,9 @@ class Points:
                 self._check(path.parts)
             except Unrecorded:
                 self.one_by_one = True
-            except GradcliError as problem:
-                self._failed(row, problem, out)
-                pending = pending[1:]
-            except (IndexError, *EDGE):
-                # Arrays are refused where the numbers of the point, another in the last bit or
-                # beside a NaN, are not.
+            except (GradcliError, IndexError, *EDGE):
+                # A point alone may not fail: there zeros absorb in derivatives that the program
+                # takes itself, and no arrays are refused.
                 self._alone(columns, row, out)
                 pending = pending[1:]
             else:
@@ -197,7 +194,7 @@ class Points:
         found = some
         self._absorb(path, given, found)
         for k, (part, values) in enumerate(zip(path.parts, found, strict=True)):
-            out.put(k, n, rows, values, part.value is None)
+            out.put(k, n, rows, self._told(part, values), part.value is None)
         return left
 
     def _absorb(self, path: Path, given: Sequence[Any], found: list[Any]) -> None:
@@ -211,8 +208,6 @@ class Points:
         spoiled = np.zeros(len(given[0]), bool)
         for values in numbers:
             spoiled |= has_nan(values)
-        for column in given:
-            spoiled &= ~has_nan(column)
         if not spoiled.any():
             return
         points = [c[spoiled] for c in given]
@@ -240,8 +235,14 @@ class Points:
         for k, part in enumerate(parts):
             value = plain_value(part)
             missing = value is None
-            out.put(k, len(columns[0]), np.array([row]), np.asarray(
-                np.full(part.shape, np.nan) if missing else value)[None], missing)
+            values = np.asarray(np.full(part.shape, np.nan) if missing else value)[None]
+            out.put(k, len(columns[0]), np.array([row]), self._told(part, values), missing)
+
+    def _told(self, part: Part, values: Any) -> Any:
+        """The values as they are told. Which sign a second derivative of 0 has depends on the
+        point at which its way was recorded, so it is told without.
+        """
+        return values + 0.0 if self.command == "hess" and part.derivative else values
 
     def _failed(self, row: int, problem: GradcliError, out: Answers) -> None:
         """Note what is wrong at one point. Raises what is wrong with the names, at all of them."""

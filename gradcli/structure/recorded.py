@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 class Matrix:
     """Derivatives of some tensors in others, from a sweep that is on the record.
 
-    open: ids of values that are others at another point. tensors: what the sweep gave, in compressed
-    form. there: whether a derivative leads from source
+    open: ids of values that are others at another point. tensors: what the sweep gave, in
+    compressed form. there: whether a derivative leads from source
     j to target i.
     """
 
