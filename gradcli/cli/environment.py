@@ -68,6 +68,7 @@ class _Bytes:
     """A text stream that takes UTF-8."""
 
     __slots__ = ("_stream",)
+    closed = False      # Arrow asks
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream

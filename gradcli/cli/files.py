@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any, BinaryIO
 
+# What these mean is open already: by its name it would begin anew, and `>>` lose what is there.
+STANDARD = {"/dev/stdout": 1, "/dev/stderr": 2}
+
 
 def write_file(path: str, text: str, option: str = "-o") -> None:
     """Text to a file, all of it or nothing (`whole_file`)."""
@@ -26,12 +29,15 @@ def whole_file(path: str, option: str = "-o") -> Iterator[BinaryIO]:
     """A file to write to that gets its name when all is written, so that none is left half
     written. option: which one asked for it.
 
-    A link is followed and a file's mode kept; a device or pipe is written to, never replaced.
+    A link is followed and a file's mode kept; a device or pipe is written to, never replaced, nor
+    is the file that /dev/stdout has become.
     Raises E0605 where that is not possible.
     """
     try:
-        if os.path.exists(path) and not os.path.isfile(path):
-            opened: Any = open(path, "wb")
+        if path in STANDARD:
+            opened: Any = os.fdopen(os.dup(STANDARD[path]), "wb")
+        elif os.path.exists(path) and not os.path.isfile(path):
+            opened = open(path, "wb")
         else:
             opened = _Replacement(os.path.realpath(path))
     except (OSError, ValueError) as problem:

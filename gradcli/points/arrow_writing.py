@@ -98,3 +98,7 @@ class BatchSink(Sink):
 
     def close(self) -> None:
         self._writer.close()
+
+    def abandon(self) -> None:
+        # Else it closes itself when it is collected, onto a stream that is closed by then.
+        self._writer.is_open = False

@@ -13,6 +13,7 @@ what comes of a row is the same.
 from __future__ import annotations
 
 import math
+import re
 
 from gradcli.errors import Diagnostic, GradcliError
 from gradcli.ops.lazy import np
@@ -27,6 +28,20 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from typing import Any, BinaryIO
 SHOWN = 40      # characters of a cell in a message
+
+# What files of other kinds begin with, and what to do about them.
+KINDS = {
+    b"\x1f\x8b": "it is packed: name it .gz, or unpack it first with gzip -dc",
+    b"PAR1": "it is Parquet: --points-format parquet",
+    b"ARROW1": "it is Arrow: --points-format arrow",
+    b"PK": "it is a workbook or an archive: save the sheet as CSV",
+    b"\xff\xfe": "it is UTF-16: save it as UTF-8, or convert it with iconv -f UTF-16",
+    b"\xfe\xff": "it is UTF-16: save it as UTF-8, or convert it with iconv -f UTF-16"}
+# How numbers may be written elsewhere, and how they are here.
+WRITTEN = (
+    (re.compile(r"[-+]?\d[\d.,'’\s]*(?:e[-+]?\d+)?", re.IGNORECASE),
+     "write a point before the decimals and nothing between thousands, as in 1234.5"),
+    (re.compile(r"[−–]\s*\d.*"), "write - in front of a negative number"))
 
 
 class Delimited(Table):
@@ -263,7 +278,8 @@ class Block:
         return form.diagnostic(
             "E0612", f"{shown if text else 'an empty cell'} is no number", raw, line,
             *places[wrong], f"column `{form.names[wrong]}`",
-            "write a number, or nan where there is none")
+            next((help for pattern, help in WRITTEN if pattern.fullmatch(text)),
+                 "write a number, or nan where there is none"))
 
 
 def _other(rows: list[list[bytes]], columns: list[Any], wanted: Sequence[int], echo: str
@@ -287,11 +303,12 @@ def _numbers(cells: list[bytes]) -> Any:
 def _names(form: Form, data: bytes, line: int) -> list[str]:
     """The names in the head line. Raises E0603 and E0612."""
     raw = data.rstrip(b"\r\n")
+    kind = next((help for start, help in KINDS.items() if data.startswith(start)), None)
     if not is_text(raw):
         at = undecodable(raw)
         raise GradcliError(form.diagnostic(
             "E0603", f"`{form.name}` is not UTF-8 text: byte 0x{raw[at]:02x}", raw, line, at,
-            at + 1, "not UTF-8 from here", "save the file as UTF-8"))
+            at + 1, "not UTF-8 from here", kind or "save the file as UTF-8"))
     cells = form.dialect.cells(raw)
     for sign, code, what, help in (
             (b"\0", "E0604", "a NUL character", "give a text file"),
@@ -300,7 +317,8 @@ def _names(form: Form, data: bytes, line: int) -> list[str]:
         at = raw.find(sign)
         if at >= 0:
             raise GradcliError(form.diagnostic(
-                code, f"the names of the columns hold {what}", raw, line, at, at + 1, help=help))
+                code, f"the names of the columns hold {what}", raw, line, at, at + 1,
+                help=kind or help))
     if all(number(cell) is not None for cell in cells):
         raise GradcliError(form.diagnostic(
             "E0612", "the first line is a row of numbers, not the names of the columns", raw, line,

@@ -5,7 +5,10 @@ Other columns are handed through: a table may have more than a program reads.
 
 from __future__ import annotations
 
+from itertools import product
+
 from gradcli.errors import Diagnostic, GradcliError
+from gradcli.lang.names import nearest
 from gradcli.ops.lazy import np
 from gradcli.source import Source
 
@@ -16,6 +19,12 @@ if TYPE_CHECKING:
 
     from gradcli.points.table import Table
     from gradcli.program import Program
+
+# What separates cells in other tables, and what to do about it.
+SEPARATORS = {
+    ";": "separate them by commas, and write 1.5 for 1,5", "|": "separate them by commas",
+    "\t": "name the format: --points-format tsv", " ": "separate them by commas",
+    ",": "name the format: --points-format csv"}
 
 
 class Input:
@@ -49,11 +58,15 @@ def inputs_of(program: Program, table: Table, at: Mapping[str, Any]
         if name in program.names.order and name not in program.names.functions:
             found.setdefault(name, {})[index] = column
     if not found:
-        columns = ", ".join(table.names[:8]) + (", ..." if len(table.names) > 8 else "")
-        wanted = program.default_sources() or list(program.names.order)
-        raise _bad(table, f"no column of {columns} is an input of `{program.source.name}`",
-                   f"call a column {wanted[0]}" if wanted else
-                   "the program reads no input; leave --points out")
+        raise _no_input(table, program)
+    for name in program.default_sources():
+        d = program.names.declared.get(name)
+        if name not in found and name not in at and (d is None or not d.has_value):
+            near = nearest(name, [c for c in table.names if _element(c)[0] not in found])
+            if near is not None:
+                raise _bad(table, f"no column gives `{name}` a value",
+                           f"call the column `{near}` {name}, if it is meant, or give --at"
+                           f" {name}=...")
     inputs: list[Input] = []
     wanted_columns: list[int] = []
     for name, elements in found.items():
@@ -67,6 +80,35 @@ def inputs_of(program: Program, table: Table, at: Mapping[str, Any]
             assert position is not None
             wanted_columns.append(position)
     return inputs, wanted_columns
+
+
+def lookalikes(program: Program, table: Table, inputs: Sequence[Input]) -> list[tuple[str, str]]:
+    """(column, input that it is none of) for names that differ in nothing but case."""
+    given = {i.name for i in inputs}
+    lower = {name.lower(): name for name in program.default_sources() if name not in given}
+    return [(column, lower[column.lower()]) for column in dict.fromkeys(table.names)
+            if column not in program.names.order and column.lower() in lower]
+
+
+def _no_input(table: Table, program: Program) -> GradcliError:
+    columns = ", ".join(table.names[:8]) + (", ..." if len(table.names) > 8 else "")
+    message = f"no column of {columns} is an input of `{program.source.name}`"
+    wanted = program.default_sources() or list(program.names.order)
+    if not wanted:
+        return _bad(table, message, "the program reads no input; leave --points out")
+    line = table.header(None).strip()
+    if line[:1] in ("{", "[") and table.format != "ndjson":
+        return _bad(table, message, "of JSON, give one object a line and --points-format ndjson")
+    for sign, help in SEPARATORS.items():
+        if len(table.names) == 1 and sign in line:
+            return _bad(table, message, f"cells are not separated by {sign!r} in"
+                        f" {table.format.upper()}; {help}")
+    for column in table.names:
+        near = nearest(_element(column)[0].rstrip("0123456789_."), wanted)
+        if near is not None:
+            return _bad(table, message, f"call the column `{column}` {near}, or {near}[0],"
+                        f" {near}[1], ... if it is part of a vector")
+    return _bad(table, message, f"call a column {wanted[0]}")
 
 
 def _element(column: str) -> tuple[str, tuple[int, ...]]:
@@ -87,7 +129,10 @@ def _shape(table: Table, name: str, elements: Mapping[tuple[int, ...], str]) -> 
                    f"give the elements of `{name}` as {name}[0], {name}[1], ...")
     shape = tuple([1 + max(axis) for axis in zip(*elements, strict=True)])
     if int(np.prod(shape, dtype=object)) != len(elements):
-        missing = next(at for at in np.ndindex(*shape) if at not in elements)
+        # The first one that is missing has so many before it at most, however large the shape is.
+        most = len(elements) + 1
+        missing = next(at for at in product(*(range(min(n, most)) for n in shape))
+                       if at not in elements)
         raise _bad(table, f"column `{name}[{','.join(map(str, missing))}]` is missing",
                    f"give all elements of `{name}`")
     return shape

@@ -5,6 +5,7 @@ All are the `Executor` of `concurrent.futures`; a cluster gives one, too.
 
 from __future__ import annotations
 
+import re
 from contextlib import contextmanager
 
 from gradcli.errors import Diagnostic, GradcliError
@@ -14,12 +15,14 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from concurrent.futures import Executor
+    from multiprocessing.connection import Connection
     from typing import Any
 
 # How often a block is given to another worker when one is lost.
 RETRIES = 3
 # Seconds that a scheduler may take to answer.
 PATIENCE = 10
+ADDRESS = re.compile(r"(?:tcp|tls|ucx|wss?)://(?:\[[^]\s]+\]|[^:/\s]+):\d{1,5}")
 
 
 @contextmanager
@@ -33,22 +36,38 @@ def pool(jobs: int, scheduler: str | None) -> Iterator[tuple[Executor | None, in
             yield found
     elif jobs > 1:
         from concurrent.futures import ProcessPoolExecutor
+        from multiprocessing import Pipe
 
-        with ProcessPoolExecutor(jobs, initializer=_quiet) as processes:
+        life, held = Pipe(duplex=False)
+        with life, held, ProcessPoolExecutor(
+                jobs, initializer=_worker, initargs=(life, held)) as processes:
             try:
                 yield processes, jobs
             except BaseException:
+                held.close()
                 processes.shutdown(wait=False, cancel_futures=True)
                 raise
     else:
         yield None, 1
 
 
-def _quiet() -> None:
-    """An interrupt is for the process that the user sees."""
+def _worker(life: Connection, held: Connection) -> None:
+    """An interrupt is for the process that the user sees; when that ends, however it does, or lets
+    go of the end of a pipe that it holds, so does this one, in the middle of a block.
+    """
     import signal
+    from threading import Thread
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    held.close()
+    Thread(target=_end_with, args=(life,), daemon=True).start()
+
+
+def _end_with(life: Connection) -> None:
+    import os
+
+    life.poll(None)
+    os._exit(1)
 
 
 @contextmanager
@@ -58,6 +77,10 @@ def _cluster(address: str) -> Iterator[tuple[Executor, int]]:
     except ImportError:
         raise _unreachable(address, "Dask is not installed",
                            "pip install 'gradcli[cluster]'") from None
+    # Dask's client of what is no address takes 20 seconds to be collected, and complains then.
+    if ADDRESS.fullmatch(address) is None:
+        raise _unreachable(address, "that is no address of a scheduler",
+                           "give one such as tcp://host:8786")
     try:
         client: Any = Client(address, timeout=PATIENCE, set_as_default=False)
     except (OSError, ValueError, TimeoutError) as problem:

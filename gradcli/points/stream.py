@@ -9,7 +9,7 @@ from gradcli.points.job import Done, first_layout, likely_layout, work
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Generator, Iterable, Iterator
     from concurrent.futures import Executor, Future
 
     from gradcli.points.job import Job
@@ -35,7 +35,8 @@ def prepared(job: Job, blocks: Iterable[Block]) -> Iterator[Block]:
     return chain(seen, rest)
 
 
-def done(job: Job, blocks: Iterable[Block], pool: Executor | None, workers: int) -> Iterator[Done]:
+def done(job: Job, blocks: Iterable[Block], pool: Executor | None, workers: int
+         ) -> Generator[Done]:
     """Each block done, in the order of the blocks.
 
     pool: anything with the interface of `concurrent.futures`; None: this process.

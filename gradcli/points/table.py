@@ -144,8 +144,8 @@ def open_table(path: str, format: str | None, stdin: BinaryIO | None, size: int)
     Raises E0601 (cannot be read), E0602 (a line that is too long), E0603 (not UTF-8), E0611
     (empty, damaged, or its package is missing) and E0612 (no header).
     """
-    ending, packed = _ending(path)
-    format = format or ENDINGS.get(ending, "csv")
+    last, packed = ending(path)
+    format = format or ENDINGS.get(last, "csv")
     name = "<stdin>" if path == "-" else path
     if format in ("parquet", "arrow"):
         from gradcli.points import arrow
@@ -166,7 +166,7 @@ def open_table(path: str, format: str | None, stdin: BinaryIO | None, size: int)
         raise
 
 
-def _ending(path: str) -> tuple[str, bool]:
+def ending(path: str) -> tuple[str, bool]:
     """The ending of a name in small letters, and whether .gz came after it."""
     path = path.lower()
     packed = path.endswith(".gz")

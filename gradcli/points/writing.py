@@ -24,7 +24,7 @@ from gradcli.render import markdown
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from typing import Any, BinaryIO
+    from typing import Any, BinaryIO, Self
 
     from gradcli.errors import Diagnostic
     from gradcli.points.table import Rows, Table
@@ -98,6 +98,18 @@ class Sink:
         if not self._started:
             self._stream.write(self._output.head)
         self._stream.write(self._output.tail)
+
+    def abandon(self) -> None:
+        """Nothing comes any more, and what is written is not whole."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: object, *rest: object) -> None:
+        if kind is None:
+            self.close()
+        else:
+            self.abandon()
 
 
 class Delimited(Output):

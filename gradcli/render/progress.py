@@ -6,7 +6,7 @@ from time import monotonic
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Generator, Iterable
     from typing import Any, TextIO
 
 PATIENCE = 0.5
@@ -28,7 +28,7 @@ class Progress:
         self._task: Any = None
 
     def __call__(self, items: Iterable[Any], total: int | None,
-                 until: Callable[[Any], int] | None = None) -> Iterator[Any]:
+                 until: Callable[[Any], int] | None = None) -> Generator[Any]:
         """The same items; total: how many there are, if that is known. until: of items that are
         not counted one by one, how much of the total is done with this one.
         """

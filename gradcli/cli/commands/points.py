@@ -7,7 +7,7 @@ goes to standard error, as all messages do.
 from __future__ import annotations
 
 import gc
-from contextlib import ExitStack
+from contextlib import ExitStack, closing, contextmanager
 
 from gradcli.cli.commands.question import QUESTIONS, guarded
 from gradcli.cli.commands.values import asked
@@ -16,19 +16,19 @@ from gradcli.cli.files import whole_file
 from gradcli.cli.main import OK, WRONG
 from gradcli.errors import GradcliError
 from gradcli.points import stream
-from gradcli.points.inputs import inputs_of
+from gradcli.points.inputs import inputs_of, lookalikes
 from gradcli.points.job import Job
 from gradcli.points.pools import pool
 from gradcli.points.ranges import is_range, ranges
-from gradcli.points.table import open_table
+from gradcli.points.table import ENDINGS, ending, open_table
 from gradcli.points.writing import output
 from gradcli.render import diagnostics
 from gradcli.render.progress import Progress
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from typing import Any
+    from collections.abc import Generator, Iterator
+    from typing import Any, BinaryIO
 
     from gradcli.cli.environment import Environment
     from gradcli.errors import Diagnostic
@@ -40,10 +40,8 @@ if TYPE_CHECKING:
 ROWS = 32_768
 # So many rows that are wrong are told in full, the others counted.
 TOLD = 10
-
-ENDINGS = {
-    "csv": "csv", "tsv": "tsv", "tab": "tsv", "ndjson": "ndjson", "jsonl": "ndjson",
-    "json": "json", "md": "markdown", "parquet": "parquet", "arrow": "arrow", "feather": "arrow"}
+# What can be written and not read.
+WRITTEN = {**ENDINGS, "json": "json", "md": "markdown"}
 
 
 def run(command: str, values: dict[str, Any], environment: Environment) -> int:
@@ -68,16 +66,18 @@ def _answer(command: str, program: Program, values: dict[str, Any], environment:
             written, table, wanted, job.layout.titles if job.layout else (), job.on_error,
             {"command": command, "file": program.source.name, "mode": question["mode"]})
         executor, workers = stack.enter_context(pool(values["jobs"] or 1, values["scheduler"]))
-        report = Report(job, values, environment)
+        progress = Progress(environment.stderr)
+        report = Report(job, values, environment, progress)
         to = stack.enter_context(_stream(values, environment, chosen))
-        sink = job.output.sink(to)
-        bar: Iterable[Done] = stream.done(job, blocks, executor, workers)
-        if environment.terminal(environment.stderr) and not values["quiet"]:
-            bar = Progress(environment.stderr)(bar, table.total, lambda done: done.until)
-        for done in bar:
-            sink.write(done.piece)
-            report.add(done)
-        sink.close()
+        bar: Generator[Done] = stream.done(job, blocks, executor, workers)
+        if _has_bar(values, environment, chosen):
+            bar = progress(bar, table.total, lambda done: done.until)
+        with closing(bar), job.output.sink(to) as sink:
+            for done in bar:
+                sink.write(done.piece)
+                report.add(done)
+        if not values["quiet"]:
+            report.near(lookalikes(program, table, job.inputs))
     report.end()
     return WRONG if values.get("strict") and report.missing else OK
 
@@ -96,8 +96,7 @@ def _format(values: dict[str, Any], environment: Environment, table: Table) -> s
     if values["format"]:
         return str(values["format"])
     if path is not None and path != "-":
-        ending = path.rpartition(".")[2].lower()
-        return ENDINGS.get(ending, table.format)
+        return WRITTEN.get(ending(path)[0], table.format)
     return "table" if environment.terminal(environment.stdout) else table.format
 
 
@@ -108,20 +107,42 @@ def _stream(values: dict[str, Any], environment: Environment, chosen: str) -> An
         from gradcli.cli.commands.points_table import Gathered
 
         return Gathered(path, values, environment)
-    if path is not None:
-        return whole_file(path)
-    return environment.output()
+    if path is None:
+        return environment.output()
+    if ending(path)[1] and chosen not in ("parquet", "arrow"):
+        return _packed(path)
+    return whole_file(path)
+
+
+@contextmanager
+def _packed(path: str) -> Iterator[BinaryIO]:
+    """A whole file packed with gzip, without the name and the time that it may hold: the same
+    answers are the same bytes.
+    """
+    import gzip
+
+    with whole_file(path) as file, gzip.GzipFile("", "wb", 6, file, 0) as packed:
+        yield packed    # type: ignore[misc]
+
+
+def _has_bar(values: dict[str, Any], environment: Environment, chosen: str) -> bool:
+    """Whether progress is shown: on a terminal, unless rows come out on it meanwhile."""
+    between = values["output"] in (None, "-") and chosen != "table" and (
+        environment.terminal(environment.stdout))
+    return environment.terminal(environment.stderr) and not values["quiet"] and not between
 
 
 class Report:
     """What went wrong at some rows, for standard error. missing: whether a gradient was None."""
 
-    __slots__ = ("environment", "job", "missing", "told", "values", "wrong")
+    __slots__ = ("environment", "job", "missing", "progress", "values", "wrong")
 
-    def __init__(self, job: Job, values: dict[str, Any], environment: Environment) -> None:
+    def __init__(self, job: Job, values: dict[str, Any], environment: Environment,
+                 progress: Progress) -> None:
         self.job = job
         self.values = values
         self.environment = environment
+        self.progress = progress
         self.missing: dict[int, dict[str, Any]] = {}
         self.wrong = 0
 
@@ -147,8 +168,21 @@ class Report:
             rows = "row" if self.wrong == 1 else "rows"
             write(told, f"gradcli: {self.wrong:,} {rows} {what}\n")
 
+    def near(self, found: list[tuple[str, str]]) -> None:
+        """Columns that may have been meant as inputs."""
+        for column, name in found:
+            write(self.environment.stderr, f"gradcli: the column `{column}` is handed through: the"
+                  f" input is called `{name}`\n")
+
     def _tell(self, problem: Diagnostic) -> None:
         stream = self.environment.stderr
+        self.progress.hide()
+        if self.values["format"] in ("json", "ndjson"):
+            from gradcli.render import json
+
+            write(stream, json.dump(diagnostics.as_json(
+                [problem], self.values["file"] or "-e")) + "\n")
+            return
         write(stream, diagnostics.render(
             [problem], self.environment.color(stream, self.values["color"]),
             self.environment.width(stream), getattr(stream, "encoding", None) or "utf-8") + "\n")
