@@ -442,7 +442,7 @@ def test_no_bytes_end_in_a_traceback(data: bytes, format: str, to: str, size: in
 # --- files ------------------------------------------------------------------------------------
 
 def test_files_that_cannot_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "broken.csv.gz").write_bytes(gzip.compress(b"x\n" + b"1\n" * 999)[:30])
+    (tmp_path / "broken.csv.gz").write_bytes(gzip.compress(b"x\n" + b"1\n" * 999, mtime=0)[:30])
     (tmp_path / "none.csv.gz").write_bytes(b"x\n1\n")
     for name in ("missing.csv", ".", "nul\0.csv", "missing.parquet", ".arrow/x", "broken.csv.gz",
                  "none.csv.gz"):
@@ -461,8 +461,8 @@ def test_files_that_cannot_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 @pytest.mark.parametrize(("name", "data", "format"), [
     ("p.csv", b"x,y\n1,2\n", "csv"), ("p.TSV", b"x\ty\n1\t2\n", "tsv"),
     ("p.dat", b"x,y\n1,2\n", "csv"), ("p.jsonl", b'{"x": 1, "y": 2}', "ndjson"),
-    ("p.ndjson.gz", gzip.compress(b'{"x": 1, "y": 2}'), "ndjson"),
-    ("p.csv.gz", gzip.compress(b"x,y\n1,2\n"), "csv")])
+    ("p.ndjson.gz", gzip.compress(b'{"x": 1, "y": 2}', mtime=0), "ndjson"),
+    ("p.csv.gz", gzip.compress(b"x,y\n1,2\n", mtime=0), "csv")])
 def test_names_tell_the_format(name: str, data: bytes, format: str, tmp_path: Path) -> None:
     (tmp_path / name).write_bytes(data)
     with open_table(str(tmp_path / name), None, None, 10) as found:
