@@ -13,6 +13,13 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
+
+# The same examples each time, however slow the machine.
+settings.register_profile(
+    "fixed", derandomize=True, deadline=None, database=None,
+    suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("fixed")
 
 for _name in ("CLICOLOR", "CLICOLOR_FORCE", "FORCE_COLOR", "GITHUB_ACTIONS", "NO_COLOR",
               "PY_COLORS", "TTY_COMPATIBLE", "TTY_INTERACTIVE"):
