@@ -15,7 +15,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from concurrent.futures import Executor
-    from multiprocessing.connection import Connection
     from typing import Any
 
 # How often a block is given to another worker when one is lost.
@@ -35,39 +34,12 @@ def pool(jobs: int, scheduler: str | None) -> Iterator[tuple[Executor | None, in
         with _cluster(scheduler) as found:
             yield found
     elif jobs > 1:
-        from concurrent.futures import ProcessPoolExecutor
-        from multiprocessing import Pipe
+        from gradcli.points.processes import processes
 
-        life, held = Pipe(duplex=False)
-        with life, held, ProcessPoolExecutor(
-                jobs, initializer=_worker, initargs=(life, held)) as processes:
-            try:
-                yield processes, jobs
-            except BaseException:
-                held.close()
-                processes.shutdown(wait=False, cancel_futures=True)
-                raise
+        with processes(jobs) as several:
+            yield several, jobs
     else:
         yield None, 1
-
-
-def _worker(life: Connection, held: Connection) -> None:
-    """An interrupt is for the process that the user sees; when that ends, however it does, or lets
-    go of the end of a pipe that it holds, so does this one, in the middle of a block.
-    """
-    import signal
-    from threading import Thread
-
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    held.close()
-    Thread(target=_end_with, args=(life,), daemon=True).start()
-
-
-def _end_with(life: Connection) -> None:
-    import os
-
-    life.poll(None)
-    os._exit(1)
 
 
 @contextmanager
