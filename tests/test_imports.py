@@ -41,7 +41,8 @@ BELOW = {
     "explain": LIBRARY | {"program"},
     "answers": LIBRARY | {"program", "explain", "finite"},
     "points": LIBRARY | {"program", "answers", "render"},
-    "cli": LIBRARY | {"program", "explain", "answers", "points", "render", "_version"},
+    "workers": BASE,
+    "cli": LIBRARY | {"program", "explain", "answers", "points", "render", "workers", "_version"},
     # The Python interface binds names lazily; `python -m gradcli` is the command line.
     "__init__": LIBRARY | {"program", "_version"},
     "__main__": {"cli"},
@@ -60,7 +61,7 @@ UP = {("program", "explain", "called"), ("program", "prepared", "called"),
 
 # Third-party package -> where it may be imported: inside a function, the EAGER at module level too.
 OWNERS = {
-    "distributed": ("gradcli/points/pools.py",),
+    "distributed": ("gradcli/workers/cluster.py",),
     "pyarrow": ("gradcli/points/arrow",),
     "lark": ("gradcli/lang/",),
     "numpy": ("gradcli/ops/lazy.py",),

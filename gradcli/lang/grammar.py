@@ -1,7 +1,8 @@
-"""The grammar's text and the parser's tables, found the quickest way there is.
+"""A grammar's text and its parser's tables, found the quickest way there is.
 
-`tables()` looks at three places: `gradcli/lang/_tables.py`, which the wheel's build writes with
-`export.module_text()`; a cache file in the user's own cache folder; and, when both are missing,
+`tables()` are those of programs, `load()` those of any grammar (`gradcli.reading` has one of its
+own, which is not loaded here). It looks at three places: a module such as `gradcli/lang/_tables.py`, which the wheel's
+build writes with `export.module_text()`; a cache file in the user's own cache folder; and, when both are missing,
 stock Lark, which is imported here and nowhere else. Nothing read from the cache is ever executed:
 it is `marshal` data behind a checksum, in a folder that only the user can write.
 """
@@ -21,51 +22,59 @@ if TYPE_CHECKING:
     Row = dict[int, int]
     Rule = tuple[int, int, str | None, str]
     Tables = tuple[tuple[Row, ...], tuple[Row, ...], tuple[Rule, ...]]
+    Kinds = dict[int, str]  # the tokens of a lexer: kind to name
 
 FORMAT = 1  # of the tables; part of the cache's key
 GRAMMARS = ("program.lark", "expression.lark")
+MODULE = "gradcli.lang._tables"
 
 _loaded: Tables | None = None
 
 
-def grammar_text() -> str:
-    """The grammars, joined: from `gradcli/grammars` in a wheel, else beside the package."""
+def grammar_text(files: tuple[str, ...] = GRAMMARS) -> str:
+    """The grammars of these files, joined: from `gradcli/grammars` in a wheel, else beside the package."""
     package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     for folder in (package, os.path.dirname(package)):
         try:
             texts = []
-            for name in GRAMMARS:
+            for name in files:
                 with open(os.path.join(folder, "grammars", name), encoding="utf-8") as file:
                     texts.append(file.read())
             return "\n".join(texts)
         except FileNotFoundError:
             continue
-    raise FileNotFoundError(f"the grammars {', '.join(GRAMMARS)} are missing beside {package}")
+    raise FileNotFoundError(f"the grammars {', '.join(files)} are missing beside {package}")
 
 
 def tables() -> Tables:
     """The parser's tables; the same object every time."""
     global _loaded
     if _loaded is None:
-        _loaded = _from_module() or _from_cache_or_lark()
+        _loaded = load(MODULE, GRAMMARS, KIND_NAMES)
     return _loaded
 
 
-def _from_module() -> Tables | None:
+def load(module: str, files: tuple[str, ...], kinds: Kinds) -> Tables:
+    """The tables of a grammar: its generated module, its files, the tokens of its lexer."""
+    return _from_module(module) or _from_cache_or_lark(files, kinds)
+
+
+def _from_module(name: str) -> Tables | None:
     try:
-        from gradcli.lang import _tables  # type: ignore[attr-defined, unused-ignore]
+        module = __import__(name, fromlist=("TABLES",))
     except ImportError:
         return None
-    return _tables.TABLES if _tables.FORMAT == FORMAT else None
+    found: Tables | None = module.TABLES if module.FORMAT == FORMAT else None
+    return found
 
 
-def _from_cache_or_lark() -> Tables:
+def _from_cache_or_lark(files: tuple[str, ...], kinds: Kinds) -> Tables:
     import marshal
     import sys
     import zlib
 
-    text = grammar_text()
-    key = zlib.crc32(f"{FORMAT} {sys.version} {' '.join(KIND_NAMES.values())}\n{text}".encode())
+    text = grammar_text(files)
+    key = zlib.crc32(f"{FORMAT} {sys.version} {' '.join(kinds.values())}\n{text}".encode())
     folder = cache_folder()
     path = os.path.join(folder, f"grammar-{key:08x}.tables") if folder else ""
     try:
@@ -80,7 +89,7 @@ def _from_cache_or_lark() -> Tables:
 
     from gradcli.lang.export import build
 
-    built = build(text)
+    built = build(text, kinds)
     if path:
         payload = marshal.dumps(built)
         _write(folder, path, zlib.crc32(payload).to_bytes(4, "little") + payload)

@@ -18,12 +18,12 @@ from gradcli.errors import GradcliError
 from gradcli.points import stream
 from gradcli.points.inputs import inputs_of, lookalikes
 from gradcli.points.job import Job
-from gradcli.points.pools import pool
 from gradcli.points.ranges import is_range, ranges
 from gradcli.points.table import ENDINGS, ending, open_table
 from gradcli.points.writing import output
 from gradcli.render import diagnostics
 from gradcli.render.progress import Progress
+from gradcli.workers.pools import pool
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

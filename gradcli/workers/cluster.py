@@ -1,7 +1,4 @@
-"""Who does the blocks: this process, several on this machine, or a Dask cluster.
-
-All are the `Executor` of `concurrent.futures`; a cluster gives one, too.
-"""
+"""A Dask cluster as an executor, by the address of its scheduler."""
 
 from __future__ import annotations
 
@@ -17,7 +14,7 @@ if TYPE_CHECKING:
     from concurrent.futures import Executor
     from typing import Any
 
-# How often a block is given to another worker when one is lost.
+# How often a task is given to another worker when one is lost.
 RETRIES = 3
 # Seconds that a scheduler may take to answer.
 PATIENCE = 10
@@ -25,25 +22,11 @@ ADDRESS = re.compile(r"(?:tcp|tls|ucx|wss?)://(?:\[[^]\s]+\]|[^:/\s]+):\d{1,5}")
 
 
 @contextmanager
-def pool(jobs: int, scheduler: str | None) -> Iterator[tuple[Executor | None, int]]:
-    """An executor and how many blocks it does at once; None: this process does them.
+def cluster(address: str) -> Iterator[tuple[Executor, int]]:
+    """An executor and how many tasks it does at once.
 
     Raises E0617 where there is no such scheduler, or no Dask.
     """
-    if scheduler is not None:
-        with _cluster(scheduler) as found:
-            yield found
-    elif jobs > 1:
-        from gradcli.points.processes import processes
-
-        with processes(jobs) as several:
-            yield several, jobs
-    else:
-        yield None, 1
-
-
-@contextmanager
-def _cluster(address: str) -> Iterator[tuple[Executor, int]]:
     try:
         from distributed import Client
     except ImportError:

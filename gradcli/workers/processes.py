@@ -1,7 +1,7 @@
-"""Processes of this machine that work on blocks, and end as soon as nobody waits for them.
+"""Processes of this machine that do tasks, and end as soon as nobody waits for them.
 
 The one that the user sees holds the end of a pipe. When it lets go of it, or ends, however it does,
-the others end too, in the middle of a block. Only what is being sent is sent whole, for whoever
+the others end too, in the middle of a task. Only what is being sent is sent whole, for whoever
 reads the half of it waits for the rest.
 """
 

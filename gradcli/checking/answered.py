@@ -1,0 +1,87 @@
+"""An answer as it was read, fitted to the shape that the problem asks for."""
+
+from __future__ import annotations
+
+from gradcli.checking import built
+from gradcli.ops.elementwise import divide, negative, subtract
+from gradcli.tape.formula import Formula
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from gradcli.checking.built import Tree
+    from gradcli.checking.problem import Problem
+    from gradcli.checking.reference import Reference
+    from gradcli.reading.readings import Reading
+
+UNITS = ("i", "j", "k")
+
+
+class Answered:
+    """nodes: of its components, row by row; shape: as it was written, None if rows differ in length.
+    fits: whether that is the shape asked for; transposed: it is that of the transpose. unknown:
+    names that the problem does not know.
+    """
+
+    __slots__ = ("fits", "formula", "nodes", "reading", "shape", "transposed", "unknown")
+
+    def __init__(self, reading: Reading, reference: Reference, problem: Problem) -> None:
+        """Raises GradcliError for what is no formula."""
+        self.reading = reading
+        self.formula = Formula()
+        degrees, real = problem.angle == "degree", problem.real_roots
+        variables = reference.variables
+        tree = built.build(reading.code, self.formula, variables, degrees=degrees, real_roots=real)
+        if reading.equation is not None:
+            left = built.build(reading.equation, self.formula, variables, degrees=degrees,
+                               real_roots=real)
+            tree = _solved(self.formula, left, tree, variables)
+        tree = _by_units(self.formula, tree, reference)
+        self.nodes = built.flat(tree)
+        self.shape = built.shape(tree)
+        wanted = reference.shape
+        self.transposed = len(wanted) == 2 and wanted[0] != wanted[1] and \
+            self.shape == wanted[::-1]
+        self.fits = self.shape == wanted or (
+            # A row, a column and a vector are one thing; so are a number and a vector of one.
+            len(self.nodes) == len(reference.nodes) and self.shape is not None
+            and min(_long(self.shape), _long(wanted)) <= 1 and max(
+                _long(self.shape), _long(wanted)) <= 1)
+        self.unknown = tuple([
+            n for n in self.formula.leaves(self.nodes) if n not in reference.variables])
+
+
+def _long(shape: tuple[int, ...]) -> int:
+    """How many of the axes have more than one element."""
+    return sum([n > 1 for n in shape])
+
+
+def _solved(formula: Formula, left: Tree, right: Tree, variables: tuple[str, ...]) -> Tree:
+    """An equation, solved for the one name that is no variable: y - 4 = 3(x - 2) is a line.
+
+    It is linear in that name, or what comes out is wrong, as it should be.
+    """
+    if not isinstance(left, int) or not isinstance(right, int):
+        return right
+    free = [n for n in formula.leaves([left, right]) if n not in variables]
+    if len(free) != 1:
+        return right
+    rest = formula.add(subtract, (left, right))
+    at_0, at_1 = [formula.substituted(rest, {formula.leaf(free[0]): formula.number(v)})
+                  for v in (0.0, 1.0)]
+    return formula.add(negative, (formula.add(divide, (
+        at_0, formula.add(subtract, (at_1, at_0)))),))
+
+
+def _by_units(formula: Formula, tree: Tree, reference: Reference) -> Tree:
+    """The components of 2x i + 3 j: what it is where one unit vector is 1 and the others 0."""
+    n = len(reference.nodes)
+    units = UNITS[:n]
+    if not isinstance(tree, int) or len(reference.shape) != 1 or not 1 < n <= 3:
+        return tree
+    if set(units) & set(reference.variables) or not set(units) & set(formula.leaves([tree])):
+        return tree
+    found: list[int] = []
+    for unit in units:
+        found.append(formula.substituted(tree, {
+            formula.leaf(u): formula.number(float(u == unit)) for u in units}))
+    return found

@@ -1,0 +1,119 @@
+"""Code that was read, as nodes of a formula: nothing is folded or rewritten on the way."""
+
+from __future__ import annotations
+
+from gradcli.errors import error
+from gradcli.lang import code as c
+from gradcli.ops import lookup
+from gradcli.ops.elementwise import divide, multiply, power
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Any, TypeAlias
+
+    from gradcli.lang.code import Code
+    from gradcli.ops.kinds import Op
+    from gradcli.tape.formula import Formula
+
+    # A node, or a vector or matrix of them.
+    Tree: TypeAlias = "int | list[Any]"
+
+PI = 3.141592653589793
+CONSTANTS = {"e": 2.718281828459045, "pi": PI}
+MAX_NODES = 2_000
+TAKES_ANGLE = frozenset("sin cos tan sec csc cot".split())
+GIVES_ANGLE = frozenset("asin acos atan asec acsc acot atan2".split())
+
+
+def build(code: Code, formula: Formula, variables: Iterable[str], *, degrees: bool = False,
+          real_roots: bool = False) -> Tree:
+    """The node of a text's value; a list of nodes, or of lists, for a vector or matrix.
+
+    variables: names that are not constants here, should one be called e or pi.
+
+    Raises E0704 for what is no formula of numbers: arithmetic with vectors, too many operations.
+    """
+    variables = set(variables)
+    stack: list[Tree] = []
+    for opcode, arg, start, end in code:
+        place = (start, end)
+        if opcode == c.LOAD:
+            known = CONSTANTS.get(arg) if arg not in variables else None
+            stack.append(formula.leaf(arg, place) if known is None else formula.number(known))
+        elif opcode == c.PUSH:
+            stack.append(formula.number(float(arg)))
+        elif opcode == c.LIST:
+            items = stack[len(stack) - arg:]
+            del stack[len(stack) - arg:]
+            stack.append(items)
+        else:
+            name, count = (arg[0], arg[1]) if opcode == c.CALL else (
+                arg, 2 if opcode == c.BINARY else 1)
+            operands = stack[len(stack) - count:]
+            del stack[len(stack) - count:]
+            nodes = [o for o in operands if isinstance(o, int)]
+            if len(nodes) < count:
+                raise error("E0704", "a vector cannot be calculated with here", place,
+                            help="write each component as a formula")
+            op = lookup(name)
+            assert op is not None, name
+            if len(formula.ops) > MAX_NODES:
+                raise error("E0704", f"the formula has more than {MAX_NODES} operations", place,
+                            help="write it in a shorter way")
+            stack.append(_applied(formula, op, nodes, place, degrees, real_roots))
+    assert len(stack) == 1
+    return stack[0]
+
+
+def _applied(formula: Formula, op: Op, nodes: list[int], place: Any, degrees: bool,
+             real_roots: bool) -> int:
+    if degrees and op.name in TAKES_ANGLE:
+        nodes = [formula.add(multiply, (nodes[0], formula.number(PI / 180)), place)]
+    if real_roots and op is power and _is_odd_root(formula, nodes[1]):
+        return _real_power(formula, nodes, place)
+    made = formula.add(op, nodes, place)
+    if degrees and op.name in GIVES_ANGLE:
+        made = formula.add(multiply, (made, formula.number(180 / PI)), place)
+    return made
+
+
+def _is_odd_root(formula: Formula, exponent: int) -> bool:
+    """Whether an exponent is written as a fraction of whole numbers, the lower one odd."""
+    if formula.ops[exponent] is not divide:
+        return False
+    upper, lower = [formula.value(k) for k in formula.args[exponent]]
+    return upper is not None and lower is not None and upper % 1 == 0 and lower % 2 == 1
+
+
+def _real_power(formula: Formula, nodes: list[int], place: Any) -> int:
+    """x^(p/q) for odd q: the root of |x|, with the sign of x if p is odd."""
+    absolute, sign = lookup("abs"), lookup("sign")
+    assert absolute is not None and sign is not None
+    base, exponent = nodes
+    size = formula.add(power, (formula.add(absolute, (base,), place), exponent), place)
+    upper = formula.value(formula.args[exponent][0])
+    if upper is None or upper % 2 == 0:
+        return size
+    return formula.add(multiply, (formula.add(sign, (base,), place), size), place)
+
+
+def shape(tree: Tree) -> tuple[int, ...] | None:
+    """() of a number, (n,) of a vector, (m, n) of a matrix; None where rows differ in length."""
+    if isinstance(tree, int):
+        return ()
+    inner = {shape(item) for item in tree}
+    if len(inner) != 1:
+        return None
+    below = inner.pop()
+    return None if below is None or len(below) > 1 else (len(tree), *below)
+
+
+def flat(tree: Tree) -> list[int]:
+    """All nodes, row by row."""
+    if isinstance(tree, int):
+        return [tree]
+    found: list[int] = []
+    for item in tree:
+        found.extend(flat(item))
+    return found

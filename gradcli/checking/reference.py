@@ -1,0 +1,243 @@
+"""The right answer to a problem: formulas derived from the function by the tape's rules."""
+
+from __future__ import annotations
+
+from gradcli.checking import built
+from gradcli.errors import GradcliError, error
+from gradcli.ops.elementwise import add, divide, multiply, negative, subtract
+from gradcli.reading.readings import Names, read
+from gradcli.source import Source
+from gradcli.sweeps.formula import Tangents
+from gradcli.tape.formula import Formula
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from gradcli.checking.built import Tree
+    from gradcli.checking.problem import Problem
+    from gradcli.reading.readings import Reading
+
+
+class Reference:
+    """What a right answer is.
+
+    reading: of the function. functions: the nodes of its components. nodes: those of the answer,
+    row by row; shape: (), (n,) or (m, n). variables: what the answer may depend on. wrt: with
+    respect to what. constraint: the node that is 0 where an answer counts (implicit functions).
+    """
+
+    __slots__ = ("constraint", "formula", "functions", "names", "nodes", "reading", "shape",
+                 "variables", "wrt")
+
+    def __init__(self, problem: Problem) -> None:
+        self.formula = Formula()
+        vector = problem.kind in ("jacobian", "parametric")
+        self.names = names(problem, vector)
+        self.reading = _read(problem, self.names)
+        tree = built.build(self.reading.code, self.formula, self.names.variables,
+                           degrees=problem.angle == "degree", real_roots=problem.real_roots)
+        self.functions = built.flat(tree)
+        self.constraint: int | None = None
+        self.wrt = self._wrt(problem)
+        self.nodes: list[int] = []
+        self.shape: tuple[int, ...] = ()
+        if len(self.functions) > 1 and not vector:
+            raise _bad(f"a {problem.kind} problem has a function of one component, not"
+                       f" {len(self.functions)}", 'write kind = "jacobian" for several')
+        derive(self, problem, tree)
+        if len(self.nodes) > 64:
+            raise _bad(f"an answer has at most 64 components, not {len(self.nodes)}",
+                       "ask for some of the variables only: wrt = ...")
+        found = set(self.formula.leaves([*self.functions, *self.nodes]))
+        self.variables = tuple(sorted(found | set(self.wrt) | set(problem.parameters) | (
+            {problem.dependent} if problem.dependent else set())))
+
+    def _wrt(self, problem: Problem) -> tuple[str, ...]:
+        """The variables that are asked for; by default all that are no parameters."""
+        free = [n for n in self.formula.leaves(self.functions) if n not in problem.parameters]
+        if problem.kind == "implicit":
+            if not problem.dependent:
+                problem.dependent = "y" if "y" in free and "y" not in problem.wrt else ""
+            if not problem.dependent:
+                raise error("E0702", "`dependent` is missing", help='write dependent = "y"')
+            free = [n for n in free if n != problem.dependent]
+        wrt = problem.wrt or tuple(sorted(free))
+        single = problem.kind in ("derivative", "implicit", "parametric")
+        if not wrt or (single and len(wrt) != 1):
+            raise error("E0702", "`wrt` is missing: the function depends on"
+                        f" {', '.join(wrt) or 'nothing'}" if not problem.wrt else
+                        f"`wrt` names {len(wrt)} variables, but a {problem.kind} has one",
+                        help='write wrt = "x"')
+        return wrt
+
+
+def names(problem: Problem, vector: bool) -> Names:
+    """What texts about a problem may name."""
+    known = [*problem.wrt, *problem.parameters, *problem.at, *problem.domain]
+    if problem.kind == "implicit":
+        known.append(problem.dependent or "y")
+    return Names(tuple(dict.fromkeys(known)), log=problem.log,
+                 decimal_comma=problem.decimal_comma, vector=vector)
+
+
+def _read(problem: Problem, known: Names) -> Reading:
+    try:
+        return read(problem.function, known)
+    except GradcliError as unreadable:
+        source = Source(problem.function, "function")
+        for d in unreadable.diagnostics:
+            d.code = "E0704"
+            d.source = d.source or source
+        raise
+
+
+def _bad(message: str, help: str) -> GradcliError:
+    return error("E0704", message, help=help)
+
+
+# ---- derivatives -----------------------------------------------------------------------------
+
+
+def slope(formula: Formula, node: int, name: str, order: int = 1) -> int:
+    """The node of a derivative; the number 0 where there is none."""
+    found: int | None = node
+    tangents = Tangents(formula, {name: formula.number(1.0)})
+    for _ in range(order):
+        if found is not None:
+            found = tangents.of(found)
+    return formula.number(0.0) if found is None else found
+
+
+def derive(reference: Reference, problem: Problem, tree: Tree) -> None:
+    """Fill in the nodes of the right answer, its shape, and the constraint, if there is one."""
+    DERIVATIONS[problem.kind](reference, problem, tree)
+
+
+def _derivative(reference: Reference, problem: Problem, tree: Tree) -> None:
+    reference.nodes = [slope(reference.formula, reference.functions[0], reference.wrt[0],
+                             problem.order)]
+
+
+def _value(reference: Reference, problem: Problem, tree: Tree) -> None:
+    """A derivative, or a gradient, at a point."""
+    if len(reference.wrt) == 1:
+        _derivative(reference, problem, tree)
+    else:
+        _gradient(reference, problem, tree)
+
+
+def _partial(reference: Reference, problem: Problem, tree: Tree) -> None:
+    """By each variable in turn: x, y is the mixed second derivative."""
+    formula, node = reference.formula, reference.functions[0]
+    order = problem.order if len(reference.wrt) == 1 else 1
+    for name in reference.wrt:
+        node = slope(formula, node, name, order)
+    reference.nodes = [node]
+
+
+def _gradient(reference: Reference, problem: Problem, tree: Tree) -> None:
+    formula, node = reference.formula, reference.functions[0]
+    reference.nodes = [slope(formula, node, name) for name in reference.wrt]
+    reference.shape = (len(reference.wrt),)
+
+
+def _jacobian(reference: Reference, problem: Problem, tree: Tree) -> None:
+    formula = reference.formula
+    reference.nodes = [slope(formula, f, name)
+                       for f in reference.functions for name in reference.wrt]
+    reference.shape = (len(reference.functions), len(reference.wrt))
+
+
+def _hessian(reference: Reference, problem: Problem, tree: Tree) -> None:
+    formula, node = reference.formula, reference.functions[0]
+    slopes = [slope(formula, node, name) for name in reference.wrt]
+    reference.nodes = [slope(formula, s, name) for s in slopes for name in reference.wrt]
+    reference.shape = (len(reference.wrt), len(reference.wrt))
+
+
+def _directional(reference: Reference, problem: Problem, tree: Tree) -> None:
+    from math import hypot
+
+    formula, node = reference.formula, reference.functions[0]
+    direction = problem.direction
+    if len(direction) != len(reference.wrt):
+        raise _bad(f"the direction has {len(direction)} components for"
+                   f" {len(reference.wrt)} variables", "write one number a variable")
+    length = hypot(*direction)
+    if not length:
+        raise _bad("the direction is 0", "write direction = [3, 4]")
+    total = weighted(formula, [slope(formula, node, n) for n in reference.wrt], direction)
+    if problem.normalize and length != 1:
+        total = formula.share(divide, (total, formula.number(length)))
+    reference.nodes = [total]
+
+
+def weighted(formula: Formula, nodes: Sequence[int], weights: Sequence[float]) -> int:
+    """The sum of nodes with weights."""
+    total = formula.number(0.0)
+    for node, weight in zip(nodes, weights, strict=True):
+        total = formula.share(add, (
+            total, formula.share(multiply, (formula.number(weight), node))))
+    return total
+
+
+def _implicit(reference: Reference, problem: Problem, tree: Tree) -> None:
+    """dy/dx = -Fx/Fy; higher orders differentiate that along the curve."""
+    formula, node = reference.formula, reference.functions[0]
+    if reference.reading.equation is not None:
+        left = built.build(reference.reading.equation, formula, reference.names.variables,
+                           degrees=problem.angle == "degree", real_roots=problem.real_roots)
+        if not isinstance(left, int):
+            raise _bad("the curve is an equation between numbers", "write x^2 + y^2 = 25")
+        node = formula.add(subtract, (left, node))
+        reference.functions = [node]
+        reference.wrt = reference._wrt(problem)
+    reference.constraint = node
+    by_x = slope(formula, node, reference.wrt[0])
+    by_y = slope(formula, node, problem.dependent)
+    if formula.value(by_y) == 0:
+        raise _bad(f"the equation does not depend on `{problem.dependent}`",
+                   f"write an equation with {problem.dependent}")
+    first = formula.share(negative, (formula.share(divide, (by_x, by_y)),))
+    found: int | None = first
+    along = Tangents(formula, {reference.wrt[0]: formula.number(1.0), problem.dependent: first})
+    for _ in range(problem.order - 1):
+        found = None if found is None else along.of(found)
+    reference.nodes = [formula.number(0.0) if found is None else found]
+
+
+def _parametric(reference: Reference, problem: Problem, tree: Tree) -> None:
+    """dy/dx of a curve (x(t), y(t)); higher orders divide by x'(t) once more."""
+    formula = reference.formula
+    if len(reference.functions) != 2:
+        raise _bad(f"a parametric curve has two components, not {len(reference.functions)}",
+                   "write function = [cos(t), sin(t)]")
+    x, y = reference.functions
+    speed = slope(formula, x, reference.wrt[0])
+    found = y
+    for _ in range(problem.order):
+        found = formula.share(divide, (slope(formula, found, reference.wrt[0]), speed))
+    reference.nodes = [found]
+
+
+def _tangent(reference: Reference, problem: Problem, tree: Tree) -> None:
+    """f(a) + f'(a)(x - a), for as many variables as there are."""
+    formula, node = reference.formula, reference.functions[0]
+    missing = [n for n in reference.wrt if n not in problem.at]
+    if missing:
+        raise error("E0702", f"`at` gives `{missing[0]}` no value",
+                    help=f"write at = {{{missing[0]} = 2}}")
+    here = {formula.leaf(n): formula.number(problem.at[n]) for n in reference.wrt}
+    total = formula.substituted(node, here)
+    for name in reference.wrt:
+        steep = formula.substituted(slope(formula, node, name), here)
+        step = formula.share(subtract, (formula.leaf(name), formula.number(problem.at[name])))
+        total = formula.share(add, (total, formula.share(multiply, (steep, step))))
+    reference.nodes = [total]
+
+
+DERIVATIONS = {
+    "derivative": _derivative, "value": _value, "partial": _partial, "gradient": _gradient,
+    "jacobian": _jacobian, "hessian": _hessian, "directional": _directional,
+    "implicit": _implicit, "parametric": _parametric, "tangent": _tangent}

@@ -1,0 +1,178 @@
+"""From points that agree and disagree to a verdict, with the point that shows it."""
+
+from __future__ import annotations
+
+from gradcli.checking.pool import ENOUGH
+from gradcli.ops.lazy import np
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from gradcli.checking.check import Trial
+
+CLEAR = 100.0
+UNDEFINED = 0.02
+SCORES = {"note": 1.0, "reject": 0.0, "review": 0.0}
+
+
+def function(trial: Trial, result: dict[str, Any]) -> None:
+    """The verdict on a formula."""
+    prepared, comparison = trial.prepared, trial.comparison
+    assert comparison is not None and trial.side is not None
+    usable = comparison.usable.sum(axis=1)
+    agree = comparison.agree.sum(axis=1)
+    disagree = comparison.disagree.sum(axis=1)
+    undefined = comparison.undefined.sum(axis=1)
+    clear = (disagree >= 2) | (comparison.excess.max(axis=1) > CLEAR)
+    right = prepared.side.finite.sum(axis=1)
+    nowhere = (undefined == right) & (right > 0)
+    result["points"] = {"usable": int(usable.min()), "agree": int(agree.min()),
+                        "disagree": int(disagree.max()), "undefined": int(undefined.max())}
+    result["fingerprint"] = fingerprint(trial)
+    if clear.any() or (nowhere.any() and (right >= ENOUGH).all()):
+        result["verdict"] = "wrong"
+        result["score"] = round(float(np.mean(~clear & ~nowhere & (agree >= ENOUGH))), 6)
+        _explain(trial, result, clear, nowhere)
+    elif disagree.any() or (agree < ENOUGH).any():
+        result.update(verdict="undecided", score=0.0, message=(
+            "a single point disagrees, and only just: a person has to look at it"
+            if disagree.any() else _too_few(prepared, agree)))
+    elif (undefined > UNDEFINED * right).any():
+        policy = prepared.problem.domain_policy
+        k = int(np.argmax(undefined))
+        j = int(np.argmax(comparison.undefined[k]))
+        result.update(verdict="domain", score=SCORES[policy], message=(
+            f"right where it is defined; at {place(trial, j)} it is not, and the right answer is"
+            f" {shown(prepared.side.values[k, j])}"))
+        result["witness"] = witness(trial, j)
+    else:
+        result.update(verdict="correct", score=1.0, message=_noted("right", trial))
+
+
+def number(trial: Trial, result: dict[str, Any], allowed: Any) -> None:
+    """The verdict on numbers at one point. allowed: a column of differences."""
+    prepared, comparison = trial.prepared, trial.comparison
+    assert comparison is not None and trial.side is not None
+    right, typed = prepared.side.values, trial.side.values
+    noise = prepared.side.noise + trial.side.noise
+    with np.errstate(all="ignore"):
+        difference = abs(right - typed)
+        scale = np.maximum(abs(right), abs(typed))
+        good = difference <= np.maximum(allowed, prepared.problem.rtol * scale + noise)
+        good &= np.isfinite(typed)
+    undefined = ~np.isfinite(typed)
+    result["points"] = {"usable": 1, "agree": int(good.all()), "disagree": int(not good.all()),
+                        "undefined": int(undefined.any())}
+    result["fingerprint"] = fingerprint(trial)
+    if good.all():
+        result.update(verdict="correct", score=1.0, message=_noted("right", trial))
+        return
+    result["verdict"] = "wrong"
+    result["score"] = round(float(np.mean(good)), 6)
+    _explain(trial, result, ~good[:, 0], undefined[:, 0])
+
+
+def misshaped(trial: Trial, result: dict[str, Any]) -> None:
+    """The verdict on an answer of another shape than the one asked for."""
+    wanted, given = trial.prepared.reference.shape, trial.answered.shape
+    result.update(verdict="wrong", score=0.0, message=(
+        f"{described(wanted)} is asked for, this is {described(given)}"))
+
+
+def described(shape: tuple[int, ...] | None) -> str:
+    """A shape in words."""
+    if shape is None:
+        return "a matrix whose rows differ in length"
+    if not shape:
+        return "one number or formula"
+    if len(shape) == 1:
+        return f"a vector of {shape[0]} components"
+    return f"a {shape[0]} by {shape[1]} matrix"
+
+
+def _too_few(prepared: Any, agree: Any) -> str:
+    return (f"only {int(agree.min())} of {prepared.size} points can be compared: a person has to"
+            " look at it, or the problem needs a domain")
+
+
+def _explain(trial: Trial, result: dict[str, Any], wrong: Any, nowhere: Any) -> None:
+    """Message and witness of a wrong answer. wrong, nowhere: per component."""
+    prepared, comparison = trial.prepared, trial.comparison
+    assert comparison is not None and trial.side is not None
+    k = int(np.argmax(wrong | nowhere))
+    if nowhere[k] and not wrong[k]:
+        j = int(np.argmax(prepared.side.finite[k]))
+        result["message"] = "this is not defined anywhere on the real numbers"
+    else:
+        # The first points are short numbers; the witness should differ visibly.
+        excess = comparison.excess[k]
+        far = np.flatnonzero(excess > min(CLEAR, excess.max() / 2))
+        j = int(far[0]) if len(far) else 0
+        which = f"component {_index(prepared.reference.shape, k)}" if len(wrong) > 1 else "this"
+        at = place(trial, j)
+        result["message"] = _noted(
+            f"{f'at {at} ' if at else ''}{which} is {shown(trial.side.values[k, j])}, and should be"
+            f" {shown(prepared.side.values[k, j])}", trial)
+    result["witness"] = witness(trial, j)
+
+
+def _index(shape: tuple[int, ...], k: int) -> str:
+    """Which component, counted from 1."""
+    if len(shape) < 2:
+        return str(k + 1)
+    return f"({k // shape[1] + 1},{k % shape[1] + 1})"
+
+
+def _noted(message: str, trial: Trial) -> str:
+    return "; ".join([message, *trial.answered.reading.notes, *trial.notes])
+
+
+def place(trial: Trial, j: int) -> str:
+    """Point j in words: x = 1.3, y = 0.7."""
+    return ", ".join([f"{n} = {shown(v)}" for n, v in where(trial, j).items()])
+
+
+def where(trial: Trial, j: int) -> dict[str, float]:
+    """The values of the names that matter at point j."""
+    reference = trial.prepared.reference
+    used = set(reference.formula.leaves([*reference.functions, *reference.nodes]))
+    used |= set(trial.answered.formula.leaves(trial.answered.nodes))
+    used |= set(reference.wrt)
+    return {n: float(v if type(v) is float else v[j])
+            for n, v in trial.inputs.items() if n in used}
+
+
+def witness(trial: Trial, j: int) -> dict[str, Any]:
+    """The point with the right values and the answer's, a number or nested lists."""
+    prepared = trial.prepared
+    assert trial.side is not None
+    return {"at": where(trial, j),
+            "expected": _nested(prepared.side.values[:, j].tolist(), prepared.reference.shape),
+            "got": _nested(trial.side.values[:, j].tolist(), prepared.reference.shape)}
+
+
+def _nested(values: list[float], shape: tuple[int, ...]) -> Any:
+    if not shape:
+        return values[0]
+    if len(shape) == 1:
+        return values
+    n = shape[1]
+    return [values[k:k + n] for k in range(0, len(values), n)]
+
+
+def shown(value: float) -> str:
+    """A number for people: six digits."""
+    if value != value:
+        return "undefined"
+    return f"{float(value):.6g}"
+
+
+def fingerprint(trial: Trial) -> str:
+    """The same for answers of the same values; five digits at some points where all is defined."""
+    assert trial.side is not None
+    with np.errstate(all="ignore"):
+        good = (trial.side.noise <= 1e-9 * trial.side.size) | (trial.side.size == 0)
+        columns = np.flatnonzero(good.all(axis=0))[:8]
+        texts = [f"{v:.5e}" for v in trial.side.values[:, columns].ravel().tolist()]
+    return " ".join([",".join(map(str, columns.tolist())), *texts])

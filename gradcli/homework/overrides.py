@@ -1,0 +1,169 @@
+"""review.csv with what a person wrote into it, read back.
+
+Any CSV file with the columns `student_id` (or `student`), `problem`, `override_score` and perhaps
+`comment` will do; spreadsheets may have written it with semicolons and decimal commas. Rows with
+neither a score nor a comment are passed over.
+"""
+
+from __future__ import annotations
+
+import re
+
+from gradcli.errors import GradcliError
+from gradcli.homework.harmless import cell as as_cell
+from gradcli.homework.harmless import uncell
+from gradcli.homework.separated import delimiter, failure, records
+from gradcli.source import read
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from gradcli.homework.people import Sheet
+    from gradcli.homework.separated import Cell, Record
+    from gradcli.source import Source
+
+NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d{1,3})?", re.ASCII | re.IGNORECASE)
+LONGEST = 40        # characters of a number
+COLUMNS = {"student": ("student_id", "student"), "problem": ("problem",),
+           "score": ("override_score",), "comment": ("comment",), "answer": ("answer",)}
+NEEDED = ("student", "problem", "score")
+
+
+class Override:
+    """What a person says of an answer. score: None for a comment alone. answer: what stood there,
+    as review.csv shows it; None if the file does not say.
+    """
+
+    __slots__ = ("answer", "comment", "line", "score")
+
+    def __init__(self, score: float | None, comment: str, answer: str | None, line: int) -> None:
+        self.score = score
+        self.comment = comment
+        self.answer = answer
+        self.line = line
+
+    def other(self, answer: str) -> bool:
+        """Whether it was given for another answer than this."""
+        return self.answer is not None and self.answer not in (
+            answer, as_cell(answer), as_cell(answer, raw=True))
+
+
+def read_overrides(path: str, sheet: Sheet, students: Iterable[str]
+                   ) -> dict[tuple[str, str], Override]:
+    """(student, problem) -> override.
+
+    Raises one error with all that is wrong: E0740 (no such columns, twice the same answer), E0741
+    (no number), E0742 (no such student), E0743 (no such problem), E0744 (less than 0 or more than
+    the problem gives); besides what `source.read` raises.
+    """
+    source = read(path)
+    separator = delimiter(source.text)
+    rows = (row for row in records(source, separator, "E0740") if not row.empty)
+    head = next(rows, None)
+    places = _places(head, source)
+    people = Known(students)
+    problems = Known(problem.id for problem in sheet.problems)
+    most = {problem.id: float(problem.points) for problem in sheet.problems}
+    found: dict[tuple[str, str], Override] = {}
+    wrong: list[GradcliError] = []
+    for row in rows:
+        try:
+            _read(row, places, source, separator, people, problems, most, found)
+        except GradcliError as problem:
+            wrong.append(problem)
+    if wrong:
+        raise GradcliError(*[one for problem in wrong for one in problem.diagnostics])
+    return found
+
+
+def _read(row: Record, places: Mapping[str, int], source: Source, separator: str, people: Known,
+          problems: Known, most: Mapping[str, float], found: dict[tuple[str, str], Override]
+          ) -> None:
+    """One row, into `found`."""
+    cells = {name: row.cells[at] for name, at in places.items() if at < len(row.cells)}
+    comment = uncell(cells["comment"].text).strip() if "comment" in cells else ""
+    given = cells["score"].text.strip() if "score" in cells else ""
+    if not given and not comment:
+        return
+    student = people.find(cells["student"], source, "E0742", "student", "the roster or the folder")
+    if "problem" not in cells:
+        raise failure("E0743", "the row names no problem", source, cells["student"].span,
+                      "give every row as many cells as the first")
+    problem = problems.find(cells["problem"], source, "E0743", "problem", "the sheet")
+    score = _score(cells["score"], source, separator, most[problem]) if given else None
+    line = source.position(row.start)[0]
+    before = found.get((student, problem))
+    if before is not None and (before.score, before.comment) != (score, comment):
+        raise failure("E0740", "the same answer is overridden twice", source,
+                      cells["student"].span, "keep one of the rows",
+                      f"and otherwise on line {before.line}")
+    answer = cells["answer"].text if "answer" in cells else None
+    found[student, problem] = Override(score, comment, answer, line)
+
+
+def _places(head: Record | None, source: Source) -> dict[str, int]:
+    """Where each column is. Raises E0740."""
+    names = [cell.text.strip().lower() for cell in head.cells] if head else []
+    places = {key: names.index(name) for key, known in COLUMNS.items()
+              for name in known[::-1] if name in names}
+    missing = [COLUMNS[key][0] for key in NEEDED if key not in places]
+    if missing:
+        at = (head.start, head.start + 1) if head else (0, 0)
+        raise failure("E0740", f"there is no column `{missing[0]}`", source, at,
+                      "give the review.csv of a run, filled in")
+    return places
+
+
+def _score(cell: Cell, source: Source, separator: str, most: float) -> float:
+    text = uncell(cell.text).strip()
+    if separator != ",":
+        text = text.replace(",", ".")
+    if len(text) > LONGEST or not NUMBER.fullmatch(text):
+        raise failure("E0741", "the override is no number", source, cell.span,
+                      "write points, such as 0.5; leave it empty to keep the score")
+    value = float(text)
+    if not 0 <= value <= most:
+        raise failure("E0744", f"the problem gives from 0 to {most:g} points", source, cell.span,
+                      f"write a number up to {most:g}, or change `points` of the problem")
+    return abs(value)
+
+
+class Known:
+    """Names that a row may mean, as they are and as a spreadsheet gives them back."""
+
+    __slots__ = ("_as_cells", "_names")
+
+    def __init__(self, names: Iterable[str]) -> None:
+        self._names = {*names}
+        self._as_cells: dict[str, list[str]] = {}
+        for name in self._names:
+            for shown in {as_cell(name).strip(), as_cell(name, raw=True).strip()} - {name}:
+                self._as_cells.setdefault(shown, []).append(name)
+
+    def find(self, cell: Cell, source: Source, code: str, what: str, where: str) -> str:
+        """The name. Raises `code` if there is none such, or if two look the same."""
+        text = cell.text if cell.text in self._names else cell.text.strip()
+        if text in self._names:
+            return text
+        found = self._as_cells.get(text, [])
+        if len(found) == 1:
+            return found[0]
+        if found:
+            raise failure(code, f"more than one {what} looks like this", source, cell.span,
+                          f"give each {what} another id")
+        raise failure(code, f"there is no such {what} in {where}", source, cell.span,
+                      self._help(text, what))
+
+    def _help(self, text: str, what: str) -> str:
+        import difflib
+
+        from gradcli.render.visible import visible
+
+        zeros = [name for name in self._names if name.lstrip("0") == text]
+        if text and len(zeros) == 1:
+            return (f"did you mean `{visible(zeros[0])}`? Spreadsheets drop zeros in front:"
+                    " import the column as text")
+        close = difflib.get_close_matches(text[:100], sorted(self._names), n=1, cutoff=0.7)
+        return f"did you mean `{visible(close[0])}`?" if close else (
+            f"write the id of the {what} as review.csv has it, or take the row out")

@@ -1,0 +1,78 @@
+"""Words that mean a function or a constant in an answer, and the operation behind each.
+
+SCHOOL are those that need no brackets and are found inside a run of letters (`xsinx`); SPECIAL are
+functions only where they stand before a bracket, because their names are letters or words too
+(`si`, `beta`). Both hold name -> operation; the operations are rows of the table with one or two
+operands, by name or alias; a test holds them together.
+"""
+
+from __future__ import annotations
+
+
+def _table(text: str) -> dict[str, str]:
+    """`sin; log ln` -> sin: sin, log: log, ln: log."""
+    found = {}
+    for row in text.split(";"):
+        words = row.split()
+        for word in words:
+            found[word] = words[0]
+    return found
+
+
+# `log` is decided by the problem. `abs`, `sqrt` and so on are functions like the others.
+SCHOOL = _table("""
+    sin sen; cos; tan tg; cot ctg cotan cotg; sec; csc cosec;
+    asin arcsin arcsen; acos arccos; atan arctan arctg; acot arccot arcctg arccotan; asec arcsec;
+    acsc arccsc arccosec;
+    sinh; cosh; tanh; coth; sech; csch cosech;
+    asinh arsinh arcsinh; acosh arcosh arccosh; atanh artanh arctanh; acoth arcoth arccoth;
+    asech arsech arcsech; acsch arcsch arccsch;
+    exp; log ln; log10 lg; sqrt root; cbrt; abs; sign sgn signum
+""")
+
+# Short names from other countries: functions where the run of letters is that word alone.
+ALONE = _table("sinh sh; cosh ch; tanh th; coth cth")
+
+SPECIAL = _table("""
+    abs absolute fabs; acos arccos; acosh arccosh arcosh; acot arccot; acoth arccoth; asin arcsin;
+    add; atan2 arctan2; besseli iv; besselie ive; besselj jv jn; besselk kv kn; besselke kve;
+    bessely yv yn; beta; ceil ceiling; chi; ci cosint; copysign; cosh ch; coth cth; dawsn dawson;
+    degrees rad2deg; digamma psi; divide div truediv true_divide realdiv;
+    divide_no_nan div_no_nan; e1 E1; ei Ei; ellipe_complete; ellipe_incomplete ellipeinc;
+    ellipf ellipkinc; ellipk; elu; erf; erfc; erfcinv; erfcx; erfi; erfinv erf_inv; exp2; expm1;
+    floor; floor_divide floordiv; fmod truncatemod truncate_mod; fresnelc; fresnels; gamma tgamma;
+    gammainc gammaincu; gammaincl; gelu_erf; hard_sigmoid; heaviside; hypot; igamma; igammac;
+    lambertw; lbeta betaln; ldexp; lgamma gammaln loggamma; li logint; log1p; log2; log10;
+    log_ndtr; log_sigmoid logsigmoid; logaddexp; logcosh; logit; maximum max; minimum min;
+    mod floormod floor_mod remainder; multiply mul scalar_mul; multiply_no_nan mul_no_nan;
+    ndtr norm_cdf; ndtri; negative neg; polygamma; positive identity; power pow; prelu; radians
+    deg2rad; reciprocal; reciprocal_no_nan; relu; relu6; round rint; rsqrt; selu; shi; si sinint;
+    sigmoid logistic expit; sign sgn; silu swish; sinc; sinh sh; softplus log1pexp; softsign;
+    sphericalj spherical_jn; square; squared_difference; subtract sub; tanh th; trunc fix; xdivy;
+    xlog1py; xlogy; zeta
+""")
+
+TWO = frozenset("""
+    add atan2 besseli besselie besselj besselk besselke bessely beta copysign divide divide_no_nan
+    ellipe_incomplete ellipf floor_divide fmod gammainc gammaincl heaviside hypot igamma igammac
+    lbeta ldexp logaddexp maximum minimum mod multiply multiply_no_nan polygamma power prelu
+    sphericalj squared_difference subtract xdivy xlog1py xlogy zeta
+""".split())
+"""Operations of two operands; all others here have one."""
+
+INVERSE = {
+    "sin": "asin", "cos": "acos", "tan": "atan", "cot": "acot", "sec": "asec", "csc": "acsc",
+    "sinh": "asinh", "cosh": "acosh", "tanh": "atanh", "coth": "acoth", "sech": "asech",
+    "csch": "acsch",
+}
+"""sin^-1 is asin. The inverse of any other function has a name of its own and is refused."""
+
+# Letters of the Greek alphabet and their names; either may be declared. Those that look like Latin
+# letters in every font are missing, and so are the signs of sum and product.
+GREEK = dict(zip(
+    "αβγδεζηθικλμνξρστυφχψωϑϕϵΓΔΘΛΞΦΨΩ",
+    "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi rho sigma tau upsilon "
+    "phi chi psi omega theta phi epsilon Gamma Delta Theta Lambda Xi Phi Psi Omega".split(),
+    strict=True))
+LONG_GREEK = frozenset(name for name in GREEK.values() if len(name) > 3)
+"""Names that are found inside a run of letters; shorter ones only where the run is that word."""

@@ -1,0 +1,229 @@
+"""Tokens to flat code: the exported table of `answer.lark`, driven by a loop that emits.
+
+The same kind of loop as `gradcli.lang.parser`, with the same instructions (`gradcli.lang.code`).
+"""
+
+from __future__ import annotations
+
+from gradcli.errors import error
+from gradcli.lang import code as c
+from gradcli.lang.grammar import load
+from gradcli.reading import tokens as t
+from gradcli.reading.functions import TWO
+from gradcli.reading.tokens import KIND_NAMES
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from gradcli.lang.code import Code
+    from gradcli.lang.grammar import Tables
+    from gradcli.reading.tokens import Tokens
+
+    Action = Callable[["Parser", list[Any], int], Any]
+
+GRAMMARS = ("answer.lark",)
+MODULE = "gradcli.reading._tables"
+
+# Functions that have a sign; an answer that names them means the same.
+SIGNS = frozenset(("add", "subtract", "multiply", "divide", "power"))
+
+
+class Parser:
+    """Tokens on their way through the table, and the code so far."""
+
+    __slots__ = ("code", "ends", "starts", "words")
+
+    def __init__(self, tokens: Tokens) -> None:
+        self.starts = tokens.starts
+        self.ends = tokens.ends
+        self.words = tokens.words
+        self.code: Code = []
+
+
+def parse(tokens: Tokens) -> Code:
+    """The code of an answer; it leaves one value on the stack.
+
+    Raises E0715 (arguments of a function), E0718 (lists) and E0721 (a token that does not fit).
+    """
+    rows, rules, jumps = _machine()
+    parser = Parser(tokens)
+    kinds, starts, ends, words = tokens.kinds, tokens.starts, tokens.ends, tokens.words
+    code = parser.code
+    emit = code.append
+    states, values = [1], []
+    state, at = 1, 0
+    kind = kinds[0]
+    while True:
+        step = rows[state].get(kind, 0)
+        if step > 0:
+            if kind == t.END:
+                return code
+            state = step
+            states.append(state)
+            values.append(at)
+            at += 1
+            kind = kinds[at]
+            continue
+        if not step:
+            from gradcli.reading.refusals import unexpected
+
+            raise unexpected(tokens, at, rows[state])
+        symbol, size, action = rules[-step]
+        if action == "number":
+            emit((c.PUSH, number(words[at - 1]), starts[at - 1], ends[at - 1]))
+        elif action == "name":
+            emit((c.LOAD, words[at - 1], starts[at - 1], ends[at - 1]))
+        else:
+            if action.__class__ is str:
+                emit((c.BINARY if size == 3 else c.UNARY, action,
+                      starts[values[-size]], ends[at - 1]))
+            elif action is not None:
+                values[-size] = action(parser, values, at)
+            if size > 1:
+                del values[1 - size:]
+                del states[1 - size:]
+        key = states[-2] << 16 | symbol << 8 | kind
+        state = jumps.get(key) or _jump(key)
+        states[-1] = state
+
+
+def number(word: str) -> float:
+    """The value of a NUMBER, with a dot or a comma."""
+    return float(word.replace(",", "."))
+
+
+def _bars(parser: Parser, values: list[Any], at: int) -> int:  # BAR_OPEN sum BAR_CLOSE
+    first: int = values[-3]
+    parser.code.append((c.CALL, ("abs", 1, ()), parser.starts[first], parser.ends[at - 1]))
+    return first
+
+
+def _call(parser: Parser, values: list[Any], at: int) -> int:  # FUNCTION LPAR items RPAR
+    first, _, count, _ = values[-4:]
+    name = parser.words[first]
+    span = parser.starts[first], parser.ends[at - 1]
+    wanted = 2 if name in TWO else 1
+    if count != wanted:
+        if name in ("sqrt", "log", "log10") and count == 2:
+            from gradcli.reading.roots import root_or_log
+
+            root_or_log(parser, first, at)
+            return int(first)
+        raise error("E0715", f"`{name}` takes {wanted} argument{'s' * (wanted > 1)}, not {count}",
+                    span, help=f"write {name}({'a, b' if wanted > 1 else 'x'})")
+    if name in SIGNS:
+        parser.code.append((c.BINARY, name, *span))
+    elif name == "negative":
+        parser.code.append((c.UNARY, name, *span))
+    elif name != "positive":
+        parser.code.append((c.CALL, (name, count, ()), *span))
+    return int(first)
+
+
+def _exponent_begin(parser: Parser, values: list[Any], at: int) -> tuple[int, int]:
+    return values[-1], len(parser.code)
+
+
+def _exponent_end(parser: Parser, values: list[Any], at: int) -> tuple[int, int, int]:
+    return (*values[-2], len(parser.code))
+
+
+def _powered_call(parser: Parser, values: list[Any], at: int) -> int:  # powered LPAR sum RPAR
+    first, begin, end = values[-4]
+    code = parser.code
+    span = parser.starts[first], parser.ends[at - 1]
+    exponent = code[begin:end]
+    code[begin:end] = []
+    code.append((c.CALL, (parser.words[first], 1, ()), *span))
+    code.extend(exponent)
+    code.append((c.BINARY, "power", *span))
+    return int(first)
+
+
+def _based_call(parser: Parser, values: list[Any], at: int) -> int:  # based LPAR sum RPAR
+    first, begin, end = values[-4]
+    code = parser.code
+    span = parser.starts[first], parser.ends[at - 1]
+    base = code[begin:end]
+    code[begin:end] = []
+    if len(base) == 1 and base[0][1] in (2.0, 10.0, "e"):
+        name = {2.0: "log2", 10.0: "log10", "e": "log"}[base[0][1]]
+        code.append((c.CALL, (name, 1, ()), *span))
+        return int(first)
+    code.append((c.CALL, ("log", 1, ()), *span))
+    code.extend(base)
+    code.append((c.CALL, ("log", 1, ()), base[0][2], base[-1][3]))
+    code.append((c.BINARY, "divide", *span))
+    return int(first)
+
+
+def _list(parser: Parser, values: list[Any], at: int) -> int:  # LSQB items RSQB | LSQB rows RSQB
+    first: int = values[-3]
+    parser.code.append((c.LIST, values[-2], parser.starts[first], parser.ends[at - 1]))
+    return first
+
+
+def _row(parser: Parser, values: list[Any], at: int) -> int:  # items
+    # A row of one is a component: [a; b] is a vector.
+    count: int = values[-1]
+    if count > 1:
+        code = parser.code
+        parser.code.append((c.LIST, count, code[-1][2], code[-1][3]))
+    return count
+
+
+def _one(parser: Parser, values: list[Any], at: int) -> int:
+    return 1
+
+
+def _two(parser: Parser, values: list[Any], at: int) -> int:
+    return 2
+
+
+def _one_more(parser: Parser, values: list[Any], at: int) -> int:
+    count: int = values[-3]
+    return count + 1
+
+
+ACTIONS: dict[str, Action] = {
+    "bars": _bars, "call": _call, "powered_call": _powered_call, "based_call": _based_call,
+    "exponent_begin": _exponent_begin, "exponent_end": _exponent_end, "list": _list, "row": _row,
+    "one": _one, "two": _two, "one_more": _one_more,
+}
+
+_loaded: Tables | None = None
+_prepared: tuple[Any, Any, dict[int, int]] | None = None
+
+
+def tables() -> Tables:
+    """The tables of `answer.lark`; the same object every time."""
+    global _loaded
+    if _loaded is None:
+        _loaded = load(MODULE, GRAMMARS, KIND_NAMES)
+    return _loaded
+
+
+def _machine() -> tuple[Any, Any, dict[int, int]]:
+    """Rows, rules with their actions, and the jumps remembered so far."""
+    global _prepared
+    if _prepared is None:
+        rows, _, rules = tables()
+        _prepared = (rows, [(symbol, size, name and ACTIONS.get(name, name))
+                            for symbol, size, name, _ in rules], {})
+    return _prepared
+
+
+def _jump(key: int) -> int:
+    """The state after a symbol, and after all rules that only pass it on; remembered."""
+    below, symbol, kind = key >> 16, key >> 8 & 255, key & 255
+    rows, gotos, rules = tables()
+    state = gotos[below][symbol]
+    while (step := rows[state].get(kind, 0)) < 0:
+        symbol, size, action, _ = rules[-step]
+        if action is not None or size != 1:
+            break
+        state = gotos[below][symbol]
+    _machine()[2][key] = state
+    return state

@@ -1,0 +1,36 @@
+"""The tokens of an answer: their kinds, and what one is in the text and in the grammar.
+
+Those of the first group are the terminals of `grammars/answer.lark`; the others are what the
+scanner finds and `marks` turns into them.
+"""
+
+from __future__ import annotations
+
+# ERROR is 0 and in no row of the parser's table.
+(ERROR, END, NUMBER, NAME, FUNCTION, POWERED, BASED, PLUS, MINUS, STAR, SLASH, CIRCUMFLEX, LPAR,
+ RPAR, LSQB, RSQB, BAR_OPEN, BAR_CLOSE, COMMA, SEMICOLON,
+ ROOT, LBRACE, RBRACE, LESS, GREATER, BAR, EQUAL) = range(27)
+
+KIND_NAMES = {
+    value: name for name, value in list(globals().items())
+    if name.isupper() and type(value) is int
+}
+
+
+class Tokens:
+    """Parallel lists: kinds, the places in the text, and the words.
+
+    The word of a NAME is the name that it loads, of a FUNCTION the operation that it calls, of a
+    NUMBER its digits; elsewhere it is empty. inserted: the numbers of the tokens that were not
+    typed: signs of products, and opening brackets with the closing one of each.
+    """
+
+    __slots__ = ("closing", "ends", "kinds", "products", "starts", "words")
+
+    def __init__(self) -> None:
+        self.kinds: list[int] = []
+        self.starts: list[int] = []
+        self.ends: list[int] = []
+        self.words: list[str] = []
+        self.products: list[int] = []
+        self.closing: list[tuple[int, int]] = []

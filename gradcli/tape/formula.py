@@ -1,0 +1,210 @@
+"""A record without values: the flat list of what would run, for formulas that are not recorded yet.
+
+Node k is an operation `ops[k]` on the nodes `args[k]`, or a leaf: then `ops[k]` is None and
+`args[k]` is its name, or its value if it is a number. Nodes are in order, operands first. So a
+formula can be evaluated at many points at once, differentiated into more nodes, and differentiated
+again, without being run in between; and each node can keep the place in the text that it came from.
+
+What is derived from others (`share`) is there once, and constants are folded; what somebody wrote
+(`add`) stays as it was written.
+"""
+
+from __future__ import annotations
+
+from gradcli.ops.elementwise import add, divide, multiply, negative, power, subtract
+from gradcli.ops.values import SCALAR_TYPES
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+    from typing import Any
+
+    from gradcli.errors import Span
+    from gradcli.ops.kinds import Op
+
+
+class Formula:
+    """Nodes in order. places: of those that stand in a text, their spans."""
+
+    __slots__ = ("_known", "args", "ops", "places")
+
+    def __init__(self) -> None:
+        self.ops: list[Op | None] = []
+        self.args: list[Any] = []
+        self.places: list[Span | None] = []
+        self._known: dict[Any, int] = {}
+
+    def leaf(self, name: str, place: Span | None = None) -> int:
+        """The node of a name; each place where it is read is the same node."""
+        number = self._known.get(name)
+        if number is None:
+            number = self._known[name] = self._new(None, name, place)
+        return number
+
+    def number(self, value: float) -> int:
+        """The node of a constant; 0.0 and -0.0 are two."""
+        key = value.__class__, repr(value)
+        number = self._known.get(key)
+        if number is None:
+            number = self._known[key] = self._new(None, value, None)
+        return number
+
+    def add(self, op: Op, args: Sequence[int], place: Span | None = None) -> int:
+        """A new node, even if there is one like it."""
+        return self._new(op, tuple(args), place)
+
+    def share(self, op: Op, args: tuple[int, ...]) -> int:
+        """A node of this operation on these; a number if they are numbers."""
+        key = op, args
+        number = self._known.get(key)
+        if number is None:
+            number = self._known[key] = self._simple(op, args)
+        return number
+
+    def _new(self, op: Op | None, args: Any, place: Span | None) -> int:
+        self.ops.append(op)
+        self.args.append(args)
+        self.places.append(place)
+        return len(self.ops) - 1
+
+    def _simple(self, op: Op, args: tuple[int, ...]) -> int:
+        values = [self.args[k] if self.ops[k] is None else None for k in args]
+        if all(type(v) in SCALAR_TYPES and type(v) is not str for v in values):
+            return self.number(op.on_scalars(values))
+        if op is multiply:
+            for one, other in (args, args[::-1]):
+                if (value := self.value(one)) == 1:
+                    return other
+                if value == -1:
+                    return self.share(negative, (other,))
+        elif op is divide or op is power:
+            exponent = self.value(args[1])
+            if exponent == 1:
+                return args[0]
+            if op is power and exponent == 0:
+                return self.number(1.0)
+        elif op is add:
+            for one, other in (args, args[::-1]):
+                if self.value(one) == 0:
+                    return other
+        elif op is subtract and self.value(args[1]) == 0:
+            return args[0]
+        elif op is negative and self.ops[args[0]] is negative:
+            return int(self.args[args[0]][0])
+        return self._new(op, args, None)
+
+    def value(self, node: int) -> float | None:
+        """The value of a node that is a number, else None."""
+        if self.ops[node] is None and type(self.args[node]) is float:
+            return float(self.args[node])
+        return None
+
+    def name(self, node: int) -> str | None:
+        """The name of a leaf, else None."""
+        args = self.args[node]
+        return args if type(args) is str else None
+
+    def needed(self, nodes: Iterable[int]) -> list[int]:
+        """The nodes that some nodes are made of, themselves included, in order."""
+        found = set(nodes)
+        pending = list(found)
+        while pending:
+            k = pending.pop()
+            if self.ops[k] is not None:
+                for other in self.args[k]:
+                    if other not in found:
+                        found.add(other)
+                        pending.append(other)
+        return sorted(found)
+
+    def leaves(self, nodes: Iterable[int]) -> list[str]:
+        """The names that some nodes depend on, in order of appearance."""
+        return [name for k in self.needed(nodes) if (name := self.name(k)) is not None]
+
+    def depending(self, nodes: Iterable[int], names: Iterable[str]) -> set[int]:
+        """Those of the needed nodes whose value changes with a name."""
+        wanted = set(names)
+        found: set[int] = set()
+        for k in self.needed(nodes):
+            if self.ops[k] is None:
+                if self.args[k] in wanted:
+                    found.add(k)
+            elif not found.isdisjoint(self.args[k]):
+                found.add(k)
+        return found
+
+    def substituted(self, node: int, other: Mapping[int, int]) -> int:
+        """A node with some of those that it is made of replaced; nothing is folded, so rounding
+        errors of what is constant now are still seen.
+        """
+        found = dict(other)
+        for k in self.needed([node]):
+            if k in found:
+                continue
+            args = self.args[k]
+            if self.ops[k] is None or all(found[a] == a for a in args):
+                found[k] = k
+            else:
+                op = self.ops[k]
+                assert op is not None
+                found[k] = self._new(op, tuple([found[a] for a in args]), self.places[k])
+        return found[node]
+
+
+class Node:
+    """A node as an operand: operations on it, and rules that are run on it, make more nodes.
+
+    value: of a number, else None; id: None, as of everything that no tape knows.
+    """
+
+    __slots__ = ("formula", "number")
+    id = None
+
+    def __init__(self, formula: Formula, number: int) -> None:
+        self.formula = formula
+        self.number = number
+
+    @property
+    def value(self) -> float | None:
+        return self.formula.value(self.number)
+
+    def __gradcli_apply__(self, op: Op, args: Sequence[Any], attributes: Mapping[str, Any]) -> Node:
+        return _made(self.formula, op, args)
+
+    def __add__(self, other: Any) -> Node:
+        return _made(self.formula, add, (self, other))
+
+    def __radd__(self, other: Any) -> Node:
+        return _made(self.formula, add, (other, self))
+
+    def __sub__(self, other: Any) -> Node:
+        return _made(self.formula, subtract, (self, other))
+
+    def __rsub__(self, other: Any) -> Node:
+        return _made(self.formula, subtract, (other, self))
+
+    def __mul__(self, other: Any) -> Node:
+        return _made(self.formula, multiply, (self, other))
+
+    def __rmul__(self, other: Any) -> Node:
+        return _made(self.formula, multiply, (other, self))
+
+    def __truediv__(self, other: Any) -> Node:
+        return _made(self.formula, divide, (self, other))
+
+    def __rtruediv__(self, other: Any) -> Node:
+        return _made(self.formula, divide, (other, self))
+
+    def __pow__(self, other: Any) -> Node:
+        return _made(self.formula, power, (self, other))
+
+    def __rpow__(self, other: Any) -> Node:
+        return _made(self.formula, power, (other, self))
+
+    def __neg__(self) -> Node:
+        return _made(self.formula, negative, (self,))
+
+
+def _made(formula: Formula, op: Op, args: Sequence[Any]) -> Node:
+    return Node(formula, formula.share(op, tuple([
+        a.number if type(a) is Node else formula.number(float(a)) for a in args])))
