@@ -105,7 +105,7 @@ def template(op: Op) -> Template:
     """The rules of an elementwise row as steps."""
     made = _templates.get(op)
     if made is None:
-        if not op.elementwise or (op.rules == () and op.kind != "flat"):
+        if not op.elementwise or not (op.rules or op.kind in ("flat", "stop")):
             raise error("E0503", f"`{op.name}` has no derivative rule for numbers",
                         help="write it with operations that have one: gradcli ops")
         made = _templates[op] = [

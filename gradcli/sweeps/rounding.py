@@ -86,10 +86,11 @@ class Values:
                 operands = [known[a] for a in args[k]]
                 xs = [x for x, _ in operands]
                 value = _value(op, xs)
-                bound = _BOUNDS.get(op, _general)(op, xs, [e for _, e in operands], value)
-                if type(value) is float and type(bound) is not float:
-                    # Of a constant, absolute and relative are told apart by the type.
-                    bound = float(bound / abs(value)) if value else np.asarray(bound)
+                es = [e for _, e in operands]
+                if type(value) is float:
+                    bound = _of_constant(op, xs, es, value)
+                else:
+                    bound = _BOUNDS.get(op, _general)(op, xs, es, value)
                 known[k] = value, bound
         return [known[k] for k in nodes]
 
@@ -98,6 +99,14 @@ class Values:
             return self.inputs[leaf], self.errors.get(leaf, 0.0)
         # A whole number is exact, and so is a half; 0.1 is not.
         return leaf, 0.0 if float(leaf * 1024).is_integer() else UNIT
+
+
+def _of_constant(op: Op, xs: Sequence[Any], es: Sequence[Bound], value: float) -> Bound:
+    """A relative error, but of 0, whose bound is an array without axes."""
+    bound = _general(op, [np.float64(x) for x in xs], es, np.float64(value))
+    if type(bound) is float:
+        return bound
+    return float(bound / abs(value)) if value else np.asarray(bound)
 
 
 def error_of(value: Any, bound: Bound) -> Any:
