@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from gradcli.checking.built import Tree
     from gradcli.checking.problem import Problem
     from gradcli.checking.reference import Reference
-    from gradcli.reading.readings import Reading
+    from gradcli.reading import Reading
 
 UNITS = ("i", "j", "k")
 

@@ -34,34 +34,42 @@ def build(code: Code, formula: Formula, variables: Iterable[str], *, degrees: bo
 
     Raises E0704 for what is no formula of numbers: arithmetic with vectors, too many operations.
     """
-    variables = set(variables)
+    known = CONSTANTS if not variables else {
+        n: v for n, v in CONSTANTS.items() if n not in variables}
     stack: list[Tree] = []
+    plain = not degrees and not real_roots
     for opcode, arg, start, end in code:
-        place = (start, end)
         if opcode == c.LOAD:
-            known = CONSTANTS.get(arg) if arg not in variables else None
-            stack.append(formula.leaf(arg, place) if known is None else formula.number(known))
-        elif opcode == c.PUSH:
+            value = known.get(arg)
+            stack.append(formula.leaf(arg, (start, end)) if value is None
+                         else formula.number(value))
+            continue
+        if opcode == c.PUSH:
             stack.append(formula.number(float(arg)))
-        elif opcode == c.LIST:
-            items = stack[len(stack) - arg:]
-            del stack[len(stack) - arg:]
-            stack.append(items)
+            continue
+        if opcode == c.LIST:
+            count = arg
+        elif opcode == c.CALL:
+            arg, count = arg[0], arg[1]
         else:
-            name, count = (arg[0], arg[1]) if opcode == c.CALL else (
-                arg, 2 if opcode == c.BINARY else 1)
-            operands = stack[len(stack) - count:]
-            del stack[len(stack) - count:]
-            nodes = [o for o in operands if isinstance(o, int)]
-            if len(nodes) < count:
-                raise error("E0704", "a vector cannot be calculated with here", place,
+            count = 2 if opcode == c.BINARY else 1
+        operands = stack[len(stack) - count:]
+        del stack[len(stack) - count:]
+        if opcode == c.LIST:
+            stack.append(operands)
+            continue
+        op = lookup(arg)
+        assert op is not None, arg
+        for o in operands:
+            if o.__class__ is not int:
+                raise error("E0704", "a vector cannot be calculated with here", (start, end),
                             help="write each component as a formula")
-            op = lookup(name)
-            assert op is not None, name
-            if len(formula.ops) > MAX_NODES:
-                raise error("E0704", f"the formula has more than {MAX_NODES} operations", place,
-                            help="write it in a shorter way")
-            stack.append(_applied(formula, op, nodes, place, degrees, real_roots))
+        if len(formula.ops) > MAX_NODES:
+            raise error("E0704", f"the formula has more than {MAX_NODES} operations", (start, end),
+                        help="write it in a shorter way")
+        nodes: list[int] = operands  # type: ignore[assignment]
+        stack.append(formula.add(op, nodes, (start, end)) if plain else
+                     _applied(formula, op, nodes, (start, end), degrees, real_roots))
     assert len(stack) == 1
     return stack[0]
 

@@ -15,15 +15,15 @@ from gradcli.checking.compare import Comparison, Side
 from gradcli.checking.reference import Reference, slope
 from gradcli.errors import GradcliError, error
 from gradcli.ops.lazy import np
-from gradcli.reading.readings import alternatives, read
-from gradcli.sweeps.rounding import Values
+from gradcli.reading import alternatives, read
+from gradcli.sweeps.rounding import UNIT, Values
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
     from gradcli.checking.problem import Problem
-    from gradcli.reading.readings import Reading
+    from gradcli.reading import Reading
 
 MORE = 4096
 SLOW = 0.25
@@ -75,21 +75,17 @@ def prepare(problem: Problem, seed: object = 0) -> Prepared:
         raise error("E0704", f"the function does not depend on `{unknown[0]}`",
                     help=f"its variables are {', '.join(names)}")
     formula, nodes = reference.formula, reference.nodes
-    errors: dict[str, Any] = {}
-
-    def defined(inputs: dict[str, Any]) -> Any:
-        return _usable(formula, nodes, inputs)
+    # A point such as pi/2 is not exact.
+    errors: dict[str, Any] = {
+        n: np.float64(UNIT * abs(v)) for n, v in problem.at.items()
+        if problem.kind != "tangent" and not float(v * 1024).is_integer()}
 
     found = points.pool(problem, names, random)
     if reference.constraint is not None and problem.dependent not in problem.at:
-        found, errors = _curve(reference, problem, found)
+        found, errors = _curve(reference, problem, found, errors)
+        prepared = Prepared(problem, reference, seed, found, errors)
     else:
-        found = points.searched(problem, found, defined, random)
-        values = Values(formula, found)
-        more = switches.more_points(values, switches.switches(formula, [
-            *reference.functions, *nodes]))
-        found = more or found
-    prepared = Prepared(problem, reference, seed, found, errors)
+        prepared = _with_enough_points(Prepared(problem, reference, seed, found, errors), random)
     if prepared.single and not prepared.side.finite.all():
         raise error("E0704", "the right answer is not defined at this point",
                     help="choose another point: at = ...")
@@ -101,15 +97,28 @@ def prepare(problem: Problem, seed: object = 0) -> Prepared:
     return prepared
 
 
-def _usable(formula: Any, nodes: list[int], inputs: dict[str, Any]) -> Any:
-    """Where all components of the right answer are numbers."""
-    size = max((len(v) for v in inputs.values() if type(v) is not float), default=1)
-    side = Side(Values(formula, inputs).of(nodes), size)
-    return side.finite.all(axis=0)
+def _with_enough_points(prepared: Prepared, random: Any) -> Prepared:
+    """The same, with other points where too few of these tell anything."""
+    problem, reference = prepared.problem, prepared.reference
+    formula, nodes = reference.formula, reference.nodes
+
+    def defined(inputs: dict[str, Any]) -> Any:
+        """Where all components of the right answer are numbers."""
+        size = max((len(v) for v in inputs.values() if type(v) is not float), default=1)
+        return Side(Values(formula, inputs).of(nodes), size).finite.all(axis=0)
+
+    def again(inputs: dict[str, Any]) -> Prepared:
+        return Prepared(problem, reference, prepared.seed, inputs, prepared.errors)
+
+    if not prepared.single and prepared.side.finite.all(axis=0).sum() < points.ENOUGH:
+        prepared = again(points.searched(problem, prepared.inputs, defined, random))
+    found = switches.switches(formula, [*reference.functions, *nodes])
+    more = switches.more_points(prepared.values, found) if found else None
+    return prepared if more is None else again(more)
 
 
-def _curve(reference: Reference, problem: Problem, found: dict[str, Any]
-           ) -> tuple[dict[str, Any], dict[str, Any]]:
+def _curve(reference: Reference, problem: Problem, found: dict[str, Any],
+           known: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
     """Points on the curve: of a closed one, few starts find one, so several scales are tried."""
     from gradcli.checking.curve import on_curve
 
@@ -130,7 +139,7 @@ def _curve(reference: Reference, problem: Problem, found: dict[str, Any]
                     help="give the ranges in which to look: domain = {x = [0, 5]}")
     inputs = {n: np.concatenate([p[n] for p, _ in kept]) if n in kept[0][0] else v
               for n, v in found.items()}
-    return inputs, {problem.dependent: np.concatenate([e for _, e in kept])}
+    return inputs, {**known, problem.dependent: np.concatenate([e for _, e in kept])}
 
 
 # ---- one answer ------------------------------------------------------------------------------
@@ -248,6 +257,10 @@ class Trial:
             verdict.misshaped(self, result)
             return
         self.side = Side(self.values.of(answered.nodes), prepared.size)
+        left = self._left_over()
+        if left:
+            verdict.not_evaluated(self, left, result)
+            return
         self.comparison = Comparison(
             prepared.side, self.side, prepared.problem.rtol, prepared.zeros)
         if prepared.single:
@@ -261,6 +274,13 @@ class Trial:
         verdict.function(self, result)
         if result["verdict"] == "undecided" and self.comparison.disagree.any():
             self._resampled().judge_once(result)
+
+    def _left_over(self) -> list[str]:
+        """Variables in the answer although the problem says where they are."""
+        problem = self.prepared.problem
+        if not problem.at or problem.kind == "tangent":
+            return []
+        return [n for n in self.answered.formula.leaves(self.answered.nodes) if n in problem.at]
 
     def judge_once(self, result: dict[str, Any]) -> None:
         """The verdict at these points, whatever it is."""

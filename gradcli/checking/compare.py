@@ -57,10 +57,14 @@ class Comparison:
             scale = np.maximum(right.size, other.size)
             noise = right.noise + other.noise
             difference = abs(right.values - other.values)
-            self.usable = right.finite & other.finite & ((scale >= TINY) | zeros)
+            # 0 on both sides says something where it comes of a difference, and nothing where
+            # it is what a float makes of a tiny number.
+            both_zero = right.near_zero & other.near_zero
+            self.usable = right.finite & other.finite & (
+                (scale >= TINY) | zeros | (both_zero & (noise >= TINY)))
             allowed = rtol * scale + noise
             self.disagree = self.usable & (difference > allowed)
-            blurred = (noise > BLURRED * scale) & ~(right.near_zero & other.near_zero)
+            blurred = (noise > BLURRED * scale) & ~both_zero
             self.agree = self.usable & ~self.disagree & ~blurred
             self.undefined = right.finite & np.isnan(other.values)
             self.excess = np.where(self.disagree, difference / allowed, 0.0)

@@ -8,7 +8,7 @@ from gradcli.errors import GradcliError, error
 def constant(name: str, text: str) -> float:
     """The value of a formula without variables. Raises E0703, naming the field, if it has none."""
     from gradcli.checking.built import build
-    from gradcli.reading.readings import Names, read
+    from gradcli.reading import Names, read
     from gradcli.sweeps.rounding import Values
     from gradcli.tape.formula import Formula
 

@@ -101,6 +101,10 @@ def from_fields(fields: Mapping[str, Any], defaults: Mapping[str, Any] | None = 
         raise error("E0702", "`function` is missing", help='write function = "x^2 sin(x)"')
     if not problem.kind:
         problem.kind = _kind(problem)
+    if "" in problem.at:
+        if len(problem.wrt) != 1:
+            raise _wrong("at", "values by name", problem.at[""])
+        problem.at = {problem.wrt[0]: problem.at[""]}
     if problem.kind == "directional" and not problem.direction:
         raise error("E0702", "`direction` is missing", help="write direction = [3, 4]")
     if problem.kind in ("value", "tangent") and not problem.at:
@@ -215,7 +219,10 @@ def _order(name: str, value: Any) -> int:
 
 def _numbers(name: str, value: Any) -> tuple[float, ...]:
     if isinstance(value, str):
-        value = [v for v in value.strip(" []()<>").split(",") if v.strip()]
+        text = value.strip()
+        if text[:1] + text[-1:] in ("[]", "()", "<>", "{}"):
+            text = text[1:-1]
+        value = [v.strip() for v in text.split(",") if v.strip()]
     if not isinstance(value, (list, tuple)):
         raise _wrong(name, "a list of numbers", value)
     return tuple([number(name, v) for v in value])
@@ -224,6 +231,8 @@ def _numbers(name: str, value: Any) -> tuple[float, ...]:
 def _point(name: str, value: Any) -> dict[str, float]:
     if isinstance(value, str):
         value = dict(_assigned(name, part) for part in value.split(",") if part.strip())
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        return {"": number(name, value)}  # of the only variable there is
     if not isinstance(value, dict):
         raise _wrong(name, "values by name", value)
     return {str(k): number(name, v) for k, v in value.items()}

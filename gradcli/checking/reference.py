@@ -5,7 +5,7 @@ from __future__ import annotations
 from gradcli.checking import built
 from gradcli.errors import GradcliError, error
 from gradcli.ops.elementwise import add, divide, multiply, negative, subtract
-from gradcli.reading.readings import Names, read
+from gradcli.reading import Names, read
 from gradcli.source import Source
 from gradcli.sweeps.formula import Tangents
 from gradcli.tape.formula import Formula
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
 
     from gradcli.checking.built import Tree
     from gradcli.checking.problem import Problem
-    from gradcli.reading.readings import Reading
+    from gradcli.reading import Reading
 
 
 class Reference:
     """What a right answer is.
 
     reading: of the function. functions: the nodes of its components. nodes: those of the answer,
-    row by row; shape: (), (n,) or (m, n). variables: what the answer may depend on. wrt: with
+    row by row; shape: (), (n,) or (m, n). names: what answers may name. variables: what the answer may depend on. wrt: with
     respect to what. constraint: the node that is 0 where an answer counts (implicit functions).
     """
 
@@ -33,8 +33,8 @@ class Reference:
     def __init__(self, problem: Problem) -> None:
         self.formula = Formula()
         vector = problem.kind in ("jacobian", "parametric")
-        self.names = names(problem, vector)
-        self.reading = _read(problem, self.names)
+        self.names = known = names(problem, vector)
+        self.reading = _read(problem, known)
         tree = built.build(self.reading.code, self.formula, self.names.variables,
                            degrees=problem.angle == "degree", real_roots=problem.real_roots)
         self.functions = built.flat(tree)
@@ -46,6 +46,8 @@ class Reference:
             raise _bad(f"a {problem.kind} problem has a function of one component, not"
                        f" {len(self.functions)}", 'write kind = "jacobian" for several')
         derive(self, problem, tree)
+        if bool(self.shape) != vector:
+            self.names = names(problem, not vector)
         if len(self.nodes) > 64:
             raise _bad(f"an answer has at most 64 components, not {len(self.nodes)}",
                        "ask for some of the variables only: wrt = ...")
@@ -63,6 +65,10 @@ class Reference:
                 raise error("E0702", "`dependent` is missing", help='write dependent = "y"')
             free = [n for n in free if n != problem.dependent]
         wrt = problem.wrt or tuple(sorted(free))
+        if problem.kind == "parametric" and not set(wrt) & set(self.formula.leaves(
+                self.functions)):
+            # y by x was asked for: the one letter that there is runs along the curve.
+            wrt = tuple(self.formula.leaves(self.functions))
         single = problem.kind in ("derivative", "implicit", "parametric")
         if not wrt or (single and len(wrt) != 1):
             raise error("E0702", "`wrt` is missing: the function depends on"
@@ -82,14 +88,35 @@ def names(problem: Problem, vector: bool) -> Names:
 
 
 def _read(problem: Problem, known: Names) -> Reading:
+    text = problem.function
+    if problem.kind in ("parametric", "jacobian"):
+        text = bracketed(text)
     try:
-        return read(problem.function, known)
+        return read(text, known)
     except GradcliError as unreadable:
         source = Source(problem.function, "function")
         for d in unreadable.diagnostics:
             d.code = "E0704"
             d.source = d.source or source
         raise
+
+
+def bracketed(text: str) -> str:
+    """Components that are only listed, in brackets: x = cos t, y = sin t."""
+    parts, depth, begin = [], 0, 0
+    bare = text.strip()
+    for at, character in enumerate(bare):
+        if character in "([{<":
+            depth += 1
+        elif character in ")]}>":
+            depth -= 1
+        elif character in ",;" and depth == 0:
+            parts.append(bare[begin:at])
+            begin = at + 1
+    if not parts:
+        return text
+    parts.append(bare[begin:])
+    return f"[{', '.join([part.rpartition('=')[2].strip() for part in parts])}]"
 
 
 def _bad(message: str, help: str) -> GradcliError:

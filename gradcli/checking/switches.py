@@ -18,7 +18,10 @@ if TYPE_CHECKING:
     from gradcli.tape.formula import Formula
 
 FEW = 3
-STEPS = 40
+SOME = 16
+STEPS = 12
+KEPT = 8
+SCALES = (10.0, 100.0, 1e3)
 OF_ONE = frozenset("abs sign floor ceil round relu heaviside".split())
 OF_TWO = frozenset("maximum minimum greater less greater_equal less_equal".split())
 
@@ -30,8 +33,10 @@ def switches(formula: Formula, nodes: Iterable[int]) -> list[tuple[int, ...]]:
         op = formula.ops[k]
         if op is None:
             continue
-        if op.name in OF_ONE or (op.name == "sqrt" and _is_even(formula, formula.args[k][0])):
+        if op.name in OF_ONE:
             found.append((formula.args[k][0],))
+        elif op.name == "sqrt" and _is_even(formula, formula.args[k][0]):
+            found.append((formula.args[formula.args[k][0]][0],))
         elif op.name in OF_TWO:
             found.append(formula.args[k])
     return found
@@ -59,34 +64,60 @@ def sides(values: Values, found: Sequence[tuple[int, ...]]) -> list[Any]:
 
 
 def more_points(values: Values, found: Sequence[tuple[int, ...]]) -> dict[str, Any] | None:
-    """Points on the sides that have few of them; None where none is missing or can be found."""
-    from gradcli.sweeps.rounding import Values
-
+    """All points, with some on the sides that have few of them; None where none is missing."""
     extra: list[dict[str, Any]] = []
     varying = {n: v for n, v in values.inputs.items() if type(v) is not float}
     if not varying:
         return None
-    for k, side in enumerate(sides(values, found)):
+    for switch, side in zip(found, sides(values, found), strict=True):
         if type(side) is float:
             continue
-        below, above = np.flatnonzero(side < 0), np.flatnonzero(side > 0)
-        few, many = sorted((below, above), key=len)
-        if not 0 < len(few) < FEW or not len(many):
-            continue
-        # From the lonely point towards others, half of the way again and again: each step that
-        # stays on its side is one more point there.
-        inside = {n: np.repeat(v[few[:1]], min(len(many), 16)) for n, v in varying.items()}
-        outside = {n: v[many[:16]] for n, v in varying.items()}
-        sign = np.sign(side[few[0]])
-        low, high = dict(inside), dict(outside)
-        for step in range(STEPS):
-            middle = {n: (low[n] + high[n]) / 2 for n in low}
-            there = Values(values.formula, {**values.inputs, **middle}, values.errors)
-            good = np.sign(sides(there, [found[k]])[0]) == sign
-            if step < 8:
-                extra.append({n: m[good] for n, m in middle.items()})
-            low = {n: np.where(good, middle[n], low[n]) for n in low}
-            high = {n: np.where(good, high[n], middle[n]) for n in high}
+        lonely = _lonely(values, varying, switch, side)
+        if lonely is not None:
+            extra.extend(_between(values, switch, *lonely))
     if not extra:
         return None
-    return {**values.inputs, **{n: np.concatenate([e[n] for e in extra]) for n in varying}}
+    return {**values.inputs, **{n: np.concatenate([varying[n], *[e[n] for e in extra]])
+                                for n in varying}}
+
+
+def _lonely(values: Values, varying: dict[str, Any], switch: tuple[int, ...], side: Any
+            ) -> tuple[Any, dict[str, Any], dict[str, Any]] | None:
+    """The sign of a side with few points, one point there, and some on the other side."""
+    few, many = sorted((np.flatnonzero(side < 0), np.flatnonzero(side > 0)), key=len)
+    if len(few) >= FEW or not len(many):
+        return None
+    others = {n: v[many[:SOME]] for n, v in varying.items()}
+    if len(few):
+        return np.sign(side[few[0]]), {n: v[few[:1]] for n, v in varying.items()}, others
+    for scale in SCALES:
+        far = {n: scale * v for n, v in varying.items()}
+        there = sides(_at(values, far), [switch])[0]
+        reached = np.flatnonzero(np.sign(there) == -np.sign(side[many[0]]))
+        if len(reached):
+            return (np.sign(there[reached[0]]), {n: v[reached[:1]] for n, v in far.items()},
+                    others)
+    return None
+
+
+def _between(values: Values, switch: tuple[int, ...], sign: Any, one: dict[str, Any],
+             others: dict[str, Any]) -> list[dict[str, Any]]:
+    """Points on one side: half of the way from one there to others, again and again."""
+    found = []
+    low = {n: np.repeat(one[n], len(others[n])) for n in one}
+    high = others
+    for step in range(STEPS):
+        middle = {n: (low[n] + high[n]) / 2 for n in low}
+        good = np.sign(sides(_at(values, middle), [switch])[0]) == sign
+        if step < KEPT:
+            found.append({n: m[good] for n, m in middle.items()})
+        low = {n: np.where(good, middle[n], low[n]) for n in low}
+        high = {n: np.where(good, high[n], middle[n]) for n in high}
+    return found
+
+
+def _at(values: Values, points: dict[str, Any]) -> Values:
+    """The same formula at other points."""
+    from gradcli.sweeps.rounding import Values
+
+    return Values(values.formula, {**values.inputs, **points})

@@ -20,16 +20,17 @@ def function(trial: Trial, result: dict[str, Any]) -> None:
     """The verdict on a formula."""
     prepared, comparison = trial.prepared, trial.comparison
     assert comparison is not None and trial.side is not None
+    if _all_agree(trial, result):
+        return
     usable = comparison.usable.sum(axis=1)
     agree = comparison.agree.sum(axis=1)
     disagree = comparison.disagree.sum(axis=1)
-    undefined = comparison.undefined.sum(axis=1)
+    undefined = (comparison.undefined & ~_overflown(trial)).sum(axis=1)
     clear = (disagree >= 2) | (comparison.excess.max(axis=1) > CLEAR)
     right = prepared.side.finite.sum(axis=1)
     nowhere = (undefined == right) & (right > 0)
     result["points"] = {"usable": int(usable.min()), "agree": int(agree.min()),
                         "disagree": int(disagree.max()), "undefined": int(undefined.max())}
-    result["fingerprint"] = fingerprint(trial)
     if clear.any() or (nowhere.any() and (right >= ENOUGH).all()):
         result["verdict"] = "wrong"
         result["score"] = round(float(np.mean(~clear & ~nowhere & (agree >= ENOUGH))), 6)
@@ -50,6 +51,36 @@ def function(trial: Trial, result: dict[str, Any]) -> None:
         result.update(verdict="correct", score=1.0, message=_noted("right", trial))
 
 
+def _all_agree(trial: Trial, result: dict[str, Any]) -> bool:
+    """The usual case, and the quick way through it: every component agrees at enough points,
+    nothing disagrees, nothing is undefined.
+    """
+    comparison = trial.comparison
+    assert comparison is not None
+    if comparison.disagree.any() or comparison.undefined.any():
+        return False
+    least = int(np.count_nonzero(comparison.agree[0])) if len(comparison.agree) == 1 else int(
+        comparison.agree.sum(axis=1).min())
+    if least < ENOUGH:
+        return False
+    usable = int(np.count_nonzero(comparison.usable[0])) if len(comparison.usable) == 1 else int(
+        comparison.usable.sum(axis=1).min())
+    result["points"] = {"usable": usable, "agree": least, "disagree": 0, "undefined": 0}
+    result.update(verdict="correct", score=1.0, message=_noted("right", trial))
+    return True
+
+
+def _overflown(trial: Trial) -> Any:
+    """Where some part of the answer is too large for a float: that it is undefined there says
+    nothing about the answer.
+    """
+    found = np.zeros(trial.prepared.size, bool)
+    for value, _ in trial.values.known.values():
+        if type(value) is not float:
+            found |= np.isinf(value)
+    return found
+
+
 def number(trial: Trial, result: dict[str, Any], allowed: Any) -> None:
     """The verdict on numbers at one point. allowed: a column of differences."""
     prepared, comparison = trial.prepared, trial.comparison
@@ -64,7 +95,6 @@ def number(trial: Trial, result: dict[str, Any], allowed: Any) -> None:
     undefined = ~np.isfinite(typed)
     result["points"] = {"usable": 1, "agree": int(good.all()), "disagree": int(not good.all()),
                         "undefined": int(undefined.any())}
-    result["fingerprint"] = fingerprint(trial)
     if good.all():
         result.update(verdict="correct", score=1.0, message=_noted("right", trial))
         return
@@ -78,6 +108,14 @@ def misshaped(trial: Trial, result: dict[str, Any]) -> None:
     wanted, given = trial.prepared.reference.shape, trial.answered.shape
     result.update(verdict="wrong", score=0.0, message=(
         f"{described(wanted)} is asked for, this is {described(given)}"))
+
+
+def not_evaluated(trial: Trial, names: list[str], result: dict[str, Any]) -> None:
+    """The verdict on a formula where its value at a point is asked for."""
+    prepared = trial.prepared
+    at = ", ".join([f"{n} = {shown(v)}" for n, v in prepared.problem.at.items()])
+    result.update(verdict="wrong", score=0.0, message=(
+        f"the value at {at} is asked for, this still depends on {', '.join(names)}"))
 
 
 def described(shape: tuple[int, ...] | None) -> str:
@@ -98,6 +136,7 @@ def _too_few(prepared: Any, agree: Any) -> str:
 
 def _explain(trial: Trial, result: dict[str, Any], wrong: Any, nowhere: Any) -> None:
     """Message and witness of a wrong answer. wrong, nowhere: per component."""
+    result["fingerprint"] = fingerprint(trial)
     prepared, comparison = trial.prepared, trial.comparison
     assert comparison is not None and trial.side is not None
     k = int(np.argmax(wrong | nowhere))

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     # A relative error, or an array of absolute ones.
     Bound = Any
 
+E = 2.718281828459045
 UNIT = 2.0**-52
 """Relative error of one operation: two half units, since NumPy's functions are good to about one.
 """
@@ -83,10 +84,12 @@ class Values:
                     continue
                 if perf_counter() > self.deadline:
                     raise TimeoutError
-                operands = [known[a] for a in args[k]]
-                xs = [x for x, _ in operands]
+                operands = args[k]
+                if op is power and args[operands[0]] == E:
+                    op, operands = exp, operands[1:]  # with an e that is not rounded
+                xs = [known[a][0] for a in operands]
+                es = [known[a][1] for a in operands]
                 value = _value(op, xs)
-                es = [e for _, e in operands]
                 if type(value) is float:
                     bound = _of_constant(op, xs, es, value)
                 else:

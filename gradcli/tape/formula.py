@@ -12,7 +12,6 @@ What is derived from others (`share`) is there once, and constants are folded; w
 from __future__ import annotations
 
 from gradcli.ops.elementwise import add, divide, multiply, negative, power, subtract
-from gradcli.ops.values import SCALAR_TYPES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -68,9 +67,11 @@ class Formula:
         return len(self.ops) - 1
 
     def _simple(self, op: Op, args: tuple[int, ...]) -> int:
-        values = [self.args[k] if self.ops[k] is None else None for k in args]
-        if all(type(v) in SCALAR_TYPES and type(v) is not str for v in values):
-            return self.number(op.on_scalars(values))
+        for k in args:
+            if self.ops[k] is not None or type(self.args[k]) is str:
+                break
+        else:
+            return self.number(op.on_scalars([self.args[k] for k in args]))
         if op is multiply:
             for one, other in (args, args[::-1]):
                 if (value := self.value(one)) == 1:

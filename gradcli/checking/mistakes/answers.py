@@ -1,0 +1,199 @@
+"""Tests that start from the answer: its derivative, its ratio to the right one, what is constant."""
+
+from __future__ import annotations
+
+from gradcli.checking.mistakes.sample import EXACT, LEAST, RTOL, evaluated, near, taken
+from gradcli.checking.mistakes.whole import function, names_of
+from gradcli.checking.mistakes.wrong import LEFT, WHOLE, Found
+from gradcli.checking.reference import slope
+from gradcli.errors import GradcliError
+from gradcli.ops.lazy import np
+from gradcli.sweeps.rounding import error_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from gradcli.checking.check import Trial
+    from gradcli.checking.mistakes.sample import Given
+    from gradcli.checking.mistakes.ways import Way
+
+POINTS = (0.0, 1.0, -1.0, 2.0, -2.0, 3.0, -3.0)
+ROUNDED = 0.02
+
+
+def from_answer(way: Way, trial: Trial, given: Given) -> list[Found]:
+    """Explanations of one component of an answer that is a formula."""
+    found: list[Found] = []
+    found += _constant_answer(way, trial, given)
+    found += _integrated(way, trial, given)
+    found += _ratio(way, given)
+    found += _offset(trial, given)
+    found += _part_of_domain(way, trial, given)
+    return found
+
+
+def _node(trial: Trial, given: Given) -> int:
+    return trial.answered.nodes[given.c]
+
+
+def _constant_answer(way: Way, trial: Trial, given: Given) -> list[Found]:
+    """Zero, the value at a point, or a number where a formula is asked for."""
+    if trial.answered.formula.leaves([_node(trial, given)]) and not given.constant:
+        return []
+    value = float(given.at[0])
+    if value == 0:
+        return [Found("answer_zero", WHOLE, sure=False, agree=len(given.at))]
+    reference = way.reference
+    d = reference.nodes[given.c]
+    names = reference.formula.leaves([d])
+    if not names:
+        return []
+    found = [Found("not_a_formula", LEFT, -1.0, sure=False)]
+    at = way.problem.at
+    points = [dict.fromkeys(names, p) for p in POINTS]
+    if set(names) <= set(at):
+        points.insert(0, at)
+    for point in points:
+        wanted, = evaluated(reference.formula, [d], {**dict.fromkeys(names, 0.0), **point}, {})
+        if wanted == wanted and abs(wanted - value) <= EXACT * max(abs(wanted), abs(value)):
+            text = ", ".join([f"{n} = {point[n]:g}" for n in names])
+            return [Found("evaluated_at_point", WHOLE, sure=False, detail={"at": text}), *found]
+    return found
+
+
+def _integrated(way: Way, trial: Trial, given: Given) -> list[Found]:
+    """The answer's derivative is the function: so it was integrated. No integral is needed."""
+    if way.problem.kind not in ("derivative", "partial", "gradient", "jacobian", "hessian"):
+        return []
+    reference, formula = way.reference, trial.answered.formula
+    f = function(way, given.c)
+    name = names_of(way, given.c)[0]
+    if f == reference.nodes[given.c]:
+        return []
+    try:
+        derived = slope(formula, _node(trial, given), name)
+    except GradcliError:
+        return []
+    sample = given.sample
+    inputs = taken(trial.inputs, sample.columns[:8])
+    try:
+        value, = evaluated(formula, [derived], inputs, {})
+    except KeyError:
+        return []
+    wanted = sample.of([f])[0][:8]
+    rough = np.isfinite(wanted) & np.isfinite(value)
+    if not rough.any() or not (near(wanted, value, 1e-5) | ~rough).all():
+        return []
+    (a, e), = trial.values.of([derived])
+    (b, g), = sample.prepared.values.of([f])
+    error = error_of(a, e) + error_of(b, g)
+    with np.errstate(all="ignore"):
+        size = np.maximum(abs(a), abs(b))
+        usable = np.isfinite(size)
+        if (usable & (abs(a - b) > RTOL * size + 16 * error)).any():
+            return []
+        agree = int((usable & (error <= 1e-4 * size)).sum())
+    if agree < LEAST:
+        return []
+    return [Found("integrated", WHOLE, 0.5, agree=agree, sure=not given.constant)]
+
+
+def _ratio(way: Way, given: Given) -> list[Found]:
+    """The right answer times a constant, or rounded somewhere."""
+    sample = given.sample
+    right = sample.right[given.c]
+    with np.errstate(all="ignore"):
+        ratio = given.at / right
+        good = given.clear & np.isfinite(ratio) & (ratio != 0)
+    ratio = ratio[good]
+    if len(ratio) < given.least() or given.constant:
+        return []
+    k = float(np.median(ratio))
+    spread = float(abs(ratio - k).max())
+    far = float(abs(ratio - 1).max())
+    found: list[Found] = []
+    if spread <= EXACT * abs(k) and good.sum() >= given.clear.sum() - 1:
+        if k == -1 or abs(k + 1) <= EXACT:
+            return []  # the table has it
+        name = "constant_factor"
+        if any(abs(abs(k) * v - 1) <= 1e-7 or abs(abs(k) / v - 1) <= 1e-7
+               for v in _literals(way, given.c)):
+            found.append(Found("constant_factor_dropped", LEFT, 0.5, sure=False,
+                               detail={"k": k, "ratio": True}))
+        found.append(Found(name, LEFT, 1.0, sure=False, detail={"k": k}))
+    if 0 < far <= ROUNDED:
+        found.append(Found("rounded_constant", LEFT, 0.0, detail={"k": k}))
+    return found
+
+
+def _literals(way: Way, c: int) -> list[float]:
+    """The numbers that stand in the function, without 0 and 1."""
+    formula = way.reference.formula
+    found = []
+    for k in formula.needed([function(way, c)]):
+        value = formula.value(k)
+        if value is not None and abs(value) not in (0.0, 1.0):
+            found.append(abs(value))
+    return found
+
+
+def _offset(trial: Trial, given: Given) -> list[Found]:
+    """The right answer plus a constant, +C among them."""
+    sample = given.sample
+    right = sample.right[given.c]
+    good = given.clear & np.isfinite(right)
+    if good.sum() < given.least() or given.constant:
+        return []
+    with np.errstate(all="ignore"):
+        rest = (given.at - right)[good]
+        size = np.maximum(abs(given.at), abs(right))[good]
+    for name in trial.answered.unknown:
+        values = trial.inputs[name]
+        values = values if type(values) is float else values[sample.columns][good]
+        if (abs(rest - values) <= EXACT * (size + abs(values))).all():
+            return [Found("constant_added", LEFT, 0.2, detail={"k": name}, agree=int(good.sum()))]
+    middle = float(np.median(rest))
+    if middle and (abs(rest - middle) <= EXACT * (size + abs(middle))).all() and (
+            size <= 1e6 * abs(middle)).any():
+        return [Found("constant_added", LEFT, 2.0, sure=False, detail={"k": middle})]
+    return []
+
+
+def _part_of_domain(way: Way, trial: Trial, given: Given) -> list[Found]:
+    """Right at some of the points: then, where."""
+    comparison = trial.comparison
+    if comparison is None:
+        return []
+    agree, disagree = comparison.agree[given.c], comparison.disagree[given.c]
+    usable = int(agree.sum()) + int(disagree.sum())
+    if not usable or not 0.2 <= agree.sum() / usable <= 0.98 or agree.sum() < LEAST:
+        return []
+    return [Found("right_on_part_of_domain", LEFT, -0.5, agree=int(agree.sum()), sure=True,
+                  detail={"region": _region(trial, agree, disagree)})]
+
+
+def _region(trial: Trial, agree: Any, disagree: Any) -> str:
+    """Where an answer is right, as an inequality; an empty text where none fits."""
+    for name, values in trial.inputs.items():
+        if type(values) is float:
+            continue
+        inside, outside = values[agree], values[disagree]
+        for sign, low, high in ((">", inside, outside), ("<", outside, inside)):
+            if low.min() > high.max():
+                return f"{name} {sign} {_between(float(high.max()), float(low.min()))}"
+        for bound in (1.0, 2.0, 0.5, 3.0):
+            if (abs(inside) <= bound).all() and (abs(outside) >= bound).all():
+                return f"|{name}| < {bound:g}"
+            if (abs(inside) >= bound).all() and (abs(outside) <= bound).all():
+                return f"|{name}| > {bound:g}"
+    return ""
+
+
+def _between(low: float, high: float) -> str:
+    """The simplest number between two."""
+    for digits in range(6):
+        rounded = round((low + high) / 2, digits)
+        if low <= rounded <= high:
+            return f"{rounded + 0.0:g}"
+    return f"{(low + high) / 2:g}"

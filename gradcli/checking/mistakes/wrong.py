@@ -1,0 +1,79 @@
+"""What explains an answer, and how explanations are ranked."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Any
+
+    from gradcli.checking.mistakes.ways import Step
+    from gradcli.sweeps.wrong_rules import Rule
+
+# Levels, the strongest first: another question answered exactly, one wrong step, the same wrong step
+# everywhere, two wrong steps, and what is left: the right answer times or plus something.
+WHOLE, SITE, EVERYWHERE, PAIR, LEFT = range(5)
+ENOUGH = 50
+RARE = 30
+"""Rank from which on a rule is rare: it does not make a common one doubtful."""
+GENERIC = frozenset((
+    "sign_error", "constant_factor", "constant_added", "constant_factor_dropped",
+    "right_on_part_of_domain", "rounded_constant", "not_a_formula", "not_a_number",
+    "evaluated_at_wrong_point", "one_row_wrong"))
+"""Names that fit beside others without casting doubt on them."""
+MOST = 6
+
+
+class Found:
+    """One explanation.
+
+    level: of those above; rank: within its level, the likelier first. node: of the reference's
+    formula, its values, if there is one. step, site: where a rule was used wrongly; rule: which.
+    detail: what the sentence needs. sure: whether it says nothing that could be chance. agree: at
+    how many points it fits. also: another mistake in the same answer.
+    """
+
+    __slots__ = ("agree", "also", "detail", "level", "name", "node", "rank", "rule", "site", "step",
+                 "sure")
+
+    def __init__(self, name: str, level: int, rank: float = 0.0, *, node: int | None = None,
+                 step: Step | None = None, site: int | None = None, rule: Rule | None = None,
+                 detail: dict[str, Any] | None = None, sure: bool = True, agree: int = 0,
+                 also: Found | None = None) -> None:
+        self.name = name
+        self.level = level
+        self.rank = rank
+        self.node = node
+        self.step = step
+        self.site = site
+        self.rule = rule
+        self.detail = detail or {}
+        self.sure = sure
+        self.agree = agree
+        self.also = also
+
+    def but(self, **changes: Any) -> Found:
+        """The same with other fields."""
+        fields = {name: getattr(self, name) for name in Found.__slots__}
+        fields.update(changes)
+        return Found(fields.pop("name"), fields.pop("level"), fields.pop("rank"), **fields)
+
+
+def ranked(found: Iterable[Found]) -> list[Found]:
+    """The best explanation of each name, the best first."""
+    best: dict[str, Found] = {}
+    for one in sorted(found, key=lambda f: (f.level, f.rank)):
+        best.setdefault(one.name, one)
+    return list(best.values())
+
+
+def confidence(found: list[Found], single: bool) -> str:
+    """"high" if one explanation stands out, "low" if it may be another or may be chance."""
+    first = found[0]
+    if not first.sure or first.level >= PAIR or (first.agree < ENOUGH and not single):
+        return "low"
+    for other in found[1:]:
+        if other.level <= SITE and other.name not in GENERIC and not (
+                other.level == SITE and other.rank >= RARE > first.rank):
+            return "low"
+    return "high"

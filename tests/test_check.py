@@ -1,0 +1,207 @@
+"""One answer against one problem: what is right, what is wrong, and what cannot be told."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import pytest
+
+from gradcli.checking.check import prepare
+from gradcli.checking.check import check as checked
+from gradcli.checking.problem import from_fields
+from gradcli.errors import GradcliError
+
+
+def check(function: str, answer: str, seed: object = 0, **fields: Any) -> dict[str, Any]:
+    """The result for an answer to a problem."""
+    return checked(prepare(from_fields({"function": function, **fields}), seed), answer)
+
+
+def verdict(function: str, answer: str, seed: object = 0, **fields: Any) -> str:
+    return str(check(function, answer, seed, **fields)["verdict"])
+
+
+RIGHT = (
+    ("x^2 sin x", "2x sin x + x^2 cos x"), ("x^2", "x+x"), ("sin(x)^2", "sin 2x"),
+    ("tan x", "sec^2 x"), ("tan x", "1 + tan^2 x"), ("ln(x^2+1)", "2x/(x^2+1)"),
+    ("e^(x^2)", "2x e^(x^2)"), ("x^x", "x^x (ln x + 1)"), ("ln|x|", "1/x"),
+    ("asin x", "1/sqrt(1-x^2)"), ("acosh x", "1/sqrt(x^2-1)"), ("acosh x", "1/(sqrt(x-1)sqrt(x+1))"),
+    ("tanh x", "sech^2 x"), ("tanh x", "1 - tanh^2 x"), ("tanh x", "4/(e^x+e^-x)^2"),
+    ("1/(1+e^(-x))", "e^(-x)/(1+e^(-x))^2"), ("sqrt(x-5)", "1/(2 sqrt(x-5))"),
+    ("ln(ln x)", "1/(x ln x)"), ("ln(ln(ln x))", "1/(x ln x ln(ln x))"),
+    ("sqrt(x - 5000)", "1/(2sqrt(x-5000))"), ("1e-20 x^2", "2e-20 x"), ("7", "0"),
+    ("sin^2 x + cos^2 x", "0"), ("x^3", "3x^2"), ("|x|", "x/|x|"), ("cos(x)", "-sin x"),
+    ("(x-1)/(x+1)", "2/(x+1)^2"), ("a x^2 + b", "2a x"), ("sin(a x)", "a cos(a x)"),
+    ("log_2(x)", "1/(x ln 2)"), ("2^x", "2^x ln 2"), ("x^(2/3)", "2/(3x^(1/3))"),
+    ("(1 - cos x)/x^2", "(x sin x - 2 + 2cos x)/x^3"), ("x^n", "n x^(n-1)"))
+
+WRONG = (
+    ("x^2 sin x", "2x cos x"), ("sin(3x)", "cos(3x)"), ("x^3", "3x"), ("ln(2x)", "1/(2x)"),
+    ("e^(x^2)", "e^(x^2)"), ("sqrt(x^2)", "1"), ("|x|", "1"), ("1e-20 x^2", "2.001e-20 x"),
+    ("x^2", "2x + 1e-6"), ("x^2", "2.000001x"), ("2^x", "0.693*2^x"), ("7", "1"), ("x^2", "ln(-x^2)"),
+    ("x^2", "2x + e^(-100x^2)"), ("tan x", "sec x"), ("x^2", "0"), ("x^2", "2t"), ("x", "x"),
+    ("x^2 + |x - 90|", "2x - 1"))
+
+
+@pytest.mark.parametrize(("function", "answer"), RIGHT)
+def test_right_answers_are_right_whatever_the_seed(function: str, answer: str) -> None:
+    for seed in range(4):
+        parameters = [n for n in "abn" if n in function.replace("asin", "").replace("tan", "").replace("ln", "").replace("acosh", "")]
+        found = check(function, answer, seed, wrt="x", parameters=parameters)
+        assert found["verdict"] == "correct", found
+        assert found["score"] == 1
+        assert found["mistake"] is None
+
+
+@pytest.mark.parametrize(("function", "answer"), WRONG)
+def test_wrong_answers_are_wrong_whatever_the_seed(function: str, answer: str) -> None:
+    for seed in range(4):
+        found = check(function, answer, seed, wrt="x")
+        assert found["verdict"] == "wrong", found
+        assert found["score"] == 0
+        assert found["witness"] is not None
+
+
+OTHER_KINDS = (
+    ({"kind": "derivative", "function": "sin x", "wrt": "x", "order": 3}, "-cos x", "correct"),
+    ({"kind": "derivative", "function": "sin x", "wrt": "x", "order": 3}, "cos x", "wrong"),
+    ({"kind": "partial", "function": "x^2 y + 3xy", "wrt": "x"}, "2xy + 3y", "correct"),
+    ({"kind": "partial", "function": "x^2 y^3", "wrt": "x,y"}, "6x y^2", "correct"),
+    ({"kind": "partial", "function": "x^2 y^3", "wrt": "x", "order": 2}, "2y^3", "correct"),
+    ({"kind": "gradient", "function": "x^2 + 3xy", "wrt": ["x", "y"]}, "<2x+3y, 3x>", "correct"),
+    ({"kind": "gradient", "function": "x^2 + 3xy", "wrt": ["x", "y"]}, "(2x+3y) i + 3x j", "correct"),
+    ({"kind": "gradient", "function": "x^2 + 3xy", "wrt": ["x", "y"]}, "<3x, 2x+3y>", "wrong"),
+    ({"kind": "gradient", "function": "x^2 + 3xy", "wrt": ["x", "y"]}, "2x + 3y", "wrong"),
+    ({"kind": "jacobian", "function": "[x y, x + y]", "wrt": "x,y"}, "[[y, x], [1, 1]]", "correct"),
+    ({"kind": "jacobian", "function": "x y, x + y, x", "wrt": "x,y"},
+     "[[y, 1, 1], [x, 1, 0]]", "wrong"),
+    ({"kind": "hessian", "function": "x^2 y", "wrt": "x,y"}, "[2y, 2x; 2x, 0]", "correct"),
+    ({"kind": "directional", "function": "x^2 + y^2", "wrt": "x,y", "direction": [3, 4]},
+     "(6x + 8y)/5", "correct"),
+    ({"kind": "directional", "function": "x^2 + y^2", "wrt": "x,y", "direction": [3, 4]},
+     "6x + 8y", "wrong"),
+    ({"kind": "directional", "function": "x^2 + y^2", "wrt": "x,y", "direction": "(3, 4)",
+      "at": {"x": 1, "y": 2}}, "22/5", "correct"),
+    ({"kind": "implicit", "function": "x^2 + y^2 = 25", "wrt": "x", "dependent": "y"},
+     "-x/y", "correct"),
+    ({"kind": "implicit", "function": "x y = 1", "wrt": "x", "dependent": "y"},
+     "-1/x^2", "correct"),
+    ({"kind": "implicit", "function": "x^2 + y^2 = 25", "wrt": "x", "dependent": "y"},
+     "x/y", "wrong"),
+    ({"kind": "implicit", "function": "x^2 + y^2 = 25", "wrt": "x", "dependent": "y",
+      "at": {"x": 3, "y": 4}}, "-3/4", "correct"),
+    ({"kind": "implicit", "function": "x^2 + y^2 = 25", "wrt": "x", "dependent": "y", "order": 2},
+     "-25/y^3", "correct"),
+    ({"kind": "parametric", "function": "(cos t, sin t)", "wrt": "t"}, "-cot t", "correct"),
+    ({"kind": "parametric", "function": "x = t^2, y = t^3", "wrt": "t"}, "3t/2", "correct"),
+    ({"kind": "parametric", "function": "[t^2, t^3]", "wrt": "t", "order": 2}, "3/(4t)", "correct"),
+    ({"kind": "tangent", "function": "x^2", "wrt": "x", "at": {"x": 3}}, "y = 6x - 9", "correct"),
+    ({"kind": "tangent", "function": "x^2", "wrt": "x", "at": {"x": 3}}, "y - 9 = 6(x - 3)",
+     "correct"),
+    ({"kind": "tangent", "function": "x^2", "wrt": "x", "at": {"x": 3}}, "2x(x-3) + 9", "wrong"),
+    ({"kind": "tangent", "function": "x^2 y", "wrt": "x,y", "at": {"x": 1, "y": 2}},
+     "z = 2 + 4(x-1) + (y-2)", "correct"),
+    ({"kind": "value", "function": "x^3", "wrt": "x", "at": {"x": 2}}, "12", "correct"),
+    ({"kind": "value", "function": "ln x", "wrt": "x", "at": {"x": 3}}, "0.333", "correct"),
+    ({"kind": "value", "function": "ln x", "wrt": "x", "at": {"x": 3}}, "0.33", "wrong"),
+    ({"kind": "value", "function": "ln x", "wrt": "x", "at": {"x": 3}, "tolerance": 0.01}, "0.33",
+     "correct"),
+    ({"kind": "value", "function": "x^3", "wrt": "x", "at": {"x": 2}}, "3x^2", "wrong"),
+    ({"kind": "value", "function": "sin x", "wrt": "x", "at": {"x": "pi/2"}}, "0", "correct"),
+    ({"kind": "value", "function": "x^2 y", "wrt": "x,y", "at": {"x": 1, "y": 2}}, "(4, 1)",
+     "correct"))
+
+
+@pytest.mark.parametrize(("fields", "answer", "expected"), OTHER_KINDS)
+def test_every_kind_of_problem(fields: dict[str, Any], answer: str, expected: str) -> None:
+    found = checked(prepare(from_fields(fields)), answer)
+    assert found["verdict"] == expected, found
+
+
+def test_an_answer_that_is_defined_on_less_is_told_so() -> None:
+    found = check("cbrt(x)", "x^(-2/3)/3", wrt="x")
+    assert found["verdict"] == "domain"
+    assert found["score"] == 1
+    assert found["witness"]["at"]["x"] < 0
+    assert check("cbrt(x)", "x^(-2/3)/3", wrt="x", domain_policy="reject")["score"] == 0
+    assert verdict("x^(1/3)", "cbrt(x)^-2/3", wrt="x", real_roots=True) == "correct"
+
+
+def test_overflow_is_no_hole_in_the_domain() -> None:
+    assert verdict("sigmoid(x^2)", "2x e^(x^2)/(1+e^(x^2))^2", wrt="x") == "correct"
+
+
+def test_an_answer_that_is_never_real_is_wrong() -> None:
+    found = check("x^2", "sqrt(-1 - x^2)", wrt="x")
+    assert found["verdict"] == "wrong"
+    assert found["points"]["undefined"] > 400
+
+
+def test_a_function_that_is_hardly_defined_is_searched_for() -> None:
+    for seed in range(5):
+        assert verdict("sqrt(x - 99) + sqrt(101 - x)", "1/(2sqrt(x-99)) - 1/(2sqrt(101-x))", seed,
+                       wrt="x") == "correct"
+
+
+def test_a_switch_far_out_gets_points_on_both_sides() -> None:
+    assert verdict("|x - 97|", "1", wrt="x") == "wrong"
+    assert verdict("x^2", "x + |x - 97| - 97 + 2x", wrt="x") == "wrong"
+
+
+def test_what_cannot_be_told_is_left_to_a_person() -> None:
+    found = check("sqrt(-x^2)", "1", wrt="x")
+    assert found["verdict"] == "undecided"
+    assert found["score"] == 0
+
+
+def test_blank_and_unreadable_answers_have_verdicts_of_their_own() -> None:
+    assert verdict("x^2", "  \n", wrt="x") == "blank"
+    found = check("x^2", "2x +* 3", wrt="x")
+    assert found["verdict"] == "unreadable"
+    assert found["message"]
+    assert found["read_as"] is None
+
+
+def test_the_function_itself_may_stand_in_an_answer() -> None:
+    assert verdict("x^x", "y (ln x + 1)", wrt="x") == "correct"
+
+
+def test_results_are_the_same_for_the_same_seed() -> None:
+    first, second = [check("x^2", "3x", 7, wrt="x", id="p") for _ in range(2)]
+    del first["ms"], second["ms"]
+    assert first == second
+
+
+def test_the_witness_is_a_short_number_and_holds() -> None:
+    found = check("x^3", "x^2", wrt="x")
+    x = found["witness"]["at"]["x"]
+    assert x == 1.3
+    assert found["witness"]["expected"] == pytest.approx(3 * x * x)
+    assert found["witness"]["got"] == pytest.approx(x * x)
+    assert "1.3" in found["message"]
+
+
+def test_partly_right_vectors_score_by_entries() -> None:
+    assert check("x^2 + y^2 + z^2", "<2x, 2y, 3z>", wrt="x,y,z", kind="gradient")["score"] == \
+        pytest.approx(2 / 3, abs=1e-6)
+
+
+@pytest.mark.parametrize(("fields", "code"), [
+    ({"function": ""}, "E0702"), ({"function": "x", "kind": "integral"}, "E0701"),
+    ({"function": "x", "wrt": "x", "points": "many"}, "E0703"),
+    ({"function": "x", "frobnicate": 1}, "E0701"), ({"function": "x", "at": {"x": math.inf}}, "E0703"),
+    ({"function": "x +* y", "wrt": "x"}, "E0704"), ({"function": "x y"}, "E0704"),
+    ({"function": "1/x", "kind": "value", "wrt": "x", "at": {"x": 0}}, "E0704"),
+    ({"function": "x^2", "kind": "value", "wrt": "x"}, "E0702"),
+    ({"function": "x^2", "kind": "directional", "wrt": "x"}, "E0702"),
+    ({"function": "x^2 + 1 = -y^2", "kind": "implicit", "wrt": "x"}, "E0704"),
+    ({"function": "x^2", "wrt": "x", "expected": "3x"}, "E0705"),
+    ({"function": "x^2", "wrt": "x", "at": {"q": 1}}, "E0704")])
+def test_bad_problems_are_refused_with_a_code(fields: dict[str, Any], code: str) -> None:
+    with pytest.raises(GradcliError) as caught:
+        prepare(from_fields({"wrt": "x,y" if fields.get("function") == "x y" else None,
+                             "kind": "derivative" if fields.get("function") == "x y" else None,
+                             **fields}))
+    assert caught.value.code in (code, "E0702" if code == "E0704" else code)
+    assert caught.value.help
