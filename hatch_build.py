@@ -1,7 +1,7 @@
-"""Build hook: a wheel carries the parser's tables as `gradcli/lang/_tables.py`.
+"""Build hook: a wheel carries the parsers' tables, `_tables.py` in `gradcli/lang` and `reading`.
 
 Making them takes Lark and a tenth of a second; with them, an installed gradcli never imports Lark.
-The module goes into the wheel only and is never left in the checkout. An editable install has
+The modules go into the wheel only and are never left in the checkout. An editable install has
 none, because it would not follow a change of the grammars: there the tables are cached.
 """
 
@@ -21,8 +21,11 @@ PROGRAM = """\
 import sys
 sys.path.insert(0, sys.argv[1])
 from gradcli.lang.export import module_text
-with open(sys.argv[2], "w", encoding="utf-8") as file:
-    file.write(module_text())
+from gradcli.reading.parser import GRAMMARS, KIND_NAMES
+texts = {"lang": module_text(), "reading": module_text(GRAMMARS, KIND_NAMES)}
+for package, text in texts.items():
+    with open(f"{sys.argv[2]}/{package}.py", "w", encoding="utf-8") as file:
+        file.write(text)
 """
 
 
@@ -30,13 +33,14 @@ class TablesHook(BuildHookInterface[Any]):
     """Generates the tables before a wheel is packed."""
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
-        """Put the generated module among the files of a wheel; nothing for an editable one."""
+        """Put the generated modules among the files of a wheel; nothing for an editable one."""
         if version == "editable":
             return
         self.folder = tempfile.TemporaryDirectory(prefix="gradcli-build-")
-        module = Path(self.folder.name) / "_tables.py"
-        subprocess.run([sys.executable, "-B", "-c", PROGRAM, self.root, str(module)], check=True)
-        build_data["force_include"][str(module)] = "gradcli/lang/_tables.py"
+        folder = self.folder.name
+        subprocess.run([sys.executable, "-B", "-c", PROGRAM, self.root, folder], check=True)
+        for module in sorted(Path(folder).glob("*.py")):
+            build_data["force_include"][str(module)] = f"gradcli/{module.stem}/_tables.py"
 
     def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:
         """Remove what `initialize` left outside the checkout."""

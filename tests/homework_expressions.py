@@ -16,6 +16,7 @@ from mpmath import mp, mpf
 
 Number = Any  # mpmath has no types
 Node = ast.expr
+Seeds = Mapping[str, Number]  # a direction: the variables that move, and how fast
 Wrong = dict[int, str]  # which wrong tangent is used at which node (by id)
 
 
@@ -155,14 +156,18 @@ def names(node: Node) -> set[str]:
     }
 
 
+def moves(node: Node, wrt: Seeds) -> bool:
+    return not names(node).isdisjoint(wrt)
+
+
 def tangent(
-    node: Node, at: Mapping[str, Number], wrt: str, wrong: Wrong | None = None, inner: bool = False
+    node: Node, at: Mapping[str, Number], wrt: Seeds, wrong: Wrong | None = None
 ) -> tuple[Number, Number]:
-    """Value and tangent for `wrt`, with the wrong tangents asked for. Values stay right."""
-    v, t, choices = _step(node, at, wrt, wrong or {})
+    """Value and tangent along `wrt`, with the wrong tangents asked for. Values stay right."""
+    v, t, found = _step(node, at, wrt, wrong or {})
     chosen = (wrong or {}).get(id(node))
     if chosen is not None:
-        for name, wrong_tangent in choices:
+        for name, wrong_tangent in found:
             if name == chosen:
                 return v, _real(wrong_tangent())
         raise Undefined
@@ -172,7 +177,7 @@ def tangent(
 Choice = tuple[str, Callable[[], Number]]
 
 
-def choices(node: Node, at: Mapping[str, Number], wrt: str) -> list[str]:
+def choices(node: Node, at: Mapping[str, Number], wrt: Seeds) -> list[str]:
     """The wrong tangents there are for one node: `name/variant`."""
     return [name for name, _ in _step(node, at, wrt, {})[2]]
 
@@ -180,35 +185,34 @@ def choices(node: Node, at: Mapping[str, Number], wrt: str) -> list[str]:
 def literals(node: Node) -> set[Number]:
     """Numbers that can stand in front of the inner derivative: literals and products of two."""
     found = {mpf(str(n.value)) for n in ast.walk(node) if isinstance(n, ast.Constant)}
-    found |= {1 / k for k in found if k} | {-k for k in found}
     return {a * b for a in found | {mpf(1)} for b in found} - {mpf(0), mpf(1)}
 
 
 def _step(
-    node: Node, at: Mapping[str, Number], wrt: str, wrong: Wrong
+    node: Node, at: Mapping[str, Number], wrt: Seeds, wrong: Wrong
 ) -> tuple[Number, Number, list[Choice]]:
     zero = mpf(0)
-    x = at[wrt]
+    x = at[next(iter(wrt))]
     match node:
         case ast.Constant() | ast.Name():
             v = value(node, at)
-            return v, mpf(isinstance(node, ast.Name) and node.id == wrt), []
+            return v, +wrt[node.id] if isinstance(node, ast.Name) and node.id in wrt else zero, []
         case ast.UnaryOp(op=ast.USub(), operand=operand):
             u, tu = tangent(operand, at, wrt, wrong)
-            return -u, -tu, [("sign_error", lambda: tu)] if wrt in names(operand) else []
+            return -u, -tu, [("sign_error", lambda: tu)] if moves(operand, wrt) else []
         case ast.BinOp(left=left, op=op, right=right):
             u, tu = tangent(left, at, wrt, wrong)
             w, tw = tangent(right, at, wrt, wrong)
-            a, b = wrt in names(left), wrt in names(right)
+            a, b = moves(left, wrt), moves(right, wrt)
             match op:
                 case ast.Add() | ast.Sub():
                     s = 1 if isinstance(op, ast.Add) else -1
                     return u + s * w, tu + s * tw, list(_sum(u, tu, a, s * w, s * tw, b))
                 case ast.Mult():
-                    return u * w, tu * w + u * tw, list(_product(u, tu, a, w, tw, b))
+                    return u * w, tu * w + u * tw, list(_product(left, right, u, tu, a, w, tw, b))
                 case ast.Div():
                     v = divide(u, w)
-                    return v, (tu - v * tw) / w, list(_quotient(u, tu, a, w, tw, b))
+                    return v, (tu - v * tw) / w, list(_quotient(left, u, tu, a, w, tw, b))
                 case ast.Pow():
                     v = power(u, w)
                     t = zero
@@ -216,11 +220,11 @@ def _step(
                         t += w * power(u, w - 1) * tu
                     if b:
                         t += v * apply("log", u) * tw
-                    return v, t, list(_power(left, right, u, tu, a, w, tw, b, x))
+                    return v, t, list(_power(left, right, u, tu, a, w, tw, b, at, wrt))
         case ast.Call(func=ast.Name(id=name), args=[operand]):
             u, tu = tangent(operand, at, wrt, wrong)
             v = apply(name, u)
-            if wrt not in names(operand):
+            if not moves(operand, wrt):
                 return v, zero, []
             return v, slope(name, u) * tu, list(_call(name, operand, at, wrt, u, tu, v, x))
     raise ValueError(f"not a formula of the data: {ast.dump(node)}")
@@ -246,7 +250,7 @@ def _sum(
 
 
 def _product(
-    u: Number, tu: Number, a: bool, w: Number, tw: Number, b: bool
+    left: Node, right: Node, u: Number, tu: Number, a: bool, w: Number, tw: Number, b: bool
 ) -> Iterator[Choice]:
     if a and b:
         yield "product_of_derivatives", lambda: tu * tw
@@ -256,13 +260,18 @@ def _product(
         yield "product_minus/reversed", lambda: u * tw - tu * w
     elif a or b:
         yield "constant_factor_dropped", lambda: tu + tw
+        if names(right if a else left):
+            yield "other_variable_dropped", lambda: tu + tw
 
 
 def _quotient(
-    u: Number, tu: Number, a: bool, w: Number, tw: Number, b: bool
+    left: Node, u: Number, tu: Number, a: bool, w: Number, tw: Number, b: bool
 ) -> Iterator[Choice]:
     if not b:
         yield "constant_factor_dropped", lambda: tu
+        match left:
+            case ast.Call(func=ast.Name(id="log")):  # log_b u is log(u)/log(b)
+                yield "missing_log_base", lambda: tu
         return
     yield "quotient_reversed", lambda: divide(u * tw - tu * w, w * w)
     yield "quotient_denominator_not_squared", lambda: divide(tu * w - u * tw, w)
@@ -272,8 +281,18 @@ def _quotient(
 
 
 def _power(
-    left: Node, right: Node, u: Number, tu: Number, a: bool, w: Number, tw: Number, b: bool, x: Number
+    left: Node,
+    right: Node,
+    u: Number,
+    tu: Number,
+    a: bool,
+    w: Number,
+    tw: Number,
+    b: bool,
+    at: Mapping[str, Number],
+    wrt: Seeds,
 ) -> Iterator[Choice]:
+    x = at[next(iter(wrt))]
     if a and not b:
         yield "power_coefficient", lambda: power(u, w - 1) * tu
         yield "power_coefficient_off_by_one", lambda: (w - 1) * power(u, w - 1) * tu
@@ -283,6 +302,7 @@ def _power(
         yield "exponential_rule_on_power/inner", lambda: power(u, w) * apply("log", u) * tu
         yield "chain_outer_not_differentiated", lambda: power(u, w) * tu
         yield from _chain(lambda z: w * power(z, w - 1), left, u, tu, x)
+        yield from _split(lambda z: power(z, w), lambda z: w * power(z, w - 1), left, at, wrt)
     if b:
         yield "power_rule_on_exponential", lambda: w * power(u, w - 1)
         yield "power_rule_on_exponential/inner", lambda: w * power(u, w - 1) * (tu if a else tw)
@@ -330,7 +350,7 @@ def _call(
     name: str,
     operand: Node,
     at: Mapping[str, Number],
-    wrt: str,
+    wrt: Seeds,
     u: Number,
     tu: Number,
     v: Number,
@@ -363,16 +383,28 @@ def _call(
                 yield "abs_ignored", lambda: tangent(base, at, wrt)[1]
     if name == "Abs":
         yield "abs_ignored", lambda: tu
-    match operand:
-        case ast.BinOp(left=left, op=(ast.Add() | ast.Sub())):
-            yield "linear_extrapolation", lambda: _split(name, operand, at, wrt)
+    yield from _split(lambda z: apply(name, z), lambda z: slope(name, z), operand, at, wrt)
 
 
-def _split(name: str, total: ast.BinOp, at: Mapping[str, Number], wrt: str) -> Number:
+def _split(
+    g: Callable[[Number], Number],
+    outer: Callable[[Number], Number],
+    total: Node,
+    at: Mapping[str, Number],
+    wrt: Seeds,
+) -> Iterator[Choice]:
     """The tangent of g(u) + g(w) where g(u + w) was meant."""
+    if not isinstance(total, ast.BinOp) or not isinstance(total.op, ast.Add | ast.Sub):
+        return
     s = 1 if isinstance(total.op, ast.Add) else -1
-    parts = []
-    for part in (total.left, total.right):
-        u, tu = tangent(part, at, wrt)
-        parts.append(slope(name, u) * tu if wrt in names(part) else mpf(0))
-    return parts[0] + s * parts[1]
+    left, right = tangent(total.left, at, wrt), tangent(total.right, at, wrt)
+    a, b = moves(total.left, wrt), moves(total.right, wrt)
+
+    def of(part: tuple[Number, Number], active: bool) -> Number:
+        return outer(part[0]) * part[1] if active else mpf(0)
+
+    yield "linear_extrapolation", lambda: of(left, a) + s * of(right, b)
+    if not a or not b:
+        constant = right if a else left
+        yield "linear_extrapolation/constant", lambda: (
+            of(left, a) + s * of(right, b) + (s if a else 1) * g(constant[0]))

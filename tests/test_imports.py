@@ -36,6 +36,7 @@ BELOW = {
     "calculus": ENGINE | {"structure"},
     "execute": ENGINE,
     "lang": ENGINE | {"calculus", "execute"},
+    "reading": {"lang"} | OPS,
     "program": LIBRARY,
     "prepared": LIBRARY | {"program"},
     "explain": LIBRARY | {"program"},

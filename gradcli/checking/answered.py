@@ -17,9 +17,9 @@ UNITS = ("i", "j", "k")
 
 
 class Answered:
-    """nodes: of its components, row by row; shape: as it was written, None if rows differ in length.
-    fits: whether that is the shape asked for; transposed: it is that of the transpose. unknown:
-    names that the problem does not know.
+    """nodes: of its components, row by row. shape: as it was written, None where rows differ in
+    length. fits: whether that is the shape asked for; transposed: it is that of the transpose.
+    unknown: names that the problem does not know.
     """
 
     __slots__ = ("fits", "formula", "nodes", "reading", "shape", "transposed", "unknown")

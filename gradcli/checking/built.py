@@ -5,7 +5,7 @@ from __future__ import annotations
 from gradcli.errors import error
 from gradcli.lang import code as c
 from gradcli.ops import lookup
-from gradcli.ops.elementwise import divide, multiply, power
+from gradcli.ops.elementwise import absolute, divide, multiply, power, sign
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -96,8 +96,6 @@ def _is_odd_root(formula: Formula, exponent: int) -> bool:
 
 def _real_power(formula: Formula, nodes: list[int], place: Any) -> int:
     """x^(p/q) for odd q: the root of |x|, with the sign of x if p is odd."""
-    absolute, sign = lookup("abs"), lookup("sign")
-    assert absolute is not None and sign is not None
     base, exponent = nodes
     size = formula.add(power, (formula.add(absolute, (base,), place), exponent), place)
     upper = formula.value(formula.args[exponent][0])

@@ -74,7 +74,6 @@ def prepare(problem: Problem, seed: object = 0) -> Prepared:
     if unknown:
         raise error("E0704", f"the function does not depend on `{unknown[0]}`",
                     help=f"its variables are {', '.join(names)}")
-    formula, nodes = reference.formula, reference.nodes
     # A point such as pi/2 is not exact.
     errors: dict[str, Any] = {
         n: np.float64(UNIT * abs(v)) for n, v in problem.at.items()

@@ -1,6 +1,6 @@
 """Points on a curve F = 0: Newton's method in the dependent variable, from random starts.
 
-An implicit derivative is right or wrong on its curve only: for xy = 1, -y/x and -1/x^2 are the same.
+An implicit derivative is right or wrong on its curve only: for xy = 1, -y/x is -1/x^2.
 """
 
 from __future__ import annotations

@@ -13,6 +13,7 @@ from gradcli.tape.formula import Formula
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import Any
 
     from gradcli.checking.built import Tree
     from gradcli.checking.problem import Problem
@@ -23,8 +24,9 @@ class Reference:
     """What a right answer is.
 
     reading: of the function. functions: the nodes of its components. nodes: those of the answer,
-    row by row; shape: (), (n,) or (m, n). names: what answers may name. variables: what the answer may depend on. wrt: with
-    respect to what. constraint: the node that is 0 where an answer counts (implicit functions).
+    row by row; shape: (), (n,) or (m, n). names: what answers may name. variables: what the right
+    one may depend on. wrt: with respect to what. constraint: the node that is 0 where an answer
+    counts (implicit functions).
     """
 
     __slots__ = ("constraint", "formula", "functions", "names", "nodes", "reading", "shape",
@@ -80,11 +82,22 @@ class Reference:
 
 def names(problem: Problem, vector: bool) -> Names:
     """What texts about a problem may name."""
-    known = [*problem.wrt, *problem.parameters, *problem.at, *problem.domain]
+    listed = [*problem.wrt, *problem.parameters, *problem.at, *problem.domain]
     if problem.kind == "implicit":
-        known.append(problem.dependent or "y")
-    return Names(tuple(dict.fromkeys(known)), log=problem.log,
-                 decimal_comma=problem.decimal_comma, vector=vector)
+        listed.append(problem.dependent or "y")
+    key = tuple(dict.fromkeys(listed)), problem.log, problem.decimal_comma, vector
+    found = _names.get(key)
+    if found is None:
+        if len(_names) >= MAX_NAMES:
+            _names.clear()
+        found = _names[key] = Names(key[0], log=problem.log, decimal_comma=problem.decimal_comma,
+                                    vector=vector)
+    return found
+
+
+# Names know the words that they met; most problems have the same.
+MAX_NAMES = 64
+_names: dict[Any, Names] = {}
 
 
 def _read(problem: Problem, known: Names) -> Reading:

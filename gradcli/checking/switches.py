@@ -1,4 +1,4 @@
-"""Where a formula switches: arguments of abs, sign, floor, max and their like, even roots of powers.
+"""Where a formula switches: arguments of abs, sign, floor, max and their like, roots of squares.
 
 An answer can be right on one side of a switch only. So each side needs points; where a side has
 few, more are found by bisection between points on either side.

@@ -19,7 +19,8 @@ SCORES = {"note": 1.0, "reject": 0.0, "review": 0.0}
 def function(trial: Trial, result: dict[str, Any]) -> None:
     """The verdict on a formula."""
     prepared, comparison = trial.prepared, trial.comparison
-    assert comparison is not None and trial.side is not None
+    assert comparison is not None
+    assert trial.side is not None
     if _all_agree(trial, result):
         return
     usable = comparison.usable.sum(axis=1)
@@ -84,7 +85,8 @@ def _overflown(trial: Trial) -> Any:
 def number(trial: Trial, result: dict[str, Any], allowed: Any) -> None:
     """The verdict on numbers at one point. allowed: a column of differences."""
     prepared, comparison = trial.prepared, trial.comparison
-    assert comparison is not None and trial.side is not None
+    assert comparison is not None
+    assert trial.side is not None
     right, typed = prepared.side.values, trial.side.values
     noise = prepared.side.noise + trial.side.noise
     with np.errstate(all="ignore"):
@@ -138,7 +140,8 @@ def _explain(trial: Trial, result: dict[str, Any], wrong: Any, nowhere: Any) -> 
     """Message and witness of a wrong answer. wrong, nowhere: per component."""
     result["fingerprint"] = fingerprint(trial)
     prepared, comparison = trial.prepared, trial.comparison
-    assert comparison is not None and trial.side is not None
+    assert comparison is not None
+    assert trial.side is not None
     k = int(np.argmax(wrong | nowhere))
     if nowhere[k] and not wrong[k]:
         j = int(np.argmax(prepared.side.finite[k]))

@@ -15,7 +15,9 @@ import typer
 from gradcli._version import __version__
 from gradcli.cli.environment import Environment
 from gradcli.cli.main import dispatch
-from gradcli.cli.options import ARGUMENTS, EXAMPLES, SUMMARIES, Option, misused, options
+from gradcli.cli import marking
+from gradcli.cli.options import EXAMPLES, SUMMARIES, Option, arguments, misused, options
+from gradcli.cli.plain_argv import arranged
 from gradcli.render.visible import visible
 
 Chosen = tuple[str, dict[str, Any]]     # a command and its values
@@ -23,6 +25,7 @@ Chosen = tuple[str, dict[str, Any]]     # a command and its values
 ARGUMENT_HELP = {
     "file": "A file with an expression or program, or - for standard input.",
     "name": "An operation by name or alias; all of them by default.",
+    **marking.ARGUMENT_HELP,
 }
 ABOUT = "The gradient calculator of the command line."
 
@@ -37,7 +40,7 @@ def run(argv: Sequence[str], environment: Environment) -> int:
     chosen: list[Chosen] = []
     command = typer.main.get_command(_application(chosen))
     try:
-        command.main(list(argv), prog_name="gradcli", standalone_mode=True)
+        command.main(arranged(argv), prog_name="gradcli", standalone_mode=True)
     except SystemExit as stop:
         if isinstance(stop.__context__, BrokenPipeError):
             raise stop.__context__ from None
@@ -63,17 +66,18 @@ def _application(chosen: list[Chosen]) -> typer.Typer:
     ) -> None:
         pass
 
-    for name, summary in SUMMARIES.items():
-        examples = "\n".join(f"  {line}" for line in EXAMPLES[name])
-        app.command(name, help=f"{summary}\n\n\b\nExamples:\n{examples}")(
+    class_ = typer.Typer(help=marking.ABOUT_HW, no_args_is_help=True, rich_markup_mode=None)
+    for name, summary in {**SUMMARIES, **marking.SUMMARIES}.items():
+        examples = "\n".join(f"  {line}" for line in (EXAMPLES | marking.EXAMPLES)[name])
+        of, word = (class_, name[3:]) if name.startswith("hw ") else (app, name)
+        of.command(word, help=f"{summary}\n\n\b\nExamples:\n{examples}")(
             _command(name, chosen))
+    app.add_typer(class_, name="hw")
     return app
 
 
 def _command(name: str, chosen: list[Chosen]) -> Callable[..., None]:
     """A function with the command's options as its signature: that is where Typer looks."""
-    argument = ARGUMENTS[name]
-
     def command(**values: Any) -> None:
         for option in options(name):
             if option.kind == "list":
@@ -84,7 +88,8 @@ def _command(name: str, chosen: list[Chosen]) -> Callable[..., None]:
         chosen.append((name, values))
 
     parameters = [_parameter(argument, str | None, None, typer.Argument(
-        help=ARGUMENT_HELP[argument], metavar=argument.upper(), show_default=False))]
+        help=ARGUMENT_HELP[argument], metavar=argument.upper(), show_default=False))
+        for argument in arguments(name) or ()]
     parameters += [_from_option(option) for option in options(name)]
     command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     command.__annotations__ = {p.name: p.annotation for p in parameters}
@@ -100,7 +105,7 @@ def _from_option(option: Option) -> inspect.Parameter:
     settings: dict[str, Any] = {"help": option.help}
     if option.metavar:
         settings["metavar"] = option.metavar
-    if option.choices:
+    elif option.choices:
         settings["metavar"] = "|".join(option.choices)
     if option.kind == "count":
         settings["count"] = True

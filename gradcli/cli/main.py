@@ -76,6 +76,14 @@ def dispatch(command: str, values: dict[str, Any], environment: Environment) -> 
             from gradcli.cli.commands import why
 
             return why.run(values, environment)
+        if command == "check":
+            from gradcli.cli.commands import check
+
+            return check.run(values, environment)
+        if command.startswith("hw "):
+            from gradcli.cli.commands import homework
+
+            return homework.run(command, values, environment)
         if values["points"]:
             from gradcli.cli.commands import points
 

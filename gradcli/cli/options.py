@@ -105,8 +105,8 @@ OPTIONS = (
            commands=PROGRAMS, metavar="SECONDS"),
 )
 
-ARGUMENTS = {"ops": "name", **dict.fromkeys(PROGRAMS, "file")}
-"""The one positional argument of each command."""
+ARGUMENTS = {"ops": ("name",), **dict.fromkeys(PROGRAMS, ("file",))}
+"""The positional arguments of each command; those of check and hw are in `cli.marking`."""
 
 SUMMARIES = {
     "grad": "Gradients of a target, and why one is None.",
@@ -134,16 +134,32 @@ EXAMPLES = {
 }
 
 
+def arguments(command: str) -> tuple[str, ...] | None:
+    """The positional arguments of a command; None if there is no such command."""
+    if command in ARGUMENTS:
+        return ARGUMENTS[command]
+    if command == "check" or command.startswith("hw "):
+        from gradcli.cli import marking
+
+        return marking.ARGUMENTS.get(command)
+    return None
+
+
 def options(command: str) -> list[Option]:
     """The options of one command."""
-    return [o for o in OPTIONS if command in o.commands]
+    if command in ARGUMENTS:
+        return [o for o in OPTIONS if command in o.commands]
+    from gradcli.cli import marking
+
+    return [o for o in marking.OPTIONS if command in o.commands]
 
 
 def defaults(command: str) -> dict[str, Any]:
     """Every option of a command at its default, lists fresh."""
     values: dict[str, Any] = {
         o.name: list(o.default) if o.kind == "list" else o.default for o in options(command)}
-    values[ARGUMENTS[command]] = None
+    for name in arguments(command) or ():
+        values[name] = None
     return values
 
 
@@ -157,7 +173,11 @@ def misused(command: str, values: dict[str, Any]) -> tuple[str, str] | None:
             return "an empty value.", option.flags[-1]
         if option.kind == "number" and value is not None and value < 1:
             return f"{value} is not in the range x>=1.", option.flags[-1]
-    if command == "ops":
+    if command not in PROGRAMS:
+        if command not in ARGUMENTS:
+            from gradcli.cli import marking
+
+            return marking.misused(command, values)
         return None
     if (values["file"] is None) == (values["expression"] is None):
         return ("give either a file or a formula with -e, not both."
@@ -170,13 +190,21 @@ def misused(command: str, values: dict[str, Any]) -> tuple[str, str] | None:
         return "there is no file to change.", "--write"
     if (values.get("fix") or values.get("write")) and values["format"] is not None:
         return "a diff has no other format.", "--format"
-    for text in values["at"]:
-        for part in split(text):
-            if "=" not in part or not part.split("=")[0].strip():
-                return f"`{part}` is not of the form NAME=VALUE, such as x=3.", "--at"
+    wrong = misused_at(values["at"])
+    if wrong is not None:
+        return wrong
     for name, read in (("max_memory", memory), ("timeout", seconds)):
         if values[name] is not None and read(values[name]) is None:
             return f"{values[name]!r} is not a positive number.", "--" + name.replace("_", "-")
+    return None
+
+
+def misused_at(texts: list[str]) -> tuple[str, str] | None:
+    """What is no value of a name."""
+    for text in texts:
+        for part in split(text):
+            if "=" not in part or not part.split("=")[0].strip():
+                return f"`{part}` is not of the form NAME=VALUE, such as x=3.", "--at"
     return None
 
 

@@ -8,29 +8,34 @@ same arguments, and helps or complains.
 
 from __future__ import annotations
 
-from gradcli.cli.options import ARGUMENTS, defaults, misused, options
+from gradcli.cli.options import arguments, defaults, misused, options
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from typing import Any
+
+    from gradcli.cli.options import Option
 
 
 def read(argv: Sequence[str]) -> tuple[str, dict[str, Any]] | None:
     """(command, values) of a plain command line, or None."""
-    if not argv or argv[0] not in ARGUMENTS:
+    command = " ".join(argv[:2] if argv[:1] == ["hw"] else argv[:1])
+    names = arguments(command)
+    if names is None:
         return None
-    command = argv[0]
     known = {flag: o for o in options(command) for flag in o.flags}
     values = defaults(command)
-    argument = ARGUMENTS[command]
+    free = iter(names)
     given = set()
-    rest = iter(argv[1:])
+    rest = iter(argv[1 + command.count(" "):])
     for word in rest:
-        if word == "-" or not word.startswith("-"):
-            if values[argument] is not None:
+        if word == "-" or not word.startswith("-") or (
+                command == "check" and _is_formula(word, known)):
+            name = next(free, None)
+            if name is None:
                 return None
-            values[argument] = word
+            values[name] = word
             continue
         flag, equals, text = word.partition("=")
         option = known.get(flag)
@@ -58,3 +63,29 @@ def read(argv: Sequence[str]) -> tuple[str, dict[str, Any]] | None:
         else:
             values[option.name] = text
     return None if misused(command, values) else (command, values)
+
+
+def arranged(argv: Sequence[str]) -> list[str]:
+    """The same arguments for a reader that takes -2x for an option: formulas go behind `--`."""
+    if argv[:1] != ["check"] or "--" in argv:
+        return list(argv)
+    known = {flag: o for o in options("check") for flag in o.flags}
+    words, formulas = [], []
+    rest = iter(argv[1:])
+    for word in rest:
+        if word == "-" or not word.startswith("-") or _is_formula(word, known):
+            formulas.append(word)
+            continue
+        words.append(word)
+        if word in known and known[word].kind not in ("flag", "count"):
+            words += [text for text in [next(rest, None)] if text is not None]
+    if not any(text.startswith("-") and text != "-" for text in formulas):
+        return list(argv)
+    return ["check", *words, "--", *formulas]
+
+
+def _is_formula(word: str, known: Mapping[str, Option]) -> bool:
+    """-sin x and -2x are answers; --wrt, -q, -vv, -h, -o and -j4 are options."""
+    if not word.startswith("-") or word.startswith("--") or word in known:
+        return False
+    return not (set(word[1:]) <= set("hqv") or (word[1] == "j" and word[2:].isdigit()))

@@ -15,8 +15,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
+    from gradcli.checking.problem import Problem
     from gradcli.homework.overrides import Override
-    from gradcli.homework.people import Problem, Sheet
+    from gradcli.homework.sheet import Sheet
 
 PLACES = 9      # decimals of a score: 0.1 of 3 points is 0.3
 

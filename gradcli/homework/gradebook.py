@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from typing import TextIO
 
     from gradcli.homework.marks import Marks
-    from gradcli.homework.people import Sheet
+    from gradcli.homework.sheet import Sheet
 
 COLUMNS = ("student_id", "last_name", "first_name", "email", "raw_score", "late_penalty", "score",
            "max_score", "percent", "n_correct", "n_wrong", "n_review", "n_blank", "status")

@@ -20,7 +20,7 @@ DIGITS = 4          # of the values that a student sees
 SLUG = 40           # characters of an id in a file name
 DIGEST = 12         # hexadecimal digits behind it: 100,000 students collide once in 50,000 classes
 # What begins markup or an entity, or makes a link, in CommonMark and GitHub's and TeX's additions.
-MARKUP = "\\`*_{}[]<>|&~$@#^"
+MARKUP = {ord(character): "\\" + character for character in "\\`*_{}[]<>|&~$@#^"}
 
 
 def cell(text: str | None, raw: bool = False) -> str:
@@ -53,11 +53,9 @@ def code(text: str) -> str:
     shown = visible(text)
     if not shown.strip():
         return f"`{shown}`" if shown else ""
-    run = longest = 0
-    for character in shown:
-        run = run + 1 if character == "`" else 0
-        longest = max(longest, run)
-    fence = "`" * (longest + 1)
+    fence = "`"
+    while fence in shown:
+        fence += "`"
     space = " " if shown[0] in "` " or shown[-1] in "` " else ""
     return f"{fence}{space}{shown}{space}{fence}"
 
@@ -72,9 +70,7 @@ def prose(text: str) -> str:
 
 def plain(text: str) -> str:
     """Text that Markdown shows as it is. Not for the beginning of a line."""
-    shown = visible(text)
-    for character in MARKUP:
-        shown = shown.replace(character, "\\" + character)
+    shown = visible(text).translate(MARKUP)
     # GitHub makes links of bare addresses.
     return shown.replace("://", "\\://").replace("www.", "www\\.").replace("WWW.", "WWW\\.")
 

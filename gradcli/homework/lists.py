@@ -5,14 +5,15 @@ from __future__ import annotations
 import re
 
 from gradcli.checking.problem import DEFAULTS
-from gradcli.homework.rows import folded, rows, separator
+from gradcli.homework.columns import folded
+from gradcli.homework.separated import delimiter, records
 from gradcli.homework.sheet import Found, Sheet, stem
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from gradcli.homework.rows import Cell
+    from gradcli.homework.separated import Cell
     from gradcli.source import Source
 
 FLAGS = ("hidden", "real_roots", "decimal_comma", "normalize")
@@ -26,21 +27,20 @@ _ENTRY = re.compile(r"\s*([^\s:]{1,32})\s*:(.*)")
 def csv_sheet(source: Source) -> Sheet:
     """A row per problem: `id,function,wrt,points`, and any other field of a problem."""
     found = Found(source)
-    parts = separator(source.text)
-    table = list(rows(source.text, parts))
+    table = [record.cells for record in records(source, delimiter(source.text), "E0705")
+             if not record.empty]
     if not table:
         return found.sheet(stem(source.name))
     header = [folded(cell.text).replace(" ", "_") for cell in table[0]]
     for name, cell in zip(header, table[0], strict=True):
         if name not in DEFAULTS:
-            found.unknown("field", cell.text, (cell.start, cell.end), DEFAULTS)
+            found.unknown("field", cell.text, cell.span, DEFAULTS)
         elif header.count(name) > 1:
-            found.tell("E0706", f"there are two columns `{name}`", (cell.start, cell.end),
-                       "leave one out")
+            found.tell("E0706", f"there are two columns `{name}`", cell.span, "leave one out")
     for needed in ("id", "function"):
         if needed not in header and not found.wrong:
             found.tell("E0702", f"the column `{needed}` is missing",
-                       (table[0][0].start, table[0][-1].end),
+                       (table[0][0].start, table[0][-1].span[1]),
                        "begin with the row id,function,wrt,points")
     if not found.wrong:
         for row in table[1:]:
@@ -49,11 +49,7 @@ def csv_sheet(source: Source) -> Sheet:
 
 
 def _row(found: Found, header: list[str], row: list[Cell]) -> None:
-    whole = row[0].start, row[-1].end
-    if not row[-1].closed:
-        found.tell("E0705", "a quote is not closed", (row[-1].start, row[-1].start + 1),
-                   'close it with ", and write "" for a quote in a text')
-        return
+    whole = row[0].start, row[-1].start + len(row[-1].raw)
     if len(row) > len(header):
         found.tell("E0705", f"this row has {len(row)} cells, and the first row {len(header)}",
                    (row[len(header)].start, whole[1]), 'put texts with commas in quotes: "[x, y]"')
@@ -61,9 +57,10 @@ def _row(found: Found, header: list[str], row: list[Cell]) -> None:
     fields: dict[str, Any] = {}
     spans = {}
     for name, cell in zip(header, row, strict=False):
-        if cell.text:
-            fields[name] = _plain(name, cell.text)
-            spans[name] = cell.start, cell.end
+        text = cell.text.strip()
+        if text:
+            fields[name] = _plain(name, text)
+            spans[name] = cell.span
     found.add(fields, {}, whole, spans, spans)
 
 

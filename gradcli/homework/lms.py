@@ -19,8 +19,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from gradcli.homework.people import Sheet, Student
+    from gradcli.homework.people import Student
     from gradcli.homework.separated import Record
+    from gradcli.homework.sheet import Sheet
 
 CANVAS, MOODLE = "canvas", "moodle"
 POINTS_POSSIBLE = "Points Possible"
@@ -141,9 +142,11 @@ def _column(system: str, head: Record, names: Sequence[str], body: Sequence[Reco
     if len(found) == 1:
         return found[0]
     listed = ", ".join([f"`{visible(names[k])}`" for k in free[:5]])
-    message = ("no column is for the sheet" if column is None else
-               f"there is no column `{visible(column)}` to fill") if len(found) != 2 or (
-                   column is None) else f"two columns are called `{visible(column)}`"
+    if column is None:
+        message = "no column is for this sheet alone"
+    else:
+        message = f"{'two columns are' if found else 'there is no column to fill that is'} called"
+        message += f" `{visible(column)}`"
     raise failure("E0745", message, source, (head.start, head.start + 1),
                   f"name one with --column: {listed}" if free else
                   "make the assignment first, then export again")

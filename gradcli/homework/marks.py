@@ -14,8 +14,10 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from gradcli.homework.people import Problem, Sheet, Student
+    from gradcli.checking.problem import Problem
+    from gradcli.homework.people import Student
     from gradcli.homework.results import Result
+    from gradcli.homework.sheet import Sheet
 
 RIGHT, WRONG, WAITING, BLANK = "right", "wrong", "review", "blank"
 GRADED, MISSING = "graded", "missing"

@@ -19,8 +19,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from gradcli.homework.people import Sheet
     from gradcli.homework.separated import Cell, Record
+    from gradcli.homework.sheet import Sheet
     from gradcli.source import Source
 
 NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d{1,3})?", re.ASCII | re.IGNORECASE)
@@ -164,6 +164,8 @@ class Known:
         if text and len(zeros) == 1:
             return (f"did you mean `{visible(zeros[0])}`? Spreadsheets drop zeros in front:"
                     " import the column as text")
-        close = difflib.get_close_matches(text[:100], sorted(self._names), n=1, cutoff=0.7)
+        close = [name for name in self._names if name.casefold() == text.casefold()]
+        close = close or difflib.get_close_matches(
+            text[:100], sorted(self._names), n=1, cutoff=0.7)
         return f"did you mean `{visible(close[0])}`?" if close else (
             f"write the id of the {what} as review.csv has it, or take the row out")

@@ -1,47 +1,6 @@
-"""Who is in the class, and what reports read of a sheet."""
+"""Who is in the class."""
 
 from __future__ import annotations
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from typing import Protocol
-
-    class Problem(Protocol):
-        """What marking and reports read of a problem. points: the most it gives."""
-
-        @property
-        def id(self) -> str: ...
-
-        @property
-        def function(self) -> str: ...
-
-        @property
-        def points(self) -> float: ...
-
-        @property
-        def hidden(self) -> bool: ...
-
-        @property
-        def domain_policy(self) -> str: ...
-
-        @property
-        def credit(self) -> Mapping[str, float]: ...
-
-    class Sheet(Protocol):
-        """What marking and reports read of a sheet."""
-
-        @property
-        def id(self) -> str: ...
-
-        @property
-        def title(self) -> str: ...
-
-        @property
-        def hash(self) -> str: ...
-
-        @property
-        def problems(self) -> Sequence[Problem]: ...
 
 
 class Student:

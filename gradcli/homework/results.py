@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from typing import Any, BinaryIO, TextIO
 
-    from gradcli.homework.people import Problem, Sheet
+    from gradcli.checking.problem import Problem
+    from gradcli.homework.sheet import Sheet
 
 SCHEMA = 1
 TOOL = f"gradcli {__version__}"
@@ -38,6 +39,15 @@ KEYS: dict[str, tuple[type, ...]] = {
     "fingerprint": (str, NONE), "ms": (int, float, NONE)}
 OVERRIDE: dict[str, tuple[type, ...]] = {
     "score": (int, float, NONE), "comment": TEXT, "automatic": NUMBER}
+
+
+def _no_constant(name: str) -> None:
+    raise ValueError(name)
+
+
+# `dump` and this write the same, this five times as fast, but leave unprintable characters alone.
+ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
+DECODER = json.JSONDecoder(parse_constant=_no_constant)
 
 
 class Result:
@@ -110,15 +120,17 @@ def in_order(sheet: Sheet, results: Iterable[Result]) -> list[Result]:
 
 def line(result: Result) -> str:
     """The line of the file, with its end."""
-    return dump(result.fields()) + "\n"
+    fields = result.fields()
+    try:
+        text = ENCODER.encode(fields)
+    except ValueError:      # NaN and infinities
+        text = dump(fields)
+    return (text if text.isprintable() else dump(fields)) + "\n"
 
 
-def write_results(stream: TextIO, results: Iterable[Result]) -> int:
-    """Write all, in the order given; how many there were."""
-    count = 0
-    for count, result in enumerate(results, 1):
-        stream.write(line(result))
-    return count
+def write_results(stream: TextIO, results: Iterable[Result]) -> None:
+    """Write all, in the order given."""
+    stream.writelines(map(line, results))
 
 
 def read_results(path: str, cut: bool = False) -> Iterator[Result]:
@@ -159,7 +171,7 @@ def parse(raw: bytes, path: str, number: int) -> Result:
     """The result in a line. Raises E0746 with the place of what is wrong."""
     text = raw.decode("utf-8", "replace").rstrip("\r\n")
     try:
-        fields = json.loads(raw, parse_constant=_no_constant)
+        fields = DECODER.decode(raw.decode())
     except json.JSONDecodeError as problem:
         raise _bad(f"the line is no JSON: {problem.msg[0].lower()}{problem.msg[1:]}", text, path,
                    number, problem.pos) from None
@@ -167,15 +179,11 @@ def parse(raw: bytes, path: str, number: int) -> Result:
         raise _bad("the line is no JSON object of a result", text, path, number) from None
     if not isinstance(fields, dict):
         raise _bad("the line is no JSON object", text, path, number)
-    problem = _wrong(fields)
-    if problem:
-        key, message = problem
+    wrong = _wrong(fields)
+    if wrong:
+        key, message = wrong
         raise _bad(message, text, path, number, max(0, text.find(f'"{key}"')))
     return Result(fields)
-
-
-def _no_constant(name: str) -> None:
-    raise ValueError(name)
 
 
 def _wrong(fields: dict[str, Any]) -> tuple[str, str] | None:

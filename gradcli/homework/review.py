@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from typing import TextIO
 
     from gradcli.homework.marks import Marks
-    from gradcli.homework.people import Sheet
+    from gradcli.homework.sheet import Sheet
 
 COLUMNS = ("student_id", "problem", "reason", "verdict", "answer", "read_as", "mistake",
            "confidence", "message", "score", "max_score", "file", "line", "override_score",

@@ -65,7 +65,7 @@ def records(source: Source, separator: str, code: str) -> Iterator[Record]:
     text = source.text
     sign = re.escape(separator)
     pattern = re.compile(
-        rf'(?:"([^"]*(?:""[^"]*)*)"([^{sign}\r\n]*)|([^{sign}\r\n]*))({sign}|\r\n|\n|\r|\Z)')
+        rf'(?:"([^"]*+(?:""[^"]*+)*+)"([^{sign}\r\n]*)|([^{sign}\r\n]*))({sign}|\r\n|\n|\r|\Z)')
     at = start = 0
     cells: list[Cell] = []
     while at < len(text) or cells:

@@ -1,10 +1,11 @@
 """A grammar's text and its parser's tables, found the quickest way there is.
 
 `tables()` are those of programs, `load()` those of any grammar (`gradcli.reading` has one of its
-own, which is not loaded here). It looks at three places: a module such as `gradcli/lang/_tables.py`, which the wheel's
-build writes with `export.module_text()`; a cache file in the user's own cache folder; and, when both are missing,
-stock Lark, which is imported here and nowhere else. Nothing read from the cache is ever executed:
-it is `marshal` data behind a checksum, in a folder that only the user can write.
+own, which is not loaded here). There are three places to look at: a module such as
+`gradcli/lang/_tables.py`, which the wheel's build writes with `export.module_text()`; a cache file
+in the user's own cache folder; and, when both are missing, stock Lark, which is imported here and
+nowhere else. Nothing read from the cache is ever executed: it is `marshal` data behind a checksum,
+in a folder that only the user can write.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ _loaded: Tables | None = None
 
 
 def grammar_text(files: tuple[str, ...] = GRAMMARS) -> str:
-    """The grammars of these files, joined: from `gradcli/grammars` in a wheel, else beside the package."""
+    """These grammars, joined: from `gradcli/grammars` in a wheel, else beside the package."""
     package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     for folder in (package, os.path.dirname(package)):
         try:

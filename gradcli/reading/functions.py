@@ -3,7 +3,7 @@
 SCHOOL are those that need no brackets and are found inside a run of letters (`xsinx`); SPECIAL are
 functions only where they stand before a bracket, because their names are letters or words too
 (`si`, `beta`). Both hold name -> operation; the operations are rows of the table with one or two
-operands, by name or alias; a test holds them together.
+operands, by name or alias; a test holds them together. `root` has an optional degree (`roots`).
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ SCHOOL = _table("""
     sinh; cosh; tanh; coth; sech; csch cosech;
     asinh arsinh arcsinh; acosh arcosh arccosh; atanh artanh arctanh; acoth arcoth arccoth;
     asech arsech arcsech; acsch arcsch arccsch;
-    exp; log ln; log10 lg; sqrt root; cbrt; abs; sign sgn signum
+    exp; log ln; log10 lg; sqrt; root; cbrt; abs; sign sgn signum
 """)
 
 # Short names from other countries: functions where the run of letters is that word alone.
@@ -70,9 +70,9 @@ INVERSE = {
 # Letters of the Greek alphabet and their names; either may be declared. Those that look like Latin
 # letters in every font are missing, and so are the signs of sum and product.
 GREEK = dict(zip(
-    "αβγδεζηθικλμνξρστυφχψωϑϕϵΓΔΘΛΞΦΨΩ",
-    "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi rho sigma tau upsilon "
-    "phi chi psi omega theta phi epsilon Gamma Delta Theta Lambda Xi Phi Psi Omega".split(),
+    "αβγδεζηθικλμνξπρστυφχψωϑϕϵΓΔΘΛΞΦΨΩ",
+    "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi pi rho sigma tau "
+    "upsilon phi chi psi omega theta phi epsilon Gamma Delta Theta Lambda Xi Phi Psi Omega".split(),
     strict=True))
 LONG_GREEK = frozenset(name for name in GREEK.values() if len(name) > 3)
 """Names that are found inside a run of letters; shorter ones only where the run is that word."""

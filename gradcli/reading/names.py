@@ -24,6 +24,7 @@ INTEGRATION_CONSTANT = "C"
 
 NO_FORMULA = frozenset((
     "dne", "idk", "inf", "infinity", "nan", "none", "null", "undefined", "undef", "unknown"))
+SUBSCRIPTS = str.maketrans("₀₁₂₃₄₅₆₇₈₉", "0123456789")
 ALL_GREEK = frozenset(GREEK.values())
 
 
@@ -99,12 +100,16 @@ class Names:
             return None
         if run in ALONE:
             return FUNCTION, ALONE[run]
-        if run in ALL_GREEK and not (called and run in SPECIAL):
+        if run in ALL_GREEK and not (called and run in SPECIAL) and (
+                run == "pi" or len(run) > 3 or not self._any_declared(run)):  # 2xi + 3yj
             return NAME, "λ" if run == "lambda" else run
         return self._word(run, called, 0)
 
     def _all_declared(self, run: str) -> bool:
         return all(letter in self.written for letter in run)
+
+    def _any_declared(self, run: str) -> bool:
+        return any(letter in self.written for letter in run)
 
     def _word(self, word: str, called: bool, begin: int) -> tuple[int, str] | None:
         """A word inside a run: variable, function, constant; None for what is none of them."""
@@ -151,8 +156,10 @@ def _spellings(name: str) -> list[str]:
     found = [letter for letter, word in GREEK.items() if word == name]
     if name in GREEK:
         found.append(GREEK[name])
+    name = name.translate(SUBSCRIPTS)
     stem = name.rstrip("0123456789")
     if stem != name and stem:
         digits = name[len(stem):]
-        found.append(stem[:-1] + digits if stem[-1] == "_" else f"{stem}_{digits}")
+        stem = stem.removesuffix("_")
+        found += [stem + digits, f"{stem}_{digits}"]
     return found

@@ -8,6 +8,7 @@ from __future__ import annotations
 from gradcli.errors import error
 from gradcli.lang import code as c
 from gradcli.lang.grammar import load
+from gradcli.reading import roots
 from gradcli.reading import tokens as t
 from gradcli.reading.functions import TWO
 from gradcli.reading.tokens import KIND_NAMES
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     Action = Callable[["Parser", list[Any], int], Any]
 
 GRAMMARS = ("answer.lark",)
+INFINITY = float("inf")
 MODULE = "gradcli.reading._tables"
 
 # Functions that have a sign; an answer that names them means the same.
@@ -72,7 +74,12 @@ def parse(tokens: Tokens) -> Code:
             raise unexpected(tokens, at, rows[state])
         symbol, size, action = rules[-step]
         if action == "number":
-            emit((c.PUSH, number(words[at - 1]), starts[at - 1], ends[at - 1]))
+            value = float(words[at - 1].replace(",", "."))
+            if value == INFINITY:
+                from gradcli.reading.refusals import too_large
+
+                raise too_large((starts[at - 1], ends[at - 1]))
+            emit((c.PUSH, value, starts[at - 1], ends[at - 1]))
         elif action == "name":
             emit((c.LOAD, words[at - 1], starts[at - 1], ends[at - 1]))
         else:
@@ -89,11 +96,6 @@ def parse(tokens: Tokens) -> Code:
         states[-1] = state
 
 
-def number(word: str) -> float:
-    """The value of a NUMBER, with a dot or a comma."""
-    return float(word.replace(",", "."))
-
-
 def _bars(parser: Parser, values: list[Any], at: int) -> int:  # BAR_OPEN sum BAR_CLOSE
     first: int = values[-3]
     parser.code.append((c.CALL, ("abs", 1, ()), parser.starts[first], parser.ends[at - 1]))
@@ -104,13 +106,10 @@ def _call(parser: Parser, values: list[Any], at: int) -> int:  # FUNCTION LPAR i
     first, _, count, _ = values[-4:]
     name = parser.words[first]
     span = parser.starts[first], parser.ends[at - 1]
+    if name in roots.NAMES and roots.emit(parser.code, name, count, span):
+        return int(first)
     wanted = 2 if name in TWO else 1
     if count != wanted:
-        if name in ("sqrt", "log", "log10") and count == 2:
-            from gradcli.reading.roots import root_or_log
-
-            root_or_log(parser, first, at)
-            return int(first)
         raise error("E0715", f"`{name}` takes {wanted} argument{'s' * (wanted > 1)}, not {count}",
                     span, help=f"write {name}({'a, b' if wanted > 1 else 'x'})")
     if name in SIGNS:
@@ -136,7 +135,14 @@ def _powered_call(parser: Parser, values: list[Any], at: int) -> int:  # powered
     span = parser.starts[first], parser.ends[at - 1]
     exponent = code[begin:end]
     code[begin:end] = []
-    code.append((c.CALL, (parser.words[first], 1, ()), *span))
+    name = parser.words[first]
+    if name not in roots.NAMES or not roots.emit(code, name, 1, span):
+        if name in TWO:
+            raise error("E0715", f"`{name}` takes 2 arguments, not 1", span,
+                        help=f"write {name}(a, b)")
+        if name != "positive":
+            code.append((c.CALL, (name, 1, ()), *span) if name != "negative"
+                        else (c.UNARY, name, *span))
     code.extend(exponent)
     code.append((c.BINARY, "power", *span))
     return int(first)

@@ -5,16 +5,84 @@
     E0712  a function that is not known              E0718  a comma or a list
     E0713  a number                                  E0719  an equation or an apostrophe
     E0714  a character                               E0720  LaTeX
-    E0715  a function without its argument           E0721  anything else that is out of place
+    E0715  a function without its argument           E0721  a sign, or what it needs beside it
+
+Texts of students are shown as far as they can be printed; of any other character only the number.
 """
 
 from __future__ import annotations
 
 from gradcli.errors import error
+from gradcli.reading import tokens as t
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from gradcli.errors import GradcliError, Span
+    from gradcli.lang.grammar import Row
     from gradcli.reading.names import Names
+    from gradcli.reading.tokens import Tokens
+
+OPERATORS = {t.PLUS: "+", t.MINUS: "-", t.STAR: "*", t.SLASH: "/", t.CIRCUMFLEX: "^"}
+
+# What is no part of a formula here, and what to do instead.
+CHARACTERS = {
+    "!": ("`!` is a factorial, which has no derivative", "write gamma(n + 1)"),
+    "%": ("`%` is no part of a formula", "write a decimal number: 0.05 for 5 %"),
+    "±": ("`±` stands for two values", "give one of them"),
+    "∓": ("`∓` stands for two values", "give one of them"),
+    "∞": ("`∞` is not a number", "give a formula"),
+    "°": ("degrees are not understood", "write the angle in radians"),
+    "$": ("a `$` stands alone", "put the formula between two of them, or leave it out"),
+    "…": ("an answer with gaps cannot be checked", "write all of it"),
+    "'": ("an apostrophe belongs to the left side of an answer", "write out the derivative"),
+    '"': ("quotation marks are no part of a formula", "leave them out"),
+    "\\": ("a backslash that begins no command", "leave it out"),
+    "#": ("`#` is no part of a formula", "leave it out"),
+    **dict.fromkeys("≤≥≠≈", ("a comparison is no formula", "give a formula")),
+    "∂": ("a partial derivative is not written out", "write out the derivative"),
+    "∇": ("a gradient is not written out", "write out its components"),
+    "&": ("`&` is no part of a formula", "leave it out"),
+    "=": ("an equals sign stands in the middle", "give one formula"),
+    "?": ("`?` is no part of a formula", "leave it out"),
+    ":": ("`:` is no part of a formula", "write / for a quotient"),
+    "@": ("`@` is no part of a formula", "leave it out"),
+    "_": ("an index needs a name before it", "write a name such as x_1"),
+    "~": ("`~` is no part of a formula", "write - for a sign"),
+    "`": ("a backquote is no part of a formula", "leave it out"),
+}
+
+
+def bad_character(text: str, at: int, names: Names) -> GradcliError:
+    """E0714: a character that means nothing; E0719 for an apostrophe."""
+    character = text[at]
+    span = (at, at + 1)
+    if character == ".":  # two or more of them
+        character = "…"
+        span = (at, at + 2)
+    if character in CHARACTERS:
+        message, advice = CHARACTERS[character]
+        return error("E0719" if character in "='" else "E0714", message, span, help=advice)
+    import unicodedata
+
+    name = unicodedata.name(character, "")
+    shown = f"`{character}` is " if character.isprintable() else ""
+    letter = unicodedata.category(character)[0] == "L"
+    return error(
+        "E0714", f"{shown}U+{ord(character):04X}{' ' if name else ''}{name}"
+        f"{', a letter of another alphabet' if letter else ', no part of a formula'}", span,
+        help="type the letter again on a Latin keyboard" if letter else "leave it out")
+
+
+def lone_dot(text: str, at: int, names: Names) -> GradcliError:
+    """E0713: a dot without digits; E0714: several."""
+    if text[at + 1] == ".":
+        return bad_character(text, at, names)
+    return error("E0713", "a dot is no number", (at, at + 1), help="write * for a product")
+
+
+def too_large(span: Span) -> GradcliError:
+    """E0713: a number that no double holds."""
+    return error("E0713", "this number is too large", span, help="write a number below 1e308")
 
 
 def refuse_run(names: Names, run: str, called: bool, at: int) -> None:
@@ -24,3 +92,133 @@ def refuse_run(names: Names, run: str, called: bool, at: int) -> None:
     span = (at, at + len(run))
     if run.lower() in NO_FORMULA:
         raise error("E0711", f"`{run}` is not a formula", span, help="give a formula such as 2x")
+    if run.startswith("In") and "I" not in names.written and "n" not in names.written:
+        raise error("E0712", "`In` with a capital I is no function", span,
+                    help="write ln, with a small L, for the natural logarithm")
+    if run[-2:-1] == "d" and "d" not in names.written and run[-1] in names.written:
+        raise error("E0711", f"`{run[-2:]}` is no part of a derivative's formula",
+                    (span[1] - 2, span[1]), help="leave it out")
+    if called and run[-1] in "fghyFG" and run[-1] not in names.written:
+        from gradcli.reading.functions import SCHOOL
+
+        if not any(run.endswith(word) for word in SCHOOL):
+            raise error("E0712", f"`{run[-1]}` is not a function that is known here",
+                        (span[1] - 1, span[1]), help="write its formula in place of it")
+
+
+def apostrophe(at: int, stop: int) -> GradcliError:
+    """E0719: y' in a formula."""
+    return error("E0719", "an apostrophe belongs to the left side of an answer", (stop, stop + 1),
+                 help="write out the derivative")
+
+
+def two_numbers(raw: Tokens, at: int) -> GradcliError:
+    """E0713: `2 3`, `1 000`, `2 1/2`."""
+    return error("E0713", "two numbers stand side by side", (raw.starts[at - 1], raw.ends[at]),
+                 help="put + or * between them, or write them as one number")
+
+
+def no_argument(raw: Tokens, head: int) -> GradcliError:
+    """E0715: `sin`, `ln*x`, `sin^2`."""
+    span = (raw.starts[head], raw.ends[head])
+    if raw.kinds[head] == t.ROOT:
+        return error("E0715", "a root needs what it is taken of", span, help="write sqrt(x)")
+    word = raw.text[span[0]:span[1]].rstrip("_")
+    if word.lower() == "exp":
+        return error("E0715", "`exp` needs an argument", span, help="write exp(x) or e^x")
+    return error("E0715", f"`{word}` needs an argument", span, help=f"write {word}(x)")
+
+
+def no_inverse(raw: Tokens, at: int, last: int) -> GradcliError:
+    """E0712: `ln^-1`."""
+    word = raw.text[raw.starts[at]:raw.ends[at]]
+    return error("E0712", f"`{word}^-1` has two readings", (raw.starts[at], raw.ends[last]),
+                 help=f"write 1/{word}(x), or the inverse function by its own name")
+
+
+def too_deep(raw: Tokens, at: int, limit: int) -> GradcliError:
+    """E0716: more than `limit` brackets inside each other."""
+    return error("E0716", f"more than {limit} brackets inside each other",
+                 (raw.starts[at], raw.ends[at]), help="use fewer brackets")
+
+
+TYPED = {t.RPAR: ")", t.RSQB: "]", t.RBRACE: "}", t.GREATER: ">", t.BAR: "|", t.LPAR: "(",
+         t.BAR_OPEN: "|", t.BAR_CLOSE: "|",
+         t.LSQB: "[", t.LBRACE: "{", t.LESS: "<"}
+
+
+def wrong_bracket(raw: Tokens, at: int, out: Tokens, opened: list[int],
+                  closers: list[int]) -> GradcliError:
+    """E0716: a closing bracket without or of another shape than its opening one, or too early."""
+    span = (raw.starts[at], raw.ends[at])
+    kind = raw.kinds[at]
+    shown = TYPED[kind]
+    if not closers:
+        if shown == ">":
+            return error("E0721", "a comparison is no formula", span, help="give a formula")
+        return error("E0716", f"`{shown}` closes nothing", span,
+                     help="leave it out, or open a bracket before")
+    if closers[-1] != kind and (closers[-1] != t.BAR_CLOSE or kind != t.BAR):
+        if closers[-1] == t.BAR_CLOSE:
+            return error("E0717", f"a bar is still open before `{shown}`", span,
+                         help="write abs(x) for the absolute value")
+        return error("E0716", f"`{shown}` closes `{_opening(closers[-1])}`", span,
+                     help=f"write {TYPED.get(closers[-1], ')')}")
+    return error("E0721", "something is missing here", span,
+                 help=f"write a value before `{shown}`")
+
+
+def _opening(closer: int) -> str:
+    from gradcli.reading.marks import CLOSER
+
+    return next((TYPED[kind] for kind, closing in CLOSER.items() if closing == closer), "(")
+
+
+def unclosed(out: Tokens, place: int) -> GradcliError:
+    """E0716, E0717: a bracket or bar that is never closed."""
+    span = (out.starts[place], out.ends[place])
+    if out.kinds[place] == t.BAR_OPEN:
+        return error("E0717", "this bar has no partner", span,
+                     help="write abs(x) for the absolute value")
+    return error("E0716", "this bracket is never closed", span, help="close it")
+
+
+def wrong_comma(raw: Tokens, at: int, names: Names) -> GradcliError:
+    """E0718: a comma or semicolon where no list is expected."""
+    span = (raw.starts[at], raw.ends[at])
+    kinds = raw.kinds
+    if kinds[at] == t.COMMA and at and kinds[at - 1] == kinds[at + 1] == t.NUMBER \
+            and raw.ends[at - 1] == raw.starts[at] and raw.ends[at] == raw.starts[at + 1]:
+        before, after = raw.words[at - 1], raw.words[at + 1]
+        thousands = f"{before}{after} or " if len(after) == 3 else ""
+        return error("E0718", "a comma inside of a number", span,
+                     help=f"write {thousands}{before}.{after}")
+    shown = "comma" if kinds[at] == t.COMMA else "semicolon"
+    return error("E0718", f"a {shown} where one formula is expected", span,
+                 help="give one formula")
+
+
+def comparison(raw: Tokens, at: int, names: Names) -> GradcliError:
+    """E0721: < or > that is no bracket."""
+    return error("E0721", "a comparison is no formula", (raw.starts[at], raw.ends[at]),
+                 help="give a formula")
+
+
+def unexpected(tokens: Tokens, at: int, row: Row) -> GradcliError:
+    """E0710, E0718, E0721: token `at` does not fit what is in front of it."""
+    kinds = tokens.kinds
+    kind = kinds[at]
+    span = (tokens.starts[at], tokens.ends[at])
+    if kind == t.END:
+        if at == 0:
+            return error("E0710", "there is nothing to read", span, help="give a formula")
+        return error("E0721", f"something is missing behind `{OPERATORS.get(kinds[at - 1], ',')}`",
+                     (tokens.starts[at - 1], tokens.ends[at - 1]), help="write a value there")
+    if kind in OPERATORS:
+        shown = OPERATORS[kind]
+        return error("E0721", f"`{shown}` needs a value before it", span,
+                     help=f"write a value before `{shown}`, or leave it out")
+    if kind in (t.COMMA, t.SEMICOLON, t.RSQB):
+        return error("E0718", "this list does not fit here", span,
+                     help="write a vector as (a, b)")
+    return error("E0721", "something is missing here", span, help="write a value here")

@@ -36,7 +36,7 @@ def scan(text: str, at: int, end: int, names: Names) -> Tokens:
 
     Raises E0710 to E0719 for what is no part of an answer.
     """
-    found = Tokens()
+    found = Tokens(text)
     kinds, starts, ends, words = found.kinds, found.starts, found.ends, found.words
     plain_runs, called_runs = names.plain_runs, names.called_runs
     text = text[:end] + "\n\n\n"  # every scan below stops here at the latest
@@ -70,6 +70,8 @@ def scan(text: str, at: int, end: int, names: Names) -> Tokens:
             continue
         if kind == _NUMBER:
             stop = number_end(text, at, names)
+            if kinds and kinds[-1] == t.NAME and words[-1] in "xX":
+                _times(found, names)
             words.append(text[at:stop])
             kind = t.NUMBER
         elif kind == _TIMES:
@@ -100,11 +102,22 @@ def scan(text: str, at: int, end: int, names: Names) -> Tokens:
     return found
 
 
+def _times(found: Tokens, names: Names) -> None:
+    """The x of `3 x 10^2` is a sign where no variable has that name."""
+    if found.words[-1] not in names.written and found.kinds[-2:-1] == [t.NUMBER]:
+        found.kinds[-1] = t.STAR
+        found.words[-1] = ""
+
+
 def number_end(text: str, at: int, names: Names) -> int:
     """Where the number that begins here ends. Raises E0713 for one that cannot be read."""
     end = at
     while text[end] in DIGITS:
         end += 1
+    if end == at and text[end + 1] not in DIGITS:
+        from gradcli.reading.refusals import lone_dot
+
+        raise lone_dot(text, at, names)
     if text[end] == "." or (text[end] == "," and names.decimal_comma and text[end + 1] in DIGITS):
         end += 1
         while text[end] in DIGITS:
@@ -119,6 +132,4 @@ def number_end(text: str, at: int, names: Names) -> int:
     if end - at > MAX_NUMBER:
         raise error("E0713", f"a number has at most {MAX_NUMBER} digits", (at, end),
                     help="round it")
-    if end == at + 1 and text[at] == ".":
-        raise error("E0713", "a dot is no number", (at, end), help="write * for a product")
     return end

@@ -18,19 +18,28 @@ KIND_NAMES = {
 
 
 class Tokens:
-    """Parallel lists: kinds, the places in the text, and the words.
+    """The text, and parallel lists: kinds, the places in the text, and the words.
 
     The word of a NAME is the name that it loads, of a FUNCTION the operation that it calls, of a
-    NUMBER its digits; elsewhere it is empty. inserted: the numbers of the tokens that were not
-    typed: signs of products, and opening brackets with the closing one of each.
+    NUMBER its digits; elsewhere it is empty. What was not typed: products, the places of signs;
+    closing, those of opening brackets, each with that of its closing one. raw: the tokens as the
+    scanner found them.
     """
 
-    __slots__ = ("closing", "ends", "kinds", "products", "starts", "words")
+    __slots__ = ("closing", "ends", "kinds", "products", "raw", "starts", "text", "words")
 
-    def __init__(self) -> None:
+    def __init__(self, text: str) -> None:
+        self.text = text
         self.kinds: list[int] = []
         self.starts: list[int] = []
         self.ends: list[int] = []
         self.words: list[str] = []
         self.products: list[int] = []
         self.closing: list[tuple[int, int]] = []
+        self.raw = self
+
+    def spellings(self) -> list[str]:
+        """The names and functions as the text has them."""
+        return [self.text[start:end] for kind, start, end in
+                zip(self.kinds, self.starts, self.ends, strict=True)
+                if NAME <= kind <= POWERED]

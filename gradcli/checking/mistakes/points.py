@@ -20,7 +20,8 @@ def other_points(way: Way, c: int) -> list[Found]:
     formula = way.reference.formula
     d = way.reference.nodes[c]
     made: list[Found] = []
-    for text, point in _points(way):
+    for point in _points(way):
+        text = ", ".join([f"{n} = {v:g}" for n, v in point.items()])
         node = formula.substituted(d, {
             formula.leaf(n): formula.number(v) for n, v in point.items()})
         made.append(Found("evaluated_at_wrong_point", WHOLE, 10 + len(made), node=node,
@@ -31,19 +32,19 @@ def other_points(way: Way, c: int) -> list[Found]:
     return made
 
 
-def _points(way: Way) -> Iterator[tuple[str, dict[str, float]]]:
+def _points(way: Way) -> Iterator[dict[str, float]]:
     at = way.problem.at
     names = list(at)
     values = list(at.values())
-    yield "", {n: -v for n, v in at.items()}
+    yield {n: -v for n, v in at.items()}
     for value in (0.0, 1.0):
-        yield "", dict.fromkeys(names, value)
+        yield dict.fromkeys(names, value)
     if len(names) > 1:
-        yield "", dict(zip(names, values[1:] + values[:1], strict=True))
-        yield "", dict(zip(names, values[::-1], strict=True))
+        yield dict(zip(names, values[1:] + values[:1], strict=True))
+        yield dict(zip(names, values[::-1], strict=True))
         for k, name in enumerate(names):
-            yield "", {**at, name: -values[k]}
-            yield "", {**at, name: 0.0}
+            yield {**at, name: -values[k]}
+            yield {**at, name: 0.0}
 
 
 def _values(way: Way, c: int) -> Iterator[tuple[str, int]]:
@@ -72,7 +73,7 @@ def other_lines(way: Way) -> list[Found]:
         made.append(Found("evaluated_at_wrong_point", WHOLE, 10 + len(made),
                           node=line(way, steep, problem.at), detail={"what": text}))
 
-    for _, point in _points(way):
+    for point in _points(way):
         leaves = {formula.leaf(n): formula.number(v) for n, v in point.items()}
         keep([formula.substituted(s, leaves) for s in slopes], "the slope at another point")
     here = at_point(way)

@@ -1,0 +1,133 @@
+"""check: one answer against one function."""
+
+from __future__ import annotations
+
+from gradcli.checking.advice import in_options
+from gradcli.checking.lines import KEYS, SCHEMA, prepared, right
+from gradcli.checking.problem import DEFAULTS, from_fields
+from gradcli.cli.commands.output import EXACT_DIGITS, PIPE_WIDTH
+from gradcli.cli.environment import write
+from gradcli.cli.main import OK, WRONG
+from gradcli.cli.options import split
+from gradcli.errors import Diagnostic, GradcliError
+from gradcli.source import Source, decode
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from gradcli.checking.check import Prepared
+    from gradcli.cli.environment import Environment
+
+MAX_ANSWER = 64 * 1024
+
+
+def run(values: dict[str, Any], environment: Environment) -> int:
+    """Check one answer, or with --batch many; 1 if one is not right.
+
+    Raises E0701 to E0709 where the problem cannot be set.
+    """
+    if values["batch"] is not None:
+        from gradcli.cli.commands import check_batch
+
+        return check_batch.run(values, environment)
+    from gradcli.checking.check import check
+
+    answer = values["answer"]
+    if answer == "-":
+        answer = decode(environment.input().read(MAX_ANSWER), "<stdin>").text.strip()
+    ready = prepare(values)
+    found = check(ready, answer)
+    deliver({"schema": SCHEMA, "id": None, **{key: found[key] for key in KEYS}}, values,
+            environment)
+    if found["verdict"] == "unreadable" and values["format"] in (None, "table", "plain") \
+            and not values["quiet"]:
+        _point(ready, answer, values, environment)
+    return OK if right(found, ready.problem.domain_policy) else WRONG
+
+
+def fields_of(values: dict[str, Any]) -> dict[str, Any]:
+    """The fields of a problem that the command line gives."""
+    found = {name: values[name] for name in DEFAULTS if values.get(name) not in (None, False, [])}
+    for name in ("wrt", "at", "parameters", "domain"):
+        if name in found:
+            found[name] = ",".join([part for text in found[name] for part in split(text)])
+    return found
+
+
+def seed_of(values: dict[str, Any]) -> int | str:
+    """--seed as a number if it is one."""
+    text = values["seed"]
+    if text is None:
+        return 0
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 20 else str(text)
+
+
+def prepare(values: dict[str, Any]) -> Prepared:
+    """The problem of the command line, ready; what is wrong with it has its place there."""
+    fields = fields_of(values)
+    try:
+        return prepared(from_fields(fields), seed_of(values))
+    except GradcliError as problem:
+        raise located(problem, fields) from None
+
+
+def located(problem: GradcliError, fields: dict[str, Any]) -> GradcliError:
+    """The error with the option that it names as its place, and the function by default."""
+    found = []
+    for one in problem.diagnostics:
+        source, span = one.source, one.span
+        if source is None:
+            words = one.message.split("`")[1:2]
+            name = words[0] if words and words[0] in fields else "function"
+            text = str(fields.get(name, ""))
+            source = Source(text, name if name == "function" else f"--{name.replace('_', '-')}")
+            span = (0, len(text)) if span is None or name != "function" else span
+        found.append(Diagnostic(
+            one.code, one.message, span=span, source=source, label=one.label, related=one.related,
+            notes=one.notes, help=in_options(one)))
+    return GradcliError(*found)
+
+
+def deliver(answer: dict[str, Any], values: dict[str, Any], environment: Environment) -> None:
+    """Print a result, or write it to the file of -o."""
+    from gradcli.render import check as rendering
+
+    path = None if values["output"] == "-" else values["output"]
+    to_terminal = path is None and environment.terminal(environment.stdout)
+    chosen = values["format"] or ("table" if to_terminal else "plain")
+    if chosen == "table":
+        from gradcli.render import check_table
+
+        stream = environment.stdout
+        text = check_table.render(
+            answer, encoding="utf-8" if path else getattr(stream, "encoding", None) or "ascii",
+            width=environment.width(stream) if to_terminal else PIPE_WIDTH,
+            digits=values["digits"] or (6 if to_terminal else EXACT_DIGITS),
+            color=not path and environment.color(stream, values["color"]),
+            quiet=values["quiet"], verbose=values["verbose"] > 0)
+    else:
+        text = rendering.render(answer, chosen, quiet=values["quiet"])
+    if path is None:
+        write(environment.stdout, text)
+    else:
+        from gradcli.cli.files import write_file
+
+        write_file(path, text)
+
+
+def _point(ready: Prepared, answer: str, values: dict[str, Any], environment: Environment) -> None:
+    """Where in the answer reading stopped, for standard error."""
+    from gradcli.reading import read
+    from gradcli.render import diagnostics
+
+    try:
+        read(answer, ready.reference.names)
+    except GradcliError as problem:
+        for one in problem.diagnostics:
+            one.source = one.source or Source(answer, "answer")
+        stream = environment.stderr
+        environment.stdout.flush()
+        write(stream, diagnostics.render(
+            problem.diagnostics, environment.color(stream, values["color"]),
+            environment.width(stream), getattr(stream, "encoding", None) or "utf-8"))

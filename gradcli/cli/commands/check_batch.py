@@ -1,0 +1,274 @@
+"""check --batch: a line of NDJSON in, a line out, in the same order, as they come.
+
+What is there is answered before more is waited for, so a program that asks line by line gets its
+answers line by line; and no more lines are in memory than the processes work on.
+"""
+
+from __future__ import annotations
+
+import gc
+from collections import deque
+from contextlib import ExitStack, contextmanager, nullcontext
+
+from gradcli.checking.lines import SCHEMA, Checker, failed, undecided
+from gradcli.cli.commands.check import fields_of, located, seed_of
+from gradcli.cli.environment import write
+from gradcli.cli.main import BAD_INPUT, OK, WRONG
+from gradcli.errors import GradcliError, error
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from concurrent.futures import Executor, Future
+    from typing import Any, BinaryIO
+
+    from gradcli.cli.environment import Environment
+
+    Line = tuple[int, bytes]
+    Answers = list[tuple[dict[str, Any], int]]
+    # Fields of problems that do not say, the seed, and where the lines come from.
+    About = tuple[dict[str, Any], int | str, str]
+
+CHUNK = 64 * 1024
+# No line is longer; the rest of one is read over.
+MAX_LINE = 1024 * 1024
+# Lines that another process gets at once: some tenth of a second of work.
+BLOCK = 200
+# Blocks that wait for each process.
+WAITING = 4
+MARK = b"\xef\xbb\xbf"
+
+
+def run(values: dict[str, Any], environment: Environment) -> int:
+    """Answer all lines; 3 if one was no problem, else 1 if an answer is not right."""
+    gc.enable()     # a command that may run for hours is not one answer
+    defaults = fields_of(values)
+    _checked(defaults)
+    name = "<stdin>" if values["batch"] == "-" else values["batch"]
+    status = OK
+    with ExitStack() as stack:
+        stream = stack.enter_context(_opened(values, environment))
+        put = stack.enter_context(_output(values, environment))
+        executor, workers = stack.enter_context(_executor(values["jobs"], values["scheduler"]))
+        work = Blocks(executor, workers, (defaults, seed_of(values), name))
+        for found in work.through(blocks(stream)):
+            for answer, means in found or ():
+                put(answer)
+                status = max(status, means)
+            if found is None:
+                put(None)
+    return status
+
+
+@contextmanager
+def _executor(jobs: int | None, scheduler: str | None) -> Iterator[tuple[Executor | None, int]]:
+    """Who answers, and how many blocks at once; None: this process."""
+    if scheduler is not None:
+        from gradcli.workers.cluster import cluster
+
+        with cluster(scheduler) as found:
+            yield found
+    elif jobs is not None and jobs > 1:
+        from gradcli.workers.guarded import guards
+
+        with guards(jobs) as several:
+            yield several, jobs
+    else:
+        yield None, 1
+
+
+def _checked(defaults: dict[str, Any]) -> None:
+    """Raises what is wrong with the options, which would be wrong on every line."""
+    from gradcli.checking.problem import READERS
+
+    for name, value in defaults.items():
+        try:
+            READERS[name](name, value)
+        except GradcliError as problem:
+            raise located(problem, defaults) from None
+
+
+def _opened(values: dict[str, Any], environment: Environment) -> Any:
+    """The lines, as a stream of bytes. Raises E0601."""
+    path = values["batch"]
+    if path == "-":
+        return nullcontext(environment.input())
+    try:
+        return open(path, "rb")
+    except (OSError, ValueError):
+        from gradcli.source import read
+
+        read(path)      # says what is wrong, and what may have been meant
+        raise
+
+
+class _Output:
+    """Lines to standard output or a file; None is a pause, before which all is written."""
+
+    __slots__ = ("_flush", "_format", "_text")
+
+    def __init__(self, text: Callable[[str], Any], flush: Callable[[], Any], format: str) -> None:
+        self._text = text
+        self._flush = flush
+        self._format = format
+        if format != "ndjson":
+            from gradcli.render.check import header
+
+            text(header("\t" if format == "tsv" else ","))
+
+    def __call__(self, answer: dict[str, Any] | None) -> None:
+        if answer is None:
+            self._flush()
+        elif self._format == "ndjson":
+            from gradcli.render import json
+
+            self._text(json.dump(answer) + "\n")
+        else:
+            from gradcli.render.check import row
+
+            self._text(row(answer, "\t" if self._format == "tsv" else ","))
+
+
+def _output(values: dict[str, Any], environment: Environment) -> Any:
+    path = None if values["output"] == "-" else values["output"]
+    format = values["format"] or "ndjson"
+    if path is None:
+        stream = environment.stdout
+        return nullcontext(_Output(lambda text: write(stream, text), stream.flush, format))
+    return _file(path, format)
+
+
+class _file:
+    """A whole file, which has its name when all is written."""
+
+    __slots__ = ("_context", "_format")
+
+    def __init__(self, path: str, format: str) -> None:
+        from gradcli.cli.files import whole_file
+
+        self._context = whole_file(path)
+        self._format = format
+
+    def __enter__(self) -> _Output:
+        file = self._context.__enter__()
+        return _Output(lambda text: file.write(text.encode("utf-8", "backslashreplace")),
+                       lambda: None, self._format)
+
+    def __exit__(self, *exception: Any) -> None:
+        self._context.__exit__(*exception)
+
+
+# ---- lines -----------------------------------------------------------------------------------
+
+
+def blocks(stream: BinaryIO) -> Iterator[list[Line] | None]:
+    """The numbered lines of a stream, some at a time; None where it pauses. Empty ones are left
+    out, and of one that is too long there is only the beginning.
+    """
+    read = getattr(stream, "read1", stream.read)
+    found: list[Line] = []
+    number = 1
+    rest = b""
+    while data := read(CHUNK):
+        *lines, rest = (rest + data).split(b"\n")
+        for line in lines:
+            if number == 1:
+                line = line.removeprefix(MARK)
+            if line.strip():
+                found.append((number, line))
+            number += 1
+            if len(found) == BLOCK:
+                yield found
+                found = []
+        # One byte more than is allowed tells that it was too long.
+        rest = rest[:MAX_LINE + 1]
+        if not _has_more(stream):
+            if found:
+                yield found
+                found = []
+            yield None
+    if rest.strip():
+        found.append((number, rest.removeprefix(MARK) if number == 1 else rest))
+    if found:
+        yield found
+
+
+def _has_more(stream: BinaryIO) -> bool:
+    """Whether a read would not wait; where that cannot be told, it would."""
+    from select import select
+
+    try:
+        return bool(select([stream.fileno()], [], [], 0)[0])
+    except (OSError, ValueError, AttributeError):
+        return False
+
+
+class Blocks:
+    """Blocks of lines through this process or others, in order."""
+
+    __slots__ = ("_about", "_executor", "_key", "_room", "_waiting")
+
+    def __init__(self, executor: Executor | None, workers: int, about: About) -> None:
+        self._executor = executor
+        self._room = WAITING * workers
+        self._waiting: deque[Future[Answers]] = deque()
+        self._about = about
+        self._key = repr(about)
+
+    def through(self, source: Iterator[list[Line] | None]) -> Iterator[Answers | None]:
+        """The answers to each block; None where the source pauses and all is answered."""
+        work = None
+        for block in source:
+            if block is None:
+                yield from self._rest()
+                yield None
+            elif self._executor is None:
+                work = work or answers(self._about)
+                yield [work(line) for line in block]
+            else:
+                self._waiting.append(self._executor.submit(
+                    elsewhere, self._about, self._key, block))
+                if len(self._waiting) >= self._room:
+                    yield self._waiting.popleft().result()
+        yield from self._rest()
+
+    def _rest(self) -> Iterator[Answers]:
+        while self._waiting:
+            yield self._waiting.popleft().result()
+
+
+def elsewhere(about: About, key: str, block: list[Line]) -> Answers:
+    """The answers to a block of lines, by a process that one line cannot take along."""
+    from gradcli.workers.guarded import mine
+
+    found = mine().run(answers, key, about, block)
+    return [answer if done else (_given_up(line, answer), WRONG)
+            for line, (done, answer) in zip(block, found, strict=True)]
+
+
+def answers(about: About) -> Callable[[Line], tuple[dict[str, Any], int]]:
+    """From a line to its object and the exit status that it means."""
+    checker = Checker(*about)
+
+    def of(line: Line) -> tuple[dict[str, Any], int]:
+        number, raw = line
+        if len(raw) > MAX_LINE:
+            too_long = error("E0709", f"the line is longer than {MAX_LINE // 1024 ** 2} MiB",
+                             help="write one object on each line")
+            return failed(too_long, None, "", number, checker.name), BAD_INPUT
+        answer, is_right = checker.answer(raw, number)
+        return answer, BAD_INPUT if "error" in answer else OK if is_right else WRONG
+
+    return of
+
+
+def _given_up(line: Line, reason: str) -> dict[str, Any]:
+    """The object for an answer that no process could check."""
+    import json
+
+    try:
+        id = json.loads(line[1]).get("id")
+    except (ValueError, RecursionError, AttributeError):
+        id = None
+    return {"schema": SCHEMA, "id": id, **undecided(
+        f"it cannot be checked: {reason}: a person has to look at it")}

@@ -1,0 +1,115 @@
+"""The answers of one student as CSV or JSON."""
+
+from __future__ import annotations
+
+import json
+
+from gradcli.errors import GradcliError
+from gradcli.homework.columns import columns
+from gradcli.homework.separated import delimiter, records
+from gradcli.homework.submissions.parsed import Ids, Parsed
+from gradcli.homework.submissions.records import Unreadable
+from gradcli.source import Source
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+TITLES = {"problem": ("id", "question", "exercise", "task", "problem id", "question id", "aufgabe"),
+          "answer": ("response", "solution", "antwort"),
+          "student": ("student id",)}
+
+
+def csv_answers(text: str, ids: Ids) -> Parsed:
+    """Two columns `problem,answer`, with or without these titles; or a row of ids with a row of
+    answers below. An answer with commas and without quotes is taken as one. Raises `Unreadable`.
+    """
+    source = Source(text)
+    parsed = Parsed(ids)
+    separator = delimiter(text)
+    try:
+        table = [record for record in records(source, separator, "E0705") if not record.empty]
+    except GradcliError as failure:
+        line = source.position(failure.span[0])[0] if failure.span else 0
+        raise Unreadable(f"no CSV: {failure.message}, in line {line}") from None
+    if not table:
+        return parsed
+    titles = [cell.text for cell in table[0].cells]
+    known = columns(titles, TITLES)
+    if "problem" in known and "answer" in known:
+        for row in table[1:]:
+            cells = [cell.text for cell in row.cells] + [""] * len(titles)
+            parsed.add(cells[known["problem"]], cells[known["answer"]],
+                       source.position(row.start)[0])
+    elif len(table) == 2 and len(titles) > 1 and sum(
+            [ids.find(t) is not None for t in titles]) > len(titles) // 2:
+        for cell, answer in zip(table[0].cells, table[1].cells, strict=False):
+            parsed.add(cell.text, answer.text, source.position(answer.start)[0])
+    else:
+        for row in table:
+            first, *rest = [cell.text for cell in row.cells]
+            parsed.add(first, separator.join(rest), source.position(row.start)[0])
+    return parsed
+
+
+def json_answers(text: str, ids: Ids) -> Parsed:
+    """{"1a": "2x"}, {"student": "s1", "answers": {...}} or [{"problem": "1a", "answer": "2x"}].
+
+    Numbers are kept as they are typed; lists are vectors. Raises `Unreadable`.
+    """
+    try:
+        return _of_document(text, ids, json.loads(
+            text, parse_int=str, parse_float=str, parse_constant=str, object_pairs_hook=_Pairs))
+    except RecursionError:
+        raise Unreadable("no JSON: brackets are nested too deeply") from None
+    except ValueError as problem:
+        raise Unreadable(f"no JSON: {str(problem)[:100]}") from None
+
+
+def _of_document(text: str, ids: Ids, document: Any) -> Parsed:
+    parsed = Parsed(ids)
+    if isinstance(document, _Pairs):
+        named = dict(document.pairs)
+        if isinstance(named.get("student"), str):
+            parsed.student = named["student"]
+        inner = named.get("answers")
+        if isinstance(inner, (_Pairs, list)):
+            document = inner
+    if isinstance(document, _Pairs):
+        for id, answer in document.pairs:
+            if id != "student" or ids.find(id) is not None:
+                parsed.add(id, _typed(answer), _line(text, id))
+    elif isinstance(document, list):
+        for entry in document:
+            fields = dict(entry.pairs) if isinstance(entry, _Pairs) else {}
+            if not isinstance(fields.get("problem"), str) or "answer" not in fields:
+                raise Unreadable('no answers: write [{"problem": "1a", "answer": "2x"}]')
+            parsed.add(fields["problem"], _typed(fields["answer"]), None)
+    else:
+        raise Unreadable('no answers: write {"1a": "2x"}')
+    return parsed
+
+
+class _Pairs:
+    """An object with all its keys, those that come twice too."""
+
+    __slots__ = ("pairs",)
+
+    def __init__(self, pairs: list[tuple[str, Any]]) -> None:
+        self.pairs = pairs
+
+
+def _typed(answer: Any) -> str:
+    """An answer as text: an object is no answer, but shown as one that cannot be read."""
+    if answer is None or isinstance(answer, bool):
+        return "" if answer is None else str(answer).lower()
+    if isinstance(answer, list):
+        return f"[{', '.join([_typed(part) for part in answer])}]"
+    if isinstance(answer, _Pairs):
+        return f"{{{', '.join([f'{name}: {_typed(part)}' for name, part in answer.pairs])}}}"
+    return str(answer)
+
+
+def _line(text: str, id: str) -> int | None:
+    at = text.find(json.dumps(id))
+    return text.count("\n", 0, at) + 1 if at >= 0 else None

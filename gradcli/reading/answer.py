@@ -1,0 +1,150 @@
+"""What a student typed, read: flat code, an echo, and what was left out on the left side."""
+
+from __future__ import annotations
+
+from gradcli.errors import GradcliError, error
+from gradcli.reading.marks import arrange
+from gradcli.reading.names import Names
+from gradcli.reading.parser import parse
+from gradcli.reading.scanner import scan
+from gradcli.reading.written import written
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from gradcli.lang.code import Code
+    from gradcli.reading.plain import Plain
+    from gradcli.reading.tokens import Tokens
+
+MAX_LENGTH = 2000
+
+
+class Reading:
+    """One reading of an answer.
+
+    text: as typed; all offsets count in it. code: flat code that leaves one value on the stack
+    (only LOAD, PUSH of a float, BINARY, UNARY negative, CALL and LIST). read_as: the same as a
+    formula. left: what stood left of the equals sign and only named the answer, or None.
+    equation: the code of a left side that is a formula of its own, or None. notes: what was
+    understood in another spelling. names: those that the code loads, in order, once each.
+    """
+
+    __slots__ = ("_read_as", "code", "equation", "left", "notes", "origin", "text",
+                 "tokens")
+
+    def __init__(self, text: str, code: Code, tokens: Tokens, origin: Plain | None) -> None:
+        self.text = text
+        self.code = code
+        self.tokens = tokens  # for other readings
+        self.origin = origin
+        self.left: str | None = None
+        self.equation: Code | None = None
+        self.notes: list[str] = []
+        self._read_as: str | None = None
+
+    @property
+    def read_as(self) -> str:
+        """The formula with every sign and few brackets; for an equation both sides."""
+        if self._read_as is None:
+            shown = written(self.code)
+            if self.equation is not None:
+                shown = f"{written(self.equation)} = {shown}"
+            self._read_as = shown
+        return self._read_as
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names that the code loads, those of an equation's left side first."""
+        from gradcli.lang.code import LOAD
+
+        return tuple(dict.fromkeys(
+            ins[1] for ins in (self.equation or []) + self.code if ins[0] == LOAD))
+
+
+def read(text: str, names: Names) -> Reading:
+    """Read an answer.
+
+    Raises GradcliError with a code from E0710 to E0721, the place in `text` and one help.
+    """
+    if len(text) > MAX_LENGTH:
+        raise error("E0710", f"an answer has at most {MAX_LENGTH} characters, not {len(text)}",
+                    (MAX_LENGTH, len(text)), help="shorten the answer")
+    if text.isascii() and "\\" not in text and "$" not in text:
+        return _read(text, text, names, None)
+    from gradcli.reading.plain import plain
+
+    origin = plain(text)
+    try:
+        return _read(text, origin.text, names, origin)
+    except GradcliError as problem:
+        raise origin.moved_error(problem) from None
+
+
+def _read(typed: str, text: str, names: Names, origin: Plain | None) -> Reading:
+    """Read the plain form `text` of what was typed."""
+    end = len(text.rstrip())
+    if end > 1 and text[end - 1] == "." and text[end - 2] not in "0123456789.":
+        end -= 1  # the full stop of a sentence
+    begin = 0
+    left = None
+    equation = None
+    notes: list[str] = []
+    if "=" in text:
+        from gradcli.reading.left import is_label, sides
+
+        *before, (begin, end) = sides(text, end)
+        if not text[begin:end].strip():
+            raise error("E0719", "nothing stands behind the equals sign", (begin - 1, begin),
+                        help="give the formula there")
+        if before:
+            first, last = before[0]
+            left = text[first:last].strip()
+            if len(before) > 1:
+                notes.append("of several sides the last is read")
+            elif not is_label(left, names):
+                equation = _equation(text, first, last, names)
+                left = None
+            if left is not None and origin is not None:
+                start, stop = origin.span(first, last)
+                left = typed[start:stop].strip()
+            if left is not None:
+                notes.append(f"the left side `{left}` is left out")
+    tokens = arrange(scan(text, begin, end, names), names)
+    code = parse(tokens)
+    found = Reading(typed, code if origin is None else origin.moved(code), tokens, origin)
+    found.left = left
+    if equation is not None:
+        found.equation = equation if origin is None else origin.moved(equation)
+    found.notes = notes
+    if names.notes:
+        words = set(tokens.spellings())
+        found.notes += [note for word, note in names.notes.items() if word in words]
+    return found
+
+
+def _equation(text: str, begin: int, end: int, names: Names) -> Code:
+    """The code of a left side that is a formula; E0719 for one that is neither that nor a name."""
+    try:
+        return parse(arrange(scan(text, begin, end, names), names))
+    except GradcliError:
+        while text[begin] == " ":
+            begin += 1
+        raise error("E0719", "this left side is not understood", (begin, end),
+                    help="leave out what stands left of the equals sign") from None
+
+
+def alternatives(reading: Reading, names: Names) -> list[Reading]:
+    """Other readings of the same text, the most plausible first; at most 16.
+
+    They move the brackets and signs that were put in, and put in others where they are easily
+    forgotten: 1/2x, 1/x+1, e^2x, sin x/2, sin x^2. All are different from the reading and from
+    each other. An equation's left side stays.
+    """
+    from gradcli.reading.other import other_codes
+
+    found = []
+    for tokens, code in other_codes(reading.tokens, names):
+        origin = reading.origin
+        one = Reading(reading.text, code if origin is None else origin.moved(code), tokens, origin)
+        one.left, one.equation, one.notes = reading.left, reading.equation, reading.notes
+        found.append(one)
+    return found

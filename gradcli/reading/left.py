@@ -1,0 +1,136 @@
+"""The left side of an answer: `f'(x) =`, `dy/dx =`, `y =`, or a formula of its own.
+
+A left side that only names the answer is left out. What names it: a letter, with primes, an index
+and arguments or without (f, y', f''(x), f^(3)(x), f_x, f_{xy}(1, 2), D_u f); a quotient of
+differentials (dy/dx, d/dx(x^2), d^2y/dx^2, ∂f/∂x, \\frac{d}{dx}[..]); ∇f, Df, Jf, and a few words.
+"""
+
+from __future__ import annotations
+
+from gradcli.reading.functions import GREEK
+from gradcli.reading.names import Names
+
+LETTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ").union(GREEK)
+DIGITS = frozenset("0123456789")
+WORDS = frozenset((
+    "ans", "answer", "derivative", "grad", "gradient", "hess", "hessian", "jac", "jacobian",
+    "slope", "solution", "tangent"))
+OPERATORS = frozenset("∇DJHΔ")  # of a function: ∇f, Df, Jf, Hf
+CLOSING = {"(": ")", "[": "]", "{": "}"}
+
+
+def sides(text: str, end: int) -> list[tuple[int, int]]:
+    """Where the parts between the equals signs of text[:end] begin and end; empty ones are left
+    out, but the last. `:=` is an equals sign too.
+    """
+    found = []
+    begin = 0
+    while True:
+        at = text.find("=", begin, end)
+        stop = end if at < 0 else at - 1 if at > begin and text[at - 1] == ":" else at
+        if at < 0 or text[begin:stop].strip():
+            found.append((begin, stop))
+        if at < 0:
+            return found
+        begin = at + 1
+
+
+def is_label(text: str, names: Names) -> bool:
+    """Whether a left side only names the answer."""
+    text = "".join(text.split())
+    if not text:
+        return True
+    return (text in names.written or _is_quotient(text) or _is_name(text, names)
+            or text.lower().rstrip(":") in WORDS)
+
+
+def _is_quotient(text: str) -> bool:
+    """dy/dx, d^2y/dx^2, ∂f/∂x(1,2), d/dx(...), and the same with the brackets of \\frac."""
+    bare = text.translate(_WITHOUT)
+    if bare[:1] not in ("d", "∂"):
+        return False
+    at = _power(bare, 1)
+    function = at
+    while at < len(bare) and bare[at] in LETTERS:
+        at += 1
+    if at - function > 1 or bare[at:at + 1] != "/" or bare[at + 1:at + 2] != bare[0]:
+        return False
+    of_function = at > function
+    at += 1
+    while bare[at:at + 1] == bare[0] and bare[at + 1:at + 2] and bare[at + 1] in LETTERS:
+        at = _power(bare, at + 2)
+    rest = bare[at:]
+    # What d/dx stands before is any formula; dy/dx may have arguments or a point.
+    return bare[at - 1] not in "d∂/" and (
+        not of_function or not any(sign in rest for sign in "+-*/^"))
+
+
+_WITHOUT = dict.fromkeys(map(ord, "()[]{}* "))
+
+
+def _power(text: str, at: int) -> int:
+    """Behind `^2` or `2` at `at`, if it is there."""
+    if text[at:at + 1] == "^":
+        at += 1
+    while at < len(text) and text[at] in DIGITS:
+        at += 1
+    return at
+
+
+def _is_name(text: str, names: Names) -> bool:
+    """f, y', f''(x), f^(3)(x), f_x, f_{xy}(1, 2), D_u f(x, y), ∇f(x, y), grad f."""
+    at = 0
+    for word in ("grad", "Hess", "hess"):
+        if text.startswith(word) and len(text) > len(word):
+            at = len(word)
+    if not at and text[0] in OPERATORS:
+        at = _index(text, 1)
+        if at == len(text):
+            return True
+    if text[at:at + 1] == "(" and text[-1] == ")" and at:
+        at += 1
+        text = text[:-1]
+    if at < len(text) and text[at] in LETTERS:
+        at = _index(text, at + 1)
+    elif not at:
+        return False
+    while text[at:at + 1] == "'":
+        at += 1
+    if text[at:at + 2] in ("^(", "^{"):
+        at = _group(text, at + 1, "(){}'")
+    return at > 0 and (at == len(text) or _group(text, at, "(),.-/{}[]") == len(text))
+
+
+def _index(text: str, at: int) -> int:
+    """Behind `_x`, `_{xy}` or `_1` at `at`, if it is there."""
+    if text[at:at + 1] != "_":
+        return at
+    if text[at + 1:at + 2] == "{":
+        return _group(text, at + 1, "{},()")
+    at += 1
+    begin = at
+    while at < len(text) and (text[at] in LETTERS or text[at] in DIGITS):
+        at += 1
+    if at - begin > 1 and text[begin] == "u":  # D_uf
+        return begin + 1
+    return at
+
+
+def _group(text: str, at: int, allowed: str) -> int:
+    """Behind the bracket that opens at `at`; 0 if more than names, numbers and `allowed` is in it.
+    """
+    opening = text[at]
+    if opening not in CLOSING:
+        return 0
+    depth = 0
+    for k in range(at, len(text)):
+        character = text[k]
+        if character == opening:
+            depth += 1
+        elif character == CLOSING[opening]:
+            depth -= 1
+            if not depth:
+                return k + 1
+        elif character not in LETTERS and character not in DIGITS and character not in allowed:
+            return 0
+    return 0

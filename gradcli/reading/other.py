@@ -1,0 +1,276 @@
+"""Other readings of an answer: the same tokens, with brackets elsewhere.
+
+An edit puts brackets around some tokens, or moves the closing bracket of a function that was
+written without. Those that people forget first come first: what stands beside a slash or in an
+exponent; then what a function is taken of; then whole products and sums.
+"""
+
+from __future__ import annotations
+
+from gradcli.errors import GradcliError
+from gradcli.reading import tokens as t
+from gradcli.reading.marks import arrange
+from gradcli.reading.names import Names
+from gradcli.reading.parser import parse
+from gradcli.reading.tokens import Tokens
+from gradcli.reading.words import other_words
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from gradcli.lang.code import Code
+
+    # Brackets to put in, (first, behind the last); closing brackets to take out.
+    Edit = tuple[tuple[tuple[int, int], ...], tuple[int, ...]]
+    Ends = Callable[[int], int]
+
+MAX_READINGS = 16
+MAX_TRIES = 64
+
+OPENING = frozenset((t.LPAR, t.LSQB, t.BAR_OPEN))
+CLOSING = frozenset((t.RPAR, t.RSQB, t.BAR_CLOSE))
+SIGNS = (t.PLUS, t.MINUS)
+STOPS = CLOSING | {t.COMMA, t.SEMICOLON, t.END}
+OPERATORS = frozenset((t.PLUS, t.MINUS, t.STAR, t.SLASH, t.CIRCUMFLEX))
+
+
+def other_codes(tokens: Tokens, names: Names) -> list[tuple[Tokens, Code]]:
+    """The tokens and codes of other readings, at most 16, all different."""
+    seen = {_plain(parse(tokens))}
+    found: list[tuple[Tokens, Code]] = []
+    for tried, other in enumerate(_others(tokens, names)):
+        if tried == MAX_TRIES or len(found) == MAX_READINGS:
+            break
+        try:
+            code = parse(other)
+        except GradcliError:
+            continue
+        key = _plain(code)
+        if key not in seen:
+            seen.add(key)
+            found.append((other, code))
+    return found
+
+
+def _others(tokens: Tokens, names: Names) -> Iterator[Tokens]:
+    for raw in other_words(tokens.raw, names):
+        try:
+            yield arrange(raw, names)
+        except GradcliError:
+            continue
+    for edit in Places(tokens).edits():
+        yield _edited(tokens, edit)
+
+
+def _plain(code: Code) -> tuple[object, ...]:
+    """Code without its places."""
+    return tuple([ins[:2] for ins in code])
+
+
+def _edited(tokens: Tokens, edit: Edit) -> Tokens:
+    pairs, removed = edit
+    opening: dict[int, int] = {}
+    closing: dict[int, int] = {}
+    for first, behind in pairs:
+        if first >= 0:
+            opening[first] = opening.get(first, 0) + 1
+        closing[behind] = closing.get(behind, 0) + 1
+    found = Tokens(tokens.text)
+    for place, kind in enumerate(tokens.kinds):
+        if place in closing or place in opening:
+            start = tokens.starts[place]
+            before = tokens.ends[place - 1] if place else start
+            for bracket, where, count in ((t.RPAR, before, closing.get(place, 0)),
+                                          (t.LPAR, start, opening.get(place, 0))):
+                for _ in range(count):
+                    found.kinds.append(bracket)
+                    found.starts.append(where)
+                    found.ends.append(where)
+                    found.words.append("")
+        if place not in removed:
+            found.kinds.append(kind)
+            found.starts.append(tokens.starts[place])
+            found.ends.append(tokens.ends[place])
+            found.words.append(tokens.words[place])
+    return found
+
+
+class Places:
+    """Where the parts of an answer begin and end."""
+
+    __slots__ = ("closing", "kinds", "partner", "products")
+
+    def __init__(self, tokens: Tokens) -> None:
+        self.kinds = kinds = tokens.kinds
+        self.products = frozenset(tokens.products)
+        self.closing = tokens.closing
+        self.partner: dict[int, int] = {}
+        opened: list[int] = []
+        for place, kind in enumerate(kinds):
+            if kind in OPENING:
+                opened.append(place)
+            elif kind in CLOSING:
+                first = opened.pop()
+                self.partner[first] = place
+                self.partner[place] = first
+
+    # ---- where something ends: the place behind it --------------------------------------------
+
+    def unary_end(self, at: int) -> int:
+        """Behind signs, an operand and its powers."""
+        kinds = self.kinds
+        while True:
+            while kinds[at] in SIGNS:
+                at += 1
+            at = self.atom_end(at)
+            if kinds[at] != t.CIRCUMFLEX:
+                return at
+            at += 1
+
+    def atom_end(self, at: int) -> int:
+        """Behind a number, a name, a bracket, a function with its argument."""
+        kind = self.kinds[at]
+        while kind in (t.FUNCTION, t.POWERED, t.BASED):
+            at += 1
+            if kind != t.FUNCTION:
+                at += self.kinds[at] == t.MINUS
+                at = self.partner.get(at, at) + 1
+            kind = self.kinds[at]
+        return self.partner.get(at, at) + 1
+
+    def juxtaposed_end(self, at: int) -> int:
+        """Behind the operands side by side that begin here."""
+        at = self.unary_end(at)
+        while at in self.products:
+            at = self.unary_end(at + 1)
+        return at
+
+    def product_end(self, at: int) -> int:
+        """Behind the factors that begin here."""
+        at = self.unary_end(at)
+        while self.kinds[at] in (t.STAR, t.SLASH):
+            at = self.unary_end(at + 1)
+        return at
+
+    def sum_end(self, at: int) -> int:
+        """Behind all that belongs to the same bracket."""
+        kinds = self.kinds
+        while kinds[at] not in STOPS:
+            at = self.partner.get(at, at) + 1
+        return at
+
+    # ---- where something begins -----------------------------------------------------------------
+
+    def operand_begin(self, at: int) -> int:
+        """The first token of the operand that ends before `at`."""
+        at -= 1
+        at = self.partner.get(at, at)
+        while at and self.kinds[at - 1] in (t.FUNCTION, t.POWERED, t.BASED):
+            at -= 1
+        return at
+
+    def juxtaposed_begin(self, at: int) -> int:
+        """The first of the operands side by side that end before `at`."""
+        at = self.operand_begin(at)
+        while at - 1 in self.products or (at and self.kinds[at - 1] == t.CIRCUMFLEX):
+            at = self.operand_begin(at - 1)
+        return at
+
+    def sum_begin(self, at: int) -> int:
+        """The first token behind the bracket or comma before `at`."""
+        kinds = self.kinds
+        while at and kinds[at - 1] not in OPENING and kinds[at - 1] not in (t.COMMA, t.SEMICOLON):
+            at -= 1
+            at = self.partner.get(at, at)
+        return at
+
+    # ---- edits ---------------------------------------------------------------------------------
+
+    def edits(self) -> Iterator[Edit]:
+        """All edits, the most plausible first."""
+        kinds = self.kinds
+        divisions = [at for at, kind in enumerate(kinds) if kind == t.SLASH]
+        powers = [at for at, kind in enumerate(kinds) if kind == t.CIRCUMFLEX]
+        below = self._wraps(divisions, self.juxtaposed_end)
+        raised = self._wraps(powers, self.juxtaposed_end)
+        yield from _each(below)
+        yield from _each(raised)
+        for together in (below, raised, below + raised):
+            if len(together) > 1:
+                yield tuple(together), ()
+        yield from self._functions()
+        yield from _each(self._wraps(powers, self.product_end))
+        yield from _each(self._wraps(divisions, self.sum_end))
+        yield from _each(self._wraps(powers, self.sum_end))
+        yield from self._function_sums()
+        for at in divisions:  # x+1/x-1
+            above = self.sum_begin(at)
+            yield ((above, at),), ()
+            yield ((above, at), (at + 1, self.sum_end(at + 1))), ()
+        for at in powers:  # 2x^2, -x^2
+            begin = self.juxtaposed_begin(at)
+            if begin < self.operand_begin(at):
+                yield ((begin, at),), ()
+            while begin and kinds[begin - 1] in SIGNS and (
+                    begin == 1 or kinds[begin - 2] in OPERATORS | OPENING):
+                begin -= 1
+                yield ((begin, at),), ()
+        signs = [at for at, kind in enumerate(kinds)
+                 if kind in (t.MINUS, t.STAR) and kinds[at - 1] not in OPERATORS | OPENING and at]
+        for at in signs:  # 2x - x+1, x*x+1
+            if self.sum_end(at + 1) > self.product_end(at + 1):
+                yield ((at + 1, self.sum_end(at + 1)),), ()
+            if kinds[at] == t.STAR:
+                yield ((self.sum_begin(at), at),), ()
+
+    def _wraps(self, operators: list[int], end: Ends) -> list[tuple[int, int]]:
+        """Brackets around what follows each operator."""
+        found = []
+        for at in operators:
+            behind = end(at + 1)
+            if behind > self.unary_end(at + 1):
+                found.append((at + 1, behind))
+        return found
+
+    def _functions(self) -> Iterator[Edit]:
+        """The closing bracket of a function moved: sin x/2, sin x^2, sin 2x."""
+        kinds = self.kinds
+        for first, last in self.closing:
+            at = first + 1
+            inside = self.unary_end(at)
+            behind = at
+            while behind < last:
+                factor = behind
+                behind = self.unary_end(behind)
+                behind += behind in self.products
+            factor = self.atom_end(factor) if kinds[factor] not in SIGNS else last
+            if factor < last and kinds[factor] == t.CIRCUMFLEX:
+                yield ((-1, factor),), (last,)  # sin x^2, sin 2x^2
+            at = last + 1
+            if kinds[at] == t.CIRCUMFLEX:
+                at = self.unary_end(at + 1)
+                yield ((-1, at),), (last,)
+            while at in self.products:
+                at = self.unary_end(at + 1)
+            if at > last + 1:
+                yield ((-1, at),), (last,)
+            behind = at
+            while kinds[behind] in (t.STAR, t.SLASH):
+                behind = self.unary_end(behind + 1)
+            if behind > at:
+                yield ((-1, behind),), (last,)
+            if inside < last:
+                yield ((-1, inside),), (last,)  # sin 2x
+
+    def _function_sums(self) -> Iterator[Edit]:
+        """sqrt x+1"""
+        for _, last in self.closing:
+            behind = self.sum_end(last + 1)
+            if behind > last + 1:
+                yield ((-1, behind),), (last,)
+
+
+def _each(pairs: list[tuple[int, int]]) -> Iterator[Edit]:
+    for pair in pairs:
+        yield (pair,), ()

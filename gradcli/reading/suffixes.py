@@ -1,0 +1,108 @@
+"""Words with digits or an underscore behind them: `x_1`, `log2(x)`, `log_2 x`, `cos2x`, `5x10^2`.
+
+Kept apart from the scanner because few answers have any.
+"""
+
+from __future__ import annotations
+
+from gradcli.errors import error
+from gradcli.reading import tokens as t
+from gradcli.reading.functions import GREEK, SPECIAL
+from gradcli.reading.names import MAX_NAME, Names
+from gradcli.reading.tokens import Tokens
+
+DIGITS = frozenset("0123456789")
+WORD = DIGITS.union("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_")
+
+
+def suffixed(found: Tokens, text: str, at: int, stop: int, names: Names) -> int:
+    """Put the tokens of the letters text[at:stop], and of what belongs to them, behind those found.
+
+    Where to go on. Raises E0711 (a digit or index that means nothing) and E0719 (an apostrophe).
+    """
+    run = text[at:stop]
+    if text[stop] == "'":
+        from gradcli.reading.refusals import apostrophe
+
+        raise apostrophe(at, stop)
+    end, index = _index(text, stop)
+    for k in range(len(run)):
+        word = run[k:] + index
+        if word in names.written:
+            kind, word = t.NAME, names.written[word]
+        elif (word in SPECIAL and (k == 0 or len(word) > 2)
+                and (text[end] == "(" or (text[end] == " " and word in ("log2", "log10")))):
+            kind, word = t.FUNCTION, SPECIAL[word]
+        else:
+            continue
+        _split(found, text, at, at + k, names)
+        _put(found, kind, at + k, end, word)
+        return end
+    if text[stop] == "_":
+        if run[-3:].lower() == "log":
+            _split(found, text, at, stop - 3, names)
+            _put(found, t.BASED, stop - 3, stop + 1, "log")
+            return stop + 1
+        word = text[at:end]
+        if end < len(text) and text[end] == "(" and word in SPECIAL:
+            _put(found, t.FUNCTION, at, end, SPECIAL[word])
+            return end
+        if not index or len(index) >= MAX_NAME:
+            raise error("E0711", "this index is no part of a name", (stop, max(end, stop + 1)),
+                        help="an index is a number or letters, such as x_1")
+        _split(found, text, at, stop - 1, names)
+        stem = GREEK.get(run[-1], run[-1])
+        _put(found, t.NAME, stop - 1, end, (run[-1] if stem == "lambda" else stem) + index)
+        return end
+    if run in ("x", "X") and run not in names.written and _behind_number(found, at):
+        _put(found, t.STAR, at, stop, "")
+        return stop
+    _split(found, text, at, stop, names)
+    if found.kinds[-1] != t.FUNCTION:
+        letter, number = text[stop - 1], text[stop:end]
+        raise error("E0711", f"a number stands right behind `{letter}`", (stop - 1, end),
+                    help=f"write {letter}^{number} or {letter}*{number}")
+    return stop
+
+
+def _index(text: str, stop: int) -> tuple[int, str]:
+    """Where digits, `_1`, `_ab` or `_{1}` end, and how a name has them."""
+    end = stop
+    if text[end] != "_":
+        while text[end] in DIGITS:
+            end += 1
+        return end, text[stop:end]
+    end += 1
+    closed = text[end] == "{"
+    begin = end = end + closed
+    if text[end] in DIGITS and not closed:
+        while text[end] in DIGITS:
+            end += 1
+    elif text[end] != "_":
+        while text[end] in WORD:
+            end += 1
+    inside = text[begin:end]
+    if closed:
+        if text[end] != "}":
+            return end, ""
+        end += 1
+    return end, f"_{inside}" if inside else ""
+
+
+def _behind_number(found: Tokens, at: int) -> bool:
+    return bool(found.kinds) and found.kinds[-1] == t.NUMBER and found.ends[-1] == at
+
+
+def _split(found: Tokens, text: str, at: int, stop: int, names: Names) -> None:
+    if at == stop:
+        return
+    for kind, word, size in names.split(text[at:stop], False, at):
+        _put(found, kind, at, at + size, word)
+        at += size
+
+
+def _put(found: Tokens, kind: int, start: int, end: int, word: str) -> None:
+    found.kinds.append(kind)
+    found.starts.append(start)
+    found.ends.append(end)
+    found.words.append(word)

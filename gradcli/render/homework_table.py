@@ -1,0 +1,151 @@
+"""What the commands of `gradcli hw` tell, for a person at a terminal, by rich."""
+
+from __future__ import annotations
+
+from gradcli.render import check_table, numbers
+from gradcli.render import homework as told
+from gradcli.render.remarks import hanging
+from gradcli.render.table import GAP, print_parts
+from gradcli.render.view import View, widest
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+    from gradcli.render.view import Column
+
+# Of the bar of a problem: kind, colour, character, character where there is ASCII only.
+KINDS = (("right", "green", "\u2588", "#"), ("wrong", "red", "\u2592", "x"),
+         ("review", "yellow", "\u2591", "?"), ("blank", "dim", "\u00b7", "."))
+BAR = 20
+TEXT = 28
+MOST = 40
+"""So many changes are listed on a terminal."""
+
+
+def render(answer: dict[str, Any], *, width: int, color: bool, digits: int, encoding: str,
+           whole: bool = False) -> str:
+    """The answer as text, no wider than `width` if that is possible. whole: nothing is left out."""
+    from io import StringIO
+
+    buffer = StringIO()
+    view = View({}, digits, width, encoding, whole=whole)
+    print_parts(PAGES[answer["command"]](view, answer), buffer, width, color)
+    return buffer.getvalue()
+
+
+def _class(view: View, answer: dict[str, Any]) -> Iterator[Any]:
+    sheet = answer["sheet"]
+    yield view.text(f"{sheet['title'] or sheet['id']}: {told.people(answer['students'])}", "bold")
+    yield view.text("")
+    yield _problems(view, answer)
+    yield view.text("")
+    lines = [fact for fact in told.facts(answer) if fact[0] not in ("sheet", "students")]
+    yield from check_table.facts(view, iter(lines))
+    waiting = answer["answers"]["review"]
+    if waiting:
+        where = f" in {answer['out']}/review.csv" if "out" in answer else ""
+        yield hanging(view, "note:", f"{waiting:,} answer{'s wait' if waiting > 1 else ' waits'}"
+                      f" for you{where}; write scores there and run this again")
+
+
+def _problems(view: View, answer: dict[str, Any]) -> Any:
+    """A row for each problem; where there is room, a bar of how it went and the mistakes."""
+    problems = answer["problems"]
+    columns: list[Column] = [
+        (["problem"], [(view.name(one["problem"]), "") for one in problems]),
+        (["function"], [(view.name(one["function"], TEXT), "") for one in problems])]
+    for kind, style, *_ in KINDS:
+        texts = [f"{one[kind]:,}" for one in problems]
+        wide = max(map(len, [kind, *texts]))
+        columns.append(([kind.rjust(wide)], [
+            ([text.rjust(wide)], style if one[kind] else "")
+            for text, one in zip(texts, problems, strict=True)]))
+    used = sum([max([widest(head), *[widest(lines) for lines, _ in cells]]) + GAP
+                for head, cells in columns])
+    room = view.width - used
+    if room >= BAR:
+        bars = [bar(view, one) for one in problems]
+        columns.append((["how it went"], [([text], style) for text, style in bars]))
+    if room >= BAR + GAP + TEXT:
+        columns.append((["mistakes"], [(view.name(
+            told.counted(one["mistakes"], told.MISTAKES), room - BAR - GAP), "")
+            for one in problems]))
+    return view.table(columns)
+
+
+def bar(view: View, counts: dict[str, Any], width: int = BAR) -> tuple[str, str]:
+    """Shares as a bar, a character for each kind, and no colour; what there is has one at least."""
+    total = sum([counts[kind] for kind, *_ in KINDS])
+    if not total:
+        return "", ""
+    lengths = [max(1, round(counts[kind] * width / total)) if counts[kind] else 0
+               for kind, *_ in KINDS]
+    lengths[lengths.index(max(lengths))] += width - sum(lengths)
+    return "".join([(fancy if view.fancy else ascii) * length for (_, _, fancy, ascii), length
+                    in zip(KINDS, lengths, strict=True)]), ""
+
+
+def _lint(view: View, answer: dict[str, Any]) -> Iterator[Any]:
+    sheet, problems = answer["sheet"], answer["problems"]
+    yield view.text(f"{sheet['title'] or sheet['id']}: {len(problems)} problems,"
+                    f" {numbers.exact(sheet['max_score'])} points", "bold")
+    for one in problems:
+        yield view.text("")
+        yield view.text(f"{one['problem']}: {one['kind']} of {one['read_as']}"
+                        f" by {', '.join(one['wrt'])}", "bold")
+        texts = [numbers.significant(value["expected"], view.digits)
+                 if isinstance(value["expected"], float) else
+                 told.numbers.exact(_rounded(value["expected"], view.digits))
+                 for value in one["values"]]
+        yield view.table([
+            (["at"], [(view.name(told.place(value["at"]), TEXT), "") for value in one["values"]]),
+            (["derivative"], [(view.name(text, max(TEXT, view.width - TEXT - 6)), "")
+                              for text in texts])])
+        for warning in one["warnings"]:
+            yield hanging(view, "warning:", warning)
+
+
+def _rounded(value: Any, digits: int) -> Any:
+    if isinstance(value, list):
+        return [_rounded(item, digits) for item in value]
+    return numbers.significant(value, digits)
+
+
+def _diff(view: View, answer: dict[str, Any]) -> Iterator[Any]:
+    changes = answer["changes"]
+    if not changes:
+        yield view.text("no mark changed")
+        return
+    yield view.text(f"{len(changes):,} mark{'s' if len(changes) > 1 else ''} changed", "bold")
+    yield view.text("")
+    head, body = told.rows(answer)
+    shown = body if view.whole else body[:MOST]
+    columns: list[Column] = []
+    for at, name in enumerate(head):
+        texts = ["" if row[at] is None else numbers.exact(row[at]) for row in shown]
+        if name.endswith("score"):
+            texts = numbers.aligned(texts)
+        columns.append(([name.replace("_", " ")], [(view.name(text), "") for text in texts]))
+    yield view.table(columns)
+    if len(shown) < len(body):
+        yield view.text(f"... and {len(body) - len(shown):,} more; --format csv lists all")
+
+
+def _explain(view: View, answer: dict[str, Any]) -> Iterator[Any]:
+    yield view.text(f"student {answer['student']}, problem {answer['problem']['id']}:"
+                    f" {numbers.exact(answer['score'])} of {numbers.exact(answer['max'])} points",
+                    "bold")
+    yield view.text("")
+    yield check_table.verdict(view, answer)
+    told_above = ("student", "problem", "verdict", "score", "message")
+    yield from check_table.facts(view, iter(
+        [fact for fact in told.facts(answer) if fact[0] not in told_above]))
+    if answer["witness"]:
+        yield view.text("")
+        yield check_table.witness(view, answer["witness"])
+
+
+PAGES = {"hw run": _class, "hw stats": _class, "hw export": _class, "hw lint": _lint,
+         "hw diff": _diff, "hw explain": _explain}
