@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator, Mapping
+from functools import cache
 from typing import Any
 
-from mpmath import mp, mpf
+from mpmath import mp, mpf  # type: ignore[import-untyped]
 
 Number = Any  # mpmath has no types
 Node = ast.expr
@@ -24,6 +25,7 @@ class Undefined(ArithmeticError):
     """The formula has no real value at this point."""
 
 
+@cache
 def parse(text: str) -> Node:
     return ast.parse(text, mode="eval").body
 
@@ -103,7 +105,7 @@ def slope(name: str, u: Number) -> Number:
 
 
 def power(u: Number, n: Number) -> Number:
-    if u == 0 and n < 0 or u < 0 and not mp.isint(n):
+    if (u == 0 and n < 0) or (u < 0 and not mp.isint(n)):
         raise Undefined
     if abs(n * mp.log(abs(u)) if u else 0) > 10**6:
         raise Undefined
@@ -146,14 +148,15 @@ def value(node: Node, at: Mapping[str, Number], degrees: bool = False) -> Number
     raise ValueError(f"not a formula of the data: {ast.dump(node)}")
 
 
-def names(node: Node) -> set[str]:
+@cache
+def names(node: Node) -> frozenset[str]:
     """The letters of a formula, without constants and functions."""
     functions = {id(n.func) for n in ast.walk(node) if isinstance(n, ast.Call)}
-    return {
+    return frozenset(
         n.id
         for n in ast.walk(node)
         if isinstance(n, ast.Name) and id(n) not in functions and n.id not in CONSTANTS
-    }
+    )
 
 
 def moves(node: Node, wrt: Seeds) -> bool:
@@ -277,6 +280,10 @@ def _quotient(
     yield "quotient_denominator_not_squared", lambda: divide(tu * w - u * tw, w)
     yield "quotient_denominator_dropped", lambda: tu * w - u * tw
     yield "quotient_plus", lambda: divide(tu * w + u * tw, w * w)
+    if not a:  # u/w is also u w^-1
+        yield "power_coefficient", lambda: divide(u * tw, w * w)
+        yield "power_exponent_not_reduced", lambda: divide(-u * tw, w)
+        yield "power_exponent_increased", lambda: -u * tw
     yield "quotient_of_derivatives", lambda: divide(tu if a else mpf(1), tw)
 
 

@@ -103,7 +103,7 @@ def test_the_hash_is_that_of_the_text() -> None:
     ("[0, 5]", "[5, 0]", [("E0703", "[5, 0]", "write domain = {x = [0, 5]}")]),
     ('"Chain rule"', "3", [("E0703", "3", 'write title = "..."')]),
     ('"Chain rule"', "Chain rule", [
-        ("E0705", "C", 'texts stand in quotes, such as function = "x^2"')]),
+        ("E0709", "C", 'texts stand in quotes, such as function = "x^2"')]),
 ])
 def test_what_is_wrong_has_a_place(old: str, new: str, expected: list[tuple[str, str, str]]
                                    ) -> None:
@@ -124,7 +124,7 @@ def test_everything_wrong_is_told_in_the_order_of_the_text() -> None:
     '[[problem]]\nid = "1"\nid = "2"', "[sheet]\n= 3", "[[problem]]\nfunction = 'x\n"])
 def test_what_is_no_toml(text: str) -> None:
     (code, _, help), = refused(text)
-    assert code == "E0705"
+    assert code == "E0709"
     assert help
 
 
@@ -180,12 +180,12 @@ def test_csv_with_further_fields() -> None:
     ("id,functon\n1,x\n", ("E0701", "functon")),
     ("id,wrt\n1,x\n", ("E0702", "id,wrt")),
     ("id,id,function\n", ("E0706", "id")),
-    ("id,function\n1,x*y,x,y\n", ("E0705", "x,y")),
+    ("id,function\n1,x*y,x,y\n", ("E0709", "x,y")),
     ("id,function\n1,x\n1,y\n", ("E0706", "1")),
     ("id,function,points\n1,x,-1\n", ("E0703", "-1")),
     ("id,function,hidden\n1,x,maybe\n", ("E0703", "maybe")),
     ("id,function\n1,\n", ("E0702", "1,")),
-    ('id,function\n1,"x\n', ("E0705", '"')),
+    ('id,function\n1,"x\n', ("E0709", '"')),
     ("", ("E0702", "")), ("id,function\n", ("E0702", ""))])
 def test_csv_that_is_wrong(text: str, expected: tuple[str, str]) -> None:
     assert refused(text, "hw.csv")[0][:2] == expected
@@ -198,8 +198,8 @@ def test_a_list() -> None:
 
 
 @pytest.mark.parametrize(("text", "expected"), [
-    ("1a x^2\n", ("E0705", "1a x^2")), ("1a: x\n1A: y\n", ("E0706", "1A")),
-    ("1a:\n", ("E0702", "1a:")), ("a b: x", ("E0705", "a b: x"))])
+    ("1a x^2\n", ("E0709", "1a x^2")), ("1a: x\n1A: y\n", ("E0706", "1A")),
+    ("1a:\n", ("E0702", "1a:")), ("a b: x", ("E0709", "a b: x"))])
 def test_a_list_that_is_wrong(text: str, expected: tuple[str, str]) -> None:
     assert refused(text, "hw.txt")[0][:2] == expected
 

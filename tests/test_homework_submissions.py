@@ -252,9 +252,11 @@ def test_canvas(tmp_path: Path, sheet: Sheet) -> None:
 
 def test_a_file_for_each_student(tmp_path: Path, sheet: Sheet) -> None:
     write(tmp_path, {"alice.txt": "1a: a", "hw_b.txt": "# student: bob\n1a: b",
-                     "answers.txt": "# Student: carol\n1a: c"})
+                     "answers.txt": "# Student: carol\n1a: c",
+                     "x.json": '{"student": "dan", "answers": {"1a": "d"}}'})
     found = open_submissions(str(tmp_path), sheet)
-    assert given_answers(found) == {"alice": {"1a": "a"}, "bob": {"1a": "b"}, "carol": {"1a": "c"}}
+    assert given_answers(found) == {
+        "alice": {"1a": "a"}, "bob": {"1a": "b"}, "carol": {"1a": "c"}, "dan": {"1a": "d"}}
 
 
 @pytest.mark.parametrize("theirs", ["alice.txt", "alice/answers.txt"])
@@ -406,6 +408,19 @@ def test_a_stream_of_answers(sheet: Sheet) -> None:
     found = open_submissions("-", sheet, stdin=io.BytesIO(data))
     assert given_answers(found) == {"a": {"1b": "=1+1"}, "b": {"1a": "y"}}
     assert [n.line for n in found.notes if n.about == "skipped"] == list(range(6, 14))
+
+
+def test_a_table_through_a_pipe(sheet: Sheet) -> None:
+    for data in (b"\n\nstudent,problem,answer\na,1a,x\n,1a,y\n",
+                 b"\xef\xbb\xbf\n\nName;Q1a\na;x\n;y\n",
+                 "\n\nName;Q1a\na;x\n;y\n".encode("utf-16"),
+                 b'\n\n {"student": "a", "problem": "1a", "answer": "x"}\n\n{}\n'):
+        found = open_submissions("-", sheet, stdin=io.BytesIO(data))
+        assert given_answers(found) == {"a": {"1a": "x"}}
+        assert [(n.file, n.line) for n in found.notes
+                if n.about == "skipped" and "no column" not in n.message] == [("<stdin>", 5)]
+    with pytest.raises(GradcliError, match="nothing in it"):
+        open_submissions("-", sheet, stdin=io.BytesIO(b"\n"))
 
 
 def test_a_table_that_cannot_be_read(tmp_path: Path, sheet: Sheet) -> None:

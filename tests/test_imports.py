@@ -43,6 +43,7 @@ BELOW = {
     "answers": LIBRARY | {"program", "explain", "finite"},
     "points": LIBRARY | {"program", "answers", "render"},
     "workers": BASE,
+    "homework": {"checking", "reading", "workers", "render", "_version"} | BASE,
     "cli": LIBRARY | {"program", "explain", "answers", "points", "render", "workers", "_version"},
     # The Python interface binds names lazily; `python -m gradcli` is the command line.
     "__init__": LIBRARY | {"program", "_version"},

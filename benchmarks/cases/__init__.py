@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from benchmarks.cases import (
+    checks,
     csv_rows,
     first_gradient,
     hessians,
@@ -19,7 +20,7 @@ from benchmarks.harness.case import Case
 CASES: list[Case] = [
     case for module in (
         startup, first_gradient, parsing, repeated_gradient, points, csv_rows, hessians, jacobian,
-        mixture, memory)
+        mixture, checks, memory)
     for case in module.CASES]
 
 

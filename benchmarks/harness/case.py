@@ -90,13 +90,14 @@ class Case:
     one thread. unit: "s" is measured by the harness; "MB" is the largest memory of a command;
     anything else is what the action returns. rounds: at most so many, where one takes long.
     A command with one round is not run before it. tolerance: of the comparison, relative. prepare:
-    writes files that the commands read. quick: whether --quick runs it unasked.
+    writes files that the commands read. quick: whether --quick runs it unasked. per: what an action
+    does so many of, and one round is the time of one of them.
     """
 
     def __init__(self, key: str, title: str, sides: Sequence[Side], ratios: Sequence[Ratio], *,
                  cores: int = 1, unit: str = "s", rounds: int | None = None,
                  tolerance: float = 1e-9, prepare: Callable[[Path], None] | None = None,
-                 quick: bool = True) -> None:
+                 quick: bool = True, per: int = 1) -> None:
         self.key = key
         self.title = title
         self.sides = list(sides)
@@ -107,6 +108,7 @@ class Case:
         self.tolerance = tolerance
         self.prepare = prepare
         self.quick = quick
+        self.per = per
 
     def side(self, name: str) -> Side:
         return next(s for s in self.sides if s.name == name)

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from benchmarks.harness.case import Case, Command, Place, Side, Worker
 from benchmarks.harness.compare import alone
-from benchmarks.harness.engines import Engines
+from benchmarks.harness.engines import PROGRAMS, Engines
 from benchmarks.harness.processes import CommandProcess, Failure, WorkerProcess
 
 
@@ -90,6 +90,8 @@ def started(case: Case, side: Side, path: str, folder: Path, minimum: float
             ) -> WorkerProcess | CommandProcess:
     print(f"  {side.name}", file=sys.stderr, flush=True)
     if isinstance(side, Worker):
+        # One that talks to a program does so from the running Python.
+        path = sys.executable if side.needs in PROGRAMS else path
         return WorkerProcess(case, side, Place(path, folder), minimum)
     assert isinstance(side, Command)
     return CommandProcess(case, side, Place(path, folder))

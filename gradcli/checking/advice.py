@@ -29,4 +29,4 @@ def _advised(one: Diagnostic) -> str:
     """The field that the help tells how to write in a sheet, or ""."""
     before, equal, _ = (one.help or "").partition(" = ")
     word = before.rpartition(" ")[2]
-    return word if equal and word in one.message or before == f"write {word}" else ""
+    return word if (equal and word in one.message) or before == f"write {word}" else ""

@@ -12,8 +12,9 @@ from gradcli.checking import pool as points
 from gradcli.checking import switches, tolerance, verdict
 from gradcli.checking.answered import Answered
 from gradcli.checking.compare import Comparison, Side
-from gradcli.checking.reference import Reference, slope
+from gradcli.checking.reference import Reference, names, slope
 from gradcli.errors import GradcliError, error
+from gradcli.lang.code import LIST
 from gradcli.ops.lazy import np
 from gradcli.reading import alternatives, read
 from gradcli.sweeps.rounding import UNIT, Values
@@ -53,8 +54,15 @@ class Prepared:
         self.single = all(type(v) is float for v in inputs.values())
         self.values = Values(reference.formula, inputs, errors)
         self.side = Side(self.values.of(reference.nodes), self.size)
+        if reference.constraint is None and problem.kind != "tangent":
+            self._only_where_defined()
         self.zeros = np.array([[reference.formula.value(k) == 0] for k in reference.nodes])
         self.cache: dict[Any, Any] = {}
+
+    def _only_where_defined(self) -> None:
+        """A derivative counts where the function has a value: 1/x is that of ln x for x > 0."""
+        for value, _ in self.values.of(self.reference.functions):
+            self.side.finite &= ~np.isnan(value)
 
     def random(self, *about: object) -> Any:
         """Random numbers of this problem, the same each time."""
@@ -69,17 +77,17 @@ def prepare(problem: Problem, seed: object = 0) -> Prepared:
     """
     reference = Reference(problem)
     random = points.generator(seed, problem.id, problem.function)
-    names = reference.variables
-    unknown = [n for n in (*problem.at, *problem.domain) if n not in names]
+    known = reference.variables
+    unknown = [n for n in (*problem.at, *problem.domain) if n not in known]
     if unknown:
         raise error("E0704", f"the function does not depend on `{unknown[0]}`",
-                    help=f"its variables are {', '.join(names)}")
+                    help=f"its variables are {', '.join(known)}")
     # A point such as pi/2 is not exact.
     errors: dict[str, Any] = {
         n: np.float64(UNIT * abs(v)) for n, v in problem.at.items()
         if problem.kind != "tangent" and not float(v * 1024).is_integer()}
 
-    found = points.pool(problem, names, random)
+    found = points.pool(problem, known, random)
     if reference.constraint is not None and problem.dependent not in problem.at:
         found, errors = _curve(reference, problem, found, errors)
         prepared = Prepared(problem, reference, seed, found, errors)
@@ -104,7 +112,11 @@ def _with_enough_points(prepared: Prepared, random: Any) -> Prepared:
     def defined(inputs: dict[str, Any]) -> Any:
         """Where all components of the right answer are numbers."""
         size = max((len(v) for v in inputs.values() if type(v) is not float), default=1)
-        return Side(Values(formula, inputs).of(nodes), size).finite.all(axis=0)
+        found = Values(formula, inputs)
+        finite = Side(found.of(nodes), size).finite.all(axis=0)
+        for value, _ in found.of(reference.functions):
+            finite &= ~np.isnan(value)
+        return finite
 
     def again(inputs: dict[str, Any]) -> Prepared:
         return Prepared(problem, reference, prepared.seed, inputs, prepared.errors)
@@ -172,7 +184,7 @@ def check(prepared: Prepared, answer: str) -> dict[str, Any]:
 
 def _check(prepared: Prepared, text: str, result: dict[str, Any], deadline: float) -> None:
     problem, reference = prepared.problem, prepared.reference
-    reading = read(text, reference.names)
+    reading = _read(prepared, text)
     result["read_as"] = reading.read_as
     answered = Answered(reading, reference, problem)
     trial = Trial(prepared, answered, deadline)
@@ -188,6 +200,22 @@ def _check(prepared: Prepared, text: str, result: dict[str, Any], deadline: floa
                               message="right: one of the answers that the sheet accepts")
                 return
             diagnose(prepared, trial, others, result, deadline)
+
+
+def _read(prepared: Prepared, text: str) -> Reading:
+    """An answer, read as what is asked for, or else as a vector: that it is one is no misprint."""
+    reference = prepared.reference
+    try:
+        return read(text, reference.names)
+    except GradcliError:
+        if not reference.shape:
+            try:
+                reading = read(text, names(prepared.problem, True))
+                if reading.code[-1][0] == LIST:
+                    return reading
+            except GradcliError:
+                pass
+        raise
 
 
 def _accepted(prepared: Prepared) -> list[Reading]:

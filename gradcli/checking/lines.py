@@ -10,6 +10,7 @@ from gradcli.checking import check
 from gradcli.checking.advice import in_json
 from gradcli.checking.problem import from_fields
 from gradcli.errors import GradcliError, error
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping

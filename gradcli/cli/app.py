@@ -13,9 +13,9 @@ from typing import Annotated, Any
 import typer
 
 from gradcli._version import __version__
+from gradcli.cli import marking
 from gradcli.cli.environment import Environment
 from gradcli.cli.main import dispatch
-from gradcli.cli import marking
 from gradcli.cli.options import EXAMPLES, SUMMARIES, Option, arguments, misused, options
 from gradcli.cli.plain_argv import arranged
 from gradcli.render.visible import visible

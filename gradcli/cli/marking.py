@@ -157,7 +157,8 @@ EXAMPLES = {
                "gradcli hw run sheet.toml submissions --overrides results/review.csv"),
     "hw lint": ("gradcli hw lint sheet.toml",),
     "hw diff": ("gradcli hw diff results-monday results",),
-    "hw explain": ("gradcli hw explain s1234567 1a", "gradcli hw explain s1234567 1a --results old-results"),
+    "hw explain": ("gradcli hw explain s1234567 1a",
+                   "gradcli hw explain s1234567 1a --results old-results"),
     "hw stats": ("gradcli hw stats", "gradcli hw stats --format csv -o items.csv"),
     "hw export": ("gradcli hw export --template canvas.csv",),
 }
@@ -173,7 +174,7 @@ def misused(command: str, values: dict[str, Any]) -> tuple[str, str] | None:
         return "give either FOLDER or --wide.", "--wide"
     for name in ARGUMENTS[command]:
         if values[name] is None and not (name == "folder" and values["wide"] is not None):
-            return f"give {name.upper()}: {ARGUMENT_HELP[name]}", name.upper()
+            return f"it is missing. {ARGUMENT_HELP[name]}", name.upper()
     if values.get("late") is not None and share(values["late"]) is None:
         return f"{values['late']!r} is not a share from 0 to 1.", "--late"
     for text in values.get("map") or ():

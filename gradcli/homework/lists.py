@@ -27,7 +27,7 @@ _ENTRY = re.compile(r"\s*([^\s:]{1,32})\s*:(.*)")
 def csv_sheet(source: Source) -> Sheet:
     """A row per problem: `id,function,wrt,points`, and any other field of a problem."""
     found = Found(source)
-    table = [record.cells for record in records(source, delimiter(source.text), "E0705")
+    table = [record.cells for record in records(source, delimiter(source.text), "E0709")
              if not record.empty]
     if not table:
         return found.sheet(stem(source.name))
@@ -51,7 +51,7 @@ def csv_sheet(source: Source) -> Sheet:
 def _row(found: Found, header: list[str], row: list[Cell]) -> None:
     whole = row[0].start, row[-1].start + len(row[-1].raw)
     if len(row) > len(header):
-        found.tell("E0705", f"this row has {len(row)} cells, and the first row {len(header)}",
+        found.tell("E0709", f"this row has {len(row)} cells, and the first row {len(header)}",
                    (row[len(header)].start, whole[1]), 'put texts with commas in quotes: "[x, y]"')
         return
     fields: dict[str, Any] = {}
@@ -93,7 +93,7 @@ def list_sheet(source: Source) -> Sheet:
             pass
         elif entry is None:
             start = at + line.index(bare)
-            found.tell("E0705", "a problem is missing its id" if ":" not in line else
+            found.tell("E0709", "a problem is missing its id" if ":" not in line else
                        "this is no problem", (start, start + len(bare)),
                        "write id: function, such as 1a: x^2 sin(x)")
         else:

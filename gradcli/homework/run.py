@@ -1,39 +1,251 @@
 """A whole run: what a class handed in, checked, marked and written.
 
-Answers go out in batches and come back in the order in which they stand in the files, so the marks
-of one student at a time are in memory, however large the class. What is checked is noted at once in
-`unfinished.ndjson`: a run that is interrupted, or killed, is continued by the next one.
+What is checked is noted at once (`gradcli.homework.journal`), so a run that is interrupted, or
+killed, is continued by the next one. When all is checked the marks are added up and written, one
+student's at a time: however large the class, only where the results stand is in memory.
 """
 
 from __future__ import annotations
 
 import os
-from collections import deque
+from contextlib import ExitStack
 from time import perf_counter
 
 from gradcli.errors import Diagnostic, GradcliError
-from gradcli.homework import results as lines
-from gradcli.homework.earlier import RESULTS, reusable
+from gradcli.homework import executors
+from gradcli.homework.earlier import RESULTS, Earlier, reusable
 from gradcli.homework.grade import overridden, result
 from gradcli.homework.journal import Journal
-from gradcli.homework.manifest import NAME, file_hash, manifest
-from gradcli.homework.notes import NOTES, write_notes
-from gradcli.homework.outputs import write_outputs
+from gradcli.homework.lms import fill
+from gradcli.homework.manifest import NAME, file_hash, manifest, read_manifest
+from gradcli.homework.notes import NOTES, Notes
+from gradcli.homework.outputs import GRADESCOPE, REVIEW, USUAL, write_outputs
 from gradcli.homework.overrides import read_overrides
+from gradcli.homework.results import blank, line
 from gradcli.homework.saved import save
+from gradcli.source import Source
+from gradcli.workers.pools import pool
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-    from concurrent.futures import Executor, Future
+    from collections import Counter
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from typing import Any, TextIO
 
-    from gradcli.homework.earlier import Earlier
     from gradcli.homework.output_folder import OutputFolder
     from gradcli.homework.outputs import Written
     from gradcli.homework.overrides import Override
     from gradcli.homework.people import Student
     from gradcli.homework.results import Result
     from gradcli.homework.sheet import Sheet
-    from gradcli.homework.submissions.records import Answer, Note, Submission, Submissions
+    from gradcli.homework.submissions.records import Answer, Submission, Submissions
     from gradcli.homework.submissions.roster import Roster
+
+
+class Wish:
+    """How a run is wanted. jobs, scheduler: who checks. fresh: all answers, not only new ones.
+    overrides: a file, else the review.csv that is there. level: of feedback. templates, column,
+    gradescope, visibility, raw: see `write_outputs`. roster_path: for the manifest.
+    """
+
+    __slots__ = ("column", "fresh", "gradescope", "jobs", "level", "overrides", "raw",
+                 "roster_path", "scheduler", "seed", "templates", "visibility")
+
+    def __init__(self, *, seed: int | str = 0, jobs: int = 1, scheduler: str | None = None,
+                 fresh: bool = False, overrides: str | None = None, level: str = "hint",
+                 raw: bool = False, templates: Sequence[str] = (), column: str | None = None,
+                 gradescope: bool = False, visibility: str = "visible",
+                 roster_path: str | None = None) -> None:
+        self.seed = seed
+        self.jobs = jobs
+        self.scheduler = scheduler
+        self.fresh = fresh
+        self.overrides = overrides
+        self.level = level
+        self.raw = raw
+        self.templates = templates
+        self.column = column
+        self.gradescope = gradescope
+        self.visibility = visibility
+        self.roster_path = roster_path
+
+
+class Ran:
+    """What a run did. checked, reused: answers. stale: overrides of answers that have changed
+    since. notes: how many of each kind.
+    """
+
+    __slots__ = ("checked", "notes", "reused", "seconds", "stale", "written")
+
+    def __init__(self) -> None:
+        self.checked = self.reused = 0
+        self.seconds = 0.0
+        self.stale: list[tuple[str, str]] = []
+        self.notes: Counter[str]
+        self.written: Written
+
+
+def run(sheet: Sheet, submissions: Submissions, roster: Roster | None, out: OutputFolder,
+        wish: Wish, progress: Callable[[Iterable[Any], int], Iterable[Any]] | None = None,
+        each: Callable[[str], Any] | None = None) -> Ran:
+    """Check what changed, mark all, write all files. progress: wraps what is handed in, with how
+    much it is. each: is given the line of each result.
+
+    Raises E0701 to E0705 for problems, with their places in the sheet, E0738 for workers, E0740 to
+    E0745 for overrides and templates, E0748 and E0749 for the folder. On KeyboardInterrupt what is
+    checked is kept, and the exception goes on.
+    """
+    executors.prepared(sheet, wish.seed)
+    refuse_other_sheet(out.path, sheet)
+    for template in wish.templates:     # while nothing has been done
+        fill(template, sheet, (), wish.column)
+    everybody = students(submissions, roster)
+    path = wish.overrides or review_of(out.path)
+    overrides = read_overrides(path, sheet, [s.id for s in everybody]) if path else {}
+    new = manifest(
+        sheet, seed=wish.seed, overrides=None if path is None else file_hash(path),
+        roster=None if wish.roster_path is None else file_hash(wish.roster_path))
+    ran = Ran()
+    with ExitStack() as stack:
+        journal = stack.enter_context(Journal(out.path, new, wish.fresh))
+        earlier = stack.enter_context(Earlier(new) if wish.fresh else reusable(out.path, new))
+        notes = Notes(stack.enter_context(out.open(NOTES)), wish.raw)
+        notes.add(submissions.notes)
+        there = submissions if progress is None else progress(submissions, len(submissions))
+        found = Found(sheet, wish.seed, journal, earlier)
+        started = perf_counter()
+        found.check(_handed_in(there, notes, new.files), wish)
+        ran.seconds = perf_counter() - started
+        ran.checked, ran.reused, ran.notes = found.checked, found.reused, notes.counts
+        with out.open(RESULTS) as stream:
+            ran.written = write_outputs(
+                out, sheet, everybody,
+                _marked(found.results(submissions.students), overrides, stream, ran, each),
+                files=(*USUAL, GRADESCOPE) if wish.gradescope else USUAL, level=wish.level,
+                raw=wish.raw, templates=wish.templates, column=wish.column,
+                visibility=wish.visibility)
+            # Results that are newer than their manifest must not be taken for what it says.
+            if os.path.lexists(os.path.join(out.path, NAME)):
+                os.unlink(os.path.join(out.path, NAME))
+        save(out, sheet, everybody)
+        out.write(NAME, new.text())
+        journal.finish()
+    return ran
+
+
+def _handed_in(submissions: Iterable[Submission], notes: Notes, digests: dict[str, str]
+               ) -> Iterator[Answer]:
+    """The answers, one by one."""
+    for submission in submissions:
+        notes.add(submission.notes)
+        digests[submission.student.id] = submission.digest
+        yield from submission.answers
+
+
+class Found:
+    """The results of a run: what was checked, what still holds, and what is blank. Only where they
+    stand is kept in memory.
+    """
+
+    __slots__ = ("_earlier", "_journal", "_known", "_seed", "_sheet", "checked", "reused")
+
+    def __init__(self, sheet: Sheet, seed: int | str, journal: Journal, earlier: Earlier) -> None:
+        self._sheet = sheet
+        self._seed = seed
+        self._journal = journal
+        self._earlier = earlier
+        # Answers that need not be checked, by student and problem: text, file, line.
+        self._known: dict[tuple[str, str], tuple[str, str | None, int | None]] = {}
+        self.checked = self.reused = 0
+
+    def check(self, answers: Iterable[Answer], wish: Wish) -> None:
+        """Check what has to be."""
+        with pool(wish.jobs, wish.scheduler, guarded=True) as (executor, workers):
+            executors.check_answers(
+                self._sheet, self._new(answers), self._note, executor=executor, workers=workers,
+                seed=self._seed)
+
+    def _new(self, answers: Iterable[Answer]) -> Iterator[Answer]:
+        """Those that must be checked."""
+        for answer in answers:
+            place = answer.answer, answer.file, answer.line
+            if not answer.answer.strip() and answer.fault is None:
+                self._known[answer.student, answer.problem] = place
+            elif answer.fault is None and self._old(answer.student, answer.problem, *place):
+                self._known[answer.student, answer.problem] = place
+                self.reused += 1
+            else:
+                yield answer
+
+    def _old(self, student: str, problem: str, answer: str, file: str | None, line: int | None
+             ) -> Result | None:
+        return (self._journal.find(student, problem, answer, file, line)
+                or self._earlier.find(student, problem, answer, file, line))
+
+    def _note(self, outcomes: list[tuple[Answer, dict[str, Any]]]) -> None:
+        for answer, outcome in outcomes:
+            one = result(self._sheet, self._sheet[answer.problem], answer.student, answer.answer,
+                         outcome, self._seed, answer.file, answer.line)
+            self._journal.note(answer.student, answer.problem, line(one))
+        self._journal.flush()
+        self.checked += len(outcomes)
+
+    def results(self, students: Iterable[Student]) -> Iterator[tuple[Result, str | None]]:
+        """All results in order, with the line of the file where there is one."""
+        for student in students:
+            for problem in self._sheet.problems:
+                place = self._known.get((student.id, problem.id))
+                if place is None:
+                    yield self._journal.noted(student.id, problem.id)
+                elif place[0].strip():
+                    old = self._old(student.id, problem.id, *place)
+                    assert old is not None
+                    yield old, None
+                else:
+                    yield blank(self._sheet, problem, student.id, self._seed), None
+
+
+def _marked(found: Iterable[tuple[Result, str | None]],
+            overrides: Mapping[tuple[str, str], Override], stream: TextIO, ran: Ran,
+            each: Callable[[str], Any] | None) -> Iterator[Result]:
+    """The results with what a person said, written on the way."""
+    for one, text in found:
+        override = overrides.get((one.student, one.problem))
+        if override is not None:
+            if override.other(one.answer):
+                ran.stale.append((one.student, one.problem))
+            else:
+                overridden(one, override)
+                text = None
+        text = text or line(one)
+        stream.write(text)
+        if each is not None:
+            each(text)
+        yield one
+
+
+def students(submissions: Submissions, roster: Roster | None) -> list[Student]:
+    """Everybody: who handed something in, and the others of the roster."""
+    there = {student.id for student in submissions.students}
+    return [*submissions.students, *[
+        student for student in (roster.students if roster is not None else ())
+        if student.id not in there]]
+
+
+def refuse_other_sheet(folder: str, sheet: Sheet) -> None:
+    """Raises E0749 where the results of another sheet would be written over."""
+    try:
+        before = read_manifest(os.path.join(folder, NAME))
+    except GradcliError:
+        return
+    if before.sheet != sheet.id:
+        raise GradcliError(Diagnostic(
+            "E0749", f"`{folder}` holds the results of the sheet `{before.sheet}`, not of"
+            f" `{sheet.id}`", span=(0, len(folder)), source=Source(folder, "--out"),
+            help="give each sheet a folder of its own: --out"))
+
+
+def review_of(folder: str) -> str | None:
+    """The review.csv of a run before: what a person wrote into it is not to be lost."""
+    path = os.path.join(folder, REVIEW)
+    return path if os.path.isfile(path) else None

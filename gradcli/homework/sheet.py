@@ -117,9 +117,9 @@ def open_sheet(path: str, stdin: BinaryIO | None = None) -> Sheet:
 def parse(text: str, name: str) -> Sheet:
     """The sheet in a text. name: its file, whose ending tells CSV and lists from TOML.
 
-    Raises E0701 (no such field, table or choice), E0702 (missing), E0703 (of another type), E0705
-    (cannot be read), E0706 (an id twice), E0707 (too large), E0708 (of a later version), with all
-    that was found as diagnostics, each with its place.
+    Raises E0701 (no such field, table or choice), E0702 (missing), E0703 (of another type), E0706
+    (an id twice), E0707 (too large), E0708 (of a later version) and E0709 (cannot be read), with
+    all that was found as diagnostics, each with its place.
     """
     source = Source(text, name)
     if len(text.encode("utf-8", "surrogatepass")) > MAX_BYTES:

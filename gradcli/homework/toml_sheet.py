@@ -51,7 +51,7 @@ def _document(source: Source) -> dict[str, Any]:
     except ValueError as problem:       # a number of thousands of digits
         message, help, at = f"a number cannot be read: {str(problem)[:100]}", "shorten it", 0
     raise GradcliError(Diagnostic(
-        "E0705", f"this is no TOML: {message}", source=source, span=(at, at + 1), help=help))
+        "E0709", f"this is no TOML: {message}", source=source, span=(at, at + 1), help=help))
 
 
 def _offset(source: Source, line: int, column: int) -> int:

@@ -183,7 +183,8 @@ class LATEX:
     def _matrix(self, at: int, end: int, name: str) -> None:
         r"""\begin{pmatrix}, \end{pmatrix}."""
         closed = self.text.find("}", end, end + 16)
-        if self.text[end:end + 1] != "{" or self.text[end + 1:closed] not in MATRICES:
+        if (closed < 0 or self.text[end:end + 1] != "{"
+                or self.text[end + 1:closed] not in MATRICES):
             raise self._refused(at, end, name)
         self.at = closed + 1
         self.matrices += 1 if name == "begin" else -1

@@ -5,7 +5,8 @@ One pass from left to right over the raw tokens. The rules:
 * Two operands side by side are a product of the rank of `*`: `1/2x` is (1/2)*x.
 * A function without brackets takes what follows up to `+ - * / ,`, a closing bracket or the next
   function: `sin 2x cos x` is sin(2*x)*cos(x). A sign right behind it belongs to it: `sin -x`.
-  `ln|x|y` ends behind the bar, √ behind one operand.
+  `ln|x|y` ends behind the bar, √ behind one operand, and `sin x (1 + y)` before the bracket: only
+  a number multiplies one, as in `sin 2(x + y)`. In a vector, i, j and k are no part of it.
 * `sin^2 x` is (sin(x))^2; exactly -1 there means the inverse: `sin^-1 x`, `tan^(-1) x`.
 * A bar closes if one is open and an operand stands before it.
 * Brackets of any shape group; with a comma or semicolon inside they are a list, where the answer
@@ -20,6 +21,7 @@ from gradcli.reading.names import Names
 from gradcli.reading.tokens import Tokens
 
 MAX_DEPTH = 100
+UNITS = ("i", "j", "k")
 
 # What is open. Those up to SPENT were put in: the argument of a function; of a root; of a function
 # whose argument begins with a bar, before and behind the closing one.
@@ -65,7 +67,8 @@ def arrange(raw: Tokens, names: Names) -> Tokens:
                     from gradcli.reading.refusals import two_numbers
 
                     raise two_numbers(raw, at)
-                if kind in FUNCTIONS:
+                if kind in FUNCTIONS or (roles and roles[-1] <= SPENT and _ends_argument(
+                        raw, at, names)):
                     _close(out, roles, opened, closers, separators)
                 else:
                     while roles and roles[-1] == SPENT:
@@ -244,6 +247,15 @@ def _bar_is_open(roles: list[int]) -> bool:
         if role > SPENT:
             return role == BARS
     return False
+
+
+def _ends_argument(raw: Tokens, at: int, names: Names) -> bool:
+    """Whether an operand behind another is no part of the argument that these are in."""
+    kind = raw.kinds[at]
+    if kind in CLOSER or kind == t.BAR:
+        return raw.kinds[at - 1] != t.NUMBER or raw.kinds[at - 2] == t.CIRCUMFLEX
+    return (kind == t.NAME and names.vector and raw.words[at] in UNITS
+            and raw.words[at] not in names.variables)
 
 
 def _open(out: Tokens, opened: list[int], closers: list[int], separators: list[int],

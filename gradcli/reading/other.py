@@ -153,6 +153,11 @@ class Places:
             at = self.unary_end(at + 1)
         return at
 
+    def two_terms_end(self, at: int) -> int:
+        """Behind two terms, where there are two."""
+        at = self.product_end(at)
+        return self.product_end(at + 1) if self.kinds[at] in SIGNS else at
+
     def sum_end(self, at: int) -> int:
         """Behind all that belongs to the same bracket."""
         kinds = self.kinds
@@ -201,6 +206,7 @@ class Places:
                 yield tuple(together), ()
         yield from self._functions()
         yield from _each(self._wraps(powers, self.product_end))
+        yield from _each(self._wraps(divisions, self.two_terms_end))
         yield from _each(self._wraps(divisions, self.sum_end))
         yield from _each(self._wraps(powers, self.sum_end))
         yield from self._function_sums()

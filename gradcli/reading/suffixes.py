@@ -8,7 +8,7 @@ from __future__ import annotations
 from gradcli.errors import error
 from gradcli.reading import tokens as t
 from gradcli.reading.functions import GREEK, SPECIAL
-from gradcli.reading.names import MAX_NAME, Names
+from gradcli.reading.names import ALL_GREEK, MAX_NAME, Names
 from gradcli.reading.tokens import Tokens
 
 DIGITS = frozenset("0123456789")
@@ -26,7 +26,7 @@ def suffixed(found: Tokens, text: str, at: int, stop: int, names: Names) -> int:
 
         raise apostrophe(at, stop)
     end, index = _index(text, stop)
-    for k in range(len(run)):
+    for k in range(len(run) if index else 0):
         word = run[k:] + index
         if word in names.written:
             kind, word = t.NAME, names.written[word]
@@ -50,9 +50,10 @@ def suffixed(found: Tokens, text: str, at: int, stop: int, names: Names) -> int:
         if not index or len(index) >= MAX_NAME:
             raise error("E0711", "this index is no part of a name", (stop, max(end, stop + 1)),
                         help="an index is a number or letters, such as x_1")
-        _split(found, text, at, stop - 1, names)
-        stem = GREEK.get(run[-1], run[-1])
-        _put(found, t.NAME, stop - 1, end, (run[-1] if stem == "lambda" else stem) + index)
+        letters = next((size for size in range(len(run), 1, -1) if run[-size:] in ALL_GREEK), 1)
+        stem = GREEK.get(run[-1], run[-letters:])
+        _split(found, text, at, stop - letters, names)
+        _put(found, t.NAME, stop - letters, end, ("λ" if stem == "lambda" else stem) + index)
         return end
     if run in ("x", "X") and run not in names.written and _behind_number(found, at):
         _put(found, t.STAR, at, stop, "")

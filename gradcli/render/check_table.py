@@ -13,7 +13,7 @@ Green is right, red wrong, yellow what a person has to look at.
 
 from __future__ import annotations
 
-from gradcli.render import layout, numbers
+from gradcli.render import numbers
 from gradcli.render.check import components
 from gradcli.render.table import print_parts
 from gradcli.render.view import View
@@ -124,10 +124,6 @@ def witness(view: View, found: dict[str, Any]) -> Any:
 
 def _differ(expected: Any, got: Any) -> bool:
     if not isinstance(expected, float) or not isinstance(got, float):
-        return expected != got
-    return not abs(expected - got) <= NEAR * max(abs(expected), abs(got))
-
-
-def point(at: dict[str, Any], digits: int) -> str:
-    """x = 1.3, y = 0.7."""
-    return ", ".join([f"{name} = {layout.inline(value, digits)}" for name, value in at.items()])
+        return bool(expected != got)
+    near: bool = abs(expected - got) <= NEAR * max(abs(expected), abs(got))
+    return not near

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     Head = tuple[str, ...]
     Row = list[Any]
 
+# Columns that name a row, or say of it what the facts say already.
+UNTOLD = ("student", "problem", "at", "component", "function", "kind", "read_as", "usable",
+          "points", "max_score")
 MISTAKES = 3
 """So many mistakes of a problem are named where there is little room."""
 
@@ -43,7 +46,8 @@ def render(answer: dict[str, Any], format: str) -> str:
     lines = [f"{visible(name)}\t{visible(text)}\n" for name, text in facts(answer)]
     for row in body:
         lines += [f"{visible(_key(row, head))} {name}\t{visible(_shown(value))}\n"
-                  for name, value in zip(head[_keys(head):], row[_keys(head):], strict=True)]
+                  for name, value in zip(head, row, strict=True)
+                  if name not in UNTOLD and value not in (None, "")]
     return "".join(lines)
 
 
@@ -71,7 +75,7 @@ def _shown(value: Any) -> str:
 
 def _keys(head: Head) -> int:
     """How many columns name the row."""
-    return 2 if head[:2] == ("student", "problem") or head[:2] == ("problem", "at") else 1
+    return 2 if head[:2] in (("student", "problem"), ("problem", "at"), ("component", "at")) else 1
 
 
 def _key(row: Row, head: Head) -> str:
@@ -160,7 +164,7 @@ def _class_rows(answer: dict[str, Any]) -> tuple[Head, list[Row]]:
 
 # ---- lint ------------------------------------------------------------------------------------
 
-LINT = ("problem", "at", "kind", "read_as", "derivative", "usable", "points")
+LINT = ("problem", "at", "expected", "kind", "read_as", "usable", "points")
 
 
 def _lint_facts(answer: dict[str, Any]) -> Iterator[Fact]:
@@ -168,15 +172,17 @@ def _lint_facts(answer: dict[str, Any]) -> Iterator[Fact]:
     yield "sheet", sheet["title"] or sheet["id"]
     yield "points", numbers.exact(sheet["max_score"])
     for one in answer["problems"]:
+        yield one["problem"], (f"{one['kind']} of {one['read_as']} by {', '.join(one['wrt'])},"
+                               f" usable at {one['usable']} of {one['points']} points")
         for warning in one["warnings"]:
             yield f"warning {one['problem']}", warning
 
 
 def _lint_rows(answer: dict[str, Any]) -> tuple[Head, list[Row]]:
     return LINT, [
-        [one["problem"], place(value["at"]), one["kind"], one["read_as"],
+        [one["problem"], place(value["at"]),
          value["expected"] if _is_number(value["expected"]) else numbers.exact(value["expected"]),
-         one["usable"], one["points"]]
+         one["kind"], one["read_as"], one["usable"], one["points"]]
         for one in answer["problems"] for value in one["values"]]
 
 

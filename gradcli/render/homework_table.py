@@ -97,11 +97,11 @@ def _lint(view: View, answer: dict[str, Any]) -> Iterator[Any]:
                         f" by {', '.join(one['wrt'])}", "bold")
         texts = [numbers.significant(value["expected"], view.digits)
                  if isinstance(value["expected"], float) else
-                 told.numbers.exact(_rounded(value["expected"], view.digits))
+                 numbers.exact(_rounded(value["expected"], view.digits))
                  for value in one["values"]]
         yield view.table([
             (["at"], [(view.name(told.place(value["at"]), TEXT), "") for value in one["values"]]),
-            (["derivative"], [(view.name(text, max(TEXT, view.width - TEXT - 6)), "")
+            (["right answer"], [(view.name(text, max(TEXT, view.width - TEXT - 6)), "")
                               for text in texts])])
         for warning in one["warnings"]:
             yield hanging(view, "warning:", warning)

@@ -15,12 +15,14 @@ from gradcli.tape.formula import Node
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from typing import Any
 
     from gradcli.ops.kinds import Op
     from gradcli.tape.formula import Formula
 
 # Row -> the exponent that it stands for.
 ROOTS = {"sqrt": 0.5, "cbrt": 1 / 3, "square": 2.0, "reciprocal": -1.0, "rsqrt": -0.5}
+MISSING = object()
 # Rows of one operand that nobody calls an outer function.
 PLAIN = frozenset("negative positive".split())
 
@@ -33,9 +35,10 @@ class Site:
     that count as numbers.
     """
 
-    __slots__ = ("carried", "formula", "k", "op", "parameters", "tu", "tw", "u", "v", "w", "x")
+    __slots__ = ("_outer", "_power", "carried", "formula", "k", "op", "parameters", "tu", "tw", "u",
+                 "v", "w", "x")
 
-    def __init__(self, formula: Formula, k: int, carried: Mapping[int, int | None], variable: str,
+    def __init__(self, formula: Formula, k: int, carried: Mapping[int, Any], variable: str,
                  parameters: frozenset[str]) -> None:
         op = formula.ops[k]
         assert op is not None
@@ -45,15 +48,22 @@ class Site:
         self.carried = carried
         self.parameters = parameters
         args = formula.args[k]
-        self.x = Node(formula, formula.leaf(variable))
-        self.v = Node(formula, k)
-        self.u = Node(formula, args[0])
+        self.x = self.node(formula.leaf(variable))
+        self.v = self.node(k)
+        self.u = self.node(args[0])
         self.tu = self.tangent(self.u)
         self.w: Node | None = None
         self.tw: Node | None = None
         if len(args) == 2:
-            self.w = Node(formula, args[1])
+            self.w = self.node(args[1])
             self.tw = self.tangent(self.w)
+        # Found once, asked for by many rules.
+        self._outer: Any = MISSING
+        self._power: Any = MISSING
+
+    def node(self, k: int) -> Node:
+        """A node of the formula as an operand."""
+        return Node(self.formula, k)
 
     def tangent(self, node: Node) -> Node | None:
         """The tangent of a node that this one is made of."""
@@ -74,8 +84,8 @@ class Site:
         """The partial derivative of an operation, at any operands."""
         formula = self.formula
         k = formula.share(op, tuple([o.number for o in operands]))
-        if formula.ops[k] is not op:  # a number, or simpler than that: x^1
-            return self.number(1.0 if op is power and formula.value(k) is None else 0.0)
+        if formula.ops[k] is not op:  # folded: a number, or x^1
+            k = formula.add(op, [o.number for o in operands])
         found = partial(formula, k, place)
         if found is None or isinstance(found, float):
             return self.number(found or 0.0)
@@ -85,7 +95,7 @@ class Site:
         """What a node is made of; of a leaf nothing."""
         if self.formula.ops[node.number] is None:
             return []
-        return [Node(self.formula, k) for k in self.formula.args[node.number]]
+        return [self.node(k) for k in self.formula.args[node.number]]
 
     def row(self, node: Node) -> str:
         """The name of a node's operation; of a leaf the empty text."""
@@ -150,6 +160,13 @@ class Outer:
 
 def outer(s: Site) -> Outer | None:
     """The site as g(u) with a u that depends on the variable; None for other operations."""
+    if s._outer is MISSING:
+        s._outer = _outer(s)
+    found: Outer | None = s._outer
+    return found
+
+
+def _outer(s: Site) -> Outer | None:
     found = as_power(s)
     if found is not None or s.op.name in PLAIN:
         return found
@@ -164,6 +181,13 @@ def outer(s: Site) -> Outer | None:
 
 def as_power(s: Site) -> Outer | None:
     """The site as c*u^n: powers, roots, and constants over them."""
+    if s._power is MISSING:
+        s._power = _as_power(s)
+    found: Outer | None = s._power
+    return found
+
+
+def _as_power(s: Site) -> Outer | None:
     if s.op is divide:
         assert s.w is not None
         if s.tu is not None or s.tw is None:
@@ -217,7 +241,10 @@ def inner_square(s: Site) -> Node | None:
 
 
 def coefficient(formula: Formula, node: int) -> float:
-    """The product of the numbers that a product or quotient has as factors."""
+    """The product of the numbers that a product or quotient has as factors; 1 if it is not known.
+    """
+    if node < 0:
+        return 1.0
     value = formula.value(node)
     if value is not None:
         return value

@@ -12,6 +12,7 @@ AIP Conf. Proc. 1974, 050009 (2018).
 
 from __future__ import annotations
 
+from gradcli.ops import lookup
 from gradcli.ops.elementwise import divide, power
 from gradcli.sweeps.site import Outer, Site, as_power, coefficient, inner_square, outer, parts
 
@@ -57,12 +58,12 @@ def _active(wrong: Callable[[Node, Node, Node, Node], Node]) -> Wrong:
     return at
 
 
-def _quotient(wrong: Callable[[Node, Node, Node, Node], Node]) -> Wrong:
-    """A rule for a quotient whose denominator depends on the variable."""
+def _over(wrong: Callable[[Node, Node, Node, Node], Node]) -> Wrong:
+    """A rule for a constant over what depends on the variable: few use the quotient rule there."""
     def at(s: Site) -> Node | None:
-        if s.w is None or s.tw is None:
+        if s.w is None or s.tu is not None or s.tw is None:
             return None
-        return wrong(s.u, s.w, s.number(0.0) if s.tu is None else s.tu, s.tw)
+        return wrong(s.u, s.w, s.number(0.0), s.tw)
     return at
 
 
@@ -132,6 +133,33 @@ def _linear(s: Site, g: Outer, whole: bool) -> Node | None:
     return total
 
 
+# ---- quotients -------------------------------------------------------------------------------
+
+
+def _square(u: Node) -> Node:
+    return u**2.0
+
+
+def _reversed(u: Node, w: Node, tu: Node, tw: Node) -> Node:
+    return (u * tw - tu * w) / _square(w)
+
+
+def _not_squared(u: Node, w: Node, tu: Node, tw: Node) -> Node:
+    return (tu * w - u * tw) / w
+
+
+def _plus(u: Node, w: Node, tu: Node, tw: Node) -> Node:
+    return (tu * w + u * tw) / _square(w)
+
+
+def _inverse_lost(s: Site, numbers: bool) -> Node | None:
+    """Of c/w, the derivative of 1/w: c is a number, or made of the other variables."""
+    if s.op is not divide or s.w is None or s.tu is not None or s.tw is None or (
+            s.is_number(s.u) is not numbers):
+        return None
+    return -(s.tw / _square(s.w))
+
+
 # ---- sums and products -----------------------------------------------------------------------
 
 
@@ -170,14 +198,14 @@ def _constant_to_one(s: Site) -> Node | None:
 def _factor_dropped(s: Site) -> Node | None:
     found = parts(s)
     if found is None or not s.is_number(found[0]):
-        return None
+        return _inverse_lost(s, True)
     return s.tangent(found[1])
 
 
 def _other_dropped(s: Site) -> Node | None:
     found = parts(s)
     if found is None or s.is_number(found[0]):
-        return None
+        return _inverse_lost(s, False)
     return s.tangent(found[1])
 
 
@@ -275,37 +303,32 @@ def _reciprocal_of(name: str) -> Wrong:
     def at(s: Site) -> Node | None:
         if s.tu is None:
             return None
-        f = s.call(name, s.u)
-        op = s.formula.ops[f.number]
-        if op is None:
-            return None
-        return -(s.slope(op, (s.u,)) / f**2.0) * s.tu
+        op = lookup(name)
+        assert op is not None
+        return -(s.slope(op, (s.u,)) / s.call(name, s.u)**2.0) * s.tu
     return at
-
-
-def _square(u: Node) -> Node:
-    return u**2.0
 
 
 TRIG = ("sin cos tan sec csc cot sinh cosh tanh sech csch coth asin acos atan acot asec acsc asinh"
         " acosh atanh")
 
-_TABLE: tuple[tuple[str, str, Wrong], ...] = (
+_COMMON: tuple[tuple[str, str, Wrong], ...] = (
     ("missing_chain_factor", ANY, _chain(lambda s, g: g.slope(g.u))),
     ("product_of_derivatives", "multiply", _active(lambda u, w, tu, tw: tu * tw)),
-    ("quotient_of_derivatives", "divide", _quotient(lambda u, w, tu, tw: tu / tw if tu.value != 0
-                                                    else 1.0 / tw)),
-    ("quotient_reversed", "divide", _quotient(lambda u, w, tu, tw: (u * tw - tu * w) / _square(w))),
+    ("quotient_of_derivatives", "divide", _active(lambda u, w, tu, tw: tu / tw)),
+    ("quotient_reversed", "divide", _active(_reversed)),
     ("product_one_term", "multiply", _active(lambda u, w, tu, tw: tu * w)),
     ("product_one_term", "multiply", _active(lambda u, w, tu, tw: u * tw)),
-    ("power_coefficient", ANY, _power(lambda u, n, tu: u**(n - 1.0) * tu)),
-    ("power_exponent_not_reduced", ANY, _power(lambda u, n, tu: n * u**n * tu)),
+    ("power_coefficient", ANY, _power(
+        lambda u, n, tu: None if n.value == -1 else u**(n - 1.0) * tu)),
+    ("power_exponent_not_reduced", ANY, _power(
+        lambda u, n, tu: None if n.value == -1 else n * u**n * tu)),
     ("power_exponent_increased", ANY, _power(lambda u, n, tu: n * u**(n + 1.0) * tu)),
     ("trig_sign", TRIG, _minus),
-    ("quotient_denominator_not_squared", "divide", _quotient(
-        lambda u, w, tu, tw: (tu * w - u * tw) / w)),
-    ("quotient_denominator_dropped", "divide", _quotient(lambda u, w, tu, tw: tu * w - u * tw)),
-    ("quotient_plus", "divide", _quotient(lambda u, w, tu, tw: (tu * w + u * tw) / _square(w))),
+    ("quotient_denominator_not_squared", "divide", _active(_not_squared)),
+    ("quotient_denominator_not_squared", "divide", _over(_not_squared)),
+    ("quotient_denominator_dropped", "divide", _active(lambda u, w, tu, tw: tu * w - u * tw)),
+    ("quotient_plus", "divide", _active(_plus)),
     ("product_minus", "multiply", _active(lambda u, w, tu, tw: tu * w - u * tw)),
     ("product_minus", "multiply", _active(lambda u, w, tu, tw: u * tw - tu * w)),
     ("chain_outer_at_inner_derivative", ANY, _chain(lambda s, g: g.slope(g.tu))),
@@ -313,8 +336,8 @@ _TABLE: tuple[tuple[str, str, Wrong], ...] = (
     ("chain_outer_at_x", ANY, _chain(lambda s, g: g.slope(s.x) * g.tu)),
     ("chain_constant_lost", ANY, _chain(_constant_lost)),
     ("chain_constant_lost", ANY, _chain(_inner_constant_lost)),
+    ("abs_ignored", "abs sqrt", _absolute),
     ("constant_not_dropped", "add subtract", _constant_kept),
-    ("constant_factor_dropped", "multiply divide", _factor_dropped),
     ("other_variable_dropped", "multiply divide", _other_dropped),
     ("missing_log_base", ANY, _base_missing),
     ("power_rule_on_exponential", "exp power", lambda s: _as_power_rule(s, "")),
@@ -323,8 +346,11 @@ _TABLE: tuple[tuple[str, str, Wrong], ...] = (
     ("exponential_rule_on_power", ANY, lambda s: _as_exponential(s, "")),
     ("exponential_rule_on_power", ANY, lambda s: _as_exponential(s, "tu")),
     ("power_rule_on_constant", "power", _constant_power),
+    ("log_rule", "log", _unary(lambda s, u, tu: tu / s.v)),
+    ("log_rule", "log", _unary(lambda s, u, tu: tu * s.v / u)),
+    ("log_rule", "log", _unary(lambda s, u, tu: None if s.is_x(u) else 1.0 / tu)),
     ("power_coefficient_off_by_one", ANY, _power(
-        lambda u, n, tu: (n - 1.0) * u**(n - 1.0) * tu)),
+        lambda u, n, tu: None if n.value == 0.5 else (n - 1.0) * u**(n - 1.0) * tu)),
     ("trig_rule", "tan", _of_calls("sec")),
     ("trig_rule", "tan", _of_calls("sec tan")),
     ("trig_rule", "sec", _of_calls("tan tan")),
@@ -334,19 +360,19 @@ _TABLE: tuple[tuple[str, str, Wrong], ...] = (
     ("trig_rule", "cot", _of_calls("csc cot", -1.0)),
     ("trig_rule", "cot", _of_calls("sec sec")),
     ("trig_rule", "tanh", _of_calls("sech tanh")),
-    ("inverse_trig_rule", "atan", _unary(lambda s, u, tu: tu / (1.0 - _square(u)))),
-    ("inverse_trig_rule", "asin", _unary(lambda s, u, tu: tu / s.call("sqrt", 1.0 + _square(u)))),
     ("inverse_trig_rule", "acos", _unary(
         lambda s, u, tu: -(tu / s.call("sqrt", 1.0 + _square(u))))),
+    ("inverse_trig_rule", "atan", _unary(lambda s, u, tu: tu / (1.0 - _square(u)))),
+    ("inverse_trig_rule", "asin", _unary(lambda s, u, tu: tu / s.call("sqrt", 1.0 + _square(u)))),
     ("inverse_trig_rule", "atanh", _unary(lambda s, u, tu: tu / (1.0 + _square(u)))),
     ("inverse_trig_rule", "asinh", _unary(lambda s, u, tu: tu / s.call("sqrt", 1.0 - _square(u)))),
     ("inverse_as_reciprocal", "asin", _reciprocal_of("sin")),
     ("inverse_as_reciprocal", "acos", _reciprocal_of("cos")),
     ("inverse_as_reciprocal", "atan", _reciprocal_of("tan")),
-    ("log_rule", "log", _unary(lambda s, u, tu: tu / s.v)),
-    ("log_rule", "log", _unary(lambda s, u, tu: tu * s.v / u)),
-    ("log_rule", "log", _unary(lambda s, u, tu: None if s.is_x(u) else 1.0 / tu)),
-    ("abs_ignored", "abs sqrt", _absolute),
+)
+
+_RARE: tuple[tuple[str, str, Wrong], ...] = (
+    ("constant_factor_dropped", "multiply divide", _factor_dropped),
     ("sign_error", "add", lambda s: _term(s, 1.0, -1.0)),
     ("sign_error", "add", lambda s: _term(s, -1.0, 1.0)),
     ("sign_error", "subtract", lambda s: _term(s, 1.0, 1.0)),
@@ -359,7 +385,20 @@ _TABLE: tuple[tuple[str, str, Wrong], ...] = (
     ("linear_extrapolation", ANY, _chain(lambda s, g: _linear(s, g, False))),
     ("linear_extrapolation", ANY, _chain(lambda s, g: _linear(s, g, True))),
     ("constant_to_one", "add subtract", _constant_to_one),
+    ("quotient_of_derivatives", "divide", _over(lambda u, w, tu, tw: 1.0 / tw)),
+    ("quotient_reversed", "divide", _over(_reversed)),
+    ("quotient_denominator_dropped", "divide", _over(lambda u, w, tu, tw: -(u * tw))),
+    ("quotient_plus", "divide", _over(_plus)),
+    ("power_coefficient", ANY, _power(lambda u, n, tu: u**-2.0 * tu if n.value == -1 else None)),
+    ("power_exponent_not_reduced", ANY, _power(
+        lambda u, n, tu: -(tu / u) if n.value == -1 else None)),
+    ("power_coefficient_off_by_one", ANY, _power(
+        lambda u, n, tu: -0.5 * u**-0.5 * tu if n.value == 0.5 else None)),
 )
 
-RULES = tuple([Rule(*row, rank) for rank, row in enumerate(_TABLE)])
+RARE = 100
+"""Rank from which on a mistake is rare: one is not thought of where a common one explains as much.
+"""
+RULES = tuple([Rule(*row, rank) for rank, row in enumerate(_COMMON)]
+              + [Rule(*row, RARE + rank) for rank, row in enumerate(_RARE)])
 """All rules, likelier mistakes first."""

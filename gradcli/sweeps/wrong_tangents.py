@@ -48,6 +48,15 @@ class Sweeps:
                 if made is not None and made.number != carried[k]:
                     yield rule, k, self._passed_on({k: made.number})
 
+    def single(self, rule: Rule, k: int) -> int | None:
+        """The tangent of the node under one rule at one site; the right one where that does not
+        apply.
+        """
+        made = rule.at(self._site(k, self.right.carried))
+        if made is None:
+            return self.right.carried[self.node]
+        return self._passed_on({k: made.number})
+
     def pair(self, one: tuple[Rule, int], other: tuple[Rule, int]) -> int | None:
         """The tangent under two wrong rules at two sites, the first site before the second."""
         (rule, k), (second, later) = one, other
@@ -72,10 +81,6 @@ class Sweeps:
                     carried[k] = made.number
                     break
         return carried[self.node]
-
-    def above(self, k: int, other: int) -> bool:
-        """Whether a site is made of another."""
-        return k in self._downstream(other)
 
     def _rules(self, k: int) -> list[Rule]:
         op = self.formula.ops[k]

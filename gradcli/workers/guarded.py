@@ -225,8 +225,13 @@ def _belong(family: _Family) -> None:
     _local.family = family
 
 
+def run(make: Callable[[Any], Callable[[Any], Any]], key: str, payload: Any, items: Sequence[Any]
+        ) -> list[Outcome]:
+    """`Guarded.run` with the process of this thread."""
+    return mine().run(make, key, payload, items)
+
+
 def mine() -> Guarded:
-    """The process of this thread."""
     found: Guarded | None = getattr(_local, "guarded", None)
     if found is None or found.closed:
         found = _local.guarded = Guarded()

@@ -11,8 +11,11 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def pool(jobs: int, scheduler: str | None) -> Iterator[tuple[Executor | None, int]]:
+def pool(jobs: int, scheduler: str | None, guarded: bool = False
+         ) -> Iterator[tuple[Executor | None, int]]:
     """An executor and how many tasks it does at once; None: this process does them.
+
+    guarded: the tasks call `gradcli.workers.guarded.run`, which brings processes of its own.
 
     Raises E0617 where there is no such scheduler, or no Dask.
     """
@@ -21,6 +24,11 @@ def pool(jobs: int, scheduler: str | None) -> Iterator[tuple[Executor | None, in
 
         with cluster(scheduler) as found:
             yield found
+    elif jobs > 1 and guarded:
+        from gradcli.workers.guarded import guards
+
+        with guards(jobs) as threads:
+            yield threads, jobs
     elif jobs > 1:
         from gradcli.workers.processes import processes
 

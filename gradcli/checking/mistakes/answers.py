@@ -1,14 +1,15 @@
-"""Tests that start from the answer: its derivative, its ratio to the right one, what is constant."""
+"""Tests that start from the answer: its derivative, its ratio to the right one, its constants."""
 
 from __future__ import annotations
 
 from gradcli.checking.mistakes.sample import EXACT, LEAST, RTOL, evaluated, near, taken
 from gradcli.checking.mistakes.whole import function, names_of
-from gradcli.checking.mistakes.wrong import LEFT, WHOLE, Found
+from gradcli.checking.mistakes.wrong import BETWEEN, LEFT, SITE, WHOLE, Found
 from gradcli.checking.reference import slope
 from gradcli.errors import GradcliError
 from gradcli.ops.lazy import np
 from gradcli.sweeps.rounding import error_of
+from gradcli.sweeps.wrong_rules import RARE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,12 +19,14 @@ if TYPE_CHECKING:
     from gradcli.checking.mistakes.sample import Given
     from gradcli.checking.mistakes.ways import Way
 
-POINTS = (0.0, 1.0, -1.0, 2.0, -2.0, 3.0, -3.0)
+POINTS = (1.0, -1.0, 2.0, -2.0, 3.0, -3.0, 0.0)
 ROUNDED = 0.02
 
 
 def from_answer(way: Way, trial: Trial, given: Given) -> list[Found]:
     """Explanations of one component of an answer that is a formula."""
+    if given.sample.single:
+        return _rounded_number(given)
     found: list[Found] = []
     found += _constant_answer(way, trial, given)
     found += _integrated(way, trial, given)
@@ -31,6 +34,16 @@ def from_answer(way: Way, trial: Trial, given: Given) -> list[Found]:
     found += _offset(trial, given)
     found += _part_of_domain(way, trial, given)
     return found
+
+
+def _rounded_number(given: Given) -> list[Found]:
+    """The right number, but not to enough digits."""
+    right, value = float(given.sample.right[given.c][0]), float(given.at[0])
+    if value == 0 and right != 0:
+        return [Found("answer_zero", LEFT, sure=False)]
+    if right and 0 < abs(value / right - 1) <= ROUNDED + EXACT:
+        return [Found("rounded_constant", WHOLE, 9.0, agree=1, sure=abs(value / right - 1) < 1e-2)]
+    return []
 
 
 def _node(trial: Trial, given: Given) -> int:
@@ -58,7 +71,10 @@ def _constant_answer(way: Way, trial: Trial, given: Given) -> list[Found]:
         wanted, = evaluated(reference.formula, [d], {**dict.fromkeys(names, 0.0), **point}, {})
         if wanted == wanted and abs(wanted - value) <= EXACT * max(abs(wanted), abs(value)):
             text = ", ".join([f"{n} = {point[n]:g}" for n in names])
-            return [Found("evaluated_at_point", WHOLE, sure=False, detail={"at": text}), *found]
+            # Much is the same at 0, without anybody having put in 0.
+            rank = BETWEEN - 1 if any(point.values()) else 2 * RARE
+            return [Found("evaluated_at_point", SITE, rank, sure=False, detail={"at": text}),
+                    *found]
     return found
 
 
@@ -122,7 +138,7 @@ def _ratio(way: Way, given: Given) -> list[Found]:
             found.append(Found("constant_factor_dropped", LEFT, 0.5, sure=False,
                                detail={"k": k, "ratio": True}))
         found.append(Found(name, LEFT, 1.0, sure=False, detail={"k": k}))
-    if 0 < far <= ROUNDED:
+    if 0 < far <= ROUNDED + EXACT:
         found.append(Found("rounded_constant", LEFT, 0.0, detail={"k": k}))
     return found
 

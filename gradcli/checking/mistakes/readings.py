@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from gradcli.checking.compare import Comparison, Side
+from gradcli.checking.mistakes.sample import LEAST
 from gradcli.checking.mistakes.wrong import WHOLE, Found
-from gradcli.errors import GradcliError
-from gradcli.lang.code import LOAD
+from gradcli.sweeps.rounding import Values
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from gradcli.checking.check import Prepared, Trial
     from gradcli.reading import Reading
 
@@ -23,27 +26,30 @@ def other_brackets(prepared: Prepared, others: list[Reading], deadline: float) -
     return []
 
 
-def other_name(prepared: Prepared, trial: Trial, deadline: float) -> list[Found]:
-    """Right, if a letter that the problem does not know is one of its variables."""
-    unknown = trial.answered.unknown
-    names = dict.fromkeys([*prepared.reference.wrt, prepared.problem.dependent])
-    if len(unknown) != 1:
-        return []
-    from gradcli.checking.answered import Answered
-    from gradcli.checking.check import Trial as Again
-
-    reading = trial.answered.reading
-    for name in filter(None, names):
-        renamed = reading.renamed(unknown[0], name) if hasattr(reading, "renamed") else None
-        if renamed is None:
-            continue
-        result: dict[str, object] = {"points": {}, "fingerprint": None}
-        try:
-            Again(prepared, Answered(renamed, prepared.reference, prepared.problem), deadline
-                  ).judge(result)
-        except GradcliError:
-            continue
-        if result["verdict"] in ("correct", "domain"):
-            return [Found("wrong_variable_name", WHOLE, -8.0, agree=prepared.size, detail={
-                "given": unknown[0], "wanted": name, "load": LOAD})]
+def other_names(prepared: Prepared, trial: Trial) -> list[Found]:
+    """Right, if letters that the problem does not know are its variables."""
+    formula, nodes = trial.answered.formula, trial.answered.nodes
+    for renamed in _renamed(prepared, trial.answered.unknown):
+        values = Values(formula, {**trial.inputs, **{
+            given: prepared.inputs[name] for given, name in renamed.items()}}, prepared.errors)
+        side = Side(values.of(nodes), prepared.size)
+        compared = Comparison(prepared.side, side, prepared.problem.rtol, prepared.zeros)
+        agree = int(compared.agree.sum(axis=1).min())
+        if not compared.disagree.any() and agree >= min(LEAST, prepared.size):
+            given, name = next(iter(renamed.items()))
+            return [Found("wrong_variable_name", WHOLE, -8.0, agree=agree, detail={
+                "given": given, "wanted": name})]
     return []
+
+
+def _renamed(prepared: Prepared, unknown: tuple[str, ...]) -> Iterator[dict[str, str]]:
+    """Ways in which one or two unknown names may mean variables of the problem."""
+    names = [n for n in prepared.reference.variables if n not in prepared.problem.parameters]
+    if len(unknown) == 1:
+        for name in names:
+            yield {unknown[0]: name}
+    elif len(unknown) == 2:
+        for name in names:
+            for other in names:
+                if other != name:
+                    yield dict(zip(unknown, (name, other), strict=True))

@@ -6,6 +6,7 @@ What agrees there is then compared at all points, with the rounding bounds of bo
 from __future__ import annotations
 
 from gradcli.checking.compare import BLURRED, HUGE, SAFETY, TINY
+from gradcli.checking.tolerance import digits
 from gradcli.ops.lazy import np
 from gradcli.sweeps.rounding import _value, error_of
 
@@ -28,10 +29,10 @@ EXACT = 1e-9
 
 class Sample:
     """columns: the numbers of the points. inputs: name to the values there. right: of the right
-    answer, a row a component.
+    answer, a row a component. known: node of the reference's formula to its values.
     """
 
-    __slots__ = ("_known", "columns", "inputs", "prepared", "right", "single")
+    __slots__ = ("columns", "inputs", "known", "prepared", "right", "single")
 
     def __init__(self, prepared: Prepared) -> None:
         self.prepared = prepared
@@ -39,11 +40,11 @@ class Sample:
         self.columns = _columns(prepared)
         self.inputs = taken(prepared.inputs, self.columns)
         self.right = prepared.side.values[:, self.columns]
-        self._known: dict[int, Any] = {}
+        self.known: dict[int, Any] = {}
 
     def of(self, nodes: Sequence[int]) -> Any:
         """The values of nodes of the reference's formula, a row each."""
-        return rows(evaluated(self.prepared.reference.formula, nodes, self.inputs, self._known),
+        return rows(evaluated(self.prepared.reference.formula, nodes, self.inputs, self.known),
                     len(self.columns))
 
 
@@ -102,10 +103,11 @@ def near(wanted: Any, given: Any, rtol: float) -> Any:
 class Given:
     """One component of an answer.
 
-    at: its values at the sample; clear: where these are exact enough to be compared.
+    at: its values at the sample; clear: where these are exact enough to be compared. slack: how
+    far a number that was typed as a decimal may be rounded.
     """
 
-    __slots__ = ("at", "c", "clear", "finite", "noise", "sample", "values")
+    __slots__ = ("at", "c", "clear", "digits", "finite", "noise", "sample", "slack", "values")
 
     def __init__(self, trial: Trial, sample: Sample, c: int) -> None:
         assert trial.side is not None
@@ -119,6 +121,9 @@ class Given:
         with np.errstate(all="ignore"):
             self.clear = self.finite[sample.columns] & (
                 (self.noise[sample.columns] <= ROUGH * size) | (size == 0))
+        self.slack, self.digits = 0.0, 0
+        if sample.single:
+            self.slack, self.digits = _rounding(trial, c)
 
     def matches(self, matrix: Any) -> Any:
         """The numbers of the rows that agree wherever both are defined, at enough points."""
@@ -127,6 +132,8 @@ class Given:
         rtol = EXACT if self.sample.single else ROUGH
         both = np.isfinite(matrix) & self.clear
         good = near(matrix, self.at, rtol) | ~both
+        if self.slack:
+            good |= abs(matrix - self.at) <= self.slack
         return np.flatnonzero(good.all(axis=1) & (both.sum(axis=1) >= self.least()))
 
     def least(self) -> int:
@@ -155,6 +162,26 @@ class Given:
 
     @property
     def constant(self) -> bool:
-        """Whether the answer is the same number everywhere."""
+        """Whether the answer is the same number everywhere, or, of numbers, one of few digits:
+        such ones agree with much by chance.
+        """
+        if self.sample.single:
+            value = abs(float(self.at[0]))
+            return 0 < self.digits < 4 if self.slack else value * 12 % 1 == 0
         seen = self.at[self.clear]
         return len(seen) > 0 and bool(near(seen, seen[0], EXACT).all())
+
+
+def _rounding(trial: Trial, c: int) -> tuple[float, int]:
+    """Half a unit of the last decimal place that was typed, and how many digits were."""
+    found = digits(number_texts(trial)[c])
+    if found is None or found[1] <= 0:
+        return 0.0, 0
+    return 0.5000001 * 10.0 ** -found[1], found[0]
+
+
+def number_texts(trial: Trial) -> list[str]:
+    """The numbers of an answer as they were typed."""
+    from gradcli.checking.check import _components
+
+    return _components(trial.answered.reading.text, len(trial.answered.nodes))

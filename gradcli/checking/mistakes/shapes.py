@@ -95,7 +95,7 @@ def entries(wrong: list[int], shape: tuple[int, ...]) -> str:
 def misshaped(sample: Sample, trial: Trial) -> list[Found]:
     """Explanations of an answer whose shape is not the one asked for."""
     answered, reference = trial.answered, trial.prepared.reference
-    wanted, shape = reference.shape, answered.shape
+    wanted = reference.shape
     nodes = answered.nodes
     try:
         given = rows(evaluated(answered.formula, nodes, taken(trial.inputs, sample.columns), {}),
@@ -108,8 +108,10 @@ def misshaped(sample: Sample, trial: Trial) -> list[Found]:
         sure = bool(near(right, given[order], SAME).all())
         return [Found("transposed", WHOLE, agree=sample.prepared.size, sure=sure)]
     if not wanted:
-        name = "not_a_number" if sample.single else "not_a_formula"
-        return [Found(name, WHOLE, agree=sample.prepared.size)]
+        number = sample.single or trial.prepared.problem.kind == "directional"
+        names = ("not_a_number", "not_a_formula") if number else ("not_a_formula", "not_a_number")
+        return [Found(name, WHOLE, rank, agree=sample.prepared.size)
+                for rank, name in enumerate(names)]
     detail = {"wanted": str(len(right)), "given": str(len(nodes))}
     if len(nodes) == 1:
         total = right.sum(axis=0)

@@ -19,8 +19,9 @@ if TYPE_CHECKING:
     from gradcli.checking.reference import Reference
     from gradcli.tape.formula import Formula
 
-    # A node, the variable, and the other seed: a name with the node of its tangent.
-    Step = tuple[int, str, tuple[str, int] | None]
+    # A node, the variable, and the other seed: a name, the node of its tangent, and whether that
+    # is a name itself, for which the derivative is solved.
+    Step = tuple[int, str, tuple[str, int, bool] | None]
     Differentiator = Callable[[Step], int]
     Walk = Callable[[Differentiator], int]
 
@@ -140,9 +141,9 @@ def _implicit(way: Way, c: int, d: Differentiator) -> int:
     formula, name, dependent = reference.formula, reference.wrt[0], problem.dependent
     assert reference.constraint is not None
     first = found = solved(
-        formula, d((reference.constraint, name, (dependent, formula.leaf(SLOPE)))))
+        formula, d((reference.constraint, name, (dependent, formula.leaf(SLOPE), True))))
     for _ in range(problem.order - 1):
-        found = d((found, name, (dependent, first)))
+        found = d((found, name, (dependent, first, False)))
     return found
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gradcli.checking import built
 from gradcli.checking.mistakes.ways import SLOPE, at_point, line, solved
-from gradcli.checking.mistakes.wrong import LEFT, WHOLE, Found
+from gradcli.checking.mistakes.wrong import BETWEEN, SITE, WHOLE, Found
 from gradcli.checking.problem import Problem
 from gradcli.checking.reference import Reference, slope, weighted
 from gradcli.errors import GradcliError
@@ -20,14 +20,18 @@ if TYPE_CHECKING:
 MAX_NODES = 1_500
 """So many nodes at most are made for derivatives of other orders."""
 ORDERS = 4
+SURE = frozenset(("answered_original", "slope_not_evaluated"))
+"""Of tangent lines, what cannot be chance; other lines have a slope that many ways lead to."""
 
 
 def whole(way: Way, c: int) -> list[Found]:
     """Other answers to one component, whatever the answer is."""
     made: list[Found] = []
     for name, node, detail in _all(way, c):
-        level = LEFT if name == "sign_error" else WHOLE
-        made.append(Found(name, level, len(made), node=node, detail=detail))
+        if name == "sign_error" or (way.problem.kind == "tangent" and name not in SURE):
+            made.append(Found(name, SITE, BETWEEN + len(made) / 10, node=node, detail=detail))
+        else:
+            made.append(Found(name, WHOLE, len(made), node=node, detail=detail))
     return made
 
 
@@ -82,17 +86,24 @@ def _orders(way: Way, c: int, f: int) -> Iterator[tuple[str, int, dict[str, str]
     formula = way.reference.formula
     names = names_of(way, c)
     limit = len(formula.ops) + MAX_NODES
+    # One number is equal to much: there, only the orders next to the one asked for.
+    highest = len(names) + 1 if way.problem.kind == "value" else ORDERS
     if len(set(names)) > 1:
         for name in dict.fromkeys(names):
             yield "wrong_order", slope(formula, f, name), {"order": f"first, by {name}"}
         return
     node, name = f, names[0]
-    for order in range(1, ORDERS + 1):
+    for order in range(1, highest + 1):
         node = slope(formula, node, name)
         if order != len(names):
-            yield "wrong_order", node, {"order": ("first", "second", "third", "fourth")[order - 1]}
+            yield "wrong_order", node, {"order": _ordinal(order)}
         if len(formula.ops) > limit:
             return
+
+
+def _ordinal(order: int) -> str:
+    names = ("first", "second", "third", "fourth")
+    return names[order - 1] if order <= len(names) else f"{order}th"
 
 
 def _variables(way: Way, c: int, f: int) -> Iterator[tuple[str, int, dict[str, str]]]:
@@ -131,6 +142,7 @@ def _directional(way: Way, d: int) -> Iterator[tuple[str, int, dict[str, str]]]:
         yield "direction_not_normalised", formula.share(
             divide, (d, formula.number(length))), {"length": f"{length:g}"}
     slopes = [slope(formula, reference.functions[0], n) for n in reference.wrt]
+    yield "components_summed", weighted(formula, slopes, [1.0] * len(slopes)), {"directional": "1"}
     for name, node in zip(reference.wrt, slopes, strict=True):
         yield "missing_term", node, {"piece": f"the derivative by {name} alone"}
 

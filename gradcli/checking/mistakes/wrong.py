@@ -10,12 +10,12 @@ if TYPE_CHECKING:
     from gradcli.checking.mistakes.ways import Step
     from gradcli.sweeps.wrong_rules import Rule
 
-# Levels, the strongest first: another question answered exactly, one wrong step, the same wrong step
+# Levels, the strongest first: another question answered exactly, one wrong step, the same one
 # everywhere, two wrong steps, and what is left: the right answer times or plus something.
 WHOLE, SITE, EVERYWHERE, PAIR, LEFT = range(5)
 ENOUGH = 50
-RARE = 30
-"""Rank from which on a rule is rare: it does not make a common one doubtful."""
+BETWEEN = 60.0
+"""Rank of what is less likely than a common wrong rule, and more than a rare one."""
 GENERIC = frozenset((
     "sign_error", "constant_factor", "constant_added", "constant_factor_dropped",
     "right_on_part_of_domain", "rounded_constant", "not_a_formula", "not_a_number",
@@ -30,16 +30,17 @@ class Found:
     level: of those above; rank: within its level, the likelier first. node: of the reference's
     formula, its values, if there is one. step, site: where a rule was used wrongly; rule: which.
     detail: what the sentence needs. sure: whether it says nothing that could be chance. agree: at
-    how many points it fits. also: another mistake in the same answer.
+    how many points it fits. also: another mistake in the same answer. joint: the rule was used in
+    all derivatives that the answer is made of.
     """
 
-    __slots__ = ("agree", "also", "detail", "level", "name", "node", "rank", "rule", "site", "step",
-                 "sure")
+    __slots__ = ("agree", "also", "detail", "joint", "level", "name", "node", "rank", "rule", "site",
+                 "step", "sure")
 
     def __init__(self, name: str, level: int, rank: float = 0.0, *, node: int | None = None,
                  step: Step | None = None, site: int | None = None, rule: Rule | None = None,
                  detail: dict[str, Any] | None = None, sure: bool = True, agree: int = 0,
-                 also: Found | None = None) -> None:
+                 also: Found | None = None, joint: bool = False) -> None:
         self.name = name
         self.level = level
         self.rank = rank
@@ -51,6 +52,7 @@ class Found:
         self.sure = sure
         self.agree = agree
         self.also = also
+        self.joint = joint
 
     def but(self, **changes: Any) -> Found:
         """The same with other fields."""
@@ -73,7 +75,7 @@ def confidence(found: list[Found], single: bool) -> str:
     if not first.sure or first.level >= PAIR or (first.agree < ENOUGH and not single):
         return "low"
     for other in found[1:]:
-        if other.level <= SITE and other.name not in GENERIC and not (
-                other.level == SITE and other.rank >= RARE > first.rank):
+        if other.level <= max(SITE, first.level) and other.name not in GENERIC and not (
+                other.level == SITE and other.rank >= BETWEEN > first.rank):
             return "low"
     return "high"

@@ -7,25 +7,24 @@ answers line by line; and no more lines are in memory than the processes work on
 from __future__ import annotations
 
 import gc
-from collections import deque
-from contextlib import ExitStack, contextmanager, nullcontext
+from contextlib import ExitStack, nullcontext
 
 from gradcli.checking.lines import SCHEMA, Checker, failed, undecided
 from gradcli.cli.commands.check import fields_of, located, seed_of
 from gradcli.cli.environment import write
 from gradcli.cli.main import BAD_INPUT, OK, WRONG
 from gradcli.errors import GradcliError, error
+from gradcli.workers.batches import Job, run_batches
+from gradcli.workers.pools import pool
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from concurrent.futures import Executor, Future
+    from collections.abc import Callable, Iterator, Sequence
     from typing import Any, BinaryIO
 
     from gradcli.cli.environment import Environment
 
     Line = tuple[int, bytes]
-    Answers = list[tuple[dict[str, Any], int]]
     # Fields of problems that do not say, the seed, and where the lines come from.
     About = tuple[dict[str, Any], int | str, str]
 
@@ -34,8 +33,6 @@ CHUNK = 64 * 1024
 MAX_LINE = 1024 * 1024
 # Lines that another process gets at once: some tenth of a second of work.
 BLOCK = 200
-# Blocks that wait for each process.
-WAITING = 4
 MARK = b"\xef\xbb\xbf"
 
 
@@ -49,32 +46,32 @@ def run(values: dict[str, Any], environment: Environment) -> int:
     with ExitStack() as stack:
         stream = stack.enter_context(_opened(values, environment))
         put = stack.enter_context(_output(values, environment))
-        executor, workers = stack.enter_context(_executor(values["jobs"], values["scheduler"]))
-        work = Blocks(executor, workers, (defaults, seed_of(values), name))
-        for found in work.through(blocks(stream)):
-            for answer, means in found or ():
+        executor, workers = stack.enter_context(
+            pool(values["jobs"] or 1, values["scheduler"], guarded=True))
+        about = defaults, seed_of(values), name
+
+        def tell(block: Sequence[Line], found: list[tuple[bool, Any]]) -> None:
+            nonlocal status
+            for line, (done, outcome) in zip(block, found, strict=True):
+                answer, means = outcome if done else (_given_up(line, outcome), WRONG)
                 put(answer)
                 status = max(status, means)
-            if found is None:
-                put(None)
+
+        job = Job(answers, about, repr(about))
+        source = blocks(stream)
+        for first in source:
+            run_batches(executor, workers, job, _until_pause(first, source), tell)
+            put(None)
     return status
 
 
-@contextmanager
-def _executor(jobs: int | None, scheduler: str | None) -> Iterator[tuple[Executor | None, int]]:
-    """Who answers, and how many blocks at once; None: this process."""
-    if scheduler is not None:
-        from gradcli.workers.cluster import cluster
-
-        with cluster(scheduler) as found:
-            yield found
-    elif jobs is not None and jobs > 1:
-        from gradcli.workers.guarded import guards
-
-        with guards(jobs) as several:
-            yield several, jobs
-    else:
-        yield None, 1
+def _until_pause(first: list[Line] | None, source: Iterator[list[Line] | None]
+                 ) -> Iterator[list[Line]]:
+    """Blocks as long as they come without waiting."""
+    block = first
+    while block is not None:
+        yield block
+        block = next(source, None)
 
 
 def _checked(defaults: dict[str, Any]) -> None:
@@ -203,52 +200,18 @@ def _has_more(stream: BinaryIO) -> bool:
         return False
 
 
-class Blocks:
-    """Blocks of lines through this process or others, in order."""
-
-    __slots__ = ("_about", "_executor", "_key", "_room", "_waiting")
-
-    def __init__(self, executor: Executor | None, workers: int, about: About) -> None:
-        self._executor = executor
-        self._room = WAITING * workers
-        self._waiting: deque[Future[Answers]] = deque()
-        self._about = about
-        self._key = repr(about)
-
-    def through(self, source: Iterator[list[Line] | None]) -> Iterator[Answers | None]:
-        """The answers to each block; None where the source pauses and all is answered."""
-        work = None
-        for block in source:
-            if block is None:
-                yield from self._rest()
-                yield None
-            elif self._executor is None:
-                work = work or answers(self._about)
-                yield [work(line) for line in block]
-            else:
-                self._waiting.append(self._executor.submit(
-                    elsewhere, self._about, self._key, block))
-                if len(self._waiting) >= self._room:
-                    yield self._waiting.popleft().result()
-        yield from self._rest()
-
-    def _rest(self) -> Iterator[Answers]:
-        while self._waiting:
-            yield self._waiting.popleft().result()
-
-
-def elsewhere(about: About, key: str, block: list[Line]) -> Answers:
-    """The answers to a block of lines, by a process that one line cannot take along."""
-    from gradcli.workers.guarded import mine
-
-    found = mine().run(answers, key, about, block)
-    return [answer if done else (_given_up(line, answer), WRONG)
-            for line, (done, answer) in zip(block, found, strict=True)]
+_checkers: dict[str, Checker] = {}
 
 
 def answers(about: About) -> Callable[[Line], tuple[dict[str, Any], int]]:
-    """From a line to its object and the exit status that it means."""
-    checker = Checker(*about)
+    """From a line to its object and the exit status that it means. Problems stay ready from one
+    call to the next.
+    """
+    key = repr(about)
+    if key not in _checkers:
+        _checkers.clear()
+        _checkers[key] = Checker(*about)
+    checker = _checkers[key]
 
     def of(line: Line) -> tuple[dict[str, Any], int]:
         number, raw = line

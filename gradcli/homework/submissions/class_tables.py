@@ -1,94 +1,34 @@
 """The answers of a class in one table, as forms export it: a row for each student, a column for
-each problem; or in one stream, an answer a line.
+each problem; or a row for each answer.
 """
 
 from __future__ import annotations
 
-import hashlib
-import json
 import re
-from contextlib import nullcontext
 
 from gradcli.errors import Diagnostic, GradcliError
 from gradcli.homework.columns import columns, folded
-from gradcli.homework.people import Student
 from gradcli.homework.separated import delimiter, records
-from gradcli.homework.submissions.folder import answers
-from gradcli.homework.submissions.parsed import Ids, Parsed, fold, short
-from gradcli.homework.submissions.records import Note, Submission, Submissions, Unreadable
+from gradcli.homework.submissions.class_answers import MAX_BYTES, OfClass, unreadable
+from gradcli.homework.submissions.parsed import Ids, fold, short
+from gradcli.homework.submissions.records import Submissions, Unreadable
 from gradcli.homework.submissions.texts import read_bytes, text
 from gradcli.source import Source
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from contextlib import AbstractContextManager
-    from typing import BinaryIO
 
     from gradcli.homework.separated import Record
     from gradcli.homework.sheet import Sheet
     from gradcli.homework.submissions.roster import Roster
 
-MAX_BYTES = 256 * 1024 * 1024
-MAX_LINE = 64 * 1024
-MAX_NAME = 200
 STUDENT = {"student": ("student id", "id", "sis user id", "id number", "matrikelnummer",
                        "username", "user name", "login", "login id", "sis login id", "netid",
                        "email", "email address", "e mail", "e mail address", "mail", "name",
                        "full name", "your name", "student name")}
 LONG = {**STUDENT, "problem": ("problem id", "question", "question id", "exercise", "task"),
         "answer": ("response", "solution")}
-
-
-class _Class:
-    """Students and what they answered, while a table is read."""
-
-    __slots__ = ("_ids", "_roster", "file", "found", "notes")
-
-    def __init__(self, ids: Ids, file: str, roster: Roster | None) -> None:
-        self._ids = ids
-        self._roster = roster
-        self.file = file
-        self.found: dict[str, tuple[Student, Parsed]] = {}
-        self.notes: list[Note] = []
-
-    def of(self, name: str, line: int) -> Parsed | None:
-        """What a student has answered so far; None, and a note, where the name is none."""
-        name = name.strip()
-        if not name or len(name) > MAX_NAME:
-            self.note("skipped", f"a student's name of {len(name):,} characters" if name else
-                      "no student is named here", line)
-            return None
-        entry = self._roster.find(name) if self._roster is not None else None
-        id = entry.id if entry is not None else name
-        if id not in self.found:
-            if entry is not None:
-                student = Student(id, entry.last_name, entry.first_name, entry.email,
-                                  entry.section)
-            else:
-                student = Student(id, email=id if "@" in id else "")
-                if self._roster is not None:
-                    self.notes.append(Note("student", "not in the roster", self.file, line, id))
-            self.found[id] = student, Parsed(self._ids)
-        return self.found[id][1]
-
-    def note(self, about: str, message: str, line: int | None = None) -> None:
-        self.notes.append(Note(about, message, self.file, line))
-
-    def submissions(self) -> Submissions:
-        ordered = sorted(self.found)
-
-        def read(k: int) -> Submission:
-            student, parsed = self.found[ordered[k]]
-            given = {id: (answer, line, self.file) for id, (answer, line)
-                     in parsed.answers.items()}
-            digest = hashlib.sha256(json.dumps(sorted(parsed.answers.items())).encode())
-            return Submission(
-                student, answers(student.id, self._ids, given), [self.file],
-                [Note(about, message, self.file, line, student.id)
-                 for about, message, line in parsed.notes], digest.hexdigest())
-
-        return Submissions([self.found[id][0] for id in ordered], read, self.notes)
 
 
 def open_table(path: str, sheet: Sheet, roster: Roster | None = None, *,
@@ -99,15 +39,28 @@ def open_table(path: str, sheet: Sheet, roster: Roster | None = None, *,
 
     Raises E0733 (a column is missing or cannot be told) and E0734 (cannot be read).
     """
-    said, remark = _text(path)
+    try:
+        data = read_bytes(path, MAX_BYTES, follow=True)
+    except Unreadable as problem:
+        raise unreadable(path, str(problem)) from None
+    return table_of(data, path, sheet, roster, student_column, mapping)
+
+
+def table_of(data: bytes, path: str, sheet: Sheet, roster: Roster | None,
+             student_column: str | None, mapping: Mapping[str, str] | None) -> Submissions:
+    """What is in the bytes of a CSV file; see `open_table`."""
+    try:
+        said, remark = text(data)
+    except Unreadable as problem:
+        raise unreadable(path, str(problem)) from None
     source = Source(said, path)
     table = records(source, delimiter(said), "E0734")
     head = next((record for record in table if not record.empty), None)
     if head is None:
-        raise _unreadable(path, "there is nothing in it")
+        raise unreadable(path, "there is nothing in it")
     titles = [cell.text.strip() for cell in head.cells]
     ids = Ids(sheet.ids)
-    of_class = _Class(ids, path, roster)
+    of_class = OfClass(ids, path, roster)
     if remark:
         of_class.note("encoding", remark)
     known = columns(titles, LONG)
@@ -208,69 +161,3 @@ def _within(title: str, ids: Ids) -> str | None:
         if len(set(some)) == 1:
             return some[0]
     return None
-
-
-def open_lines(path: str, sheet: Sheet, roster: Roster | None = None,
-               stdin: BinaryIO | None = None) -> Submissions:
-    """What is in NDJSON, `{"student": "s1", "problem": "1a", "answer": "2x"}` a line, in a file or
-    on `stdin` for the path "-". Lines that are no such object are passed over with a note.
-
-    Raises E0734 (cannot be read).
-    """
-    name = "<stdin>" if path == "-" else path
-    of_class = _Class(Ids(sheet.ids), name, roster)
-    try:
-        with _opened(path, stdin) as file:
-            number = 0
-            while line := file.readline(MAX_LINE + 1):
-                number += 1
-                if len(line) > MAX_LINE:
-                    while line and not line.endswith(b"\n"):
-                        line = file.readline(MAX_LINE)
-                    of_class.note("skipped", f"longer than {MAX_LINE // 1024} KiB", number)
-                elif line.strip():
-                    _line(of_class, line, number)
-    except (OSError, ValueError) as problem:
-        raise _unreadable(path, getattr(problem, "strerror", None) or str(problem)) from None
-    return of_class.submissions()
-
-
-def _opened(path: str, stdin: BinaryIO | None) -> AbstractContextManager[BinaryIO]:
-    if path == "-" and stdin is not None:
-        return nullcontext(stdin)
-    return open(path, "rb")
-
-
-def _line(of_class: _Class, line: bytes, number: int) -> None:
-    try:
-        said, _ = text(line)
-        entry = json.loads(said, parse_int=str, parse_float=str, parse_constant=str)
-        student, problem = entry["student"], entry["problem"]
-        answer = entry["answer"]
-        if not isinstance(student, str) or not isinstance(problem, str) or not (
-                answer is None or isinstance(answer, str)):
-            raise TypeError
-        student.encode()        # a lone surrogate cannot be written again
-    except (Unreadable, ValueError, RecursionError):
-        of_class.note("skipped", "no JSON", number)
-        return
-    except (KeyError, TypeError):
-        of_class.note("skipped", 'not of the form {"student": "s1", "problem": "1a", "answer":'
-                      ' "2x"}', number)
-        return
-    parsed = of_class.of(student, number)
-    if parsed is not None:
-        parsed.add(problem, answer or "", number)
-
-
-def _text(path: str) -> tuple[str, str | None]:
-    try:
-        return text(read_bytes(path, MAX_BYTES, follow=True))
-    except Unreadable as problem:
-        raise _unreadable(path, str(problem)) from None
-
-
-def _unreadable(path: str, why: str) -> GradcliError:
-    return GradcliError(Diagnostic(
-        "E0734", f"cannot read `{path}`: {why.lower()}", source=Source("", path), span=(0, 0),
-        help="give a table with a row for each student, or a folder of their files"))

@@ -26,22 +26,26 @@ def open_submissions(path: str, sheet: Sheet, roster: Roster | None = None, *,
                      mapping: Mapping[str, str] | None = None, student_pattern: str | None = None,
                      follow: bool = False, stdin: BinaryIO | None = None) -> Submissions:
     """What students handed in: in a folder, in a table of the class (`wide`, or by the name of the
-    file), in NDJSON, on `stdin` (NDJSON) for the path "-", or in one student's file.
+    file), in NDJSON, on `stdin` (either) for the path "-", or in one student's file.
 
     student_column, mapping: see `class_tables.open_table`. student_pattern: a regular expression
     that finds the student in a path below the folder.
 
     Raises E0730 to E0734.
     """
+    if path == "-" and stdin is not None:
+        from gradcli.homework.submissions.class_lines import open_stdin
+
+        return open_stdin(stdin, sheet, roster, student_column=student_column, mapping=mapping)
     ending = os.path.splitext(path)[1].lower()
     if wide or (ending in TABLES and not os.path.isdir(path)):
         from gradcli.homework.submissions.class_tables import open_table
 
         return open_table(path, sheet, roster, student_column=student_column, mapping=mapping)
-    if path == "-" or (ending in LINES and not os.path.isdir(path)):
-        from gradcli.homework.submissions.class_tables import open_lines
+    if ending in LINES and not os.path.isdir(path):
+        from gradcli.homework.submissions.class_lines import open_lines
 
-        return open_lines(path, sheet, roster, stdin)
+        return open_lines(path, sheet, roster)
     from gradcli.homework.submissions import folder
 
     if os.path.isfile(path):

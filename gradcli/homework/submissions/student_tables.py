@@ -28,7 +28,7 @@ def csv_answers(text: str, ids: Ids) -> Parsed:
     parsed = Parsed(ids)
     separator = delimiter(text)
     try:
-        table = [record for record in records(source, separator, "E0705") if not record.empty]
+        table = [record for record in records(source, separator, "E0709") if not record.empty]
     except GradcliError as failure:
         line = source.position(failure.span[0])[0] if failure.span else 0
         raise Unreadable(f"no CSV: {failure.message}, in line {line}") from None

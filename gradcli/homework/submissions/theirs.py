@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from gradcli.homework.people import Student
-from gradcli.homework.submissions import answers_text
+from gradcli.homework.submissions import answers_text, student_tables
 from gradcli.homework.submissions.records import Note, Unreadable, printable
 from gradcli.homework.submissions.shapes import IGNORED, STEPS, Owner, owner
 from gradcli.homework.submissions.texts import read_bytes, text
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from gradcli.homework.submissions.parsed import Ids
     from gradcli.homework.submissions.roster import Roster
 
-# Only the beginning of a file is looked at for whose it is.
+# Only the beginning of a text is looked at for whose it is.
 HEAD = 4096
 # Endings of answers.txt and its like.
 TEXTS = (".txt", ".md", ".text", "")
@@ -78,6 +78,9 @@ def file_owner(root: str, path: str, ids: Ids, follow: bool) -> str | None:
         if ending in TEXTS:
             head, _ = text(read_bytes(os.path.join(root, path), follow=follow))
             said = answers_text.parse(head[:HEAD], ids).student
+        elif ending == ".json":
+            whole, _ = text(read_bytes(os.path.join(root, path), follow=follow))
+            said = student_tables.json_answers(whole, ids).student
     except Unreadable:
         pass
     if said is None and path.lower().startswith("answers."):

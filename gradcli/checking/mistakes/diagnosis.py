@@ -1,0 +1,186 @@
+"""From a wrong answer to the name of its mistake."""
+
+from __future__ import annotations
+
+from time import perf_counter
+
+from gradcli.checking.mistakes import shapes
+from gradcli.checking.mistakes.answers import from_answer
+from gradcli.checking.mistakes.points import other_lines, other_points
+from gradcli.checking.mistakes.readings import other_brackets, other_names
+from gradcli.checking.mistakes.sample import Given, Sample
+from gradcli.checking.mistakes.sentences import sentence
+from gradcli.checking.mistakes.table import Table, double_mistakes, single_mistakes, sums
+from gradcli.checking.mistakes.ways import Way
+from gradcli.checking.mistakes.whole import in_degrees, misread, whole
+from gradcli.checking.mistakes.wrong import BETWEEN, MOST, SITE, WHOLE, Found, confidence, ranked
+from gradcli.ops.lazy import np
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from gradcli.checking.check import Prepared, Trial
+    from gradcli.reading import Reading
+
+
+def diagnose(prepared: Prepared, trial: Trial, others: list[Reading], result: dict[str, Any],
+             deadline: float) -> None:
+    """Fill in mistake, also, confidence, and put the student's sentence before the message.
+
+    others: other readings of the answer. deadline: of `time.perf_counter`. Never raises: a verdict
+    is not lost because nobody knows why.
+    """
+    try:
+        found = ranked(explanations(prepared, trial, others, deadline))
+        if found:
+            name(prepared, found, result)
+    except Exception:
+        result.update(mistake=None, also=[], confidence=None)
+
+
+def name(prepared: Prepared, found: list[Found], result: dict[str, Any]) -> None:
+    """Write the best explanation into a result, and the others' names beside it."""
+    first = found[0]
+    names = [f.name for one in found for f in (one, one.also) if f is not None]
+    result["mistake"] = first.name
+    result["also"] = [n for n in dict.fromkeys(names) if n != first.name][:MOST]
+    result["confidence"] = confidence(found, prepared.single)
+    told = sentence(_way(prepared), first)
+    result["message"] = f"{told}; {result['message']}" if result["message"] else told
+
+
+def explanations(prepared: Prepared, trial: Trial, others: list[Reading], deadline: float
+                 ) -> list[Found]:
+    """All that explains an answer, in no order."""
+    reread = other_brackets(prepared, others, deadline)
+    found = _of_values(prepared, trial, deadline)
+    if any(f.level == SITE and f.rank < BETWEEN and f.sure for f in found):
+        # As it was typed it is a common mistake: that brackets would help too is chance.
+        reread = [f.but(level=SITE, rank=BETWEEN) for f in reread]
+    elif reread:
+        return reread
+    return found + reread
+
+
+def _of_values(prepared: Prepared, trial: Trial, deadline: float) -> list[Found]:
+    """What explains an answer as it was read."""
+    sample = _sample(prepared)
+    if trial.side is None:
+        return shapes.misshaped(sample, trial)
+    found: list[Found] = []
+    if trial.answered.unknown:
+        found = other_names(prepared, trial)
+        if found:
+            return found
+    if not np.isfinite(trial.side.values[:, prepared.side.finite.all(axis=0)]).any():
+        return [Found("undefined_answer", WHOLE, agree=prepared.size)]
+    givens = [Given(trial, sample, c) for c in range(len(prepared.reference.nodes))]
+    wrong = _wrong(trial, len(givens))
+    found = [] if trial.comparison is not None else [
+        Found("not_a_number", WHOLE, -6.0, agree=prepared.size)]
+    found += shapes.rearranged(sample, givens, prepared.reference.shape, wrong)
+    found += _misread(prepared, sample, givens)
+    each: list[list[Found]] = []
+    for c in wrong:
+        if perf_counter() > deadline:
+            break
+        each.append(_of_component(prepared, trial, sample, givens[c], deadline))
+    if 0 < len(wrong) < len(givens):
+        each = [[_weaker(f) for f in one] for one in each]
+    return found + _in_common(each)
+
+
+def _wrong(trial: Trial, n: int) -> list[int]:
+    """The components that are wrong; all, if it is not seen at these points which."""
+    comparison = trial.comparison
+    found = [] if comparison is None else [
+        c for c in range(n) if comparison.disagree[c].any() or not comparison.agree[c].any()]
+    return found or list(range(n))
+
+
+def _weaker(found: Found) -> Found:
+    """Where other components are right, one of them is hardly the answer to another question."""
+    return found.but(level=SITE, rank=BETWEEN + 1 + found.rank) if found.level == WHOLE else found
+
+
+def _of_component(prepared: Prepared, trial: Trial, sample: Sample, given: Given, deadline: float
+                  ) -> list[Found]:
+    table = _table(prepared, sample, given.c)
+    found = table.hits(given)
+    found += from_answer(_way(prepared), trial, given)
+    if not found and not sample.single:
+        if _way(prepared).linear:
+            found = sums(table, given)
+        if not found and perf_counter() < deadline:
+            found = _pairs(prepared, sample, given.c).hits(given)
+    return found
+
+
+def _in_common(each: list[list[Found]]) -> list[Found]:
+    """Explanations that hold for all wrong components; else those of the first, less sure."""
+    if not each:
+        return []
+    if len(each) == 1:
+        return each[0]
+    names = set.intersection(*({f.name for f in found} for found in each))
+    if names:
+        return [f for found in each for f in found if f.name in names]
+    return [f.but(sure=False) for found in each for f in found]
+
+
+# ---- what is known of a problem ----------------------------------------------------------------
+
+
+def _way(prepared: Prepared) -> Way:
+    found = prepared.cache.get("way")
+    if found is None:
+        found = prepared.cache["way"] = Way(prepared.reference, prepared.problem)
+    assert isinstance(found, Way)
+    return found
+
+
+def _sample(prepared: Prepared) -> Sample:
+    found = prepared.cache.get("sample")
+    if found is None:
+        found = prepared.cache["sample"] = Sample(prepared)
+    assert isinstance(found, Sample)
+    return found
+
+
+def _table(prepared: Prepared, sample: Sample, c: int) -> Table:
+    found = prepared.cache.get(("table", c))
+    if found is None:
+        way = _way(prepared)
+        made = whole(way, c) + in_degrees(way, c)
+        if prepared.problem.kind == "tangent":
+            made += other_lines(way)
+        elif sample.single:
+            made += other_points(way, c)
+        found = prepared.cache["table", c] = single_mistakes(way, sample, c, made)
+    assert isinstance(found, Table)
+    return found
+
+
+def _pairs(prepared: Prepared, sample: Sample, c: int) -> Table:
+    found = prepared.cache.get(("pairs", c))
+    if found is None:
+        found = prepared.cache["pairs", c] = double_mistakes(_way(prepared), sample, c)
+    assert isinstance(found, Table)
+    return found
+
+
+def _misread(prepared: Prepared, sample: Sample, givens: list[Given]) -> list[Found]:
+    """The right answer for another function, which is easily read in place of this one."""
+    if not prepared.problem.variants:
+        return []
+    known = prepared.cache.get("variants")
+    if known is None:
+        known = prepared.cache["variants"] = misread(_way(prepared))
+    for text, nodes in known:
+        agree = [given.agreeing(node) if len(given.matches(sample.of([node]))) else 0
+                 for given, node in zip(givens, nodes, strict=True)]
+        if all(agree):
+            return [Found("misread_function", WHOLE, -5.0, agree=min(agree), detail={
+                "piece": text}, sure=not all(g.constant for g in givens))]
+    return []

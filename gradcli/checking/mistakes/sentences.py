@@ -1,0 +1,170 @@
+"""One sentence for each mistake, for the student: what it looks like, where, and what is right."""
+
+from __future__ import annotations
+
+from gradcli.checking.mistakes.pieces import shown, typed
+from gradcli.sweeps.site import Site, outer
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from gradcli.checking.mistakes.ways import Way
+    from gradcli.checking.mistakes.wrong import Found
+
+# {piece}: the place in the function; {u}, {w}: its operands; {inner}: the inner derivative.
+SENTENCES = {
+    "missing_chain_factor": "the inner derivative of {piece} is missing: multiply by {inner}",
+    "chain_constant_lost": "the inner derivative of {piece} has lost its number: it is {inner}",
+    "chain_outer_at_inner_derivative": "the outer function of {piece} was taken at the derivative"
+        " of {u}: leave {u} inside, and multiply by {inner}",
+    "chain_outer_at_x": "the outer function of {piece} was taken at {x}: leave {u} inside",
+    "chain_outer_not_differentiated": "in {piece} only the inside was differentiated: the outer"
+        " function has a derivative too",
+    "product_of_derivatives": "the derivatives of {u} and {w} were multiplied: (uv)' is u'v + uv'",
+    "product_one_term": "one term of the product rule is missing for {piece}: (uv)' is u'v + uv'",
+    "product_minus": "the product rule for {piece} has a minus: (uv)' is u'v + uv'",
+    "quotient_reversed": "the quotient rule for {piece} is the wrong way round: (u/v)' is"
+        " (u'v - uv')/v^2",
+    "quotient_denominator_not_squared": "the denominator of {piece} was not squared: (u/v)' is"
+        " (u'v - uv')/v^2",
+    "quotient_denominator_dropped": "the denominator is missing after the quotient rule for"
+        " {piece}: divide by {w} squared",
+    "quotient_plus": "the quotient rule for {piece} has a plus: (u/v)' is (u'v - uv')/v^2",
+    "quotient_of_derivatives": "the derivatives of {u} and {w} were divided: (u/v)' is"
+        " (u'v - uv')/v^2",
+    "power_coefficient": "the exponent did not come down as a factor in {piece}: (u^n)' is"
+        " n u^(n-1) u'",
+    "power_coefficient_off_by_one": "{piece} was multiplied by the new exponent: the old one comes"
+        " down, (u^n)' is n u^(n-1) u'",
+    "power_exponent_not_reduced": "the exponent of {piece} was not lowered by 1: (u^n)' is"
+        " n u^(n-1) u'",
+    "power_exponent_increased": "the exponent of {piece} went up by 1, and should go down: (u^n)'"
+        " is n u^(n-1) u'",
+    "power_rule_on_exponential": "the power rule was used on {piece}, whose exponent varies: (c^x)'"
+        " is c^x ln c",
+    "exponential_rule_on_power": "the rule for exponentials was used on {piece}, whose base varies:"
+        " (u^n)' is n u^(n-1) u'",
+    "missing_log_base": "the logarithm of the base is missing in {piece}",
+    "log_rule": "the logarithm was not differentiated rightly in {piece}: (ln u)' is u'/u",
+    "trig_sign": "the sign of the derivative of {piece} is wrong",
+    "trig_rule": "another function's derivative was used for {piece}",
+    "inverse_trig_rule": "the derivative of {piece} is that of another inverse function",
+    "inverse_as_reciprocal": "{piece} was taken for 1 over the function: it is the inverse"
+        " function",
+    "constant_not_dropped": "the constant in {piece} was kept: its derivative is 0",
+    "constant_to_one": "the constant in {piece} became 1: its derivative is 0",
+    "power_rule_on_constant": "{piece} is a constant: its derivative is 0",
+    "constant_factor_dropped": "the constant factor of {piece} is missing: it stays",
+    "other_variable_dropped": "the other variable in {piece} is missing: it stays as a factor",
+    "sign_error": "the sign of a term of {piece} is wrong",
+    "missing_term": "the derivative of a term of {piece} is missing",
+    "abs_ignored": "{piece} was differentiated as if it were what is inside: for negative values it"
+        " has the other sign",
+    "linear_extrapolation": "{piece} was split over the sum inside: a function of a sum is not the"
+        " sum of its values",
+    "answered_original": "this is the function itself, not its derivative",
+    "integrated": "the function was integrated, not differentiated",
+    "wrong_order": "this is the {order} derivative, which was not asked for",
+    "reciprocal_of_derivative": "this is 1 over the derivative: turn it over",
+    "wrong_variable": "this is the derivative with respect to {variable}",
+    "other_variable_not_constant": "{variable} was differentiated too: it counts as a constant"
+        " here",
+    "wrong_variable_name": "this is right with {wanted} in place of {given}",
+    "evaluated_at_point": "this is the derivative's value at {at}: the formula is asked for",
+    "constant_factor": "this is the right derivative times {k}",
+    "constant_added": "{k} was added to the right derivative",
+    "rounded_constant": "a number was rounded: write it exactly",
+    "right_on_part_of_domain": "this is right only for {region}",
+    "misread_function": "this is the derivative of {piece}: read the function again",
+    "answer_zero": "this is 0: is the function taken for a constant?",
+    "undefined_answer": "this is not defined for any real number",
+    "transposed": "rows and columns are exchanged",
+    "components_swapped": "the components are right, but in another order",
+    "components_missing": "{wanted} components are asked for, here are {given}",
+    "components_summed": "the components were added up: write them as a vector",
+    "mixed_partials_missing": "the mixed derivatives are missing: entries {entries}",
+    "one_row_wrong": "all is right but row {row}: entries {entries}",
+    "direction_not_normalised": "the direction was not made a unit vector: divide by {length}",
+    "evaluated_at_wrong_point": "this is the derivative at {at}",
+    "degree_mode": "the calculator was set to the other unit of angles: use {unit}",
+    "implicit_inverted": "the fraction is upside down: dy/dx is -Fx/Fy",
+    "implicit_sign": "the minus sign is missing: dy/dx is -Fx/Fy",
+    "implicit_missing_dydx": "a derivative of {dependent} lacks its factor d{dependent}/d{x}",
+    "slope_not_evaluated": "the slope is still a formula: put in the point first",
+    "not_a_number": "one number is asked for, and this is something else",
+    "not_a_formula": "one formula is asked for, and this is something else",
+    "missing_parentheses": "brackets are missing: {piece} would be right",
+}
+
+
+def sentence(way: Way, found: Found) -> str:
+    """What the student is told."""
+    values = {**_places(way, found), **_details(found)}
+    text = _special(found, values) or SENTENCES[found.name]
+    message = "looks like " + text.format_map(_Texts(values))
+    if found.also is not None:
+        message += f"; and {sentence(way, found.also).removeprefix('looks like ')}"
+    return message
+
+
+class _Texts(dict[str, str]):
+    """What a sentence names, in general words where it is not known."""
+
+    def __missing__(self, key: str) -> str:
+        return {"piece": "the function", "inner": "the derivative of what is inside",
+                "u": "the first part", "w": "the second", "x": "the variable",
+                "region": "part of the values"}.get(key, "something else")
+
+
+def _details(found: Found) -> dict[str, str]:
+    made = {}
+    for key, value in found.detail.items():
+        if isinstance(value, float):
+            value = f"{value:.6g}"
+        if value:
+            made[key] = str(value)
+    return made
+
+
+def _special(found: Found, values: dict[str, str]) -> str | None:
+    """Sentences that depend on more than the name."""
+    if found.name == "sign_error" and found.site is None:
+        return "the sign is wrong: this is minus the right answer"
+    if found.name == "constant_factor_dropped" and "ratio" in found.detail:
+        return "a constant factor is missing: this is the right derivative times {k}"
+    if "directional" in found.detail:
+        return "the derivatives were added up: multiply each by its component of the unit vector"
+    if "parametric" in found.detail:
+        return {"missing_chain_factor": "the division by {inner} is missing",
+                "quotient_of_derivatives": "the second derivatives were divided: differentiate the"
+                    " slope once more, and divide by the speed",
+                "product_of_derivatives": "the derivatives were multiplied: divide the second by"
+                    " the first"}[found.name]
+    if found.name == "wrong_order" and found.detail.get("order") == "other":
+        return "the division by the speed is missing"
+    if found.name == "evaluated_at_wrong_point" and "what" in found.detail:
+        return "this is {what}"
+    return None
+
+
+def _places(way: Way, found: Found) -> dict[str, str]:
+    """The texts of the operation that was differentiated wrongly, and of its parts."""
+    reference = way.reference
+    values = {"x": reference.wrt[0], "dependent": way.problem.dependent,
+              "unit": "degrees" if way.problem.angle == "degree" else "radians"}
+    if found.site is None or found.step is None:
+        return values
+    sweeps = way.sweeps(found.step)
+    formula = reference.formula
+    site = Site(formula, found.site, sweeps.right.carried, found.step[1], sweeps.parameters)
+    values["x"] = found.step[1]
+    nodes = {"piece": found.site, "u": site.u.number}
+    if site.w is not None:
+        nodes["w"] = site.w.number
+    g = outer(site)
+    if g is not None and found.rule is not None and (
+            found.name.startswith(("chain", "missing_chain", "linear"))):
+        nodes["u"] = g.u.number
+        values["inner"] = shown(formula, g.tu.number)
+    for key, node in nodes.items():
+        values[key] = typed(reference, node)
+    return {key: text for key, text in values.items() if text}

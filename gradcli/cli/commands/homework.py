@@ -1,0 +1,169 @@
+"""hw run: a whole class; and which other command of hw is which."""
+
+from __future__ import annotations
+
+import gc
+import os
+
+from gradcli.cli.commands.check import seed_of
+from gradcli.cli.commands.homework_output import deliver, numbers_of
+from gradcli.cli.environment import write
+from gradcli.cli.main import INTERRUPTED, OK, WRONG
+from gradcli.cli.marking import share
+from gradcli.cli.options import split
+from gradcli.homework.notes import NOTES, summary
+from gradcli.homework.output_folder import OutputFolder
+from gradcli.homework.run import Wish
+from gradcli.homework.run import run as run_class
+from gradcli.homework.sheet import open_sheet
+from gradcli.homework.submissions.opening import mapping, open_submissions
+from gradcli.homework.submissions.roster import open_roster
+from gradcli.render.visible import visible
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Any
+
+    from gradcli.cli.environment import Environment
+    from gradcli.homework.run import Ran
+    from gradcli.homework.sheet import Sheet
+    from gradcli.homework.submissions.records import Submissions
+    from gradcli.homework.submissions.roster import Roster
+
+# Processes, unless --jobs says how many; two at least, for one that dies is replaced only then.
+FEWEST, MOST = 2, 8
+
+
+def run(command: str, values: dict[str, Any], environment: Environment) -> int:
+    """One of the commands of hw."""
+    gc.enable()     # a command that may run for hours is not one answer
+    if command == "hw run":
+        return _run(values, environment)
+    from gradcli.cli.commands import homework_reports
+
+    return homework_reports.run(command, values, environment)
+
+
+def _run(values: dict[str, Any], environment: Environment) -> int:
+    """Check and grade a class; 1 if an answer is not right."""
+    sheet = open_sheet(values["sheet"])
+    if values["late"] is not None:
+        sheet.late = share(values["late"]) or 0.0
+    roster = None if values["roster"] is None else open_roster(values["roster"])
+    submissions = _submissions(values, sheet, roster, environment)
+    out = OutputFolder(values["out"])
+    wish = wished(values, sheet)
+    bar = _bar(values, environment)
+    each = None
+    if values["format"] == "ndjson":
+        def each(text: str) -> None:
+            write(environment.stdout, text)
+    try:
+        ran = run_class(sheet, submissions, roster, out, wish, bar, each)
+    except KeyboardInterrupt:
+        write(environment.stderr, "gradcli: interrupted; what is checked is kept in"
+              f" {visible(out.path)}, run this again to go on\n")
+        return INTERRUPTED
+    answer = _answer(ran, out, sheet)
+    if values["format"] == "github":
+        from gradcli.cli.commands.homework_reports import annotate
+
+        annotate(out.path, environment)
+    elif values["format"] != "ndjson":
+        deliver(answer, values, environment)
+    _remarks(ran, out, values, environment)
+    return _status(ran, values)
+
+
+def _submissions(values: dict[str, Any], sheet: Sheet, roster: Roster | None,
+                 environment: Environment) -> Submissions:
+    path = values["folder"] if values["wide"] is None else values["wide"]
+    refuse_inside(values["out"], path)
+    return open_submissions(
+        path, sheet, roster, wide=values["wide"] is not None,
+        student_column=values["student_column"],
+        mapping=mapping(values["map"]) if values["map"] else None,
+        student_pattern=values["student_pattern"], follow=values["follow"],
+        stdin=environment.input() if path == "-" else None)
+
+
+def refuse_inside(out: str, folder: str) -> None:
+    """Raises E0749 where the results would be taken for submissions the next time."""
+    from gradcli.errors import Diagnostic, GradcliError
+    from gradcli.source import Source
+
+    there, here = os.path.realpath(folder), os.path.realpath(out)
+    if os.path.isdir(there) and os.path.commonpath([there, here]) == there:
+        raise GradcliError(Diagnostic(
+            "E0749", f"the results would be among what was handed in, in `{folder}`",
+            span=(0, len(out)), source=Source(out, "--out"),
+            help="give a folder outside of it: --out"))
+
+
+def wished(values: dict[str, Any], sheet: Sheet) -> Wish:
+    """The options as the run takes them."""
+    jobs = values.get("jobs") or max(FEWEST, min(MOST, os.cpu_count() or 1))
+    return Wish(
+        seed=sheet.seed if values.get("seed") is None else seed_of(values), jobs=jobs,
+        scheduler=values.get("scheduler"), fresh=bool(values.get("fresh")),
+        overrides=values["overrides"], level=values["feedback"], raw=values["raw_csv"],
+        templates=values["template"], column=values["column"],
+        gradescope=values["gradescope"], visibility=values["visibility"],
+        roster_path=values.get("roster"))
+
+
+def _bar(values: dict[str, Any], environment: Environment) -> Any:
+    """Progress, where a person watches and nothing else is written there."""
+    if values["quiet"] or not environment.terminal(environment.stderr) or (
+            values["format"] == "ndjson" and environment.terminal(environment.stdout)):
+        return None
+    from gradcli.render.progress import Progress
+
+    progress = Progress(environment.stderr)
+
+    def bar(items: Iterable[Any], total: int) -> Iterable[Any]:
+        return progress(items, total)
+
+    return bar
+
+
+def _answer(ran: Ran, out: OutputFolder, sheet: Sheet) -> dict[str, Any]:
+    return {
+        "schema": 1, "command": "hw run", **numbers_of(ran.written.stats), "out": out.path,
+        "checked": ran.checked, "reused": ran.reused, "seconds": round(ran.seconds, 3),
+        "per_second": round(ran.checked / ran.seconds) if ran.checked and ran.seconds else None,
+        "notes": dict(ran.notes), "exports": exports_of(ran.written)}
+
+
+def exports_of(written: Any) -> list[dict[str, Any]]:
+    """The gradebooks that were filled in, as plain data."""
+    return [{
+        "system": one.system, "column": one.column, "count": one.count,
+        "unmatched": [student.id for student in one.unmatched],
+        "doubtful": [student.id for student in one.doubtful], "left": one.left,
+        "notes": one.notes} for one in written.exports]
+
+
+def _remarks(ran: Ran, out: OutputFolder, values: dict[str, Any], environment: Environment
+             ) -> None:
+    """What was odd, for standard error."""
+    lines = []
+    if ran.notes:
+        lines.append(f"notes: {summary(ran.notes)}; see {out.path}/{NOTES}")
+    for student, problem in ran.stale:
+        lines.append(f"{student}, problem {problem}: the answer has changed since its override,"
+                     " which is not used")
+    environment.stdout.flush()
+    if not values["quiet"]:
+        write(environment.stderr, "".join([visible(line) + "\n" for line in lines]))
+
+
+def _status(ran: Ran, values: dict[str, Any]) -> int:
+    if values["exit_zero"]:
+        return OK
+    wanted = {name for text in values["fail_on"] for name in split(text)}
+    if wanted:
+        verdicts = ran.written.stats.numbers()["answers"]["verdicts"]
+        return WRONG if any(verdicts.get(name) for name in wanted) else OK
+    return OK if ran.written.stats.all_right else WRONG

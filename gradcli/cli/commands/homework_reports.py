@@ -1,0 +1,108 @@
+"""hw lint, diff, explain, stats and export: what a sheet, or the results of a run, say."""
+
+from __future__ import annotations
+
+import os
+
+from gradcli.cli.commands.check import seed_of
+from gradcli.cli.commands.homework_output import deliver, numbers_of
+from gradcli.cli.environment import write
+from gradcli.cli.main import OK, WRONG
+from gradcli.errors import GradcliError
+from gradcli.homework.earlier import RESULTS
+from gradcli.homework.marks import class_marks
+from gradcli.homework.results import read_results
+from gradcli.homework.saved import Saved
+from gradcli.homework.stats import Stats
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+    from gradcli.cli.environment import Environment
+    from gradcli.homework.marks import Marks
+    from gradcli.homework.results import Result
+
+
+def run(command: str, values: dict[str, Any], environment: Environment) -> int:
+    """One of the commands."""
+    return COMMANDS[command](values, environment)
+
+
+def _lint(values: dict[str, Any], environment: Environment) -> int:
+    """Raises all that is wrong with problems, when the others are told."""
+    from gradcli.homework.lint import lint
+    from gradcli.homework.sheet import open_sheet
+
+    stdin = environment.input() if values["sheet"] == "-" else None
+    answer, wrong = lint(open_sheet(values["sheet"], stdin),
+                         None if values["seed"] is None else seed_of(values))
+    if answer["problems"]:
+        deliver(answer, values, environment)
+    if wrong:
+        environment.stdout.flush()
+        raise GradcliError(*wrong)
+    return OK
+
+
+def _diff(values: dict[str, Any], environment: Environment) -> int:
+    """1 if a mark changed."""
+    from gradcli.homework.difference import difference
+
+    changes = difference(values["old"], values["new"])
+    deliver({"schema": 1, "command": "hw diff", "old": values["old"], "new": values["new"],
+             "changes": [one.fields() for one in changes]}, values, environment)
+    return WRONG if changes else OK
+
+
+def _explain(values: dict[str, Any], environment: Environment) -> int:
+    from gradcli.homework.explain import explain
+
+    deliver(explain(Saved(values["results"]), values["student"], values["problem"]), values,
+            environment)
+    return OK
+
+
+def _stats(values: dict[str, Any], environment: Environment) -> int:
+    saved = Saved(values["results"])
+    stats = Stats(saved.sheet)
+    for marks in _everybody(saved):
+        stats.add(marks)
+    deliver({"schema": 1, "command": "hw stats", **numbers_of(stats), "out": saved.folder},
+            values, environment)
+    return OK
+
+
+def _export(values: dict[str, Any], environment: Environment) -> int:
+    """Write the files again that a run writes, from its results."""
+    from gradcli.cli.commands.homework import exports_of, wished
+    from gradcli.homework.export import export
+    from gradcli.homework.output_folder import OutputFolder
+
+    saved = Saved(values["results"])
+    written = export(saved, OutputFolder(saved.folder), wished(values, saved.sheet))
+    deliver({"schema": 1, "command": "hw export", **numbers_of(written.stats),
+             "out": saved.folder, "exports": exports_of(written)}, values, environment)
+    return OK
+
+
+def annotate(folder: str, environment: Environment) -> None:
+    """The results for a GitHub workflow, on standard output."""
+    from gradcli.homework.github import messages
+
+    saved = Saved(folder)
+    for text in messages(saved.sheet, _everybody(saved)):
+        write(environment.stdout, text)
+
+
+def _everybody(saved: Saved) -> Iterator[Marks]:
+    return class_marks(saved.sheet, saved.students, _results(saved), saved.sheet.late)
+
+
+def _results(saved: Saved) -> Iterator[Result]:
+    return read_results(os.path.join(saved.folder, RESULTS))
+
+
+COMMANDS = {"hw lint": _lint, "hw diff": _diff, "hw explain": _explain, "hw stats": _stats,
+            "hw export": _export}

@@ -1,0 +1,49 @@
+"""The files of a run, written again from its results: other templates, levels, overrides."""
+
+from __future__ import annotations
+
+import os
+
+from gradcli.homework.earlier import RESULTS
+from gradcli.homework.grade import automatic, overridden
+from gradcli.homework.outputs import GRADESCOPE, USUAL, write_outputs
+from gradcli.homework.overrides import read_overrides
+from gradcli.homework.results import line, read_results
+from gradcli.homework.run import review_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from typing import TextIO
+
+    from gradcli.homework.output_folder import OutputFolder
+    from gradcli.homework.outputs import Written
+    from gradcli.homework.overrides import Override
+    from gradcli.homework.results import Result
+    from gradcli.homework.run import Wish
+    from gradcli.homework.saved import Saved
+
+
+def export(saved: Saved, out: OutputFolder, wish: Wish) -> Written:
+    """Nothing is checked; scores that a person gave since count. Raises as `run` does."""
+    path = wish.overrides or review_of(saved.folder)
+    overrides = read_overrides(path, saved.sheet, [s.id for s in saved.students]
+                               ) if path else None
+    with out.open(RESULTS) as stream:
+        return write_outputs(
+            out, saved.sheet, saved.students, _results(saved, overrides, stream),
+            files=(*USUAL, GRADESCOPE) if wish.gradescope else USUAL, level=wish.level,
+            raw=wish.raw, templates=wish.templates, column=wish.column,
+            visibility=wish.visibility)
+
+
+def _results(saved: Saved, overrides: Mapping[tuple[str, str], Override] | None,
+             stream: TextIO) -> Iterator[Result]:
+    for one in read_results(os.path.join(saved.folder, RESULTS)):
+        if overrides is not None:
+            automatic(one)
+        override = (overrides or {}).get((one.student, one.problem))
+        if override is not None and not override.other(one.answer):
+            overridden(one, override)
+        stream.write(line(one))
+        yield one

@@ -1,0 +1,115 @@
+"""What a teacher should know of a sheet before a class does."""
+
+from __future__ import annotations
+
+import re
+
+from gradcli.checking.check import prepare
+from gradcli.checking.pool import ENOUGH
+from gradcli.errors import Diagnostic, GradcliError
+from gradcli.homework.executors import seed_of
+from gradcli.ops.lazy import np
+from gradcli.reading import alternatives, read
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from gradcli.checking.check import Prepared
+    from gradcli.homework.sheet import Sheet
+
+# A factor that stands close to an exponent, as in e^2x; with a blank between it is a factor.
+CLOSE = re.compile(r"\^[-\u2212]?(?:\d+(?:\.\d+)?[^\W\d_(]|[^\W\d_][\w(])")
+# Points that are shown, and the share of points that should be usable.
+SHOWN = 3
+SHARE = 0.1
+READINGS = 2
+
+
+def lint(sheet: Sheet, seed: int | str | None = None) -> tuple[dict[str, Any], list[Diagnostic]]:
+    """The answer of the command as plain data, and all that is wrong with problems."""
+    wrong: list[Diagnostic] = []
+    problems = []
+    for problem in sheet.problems:
+        try:
+            ready = prepare(problem, seed_of(sheet, seed))
+        except GradcliError as failure:
+            field = "expected" if failure.code == "E0705" else "function"
+            wrong += sheet.located(problem.id, failure, field).diagnostics
+            continue
+        wrong += _unreadable(sheet, ready)
+        problems.append({
+            "problem": problem.id, "kind": problem.kind, "function": problem.function,
+            "read_as": ready.reference.reading.read_as, "wrt": list(ready.reference.wrt),
+            "max_score": problem.points, "usable": _usable(ready), "points": ready.size,
+            "values": _values(ready), "warnings": list(_warnings(ready))})
+    return {"schema": 1, "command": "hw lint",
+            "sheet": {"id": sheet.id, "title": sheet.title, "max_score": sheet.max_score},
+            "problems": problems}, wrong
+
+
+def _unreadable(sheet: Sheet, ready: Prepared) -> list[Diagnostic]:
+    """Accepted answers that no student's answer could be compared with."""
+    wrong: list[Diagnostic] = []
+    for text in ready.problem.accept:
+        try:
+            read(text, ready.reference.names)
+        except GradcliError as failure:
+            wrong += sheet.located(ready.problem.id, failure, "accept").diagnostics
+    return wrong
+
+
+def _usable(ready: Prepared) -> int:
+    """Points at which the right answer is a number."""
+    return int(ready.side.finite.all(axis=0).sum())
+
+
+def _values(ready: Prepared) -> list[dict[str, Any]]:
+    """The right answer at some points, those with short numbers first."""
+    found = []
+    for at in np.flatnonzero(ready.side.finite.all(axis=0))[:SHOWN].tolist():
+        found.append({
+            "at": {name: float(value if type(value) is float else value[at])
+                   for name, value in ready.inputs.items()},
+            "expected": ready.side.values[:, at].reshape(ready.reference.shape).tolist()})
+    return found
+
+
+def _warnings(ready: Prepared) -> list[str]:
+    found = []
+    reading, problem = ready.reference.reading, ready.problem
+    others = [one.read_as for one in alternatives(reading, ready.reference.names)
+              if _likely(problem.function, reading.read_as, one.read_as)]
+    if others:
+        found.append(f"`{problem.function}` is read as `{reading.read_as}`; it may be meant as"
+                     f" {' or '.join([f'`{one}`' for one in others[:READINGS]])}:"
+                     " write brackets")
+    found += reading.notes
+    usable = _usable(ready)
+    if not ready.single and usable < max(ENOUGH, SHARE * ready.size):
+        found.append(f"the right answer is defined at {usable} of {ready.size} points: give a"
+                     " domain, such as domain = {x = [0, 5]}")
+    if not ready.reference.formula.leaves(ready.reference.nodes) and problem.kind == "derivative" \
+            and not problem.at and problem.order == 1:
+        found.append("the derivative is a constant: a mistake can hardly be told from another")
+    return found
+
+
+def _likely(text: str, reading: str, other: str) -> bool:
+    """Whether a teacher may have meant the other reading: it is not one that only students mean,
+    who leave out brackets around sums.
+    """
+    if _sums(reading) != _sums(other):
+        return False
+    return other.count("^(") <= reading.count("^(") or CLOSE.search(text) is not None
+
+
+def _sums(text: str) -> list[int]:
+    """How deep in brackets each sum and difference stands."""
+    depth = 0
+    found = []
+    for at, character in enumerate(text):
+        depth += (character in "([") - (character in ")]")
+        if character in "+-" and text[at - 1:at + 2:2] == "  ":
+            found.append(depth)
+    return sorted(found)
