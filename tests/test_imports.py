@@ -43,8 +43,10 @@ BELOW = {
     "answers": LIBRARY | {"program", "explain", "finite"},
     "points": LIBRARY | {"program", "answers", "render"},
     "workers": BASE,
+    "checking": {"reading", "lang", "tape", "sweeps"} | OPS,
     "homework": {"checking", "reading", "workers", "render", "_version"} | BASE,
-    "cli": LIBRARY | {"program", "explain", "answers", "points", "render", "workers", "_version"},
+    "cli": LIBRARY | {"program", "explain", "answers", "points", "render", "workers", "checking",
+                      "homework", "_version"},
     # The Python interface binds names lazily; `python -m gradcli` is the command line.
     "__init__": LIBRARY | {"program", "_version"},
     "__main__": {"cli"},

@@ -138,7 +138,8 @@ def test_the_wheel_holds_the_package_and_nothing_else(wheel: Path) -> None:
     assert grammars
     assert schemas
     assert inside == (tracked_modules() | grammars | schemas
-                      | {"gradcli/_version.py", "gradcli/lang/_tables.py", "gradcli/py.typed"})
+                      | {"gradcli/_version.py", "gradcli/lang/_tables.py",
+                         "gradcli/reading/_tables.py", "gradcli/py.typed"})
 
 
 def test_the_wheel_says_what_it_is(wheel: Path) -> None:
@@ -157,13 +158,17 @@ def test_the_wheel_says_what_it_is(wheel: Path) -> None:
 def test_the_wheels_tables_are_those_of_the_grammars(wheel: Path) -> None:
     from gradcli.lang.export import build as built
     from gradcli.lang.grammar import FORMAT, grammar_text
+    from gradcli.reading.parser import GRAMMARS, KIND_NAMES
 
-    with zipfile.ZipFile(wheel) as file:
-        module = ast.parse(file.read("gradcli/lang/_tables.py"))
-    constants = {
-        node.targets[0].id: ast.literal_eval(node.value) for node in module.body
-        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name)}
-    assert constants == {"FORMAT": FORMAT, "TABLES": built(grammar_text())}
+    expected = {"lang": built(grammar_text()),
+                "reading": built(grammar_text(GRAMMARS), KIND_NAMES)}
+    for package, tables in expected.items():
+        with zipfile.ZipFile(wheel) as file:
+            module = ast.parse(file.read(f"gradcli/{package}/_tables.py"))
+        constants = {
+            node.targets[0].id: ast.literal_eval(node.value) for node in module.body
+            if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name)}
+        assert constants == {"FORMAT": FORMAT, "TABLES": tables}
 
 
 def test_the_build_leaves_nothing_in_the_checkout(tmp_path: Path) -> None:

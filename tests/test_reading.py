@@ -296,7 +296,8 @@ def test_an_unknown_letter_is_named() -> None:
 @pytest.mark.parametrize(("typed", "code"), [
     ("x+" * 1001, "E0710"), ("+".join("x" * 600), "E0710"), ("(" * 101 + "x" + ")" * 101, "E0716"),
     ("sin " * 101 + "x", "E0716"), ("1" * 41, "E0713"), ("|" * 300, "E0716"),
-    ("x" * 33 + "_" + "1" * 33, "E0711"), ("\\frac{" * 200 + "x", "E0716"), ("√" * 500 + "x", "E0716")])
+    ("x" * 33 + "_" + "1" * 33, "E0711"), ("\\frac{" * 200 + "x", "E0716"),
+    ("√" * 500 + "x", "E0716")])
 def test_limits(typed: str, code: str) -> None:
     assert error_of(typed).code == code
 

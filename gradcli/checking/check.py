@@ -208,7 +208,7 @@ def _read(prepared: Prepared, text: str) -> Reading:
     try:
         return read(text, reference.names)
     except GradcliError:
-        if not reference.shape:
+        if not reference.shape and text.strip()[:1] in "([{<":
             try:
                 reading = read(text, names(prepared.problem, True))
                 if reading.code[-1][0] == LIST:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 SIZE = 512
 ENOUGH = 12
+MANY = 4096
 SCALES = (10.0, 100.0, 1e3, 1e-3)
 # Away from whole numbers and halves, where functions have kinks.
 SHORT = (1.3, 0.7, 2.2, -0.6, -1.7, 0.3, 2.7, -2.4)
@@ -91,8 +92,9 @@ def searched(problem: Problem, points: dict[str, Any], defined: Callable[[dict[s
     if np.count_nonzero(usable) >= ENOUGH:
         return points
     kept = [_chosen(points, usable)]
-    for scale in SCALES:
-        other = scaled(problem, points, scale)
+    many = pool(problem, points, random, MANY)
+    for scale in (1.0, *SCALES):
+        other = scaled(problem, many, scale)
         kept.append(_chosen(other, defined(other)))
     found = _joined(kept)
     count = _count(found)

@@ -67,12 +67,16 @@ def read(argv: Sequence[str]) -> tuple[str, dict[str, Any]] | None:
 
 def arranged(argv: Sequence[str]) -> list[str]:
     """The same arguments for a reader that takes -2x for an option: formulas go behind `--`."""
-    if argv[:1] != ["check"] or "--" in argv:
+    if argv[:1] != ["check"]:
         return list(argv)
     known = {flag: o for o in options("check") for flag in o.flags}
-    words, formulas = [], []
+    words: list[str] = []
+    formulas: list[str] = []
     rest = iter(argv[1:])
     for word in rest:
+        if word == "--":
+            formulas += rest
+            break
         if word == "-" or not word.startswith("-") or _is_formula(word, known):
             formulas.append(word)
             continue

@@ -110,7 +110,12 @@ def open_sheet(path: str, stdin: BinaryIO | None = None) -> Sheet:
     """
     if path != "-" and os.path.isfile(path) and os.path.getsize(path) > MAX_BYTES:
         raise _too_large(Source("", path))
-    source = read(path, stdin)
+    try:
+        source = read(path, stdin)
+    except GradcliError as failure:
+        if failure.code == "E0601" and "did you mean" not in (failure.help or ""):
+            failure.diagnostics[0].help = "give a problem sheet: a file such as hw.toml or hw.csv"
+        raise
     return parse(source.text, source.name)
 
 

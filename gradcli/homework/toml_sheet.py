@@ -45,6 +45,7 @@ def _document(source: Source) -> dict[str, Any]:
                 at = _offset(source, int(found[1]), int(found[2]))
         if re.search(r'^\s*\w+\s*=\s*[^"\'\[{\d\s+-]', source.line(source.position(at)[0])):
             help = 'texts stand in quotes, such as function = "x^2"'
+        message = re.sub(r"(?i)\b(?:invalid|illegal)\b", "unexpected", message)
         message = message[:1].lower() + message[1:]
     except RecursionError:
         message, help, at = "brackets are nested too deeply", "write fewer brackets", 0

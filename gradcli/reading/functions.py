@@ -74,5 +74,10 @@ GREEK = dict(zip(
     "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi pi rho sigma tau "
     "upsilon phi chi psi omega theta phi epsilon Gamma Delta Theta Lambda Xi Phi Psi Omega".split(),
     strict=True))
+LOADED = {
+    word: letter if word == "lambda" or (len(word) < 4 and word != "pi") else word
+    for letter, word in reversed(GREEK.items())}
+"""What an undeclared one is called in code: its name, or the letter where the name is a word of
+Python or too short to be found in a run of letters."""
 LONG_GREEK = frozenset(name for name in GREEK.values() if len(name) > 3)
 """Names that are found inside a run of letters; shorter ones only where the run is that word."""

@@ -8,7 +8,7 @@ constant of the same spelling; a run that is one known word stays whole.
 from __future__ import annotations
 
 from gradcli.errors import error
-from gradcli.reading.functions import ALONE, GREEK, LONG_GREEK, SCHOOL, SPECIAL
+from gradcli.reading.functions import ALONE, GREEK, LOADED, LONG_GREEK, SCHOOL, SPECIAL
 from gradcli.reading.tokens import FUNCTION, NAME
 
 TYPE_CHECKING = False
@@ -25,7 +25,6 @@ INTEGRATION_CONSTANT = "C"
 NO_FORMULA = frozenset((
     "dne", "idk", "inf", "infinity", "nan", "none", "null", "undefined", "undef", "unknown"))
 SUBSCRIPTS = str.maketrans("₀₁₂₃₄₅₆₇₈₉", "0123456789")
-ALL_GREEK = frozenset(GREEK.values())
 
 
 class Names:
@@ -100,9 +99,9 @@ class Names:
             return None
         if run in ALONE:
             return FUNCTION, ALONE[run]
-        if run in ALL_GREEK and not (called and run in SPECIAL) and (
+        if run in LOADED and not (called and run in SPECIAL) and (
                 run == "pi" or len(run) > 3 or not self._any_declared(run)):  # 2xi + 3yj
-            return NAME, "λ" if run == "lambda" else run
+            return NAME, LOADED[run]
         return self._word(run, called, 0)
 
     def _all_declared(self, run: str) -> bool:
@@ -126,7 +125,7 @@ class Names:
         if word == "pi":
             return NAME, "pi"
         if word in LONG_GREEK:
-            return NAME, "λ" if word == "lambda" else word
+            return NAME, LOADED[word]
         lowered = word.lower()
         if word != lowered and not self._all_declared(word):
             if lowered in SCHOOL:
@@ -147,8 +146,7 @@ class Names:
             name = self.written.get(other, other)
             self.notes[letter] = f"`{letter}` is read as {name}"
             return NAME, name
-        name = GREEK.get(letter, letter)
-        return NAME, letter if name == "lambda" else name
+        return NAME, LOADED[GREEK[letter]] if letter in GREEK else letter
 
 
 def _spellings(name: str) -> list[str]:

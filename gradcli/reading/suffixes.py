@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from gradcli.errors import error
 from gradcli.reading import tokens as t
-from gradcli.reading.functions import GREEK, SPECIAL
-from gradcli.reading.names import ALL_GREEK, MAX_NAME, Names
+from gradcli.reading.functions import GREEK, LOADED, SPECIAL
+from gradcli.reading.names import MAX_NAME, Names
 from gradcli.reading.tokens import Tokens
 
 DIGITS = frozenset("0123456789")
@@ -50,10 +50,10 @@ def suffixed(found: Tokens, text: str, at: int, stop: int, names: Names) -> int:
         if not index or len(index) >= MAX_NAME:
             raise error("E0711", "this index is no part of a name", (stop, max(end, stop + 1)),
                         help="an index is a number or letters, such as x_1")
-        letters = next((size for size in range(len(run), 1, -1) if run[-size:] in ALL_GREEK), 1)
+        letters = next((size for size in range(len(run), 1, -1) if run[-size:] in LOADED), 1)
         stem = GREEK.get(run[-1], run[-letters:])
         _split(found, text, at, stop - letters, names)
-        _put(found, t.NAME, stop - letters, end, ("λ" if stem == "lambda" else stem) + index)
+        _put(found, t.NAME, stop - letters, end, LOADED.get(stem, stem) + index)
         return end
     if run in ("x", "X") and run not in names.written and _behind_number(found, at):
         _put(found, t.STAR, at, stop, "")

@@ -58,7 +58,8 @@ def written(code: Code) -> str:
             inside = ", ".join(texts[-count:])
             del texts[1 - count:len(texts) if count > 1 else 0]
             del ranks[1 - count:len(ranks) if count > 1 else 0]
-            texts[-1] = f"[{inside}]" if opcode == c.LIST else f"{SPELLING.get(argument[0], argument[0])}({inside})"
+            name = "" if opcode == c.LIST else SPELLING.get(argument[0], argument[0])
+            texts[-1] = f"{name}({inside})" if name else f"[{inside}]"
             ranks[-1] = ATOM
     return texts[-1]
 

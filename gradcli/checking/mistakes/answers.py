@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 POINTS = (1.0, -1.0, 2.0, -2.0, 3.0, -3.0, 0.0)
 ROUNDED = 0.02
+PRIMES = (1, 7, 11, 13, 17, 19, 23, 29)
 
 
 def from_answer(way: Way, trial: Trial, given: Given) -> list[Found]:
@@ -34,6 +35,20 @@ def from_answer(way: Way, trial: Trial, given: Given) -> list[Found]:
     found += _offset(trial, given)
     found += _part_of_domain(way, trial, given)
     return found
+
+
+def undefined(trial: Trial) -> list[Found]:
+    """An answer that is no number anywhere: not where the right one is, nor at any other size."""
+    size = np.geomspace(1e-6, 1e3, 64)
+    values = np.concatenate([-size[::-1], [0.0], size])
+    formula, nodes = trial.answered.formula, trial.answered.nodes
+    # Names go through the values in steps of their own, so that all signs and sizes meet.
+    inputs = {name: values[(np.arange(512) * step) % len(values)]
+              for name, step in zip(formula.leaves(nodes), PRIMES * 8, strict=False)}
+    found = evaluated(formula, nodes, inputs, {})
+    if any(np.isfinite(value).any() for value in found):
+        return []
+    return [Found("undefined_answer", WHOLE, agree=trial.prepared.size)]
 
 
 def _rounded_number(given: Given) -> list[Found]:

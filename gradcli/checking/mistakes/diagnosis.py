@@ -5,11 +5,12 @@ from __future__ import annotations
 from time import perf_counter
 
 from gradcli.checking.mistakes import shapes
-from gradcli.checking.mistakes.answers import from_answer
+from gradcli.checking.mistakes.answers import from_answer, undefined
 from gradcli.checking.mistakes.points import other_lines, other_points
 from gradcli.checking.mistakes.readings import other_brackets, other_names
 from gradcli.checking.mistakes.sample import Given, Sample
 from gradcli.checking.mistakes.sentences import sentence
+from gradcli.checking.mistakes.steps import Steps
 from gradcli.checking.mistakes.table import Table, double_mistakes, single_mistakes, sums
 from gradcli.checking.mistakes.ways import Way
 from gradcli.checking.mistakes.whole import in_degrees, misread, whole
@@ -53,7 +54,7 @@ def name(prepared: Prepared, found: list[Found], result: dict[str, Any]) -> None
 def explanations(prepared: Prepared, trial: Trial, others: list[Reading], deadline: float
                  ) -> list[Found]:
     """All that explains an answer, in no order."""
-    reread = other_brackets(prepared, others, deadline)
+    reread = other_brackets(prepared, trial, _sample(prepared), others, deadline)
     found = _of_values(prepared, trial, deadline)
     if any(f.level == SITE and f.rank < BETWEEN and f.sure for f in found):
         # As it was typed it is a common mistake: that brackets would help too is chance.
@@ -74,7 +75,7 @@ def _of_values(prepared: Prepared, trial: Trial, deadline: float) -> list[Found]
         if found:
             return found
     if not np.isfinite(trial.side.values[:, prepared.side.finite.all(axis=0)]).any():
-        return [Found("undefined_answer", WHOLE, agree=prepared.size)]
+        return undefined(trial)
     givens = [Given(trial, sample, c) for c in range(len(prepared.reference.nodes))]
     wrong = _wrong(trial, len(givens))
     found = [] if trial.comparison is not None else [
@@ -148,6 +149,14 @@ def _sample(prepared: Prepared) -> Sample:
     return found
 
 
+def _steps(prepared: Prepared, sample: Sample, c: int) -> Steps:
+    found = prepared.cache.get(("steps", c))
+    if found is None:
+        found = prepared.cache["steps", c] = Steps(_way(prepared), sample, c)
+    assert isinstance(found, Steps)
+    return found
+
+
 def _table(prepared: Prepared, sample: Sample, c: int) -> Table:
     found = prepared.cache.get(("table", c))
     if found is None:
@@ -157,7 +166,8 @@ def _table(prepared: Prepared, sample: Sample, c: int) -> Table:
             made += other_lines(way)
         elif sample.single:
             made += other_points(way, c)
-        found = prepared.cache["table", c] = single_mistakes(way, sample, c, made)
+        found = prepared.cache["table", c] = single_mistakes(
+            _steps(prepared, sample, c), made)
     assert isinstance(found, Table)
     return found
 
@@ -165,7 +175,7 @@ def _table(prepared: Prepared, sample: Sample, c: int) -> Table:
 def _pairs(prepared: Prepared, sample: Sample, c: int) -> Table:
     found = prepared.cache.get(("pairs", c))
     if found is None:
-        found = prepared.cache["pairs", c] = double_mistakes(_way(prepared), sample, c)
+        found = prepared.cache["pairs", c] = double_mistakes(_steps(prepared, sample, c))
     assert isinstance(found, Table)
     return found
 

@@ -2,28 +2,50 @@
 
 from __future__ import annotations
 
+from gradcli.checking.answered import Answered
 from gradcli.checking.compare import Comparison, Side
-from gradcli.checking.mistakes.sample import LEAST
+from gradcli.checking.mistakes.sample import LEAST, evaluated, near, rows, taken
 from gradcli.checking.mistakes.wrong import WHOLE, Found
+from gradcli.errors import GradcliError
+from gradcli.ops.lazy import np
 from gradcli.sweeps.rounding import Values
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from typing import Any
 
     from gradcli.checking.check import Prepared, Trial
+    from gradcli.checking.mistakes.sample import Sample
     from gradcli.reading import Reading
 
+FEW = 8
 
-def other_brackets(prepared: Prepared, others: list[Reading], deadline: float) -> list[Found]:
+
+def other_brackets(prepared: Prepared, trial: Trial, sample: Sample, others: list[Reading],
+                   deadline: float) -> list[Found]:
     """The first other reading that is right."""
     from gradcli.checking.check import is_right
 
+    inputs = taken(trial.inputs, sample.columns[:FEW])
+    right = sample.right[:, :FEW]
     for other in others:
-        if is_right(prepared, other, deadline):
+        if _may_be(prepared, other, inputs, right) and is_right(prepared, other, deadline):
             return [Found("missing_parentheses", WHOLE, -9.0, agree=prepared.size, detail={
                 "piece": other.read_as})]
     return []
+
+
+def _may_be(prepared: Prepared, other: Reading, inputs: dict[str, Any], right: Any) -> bool:
+    """Whether a reading is right, or nearly, at a few points; most are not."""
+    try:
+        answered = Answered(other, prepared.reference, prepared.problem)
+        values = rows(evaluated(answered.formula, answered.nodes, inputs, {}), right.shape[1])
+    except (GradcliError, KeyError):
+        return False
+    if len(values) != len(right):
+        return False
+    return bool((near(right, values, 1e-2) | ~np.isfinite(right) | ~np.isfinite(values)).all())
 
 
 def other_names(prepared: Prepared, trial: Trial) -> list[Found]:

@@ -158,7 +158,7 @@ class Given:
             difference = abs(value - self.values)
             if (usable & (difference > RTOL * size + noise)).any():
                 return 0
-            return int((usable & ((noise <= BLURRED * size) | (size <= noise))).sum())
+            return int((usable & (noise <= BLURRED * size)).sum())
 
     @property
     def constant(self) -> bool:
@@ -169,7 +169,7 @@ class Given:
             value = abs(float(self.at[0]))
             return 0 < self.digits < 4 if self.slack else value * 12 % 1 == 0
         seen = self.at[self.clear]
-        return len(seen) > 0 and bool(near(seen, seen[0], EXACT).all())
+        return len(seen) >= self.least() and bool(near(seen, seen[0], EXACT).all())
 
 
 def _rounding(trial: Trial, c: int) -> tuple[float, int]:

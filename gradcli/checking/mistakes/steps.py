@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from gradcli.sweeps.wrong_values import Key
 
     Made = tuple[list[Found], Any]
+    Pair = tuple[Step, Key, Key]
 
 MAX_PAIRS = 2_000
 MAX_NODES = 6_000
@@ -64,12 +65,13 @@ class Steps:
 
     def _rows_of(self, step: Step, p: float) -> Rows:
         formula, sample = self._formula, self.sample
+        inputs: dict[str, Any]
         if self.way.problem.kind == "tangent":  # only the slopes at the point matter
-            points, inputs = 1, {n: np.array([v]) for n, v in self.way.problem.at.items()}
-            inputs = {**dict.fromkeys(sample.inputs, 1.0), **inputs}
+            points = 1
+            inputs = {**dict.fromkeys(sample.inputs, 1.0), **self.way.problem.at}
         else:
-            points, inputs = len(sample.columns), {**sample.inputs, SLOPE: np.full(
-                len(sample.columns), p)}
+            points = len(sample.columns)
+            inputs = {**sample.inputs, SLOPE: np.full(points, p)}
         known: dict[int, Any] = {} if _is_open(step) or points == 1 else dict(sample.known)
 
         def values(nodes: list[int]) -> dict[int, Any]:
@@ -122,15 +124,15 @@ class Steps:
         return [Found(name, EVERYWHERE, rank, step=self.last[0])
                 for rank, name in enumerate(names)], self._finished(rows)
 
-    def pairs(self) -> Made:
+    def pairs(self) -> tuple[list[Found | Pair], Any]:
         """Two rules at two sites, one inside of the other."""
-        found: list[Found] = []
+        found: list[Found | Pair] = []
         values: list[Any] = []
         for step in self.last:
             made = [r.pairs(MAX_PAIRS) for r in self._rows[step]]
             keys = made[0][0]
             if keys:
-                found += [_pair(step, one, other) for one, other in keys]
+                found += [(step, one, other) for one, other in keys]
                 values.append(self._finished({step: [rows for _, rows in made]}))
         return found, _joined(values, self.sample)
 
@@ -174,7 +176,8 @@ def _joined(values: list[Any], sample: Sample) -> Any:
     return np.concatenate(values) if values else np.empty((0, len(sample.columns)))
 
 
-def _pair(step: Step, one: Key, other: Key) -> Found:
+def pair(step: Step, one: Key, other: Key) -> Found:
+    """The explanation of two rules used wrongly, the likelier mistake first."""
     first, second = [Found(rule.name, SITE, rule.rank, step=step, site=site, rule=rule)
                      for rule, site in sorted((one, other), key=lambda key: key[0].rank)]
     return first.but(level=PAIR, rank=first.rank + second.rank, also=second)

@@ -6,7 +6,7 @@ A wrong answer is a node of the reference's formula; its values at the sample ar
 from __future__ import annotations
 
 from gradcli.checking.mistakes.sample import LEAST, ROUGH, near
-from gradcli.checking.mistakes.steps import Steps, node_of
+from gradcli.checking.mistakes.steps import node_of, pair
 from gradcli.checking.mistakes.wrong import PAIR, SITE, Found
 from gradcli.ops.lazy import np
 from gradcli.sweeps.rounding import error_of
@@ -15,21 +15,19 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from gradcli.checking.mistakes.sample import Given, Sample
-    from gradcli.checking.mistakes.ways import Way
+    from gradcli.checking.mistakes.sample import Given
+    from gradcli.checking.mistakes.steps import Pair, Steps
 
 class Table:
     """Wrong answers with their values: found[k] belongs to row k of the matrix."""
 
     __slots__ = ("found", "matrix", "way")
 
-    def __init__(self, way: Way, sample: Sample, c: int, parts: list[tuple[list[Found], Any]]
-                 ) -> None:
+    def __init__(self, steps: Steps, found: list[Found | Pair], matrix: Any) -> None:
         """Those that are the right answer in disguise, or undefined, are left out."""
-        self.way = way
-        found = [f for some, _ in parts for f in some]
-        matrix = np.concatenate([values for _, values in parts])
-        right = sample.right[c]
+        self.way = steps.way
+        sample = steps.sample
+        right = sample.right[steps.c]
         finite = np.isfinite(matrix) & np.isfinite(right)
         same = near(matrix, right, ROUGH / 10) | ~finite
         few = 1 if sample.single else 4
@@ -42,6 +40,8 @@ class Table:
         found = []
         for k in given.matches(self.matrix):
             one = self.found[k]
+            if isinstance(one, tuple):
+                one = self.found[k] = pair(*one)
             one.node = node_of(self.way, given.c, one)
             agree = given.agreeing(one.node)
             if agree and (given.sample.single or agree >= LEAST):
@@ -49,23 +49,24 @@ class Table:
         return found
 
 
-def single_mistakes(way: Way, sample: Sample, c: int, others: list[Found]) -> Table:
+def single_mistakes(steps: Steps, others: list[Found]) -> Table:
     """One wrong rule, in one place or in all, and other answers that have nodes."""
-    steps = Steps(way, sample, c)
     others = others + steps.in_earlier()
-    return Table(way, sample, c, [
-        steps.singles(), steps.everywhere(),
-        (others, sample.of([f.node for f in others if f.node is not None]))])
+    singles, rows = steps.singles()
+    everywhere, more = steps.everywhere()
+    nodes = [f.node for f in others if f.node is not None]
+    return Table(steps, [*singles, *everywhere, *others],
+                 np.concatenate([rows, more, steps.sample.of(nodes)]))
 
 
-def double_mistakes(way: Way, sample: Sample, c: int) -> Table:
+def double_mistakes(steps: Steps) -> Table:
     """Two wrong rules, one inside of the other."""
-    return Table(way, sample, c, [Steps(way, sample, c).pairs()])
+    return Table(steps, *steps.pairs())
 
 
 def sums(table: Table, given: Given) -> list[Found]:
     """Two mistakes that do not touch each other: their effects on a sum of derivatives add up."""
-    sites = [k for k, f in enumerate(table.found) if f.level == SITE]
+    sites = [k for k, f in enumerate(table.found) if isinstance(f, Found) and f.level == SITE]
     if given.sample.single or len(sites) < 2:
         return []
     right = given.sample.right[given.c]
@@ -83,6 +84,8 @@ def sums(table: Table, given: Given) -> list[Found]:
     found: list[Found] = []
     for k, m in np.argwhere(np.triu(fit.all(axis=2), 1)):
         one, other = table.found[sites[k]], table.found[sites[m]]
+        assert isinstance(one, Found)
+        assert isinstance(other, Found)
         if (one.step, one.site) == (other.step, other.site):
             continue
         with np.errstate(all="ignore"):

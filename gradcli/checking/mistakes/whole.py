@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from gradcli.checking.mistakes.ways import Way
 
-MAX_NODES = 1_500
+MAX_NODES = 80
 """So many nodes at most are made for derivatives of other orders."""
 ORDERS = 4
 SURE = frozenset(("answered_original", "slope_not_evaluated"))

@@ -34,8 +34,8 @@ class Found:
     all derivatives that the answer is made of.
     """
 
-    __slots__ = ("agree", "also", "detail", "joint", "level", "name", "node", "rank", "rule", "site",
-                 "step", "sure")
+    __slots__ = ("agree", "also", "detail", "joint", "level", "name", "node", "rank", "rule",
+                 "site", "step", "sure")
 
     def __init__(self, name: str, level: int, rank: float = 0.0, *, node: int | None = None,
                  step: Step | None = None, site: int | None = None, rule: Rule | None = None,
