@@ -6,7 +6,7 @@ and evaluates it on a pool of points. `check` reads an answer, evaluates it ther
 
 from __future__ import annotations
 
-from time import perf_counter
+from time import perf_counter, thread_time
 
 from gradcli.checking import pool as points
 from gradcli.checking import switches, tolerance, verdict
@@ -28,7 +28,9 @@ if TYPE_CHECKING:
 
 MORE = 4096
 SLOW = 0.25
-"""Seconds after which an answer is left to a person."""
+"""Seconds of work after which an answer is left to a person."""
+DIAGNOSIS = 1.0
+"""Seconds of work for finding out what is wrong with one; hardly any takes a hundredth."""
 
 
 class Prepared:
@@ -172,7 +174,7 @@ def check(prepared: Prepared, answer: str) -> dict[str, Any]:
         if not answer.strip():
             result.update(verdict="blank", message="nothing was answered")
         else:
-            _check(prepared, answer, result, start + SLOW)
+            _check(prepared, answer, result, thread_time() + SLOW)
     except GradcliError as problem:
         result["message"] = problem.message + (f"; {problem.help}" if problem.help else "")
     except (TimeoutError, MemoryError, RecursionError) as problem:
@@ -195,11 +197,11 @@ def _check(prepared: Prepared, text: str, result: dict[str, Any], deadline: floa
         if result["verdict"] == "wrong":
             from gradcli.checking.mistakes import diagnose
 
-            if any(_is_right(prepared, other, deadline) for other in _accepted(prepared)):
+            if any(is_right(prepared, other, deadline) for other in _accepted(prepared)):
                 result.update(verdict="correct", score=1.0, witness=None,
                               message="right: one of the answers that the sheet accepts")
                 return
-            diagnose(prepared, trial, others, result, deadline)
+            diagnose(prepared, trial, others, result, thread_time() + DIAGNOSIS)
 
 
 def _read(prepared: Prepared, text: str) -> Reading:
@@ -222,13 +224,12 @@ def _accepted(prepared: Prepared) -> list[Reading]:
     return [read(text, prepared.reference.names) for text in prepared.problem.accept]
 
 
-def _is_right(prepared: Prepared, reading: Reading, deadline: float) -> bool:
-    return is_right(prepared, reading, deadline)
-
-
 def is_right(prepared: Prepared, reading: Reading, deadline: float) -> bool:
-    """Whether another reading of an answer, or another answer, is right."""
-    found: dict[str, Any] = {"points": {}, "fingerprint": None}
+    """Whether another reading of an answer, or another answer, is right.
+
+    deadline: of `time.thread_time`; raises TimeoutError after it.
+    """
+    found: dict[str, Any] = {}
     try:
         Trial(prepared, Answered(reading, prepared.reference, prepared.problem), deadline
               ).judge(found)

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     Pieces = tuple[Piece, ...]
 
 MAX_NAME = 32
-MAX_STRANGERS = 4  # undeclared letters in a row that are taken for a product
 MAX_KNOWN_RUNS = 4096
 LONGEST = max(map(len, SCHOOL))
 INTEGRATION_CONSTANT = "C"

@@ -77,7 +77,7 @@ def _constant_answer(way: Way, trial: Trial, given: Given) -> list[Found]:
     names = reference.formula.leaves([d])
     if not names:
         return []
-    found = [Found("not_a_formula", LEFT, -1.0, sure=False)]
+    found = [Found("not_a_formula", LEFT, -1.0, sure=False, detail={"number": "1"})]
     at = way.problem.at
     points = [dict.fromkeys(names, p) for p in POINTS]
     if set(names) <= set(at):

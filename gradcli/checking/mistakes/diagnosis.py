@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from time import perf_counter
+from time import thread_time
 
 from gradcli.checking.mistakes import shapes
 from gradcli.checking.mistakes.answers import from_answer, undefined
@@ -29,7 +29,7 @@ def diagnose(prepared: Prepared, trial: Trial, others: list[Reading], result: di
              deadline: float) -> None:
     """Fill in mistake, also, confidence, and put the student's sentence before the message.
 
-    others: other readings of the answer. deadline: of `time.perf_counter`. Never raises: a verdict
+    others: other readings of the answer. deadline: of `time.thread_time`. Never raises: a verdict
     is not lost because nobody knows why.
     """
     try:
@@ -55,13 +55,7 @@ def explanations(prepared: Prepared, trial: Trial, others: list[Reading], deadli
                  ) -> list[Found]:
     """All that explains an answer, in no order."""
     reread = other_brackets(prepared, trial, _sample(prepared), others, deadline)
-    found = _of_values(prepared, trial, deadline)
-    if any(f.level == SITE and f.rank < BETWEEN and f.sure for f in found):
-        # As it was typed it is a common mistake: that brackets would help too is chance.
-        reread = [f.but(level=SITE, rank=BETWEEN) for f in reread]
-    elif reread:
-        return reread
-    return found + reread
+    return _of_values(prepared, trial, deadline) + reread
 
 
 def _of_values(prepared: Prepared, trial: Trial, deadline: float) -> list[Found]:
@@ -84,7 +78,7 @@ def _of_values(prepared: Prepared, trial: Trial, deadline: float) -> list[Found]
     found += _misread(prepared, sample, givens)
     each: list[list[Found]] = []
     for c in wrong:
-        if perf_counter() > deadline:
+        if thread_time() > deadline:
             break
         each.append(_of_component(prepared, trial, sample, givens[c], deadline))
     if 0 < len(wrong) < len(givens):
@@ -113,7 +107,7 @@ def _of_component(prepared: Prepared, trial: Trial, sample: Sample, given: Given
     if not found and not sample.single:
         if _way(prepared).linear:
             found = sums(table, given)
-        if not found and perf_counter() < deadline:
+        if not found and thread_time() < deadline:
             found = _pairs(prepared, sample, given.c).hits(given)
     return found
 

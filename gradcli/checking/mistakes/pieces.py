@@ -18,7 +18,7 @@ def typed(reference: Reference, node: int) -> str:
     """The text of a node, from the function as it was typed if it stands there; empty if long."""
     place = reference.formula.places[node]
     text = reference.reading.text
-    if place is not None and reference.reading.equation is None:
+    if place is not None:
         piece = text[place[0]:place[1]].strip()
         if piece and len(piece) <= LONGEST:
             return piece

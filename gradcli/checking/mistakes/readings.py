@@ -5,7 +5,7 @@ from __future__ import annotations
 from gradcli.checking.answered import Answered
 from gradcli.checking.compare import Comparison, Side
 from gradcli.checking.mistakes.sample import LEAST, evaluated, near, rows, taken
-from gradcli.checking.mistakes.wrong import WHOLE, Found
+from gradcli.checking.mistakes.wrong import BETWEEN, SITE, WHOLE, Found
 from gradcli.errors import GradcliError
 from gradcli.ops.lazy import np
 from gradcli.sweeps.rounding import Values
@@ -31,9 +31,16 @@ def other_brackets(prepared: Prepared, trial: Trial, sample: Sample, others: lis
     right = sample.right[:, :FEW]
     for other in others:
         if _may_be(prepared, other, inputs, right) and is_right(prepared, other, deadline):
-            return [Found("missing_parentheses", WHOLE, -9.0, agree=prepared.size, detail={
+            level, rank = (SITE, BETWEEN) if _around_a_sum(trial, other) else (WHOLE, -9.0)
+            return [Found("missing_parentheses", level, rank, agree=prepared.size, detail={
                 "piece": other.read_as})]
     return []
+
+
+def _around_a_sum(trial: Trial, other: Reading) -> bool:
+    """Whether the brackets make one factor of a whole sum: 2a + b for 2(a + b) is rarely meant."""
+    sums = ("add", "subtract")
+    return trial.answered.reading.code[-1][1] in sums and other.code[-1][1] == "multiply"
 
 
 def _may_be(prepared: Prepared, other: Reading, inputs: dict[str, Any], right: Any) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from gradcli.checking.mistakes.pieces import shown, typed
+from gradcli.checking.mistakes.wrong import EVERYWHERE
 from gradcli.sweeps.site import Site, outer
 
 TYPE_CHECKING = False
@@ -45,18 +46,19 @@ SENTENCES = {
         " (u^n)' is n u^(n-1) u'",
     "missing_log_base": "the logarithm of the base is missing in {piece}",
     "log_rule": "the logarithm was not differentiated rightly in {piece}: (ln u)' is u'/u",
-    "trig_sign": "the sign of the derivative of {piece} is wrong",
-    "trig_rule": "another function's derivative was used for {piece}",
-    "inverse_trig_rule": "the derivative of {piece} is that of another inverse function",
-    "inverse_as_reciprocal": "{piece} was taken for 1 over the function: it is the inverse"
-        " function",
-    "constant_not_dropped": "the constant in {piece} was kept: its derivative is 0",
-    "constant_to_one": "the constant in {piece} became 1: its derivative is 0",
+    "trig_sign": "the sign of the derivative of {piece} is wrong: {rule}",
+    "trig_rule": "another function's derivative was used for {piece}: {rule}",
+    "inverse_trig_rule": "another function's derivative was used for {piece}: {rule}",
+    "inverse_as_reciprocal": "{piece} was taken for 1 over a function: it is an inverse function,"
+        " {rule}",
+    "constant_not_dropped": "the constant {c} was kept: its derivative is 0",
+    "constant_to_one": "the constant {c} became 1: its derivative is 0",
     "power_rule_on_constant": "{piece} is a constant: its derivative is 0",
-    "constant_factor_dropped": "the constant factor of {piece} is missing: it stays",
-    "other_variable_dropped": "the other variable in {piece} is missing: it stays as a factor",
+    "constant_factor_dropped": "the constant factor {c} of {piece} is missing: it stays",
+    "other_variable_dropped": "the factor {c} of {piece} is missing: it does not depend on {x}, and"
+        " stays",
     "sign_error": "the sign of a term of {piece} is wrong",
-    "missing_term": "the derivative of a term of {piece} is missing",
+    "missing_term": "the derivative of {term} is missing",
     "abs_ignored": "{piece} was differentiated as if it were what is inside: for negative values it"
         " has the other sign",
     "linear_extrapolation": "{piece} was split over the sum inside: a function of a sum is not the"
@@ -96,11 +98,23 @@ SENTENCES = {
 }
 
 
+RULES = {
+    "sin": "cos u", "cos": "-sin u", "tan": "sec^2 u", "sec": "sec u tan u",
+    "csc": "-csc u cot u", "cot": "-csc^2 u", "sinh": "cosh u", "cosh": "sinh u",
+    "tanh": "sech^2 u", "sech": "-sech u tanh u", "csch": "-csch u coth u", "coth": "-csch^2 u",
+    "asin": "1/sqrt(1 - u^2)", "acos": "-1/sqrt(1 - u^2)", "atan": "1/(1 + u^2)",
+    "acot": "-1/(1 + u^2)", "asec": "1/(|u| sqrt(u^2 - 1))", "acsc": "-1/(|u| sqrt(u^2 - 1))",
+    "asinh": "1/sqrt(u^2 + 1)", "acosh": "1/sqrt(u^2 - 1)", "atanh": "1/(1 - u^2)"}
+"""Derivatives by u of the functions whose rules are learnt by heart."""
+
+
 def sentence(way: Way, found: Found) -> str:
     """What the student is told."""
     values = {**_places(way, found), **_details(found)}
     text = _special(found, values) or SENTENCES[found.name]
     message = "looks like " + text.format_map(_Texts(values))
+    if found.level == EVERYWHERE:
+        message += ", and the same elsewhere"
     if found.also is not None:
         message += f"; and {sentence(way, found.also).removeprefix('looks like ')}"
     return message
@@ -112,7 +126,8 @@ class _Texts(dict[str, str]):
     def __missing__(self, key: str) -> str:
         return {"piece": "the function", "inner": "the derivative of what is inside",
                 "u": "the first part", "w": "the second", "x": "the variable",
-                "region": "part of the values"}.get(key, "something else")
+                "region": "part of the values", "c": "in front", "term": "a term",
+                "rule": "look it up"}.get(key, "something else")
 
 
 def _details(found: Found) -> dict[str, str]:
@@ -131,6 +146,10 @@ def _special(found: Found, values: dict[str, str]) -> str | None:
         return "the sign is wrong: this is minus the right answer"
     if found.name == "constant_factor_dropped" and "ratio" in found.detail:
         return "a constant factor is missing: this is the right derivative times {k}"
+    if found.name == "not_a_formula" and "number" in found.detail:
+        return "a formula is asked for, and this is a number"
+    if found.name == "missing_term" and "piece" in found.detail:
+        return "this is {piece}"
     if "directional" in found.detail:
         return "the derivatives were added up: multiply each by its component of the unit vector"
     if "parametric" in found.detail:
@@ -160,6 +179,14 @@ def _places(way: Way, found: Found) -> dict[str, str]:
     nodes = {"piece": found.site, "u": site.u.number}
     if site.w is not None:
         nodes["w"] = site.w.number
+        nodes["c"] = (site.u if site.tu is None else site.w).number
+        if found.rule is not None and found.name == "missing_term":
+            kept = found.rule.at(site)
+            lost = site.w if kept is not None and site.tu is not None and (
+                kept.number == site.tu.number) else site.u
+            nodes["term"] = lost.number
+    if site.op.name in RULES:
+        values["rule"] = f"({site.op.name} u)' is {RULES[site.op.name]} u'"
     g = outer(site)
     if g is not None and found.rule is not None and (
             found.name.startswith(("chain", "missing_chain", "linear"))):

@@ -121,8 +121,14 @@ class Steps:
             return [], _joined([], self.sample)
         rows = {step: [np.stack([r.everywhere.get(n, r.right) for n in names])
                        for r in self._rows[step]] for step in self.last}
-        return [Found(name, EVERYWHERE, rank, step=self.last[0])
-                for rank, name in enumerate(names)], self._finished(rows)
+        return [self._everywhere(name) for name in names], self._finished(rows)
+
+    def _everywhere(self, name: str) -> Found:
+        """Told by the first of the places."""
+        step, rule, site = next(
+            (step, *key) for step in self.last for key in self._rows[step][0].keys
+            if key[0].name == name)
+        return Found(name, EVERYWHERE, rule.rank, step=step, rule=rule, site=site)
 
     def pairs(self) -> tuple[list[Found | Pair], Any]:
         """Two rules at two sites, one inside of the other."""

@@ -105,4 +105,5 @@ def _added(table: Table, given: Given, one: Found, other: Found) -> tuple[Any, A
              prepared.reference.nodes[given.c]]
     (v, e), (w, f), (d, g) = [
         (value, error_of(value, bound)) for value, bound in prepared.values.of(nodes)]
-    return v + w - d, e + f + g
+    with np.errstate(all="ignore"):
+        return v + w - d, e + f + g
