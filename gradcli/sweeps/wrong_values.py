@@ -159,7 +159,10 @@ class Rows:
         leaves = [t for k, t in carried.items() if formula.ops[k] is None and t is not None]
         self._known = dict(evaluated([
             sweeps.node, formula.leaf(sweeps.variable), *tangents, *slopes, *leaves]))
-        self._evaluated(evaluated)
+        # Constants inside of exponents, which no tangent needs.
+        missing = [a for k in sweeps.order for a in formula.args[k] if a not in self._known]
+        if missing:
+            self._known.update(evaluated(missing))
         self._partials: dict[tuple[int, int], Any] = {}
         self._carried = {k: None if t is None else Seen(formula, t, self._known[t])
                          for k, t in carried.items()}
@@ -175,13 +178,6 @@ class Rows:
                     made.append(self._forward(k, self._stacked([t for _, t in found])))
             self.values = np.concatenate(made) if made else np.empty((0, points))
             self.everywhere = self._everywhere()
-
-    def _evaluated(self, evaluated: Callable[[list[int]], Mapping[int, Any]]) -> None:
-        """Values of constants inside of exponents, which no tangent needs."""
-        missing = [a for k in self._sweeps.order for a in self._sweeps.formula.args[k]
-                   if a not in self._known]
-        if missing:
-            self._known.update(evaluated(missing))
 
     def _site(self, k: int, carried: Mapping[int, Any]) -> SeenSite:
         sweeps = self._sweeps

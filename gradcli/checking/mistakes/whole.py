@@ -219,7 +219,7 @@ def _tangent(way: Way) -> Iterator[tuple[str, int, dict[str, str]]]:
         steep = formula.substituted(node, here)
         yield "missing_term", formula.share(multiply, (steep, formula.share(subtract, (
             formula.leaf(reference.wrt[0]),
-            formula.number(problem.at[reference.wrt[0]]))))), {"piece": "the line without f(a), the value at the point"}
+            formula.number(problem.at[reference.wrt[0]]))))), {"piece": "the line without f(a)"}
         # The normal instead of the tangent: the slope of the line at a right angle.
         yield "reciprocal_of_derivative", line(way, [formula.share(
             divide, (formula.number(-1.0), steep))], problem.at), {}
