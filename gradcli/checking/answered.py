@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from gradcli.checking import built
+from gradcli.errors import error
 from gradcli.ops.elementwise import divide, negative, subtract
 from gradcli.tape.formula import Formula
 
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
     from gradcli.reading import Reading
 
 UNITS = ("i", "j", "k")
+STRANGERS = 3
+"""So many letters that nobody knows are words, not a formula."""
 
 
 class Answered:
@@ -48,6 +51,10 @@ class Answered:
                 _long(self.shape), _long(wanted)) <= 1)
         self.unknown = tuple([
             n for n in self.formula.leaves(self.nodes) if n not in reference.variables])
+        if len(self.unknown) >= STRANGERS:
+            raise error("E0711", "this reads as a product of letters that the problem does not have:"
+                        f" {', '.join(self.unknown)}", help="give a formula in"
+                        f" {', '.join(reference.variables)}")
 
 
 def _long(shape: tuple[int, ...]) -> int:

@@ -63,11 +63,12 @@ def arrange(raw: Tokens, names: Names) -> Tokens:
         if kind in OPERANDS and (kind != t.LESS or (names.vector and not operand)):
             # An operand begins.
             if operand:
-                if kind == t.NUMBER and raw_kinds[at - 1] == t.NUMBER:
+                base = kind == t.NUMBER and raw_kinds[at - 1] == t.NUMBER  # 3 2^x
+                if base and raw_kinds[at + 1] != t.CIRCUMFLEX:
                     from gradcli.reading.refusals import two_numbers
 
                     raise two_numbers(raw, at)
-                if kind in FUNCTIONS or (roles and roles[-1] <= SPENT and _ends_argument(
+                if kind in FUNCTIONS or base or (roles and roles[-1] <= SPENT and _ends_argument(
                         raw, at, names)):
                     _close(out, roles, opened, closers, separators)
                 else:

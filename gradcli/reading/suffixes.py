@@ -59,7 +59,8 @@ def suffixed(found: Tokens, text: str, at: int, stop: int, names: Names) -> int:
         _put(found, t.STAR, at, stop, "")
         return stop
     _split(found, text, at, stop, names)
-    if found.kinds[-1] != t.FUNCTION:
+    power = text[end] == "^" and text[stop:end] != "10"  # x2^x is x*2^x; in 3x10^5, x may be a sign
+    if found.kinds[-1] != t.FUNCTION and not power:
         letter, number = text[stop - 1], text[stop:end]
         raise error("E0711", f"a number stands right behind `{letter}`", (stop - 1, end),
                     help=f"write {letter}^{number} or {letter}*{number}")

@@ -124,9 +124,11 @@ _COMMON: tuple[tuple[str, str, Wrong], ...] = (
     ("inverse_trig_rule", "acos", of_unary(
         lambda s, u, tu: -(tu / s.call("sqrt", 1.0 + square_of(u))))),
     ("inverse_trig_rule", "atan", of_unary(lambda s, u, tu: tu / (1.0 - square_of(u)))),
-    ("inverse_trig_rule", "asin", of_unary(lambda s, u, tu: tu / s.call("sqrt", 1.0 + square_of(u)))),
+    ("inverse_trig_rule", "asin", of_unary(
+        lambda s, u, tu: tu / s.call("sqrt", 1.0 + square_of(u)))),
     ("inverse_trig_rule", "atanh", of_unary(lambda s, u, tu: tu / (1.0 + square_of(u)))),
-    ("inverse_trig_rule", "asinh", of_unary(lambda s, u, tu: tu / s.call("sqrt", 1.0 - square_of(u)))),
+    ("inverse_trig_rule", "asinh", of_unary(
+        lambda s, u, tu: tu / s.call("sqrt", 1.0 - square_of(u)))),
     ("inverse_as_reciprocal", "asin", of_reciprocal("sin")),
     ("inverse_as_reciprocal", "acos", of_reciprocal("cos")),
     ("inverse_as_reciprocal", "atan", of_reciprocal("tan")),
