@@ -62,8 +62,9 @@ def main() -> None:
     text = report.whole(results, {"gradcli": __version__, **engines.versions}, count)
     print(text)
     if given.write:
-        (ROOT / "benchmarks" / "results.md").write_text(
-            f"# Benchmarks: the newest results\n\n{text}\n", encoding="utf-8")
+        path = ROOT / "benchmarks" / "results.md"
+        others = report.sections(path.read_text(encoding="utf-8"))
+        path.write_text(f"# Benchmarks: the newest results\n\n{text}\n{others}", encoding="utf-8")
         page = ROOT / "README.md"
         page.write_text(report.between(page.read_text(encoding="utf-8"), report.short(
             results, {"gradcli": __version__, **engines.versions}, count)), encoding="utf-8")

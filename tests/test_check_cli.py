@@ -503,8 +503,9 @@ def test_spreadsheets_get_tables() -> None:
         assert rows[2]["read_as"] == "'-2*x"
 
 
-MIXED = [{**RIGHT, "id": 0}, {**WRONG, "id": 1}, {"id": 2}, {**RIGHT, "answer": "9^9^9^9", "id": 3},
-         {**RIGHT, "answer": "2x sin(", "id": 4}, {"id": 5, "function": "x^2", "answer": "2x"}]
+MIXED: list[dict[str, Any]] = [
+    {**RIGHT, "id": 0}, {**WRONG, "id": 1}, {"id": 2}, {**RIGHT, "answer": "9^9^9^9", "id": 3},
+    {**RIGHT, "answer": "2x sin(", "id": 4}, {"id": 5, "function": "x^2", "answer": "2x"}]
 
 
 def test_processes_give_the_same_answers_in_the_same_order(gradcli: Gradcli) -> None:

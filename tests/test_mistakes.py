@@ -114,7 +114,7 @@ trig_sign; sin(x) + cos(x); sin(x) - cos(x)
 power_coefficient; x^4 + x^5; x^3 + x^4
 missing_chain_factor power_coefficient; sin(x^2) + x^5; cos(x^2) + x^4
 product_of_derivatives missing_chain_factor; x^2 sin(x^3); 2x cos(x^3)
-quotient_plus trig_sign; cos(x)/x^3; (sin(x) x^3 + 3x^2 cos(x))/x^6
+quotient_plus trig_rule; tan(x)/x^3; (x^3 sec(x)tan(x) + 3x^2 tan(x))/x^6
 """.strip().splitlines()
 
 
@@ -221,3 +221,13 @@ def test_unrelated_answers_have_no_name() -> None:
             spoken.append((function, answer, result["mistake"]))
     assert asked == 132
     assert len(spoken) <= 3, spoken
+
+
+def test_long_functions_are_diagnosed_too() -> None:
+    """Beyond some operations the rest of a sweep is one product: the same mistakes are found."""
+    terms = [f"sin({k}x)" for k in range(2, 40)]
+    right = [f"{k}cos({k}x)" for k in range(2, 40)]
+    function = " + ".join([*terms, "x^5"])
+    assert diagnosed(function, " + ".join([*right, "x^4"]))["mistake"] == "power_coefficient"
+    lost = [*right[:20], "cos(22x)", *right[21:], "5x^4"]
+    assert "missing_chain_factor" in names(diagnosed(function, " + ".join(lost)))

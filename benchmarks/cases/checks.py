@@ -125,7 +125,7 @@ def maxima(pairs: Pairs, shared: bool) -> Callable[[], Verdicts]:
         return spelled_out(text, "^").replace("ln(", "log(").replace("e^", "%e^")
 
     if shared:
-        lines = [f"d: float(diff({spelled(pairs[0][0])}, x))$ d: makelist(subst(p, x, d), p, points)$\n"]
+        lines = [f"d: makelist(subst(p, x, float(diff({spelled(pairs[0][0])}, x))), p, points)$\n"]
         lines += [f"kept({spelled(answer)})$\n" for _, answer in pairs]
     else:
         lines = [f"verdict(diff({spelled(function)}, x), {spelled(answer)})$\n"

@@ -134,3 +134,17 @@ def between(page: str, text: str) -> str:
     before, mark, rest = page.partition(MARKS[0])
     after = rest.partition(MARKS[1])[2]
     return f"{before}{mark}\n{text}\n{MARKS[1]}{after}"
+
+
+def sections(page: str) -> str:
+    """What a page has from its first section on; they are written by scripts of their own."""
+    _, mark, rest = page.partition("\n## ")
+    return mark + rest
+
+
+def write_section(path: Path, title: str, text: str) -> None:
+    """Put a section in the place of the one of that title, or at the end."""
+    page = path.read_text(encoding="utf-8")
+    before, mark, rest = f"{page.rstrip()}\n".partition(f"\n## {title}\n")
+    path.write_text(f"{before}\n## {title}\n\n{text}\n{sections(rest) if mark else ''}",
+                    encoding="utf-8")

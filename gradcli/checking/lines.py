@@ -8,8 +8,11 @@ from __future__ import annotations
 
 from gradcli.checking import check
 from gradcli.checking.advice import in_json
+from gradcli.checking.answered import Answered
 from gradcli.checking.problem import from_fields
-from gradcli.errors import GradcliError, error
+from gradcli.errors import Diagnostic, GradcliError, error
+from gradcli.reading import read
+from gradcli.source import Source
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,7 +21,6 @@ if TYPE_CHECKING:
 
     from gradcli.checking.check import Prepared
     from gradcli.checking.problem import Problem
-    from gradcli.source import Source
 
 SCHEMA = 1
 KEPT = 32
@@ -99,6 +101,17 @@ def undecided(message: str) -> dict[str, Any]:
     return {**dict.fromkeys(KEYS), "verdict": "undecided", "also": [], "message": message,
             "alternatives": [], "score": 0.0, "ms": 0.0,
             "points": {"usable": 0, "agree": 0, "disagree": 0, "undefined": 0}}
+
+
+def unreadable(ready: Prepared, answer: str) -> tuple[Diagnostic, ...]:
+    """Why an answer cannot be read, with its places in it; nothing if it can."""
+    try:
+        Answered(read(answer, ready.reference.names), ready.reference, ready.problem)
+    except GradcliError as problem:
+        for one in problem.diagnostics:
+            one.source = one.source or Source(answer, "answer")
+        return problem.diagnostics
+    return ()
 
 
 def right(result: Mapping[str, Any], policy: str = "note") -> bool:

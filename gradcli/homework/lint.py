@@ -8,7 +8,6 @@ from gradcli.checking.check import prepare
 from gradcli.checking.pool import ENOUGH
 from gradcli.errors import Diagnostic, GradcliError
 from gradcli.homework.executors import seed_of
-from gradcli.ops.lazy import np
 from gradcli.reading import alternatives, read
 
 TYPE_CHECKING = False
@@ -20,6 +19,8 @@ if TYPE_CHECKING:
 
 # A factor that stands close to an exponent, as in e^2x; with a blank between it is a factor.
 CLOSE = re.compile(r"\^[-\u2212]?(?:\d+(?:\.\d+)?[^\W\d_(]|[^\W\d_][\w(])")
+# The power of a negative, which nobody who sets a problem writes as -x^2.
+POWER = re.compile(r"\(-[^()]*\)\^")
 # Points that are shown, and the share of points that should be usable.
 SHOWN = 3
 SHARE = 0.1
@@ -67,7 +68,8 @@ def _usable(ready: Prepared) -> int:
 def _values(ready: Prepared) -> list[dict[str, Any]]:
     """The right answer at some points, those with short numbers first."""
     found = []
-    for at in np.flatnonzero(ready.side.finite.all(axis=0))[:SHOWN].tolist():
+    good: list[bool] = ready.side.finite.all(axis=0).tolist()
+    for at in [at for at, is_number in enumerate(good) if is_number][:SHOWN]:
         found.append({
             "at": {name: float(value if type(value) is float else value[at])
                    for name, value in ready.inputs.items()},
@@ -86,7 +88,10 @@ def _warnings(ready: Prepared) -> list[str]:
                      " write brackets")
     found += reading.notes
     usable = _usable(ready)
-    if not ready.single and usable < max(ENOUGH, SHARE * ready.size):
+    if not usable:
+        found.append("the right answer is defined at none of the points that were tried: give a"
+                     " domain, such as domain = {x = [0, 5]}, or another function")
+    elif not ready.single and usable < max(ENOUGH, SHARE * ready.size):
         found.append(f"the right answer is defined at {usable} of {ready.size} points: give a"
                      " domain, such as domain = {x = [0, 5]}")
     if not ready.reference.formula.leaves(ready.reference.nodes) and problem.kind == "derivative" \
@@ -99,7 +104,7 @@ def _likely(text: str, reading: str, other: str) -> bool:
     """Whether a teacher may have meant the other reading: it is not one that only students mean,
     who leave out brackets around sums.
     """
-    if _sums(reading) != _sums(other):
+    if _sums(reading) != _sums(other) or len(POWER.findall(other)) > len(POWER.findall(reading)):
         return False
     return other.count("^(") <= reading.count("^(") or CLOSE.search(text) is not None
 

@@ -234,9 +234,12 @@ def parts(s: Site) -> tuple[Node, Node] | None:
 
 def inner_square(s: Site) -> Node | None:
     """u of sqrt(u^2)."""
-    if s.op.name != "sqrt":
-        return None
-    base, n = _base(s, s.u)
+    return square_base(s, s.u) if s.op.name == "sqrt" else None
+
+
+def square_base(s: Site, node: Node) -> Node | None:
+    """u of u^2."""
+    base, n = _base(s, node)
     return base if n is not None and n.value == 2 else None
 
 

@@ -8,7 +8,16 @@ from __future__ import annotations
 
 from gradcli.ops import lookup
 from gradcli.ops.elementwise import divide, power
-from gradcli.sweeps.site import Outer, Site, as_power, coefficient, inner_square, outer, parts
+from gradcli.sweeps.site import (
+    Outer,
+    Site,
+    as_power,
+    coefficient,
+    inner_square,
+    outer,
+    parts,
+    square_base,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -100,6 +109,20 @@ def linear(s: Site, g: Outer, whole: bool) -> Node | None:
         if place and s.row(g.u) == "subtract":
             part = -part
         total = part if total is None else total + part
+    return total
+
+
+def split_root(s: Site) -> Node | None:
+    """sqrt(p^2 + q) as if it were p and something: the root and the square go."""
+    if s.op.name != "sqrt" or s.row(s.u) not in ("add", "subtract"):
+        return None
+    total: Node | None = None
+    for place, operand in enumerate(s.operands(s.u)):
+        base = square_base(s, operand)
+        tangent = None if base is None else s.tangent(base)
+        if tangent is not None:
+            part = -tangent if place and s.row(s.u) == "subtract" else tangent
+            total = part if total is None else total + part
     return total
 
 

@@ -36,6 +36,7 @@ from gradcli.sweeps.wrong_forms import (
     quotient_not_squared,
     quotient_plus,
     quotient_reversed,
+    split_root,
     square_of,
     term,
 )
@@ -147,6 +148,7 @@ _RARE: tuple[tuple[str, str, Wrong], ...] = (
     ("missing_term", "subtract", of_active(lambda u, w, tu, tw: -tw)),
     ("linear_extrapolation", ANY, of_chain(lambda s, g: linear(s, g, False))),
     ("linear_extrapolation", ANY, of_chain(lambda s, g: linear(s, g, True))),
+    ("linear_extrapolation", "sqrt", split_root),
     ("constant_to_one", "add subtract", constant_to_one),
     ("quotient_of_derivatives", "divide", of_constant_over(lambda u, w, tu, tw: 1.0 / tw)),
     ("quotient_reversed", "divide", of_constant_over(quotient_reversed)),

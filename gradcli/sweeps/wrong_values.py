@@ -6,134 +6,22 @@ together, and meet the wrong rules of the operations on their way: so pairs cost
 
 from __future__ import annotations
 
-from gradcli.ops import lookup
-from gradcli.ops.elementwise import divide, power
 from gradcli.ops.lazy import np
-from gradcli.sweeps.formula import partial, template
-from gradcli.sweeps.rounding import _value
-from gradcli.sweeps.site import Site
-from gradcli.tape.formula import Node
+from gradcli.sweeps.formula import partial
+from gradcli.sweeps.seen import Seen, SeenSite, seen_of, slope_at
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import Any
 
-    from gradcli.ops.kinds import Op
     from gradcli.sweeps.wrong_rules import Rule
     from gradcli.sweeps.wrong_tangents import Sweeps
-    from gradcli.tape.formula import Formula
 
     Key = tuple[Rule, int]
 
-
-class Seen(Node):
-    """An operand with its values. number: of its node, -1 if there is none."""
-
-    __slots__ = ("seen",)
-
-    def __init__(self, formula: Formula, number: int, seen: Any) -> None:
-        self.formula = formula
-        self.number = number
-        self.seen = seen
-
-    @property
-    def value(self) -> float | None:
-        return self.seen if isinstance(self.seen, float) else None
-
-    def __add__(self, other: Any) -> Seen:
-        return Seen(self.formula, -1, self.seen + _of(other))
-
-    def __radd__(self, other: Any) -> Seen:
-        return Seen(self.formula, -1, other + self.seen)
-
-    def __sub__(self, other: Any) -> Seen:
-        return Seen(self.formula, -1, self.seen - _of(other))
-
-    def __rsub__(self, other: Any) -> Seen:
-        return Seen(self.formula, -1, other - self.seen)
-
-    def __mul__(self, other: Any) -> Seen:
-        return Seen(self.formula, -1, self.seen * _of(other))
-
-    def __rmul__(self, other: Any) -> Seen:
-        return Seen(self.formula, -1, other * self.seen)
-
-    def __truediv__(self, other: Any) -> Seen:
-        return Seen(self.formula, -1, _value(divide, (self.seen, _of(other))))
-
-    def __rtruediv__(self, other: Any) -> Seen:
-        return Seen(self.formula, -1, _value(divide, (_of(other), self.seen)))
-
-    def __pow__(self, other: Any) -> Seen:
-        return Seen(self.formula, -1, _power(self.seen, _of(other)))
-
-    def __neg__(self) -> Seen:
-        return Seen(self.formula, -1, -self.seen)
-
-
-def _of(operand: Any) -> Any:
-    return operand.seen if operand.__class__ is Seen else operand
-
-
-def _power(x: Any, n: Any) -> Any:
-    if isinstance(n, float):
-        if n == 1:
-            return x
-        if n == 0:
-            return 1.0
-    return _value(power, (x, n))
-
-
-class SeenSite(Site):
-    """A site whose operands have values. known: those of all nodes."""
-
-    __slots__ = ("known",)
-
-    def __init__(self, formula: Formula, k: int, carried: Mapping[int, Any], variable: str,
-                 parameters: frozenset[str], known: Mapping[int, Any]) -> None:
-        self.known = known
-        super().__init__(formula, k, carried, variable, parameters)
-
-    def node(self, k: int) -> Seen:
-        return Seen(self.formula, k, self.known[k])
-
-    def tangent(self, node: Node) -> Seen | None:
-        return self.carried.get(node.number)
-
-    def number(self, value: float) -> Seen:
-        return Seen(self.formula, -1, value)
-
-    def call(self, name: str, *operands: Node) -> Seen:
-        op = lookup(name)
-        assert op is not None
-        return Seen(self.formula, -1, _value(op, [_of(o) for o in operands]))
-
-    def slope(self, op: Op, operands: tuple[Node, ...], place: int = 0) -> Seen:
-        return Seen(self.formula, -1, _slope(op, [_of(o) for o in operands], place))
-
-    def folded(self, node: Node) -> Seen:
-        return self.node(node.number)
-
-
-def _slope(op: Op, xs: list[Any], place: int) -> Any:
-    """The partial derivative of an operation at values."""
-    made = template(op)[place]
-    if made is None or isinstance(made, float):
-        return made or 0.0
-    steps, answer = made
-    found: list[Any] = []
-
-    def operand(o: Any) -> Any:
-        if isinstance(o, float):
-            return o
-        if o >= 0:
-            return found[o]
-        return _value(op, xs) if -o > len(xs) else xs[-o - 1]
-
-    for step, operands in steps:
-        found.append(_value(step, [operand(o) for o in operands]))
-    return operand(answer)
+LONG = 48
+"""So many operations at most are swept site by site."""
 
 
 class Rows:
@@ -170,14 +58,27 @@ class Rows:
         self.right = np.broadcast_to(0.0 if top is None else top.seen, (points,))
         self.keys: list[Key] = []
         made: list[Any] = []
+        adjoints = self._adjoints() if self._is_long() else None
         with np.errstate(all="ignore"):
             for k in sweeps.order:
                 found = self._at(k)
                 if found:
                     self.keys += [(rule, k) for rule, _ in found]
-                    made.append(self._forward(k, self._stacked([t for _, t in found])))
+                    rows = self._stacked([t for _, t in found])
+                    made.append(self._forward(k, rows) if adjoints is None else
+                                self._moved(adjoints[k], k, rows))
             self.values = np.concatenate(made) if made else np.empty((0, points))
             self.everywhere = self._everywhere()
+
+    def _is_long(self) -> bool:
+        """Whether forward sweeps from each site, and pairs of sites, are too much."""
+        return len(self._sweeps.order) > LONG
+
+    def _moved(self, adjoint: Any, k: int, rows: Any) -> Any:
+        """Tangents of the node, from wrong ones of a site: the rest of the sweep is linear."""
+        right = self._carried[k]
+        moved = rows if right is None else rows - right.seen
+        return np.broadcast_to(self.right + adjoint * moved, rows.shape)
 
     def _site(self, k: int, carried: Mapping[int, Any]) -> SeenSite:
         sweeps = self._sweeps
@@ -191,7 +92,7 @@ class Rows:
         for rule in self._sweeps._rules(k):
             made = rule.at(site)
             if made is not None:
-                found.append((rule, _of(made)))
+                found.append((rule, seen_of(made)))
         return found
 
     def _stacked(self, values: list[Any]) -> Any:
@@ -207,7 +108,7 @@ class Rows:
             formula = self._sweeps.formula
             op = formula.ops[k]
             assert op is not None
-            self._partials[key] = _slope(op, [self._known[a] for a in formula.args[k]], place)
+            self._partials[key] = slope_at(op, [self._known[a] for a in formula.args[k]], place)
         return self._partials[key]
 
     def _tangent(self, k: int, carried: Mapping[int, Any]) -> Any:
@@ -216,7 +117,7 @@ class Rows:
         for place, a in enumerate(self._sweeps.formula.args[k]):
             t = carried[a]
             if t is not None:
-                total = total + _of(t) * self._partial(k, place)
+                total = total + seen_of(t) * self._partial(k, place)
         return total
 
     def _forward(self, k: int, rows: Any) -> Any:
@@ -226,7 +127,7 @@ class Rows:
         carried[k] = Seen(formula, -1, rows)
         for later in sweeps._downstream(k):
             carried[later] = Seen(formula, -1, self._tangent(later, carried))
-        return np.broadcast_to(_of(carried[sweeps.node]), rows.shape)
+        return np.broadcast_to(seen_of(carried[sweeps.node]), rows.shape)
 
     def _everywhere(self) -> dict[str, Any]:
         sweeps, formula = self._sweeps, self._sweeps.formula
@@ -250,13 +151,15 @@ class Rows:
                     made = next((m for rule in rules[name] if (m := rule.at(site)) is not None),
                                 None)
                     if made is not None:
-                        carried[k] = Seen(formula, -1, _of(made))
-            found[name] = np.broadcast_to(_of(carried[sweeps.node]), (self._points,))
+                        carried[k] = Seen(formula, -1, seen_of(made))
+            found[name] = np.broadcast_to(seen_of(carried[sweeps.node]), (self._points,))
         return found
 
     def pairs(self, most: int) -> tuple[list[tuple[Key, Key]], Any]:
         """Pairs of rules of which one is used inside of the other, and their rows."""
         sweeps, formula = self._sweeps, self._sweeps.formula
+        if self._is_long():
+            return [], np.empty((0, self._points))
         adjoints = self._adjoints()
         rules_at: dict[int, list[Rule]] = {}
         for rule, k in self.keys:
@@ -266,20 +169,20 @@ class Rows:
         with np.errstate(all="ignore"):
             for k, inner in rules_at.items():
                 site = self._site(k, self._carried)
-                rows = self._stacked([_of(rule.at(site)) for rule in inner])
+                rows = self._stacked([seen_of(rule.at(site)) for rule in inner])
                 carried = dict(self._carried)
                 carried[k] = Seen(formula, -1, rows)
                 after = sweeps._downstream(k)
                 for later in after:
                     carried[later] = Seen(formula, -1, self._tangent(later, carried))
-                top = _of(carried[sweeps.node])
+                top = seen_of(carried[sweeps.node])
                 for later in after:
                     outer = self._site(later, carried)
                     for rule in rules_at.get(later, ()):
                         wrong = rule.at(outer)
                         if wrong is None or len(keys) > most:
                             continue
-                        moved = adjoints[later] * (_of(wrong) - _of(carried[later]))
+                        moved = adjoints[later] * (seen_of(wrong) - seen_of(carried[later]))
                         made.append(np.broadcast_to(top + moved, rows.shape))
                         keys += [((one, k), (rule, later)) for one in inner]
         return keys, np.concatenate(made) if made else np.empty((0, self._points))

@@ -136,7 +136,8 @@ def _ratio(way: Way, given: Given) -> list[Found]:
     right = sample.right[given.c]
     with np.errstate(all="ignore"):
         ratio = given.at / right
-        good = given.clear & np.isfinite(ratio) & (ratio != 0)
+        clear = given.exact()
+        good = clear & np.isfinite(ratio) & (ratio != 0)
     ratio = ratio[good]
     if len(ratio) < given.least() or given.constant:
         return []
@@ -144,7 +145,7 @@ def _ratio(way: Way, given: Given) -> list[Found]:
     spread = float(abs(ratio - k).max())
     far = float(abs(ratio - 1).max())
     found: list[Found] = []
-    if spread <= EXACT * abs(k) and good.sum() >= given.clear.sum() - 1:
+    if spread <= EXACT * abs(k) and good.sum() >= clear.sum() - 1:
         if k == -1 or abs(k + 1) <= EXACT:
             return []  # the table has it
         name = "constant_factor"
@@ -173,7 +174,7 @@ def _offset(trial: Trial, given: Given) -> list[Found]:
     """The right answer plus a constant, +C among them."""
     sample = given.sample
     right = sample.right[given.c]
-    good = given.clear & np.isfinite(right)
+    good = given.exact() & np.isfinite(right)
     if good.sum() < given.least() or given.constant:
         return []
     with np.errstate(all="ignore"):

@@ -23,6 +23,7 @@ LEAST = 12
 """As many points must agree, where there are that many."""
 RTOL = 1e-7
 ROUGH = 1e-6
+MOSTLY = 0.7
 EXACT = 1e-9
 """Relative difference of two numbers that are the same; where there is one point only."""
 
@@ -126,7 +127,9 @@ class Given:
             self.slack, self.digits = _rounding(trial, c)
 
     def matches(self, matrix: Any) -> Any:
-        """The numbers of the rows that agree wherever both are defined, at enough points."""
+        """The numbers of the rows that agree where both are defined, at enough points. A few may
+        differ: rows have no rounding bounds, and some cancel.
+        """
         if not len(matrix):
             return []
         rtol = EXACT if self.sample.single else ROUGH
@@ -134,7 +137,17 @@ class Given:
         good = near(matrix, self.at, rtol) | ~both
         if self.slack:
             good |= abs(matrix - self.at) <= self.slack
-        return np.flatnonzero(good.all(axis=1) & (both.sum(axis=1) >= self.least()))
+        if self.sample.single:
+            return np.flatnonzero(good.all(axis=1) & both.all(axis=1))
+        agree = (good & both).sum(axis=1)
+        return np.flatnonzero((agree >= self.least()) & (agree >= MOSTLY * both.sum(axis=1)))
+
+    def exact(self) -> Any:
+        """Where both the answer and the right one are exact enough for their ratio to be told."""
+        side, columns = self.sample.prepared.side, self.sample.columns
+        noise = self.noise[columns] + side.noise[self.c][columns]
+        with np.errstate(all="ignore"):
+            return self.clear & (noise <= 0.1 * EXACT * abs(self.at))
 
     def least(self) -> int:
         """How many points of the sample have to agree."""

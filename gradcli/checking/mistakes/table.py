@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 
     from gradcli.checking.mistakes.sample import Given
     from gradcli.checking.mistakes.steps import Pair, Steps
+MAX_SITES = 300
+"""Of more wrong answers not all pairs are formed."""
+
 
 class Table:
     """Wrong answers with their values: found[k] belongs to row k of the matrix."""
@@ -67,7 +70,7 @@ def double_mistakes(steps: Steps) -> Table:
 def sums(table: Table, given: Given) -> list[Found]:
     """Two mistakes that do not touch each other: their effects on a sum of derivatives add up."""
     sites = [k for k, f in enumerate(table.found) if isinstance(f, Found) and f.level == SITE]
-    if given.sample.single or len(sites) < 2:
+    if given.sample.single or not 2 <= len(sites) <= MAX_SITES:
         return []
     right = given.sample.right[given.c]
     good = given.clear & np.isfinite(right)

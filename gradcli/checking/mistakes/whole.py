@@ -197,7 +197,7 @@ def _parametric(way: Way) -> Iterator[tuple[str, int, dict[str, str]]]:
         yield "product_of_derivatives", formula.share(multiply, (x, y)), {"parametric": "1"}
         return
     yield "wrong_order", first, {"order": "first"}
-    ups, downs = [slope(formula, f, t, order) for f in reference.functions]
+    downs, ups = [slope(formula, f, t, order) for f in reference.functions]
     yield "quotient_of_derivatives", formula.share(divide, (ups, downs)), {"parametric": "1"}
     yield "missing_chain_factor", slope(formula, first, t), {
         "inner": f"d{_letter(way)}/d{t}", "parametric": "1"}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gradcli.checking.advice import in_options
-from gradcli.checking.lines import KEYS, SCHEMA, prepared, right
+from gradcli.checking.lines import KEYS, SCHEMA, prepared, right, unreadable
 from gradcli.checking.problem import DEFAULTS, from_fields
 from gradcli.cli.commands.output import EXACT_DIGITS, PIPE_WIDTH
 from gradcli.cli.environment import write
@@ -118,16 +118,10 @@ def deliver(answer: dict[str, Any], values: dict[str, Any], environment: Environ
 
 def _point(ready: Prepared, answer: str, values: dict[str, Any], environment: Environment) -> None:
     """Where in the answer reading stopped, for standard error."""
-    from gradcli.reading import read
     from gradcli.render import diagnostics
 
-    try:
-        read(answer, ready.reference.names)
-    except GradcliError as problem:
-        for one in problem.diagnostics:
-            one.source = one.source or Source(answer, "answer")
-        stream = environment.stderr
-        environment.stdout.flush()
-        write(stream, diagnostics.render(
-            problem.diagnostics, environment.color(stream, values["color"]),
-            environment.width(stream), getattr(stream, "encoding", None) or "utf-8"))
+    stream = environment.stderr
+    environment.stdout.flush()
+    write(stream, diagnostics.render(
+        unreadable(ready, answer), environment.color(stream, values["color"]),
+        environment.width(stream), getattr(stream, "encoding", None) or "utf-8"))

@@ -1,0 +1,130 @@
+"""Mistakes that are no wrong rule: another question, another point, other places and shapes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from gradcli.checking.check import check, prepare
+from gradcli.checking.problem import from_fields
+
+X = {"wrt": "x"}
+XY = {"kind": "gradient", "wrt": "x,y"}
+AT_2 = {"kind": "value", "wrt": "x", "at": {"x": 2}}
+CURVE = {"kind": "implicit", "wrt": "x", "dependent": "y"}
+CASES: list[tuple[str, str, str, dict[str, Any]]] = [
+    # Whole answers.
+    ("answered_original", "x^2 sin(x)", "x^2 sin(x)", X),
+    ("integrated", "x^3 + 2x", "x^4/4 + x^2", X),
+    ("integrated", "x^3 + 2x", "x^4/4 + x^2 + C", X),
+    ("integrated", "cos(5x)", "sin(5x)/5", X),
+    ("sign_error", "x^2 e^(3x) + x", "-2x e^(3x) - 3x^2 e^(3x) - 1", X),
+    ("wrong_order", "x^5", "20x^3", X),
+    ("wrong_order", "x^5", "5x^4", {**X, "order": 2}),
+    ("reciprocal_of_derivative", "x^3 + x", "1/(3x^2 + 1)", X),
+    ("wrong_variable", "x^2 y^3", "3x^2 y^2", {"kind": "partial", "wrt": "x"}),
+    ("other_variable_not_constant", "x^2 y^3", "2x y^3 + 3x^2 y^2",
+     {"kind": "partial", "wrt": "x"}),
+    ("other_variable_dropped", "x^2 y^3", "2x", {"kind": "partial", "wrt": "x"}),
+    ("wrong_variable_name", "t^2 + 3t", "2x + 3", {"wrt": "t"}),
+    ("evaluated_at_point", "x^3 + x", "13", X),
+    ("evaluated_at_point", "x^3 + x", "13", X),
+    ("constant_factor", "x^2 sin(x)", "7(2x sin(x) + x^2 cos(x))", X),
+    ("constant_factor_dropped", "7x^2 sin(x)", "2x sin(x) + x^2 cos(x)", X),
+    ("constant_added", "x^2 sin(x)", "2x sin(x) + x^2 cos(x) + 5", X),
+    ("constant_added", "x^2 sin(x)", "2x sin(x) + x^2 cos(x) + C", X),
+    ("rounded_constant", "pi x^2", "6.28x", X),
+    ("right_on_part_of_domain", "x^2", "2|x|", X),
+    ("misread_function", "sin(x)^2", "2x cos(x^2)", {**X, "variants": ["sin(x^2)"]}),
+    ("answer_zero", "x^2", "0", X),
+    ("undefined_answer", "x^2", "sqrt(-1 - x^2)", X),
+    ("missing_parentheses", "ln(2x+1)", "2/2x+1", X),
+    ("not_a_formula", "x^3", "17", X),
+    # Higher orders: the mistake in the first derivative, in the second, in both.
+    ("missing_chain_factor", "sin(5x)", "-5sin(5x)", {**X, "order": 2}),
+    ("missing_chain_factor", "sin(5x)", "-sin(5x)", {**X, "order": 2}),
+    ("trig_sign", "x sin(x)", "2cos(x) + x sin(x)", {**X, "order": 2}),
+    # Vectors and matrices.
+    ("components_swapped", "x^2 y", "(x^2, 2x y)", XY),
+    ("components_missing", "x^2 y", "2x y", XY),
+    ("components_summed", "x^2 y", "2x y + x^2", XY),
+    ("power_coefficient", "x^4 y^5", "(x^3 y^5, x^4 y^4)", XY),
+    ("trig_sign", "x^2 cos(y)", "(2x cos(y), x^2 sin(y))", XY),
+    ("transposed", "[x y, x + 3y]", "[[y, 1], [x, 3]]", {"kind": "jacobian", "wrt": "x,y"}),
+    ("transposed", "[x y, x + y, x - y^2]", "[[y, 1, 1], [x, 1, -2y]]",
+     {"kind": "jacobian", "wrt": "x,y"}),
+    ("mixed_partials_missing", "x^3 y^2", "[[6x y^2, 0], [0, 2x^3]]",
+     {"kind": "hessian", "wrt": "x,y"}),
+    ("one_row_wrong", "[x^2 y, x + y^3]", "[[2x y, x^2], [7, 8y]]",
+     {"kind": "jacobian", "wrt": "x,y"}),
+    ("direction_not_normalised", "x^2 y", "6x y + 4x^2",
+     {"kind": "directional", "wrt": "x,y", "direction": [3, 4]}),
+    ("power_coefficient", "x^4 + y^5", "(3x^3 + 4y^4)/5",
+     {"kind": "directional", "wrt": "x,y", "direction": [3, 4]}),
+    ("not_a_formula", "x^2 + y^2", "(2x, 2y)", {"kind": "partial", "wrt": "x"}),
+    # Points.
+    ("evaluated_at_wrong_point", "x^3 + 5x^2", "-8", AT_2),
+    ("evaluated_at_wrong_point", "x^3 + 5x^2", "13", AT_2),
+    ("answered_original", "x^3 + 5x^2", "28", AT_2),
+    ("evaluated_at_wrong_point", "x^3 + 5x^2", "28", AT_2),
+    ("wrong_order", "x^3 + 5x^2", "22", AT_2),
+    ("power_coefficient", "sqrt(x)", "0.7071", AT_2),
+    ("rounded_constant", "x^x", "6.8", AT_2),
+    ("not_a_number", "x^3", "3x^2", AT_2),
+    ("degree_mode", "sin(x)", "0.99939", AT_2),
+    ("degree_mode", "sin(x) + x^2", "2.99985", {**AT_2, "at": {"x": 1}}),
+    ("slope_not_evaluated", "x^3", "8 + 3x^2 (x - 2)", {**AT_2, "kind": "tangent"}),
+    ("evaluated_at_wrong_point", "x^3", "8 + 3(x - 2)", {**AT_2, "kind": "tangent"}),
+    ("power_coefficient", "x^3", "8 + 4(x - 2)", {**AT_2, "kind": "tangent"}),
+    ("constant_added", "x^3", "y = 12x", {**AT_2, "kind": "tangent"}),
+    # Curves.
+    ("implicit_sign", "x^2 + y^3 = 9", "2x/(3y^2)", CURVE),
+    ("implicit_inverted", "x^2 + y^3 = 9", "-3y^2/(2x)", CURVE),
+    ("implicit_missing_dydx", "x^2 + y^3 = 9", "2x + 3y^2", CURVE),
+    ("implicit_missing_dydx", "x^2 + y^3 + 5y = 9", "-(2x + 3y^2)/5", CURVE),
+    ("product_of_derivatives", "x^2 + x y + y^2 = 7", "-2x/(2y + 1)", CURVE),
+    ("product_one_term", "x^2 + x y + y^2 = 7", "-2x/(x + 2y)", CURVE),
+    ("power_coefficient", "x^4 + y^5 = 3", "-x^3/y^4", CURVE),
+    ("reciprocal_of_derivative", "[t^2, t^3 + t]", "2t/(3t^2 + 1)",
+     {"kind": "parametric", "wrt": "t"}),
+    ("missing_chain_factor", "[sin(t^2), t]", "1/cos(t^2)", {"kind": "parametric", "wrt": "t"}),
+    ("quotient_of_derivatives", "[t^2, t^3]", "3t",
+     {"kind": "parametric", "wrt": "t", "order": 2}),
+]
+
+
+@pytest.mark.parametrize(("name", "function", "answer", "fields"), CASES)
+def test_mistake_is_named(name: str, function: str, answer: str, fields: dict[str, Any]) -> None:
+    result = check(prepare(from_fields({"function": function, **fields})), answer)
+    assert result["verdict"] == "wrong"
+    assert name in (result["mistake"], *result["also"]), result
+    assert result["message"].startswith("looks like ")
+
+
+def test_part_of_the_domain_is_told() -> None:
+    result = check(prepare(from_fields({"function": "x^2", "wrt": "x"})), "2|x|")
+    assert "right only for x > 0" in result["message"]
+
+
+def test_angles_in_radians_where_degrees_are_asked_for() -> None:
+    prepared = prepare(from_fields(
+        {"kind": "value", "function": "sin(x)", "wrt": "x", "at": {"x": 60}, "angle": "degree"}))
+    assert check(prepared, "0.0087266")["verdict"] == "correct"
+    assert "degree_mode" in (r := check(prepared, "-0.016623"))["also"] + [r["mistake"]]
+
+
+def test_right_answers_have_no_mistake() -> None:
+    result = check(prepare(from_fields({"function": "x^2", "wrt": "x"})), "2x")
+    assert (result["verdict"], result["mistake"], result["also"]) == ("correct", None, [])
+
+
+def test_the_answer_does_not_depend_on_what_was_asked_before() -> None:
+    answers = ["cos(x^2)", "x^7", "2x cos(x)", "2x sin(x^2)", "cos(2x)"]
+    fields = {"function": "sin(x^2)", "wrt": "x"}
+    prepared = prepare(from_fields(fields))
+    together = [check(prepared, a) for a in answers + answers[::-1]]
+    alone = [check(prepare(from_fields(fields)), a) for a in answers]
+    for one, *others in zip(alone, together, together[::-1], strict=False):
+        for other in others:
+            assert {**one, "ms": 0} == {**other, "ms": 0}
