@@ -628,6 +628,18 @@ def test_names_are_names(of: Class, monkeypatch: pytest.MonkeyPatch) -> None:
         assert not [cell for row in rows for cell in row if cell.startswith(("=", "@", "-x"))]
 
 
+def test_progress_is_for_people(of: Class, monkeypatch: pytest.MonkeyPatch) -> None:
+    from gradcli.render import progress
+
+    monkeypatch.setattr(progress, "PATIENCE", -1.0)
+    monkeypatch.setattr(progress, "STEP", -1.0)
+    monkeypatch.chdir(of.folder)
+    arguments = ["hw", "run", "sheet.toml", "subs", "-j", "1", "--fresh"]
+    assert "running" in on_terminal(arguments)[2]
+    assert "running" not in on_terminal(arguments, piped=("stderr",))[2]
+    assert on_terminal([*arguments, "-q"])[1:] == ("", "")
+
+
 def test_help_of_every_command(capsys: pytest.CaptureFixture[str]) -> None:
     for name in marking.ARGUMENTS:
         assert in_process([*name.split(), "--help"])[0] == 0

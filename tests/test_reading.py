@@ -197,10 +197,10 @@ def test_an_equation_has_two_codes() -> None:
 
 def test_notes_say_what_was_understood() -> None:
     names = Names(("x",))
-    assert read("X^2 Sin x", names).notes == ["`X` is read as x", "`Sin` is read as sin"]
+    assert read("E^2 Sin x", names).notes == ["`E` is read as e", "`Sin` is read as sin"]
     assert read("x^2 sin x", names).notes == []
-    assert read("f(x) = 2 = 3", names).notes == [
-        "of several sides the last is read", "the left side `f(x)` is left out"]
+    assert read("f(x) = 2 = 3", names).notes == ["of several sides the last is read"]
+    assert read("f'(x) = 3", names).left == "f'(x)"
 
 
 def test_names_of_a_reading() -> None:

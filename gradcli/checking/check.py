@@ -212,7 +212,7 @@ def _read(prepared: Prepared, text: str) -> Reading:
     except GradcliError:
         if not reference.shape and text.strip()[:1] in "([{<":
             try:
-                reading = read(text, names(prepared.problem, True))
+                reading = read(text, names(prepared.problem, True, reference.variables))
                 if reading.code[-1][0] == LIST:
                     return reading
             except GradcliError:

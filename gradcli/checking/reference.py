@@ -48,8 +48,7 @@ class Reference:
             raise _bad(f"a {problem.kind} problem has a function of one component, not"
                        f" {len(self.functions)}", 'write kind = "jacobian" for several')
         derive(self, problem, tree)
-        if bool(self.shape) != vector:
-            self.names = names(problem, not vector)
+        self.names = names(problem, bool(self.shape), self.formula.leaves(self.functions))
         if len(self.nodes) > 64:
             raise _bad(f"an answer has at most 64 components, not {len(self.nodes)}",
                        "ask for some of the variables only: wrt = ...")
@@ -80,12 +79,12 @@ class Reference:
         return wrt
 
 
-def names(problem: Problem, vector: bool) -> Names:
-    """What texts about a problem may name."""
-    listed = [*problem.wrt, *problem.parameters, *problem.at, *problem.domain]
+def names(problem: Problem, vector: bool, others: Sequence[str] = ()) -> Names:
+    """What texts about a problem may name. others: what else the function does."""
+    listed = [*others, *problem.wrt, *problem.parameters, *problem.at, *problem.domain]
     if problem.kind == "implicit":
         listed.append(problem.dependent or "y")
-    key = tuple(dict.fromkeys(listed)), problem.log, problem.decimal_comma, vector
+    key = tuple(sorted(set(listed))), problem.log, problem.decimal_comma, vector
     found = _names.get(key)
     if found is None:
         if len(_names) >= MAX_NAMES:

@@ -145,7 +145,8 @@ def _explain(trial: Trial, result: dict[str, Any], wrong: Any, nowhere: Any) -> 
     k = int(np.argmax(wrong | nowhere))
     if nowhere[k] and not wrong[k]:
         j = int(np.argmax(prepared.side.finite[k]))
-        result["message"] = "this is not defined anywhere on the real numbers"
+        result["message"] = ("this is not defined at any of the points where the right answer is,"
+                             f" such as {place(trial, j)}")
     else:
         # The first points are short numbers; the witness should differ visibly.
         excess = comparison.excess[k]

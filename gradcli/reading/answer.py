@@ -106,8 +106,6 @@ def _read(typed: str, text: str, names: Names, origin: Plain | None) -> Reading:
             if left is not None and origin is not None:
                 start, stop = origin.span(first, last)
                 left = typed[start:stop].strip()
-            if left is not None:
-                notes.append(f"the left side `{left}` is left out")
     tokens = arrange(scan(text, begin, end, names), names)
     code = parse(tokens)
     found = Reading(typed, code if origin is None else origin.moved(code), tokens, origin)

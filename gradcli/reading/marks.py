@@ -63,13 +63,13 @@ def arrange(raw: Tokens, names: Names) -> Tokens:
         if kind in OPERANDS and (kind != t.LESS or (names.vector and not operand)):
             # An operand begins.
             if operand:
-                base = kind == t.NUMBER and raw_kinds[at - 1] == t.NUMBER  # 3 2^x
-                if base and raw_kinds[at + 1] != t.CIRCUMFLEX:
+                base = kind == t.NUMBER and raw_kinds[at - 1] == t.NUMBER  # 3 2^x, x^2 3
+                if base and t.CIRCUMFLEX not in (raw_kinds[at + 1], raw_kinds[at - 2]):
                     from gradcli.reading.refusals import two_numbers
 
                     raise two_numbers(raw, at)
                 if kind in FUNCTIONS or base or (roles and roles[-1] <= SPENT and _ends_argument(
-                        raw, at, names)):
+                        raw, at, names, words[opened[-1]:])):
                     _close(out, roles, opened, closers, separators)
                 else:
                     while roles and roles[-1] == SPENT:
@@ -250,13 +250,22 @@ def _bar_is_open(roles: list[int]) -> bool:
     return False
 
 
-def _ends_argument(raw: Tokens, at: int, names: Names) -> bool:
-    """Whether an operand behind another is no part of the argument that these are in."""
-    kind = raw.kinds[at]
+def _ends_argument(raw: Tokens, at: int, names: Names, argument: list[str]) -> bool:
+    """Whether an operand behind another is no part of the argument that this one is in.
+
+    It is none if it begins with a bracket, a space and a number, a space and e^, or a space and a
+    letter that the argument has already: `cos x (1 + y)`, `cos x^2 2x`, `cos x e^x`, `ln x x^3`.
+    """
+    kind, word = raw.kinds[at], raw.words[at]
+    if raw.kinds[at - 1] == t.NUMBER and raw.kinds[at - 2] != t.CIRCUMFLEX:
+        return False
     if kind in CLOSER or kind == t.BAR:
-        return raw.kinds[at - 1] != t.NUMBER or raw.kinds[at - 2] == t.CIRCUMFLEX
-    return (kind == t.NAME and names.vector and raw.words[at] in UNITS
-            and raw.words[at] not in names.variables)
+        return True
+    if kind == t.NAME and names.vector and word in UNITS and word not in names.variables:
+        return True
+    apart = raw.starts[at] > raw.ends[at - 1]
+    return apart and (kind == t.NUMBER or (kind == t.NAME and (
+        word in argument or (word == "e" and raw.kinds[at + 1] == t.CIRCUMFLEX))))
 
 
 def _open(out: Tokens, opened: list[int], closers: list[int], separators: list[int],

@@ -85,7 +85,7 @@ class Names:
                 if found is not None:
                     break
             else:
-                found, end = self._letter(run[begin]), begin + 1
+                found, end = self._letter(run[begin], at + begin), begin + 1
             pieces.append((*found, end - begin))
             begin = end
         return tuple(pieces)
@@ -138,13 +138,18 @@ class Names:
     def _function(self, word: str) -> str:
         return "log10" if word == "log" and self.log == "ten" else SCHOOL[word]
 
-    def _letter(self, letter: str) -> tuple[int, str]:
-        """A single letter that is not declared: a name all the same."""
+    def _letter(self, letter: str, at: int) -> tuple[int, str]:
+        """A single letter that is not declared: a name all the same.
+
+        Raises E0711 for one that is declared in the other case.
+        """
         other = letter.swapcase()
-        if letter != INTEGRATION_CONSTANT and (other in self.written or other == "e"):
-            name = self.written.get(other, other)
-            self.notes[letter] = f"`{letter}` is read as {name}"
-            return NAME, name
+        if letter != INTEGRATION_CONSTANT and other in self.written:
+            raise error("E0711", f"`{letter}` is not `{other}`", (at, at + 1),
+                        help=f"write {other}: small and capital letters are two names")
+        if other == "e":
+            self.notes[letter] = f"`{letter}` is read as e"
+            return NAME, "e"
         return NAME, LOADED[GREEK[letter]] if letter in GREEK else letter
 
 

@@ -76,7 +76,8 @@ def _constant_answer(way: Way, trial: Trial, given: Given) -> list[Found]:
     d = reference.nodes[given.c]
     names = reference.formula.leaves([d])
     if not names:
-        return []
+        return [Found("constant_to_one", LEFT, sure=False)
+                ] if value == 1 and reference.formula.value(d) == 0 else []
     found = [Found("not_a_formula", LEFT, -1.0, sure=False, detail={"number": "1"})]
     at = way.problem.at
     points = [dict.fromkeys(names, p) for p in POINTS]
@@ -124,7 +125,8 @@ def _integrated(way: Way, trial: Trial, given: Given) -> list[Found]:
         usable = np.isfinite(size)
         if (usable & (abs(a - b) > RTOL * size + 16 * error)).any():
             return []
-        agree = int((usable & (error <= 1e-4 * size)).sum())
+        agree = int(np.broadcast_to(
+            usable & (error <= 1e-4 * size), (sample.prepared.size,)).sum())
     if agree < LEAST:
         return []
     return [Found("integrated", WHOLE, 0.5, agree=agree, sure=not given.constant)]
@@ -139,12 +141,15 @@ def _ratio(way: Way, given: Given) -> list[Found]:
         clear = given.exact()
         good = clear & np.isfinite(ratio) & (ratio != 0)
     ratio = ratio[good]
-    if len(ratio) < given.least() or given.constant:
+    if len(ratio) < given.least():
         return []
     k = float(np.median(ratio))
     spread = float(abs(ratio - k).max())
     far = float(abs(ratio - 1).max())
     found: list[Found] = []
+    if given.constant:
+        return [Found("rounded_constant", LEFT, 0.0, sure=False, detail={"k": k})
+                ] if 0 < far <= ROUNDED + EXACT else []
     if spread <= EXACT * abs(k) and good.sum() >= clear.sum() - 1:
         if k == -1 or abs(k + 1) <= EXACT:
             return []  # the table has it

@@ -14,7 +14,7 @@ from gradcli.checking.mistakes.steps import Steps
 from gradcli.checking.mistakes.table import Table, double_mistakes, single_mistakes, sums
 from gradcli.checking.mistakes.ways import Way
 from gradcli.checking.mistakes.whole import in_degrees, misread, whole
-from gradcli.checking.mistakes.wrong import BETWEEN, MOST, SITE, WHOLE, Found, confidence, ranked
+from gradcli.checking.mistakes.wrong import BETWEEN, LEFT, MOST, SITE, WHOLE, Found, confidence, ranked
 from gradcli.ops.lazy import np
 
 TYPE_CHECKING = False
@@ -69,7 +69,8 @@ def _of_values(prepared: Prepared, trial: Trial, deadline: float) -> list[Found]
         if found:
             return found
     if not np.isfinite(trial.side.values[:, prepared.side.finite.all(axis=0)]).any():
-        return undefined(trial)
+        return undefined(trial) or [
+            Found("undefined_answer", LEFT, agree=prepared.size, sure=False)]
     givens = [Given(trial, sample, c) for c in range(len(prepared.reference.nodes))]
     wrong = _wrong(trial, len(givens))
     found = [] if trial.comparison is not None else [

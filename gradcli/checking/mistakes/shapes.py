@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from gradcli.checking.mistakes.sample import evaluated, near, rows, taken
 from gradcli.checking.mistakes.wrong import LEFT, WHOLE, Found
+from gradcli.checking.reference import slope
 from gradcli.ops.lazy import np
 
 TYPE_CHECKING = False
@@ -92,6 +93,17 @@ def entries(wrong: list[int], shape: tuple[int, ...]) -> str:
                       for k in wrong[:6]])
 
 
+def _gradient(sample: Sample, trial: Trial, given: Any) -> list[Found]:
+    """The first derivatives where the second ones are asked for."""
+    reference = trial.prepared.reference
+    slopes = sample.of([slope(reference.formula, reference.functions[0], n)
+                        for n in reference.wrt])
+    right = rows([np.broadcast_to(s, given[0].shape) for s in slopes], len(sample.columns))
+    if not near(right, given, SAME).all():
+        return []
+    return [Found("wrong_order", WHOLE, agree=sample.prepared.size, detail={"order": "first"})]
+
+
 def misshaped(sample: Sample, trial: Trial) -> list[Found]:
     """Explanations of an answer whose shape is not the one asked for."""
     answered, reference = trial.answered, trial.prepared.reference
@@ -112,6 +124,10 @@ def misshaped(sample: Sample, trial: Trial) -> list[Found]:
         names = ("not_a_number", "not_a_formula") if number else ("not_a_formula", "not_a_number")
         return [Found(name, WHOLE, rank, agree=sample.prepared.size)
                 for rank, name in enumerate(names)]
+    if trial.prepared.problem.kind == "hessian" and len(nodes) == len(reference.wrt):
+        found = _gradient(sample, trial, given)
+        if found:
+            return found
     detail = {"wanted": str(len(right)), "given": str(len(nodes))}
     if len(nodes) == 1:
         total = right.sum(axis=0)

@@ -142,6 +142,10 @@ def _directional(way: Way, d: int) -> Iterator[tuple[str, int, dict[str, str]]]:
         yield "direction_not_normalised", formula.share(
             divide, (d, formula.number(length))), {"length": f"{length:g}"}
     slopes = [slope(formula, reference.functions[0], n) for n in reference.wrt]
+    if min(problem.direction) < 0:
+        along = weighted(formula, slopes, [abs(v) for v in problem.direction])
+        yield "sign_error", formula.share(divide, (
+            along, formula.number(length if problem.normalize else 1.0))), {}
     yield "components_summed", weighted(formula, slopes, [1.0] * len(slopes)), {"directional": "1"}
     for name, node in zip(reference.wrt, slopes, strict=True):
         yield "missing_term", node, {"piece": f"the derivative by {name} alone"}
