@@ -291,6 +291,7 @@ def test_sessions_print_what_is_shown(
     if request.config.getoption("--update-golden"):
         page.write_text(text, encoding="utf-8")
         return
+    assert shown
     assert printed == shown
 
 

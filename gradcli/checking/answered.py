@@ -52,9 +52,9 @@ class Answered:
         self.unknown = tuple([
             n for n in self.formula.leaves(self.nodes) if n not in reference.variables])
         if len(self.unknown) >= STRANGERS:
-            raise error("E0711", "this reads as a product of letters that the problem does not have:"
-                        f" {', '.join(self.unknown)}", help="give a formula in"
-                        f" {', '.join(reference.variables)}")
+            raise error("E0711", "this reads as a product of letters that the problem does not"
+                        f" have: {', '.join(self.unknown)}",
+                        help=f"give a formula in {', '.join(reference.variables)}")
 
 
 def _long(shape: tuple[int, ...]) -> int:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
-    from gradcli.checking.check import Prepared
+    from gradcli.checking.prepared import Prepared
     from gradcli.checking.problem import Problem
 
 SCHEMA = 1

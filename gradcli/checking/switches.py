@@ -28,7 +28,7 @@ OF_TWO = frozenset("maximum minimum greater less greater_equal less_equal".split
 
 def switches(formula: Formula, nodes: Iterable[int]) -> list[tuple[int, ...]]:
     """The operands whose sign, or the sign of whose difference, decides between formulas."""
-    found = []
+    found: list[tuple[int, ...]] = []
     for k in formula.needed(nodes):
         op = formula.ops[k]
         if op is None:

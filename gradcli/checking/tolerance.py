@@ -18,7 +18,7 @@ LEAST_DIGITS = 3
 
 def checked(name: str, value: Any) -> Any:
     """A tolerance as a number, or as (kind, number). Raises E0703."""
-    kind = ""
+    kind: Any = ""
     if isinstance(value, dict) and len(value) == 1:
         (kind, value), = value.items()
         kind = {"absolute": "abs", "relative": "rel", "figures": "digits"}.get(kind, kind)
@@ -58,7 +58,7 @@ def allowed(tolerance: Any, right: float, typed: float, text: str) -> float:
         return float(value)
     if kind == "rel":
         return float(value) * size
-    return 0.5 * 10.0 ** (_exponent(size) + 1 - value)
+    return float(0.5 * 10.0 ** (_exponent(size) + 1 - value))
 
 
 def digits(text: str) -> tuple[int, int] | None:

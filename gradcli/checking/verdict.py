@@ -9,7 +9,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from gradcli.checking.check import Trial
+    from gradcli.checking.trial import Trial
 
 CLEAR = 100.0
 UNDEFINED = 0.02

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from concurrent.futures import Executor
     from typing import Any
 
-    from gradcli.checking.check import Prepared
+    from gradcli.checking.prepared import Prepared
     from gradcli.errors import Diagnostic
     from gradcli.homework.submissions.records import Answer
 

@@ -14,7 +14,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from gradcli.checking.check import Prepared
+    from gradcli.checking.prepared import Prepared
     from gradcli.homework.sheet import Sheet
 
 # A factor that stands close to an exponent, as in e^2x; with a blank between it is a factor.
@@ -68,8 +68,8 @@ def _usable(ready: Prepared) -> int:
 def _values(ready: Prepared) -> list[dict[str, Any]]:
     """The right answer at some points, those with short numbers first."""
     found = []
-    good: list[bool] = ready.side.finite.all(axis=0).tolist()
-    for at in [at for at, is_number in enumerate(good) if is_number][:SHOWN]:
+    good: Any = ready.side.finite.all(axis=0)
+    for at in [at for at, is_number in enumerate(good.tolist()) if is_number][:SHOWN]:
         found.append({
             "at": {name: float(value if type(value) is float else value[at])
                    for name, value in ready.inputs.items()},

@@ -7,8 +7,6 @@ and matrices each component has its own line or row.
 from __future__ import annotations
 
 from gradcli.render import numbers
-from gradcli.render.delimited import cell
-from gradcli.render.markdown import LEFT, RIGHT, code, prose, table
 from gradcli.render.visible import visible
 
 TYPE_CHECKING = False
@@ -46,6 +44,7 @@ def row(result: dict[str, Any], delimiter: str) -> str:
     import io
 
     from gradcli.render import json
+    from gradcli.render.delimited import cell
 
     witness = result.get("witness") or {}
     error = result.get("error")
@@ -109,6 +108,8 @@ def _text(value: Any) -> str:
 
 
 def _markdown(result: dict[str, Any]) -> Iterator[str]:
+    from gradcli.render.markdown import LEFT, RIGHT, code, prose, table
+
     yield f"**{result['verdict']}**: {prose(result['message'])}\n"
     lines = [("read as", code(result["read_as"] or "")),
              ("mistake", code(result["mistake"] or "")),

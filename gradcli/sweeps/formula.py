@@ -43,10 +43,11 @@ class Tangents:
         if node not in carried:
             for k in self.formula.needed([node]):
                 if k not in carried:
-                    carried[k] = self._of_node(k)
+                    carried[k] = self.of_node(k)
         return carried[node]
 
-    def _of_node(self, k: int) -> int | None:
+    def of_node(self, k: int) -> int | None:
+        """The tangent of a node whose operands have theirs."""
         formula = self.formula
         op = formula.ops[k]
         if op is None:
@@ -83,17 +84,17 @@ def partial(formula: Formula, k: int, place: int) -> int | float | None:
     op = formula.ops[k]
     assert op is not None
     made = template(op)[place]
-    if made is None or type(made) is float:
+    if made is None or isinstance(made, float):
         return made
     steps, answer = made
     args = formula.args[k]
     found: list[int] = []
 
     def operand(o: Any) -> int:
-        if type(o) is float:
+        if isinstance(o, float):
             return formula.number(o)
         if o >= 0:
-            return found[o]
+            return found[int(o)]
         return k if -o > len(args) else int(args[-o - 1])
 
     for step, operands in steps:

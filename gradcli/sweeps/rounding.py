@@ -73,7 +73,7 @@ class Values:
         Raises KeyError for a name without values, TimeoutError after the deadline.
         """
         nodes = list(nodes)
-        known, formula = self.known, self.formula
+        known, formula, bounds = self.known, self.formula, _BOUNDS
         ops, args = formula.ops, formula.args
         with np.errstate(all="ignore"):
             for k in formula.needed(nodes):
@@ -90,11 +90,12 @@ class Values:
                     op, operands = exp, operands[1:]  # with an e that is not rounded
                 xs = [known[a][0] for a in operands]
                 es = [known[a][1] for a in operands]
-                value = _value(op, xs)
+                value = applied(op, xs)
                 if type(value) is float:
                     bound = _of_constant(op, xs, es, value)
                 else:
-                    bound = _BOUNDS.get(op, _general)(op, xs, es, value)
+                    rule: Callable[..., Bound] = bounds.get(op, _general)
+                    bound = rule(op, xs, es, value)
                 known[k] = value, bound
         return [known[k] for k in nodes]
 
@@ -118,7 +119,8 @@ def error_of(value: Any, bound: Bound) -> Any:
     return bound if type(bound) is not float else bound * abs(value)
 
 
-def _value(op: Op, xs: Sequence[Any]) -> Any:
+def applied(op: Op, xs: Sequence[Any]) -> Any:
+    """The value of an elementwise operation on arrays of points and floats."""
     if op is power and type(xs[1]) is float:
         x, n = xs
         if n == 2:  # NumPy's power takes 10 times as long

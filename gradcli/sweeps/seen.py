@@ -5,7 +5,7 @@ from __future__ import annotations
 from gradcli.ops import lookup
 from gradcli.ops.elementwise import divide, power
 from gradcli.sweeps.formula import template
-from gradcli.sweeps.rounding import _value
+from gradcli.sweeps.rounding import applied
 from gradcli.sweeps.site import Site
 from gradcli.tape.formula import Node
 
@@ -51,10 +51,10 @@ class Seen(Node):
         return Seen(self.formula, -1, other * self.seen)
 
     def __truediv__(self, other: Any) -> Seen:
-        return Seen(self.formula, -1, _value(divide, (self.seen, seen_of(other))))
+        return Seen(self.formula, -1, applied(divide, (self.seen, seen_of(other))))
 
     def __rtruediv__(self, other: Any) -> Seen:
-        return Seen(self.formula, -1, _value(divide, (seen_of(other), self.seen)))
+        return Seen(self.formula, -1, applied(divide, (seen_of(other), self.seen)))
 
     def __pow__(self, other: Any) -> Seen:
         return Seen(self.formula, -1, _power(self.seen, seen_of(other)))
@@ -74,7 +74,7 @@ def _power(x: Any, n: Any) -> Any:
             return x
         if n == 0:
             return 1.0
-    return _value(power, (x, n))
+    return applied(power, (x, n))
 
 
 class SeenSite(Site):
@@ -99,7 +99,7 @@ class SeenSite(Site):
     def call(self, name: str, *operands: Node) -> Seen:
         op = lookup(name)
         assert op is not None
-        return Seen(self.formula, -1, _value(op, [seen_of(o) for o in operands]))
+        return Seen(self.formula, -1, applied(op, [seen_of(o) for o in operands]))
 
     def slope(self, op: Op, operands: tuple[Node, ...], place: int = 0) -> Seen:
         return Seen(self.formula, -1, slope_at(op, [seen_of(o) for o in operands], place))
@@ -121,8 +121,8 @@ def slope_at(op: Op, xs: list[Any], place: int) -> Any:
             return o
         if o >= 0:
             return found[o]
-        return _value(op, xs) if -o > len(xs) else xs[-o - 1]
+        return applied(op, xs) if -o > len(xs) else xs[-o - 1]
 
     for step, operands in steps:
-        found.append(_value(step, [operand(o) for o in operands]))
+        found.append(applied(step, [operand(o) for o in operands]))
     return operand(answer)

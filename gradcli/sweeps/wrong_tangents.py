@@ -73,7 +73,7 @@ class Sweeps:
         tangents = Tangents(self.formula, {})
         tangents.carried = carried = dict(self.right.carried)
         for k in self.order:
-            carried[k] = tangents._of_node(k)
+            carried[k] = tangents.of_node(k)
             site = self._site(k, carried)
             for rule in rules:
                 made = rule.at(site)
@@ -115,7 +115,7 @@ class Sweeps:
         first = min(changed)
         after = self._downstream(first)
         for k in after:
-            carried[k] = tangents._of_node(k)
+            carried[k] = tangents.of_node(k)
             if k in rules:
                 made = rules[k].at(self._site(k, carried))
                 if made is None:

@@ -15,9 +15,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from gradcli.checking.check import Trial
     from gradcli.checking.mistakes.sample import Given
     from gradcli.checking.mistakes.ways import Way
+    from gradcli.checking.trial import Trial
 
 POINTS = (1.0, -1.0, 2.0, -2.0, 3.0, -3.0, 0.0)
 ROUNDED = 0.02

@@ -14,14 +14,24 @@ from gradcli.checking.mistakes.steps import Steps
 from gradcli.checking.mistakes.table import Table, double_mistakes, single_mistakes, sums
 from gradcli.checking.mistakes.ways import Way
 from gradcli.checking.mistakes.whole import in_degrees, misread, whole
-from gradcli.checking.mistakes.wrong import BETWEEN, LEFT, MOST, SITE, WHOLE, Found, confidence, ranked
+from gradcli.checking.mistakes.wrong import (
+    BETWEEN,
+    LEFT,
+    MOST,
+    SITE,
+    WHOLE,
+    Found,
+    confidence,
+    ranked,
+)
 from gradcli.ops.lazy import np
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from gradcli.checking.check import Prepared, Trial
+    from gradcli.checking.prepared import Prepared
+    from gradcli.checking.trial import Trial
     from gradcli.reading import Reading
 
 

@@ -15,8 +15,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
-    from gradcli.checking.check import Prepared, Trial
     from gradcli.checking.mistakes.sample import Sample
+    from gradcli.checking.prepared import Prepared
+    from gradcli.checking.trial import Trial
     from gradcli.reading import Reading
 
 FEW = 8
@@ -25,7 +26,7 @@ FEW = 8
 def other_brackets(prepared: Prepared, trial: Trial, sample: Sample, others: list[Reading],
                    deadline: float) -> list[Found]:
     """The first other reading that is right."""
-    from gradcli.checking.check import is_right
+    from gradcli.checking.trial import is_right
 
     inputs = taken(trial.inputs, sample.columns[:FEW])
     right = sample.right[:, :FEW]

@@ -8,14 +8,15 @@ from __future__ import annotations
 from gradcli.checking.compare import BLURRED, HUGE, SAFETY, TINY
 from gradcli.checking.tolerance import digits
 from gradcli.ops.lazy import np
-from gradcli.sweeps.rounding import _value, error_of
+from gradcli.sweeps.rounding import applied, error_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from typing import Any
 
-    from gradcli.checking.check import Prepared, Trial
+    from gradcli.checking.prepared import Prepared
+    from gradcli.checking.trial import Trial
     from gradcli.tape.formula import Formula
 
 SIZE = 40
@@ -83,7 +84,7 @@ def evaluated(formula: Formula, nodes: Iterable[int], inputs: Mapping[str, Any],
             if op is None:
                 known[k] = inputs[operands] if type(operands) is str else operands
             else:
-                known[k] = _value(op, [known[a] for a in operands])
+                known[k] = applied(op, [known[a] for a in operands])
     return [known[k] for k in nodes]
 
 
@@ -195,6 +196,6 @@ def _rounding(trial: Trial, c: int) -> tuple[float, int]:
 
 def number_texts(trial: Trial) -> list[str]:
     """The numbers of an answer as they were typed."""
-    from gradcli.checking.check import _components
+    from gradcli.checking.trial import components
 
-    return _components(trial.answered.reading.text, len(trial.answered.nodes))
+    return components(trial.answered.reading.text, len(trial.answered.nodes))

@@ -11,8 +11,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from gradcli.checking.check import Trial
     from gradcli.checking.mistakes.sample import Given, Sample
+    from gradcli.checking.trial import Trial
 
 MOST = 4
 """So many components are permuted at most."""

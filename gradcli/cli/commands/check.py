@@ -16,7 +16,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from gradcli.checking.check import Prepared
+    from gradcli.checking.prepared import Prepared
     from gradcli.cli.environment import Environment
 
 MAX_ANSWER = 64 * 1024

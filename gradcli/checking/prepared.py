@@ -1,0 +1,135 @@
+"""What all answers to a problem share: its right answer, and the points where answers are compared.
+"""
+
+from __future__ import annotations
+
+from gradcli.checking import pool as points
+from gradcli.checking import switches
+from gradcli.checking.compare import Side
+from gradcli.checking.reference import Reference, slope
+from gradcli.errors import error
+from gradcli.ops.lazy import np
+from gradcli.sweeps.rounding import UNIT, Values
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from gradcli.checking.problem import Problem
+
+
+class Prepared:
+    """A problem with its right answer at a pool of points.
+
+    inputs: name to an array over the points, or a float where `at` fixes it; errors: of inputs that
+    are not exact. size: how many points; single: there is one, and numbers are compared. side: the
+    right answer; zeros: a column, true for components that are 0 by their form. cache: what else
+    about the problem was found out once (`gradcli.checking.mistakes`).
+    """
+
+    __slots__ = ("cache", "errors", "inputs", "problem", "reference", "seed", "side", "single",
+                 "size", "values", "zeros")
+
+    def __init__(self, problem: Problem, reference: Reference, seed: object,
+                 inputs: dict[str, Any], errors: dict[str, Any]) -> None:
+        self.problem = problem
+        self.reference = reference
+        self.seed = seed
+        self.inputs = inputs
+        self.errors = errors
+        self.size = max((len(v) for v in inputs.values() if type(v) is not float), default=1)
+        self.single = all(type(v) is float for v in inputs.values())
+        self.values = Values(reference.formula, inputs, errors)
+        self.side = Side(self.values.of(reference.nodes), self.size)
+        if reference.constraint is None and problem.kind != "tangent":
+            self._only_where_defined()
+        self.zeros = np.array([[reference.formula.value(k) == 0] for k in reference.nodes])
+        self.cache: dict[Any, Any] = {}
+
+    def _only_where_defined(self) -> None:
+        """A derivative counts where the function has a value: 1/x is that of ln x for x > 0."""
+        for value, _ in self.values.of(self.reference.functions):
+            self.side.finite &= ~np.isnan(value)
+
+    def random(self, *about: object) -> Any:
+        """Random numbers of this problem, the same each time."""
+        return points.generator(self.seed, self.problem.id, self.problem.function, *about)
+
+
+def ready(problem: Problem, seed: object = 0) -> Prepared:
+    """A problem, ready for answers.
+
+    Raises E0702 for fields that are missing, E0704 for a function that cannot be read or has no
+    derivative.
+    """
+    reference = Reference(problem)
+    random = points.generator(seed, problem.id, problem.function)
+    known = reference.variables
+    unknown = [n for n in (*problem.at, *problem.domain) if n not in known]
+    if unknown:
+        raise error("E0704", f"the function does not depend on `{unknown[0]}`",
+                    help=f"its variables are {', '.join(known)}")
+    # A point such as pi/2 is not exact.
+    errors: dict[str, Any] = {
+        n: np.float64(UNIT * abs(v)) for n, v in problem.at.items()
+        if problem.kind != "tangent" and not float(v * 1024).is_integer()}
+
+    found = points.pool(problem, known, random)
+    if reference.constraint is not None and problem.dependent not in problem.at:
+        found, errors = _curve(reference, problem, found, errors)
+        prepared = Prepared(problem, reference, seed, found, errors)
+    else:
+        prepared = _with_enough_points(Prepared(problem, reference, seed, found, errors), random)
+    if prepared.single and not prepared.side.finite.all():
+        raise error("E0704", "the right answer is not defined at this point",
+                    help="choose another point: at = ...")
+    return prepared
+
+
+def _with_enough_points(prepared: Prepared, random: Any) -> Prepared:
+    """The same, with other points where too few of these tell anything."""
+    problem, reference = prepared.problem, prepared.reference
+    formula, nodes = reference.formula, reference.nodes
+
+    def defined(inputs: dict[str, Any]) -> Any:
+        """Where all components of the right answer are numbers."""
+        size = max((len(v) for v in inputs.values() if type(v) is not float), default=1)
+        found = Values(formula, inputs)
+        finite = Side(found.of(nodes), size).finite.all(axis=0)
+        for value, _ in found.of(reference.functions):
+            finite &= ~np.isnan(value)
+        return finite
+
+    def again(inputs: dict[str, Any]) -> Prepared:
+        return Prepared(problem, reference, prepared.seed, inputs, prepared.errors)
+
+    if not prepared.single and prepared.side.finite.all(axis=0).sum() < points.ENOUGH:
+        prepared = again(points.searched(problem, prepared.inputs, defined, random))
+    found = switches.switches(formula, [*reference.functions, *nodes])
+    more = switches.more_points(prepared.values, found) if found else None
+    return prepared if more is None else again(more)
+
+
+def _curve(reference: Reference, problem: Problem, found: dict[str, Any],
+           known: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Points on the curve: of a closed one, few starts find one, so several scales are tried."""
+    from gradcli.checking.curve import on_curve
+
+    assert reference.constraint is not None
+    by = slope(reference.formula, reference.constraint, problem.dependent)
+    kept: list[Any] = []
+    for scale in (1.0, 0.1, 10.0):
+        there, errors = on_curve(reference.formula, reference.constraint, by, problem.dependent,
+                                 points.scaled(problem, found, scale))
+        good = np.isfinite(there[problem.dependent])
+        kept.append(({n: np.broadcast_to(v, good.shape)[good] for n, v in there.items()
+                      if n == problem.dependent or type(v) is not float},
+                     errors[problem.dependent][good]))
+        if sum([len(e) for _, e in kept]) >= points.SIZE // 4:
+            break
+    if not sum([len(e) for _, e in kept]):
+        raise error("E0704", "no point of the curve was found",
+                    help="give the ranges in which to look: domain = {x = [0, 5]}")
+    inputs = {n: np.concatenate([p[n] for p, _ in kept]) if n in kept[0][0] else v
+              for n, v in found.items()}
+    return inputs, {**known, problem.dependent: np.concatenate([e for _, e in kept])}

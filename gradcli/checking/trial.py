@@ -1,0 +1,153 @@
+"""An answer at the points of its problem."""
+
+from __future__ import annotations
+
+from gradcli.checking import pool as points
+from gradcli.checking import switches, tolerance, verdict
+from gradcli.checking.answered import Answered
+from gradcli.checking.compare import Comparison, Side
+from gradcli.checking.prepared import Prepared
+from gradcli.errors import GradcliError
+from gradcli.ops.lazy import np
+from gradcli.sweeps.rounding import Values
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from gradcli.reading import Reading
+
+MORE = 4096
+
+
+def is_right(prepared: Prepared, reading: Reading, deadline: float) -> bool:
+    """Whether another reading of an answer, or another answer, is right.
+
+    deadline: of `time.thread_time`; raises TimeoutError after it.
+    """
+    found: dict[str, Any] = {}
+    try:
+        Trial(prepared, Answered(reading, prepared.reference, prepared.problem), deadline
+              ).judge(found)
+    except GradcliError:
+        return False
+    return found["verdict"] in ("correct", "domain")
+
+
+class Trial:
+    """An answer at the points of its problem.
+
+    inputs: those of the problem, and values of names that only the answer has; side: the answer's
+    values, None if its shape is not the one asked for.
+    """
+
+    __slots__ = ("answered", "comparison", "deadline", "inputs", "notes", "prepared", "side",
+                 "values")
+
+    def __init__(self, prepared: Prepared, answered: Answered, deadline: float) -> None:
+        self.prepared = prepared
+        self.answered = answered
+        self.deadline = deadline
+        self.notes: list[str] = []
+        self.inputs = prepared.inputs
+        errors = prepared.errors
+        if answered.unknown:
+            self.inputs = {**self.inputs, **self._unknown(answered.unknown)}
+        self.values = Values(answered.formula, self.inputs, errors)
+        self.values.deadline = deadline
+        self.side: Side | None = None
+        self.comparison: Comparison | None = None
+
+    def _unknown(self, names: tuple[str, ...]) -> dict[str, Any]:
+        """Values of names that the problem does not know: y and f are the function itself."""
+        prepared = self.prepared
+        found: dict[str, Any] = {}
+        for name in names:
+            functions = prepared.reference.functions
+            if name in ("y", "f") and len(functions) == 1 and \
+                    prepared.reference.constraint is None and prepared.problem.kind != "tangent":
+                found[name] = prepared.values.of(functions)[0][0]
+                self.notes.append(f"`{name}` was taken for the function itself")
+            elif prepared.single:
+                found[name] = float(prepared.random(name).random() * 2.7 + 0.3)
+            else:
+                found[name] = prepared.random(name).random(prepared.size) * 2.7 + 0.3
+        return found
+
+    def judge(self, result: dict[str, Any]) -> None:
+        """Fill in verdict, message, witness, points and score."""
+        prepared, answered = self.prepared, self.answered
+        if not answered.fits:
+            verdict.misshaped(self, result)
+            return
+        self.side = Side(self.values.of(answered.nodes), prepared.size)
+        left = self._left_over()
+        if left:
+            verdict.not_evaluated(self, left, result)
+            return
+        self.comparison = Comparison(
+            prepared.side, self.side, prepared.problem.rtol, prepared.zeros)
+        if prepared.single:
+            verdict.number(self, result, self._allowed())
+            return
+        found = switches.switches(answered.formula, answered.nodes)
+        more = switches.more_points(self.values, found) if found else None
+        if more is not None and prepared.reference.constraint is None:
+            self._again(more).judge(result)
+            return
+        verdict.function(self, result)
+        if result["verdict"] == "undecided" and self.comparison.disagree.any():
+            self._resampled().judge_once(result)
+
+    def _left_over(self) -> list[str]:
+        """Variables in the answer although the problem says where they are."""
+        problem = self.prepared.problem
+        if not problem.at or problem.kind == "tangent":
+            return []
+        return [n for n in self.answered.formula.leaves(self.answered.nodes) if n in problem.at]
+
+    def judge_once(self, result: dict[str, Any]) -> None:
+        """The verdict at these points, whatever it is."""
+        assert self.side is not None
+        verdict.function(self, result)
+
+    def _again(self, inputs: dict[str, Any]) -> Trial:
+        """The same answer at other points."""
+        prepared = self.prepared
+        known = {n: inputs[n] for n in prepared.inputs}
+        other = Prepared(prepared.problem, prepared.reference, prepared.seed, known,
+                         prepared.errors)
+        return Trial(other, self.answered, self.deadline)
+
+    def _resampled(self) -> Trial:
+        """The same answer at many more points, to settle a single difference."""
+        prepared = self.prepared
+        random = prepared.random("again")
+        if prepared.reference.constraint is not None:
+            return self
+        trial = self._again(points.pool(
+            prepared.problem, prepared.reference.variables, random, MORE))
+        trial.side = Side(trial.values.of(self.answered.nodes), trial.prepared.size)
+        trial.comparison = Comparison(trial.prepared.side, trial.side, prepared.problem.rtol,
+                                      prepared.zeros)
+        return trial
+
+    def _allowed(self) -> Any:
+        """How far each number may be from the right one; a column."""
+        prepared, answered = self.prepared, self.answered
+        side = self.side
+        assert side is not None
+        texts = components(answered.reading.text, len(answered.nodes))
+        return np.array([[tolerance.allowed(
+            prepared.problem.tolerance, float(right), float(typed), text)]
+            for right, typed, text in zip(
+                prepared.side.values[:, 0], side.values[:, 0], texts, strict=True)])
+
+
+def components(text: str, n: int) -> list[str]:
+    """The texts of the components of a vector of numbers; all of it where they are not that."""
+    bare = text.rpartition("=")[2].strip()
+    if n == 1:
+        return [bare.strip("()[]<>{} ")]
+    parts = bare.replace(";", ",").replace("[", "").replace("]", "").strip("()<>{} ").split(",")
+    return parts if len(parts) == n else [text] * n
