@@ -29,9 +29,10 @@ import numpy as np
 from benchmarks.harness import report
 from benchmarks.harness.case import ROOT
 from gradcli.checking.answered import Answered
-from gradcli.checking.check import Trial, prepare
+from gradcli.checking.check import prepare
 from gradcli.checking.problem import from_fields
 from gradcli.checking.reference import Reference
+from gradcli.checking.trial import Trial
 from gradcli.reading import read
 from gradcli.sweeps.rounding import Values
 

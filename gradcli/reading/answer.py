@@ -88,13 +88,21 @@ def _read(typed: str, text: str, names: Names, origin: Plain | None) -> Reading:
     left = None
     equation = None
     notes: list[str] = []
+    if names.vector and text.count("=", 0, end) > 1:
+        from gradcli.reading.left import unlabelled
+
+        text = unlabelled(text, end, names) or text
     if "=" in text:
-        from gradcli.reading.left import is_label, sides
+        from gradcli.reading.left import is_label, lists, sides
 
         *before, (begin, end) = sides(text, end)
         if not text[begin:end].strip():
             raise error("E0719", "nothing stands behind the equals sign", (begin - 1, begin),
                         help="give the formula there")
+        for first, last in before[1:]:
+            if not names.decimal_comma and lists(text, first, last):
+                raise error("E0719", "these are several equations", (first, last),
+                            help="give the right sides alone, as a list: (2x, 3y)")
         if before:
             first, last = before[0]
             left = text[first:last].strip()

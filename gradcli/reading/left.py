@@ -35,11 +35,42 @@ def sides(text: str, end: int) -> list[tuple[int, int]]:
         begin = at + 1
 
 
+def lists(text: str, begin: int, end: int) -> bool:
+    """Whether a comma or semicolon stands outside of all brackets: f_x = 2x, f_y = 3."""
+    depth = 0
+    for character in text[begin:end]:
+        depth += (character in "([{<") - (character in ")]}>")
+        if character in ",;" and depth <= 0:
+            return True
+    return False
+
+
+def unlabelled(text: str, end: int, names: Names) -> str:
+    """The text with blanks for the labels of components: f_x = 2x, f_y = 3. Empty where one of
+    them has none.
+    """
+    found = list(text)
+    begin = depth = 0
+    for at in range(end + 1):
+        character = text[at] if at < end else ","
+        depth += (character in "([{<") - (character in ")]}>")
+        if character not in ",;" or depth > 0:
+            continue
+        stop = text.find("=", begin, at)
+        if stop < 0 or not is_label(text[begin:stop], names):
+            return ""
+        found[begin:stop + 1] = " " * (stop + 1 - begin)
+        begin = at + 1
+    return "".join(found)
+
+
 def is_label(text: str, names: Names) -> bool:
     """Whether a left side only names the answer."""
     text = "".join(text.split())
     if not text:
         return True
+    if text[0] == "f" and len(text) > 1 and all(letter in names.written for letter in text[1:]):
+        return True  # fx, fxy
     return (text in names.written or _is_quotient(text) or _is_name(text, names)
             or text.lower().rstrip(":") in WORDS)
 

@@ -99,10 +99,11 @@ def _edited(tokens: Tokens, edit: Edit) -> Tokens:
 class Places:
     """Where the parts of an answer begin and end."""
 
-    __slots__ = ("closing", "kinds", "partner", "products")
+    __slots__ = ("closing", "kinds", "partner", "products", "words")
 
     def __init__(self, tokens: Tokens) -> None:
         self.kinds = kinds = tokens.kinds
+        self.words = tokens.words
         self.products = frozenset(tokens.products)
         self.closing = tokens.closing
         self.partner: dict[int, int] = {}
@@ -201,7 +202,9 @@ class Places:
         raised = self._wraps(powers, self.juxtaposed_end)
         yield from _each(below)
         yield from _each(raised)
-        for together in (below, raised, below + raised):
+        # a^2x e^-ax - 2a e^-ax: of all powers, those of e are meant.
+        natural = [pair for pair in raised if self.words[pair[0] - 2] == "e"]
+        for together in (below, natural, raised, below + raised):
             if len(together) > 1:
                 yield tuple(together), ()
         yield from self._functions()
