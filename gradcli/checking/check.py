@@ -52,14 +52,15 @@ def check(prepared: Prepared, answer: str) -> dict[str, Any]:
     """The result for one answer, as plain data; whatever was typed, nothing is raised.
 
     Keys: verdict, mistake, also, confidence, message, read_as, alternatives, witness, points,
-    score, ms; and `fingerprint`, a text that is the same for answers of the same values.
+    score, ms; `fingerprint`, a text that is the same for answers of the same values; and `hint`,
+    the sentence about the mistake without any value, None where no mistake has a name.
     """
     start = perf_counter()
     result: dict[str, Any] = {
         "verdict": "unreadable", "mistake": None, "also": [], "confidence": None, "message": "",
         "read_as": None, "alternatives": [], "witness": None,
         "points": {"usable": 0, "agree": 0, "disagree": 0, "undefined": 0}, "score": 0.0,
-        "fingerprint": None}
+        "fingerprint": None, "hint": None}
     try:
         if not answer.strip():
             result.update(verdict="blank", message="nothing was answered")

@@ -85,7 +85,7 @@ def unchecked(verdict: str, message: str) -> Outcome:
     return {"verdict": verdict, "mistake": None, "also": [], "confidence": None,
             "message": message, "read_as": None, "alternatives": [], "witness": None,
             "points": {"usable": 0, "agree": 0, "disagree": 0, "undefined": 0}, "score": 0.0,
-            "fingerprint": None, "ms": 0.0}
+            "fingerprint": None, "hint": None, "ms": 0.0}
 
 
 def check_answers(sheet: Sheet, answers: Iterable[Answer],

@@ -34,7 +34,7 @@ def result(sheet: Sheet, problem: Problem, student: str, answer: str, checked: M
         "confidence": checked.get("confidence"), "message": checked.get("message"),
         "witness": checked.get("witness"), "points": checked.get("points"), "seed": seed,
         "file": file, "line": line, "override": None, "fingerprint": checked.get("fingerprint"),
-        "ms": checked.get("ms")})
+        "hint": checked.get("hint"), "ms": checked.get("ms")})
 
 
 def score(problem: Problem, checked: Mapping[str, Any]) -> float:

@@ -36,7 +36,7 @@ KEYS: dict[str, tuple[type, ...]] = {
     "max": NUMBER, "mistake": (str, NONE), "also": (list,), "confidence": (str, NONE),
     "message": (str, NONE), "witness": (dict, NONE), "points": (dict, NONE), "seed": (int, str),
     "file": (str, NONE), "line": (int, NONE), "override": (dict, NONE),
-    "fingerprint": (str, NONE), "ms": (int, float, NONE)}
+    "fingerprint": (str, NONE), "hint": (str, NONE), "ms": (int, float, NONE)}
 OVERRIDE: dict[str, tuple[type, ...]] = {
     "score": (int, float, NONE), "comment": TEXT, "automatic": NUMBER}
 
@@ -55,12 +55,13 @@ class Result:
 
     score: what counts, of `max`, before any penalty for being late. override: None, or the score
     (None: only a comment) and comment of a person, and the score that was there without it.
-    fingerprint: the same for answers that are numerically the same. ms: how long it took, the one
-    thing that differs from run to run.
+    fingerprint: the same for answers that are numerically the same. hint: the sentence about the
+    mistake, without the values that `message` tells too. ms: how long it took, the one thing that
+    differs from run to run.
     """
 
-    __slots__ = ("also", "answer", "confidence", "file", "fingerprint", "line", "max", "message",
-                 "mistake", "ms", "override", "points", "problem", "read_as", "schema", "score",
+    __slots__ = ("also", "answer", "confidence", "file", "fingerprint", "hint", "line", "max",
+                 "message", "mistake", "ms", "override", "points", "problem", "read_as", "schema", "score",
                  "seed", "sheet", "sheet_hash", "student", "tool", "verdict", "witness")
 
     schema: int
@@ -85,6 +86,7 @@ class Result:
     line: int | None
     override: dict[str, Any] | None
     fingerprint: str | None
+    hint: str | None
     ms: float | None
 
     def __init__(self, fields: dict[str, Any]) -> None:
@@ -108,7 +110,7 @@ def blank(sheet: Sheet, problem: Problem, student: str, seed: int | str = 0) -> 
         "verdict": "blank", "score": 0.0, "max": float(problem.points), "mistake": None,
         "also": [], "confidence": None, "message": None, "witness": None, "points": None,
         "seed": seed, "file": None, "line": None, "override": None, "fingerprint": None,
-        "ms": None})
+        "hint": None, "ms": None})
 
 
 def in_order(sheet: Sheet, results: Iterable[Result]) -> list[Result]:

@@ -47,9 +47,9 @@ def told(problem: Problem, result: Result | None, level: str) -> Told:
     found.read_as = result.read_as or ""
     if kind(problem, result) == RIGHT and result.verdict != "domain":
         return found
-    # Without the name of a mistake the sentence is the witness, expected value and all.
-    if result.mistake is not None or not result.witness:
-        found.message = result.message or ""
+    # A message tells the witness too, expected value and all.
+    if result.hint or not result.witness:
+        found.message = result.hint or result.message or ""
     if level == FULL:
         found.witness = _witness(result)
     return found

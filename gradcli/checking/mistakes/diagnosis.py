@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 def diagnose(prepared: Prepared, trial: Trial, others: list[Reading], result: dict[str, Any],
              deadline: float) -> None:
-    """Fill in mistake, also, confidence, and put the student's sentence before the message.
+    """Fill in mistake, also, confidence and hint, which goes before the message too.
 
     others: other readings of the answer. deadline: of `time.thread_time`. Never raises: a verdict
     is not lost because nobody knows why.
@@ -47,7 +47,7 @@ def diagnose(prepared: Prepared, trial: Trial, others: list[Reading], result: di
         if found:
             name(prepared, found, result)
     except Exception:
-        result.update(mistake=None, also=[], confidence=None)
+        result.update(mistake=None, also=[], confidence=None, hint=None)
 
 
 def name(prepared: Prepared, found: list[Found], result: dict[str, Any]) -> None:
@@ -57,7 +57,7 @@ def name(prepared: Prepared, found: list[Found], result: dict[str, Any]) -> None
     result["mistake"] = first.name
     result["also"] = [n for n in dict.fromkeys(names) if n != first.name][:MOST]
     result["confidence"] = confidence(found, prepared.single)
-    told = sentence(_way(prepared), first)
+    told = result["hint"] = sentence(_way(prepared), first)
     result["message"] = f"{told}; {result['message']}" if result["message"] else told
 
 
