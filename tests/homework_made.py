@@ -54,12 +54,15 @@ def checked(verdict: str = "correct", **more: Any) -> dict[str, Any]:
         "verdict": verdict, "mistake": None, "also": [], "confidence": None, "message": "",
         "read_as": "2*x", "alternatives": [], "witness": None,
         "points": {"usable": 512, "agree": 512, "disagree": 0, "undefined": 0},
-        "score": 1.0 if verdict == "correct" else 0.0, "fingerprint": None, "ms": 0.4, **more}
+        "score": 1.0 if verdict == "correct" else 0.0, "fingerprint": None, "hint": None,
+        "ms": 0.4, **more}
 
 
 CHAIN = checked(
     "wrong", mistake="missing_chain_factor", confidence="high", also=["constant_factor_dropped"],
-    message="looks like the inner derivative of `x^2` is missing: multiply by 2x",
+    hint="looks like the inner derivative of `x^2` is missing: multiply by 2x",
+    message="looks like the inner derivative of `x^2` is missing: multiply by 2x; at x = 1.23457"
+    " this is -3, and should be 0.112233",
     read_as="cos(x^2)", fingerprint="c1",
     witness={"at": {"x": 1.23456789}, "expected": 0.112233445566, "got": -3.0})
 

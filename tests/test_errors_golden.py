@@ -22,10 +22,13 @@ from gradcli.source import MAX_BYTES
 
 SAMPLES = sorted((ROOT / "samples/errors").glob("*.txt"))
 SCHEMA = json.loads((ROOT / "gradcli/schemas/error.schema.json").read_text())
-# Made in tests: a file of more than 16 MiB is no sample, nor are Parquet files and clusters.
-GENERATED = {"E0602", "E0616", "E0617"}
-# A file that cannot be read has a name, but no lines.
-WITHOUT_LINES = {"E0601", "E0602"}
+# Made in tests: a file of more than 16 MiB is no sample, nor are Parquet files, clusters, sheets of
+# a MiB, 200,000 files and workers that can do nothing.
+GENERATED = {"E0602", "E0616", "E0617", "E0707", "E0731", "E0738"}
+# Why an answer cannot be read is a result, not an error.
+RESULTS = {f"E07{k}" for k in range(10, 22)}
+# A file or folder that cannot be read has a name, but no lines.
+WITHOUT_LINES = {"E0601", "E0602", "E0730", "E0734"}
 # Where only the author knows what is missing, no suggestion is better than a wrong one.
 WITHOUT_HELP = {"E0102-missing-operand": 1, "E0102-several": 2}
 # The instruction that the clock interrupts is another one each time.
@@ -45,7 +48,14 @@ def objects(text: str) -> list[dict[str, Any]]:
     return [message["error"], *message.get("errors", ())]
 
 
-by_name = pytest.mark.parametrize("path", SAMPLES, ids=lambda path: path.stem)
+def is_result(path: Path) -> bool:
+    return case(path)[0] in RESULTS
+
+
+by_name = pytest.mark.parametrize("path", [path for path in SAMPLES if not is_result(path)],
+                                  ids=lambda path: path.stem)
+answers_by_name = pytest.mark.parametrize("path", [path for path in SAMPLES if is_result(path)],
+                                          ids=lambda path: path.stem)
 
 
 @by_name
@@ -77,7 +87,8 @@ def test_a_program_reads(path: Path) -> None:
         assert line >= 1 <= column
         assert (line, column) <= (end_line, end_column)
         if one["file"].startswith("samples/"):
-            lines = path.read_bytes().decode("utf-8", "replace").split("\n")
+            text = (ROOT / one["file"]).read_bytes()
+            lines = text.decode("utf-8", "replace").split("\n")
             assert column <= len(lines[line - 1]) + 1
             assert end_column <= len(lines[end_line - 1]) + 1
     missing = sum(one["help"] is None for one in found)
@@ -88,12 +99,38 @@ def test_a_program_reads(path: Path) -> None:
 def test_messages_follow_the_house_style(path: Path) -> None:
     """Lower case, no full stop, no blame; help that is one suggestion."""
     for one in objects(in_process([*case(path)[1], "--format", "json"])[2]):
-        message, help = one["message"], one["help"] or ""
-        assert not re.match("[A-Z][a-z]", message)
-        assert not message.endswith((".", "!"))
-        assert not help.endswith((".\n", "!"))
-        assert not re.search(r"\b(you|your|please|sorry|invalid|illegal|bad|wrong)\b", message)
-        assert "\n" not in message + help
+        held_to_the_style(one["message"], one["help"] or "")
+
+
+def held_to_the_style(message: str, help: str) -> None:
+    assert not re.match("[A-Z][a-z]", message)
+    assert not message.endswith((".", "!"))
+    assert not help.endswith((".\n", "!"))
+    assert not re.search(r"\b(you|your|please|sorry|invalid|illegal|bad|wrong)\b", message)
+    assert "\n" not in message + help
+
+
+@answers_by_name
+def test_an_answer_that_cannot_be_read(path: Path, golden: Callable[[Path, str], None]) -> None:
+    """The result says why, and standard error where."""
+    code, arguments = case(path)
+    status, out, err = in_process(arguments)
+    assert status == 1
+    assert out.startswith("verdict\tunreadable\n")
+    assert err.startswith(f"error[{code}]: ")
+    command = path.read_text(encoding="utf-8").splitlines()[0].removeprefix("# ")
+    golden(path.with_suffix(".expected"), f"$ {command}\n{out}{err}")
+    status, out, other = in_process([*arguments, "--format", "json"])
+    assert (status, other) == (1, "")
+    answer = json.loads(out)
+    assert (answer["verdict"], answer["score"], answer["mistake"]) == ("unreadable", 0.0, None)
+    message, _, help = answer["message"].partition("; ")
+    assert help
+    held_to_the_style(message, help)
+    assert f"error[{code}]: {message}\n" in err
+    assert f"   = help: {help}\n" in err
+    (place,) = re.findall(r"--> answer:1:([0-9]+)\n", err)
+    assert 1 <= int(place) <= len(arguments[2]) + 1
 
 
 def test_a_process_does_the_same(gradcli: Callable[..., Ran]) -> None:
@@ -115,6 +152,12 @@ def test_the_samples_are_all_codes() -> None:
     assert used == {case(path)[0] for path in SAMPLES} | GENERATED
     assert {path.stem for path in (ROOT / "samples/errors").glob("*.expected")} == {
         path.stem for path in SAMPLES}
+
+
+def test_what_is_no_sample_has_a_test() -> None:
+    others = "".join([path.read_text(encoding="utf-8") for path in Path(__file__).parent.glob(
+        "test_*.py") if path != Path(__file__)])
+    assert {code for code in GENERATED if f'"{code}"' not in others} == {"E0602"}   # it is below
 
 
 def test_a_file_above_the_limit(tmp_path: Path) -> None:

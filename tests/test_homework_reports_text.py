@@ -136,6 +136,10 @@ def test_a_hint_does_not_give_the_expected_value_away() -> None:
     assert told(SHEET["1a"], result, HINT).message == ""
     assert told(SHEET["1a"], result, FULL).witness == (
         "at x = 1.3 the value is -0.3092, and the answer gives 1.3")
+    named = answer("s", "1a", "cos(x^2)", CHAIN)
+    assert "should be" in str(named.message)
+    assert told(SHEET["1a"], named, HINT).message == told(SHEET["1a"], named, FULL).message == (
+        "looks like the inner derivative of `x^2` is missing: multiply by 2x")
     shape = answer("s", "1a", "x", checked("wrong", message="a vector of 2 is asked for"))
     assert told(SHEET["1a"], shape, HINT).message == "a vector of 2 is asked for"
 

@@ -207,6 +207,22 @@ sinh(x) cosh(3x); cosh(x)cosh(3x) + 3sinh(x)sinh(3x)
 """.strip().splitlines()
 
 
+@pytest.mark.parametrize(("function", "answer", "fields"), [
+    ("sin(x^2)", "cos(x^2)", {}), ("x^2 + e^x", "4.3", {"kind": "value", "at": {"x": 1}}),
+    ("x^2 y", "(x^2, 2xy)", {"kind": "gradient", "wrt": "x,y"})])
+def test_hint_is_the_sentence_alone(function: str, answer: str, fields: dict[str, Any]) -> None:
+    result = diagnosed(function, answer, **fields)
+    assert result["hint"].startswith("looks like ")
+    assert result["message"].startswith(f"{result['hint']}; ")
+    assert "should be" in result["message"]
+    assert "should be" not in result["hint"]
+
+
+def test_nothing_is_hinted_where_no_mistake_is_known() -> None:
+    assert diagnosed("sin(x^2)", "cos(x^2) + ln(7x)")["hint"] is None
+    assert diagnosed("sin(x^2)", "2x cos(x^2)")["hint"] is None
+
+
 def test_unrelated_answers_have_no_name() -> None:
     rows = [[part.strip() for part in row.split(";")] for row in FUNCTIONS]
     spoken, asked = [], 0

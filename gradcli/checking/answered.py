@@ -53,7 +53,7 @@ class Answered:
             n for n in self.formula.leaves(self.nodes) if n not in reference.variables])
         if len(self.unknown) >= STRANGERS:
             raise error("E0711", "this reads as a product of letters that the problem does not"
-                        f" have: {', '.join(self.unknown)}",
+                        f" have: {', '.join(self.unknown)}", (0, len(reading.text)),
                         help=f"give a formula in {', '.join(reference.variables)}")
 
 

@@ -33,8 +33,8 @@ def prepare(problem: Problem, seed: object = 0) -> Prepared:
     """A problem, ready for answers.
 
     Raises E0702 for fields that are missing, E0704 for a function that cannot be read or has no
-    derivative, E0705 where the expected answer is not right, and what `read` raises of an answer
-    that is accepted.
+    derivative, and E0705 where the expected answer is not right or one that is accepted cannot be
+    read.
     """
     prepared = ready(problem, seed)
     expected = problem.expected
@@ -42,9 +42,13 @@ def prepare(problem: Problem, seed: object = 0) -> Prepared:
         result = check(prepared, expected)
         if result["verdict"] not in ("correct", "domain"):
             raise error("E0705", f"the expected answer `{expected}` is not right:"
-                        f" {result['message']}", help="correct the sheet: expected = ...")
+                        f" {result['message']}", help="correct it, or leave `expected` out")
     for accepted in problem.accept:
-        _read(prepared, accepted)
+        try:
+            _read(prepared, accepted)
+        except GradcliError as unreadable:
+            raise error("E0705", f"`{accepted}`, which `accept` lists, cannot be read:"
+                        f" {unreadable.message}", help=unreadable.help) from None
     return prepared
 
 

@@ -12,7 +12,7 @@ from gradcli.ops.lazy import np
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Collection, Mapping
     from typing import Any
 
     from gradcli.checking.problem import Problem
@@ -33,45 +33,52 @@ def generator(*parts: object) -> Any:
     return np.random.Generator(np.random.PCG64([crc32(text), len(text)]))
 
 
-def pool(problem: Problem, names: Iterable[str], random: Any, size: int = SIZE
+def pool(problem: Problem, names: Collection[str], random: Any, size: int = SIZE
          ) -> dict[str, Any]:
     """Values of each name, arrays of `size`; what the problem fixes by `at` is a float."""
     found: dict[str, Any] = {}
     fixed = problem.at if problem.kind != "tangent" else {}
+    alone = len(set(names) - set(fixed)) == 1
     for k, name in enumerate(names):
-        found[name] = fixed[name] if name in fixed else values(problem, name, k, random, size)
+        if name in fixed:
+            found[name] = fixed[name]
+        else:
+            found[name] = made = values(problem, name, random, size)
+            if not alone:  # of several, large values may not meet large values only
+                random.shuffle(made)
+            if name not in problem.domain and name not in problem.parameters:
+                shown = SHORT[k % len(SHORT):] + SHORT[:k % len(SHORT)]
+                made[:len(shown)] = shown
+            _fit(problem, name, made)
     return found
 
 
-def values(problem: Problem, name: str, k: int, random: Any, size: int) -> Any:
-    """Values of the k-th name."""
-    u = random.random(size)
-    short = np.array(SHORT[k % len(SHORT):] + SHORT[:k % len(SHORT)])
+def values(problem: Problem, name: str, random: Any, size: int) -> Any:
+    """Values of a name, in no order that matters."""
+    made = random.random(size)
     limits = problem.domain.get(name)
     if limits is not None:
         low, high = limits
-        made = low + (high - low) * u
-        # Both ends are approached, where a domain is there to keep something out.
-        made[:size // 8] = low + (high - low) * u[:size // 8] ** 4
-        random.shuffle(made)
-    elif name in problem.parameters:
-        made = 0.3 + 2.7 * u
-    else:
-        middle, last = size * 5 // 8, size * 7 // 8
-        made = 6.0 * u - 3.0
-        # One random number gives a sign and a size.
-        part = u[middle:last]
-        made[middle:last] = np.copysign(10.0 ** (4.0 * abs(2.0 * part - 1.0) - 2.0), part - 0.5)
-        made[last:] = u[last:]
-        random.shuffle(made)
-        made[:len(short)] = short
-    if name in problem.positive:
-        made = abs(made)
-    if name in problem.integer:
-        made = np.round(made) if limits is not None else np.round(made * 3)
-        if name in problem.positive:
-            made = np.maximum(made, 1.0)
+        # One end is approached, where a domain is there to keep something out.
+        made[:size // 8] **= 4
+        return low + (high - low) * made
+    if name in problem.parameters:
+        return 0.3 + 2.7 * made
+    middle, last = size * 5 // 8, size * 7 // 8
+    # One random number gives a sign and a size.
+    part = made[middle:last]
+    made[middle:last] = np.copysign(10.0 ** (4.0 * abs(2.0 * part - 1.0) - 2.0), part - 0.5)
+    made[:middle] *= 6.0
+    made[:middle] -= 3.0
     return made
+
+
+def _fit(problem: Problem, name: str, made: Any) -> None:
+    """Whole and positive numbers, where the problem says so."""
+    if name in problem.integer:
+        np.round(made if name in problem.domain else made * 3, out=made)
+    if name in problem.positive:
+        np.maximum(abs(made), 1.0 if name in problem.integer else 0.0, out=made)
 
 
 def scaled(problem: Problem, points: Mapping[str, Any], scale: float) -> dict[str, Any]:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from gradcli.checking.problem import Problem
+    from gradcli.tape.formula import Formula
 
 
 class Prepared:
@@ -48,12 +49,30 @@ class Prepared:
 
     def _only_where_defined(self) -> None:
         """A derivative counts where the function has a value: 1/x is that of ln x for x > 0."""
-        for value, _ in self.values.of(self.reference.functions):
+        formula, functions = self.reference.formula, self.reference.functions
+        if _is_everywhere(formula, functions):
+            return
+        for value, _ in self.values.of(functions):
             self.side.finite &= ~np.isnan(value)
 
     def random(self, *about: object) -> Any:
         """Random numbers of this problem, the same each time."""
         return points.generator(self.seed, self.problem.id, self.problem.function, *about)
+
+
+EVERYWHERE = frozenset((
+    "add subtract multiply negative divide sin cos exp sinh cosh tanh atan asinh abs").split())
+"""Operations with a value for all numbers, but for single points."""
+
+
+def _is_everywhere(formula: Formula, nodes: list[int]) -> bool:
+    """Whether it is seen at once that nodes have values for all numbers."""
+    for k in formula.needed(nodes):
+        op = formula.ops[k]
+        if op is not None and op.name not in EVERYWHERE and not (
+                op.name == "power" and (formula.value(formula.args[k][1]) or 0.5) % 1 == 0):
+            return False
+    return True
 
 
 def ready(problem: Problem, seed: object = 0) -> Prepared:

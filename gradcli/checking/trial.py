@@ -5,7 +5,8 @@ from __future__ import annotations
 from gradcli.checking import pool as points
 from gradcli.checking import switches, tolerance, verdict
 from gradcli.checking.answered import Answered
-from gradcli.checking.compare import Comparison, Side
+from gradcli.checking.compare import Comparison, Side, agreeing
+from gradcli.checking.pool import ENOUGH
 from gradcli.checking.prepared import Prepared
 from gradcli.errors import GradcliError
 from gradcli.ops.lazy import np
@@ -85,9 +86,8 @@ class Trial:
         if left:
             verdict.not_evaluated(self, left, result)
             return
-        self.comparison = Comparison(
-            prepared.side, self.side, prepared.problem.rtol, prepared.zeros)
         if prepared.single:
+            self._compare()
             verdict.number(self, result, self._allowed())
             return
         found = switches.switches(answered.formula, answered.nodes)
@@ -95,9 +95,21 @@ class Trial:
         if more is not None and prepared.reference.constraint is None:
             self._again(more).judge(result)
             return
+        agree = agreeing(prepared.side, self.side, prepared.problem.rtol)
+        if agree >= ENOUGH:
+            verdict.right(self, result, agree)
+            return
+        self._compare()
         verdict.function(self, result)
+        assert self.comparison is not None
         if result["verdict"] == "undecided" and self.comparison.disagree.any():
             self._resampled().judge_once(result)
+
+    def _compare(self) -> None:
+        """Point by point, with all that may be said of each."""
+        assert self.side is not None
+        self.comparison = Comparison(self.prepared.side, self.side, self.prepared.problem.rtol,
+                                     self.prepared.zeros)
 
     def _left_over(self) -> list[str]:
         """Variables in the answer although the problem says where they are."""
@@ -128,8 +140,7 @@ class Trial:
         trial = self._again(points.pool(
             prepared.problem, prepared.reference.variables, random, MORE))
         trial.side = Side(trial.values.of(self.answered.nodes), trial.prepared.size)
-        trial.comparison = Comparison(trial.prepared.side, trial.side, prepared.problem.rtol,
-                                      prepared.zeros)
+        trial._compare()
         return trial
 
     def _allowed(self) -> Any:

@@ -21,18 +21,16 @@ def function(trial: Trial, result: dict[str, Any]) -> None:
     prepared, comparison = trial.prepared, trial.comparison
     assert comparison is not None
     assert trial.side is not None
-    if _all_agree(trial, result):
-        return
     usable = comparison.usable.sum(axis=1)
     agree = comparison.agree.sum(axis=1)
     disagree = comparison.disagree.sum(axis=1)
     undefined = (comparison.undefined & ~_overflown(trial)).sum(axis=1)
     clear = (disagree >= 2) | (comparison.excess.max(axis=1) > CLEAR)
-    right = prepared.side.finite.sum(axis=1)
-    nowhere = (undefined == right) & (right > 0)
+    defined = prepared.side.finite.sum(axis=1)
+    nowhere = (undefined == defined) & (defined > 0)
     result["points"] = {"usable": int(usable.min()), "agree": int(agree.min()),
                         "disagree": int(disagree.max()), "undefined": int(undefined.max())}
-    if clear.any() or (nowhere.any() and (right >= ENOUGH).all()):
+    if clear.any() or (nowhere.any() and (defined >= ENOUGH).all()):
         result["verdict"] = "wrong"
         result["score"] = round(float(np.mean(~clear & ~nowhere & (agree >= ENOUGH))), 6)
         _explain(trial, result, clear, nowhere)
@@ -40,7 +38,7 @@ def function(trial: Trial, result: dict[str, Any]) -> None:
         result.update(verdict="undecided", score=0.0, message=(
             "a single point disagrees, and only just: a person has to look at it"
             if disagree.any() else _too_few(prepared, agree)))
-    elif (undefined > UNDEFINED * right).any():
+    elif (undefined > UNDEFINED * defined).any():
         policy = prepared.problem.domain_policy
         k = int(np.argmax(undefined))
         j = int(np.argmax(comparison.undefined[k]))
@@ -52,23 +50,10 @@ def function(trial: Trial, result: dict[str, Any]) -> None:
         result.update(verdict="correct", score=1.0, message=_noted("right", trial))
 
 
-def _all_agree(trial: Trial, result: dict[str, Any]) -> bool:
-    """The usual case, and the quick way through it: every component agrees at enough points,
-    nothing disagrees, nothing is undefined.
-    """
-    comparison = trial.comparison
-    assert comparison is not None
-    if comparison.disagree.any() or comparison.undefined.any():
-        return False
-    least = int(np.count_nonzero(comparison.agree[0])) if len(comparison.agree) == 1 else int(
-        comparison.agree.sum(axis=1).min())
-    if least < ENOUGH:
-        return False
-    usable = int(np.count_nonzero(comparison.usable[0])) if len(comparison.usable) == 1 else int(
-        comparison.usable.sum(axis=1).min())
-    result["points"] = {"usable": usable, "agree": least, "disagree": 0, "undefined": 0}
+def right(trial: Trial, result: dict[str, Any], points: int) -> None:
+    """The verdict on a formula that agrees at so many points, and differs at none."""
+    result["points"] = {"usable": points, "agree": points, "disagree": 0, "undefined": 0}
     result.update(verdict="correct", score=1.0, message=_noted("right", trial))
-    return True
 
 
 def _overflown(trial: Trial) -> Any:

@@ -45,8 +45,7 @@ def prepared(sheet: Sheet, seed: int | str | None = None) -> dict[str, Prepared]
         try:
             found[problem.id] = prepare(problem, seed_of(sheet, seed))
         except GradcliError as failure:
-            field = "expected" if "expected" in failure.message else "function"
-            wrong += sheet.located(problem.id, failure, field).diagnostics
+            wrong += sheet.located(problem.id, failure).diagnostics
     if wrong:
         raise GradcliError(*wrong)
     return found

@@ -37,10 +37,12 @@ class Journal:
             handle = os.open(self.path, os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0)
                              | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0), 0o666)
         except OSError as problem:
+            path, reason = self.path, (problem.strerror or "").lower()
+            if isinstance(problem, (FileExistsError, NotADirectoryError)):
+                path, reason = folder, "it is no folder"
             raise GradcliError(Diagnostic(
-                "E0748", f"cannot write `{self.path}`: {(problem.strerror or '').lower()}",
-                span=(0, len(self.path)), source=Source(self.path, "--out"),
-                help="give a folder that you may write to")) from None
+                "E0748", f"cannot write `{path}`: {reason}", span=(0, len(path)),
+                source=Source(path, "--out"), help="give a folder that you may write to")) from None
         self._file: BinaryIO = os.fdopen(handle, "r+b")
         self._earlier = Earlier(new)
         self._places: dict[tuple[str, str], int] = {}

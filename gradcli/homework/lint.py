@@ -8,7 +8,7 @@ from gradcli.checking.check import prepare
 from gradcli.checking.pool import ENOUGH
 from gradcli.errors import Diagnostic, GradcliError
 from gradcli.homework.executors import seed_of
-from gradcli.reading import alternatives, read
+from gradcli.reading import alternatives
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -35,10 +35,8 @@ def lint(sheet: Sheet, seed: int | str | None = None) -> tuple[dict[str, Any], l
         try:
             ready = prepare(problem, seed_of(sheet, seed))
         except GradcliError as failure:
-            field = "expected" if failure.code == "E0705" else "function"
-            wrong += sheet.located(problem.id, failure, field).diagnostics
+            wrong += sheet.located(problem.id, failure).diagnostics
             continue
-        wrong += _unreadable(sheet, ready)
         problems.append({
             "problem": problem.id, "kind": problem.kind, "function": problem.function,
             "read_as": ready.reference.reading.read_as, "wrt": list(ready.reference.wrt),
@@ -47,17 +45,6 @@ def lint(sheet: Sheet, seed: int | str | None = None) -> tuple[dict[str, Any], l
     return {"schema": 1, "command": "hw lint",
             "sheet": {"id": sheet.id, "title": sheet.title, "max_score": sheet.max_score},
             "problems": problems}, wrong
-
-
-def _unreadable(sheet: Sheet, ready: Prepared) -> list[Diagnostic]:
-    """Accepted answers that no student's answer could be compared with."""
-    wrong: list[Diagnostic] = []
-    for text in ready.problem.accept:
-        try:
-            read(text, ready.reference.names)
-        except GradcliError as failure:
-            wrong += sheet.located(ready.problem.id, failure, "accept").diagnostics
-    return wrong
 
 
 def _usable(ready: Prepared) -> int:

@@ -84,10 +84,13 @@ class Sheet:
         """Where a problem, or the value of one of its fields, stands in the sheet."""
         return self._places.get((id, field)) or self._places.get((id, ""), (0, 0))
 
-    def located(self, id: str, failure: GradcliError, field: str = "function") -> GradcliError:
+    def located(self, id: str, failure: GradcliError) -> GradcliError:
         """What is wrong with a problem, with its place in the sheet. Places in the text of the
-        field are kept where the sheet writes it as it is.
+        function are kept where the sheet writes it as it is.
         """
+        field = "function"
+        if failure.code == "E0705":
+            field = "accept" if "`accept`" in failure.message else "expected"
         start, end = self.place(id, field)
         said = getattr(self._ids[id], field)
         inside = self.source.text[start:end].find(said) if isinstance(said, str) and said else -1

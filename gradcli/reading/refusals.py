@@ -162,8 +162,8 @@ def wrong_bracket(raw: Tokens, at: int, out: Tokens, opened: list[int],
         if closers[-1] == t.BAR_CLOSE:
             return error("E0717", f"a bar is still open before `{shown}`", span,
                          help="write abs(x) for the absolute value")
-        return error("E0716", f"`{shown}` closes `{_opening(closers[-1])}`", span,
-                     help=f"write {TYPED.get(closers[-1], ')')}")
+        return error("E0716", f"`{shown}` cannot close `{_opening(closers[-1])}`", span,
+                     help=f"write {TYPED.get(closers[-1], ')')} in its place")
     return error("E0721", "something is missing here", span,
                  help=f"write a value before `{shown}`")
 

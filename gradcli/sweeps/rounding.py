@@ -16,6 +16,8 @@ from time import thread_time
 from gradcli.ops import elementwise
 from gradcli.ops.elementwise import (
     add,
+    atan,
+    cos,
     divide,
     exp,
     multiply,
@@ -24,9 +26,11 @@ from gradcli.ops.elementwise import (
     power,
     reciprocal,
     sqrt,
+    sin,
     square,
     subtract,
 )
+from gradcli.ops.hyperbolic import asinh, tanh
 from gradcli.ops.kinds import Op, edge_rule, on_arrays
 from gradcli.ops.lazy import np
 
@@ -223,6 +227,20 @@ def _exponential(op: Op, xs: Sequence[Any], es: Sequence[Bound], value: Any) -> 
     return value * (error_of(xs[0], es[0]) + UNIT)
 
 
+def _sine(op: Op, xs: Sequence[Any], es: Sequence[Bound], value: Any) -> Bound:
+    """Of functions whose slope is at most 1, and that are at most |x|."""
+    if type(es[0]) is float:
+        return (es[0] + UNIT) * abs(xs[0]) if es[0] else UNIT
+    return es[0] + UNIT * abs(value)
+
+
+def _cosine(op: Op, xs: Sequence[Any], es: Sequence[Bound], value: Any) -> Bound:
+    """Of functions whose slope is at most 1, and that are at most 1."""
+    if type(es[0]) is float and not es[0]:
+        return UNIT
+    return error_of(xs[0], es[0]) + UNIT
+
+
 def _general(op: Op, xs: Sequence[Any], es: Sequence[Bound], value: Any) -> Bound:
     own = UNIT if op.name in _NUMPY else LOOSE
     if op.kind != "elementwise":
@@ -241,4 +259,4 @@ def _general(op: Op, xs: Sequence[Any], es: Sequence[Bound], value: Any) -> Boun
 _BOUNDS: dict[Op, Callable[..., Bound]] = {
     add: _sum, subtract: _sum, multiply: _product, divide: _both, negative: _same, positive: _same,
     elementwise.absolute: _same, power: _power, sqrt: _root, square: _twice, reciprocal: _inverse,
-    exp: _exponential}
+    exp: _exponential, sin: _sine, tanh: _sine, atan: _sine, asinh: _sine, cos: _cosine}
