@@ -89,7 +89,8 @@ def some() -> tuple[list[Student], list[Result]]:
         answer("s2", "1b", "<2xy, y^2>", checked("wrong", score=0.5, read_as="[2*x*y, y^2]")),
         answer("s2", "2", "1/x)", checked("unreadable", read_as=None, message="one ) too many")),
         answer("s2", "3", "2x^2", checked(
-            "wrong", mistake="power_coefficient_off_by_one", confidence="low", message="secret",
+            "wrong", mistake="power_coefficient_off_by_one", also=["missing_chain_factor"],
+            confidence="low", message="secret",
             witness={"at": {"x": 2.0}, "expected": 12.0, "got": 8.0})),
         *[answer("s3", p, "", checked("blank", read_as=None)) for p in ("1a", "1b", "2", "3")]]
     return students, results

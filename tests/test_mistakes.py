@@ -208,7 +208,7 @@ sinh(x) cosh(3x); cosh(x)cosh(3x) + 3sinh(x)sinh(3x)
 
 
 @pytest.mark.parametrize(("function", "answer", "fields"), [
-    ("sin(x^2)", "cos(x^2)", {}), ("x^2 + e^x", "4.3", {"kind": "value", "at": {"x": 1}}),
+    ("sin(x^2)", "cos(x^2)", {}), ("sin(x^2)", "0.5403", {"kind": "value", "at": {"x": 1}}),
     ("x^2 y", "(x^2, 2xy)", {"kind": "gradient", "wrt": "x,y"})])
 def test_hint_is_the_sentence_alone(function: str, answer: str, fields: dict[str, Any]) -> None:
     result = diagnosed(function, answer, **fields)

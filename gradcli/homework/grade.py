@@ -78,6 +78,12 @@ def waits(problem: Problem, result: Result) -> str | None:
         return result.verdict
     if result.verdict == "domain" and problem.domain_policy == "review":
         return "domain"
-    if result.verdict == "wrong" and result.confidence == "low":
+    if result.verdict == "wrong" and result.confidence == "low" and _in_doubt(problem, result):
         return "low confidence"
     return None
+
+
+def _in_doubt(problem: Problem, result: Result) -> bool:
+    """Whether the mark would be another if one of the possible mistakes were sure."""
+    credits = [problem.credit.get(name, 0.0) for name in (result.mistake, *result.also) if name]
+    return round(max(credits, default=0.0) * problem.points, PLACES) > result.score

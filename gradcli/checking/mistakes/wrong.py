@@ -19,8 +19,14 @@ BETWEEN = 60.0
 GENERIC = frozenset((
     "sign_error", "constant_factor", "constant_added", "constant_factor_dropped",
     "right_on_part_of_domain", "rounded_constant", "not_a_formula", "not_a_number",
-    "evaluated_at_wrong_point", "one_row_wrong"))
+    "evaluated_at_wrong_point", "one_row_wrong", "other_variable_dropped"))
 """Names that fit beside others without casting doubt on them."""
+SPECIFIC = frozenset((
+    "components_swapped", "transposed", "mixed_partials_missing", "direction_not_normalised",
+    "other_variable_not_constant", "implicit_inverted", "implicit_missing_dydx", "misread_function",
+    "missing_parentheses", "slope_not_evaluated"))
+"""Names that say how the whole answer came about; that a part of it fits another one is no doubt.
+"""
 MOST = 6
 
 
@@ -72,9 +78,15 @@ def ranked(found: Iterable[Found]) -> list[Found]:
 def confidence(found: list[Found], single: bool) -> str:
     """"high" if one explanation stands out, "low" if it may be another or may be chance."""
     first = found[0]
+    specific = first.level == WHOLE and first.name in SPECIFIC
+    if specific and first.name == "direction_not_normalised":
+        # The right number times a length: that needs no other digits than a whole number has.
+        return "low" if any(f.name not in GENERIC for f in found[1:]) else "high"
     if not first.sure or first.level >= PAIR or (first.agree < ENOUGH and not single):
         return "low"
     for other in found[1:]:
+        if specific and other.name not in SPECIFIC:
+            continue
         if other.level <= max(SITE, first.level) and other.name not in GENERIC and not (
                 other.level == SITE and other.rank >= BETWEEN > first.rank):
             return "low"
