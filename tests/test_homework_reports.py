@@ -91,7 +91,13 @@ def test_scores_have_no_noise_of_binary_fractions() -> None:
     ("1a", checked(), None), ("1a", checked("wrong"), None), ("1a", CHAIN, None),
     ("1a", checked("undecided"), "undecided"), ("1a", checked("unreadable"), "unreadable"),
     ("1a", checked("domain"), None), ("2", checked("domain"), "domain"),
-    ("1a", {**CHAIN, "confidence": "low"}, "low confidence"), ("1a", checked("blank"), None)])
+    ("1a", {**CHAIN, "confidence": "low"}, "low confidence"), ("1a", checked("blank"), None),
+    # The mark can change only if the sheet gives credit for what may be the mistake.
+    ("1a", checked("wrong", mistake="trig_sign", confidence="low"), None),
+    ("1a", checked("wrong", mistake="trig_sign", also=["missing_term"], confidence="low"), None),
+    ("1a", checked("wrong", mistake="trig_sign", also=["missing_chain_factor"],
+                   confidence="low"), "low confidence"),
+    ("1b", {**CHAIN, "confidence": "low", "score": 0.5}, None)])
 def test_what_waits_for_a_person(problem: str, found: dict[str, Any], reason: str | None) -> None:
     result = answer("s", problem, "x", found)
     assert grade.waits(SHEET[problem], result) == reason

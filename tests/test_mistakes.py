@@ -85,6 +85,7 @@ inverse_as_reciprocal; arctan(3x); -3csc^2(3x)
 constant_factor_dropped; 5x^3; 3x^2
 constant_factor_dropped; sin(x)/5; cos(x)
 constant_factor_dropped; 5/x; -1/x^2
+sign_error; x + e^(-pi x); 1 + pi e^(-pi x)
 sign_error; x^3 + sin(x); 3x^2 - cos(x)
 sign_error; x^3 + e^(2x); 2e^(2x) - 3x^2
 sign_error; x^3 - ln(x); 3x^2 + 1/x
@@ -189,6 +190,72 @@ def test_one_clear_mistake_is_told_with_high_confidence() -> None:
     # A constant agrees with much by chance, and a ratio says little.
     assert diagnosed("x^2", "2")["confidence"] == "low"
     assert diagnosed("x^2 sin(x)", "14x sin(x) + 7x^2 cos(x)")["confidence"] == "low"
+
+
+@pytest.mark.parametrize(("mistake", "function", "answer", "fields"), [
+    ("components_swapped", "x^2 y + 3 sin y", "(x^2 + 3cos y, 2xy)",
+     {"kind": "gradient", "wrt": "x,y"}),
+    ("mixed_partials_missing", "x^3 + 2x y^2", "[6x, 0; 0, 4x]",
+     {"kind": "hessian", "wrt": "x,y"}),
+    ("transposed", "[x^2 y, y^3 + x]", "[2xy, 1; x^2, 3y^2]",
+     {"kind": "jacobian", "wrt": "x,y"}),
+    ("direction_not_normalised", "x^2 y", "16",
+     {"kind": "directional", "wrt": "x,y", "direction": [3, 4], "at": {"x": 1, "y": 2}}),
+    ("missing_chain_factor", "x^2 y^3 + e^(xy)", "3x^2 y^2 + e^(xy)", {"wrt": "y"}),
+    ("other_variable_not_constant", "x^2 y^3", "2x y^3 + 3x^2 y^2", {}),
+    ("implicit_inverted", "x^3 + y^2 = 7", "-2y/(3x^2)",
+     {"kind": "implicit", "dependent": "y"})])
+def test_what_explains_the_whole_answer_is_sure(
+        mistake: str, function: str, answer: str, fields: dict[str, Any]) -> None:
+    result = diagnosed(function, answer, **fields)
+    assert (result["mistake"], result["confidence"]) == (mistake, "high"), result
+
+
+# function; answer; the mistake of the chain rule; what else went wrong with the same operation
+AT_ONE_PLACE = """
+cos(x^2); sin(x^2); missing_chain_factor; trig_sign
+sin(3x); -cos(3x); missing_chain_factor; trig_sign
+x cos(x^2); cos(x^2) + x sin(x^2); missing_chain_factor; trig_sign
+(2x+1)^5; (2x+1)^4; missing_chain_factor; power_coefficient
+(2x+1)^5; 5(2x+1)^5; missing_chain_factor; power_exponent_not_reduced
+sqrt(x^2+1); 1/sqrt(x^2+1); missing_chain_factor; power_coefficient
+1/(x^3+2); 1/(x^3+2)^2; missing_chain_factor; quotient_reversed
+log_2(x^2+1); 1/(x^2+1); missing_chain_factor; missing_log_base
+tan(x^2); sec(x^2); missing_chain_factor; trig_rule
+atan(3x); 1/(1-9x^2); missing_chain_factor; inverse_trig_rule
+cos(3x^2); x sin(3x^2); chain_constant_lost; trig_sign
+""".strip().splitlines()
+
+
+@pytest.mark.parametrize("row", AT_ONE_PLACE)
+def test_two_mistakes_with_one_operation(row: str) -> None:
+    function, answer, chain, other = row.split("; ")
+    result = diagnosed(function, answer)
+    assert (result["mistake"], result["confidence"]) == (chain, "low")
+    assert other in result["also"]
+    assert "; and " in result["hint"]
+
+
+def test_two_mistakes_with_one_operation_are_told_of_components_too() -> None:
+    result = diagnosed("cos(x^2 y)", "(sin(x^2 y), x^2 sin(x^2 y))", kind="gradient", wrt="x,y")
+    assert result["mistake"] == "trig_sign"     # of the second component it is all
+    result = diagnosed("cos(x^2 y)", "(sin(x^2 y), sin(x^2 y))", kind="gradient", wrt="x,y")
+    assert (result["mistake"], result["also"][0]) == ("missing_chain_factor", "trig_sign")
+
+
+@pytest.mark.parametrize(("answer", "mistake"), [
+    ("(a^2 x + 2a)e^(-a x)", "sign_error"), ("a^2 x e^(-a x)", "product_one_term"),
+    ("(2 + x)e^(-a x)", "missing_chain_factor")])
+def test_one_row_of_several_with_a_name_is_used_everywhere(answer: str, mistake: str) -> None:
+    """Twice the same, in f' and in f'': by another row of the name the answer would differ."""
+    assert mistake in names(diagnosed("x e^(-a x)", answer, order=2, parameters="a"))
+
+
+@pytest.mark.parametrize(("function", "answer", "fields"), [
+    ("x^3", "0", {}), ("x^2 y", "2", {}),
+    ("x^2 y", "(1, 4)", {"kind": "gradient", "wrt": "x,y", "at": {"x": 1, "y": 2}})])
+def test_constants_are_not_sure(function: str, answer: str, fields: dict[str, Any]) -> None:
+    assert diagnosed(function, answer, **fields)["confidence"] != "high"
 
 
 FUNCTIONS = """

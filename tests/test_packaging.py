@@ -135,7 +135,7 @@ def test_the_wheel_holds_the_package_and_nothing_else(wheel: Path) -> None:
     grammars = {f"gradcli/grammars/{path.name}" for path in (ROOT / "grammars").glob("*.lark")}
     schemas = {f"gradcli/schemas/{path.name}"
                for path in (ROOT / "gradcli" / "schemas").glob("*.json")}
-    assert grammars
+    assert grammars >= {"gradcli/grammars/program.lark", "gradcli/grammars/answer.lark"}
     assert schemas
     assert inside == (tracked_modules() | grammars | schemas
                       | {"gradcli/_version.py", "gradcli/lang/_tables.py",
@@ -183,9 +183,9 @@ def test_the_sdist_holds_what_a_packager_needs(sdist: Path) -> None:
     inside = names(sdist)
     assert inside >= tracked_modules() | {
         "pyproject.toml", "hatch_build.py", "README.md", "CHANGELOG.md", "LICENSE", "Makefile",
-        "PKG-INFO", "grammars/program.lark", "samples/expr.txt", "tests/conftest.py",
+        "PKG-INFO", "grammars/program.lark", "grammars/answer.lark", "samples/expr.txt", "tests/conftest.py",
         "tests/test_packaging.py"}
-    assert not [name for name in inside if name.endswith((".pyc", "_tables.py"))
+    assert not [name for name in inside if name.endswith((".pyc", "/_tables.py"))
                 or ".venv" in name or "_cache" in name]
 
 
@@ -211,6 +211,30 @@ def test_an_installed_wheel_needs_no_lark_and_no_cache(from_wheel: Installed) ->
     table = from_wheel(str(from_wheel.python), "-c", WITHOUT, "lark", "hess", "-e", "sum(x^3)",
                        "--at", "x=[1,2]", "--format", "table")
     assert "12" in table.stdout
+    assert not from_wheel.cache.exists()
+
+
+def test_an_installed_wheel_checks_homework(from_wheel: Installed) -> None:
+    """Also without Lark; with it missing, the tables of answers are those of the wheel."""
+    def lean(*arguments: str) -> Ran:
+        return run(str(from_wheel.python), "-c", WITHOUT, "lark,typer", *arguments,
+                   cwd=from_wheel.elsewhere, env={
+                       "PYTHONPATH": None, "XDG_CACHE_HOME": str(from_wheel.cache),
+                       "VIRTUAL_ENV": None})
+
+    checked = lean("check", "sin(x^2)", "cos(x^2)", "--format", "json")
+    assert checked.returncode == 1, checked.stderr
+    assert json.loads(checked.stdout)["mistake"] == "missing_chain_factor"
+    folder = from_wheel.elsewhere / "class"
+    (folder / "subs" / "ann").mkdir(parents=True)
+    (folder / "subs" / "ann" / "answers.txt").write_text("1a: 2x cos(x^2)\n1b: 2x +\n")
+    (folder / "sheet.txt").write_text("1a: sin(x^2)\n1b: x^2\n")
+    # The processes that check are started from the installed package as well.
+    marked = lean("hw", "run", "class/sheet.txt", "class/subs", "-j", "2", "-o", "class/out",
+                  "--format", "json")
+    assert marked.returncode == 1, marked.stderr
+    assert json.loads(marked.stdout)["answers"]["verdicts"] == {"correct": 1, "unreadable": 1}
+    assert (folder / "out" / "gradebook.csv").read_text().count("\n") == 2
     assert not from_wheel.cache.exists()
 
 

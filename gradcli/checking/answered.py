@@ -49,8 +49,10 @@ class Answered:
             len(self.nodes) == len(reference.nodes) and self.shape is not None
             and min(_long(self.shape), _long(wanted)) <= 1 and max(
                 _long(self.shape), _long(wanted)) <= 1)
+        # Mostly there is none, and no need to see what the components depend on.
         self.unknown = tuple([
-            n for n in self.formula.leaves(self.nodes) if n not in reference.variables])
+            n for n in self.formula.leaves(self.nodes) if n not in reference.variables
+        ]) if not set(reference.variables).issuperset(self.formula.names()) else ()
         if len(self.unknown) >= STRANGERS:
             raise error("E0711", "this reads as a product of letters that the problem does not"
                         f" have: {', '.join(self.unknown)}", (0, len(reading.text)),

@@ -14,49 +14,56 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
+    from gradcli.sweeps.rounding import Values
+
 SAFETY = 16.0
 BLURRED = 1e-3
 HUGE, TINY = 1e290, 1e-290
 
 
 class Side:
-    """Values of one side. values, noise: arrays; noise: 16 times the rounding bound.
+    """Values of one side, an array; size: their absolute values.
 
-    finite: where it is a number of usable size. near_zero: where it is 0 for all that rounding
-    tells.
+    finite: where it is a number of usable size. noise: 16 times the rounding bound; near_zero:
+    where it is 0 for all that rounding tells. Both are calculated when they are asked for.
     """
 
-    __slots__ = ("finite", "near_zero", "noise", "size", "values")
+    __slots__ = ("_near_zero", "_nodes", "_noise", "_of", "finite", "size", "values")
 
-    def __init__(self, found: Sequence[tuple[Any, Any]], points: int) -> None:
-        """found: value and bound of each component."""
-        self.values = np.empty((len(found), points))
-        self.noise = np.empty((len(found), points))
-        with np.errstate(all="ignore"):
-            for k, (value, bound) in enumerate(found):
-                self.values[k] = value
-                self.noise[k] = error_of(value, bound)
-            self.noise *= SAFETY
-            self.size = abs(self.values)
-            self.finite = (self.size <= HUGE) & (self.noise <= HUGE)
-            self.near_zero = self.size <= self.noise
+    def __init__(self, of: Values, nodes: Sequence[int], points: int) -> None:
+        """A row for each node, a column for each point."""
+        self._of = of
+        self._nodes = nodes
+        self._noise: Any = None
+        self._near_zero: Any = None
+        self.values = _rows(of.plain(nodes), points)
+        self.size = abs(self.values)
+        self.finite = self.size <= HUGE
+
+    @property
+    def noise(self) -> Any:
+        if self._noise is None:
+            with np.errstate(all="ignore"):
+                self._noise = _rows([
+                    error_of(value, bound) for value, bound in self._of.of(self._nodes)
+                ], self.values.shape[1])
+                self._noise *= SAFETY
+        return self._noise
+
+    @property
+    def near_zero(self) -> Any:
+        if self._near_zero is None:
+            self._near_zero = self.size <= self.noise
+        return self._near_zero
 
 
-def agreeing(right: Side, other: Side, rtol: float) -> int:
-    """The usual case, and the quick way through it: how many points agree where each component of
-    the first side is finite; 0 if some point does anything else.
-    """
-    with np.errstate(all="ignore"):
-        scale = np.maximum(right.size, other.size)
-        noise = right.noise + other.noise
-        plain = abs(right.values - other.values) <= rtol * scale + noise
-        plain &= noise <= BLURRED * scale
-        plain &= right.finite & other.finite & (scale >= TINY)
-    if len(plain) == 1:
-        count = int(np.count_nonzero(plain))
-        return count if count == np.count_nonzero(right.finite) else 0
-    counts = plain.sum(axis=1)
-    return int(counts.min()) if (counts == right.finite.sum(axis=1)).all() else 0
+def _rows(found: Sequence[Any], points: int) -> Any:
+    if len(found) == 1 and type(found[0]) is not float and found[0].shape == (points,):
+        return found[0].reshape(1, points).copy()
+    made = np.empty((len(found), points))
+    for k, value in enumerate(found):
+        made[k] = value
+    return made
 
 
 class Comparison:
@@ -77,7 +84,7 @@ class Comparison:
             # 0 on both sides says something where it comes of a difference, and nothing where
             # it is what a float makes of a tiny number.
             both_zero = right.near_zero & other.near_zero
-            self.usable = right.finite & other.finite & (
+            self.usable = right.finite & other.finite & (noise <= HUGE) & (
                 (scale >= TINY) | zeros | (both_zero & (noise >= TINY)))
             allowed = rtol * scale + noise
             self.disagree = self.usable & (difference > allowed)

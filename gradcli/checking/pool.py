@@ -8,11 +8,13 @@ are tried, and then the neighbourhood of whatever point was found.
 
 from __future__ import annotations
 
+from zlib import crc32
+
 from gradcli.ops.lazy import np
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping
+    from collections.abc import Callable, Iterable, Mapping
     from typing import Any
 
     from gradcli.checking.problem import Problem
@@ -25,60 +27,79 @@ SCALES = (10.0, 100.0, 1e3, 1e-3)
 SHORT = (1.3, 0.7, 2.2, -0.6, -1.7, 0.3, 2.7, -2.4)
 
 
+def number(*parts: object) -> int:
+    """A number below 2^32 that depends on these texts and numbers only."""
+    return crc32("\x1f".join(map(str, parts)).encode("utf-8", "surrogatepass"))
+
+
 def generator(*parts: object) -> Any:
     """Random numbers that depend on these texts and numbers only."""
-    from zlib import crc32
-
-    text = "\x1f".join(map(str, parts)).encode("utf-8", "surrogatepass")
-    return np.random.Generator(np.random.PCG64([crc32(text), len(text)]))
+    return np.random.Generator(np.random.PCG64([number(*parts), len(parts)]))
 
 
-def pool(problem: Problem, names: Collection[str], random: Any, size: int = SIZE
-         ) -> dict[str, Any]:
-    """Values of each name, arrays of `size`; what the problem fixes by `at` is a float."""
+def pool(problem: Problem, names: Iterable[str], seed: int, size: int = SIZE) -> dict[str, Any]:
+    """Values of each name, arrays of `size`; what the problem fixes by `at` is a float.
+
+    seed: a whole number below 2^32.
+    """
     found: dict[str, Any] = {}
     fixed = problem.at if problem.kind != "tangent" else {}
-    alone = len(set(names) - set(fixed)) == 1
     for k, name in enumerate(names):
-        if name in fixed:
-            found[name] = fixed[name]
-        else:
-            found[name] = made = values(problem, name, random, size)
-            if not alone:  # of several, large values may not meet large values only
-                random.shuffle(made)
-            if name not in problem.domain and name not in problem.parameters:
-                shown = SHORT[k % len(SHORT):] + SHORT[:k % len(SHORT)]
-                made[:len(shown)] = shown
-            _fit(problem, name, made)
+        found[name] = fixed[name] if name in fixed else values(problem, name, k, seed, size)
     return found
 
 
-def values(problem: Problem, name: str, random: Any, size: int) -> Any:
-    """Values of a name, in no order that matters."""
-    made = random.random(size)
+def _uniform(k: int, seed: int, size: int) -> tuple[Any, Any]:
+    """Numbers in [0, 1) for the k-th name, and an order to put them in.
+
+    Which numbers is fixed; the seed says how far all are shifted, those beyond 1 back to 0. That is
+    as random, and much faster than a new generator for each problem: Cranley and Patterson,
+    Randomization of number theoretic methods for multiple integration (1976).
+    """
+    kept = _kept.get((k, size))
+    if kept is None:
+        random = np.random.Generator(np.random.PCG64([k, size]))
+        if len(_kept) >= MAX_KEPT:
+            _kept.clear()
+        kept = _kept[k, size] = random.random(size), random.permutation(size)
+    # Odd multiples: each name has a shift of its own.
+    shifted = kept[0] + (seed * (2 * k + 1) * 0x9E3779B1 & 0xFFFFFFFF) * 2.0**-32
+    return shifted - np.floor(shifted), kept[1]
+
+
+MAX_KEPT = 64
+_kept: dict[tuple[int, int], tuple[Any, Any]] = {}
+
+
+def values(problem: Problem, name: str, k: int, seed: int, size: int) -> Any:
+    """Values of the k-th name."""
+    u, order = _uniform(k, seed, size)
     limits = problem.domain.get(name)
     if limits is not None:
         low, high = limits
-        # One end is approached, where a domain is there to keep something out.
-        made[:size // 8] **= 4
-        return low + (high - low) * made
-    if name in problem.parameters:
-        return 0.3 + 2.7 * made
-    middle, last = size * 5 // 8, size * 7 // 8
-    # One random number gives a sign and a size.
-    part = made[middle:last]
-    made[middle:last] = np.copysign(10.0 ** (4.0 * abs(2.0 * part - 1.0) - 2.0), part - 0.5)
-    made[:middle] *= 6.0
-    made[:middle] -= 3.0
-    return made
-
-
-def _fit(problem: Problem, name: str, made: Any) -> None:
-    """Whole and positive numbers, where the problem says so."""
-    if name in problem.integer:
-        np.round(made if name in problem.domain else made * 3, out=made)
+        made = low + (high - low) * u
+        # Both ends are approached, where a domain is there to keep something out.
+        made[:size // 8] = low + (high - low) * u[:size // 8] ** 4
+        made = made[order]
+    elif name in problem.parameters:
+        made = 0.3 + 2.7 * u
+    else:
+        middle, last = size * 5 // 8, size * 7 // 8
+        made = 6.0 * u - 3.0
+        # One random number gives a sign and a size.
+        part = 2.0 * u[middle:last] - 1.0
+        made[middle:last] = np.copysign(10.0 ** (4.0 * abs(part) - 2.0), part)
+        made[last:] = u[last:]
+        made = made[order]
+        shift = k % len(SHORT)
+        made[:len(SHORT)] = SHORT[shift:] + SHORT[:shift]
     if name in problem.positive:
-        np.maximum(abs(made), 1.0 if name in problem.integer else 0.0, out=made)
+        made = abs(made)
+    if name in problem.integer:
+        made = np.round(made) if limits is not None else np.round(made * 3)
+        if name in problem.positive:
+            made = np.maximum(made, 1.0)
+    return made
 
 
 def scaled(problem: Problem, points: Mapping[str, Any], scale: float) -> dict[str, Any]:
@@ -89,25 +110,19 @@ def scaled(problem: Problem, points: Mapping[str, Any], scale: float) -> dict[st
 
 def searched(problem: Problem, points: dict[str, Any], defined: Callable[[dict[str, Any]], Any],
              random: Any) -> dict[str, Any]:
-    """Points of which at least some are usable, if they can be found.
+    """Some of these points that are usable, and others near them; the same where there are none.
 
     defined: points to a mask of those that are usable.
     """
-    if all(type(v) is float for v in points.values()):
-        return points
-    usable = defined(points)
-    if np.count_nonzero(usable) >= ENOUGH:
-        return points
-    kept = [_chosen(points, usable)]
-    many = pool(problem, points, random, MANY)
+    kept = []
     for scale in (1.0, *SCALES):
-        other = scaled(problem, many, scale)
+        other = scaled(problem, points, scale)
         kept.append(_chosen(other, defined(other)))
     found = _joined(kept)
     count = _count(found)
+    size = min(_count(points), SIZE)
     if not count:
-        return points
-    size = _count(points)
+        return {name: v if type(v) is float else v[:size] for name, v in points.items()}
     # Around each point that is usable, at distances of all sizes.
     for _ in range(4):
         if count >= size // 4:

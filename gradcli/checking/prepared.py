@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from gradcli.checking import pool as points
 from gradcli.checking import switches
-from gradcli.checking.compare import Side
+from gradcli.checking.compare import TINY, Side
 from gradcli.checking.reference import Reference, slope
 from gradcli.errors import error
 from gradcli.ops.lazy import np
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from typing import Any
 
     from gradcli.checking.problem import Problem
-    from gradcli.tape.formula import Formula
 
 
 class Prepared:
@@ -25,11 +24,11 @@ class Prepared:
     inputs: name to an array over the points, or a float where `at` fixes it; errors: of inputs that
     are not exact. size: how many points; single: there is one, and numbers are compared. side: the
     right answer; zeros: a column, true for components that are 0 by their form. cache: what else
-    about the problem was found out once (`gradcli.checking.mistakes`).
+    about the problem was found out once (`gradcli.checking.mistakes`). certain: see `_certain`.
     """
 
-    __slots__ = ("cache", "errors", "inputs", "problem", "reference", "seed", "side", "single",
-                 "size", "values", "zeros")
+    __slots__ = ("cache", "certain", "errors", "inputs", "problem", "reference", "seed", "side",
+                 "single", "size", "values", "zeros")
 
     def __init__(self, problem: Problem, reference: Reference, seed: object,
                  inputs: dict[str, Any], errors: dict[str, Any]) -> None:
@@ -41,38 +40,38 @@ class Prepared:
         self.size = max((len(v) for v in inputs.values() if type(v) is not float), default=1)
         self.single = all(type(v) is float for v in inputs.values())
         self.values = Values(reference.formula, inputs, errors)
-        self.side = Side(self.values.of(reference.nodes), self.size)
+        self.values.plain([*reference.functions, *reference.nodes])
+        self.side = Side(self.values, reference.nodes, self.size)
         if reference.constraint is None and problem.kind != "tangent":
             self._only_where_defined()
-        self.zeros = np.array([[reference.formula.value(k) == 0] for k in reference.nodes])
+        zeros = [[reference.formula.value(k) == 0] for k in reference.nodes]
+        self.zeros = np.array(zeros)
+        self.certain = self._certain([True] in zeros)
         self.cache: dict[Any, Any] = {}
+
+    def _certain(self, zeros: bool) -> tuple[Any, int]:
+        """What may be between the right answer and one that is right beyond doubt, and at how many
+        points that must be so; None where it takes a closer look. zeros: whether there are any.
+        """
+        side, finite = self.side, self.side.finite
+        count = int(np.count_nonzero(finite))
+        telling = side.size >= TINY
+        if zeros:
+            telling |= self.zeros
+        if np.count_nonzero(telling & finite) != count or (
+                count if len(finite) == 1 else int(finite.sum(axis=1).min())) < points.ENOUGH:
+            return None, 0
+        allowed = self.problem.rtol * side.size
+        return allowed if count == finite.size else np.where(finite, allowed, -1.0), count
 
     def _only_where_defined(self) -> None:
         """A derivative counts where the function has a value: 1/x is that of ln x for x > 0."""
-        formula, functions = self.reference.formula, self.reference.functions
-        if _is_everywhere(formula, functions):
-            return
-        for value, _ in self.values.of(functions):
+        for value in self.values.plain(self.reference.functions):
             self.side.finite &= ~np.isnan(value)
 
     def random(self, *about: object) -> Any:
         """Random numbers of this problem, the same each time."""
         return points.generator(self.seed, self.problem.id, self.problem.function, *about)
-
-
-EVERYWHERE = frozenset((
-    "add subtract multiply negative divide sin cos exp sinh cosh tanh atan asinh abs").split())
-"""Operations with a value for all numbers, but for single points."""
-
-
-def _is_everywhere(formula: Formula, nodes: list[int]) -> bool:
-    """Whether it is seen at once that nodes have values for all numbers."""
-    for k in formula.needed(nodes):
-        op = formula.ops[k]
-        if op is not None and op.name not in EVERYWHERE and not (
-                op.name == "power" and (formula.value(formula.args[k][1]) or 0.5) % 1 == 0):
-            return False
-    return True
 
 
 def ready(problem: Problem, seed: object = 0) -> Prepared:
@@ -82,7 +81,6 @@ def ready(problem: Problem, seed: object = 0) -> Prepared:
     derivative.
     """
     reference = Reference(problem)
-    random = points.generator(seed, problem.id, problem.function)
     known = reference.variables
     unknown = [n for n in (*problem.at, *problem.domain) if n not in known]
     if unknown:
@@ -93,19 +91,19 @@ def ready(problem: Problem, seed: object = 0) -> Prepared:
         n: np.float64(UNIT * abs(v)) for n, v in problem.at.items()
         if problem.kind != "tangent" and not float(v * 1024).is_integer()}
 
-    found = points.pool(problem, known, random)
+    found = points.pool(problem, known, points.number(seed, problem.id, problem.function))
     if reference.constraint is not None and problem.dependent not in problem.at:
         found, errors = _curve(reference, problem, found, errors)
         prepared = Prepared(problem, reference, seed, found, errors)
     else:
-        prepared = _with_enough_points(Prepared(problem, reference, seed, found, errors), random)
+        prepared = _with_enough_points(Prepared(problem, reference, seed, found, errors))
     if prepared.single and not prepared.side.finite.all():
         raise error("E0704", "the right answer is not defined at this point",
                     help="choose another point: at = ...")
     return prepared
 
 
-def _with_enough_points(prepared: Prepared, random: Any) -> Prepared:
+def _with_enough_points(prepared: Prepared) -> Prepared:
     """The same, with other points where too few of these tell anything."""
     problem, reference = prepared.problem, prepared.reference
     formula, nodes = reference.formula, reference.nodes
@@ -114,16 +112,20 @@ def _with_enough_points(prepared: Prepared, random: Any) -> Prepared:
         """Where all components of the right answer are numbers."""
         size = max((len(v) for v in inputs.values() if type(v) is not float), default=1)
         found = Values(formula, inputs)
-        finite = Side(found.of(nodes), size).finite.all(axis=0)
-        for value, _ in found.of(reference.functions):
+        finite = Side(found, nodes, size).finite.all(axis=0)
+        for value in found.plain(reference.functions):
             finite &= ~np.isnan(value)
         return finite
 
     def again(inputs: dict[str, Any]) -> Prepared:
         return Prepared(problem, reference, prepared.seed, inputs, prepared.errors)
 
-    if not prepared.single and prepared.side.finite.all(axis=0).sum() < points.ENOUGH:
-        prepared = again(points.searched(problem, prepared.inputs, defined, random))
+    if prepared.certain[0] is None and not prepared.single and \
+            prepared.side.finite.all(axis=0).sum() < points.ENOUGH:
+        # Many more, since it takes only one to find others.
+        many = points.pool(problem, reference.variables, points.number(
+            prepared.seed, problem.id, problem.function), points.MANY)
+        prepared = again(points.searched(problem, many, defined, prepared.random()))
     found = switches.switches(formula, [*reference.functions, *nodes])
     more = switches.more_points(prepared.values, found) if found else None
     return prepared if more is None else again(more)

@@ -251,14 +251,13 @@ def _ranges(name: str, value: Any) -> dict[str, tuple[float, float]]:
     if not isinstance(value, dict):
         raise _wrong(name, "ranges by name", value)
     found = {}
-    for k, limits in value.items():
-        if isinstance(limits, str):
-            limits = limits.split(":")
+    for k, typed in value.items():
+        limits = typed.split(":") if isinstance(typed, str) else typed
         if not isinstance(limits, (list, tuple)) or len(limits) != 2:
             raise _wrong(name, "ranges by name, each of two numbers", value)
         low, high = number(name, limits[0]), number(name, limits[1])
         if not low < high:
-            raise _wrong(name, "ranges whose first number is the smaller", value)
+            raise _wrong(name, "ranges whose first number is the smaller", typed)
         found[str(k)] = (low, high)
     return found
 
@@ -272,8 +271,12 @@ def _flag(name: str, value: Any) -> bool:
 def _credit(name: str, value: Any) -> dict[str, float]:
     if not isinstance(value, dict):
         raise _wrong(name, "shares by mistake", value)
+    from gradcli.checking.mistakes.sentences import SENTENCES
+
     found = {}
     for mistake, share in value.items():
+        if mistake not in SENTENCES:
+            raise _unknown("mistake", str(mistake), tuple(SENTENCES))
         found[str(mistake)] = number(name, share)
         if not 0 <= found[str(mistake)] <= 1:
             raise _wrong(name, "shares from 0 to 1", share)

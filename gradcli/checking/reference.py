@@ -52,12 +52,14 @@ class Reference:
         if len(self.nodes) > 64:
             raise _bad(f"an answer has at most 64 components, not {len(self.nodes)}",
                        "ask for some of the variables only: wrt = ...")
-        found = set(self.formula.leaves([*self.functions, *self.nodes]))
+        found = set(self.formula.names())
         self.variables = tuple(sorted(found | set(self.wrt) | set(problem.parameters) | (
             {problem.dependent} if problem.dependent else set())))
 
     def _wrt(self, problem: Problem) -> tuple[str, ...]:
         """The variables that are asked for; by default all that are no parameters."""
+        if problem.kind == "derivative" and len(problem.wrt) == 1:
+            return problem.wrt
         free = [n for n in self.formula.leaves(self.functions) if n not in problem.parameters]
         if problem.kind == "implicit":
             if not problem.dependent:

@@ -29,6 +29,8 @@ OF_TWO = frozenset("maximum minimum greater less greater_equal less_equal".split
 def switches(formula: Formula, nodes: Iterable[int]) -> list[tuple[int, ...]]:
     """The operands whose sign, or the sign of whose difference, decides between formulas."""
     found: list[tuple[int, ...]] = []
+    if _switching().isdisjoint(formula.ops):
+        return found
     for k in formula.needed(nodes):
         op = formula.ops[k]
         if op is None:
@@ -40,6 +42,16 @@ def switches(formula: Formula, nodes: Iterable[int]) -> list[tuple[int, ...]]:
         elif op.name in OF_TWO:
             found.append(formula.args[k])
     return found
+
+
+_rows: frozenset[Any] = frozenset()
+
+
+def _switching() -> frozenset[Any]:
+    """The rows that may switch."""
+    global _rows
+    _rows = _rows or frozenset([lookup(name) for name in (*OF_ONE, *OF_TWO, "sqrt")])
+    return _rows
 
 
 def _is_even(formula: Formula, node: int) -> bool:
@@ -120,4 +132,6 @@ def _at(values: Values, points: dict[str, Any]) -> Values:
     """The same formula at other points."""
     from gradcli.sweeps.rounding import Values
 
-    return Values(values.formula, {**values.inputs, **points})
+    there = Values(values.formula, {**values.inputs, **points})
+    there.deadline = values.deadline
+    return there

@@ -32,7 +32,7 @@ def checked(name: str, value: Any) -> Any:
     if kind in ("", "abs", "rel", "digits") and isinstance(value, (int, float)) \
             and not isinstance(value, bool) and 0 <= value < float("inf"):
         return (kind, float(value)) if kind else float(value)
-    raise error("E0703", f"`{name}` must be a tolerance",
+    raise error("E0703", f"`{name}` must be a number, a share or a number of digits",
                 help='write tolerance = 0.01, or "1e-3 rel", "0.5 abs", "1%", "3 digits"')
 
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from gradcli.checking import pool as points
 from gradcli.checking import switches, tolerance, verdict
 from gradcli.checking.answered import Answered
-from gradcli.checking.compare import Comparison, Side, agreeing
-from gradcli.checking.pool import ENOUGH
+from gradcli.checking.compare import Comparison, Side
 from gradcli.checking.prepared import Prepared
 from gradcli.errors import GradcliError
 from gradcli.ops.lazy import np
@@ -75,41 +74,37 @@ class Trial:
                 found[name] = prepared.random(name).random(prepared.size) * 2.7 + 0.3
         return found
 
-    def judge(self, result: dict[str, Any]) -> None:
-        """Fill in verdict, message, witness, points and score."""
+    def judge(self, result: dict[str, Any], switching: bool = True) -> None:
+        """Fill in verdict, message, witness, points and score.
+
+        switching: whether to look for points on the sides of switches that have few; once, since
+        the new points may be few on a side again.
+        """
         prepared, answered = self.prepared, self.answered
         if not answered.fits:
             verdict.misshaped(self, result)
             return
-        self.side = Side(self.values.of(answered.nodes), prepared.size)
+        self.side = Side(self.values, answered.nodes, prepared.size)
         left = self._left_over()
         if left:
             verdict.not_evaluated(self, left, result)
             return
+        found = switches.switches(answered.formula, answered.nodes) if (
+            switching and not prepared.single and prepared.reference.constraint is None) else []
+        if not prepared.single and not found and verdict.certain(self, result):
+            return
+        self.comparison = Comparison(
+            prepared.side, self.side, prepared.problem.rtol, prepared.zeros)
         if prepared.single:
-            self._compare()
             verdict.number(self, result, self._allowed())
             return
-        found = switches.switches(answered.formula, answered.nodes)
         more = switches.more_points(self.values, found) if found else None
-        if more is not None and prepared.reference.constraint is None:
-            self._again(more).judge(result)
+        if more is not None:
+            self._again(more).judge(result, switching=False)
             return
-        agree = agreeing(prepared.side, self.side, prepared.problem.rtol)
-        if agree >= ENOUGH:
-            verdict.right(self, result, agree)
-            return
-        self._compare()
         verdict.function(self, result)
-        assert self.comparison is not None
         if result["verdict"] == "undecided" and self.comparison.disagree.any():
             self._resampled().judge_once(result)
-
-    def _compare(self) -> None:
-        """Point by point, with all that may be said of each."""
-        assert self.side is not None
-        self.comparison = Comparison(self.prepared.side, self.side, self.prepared.problem.rtol,
-                                     self.prepared.zeros)
 
     def _left_over(self) -> list[str]:
         """Variables in the answer although the problem says where they are."""
@@ -134,13 +129,14 @@ class Trial:
     def _resampled(self) -> Trial:
         """The same answer at many more points, to settle a single difference."""
         prepared = self.prepared
-        random = prepared.random("again")
         if prepared.reference.constraint is not None:
             return self
         trial = self._again(points.pool(
-            prepared.problem, prepared.reference.variables, random, MORE))
-        trial.side = Side(trial.values.of(self.answered.nodes), trial.prepared.size)
-        trial._compare()
+            prepared.problem, prepared.reference.variables, points.number(
+                prepared.seed, prepared.problem.id, prepared.problem.function, "again"), MORE))
+        trial.side = Side(trial.values, self.answered.nodes, trial.prepared.size)
+        trial.comparison = Comparison(trial.prepared.side, trial.side, prepared.problem.rtol,
+                                      prepared.zeros)
         return trial
 
     def _allowed(self) -> Any:

@@ -26,11 +26,11 @@ def function(trial: Trial, result: dict[str, Any]) -> None:
     disagree = comparison.disagree.sum(axis=1)
     undefined = (comparison.undefined & ~_overflown(trial)).sum(axis=1)
     clear = (disagree >= 2) | (comparison.excess.max(axis=1) > CLEAR)
-    defined = prepared.side.finite.sum(axis=1)
-    nowhere = (undefined == defined) & (defined > 0)
+    right = prepared.side.finite.sum(axis=1)
+    nowhere = (undefined == right) & (right > 0)
     result["points"] = {"usable": int(usable.min()), "agree": int(agree.min()),
                         "disagree": int(disagree.max()), "undefined": int(undefined.max())}
-    if clear.any() or (nowhere.any() and (defined >= ENOUGH).all()):
+    if clear.any() or (nowhere.any() and (right >= ENOUGH).all()):
         result["verdict"] = "wrong"
         result["score"] = round(float(np.mean(~clear & ~nowhere & (agree >= ENOUGH))), 6)
         _explain(trial, result, clear, nowhere)
@@ -38,7 +38,7 @@ def function(trial: Trial, result: dict[str, Any]) -> None:
         result.update(verdict="undecided", score=0.0, message=(
             "a single point disagrees, and only just: a person has to look at it"
             if disagree.any() else _too_few(prepared, agree)))
-    elif (undefined > UNDEFINED * defined).any():
+    elif (undefined > UNDEFINED * right).any():
         policy = prepared.problem.domain_policy
         k = int(np.argmax(undefined))
         j = int(np.argmax(comparison.undefined[k]))
@@ -50,10 +50,23 @@ def function(trial: Trial, result: dict[str, Any]) -> None:
         result.update(verdict="correct", score=1.0, message=_noted("right", trial))
 
 
-def right(trial: Trial, result: dict[str, Any], points: int) -> None:
-    """The verdict on a formula that agrees at so many points, and differs at none."""
-    result["points"] = {"usable": points, "agree": points, "disagree": 0, "undefined": 0}
+def certain(trial: Trial, result: dict[str, Any]) -> bool:
+    """The usual answer: as near to the right one as the tolerance asks for, at every point, before
+    rounding errors are looked at. Then it is right, whatever they are.
+    """
+    prepared = trial.prepared
+    assert trial.side is not None
+    allowed, count = prepared.certain
+    if allowed is None:
+        return False
+    with np.errstate(all="ignore"):
+        near = abs(trial.side.values - prepared.side.values) <= allowed
+    if np.count_nonzero(near) != count:
+        return False
+    least = count if len(near) == 1 else int(near.sum(axis=1).min())
+    result["points"] = {"usable": least, "agree": least, "disagree": 0, "undefined": 0}
     result.update(verdict="correct", score=1.0, message=_noted("right", trial))
+    return True
 
 
 def _overflown(trial: Trial) -> Any:
@@ -61,7 +74,7 @@ def _overflown(trial: Trial) -> Any:
     nothing about the answer.
     """
     found = np.zeros(trial.prepared.size, bool)
-    for value, _ in trial.values.known.values():
+    for value in trial.values.known.values():
         if type(value) is not float:
             found |= np.isinf(value)
     return found

@@ -20,8 +20,8 @@ HW = (*RUN, "hw lint", *READ)
 ALL = (*CHECK, *HW)
 
 OPTIONS = (
-    Option("wrt", "--wrt", "list", "The variables, such as x,y; by default those of the function.",
-           commands=CHECK, metavar="NAME[,NAME]"),
+    Option("wrt", "--wrt", "list", "The variables, such as x,y; by default the only one of the"
+           " function.", commands=CHECK, metavar="NAME[,NAME]"),
     Option("kind", "--kind", "text", f"What is asked for: {', '.join(KINDS)}; by default"
            " derivative, gradient for several variables, implicit with --dependent, directional"
            " with --direction.", commands=CHECK, metavar="KIND", choices=KINDS),

@@ -6,6 +6,8 @@ many there are. Escapes are those of its toolkit: % CR LF in the message, : and 
 
 from __future__ import annotations
 
+import os
+
 from gradcli.homework.marks import RIGHT, WAITING, WRONG
 from gradcli.homework.told import HINT, told
 from gradcli.render.visible import visible
@@ -20,8 +22,11 @@ if TYPE_CHECKING:
 MOST = 10
 
 
-def messages(sheet: Sheet, everybody: Iterable[Marks]) -> Iterator[str]:
-    """`::error file=,line=,title=::message` for wrong answers, `::warning` for those that wait."""
+def messages(sheet: Sheet, everybody: Iterable[Marks], folder: str = "") -> Iterator[str]:
+    """`::error file=,line=,title=::message` for wrong answers, `::warning` for those that wait.
+
+    folder: what the files were handed in in; GitHub wants paths from where the workflow works.
+    """
     counts = {RIGHT: 0, WRONG: 0, WAITING: 0}
     for marks in everybody:
         for problem, kind, result in zip(sheet.problems, marks.kinds, marks.results, strict=True):
@@ -31,7 +36,8 @@ def messages(sheet: Sheet, everybody: Iterable[Marks]) -> Iterator[str]:
             if kind == RIGHT or counts[kind] > MOST:
                 continue
             found = told(problem, result, HINT)
-            place = [("file", result.file), ("line", result.line),
+            file = result.file and os.path.normpath(os.path.join(folder, result.file))
+            place = [("file", file), ("line", result.line),
                      ("title", f"{marks.student.id}, problem {problem.id}")]
             properties = ",".join([f"{name}={_property(str(value))}" for name, value in place
                                    if value is not None])

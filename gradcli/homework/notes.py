@@ -16,10 +16,11 @@ if TYPE_CHECKING:
 
 NOTES = "notes.csv"
 COLUMNS = ("about", "student_id", "file", "line", "message")
-WORDS = {"skipped": "passed over", "unknown": "answers to no problem of the sheet",
-         "repeated": "answered twice", "unreadable": "files that cannot be read",
-         "encoding": "files that are not UTF-8", "student": "about whose a file is",
-         "joined": "lines taken for the rest of the answer above"}
+WORDS = {"skipped": "passed over", "unknown": "answer* to no problem of the sheet",
+         "repeated": "answered twice", "unreadable": "file* that cannot be read",
+         "encoding": "file* not in UTF-8", "student": "about whose a file is",
+         "joined": "line* taken for the rest of the answer above"}
+"""What is counted; * stands for the s of more than one."""
 
 
 class Notes:
@@ -45,5 +46,6 @@ class Notes:
 
 def summary(counts: Counter[str]) -> str:
     """3 passed over, 1 answered twice."""
-    return ", ".join([f"{counts[about]:,} {WORDS.get(about, about)}" for about in
-                      sorted(counts, key=lambda about: (-counts[about], about))])
+    return ", ".join([
+        f"{counts[about]:,} " + WORDS.get(about, about).replace("*", "s" * (counts[about] != 1))
+        for about in sorted(counts, key=lambda about: (-counts[about], about))])

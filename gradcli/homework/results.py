@@ -61,8 +61,8 @@ class Result:
     """
 
     __slots__ = ("also", "answer", "confidence", "file", "fingerprint", "hint", "line", "max",
-                 "message", "mistake", "ms", "override", "points", "problem", "read_as", "schema", "score",
-                 "seed", "sheet", "sheet_hash", "student", "tool", "verdict", "witness")
+                 "message", "mistake", "ms", "override", "points", "problem", "read_as", "schema",
+                 "score", "seed", "sheet", "sheet_hash", "student", "tool", "verdict", "witness")
 
     schema: int
     tool: str

@@ -54,7 +54,7 @@ def other_codes(tokens: Tokens, names: Names) -> list[tuple[Tokens, Code]]:
 
 
 def _others(tokens: Tokens, names: Names) -> Iterator[Tokens]:
-    for raw in other_words(tokens.raw, names):
+    for raw in other_words(tokens.raw, names) if tokens.raw is not None else ():
         try:
             yield arrange(raw, names)
         except GradcliError:

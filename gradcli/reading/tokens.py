@@ -22,8 +22,8 @@ class Tokens:
 
     The word of a NAME is the name that it loads, of a FUNCTION the operation that it calls, of a
     NUMBER its digits; elsewhere it is empty. What was not typed: products, the places of signs;
-    closing, those of opening brackets, each with that of its closing one. raw: the tokens as the
-    scanner found them.
+    closing, those of opening brackets, each with that of its closing one. raw: of arranged
+    tokens, those that the scanner found.
     """
 
     __slots__ = ("closing", "ends", "kinds", "products", "raw", "starts", "text", "words")
@@ -36,7 +36,7 @@ class Tokens:
         self.words: list[str] = []
         self.products: list[int] = []
         self.closing: list[tuple[int, int]] = []
-        self.raw = self
+        self.raw: Tokens | None = None
 
     def spellings(self) -> list[str]:
         """The names and functions as the text has them."""

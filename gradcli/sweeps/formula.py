@@ -88,6 +88,8 @@ def partial(formula: Formula, k: int, place: int) -> int | float | None:
         return made
     steps, answer = made
     args = formula.args[k]
+    if not steps and type(answer) is not float:
+        return k if -answer > len(args) else int(args[-answer - 1])
     found: list[int] = []
 
     def operand(o: Any) -> int:

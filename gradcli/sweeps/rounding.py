@@ -25,8 +25,8 @@ from gradcli.ops.elementwise import (
     positive,
     power,
     reciprocal,
-    sqrt,
     sin,
+    sqrt,
     square,
     subtract,
 )
@@ -56,20 +56,46 @@ class Values:
     """Values and bounds of the nodes of a formula at the points of a pool.
 
     inputs: name to its values, an array over the points or a float. errors: name to the absolute
-    errors of those that are not exact. known: node to its value and bound, as far as asked for.
-    deadline: of `time.thread_time`, so that the load of the machine decides nothing; after it `of`
-    raises TimeoutError.
+    errors of those that are not exact. known, bounds: by node, as far as asked for; bounds cost as
+    much again, and most answers are seen to be right without them. deadline: of
+    `time.thread_time`, so that the load of the machine decides nothing; after it TimeoutError is
+    raised.
     """
 
-    __slots__ = ("deadline", "errors", "formula", "inputs", "known")
+    __slots__ = ("bounds", "deadline", "errors", "formula", "inputs", "known")
 
     def __init__(self, formula: Formula, inputs: Mapping[str, Any],
                  errors: Mapping[str, Any] | None = None) -> None:
         self.formula = formula
         self.inputs = inputs
         self.errors = errors or {}
-        self.known: dict[int, tuple[Any, Bound]] = {}
+        self.known: dict[int, Any] = {}
+        self.bounds: dict[int, Bound] = {}
         self.deadline = float("inf")
+
+    def plain(self, nodes: Sequence[int]) -> list[Any]:
+        """The value of each node, without its bound. Raises as `of` does."""
+        known, formula = self.known, self.formula
+        ops, args, inputs = formula.ops, formula.args, self.inputs
+        for k in nodes:
+            if k not in known:
+                break
+        else:
+            return [known[k] for k in nodes]
+        with np.errstate(all="ignore"):
+            for k in formula.needed(nodes):
+                if k in known:
+                    continue
+                op, operands = ops[k], args[k]
+                if op is None:
+                    known[k] = inputs[operands] if type(operands) is str else operands
+                    continue
+                if (op.name not in _NUMPY or not k % 64) and thread_time() > self.deadline:
+                    raise TimeoutError
+                if op is power and args[operands[0]] == E:
+                    op, operands = exp, operands[1:]  # with an e that is not rounded
+                known[k] = applied(op, [known[a] for a in operands])
+        return [known[k] for k in nodes]
 
     def of(self, nodes: Iterable[int]) -> list[tuple[Any, Bound]]:
         """Value and bound of each node.
@@ -77,37 +103,35 @@ class Values:
         Raises KeyError for a name without values, TimeoutError after the deadline.
         """
         nodes = list(nodes)
-        known, formula, bounds = self.known, self.formula, _BOUNDS
-        ops, args = formula.ops, formula.args
+        self.plain(nodes)
+        known, bounds, formula = self.known, self.bounds, self.formula
+        ops, args, rules = formula.ops, formula.args, _BOUNDS
         with np.errstate(all="ignore"):
             for k in formula.needed(nodes):
-                if k in known:
+                if k in bounds:
                     continue
-                op = ops[k]
+                op, operands = ops[k], args[k]
                 if op is None:
-                    known[k] = self._leaf(args[k])
+                    bounds[k] = self._of_leaf(operands)
                     continue
                 if (op.name not in _NUMPY or not k % 64) and thread_time() > self.deadline:
                     raise TimeoutError
-                operands = args[k]
                 if op is power and args[operands[0]] == E:
-                    op, operands = exp, operands[1:]  # with an e that is not rounded
-                xs = [known[a][0] for a in operands]
-                es = [known[a][1] for a in operands]
-                value = applied(op, xs)
+                    op, operands = exp, operands[1:]
+                xs, es = [known[a] for a in operands], [bounds[a] for a in operands]
+                value = known[k]
                 if type(value) is float:
-                    bound = _of_constant(op, xs, es, value)
+                    bounds[k] = _of_constant(op, xs, es, value)
                 else:
-                    rule: Callable[..., Bound] = bounds.get(op, _general)
-                    bound = rule(op, xs, es, value)
-                known[k] = value, bound
-        return [known[k] for k in nodes]
+                    rule: Callable[..., Bound] = rules.get(op, _general)
+                    bounds[k] = rule(op, xs, es, value)
+        return [(known[k], bounds[k]) for k in nodes]
 
-    def _leaf(self, leaf: Any) -> tuple[Any, Bound]:
+    def _of_leaf(self, leaf: Any) -> Bound:
         if type(leaf) is str:
-            return self.inputs[leaf], self.errors.get(leaf, 0.0)
+            return self.errors.get(leaf, 0.0)
         # A whole number is exact, and so is a half; 0.1 is not.
-        return leaf, 0.0 if float(leaf * 1024).is_integer() else UNIT
+        return 0.0 if float(leaf * 1024).is_integer() else UNIT
 
 
 def _of_constant(op: Op, xs: Sequence[Any], es: Sequence[Bound], value: float) -> Bound:

@@ -93,6 +93,10 @@ class SeenSite(Site):
     def tangent(self, node: Node) -> Seen | None:
         return self.carried.get(node.number)
 
+    def instead(self, node: Node, tangent: Node) -> SeenSite:
+        return SeenSite(self.formula, self.k, {**self.carried, node.number: tangent},
+                        self.variable, self.parameters, self.known)
+
     def number(self, value: float) -> Seen:
         return Seen(self.formula, -1, value)
 

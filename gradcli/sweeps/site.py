@@ -70,6 +70,16 @@ class Site:
         found = self.carried.get(node.number)
         return None if found is None else Node(self.formula, found)
 
+    def instead(self, node: Node, tangent: Node) -> Site:
+        """The same site, with another tangent of one node."""
+        return Site(self.formula, self.k, {**self.carried, node.number: tangent.number},
+                    self.variable, self.parameters)
+
+    @property
+    def variable(self) -> str:
+        """What students call x."""
+        return self.formula.name(self.x.number) or ""
+
     def number(self, value: float) -> Node:
         """A constant."""
         return Node(self.formula, self.formula.number(value))

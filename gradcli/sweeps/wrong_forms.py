@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from gradcli.tape.formula import Node
 
     Wrong = Callable[[Site], Node | None]
+    Inner = Callable[[Site, Outer], Node | None]
 
 
 def of_active(wrong: Callable[[Node, Node, Node, Node], Node]) -> Wrong:
@@ -74,15 +75,34 @@ def of_unary(wrong: Callable[[Site, Node, Node], Node | None]) -> Wrong:
     return at
 
 
+def with_inner(wrong: Wrong, inner: Inner) -> Wrong:
+    """A rule for g(u) that is given a wrong inner derivative besides."""
+    def at(s: Site) -> Node | None:
+        g = outer(s)
+        if g is None or s.is_leaf(g.u):
+            return None
+        tangent = inner(s, g)
+        return None if tangent is None else wrong(s.instead(g.u, tangent))
+    return at
+
+
 # ---- chain rule ------------------------------------------------------------------------------
 
 
-def constant_lost(s: Site, g: Outer) -> Node | None:
-    """The inner derivative without its numbers; all of it would be `missing_chain_factor`."""
+def unit(s: Site, g: Outer) -> Node | None:
+    """The inner derivative, left out."""
+    return s.number(1.0)
+
+
+def without_constant(s: Site, g: Outer) -> Node | None:
+    """The inner derivative without its numbers; all of it would be `unit`."""
     k = coefficient(s.formula, g.tu.number)
-    if k in (0.0, 1.0, -1.0) or g.tu.value is not None:
-        return None
-    return g.slope(g.u) * (g.tu / k)
+    return None if k in (0.0, 1.0, -1.0) or g.tu.value is not None else g.tu / k
+
+
+def constant_lost(s: Site, g: Outer) -> Node | None:
+    inner = without_constant(s, g)
+    return None if inner is None else g.slope(g.u) * inner
 
 
 def inner_constant_lost(s: Site, g: Outer) -> Node | None:
@@ -193,6 +213,19 @@ def factor_dropped(s: Site) -> Node | None:
     if found is None or not s.is_number(found[0]):
         return _inverse_lost(s, True)
     return s.tangent(found[1])
+
+
+def sign_lost(s: Site) -> Node | None:
+    """-c u as if it were c u; u/(-c) too."""
+    found = parts(s)
+    if found is None or not s.is_number(found[0]):
+        return None
+    c, u = found
+    number = s.folded(c).value
+    tangent = s.tangent(u)
+    if tangent is None or not (s.row(c) == "negative" or (number is not None and number < 0)):
+        return None
+    return -(c * tangent) if s.op.name == "multiply" else -(tangent / c)
 
 
 def other_dropped(s: Site) -> Node | None:

@@ -36,15 +36,19 @@ from gradcli.sweeps.wrong_forms import (
     quotient_not_squared,
     quotient_plus,
     quotient_reversed,
+    sign_lost,
     split_root,
     square_of,
     term,
+    unit,
+    with_inner,
+    without_constant,
 )
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from gradcli.sweeps.site import Site
-    from gradcli.sweeps.wrong_forms import Wrong
+    from gradcli.sweeps.wrong_forms import Inner, Wrong
     from gradcli.tape.formula import Node
 
 ANY = ""
@@ -53,16 +57,19 @@ ANY = ""
 
 class Rule:
     """name: of the mistake; rows: of the operation table, empty for all; wrong: the tangent that
-    it gives; rank: place in the table, likelier mistakes first.
+    it gives; rank: place in the table, likelier mistakes first. second: of two mistakes at one
+    operation the other, None where there is one only.
     """
 
-    __slots__ = ("name", "rank", "rows", "wrong")
+    __slots__ = ("name", "rank", "rows", "second", "wrong")
 
-    def __init__(self, name: str, rows: str, wrong: Wrong, rank: int) -> None:
+    def __init__(self, name: str, rows: str, wrong: Wrong, rank: float, second: Rule | None = None
+                 ) -> None:
         self.name = name
         self.rows = frozenset(rows.split())
         self.wrong = wrong
         self.rank = rank
+        self.second = second
 
     def at(self, site: Site) -> Node | None:
         """The wrong tangent there, None where the mistake cannot be made."""
@@ -142,6 +149,7 @@ _RARE: tuple[tuple[str, str, Wrong], ...] = (
     ("sign_error", "subtract", lambda s: term(s, 1.0, 1.0)),
     ("sign_error", "subtract", lambda s: term(s, -1.0, -1.0)),
     ("sign_error", "negative", lambda s: s.tu),
+    ("sign_error", "multiply divide", sign_lost),
     ("missing_term", "add", of_active(lambda u, w, tu, tw: tu)),
     ("missing_term", "add", of_active(lambda u, w, tu, tw: tw)),
     ("missing_term", "subtract", of_active(lambda u, w, tu, tw: tu)),
@@ -167,3 +175,19 @@ RARE = 100
 RULES = tuple([Rule(*row, rank) for rank, row in enumerate(_COMMON)]
               + [Rule(*row, RARE + rank) for rank, row in enumerate(_RARE)])
 """All rules, likelier mistakes first."""
+
+_INNER: tuple[tuple[str, Inner], ...] = (
+    ("missing_chain_factor", unit),
+    ("chain_constant_lost", without_constant),
+)
+"""Mistakes of the chain rule that leave a wrong inner derivative, which other rules then take."""
+_BESIDE = frozenset((
+    "trig_sign", "trig_rule", "inverse_trig_rule", "inverse_as_reciprocal", "power_coefficient",
+    "power_coefficient_off_by_one", "power_exponent_not_reduced", "power_exponent_increased",
+    "power_rule_on_exponential", "exponential_rule_on_power", "missing_log_base", "log_rule",
+    "quotient_reversed", "quotient_denominator_not_squared"))
+"""Mistakes with the outer function, which are made with any inner derivative."""
+DOUBLE = tuple([
+    Rule(name, " ".join(rule.rows), with_inner(rule.wrong, inner), rank * RARE + rule.rank, rule)
+    for rank, (name, inner) in enumerate(_INNER) for rule in RULES if rule.name in _BESIDE])
+"""Two mistakes at one operation: cos(x^2) answered sin(x^2)."""

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from gradcli.sweeps.formula import Tangents
 from gradcli.sweeps.site import Site
-from gradcli.sweeps.wrong_rules import RULES
+from gradcli.sweeps.wrong_rules import DOUBLE, RULES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from gradcli.sweeps.wrong_rules import Rule
     from gradcli.tape.formula import Formula
@@ -65,11 +65,10 @@ class Sweeps:
             return None
         return self._swept({k: made.number}, {later: second})
 
-    def everywhere(self, name: str) -> int | None:
-        """The tangent where the first rule of a name that applies is used at every site; the right
+    def everywhere(self, rules: Sequence[Rule]) -> int | None:
+        """The tangent where the first of some rules that applies is used at every site; the right
         one where none does.
         """
-        rules = [rule for rule in RULES if rule.name == name]
         tangents = Tangents(self.formula, {})
         tangents.carried = carried = dict(self.right.carried)
         for k in self.order:
@@ -83,12 +82,10 @@ class Sweeps:
         return carried[self.node]
 
     def _rules(self, k: int) -> list[Rule]:
-        op = self.formula.ops[k]
-        assert op is not None
-        found = _by_row.get(op.name)
-        if found is None:
-            found = _by_row[op.name] = [r for r in RULES if not r.rows or op.name in r.rows]
-        return found
+        return _of_row(self.formula, k, _by_row, RULES)
+
+    def _doubles(self, k: int) -> list[Rule]:
+        return _of_row(self.formula, k, _doubles_by_row, DOUBLE)
 
     def _site(self, k: int, carried: dict[int, int | None]) -> Site:
         return Site(self.formula, k, carried, self.variable, self.parameters)
@@ -125,3 +122,31 @@ class Sweeps:
 
 
 _by_row: dict[str, list[Rule]] = {}
+_doubles_by_row: dict[str, list[Rule]] = {}
+
+
+def _of_row(formula: Formula, k: int, known: dict[str, list[Rule]], rules: tuple[Rule, ...]
+            ) -> list[Rule]:
+    """The rules that are for the operation of a node."""
+    op = formula.ops[k]
+    assert op is not None
+    found = known.get(op.name)
+    if found is None:
+        found = known[op.name] = [r for r in rules if not r.rows or op.name in r.rows]
+    return found
+
+
+def at_all_sites(rules: Iterable[Rule]) -> list[tuple[Rule, ...]]:
+    """What somebody may do wrong at every site: the rules of one name, whichever applies, and,
+    where a name has several, each of them.
+    """
+    by_name: dict[str, list[Rule]] = {}
+    for rule in dict.fromkeys(rules):
+        by_name.setdefault(rule.name, []).append(rule)
+    found: list[tuple[Rule, ...]] = []
+    for same in by_name.values():
+        same.sort(key=lambda rule: rule.rank)
+        found.append(tuple(same))
+        if len(same) > 1:
+            found += [(rule,) for rule in same]
+    return found

@@ -9,6 +9,7 @@ from __future__ import annotations
 from gradcli.ops.lazy import np
 from gradcli.sweeps.formula import partial
 from gradcli.sweeps.seen import Seen, SeenSite, seen_of, slope_at
+from gradcli.sweeps.wrong_tangents import at_all_sites
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -27,8 +28,8 @@ LONG = 48
 class Rows:
     """The wrong tangents of a node under one rule at one site each, at some points.
 
-    keys: (rule, site) of each row of `values`. right: the right tangent there. everywhere: name to
-    the row of its rules at all sites, where there are several.
+    keys: (rule, site) of each row of `values`. right: the right tangent there. everywhere: rules
+    that go together to the row of them at all sites, where there are several.
     """
 
     __slots__ = ("_carried", "_known", "_partials", "_points", "_sweeps", "everywhere", "keys",
@@ -56,19 +57,28 @@ class Rows:
                          for k, t in carried.items()}
         top = self._carried[sweeps.node]
         self.right = np.broadcast_to(0.0 if top is None else top.seen, (points,))
-        self.keys: list[Key] = []
+        self.keys, self.values = self._each(sweeps._rules)
+        with np.errstate(all="ignore"):
+            self.everywhere = self._everywhere()
+
+    def _each(self, rules: Callable[[int], list[Rule]]) -> tuple[list[Key], Any]:
+        """Each rule at each site, and the rows."""
+        keys: list[Key] = []
         made: list[Any] = []
         adjoints = self._adjoints() if self._is_long() else None
         with np.errstate(all="ignore"):
-            for k in sweeps.order:
-                found = self._at(k)
+            for k in self._sweeps.order:
+                found = self._at(k, rules(k))
                 if found:
-                    self.keys += [(rule, k) for rule, _ in found]
+                    keys += [(rule, k) for rule, _ in found]
                     rows = self._stacked([t for _, t in found])
                     made.append(self._forward(k, rows) if adjoints is None else
                                 self._moved(adjoints[k], k, rows))
-            self.values = np.concatenate(made) if made else np.empty((0, points))
-            self.everywhere = self._everywhere()
+        return keys, np.concatenate(made) if made else np.empty((0, self._points))
+
+    def doubles(self) -> tuple[list[Key], Any]:
+        """Two mistakes at one site, and the rows."""
+        return self._each(self._sweeps._doubles)
 
     def _is_long(self) -> bool:
         """Whether forward sweeps from each site, and pairs of sites, are too much."""
@@ -85,11 +95,11 @@ class Rows:
         return SeenSite(sweeps.formula, k, carried, sweeps.variable, sweeps.parameters,
                         self._known)
 
-    def _at(self, k: int) -> list[tuple[Rule, Any]]:
+    def _at(self, k: int, rules: list[Rule]) -> list[tuple[Rule, Any]]:
         """The rules that apply at a site, and the values that they give."""
         site = self._site(k, self._carried)
         found = []
-        for rule in self._sweeps._rules(k):
+        for rule in rules:
             made = rule.at(site)
             if made is not None:
                 found.append((rule, seen_of(made)))
@@ -129,30 +139,26 @@ class Rows:
             carried[later] = Seen(formula, -1, self._tangent(later, carried))
         return np.broadcast_to(seen_of(carried[sweeps.node]), rows.shape)
 
-    def _everywhere(self) -> dict[str, Any]:
+    def _everywhere(self) -> dict[tuple[Rule, ...], Any]:
         sweeps, formula = self._sweeps, self._sweeps.formula
-        sites: dict[str, set[int]] = {}
-        rules: dict[str, list[Rule]] = {}
+        places: dict[Rule, set[int]] = {}
         for rule, k in self.keys:
-            sites.setdefault(rule.name, set()).add(k)
-            if rule not in rules.setdefault(rule.name, []):
-                rules[rule.name].append(rule)
-        found: dict[str, Any] = {}
-        for name, places in sites.items():
-            if len(places) < 2:
+            places.setdefault(rule, set()).add(k)
+        found: dict[tuple[Rule, ...], Any] = {}
+        for rules in at_all_sites(places):
+            sites = set().union(*[places[rule] for rule in rules])
+            if len(sites) < 2:
                 continue
             carried = dict(self._carried)
-            rules[name].sort(key=lambda rule: rule.rank)
             for k in sweeps.order:
                 if carried[k] is not None:
                     carried[k] = Seen(formula, -1, self._tangent(k, carried))
-                if k in places:
+                if k in sites:
                     site = self._site(k, carried)
-                    made = next((m for rule in rules[name] if (m := rule.at(site)) is not None),
-                                None)
+                    made = next((m for rule in rules if (m := rule.at(site)) is not None), None)
                     if made is not None:
                         carried[k] = Seen(formula, -1, seen_of(made))
-            found[name] = np.broadcast_to(seen_of(carried[sweeps.node]), (self._points,))
+            found[rules] = np.broadcast_to(seen_of(carried[sweeps.node]), (self._points,))
         return found
 
     def pairs(self, most: int) -> tuple[list[tuple[Key, Key]], Any]:

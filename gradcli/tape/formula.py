@@ -42,7 +42,7 @@ class Formula:
 
     def number(self, value: float) -> int:
         """The node of a constant; 0.0 and -0.0 are two."""
-        key = value.__class__, repr(value)
+        key = value.__class__, value or repr(value)
         number = self._known.get(key)
         if number is None:
             number = self._known[key] = self._new(None, value, None)
@@ -107,16 +107,21 @@ class Formula:
 
     def needed(self, nodes: Iterable[int]) -> list[int]:
         """The nodes that some nodes are made of, themselves included, in order."""
+        ops, args = self.ops, self.args
         found = set(nodes)
         pending = list(found)
         while pending:
             k = pending.pop()
-            if self.ops[k] is not None:
-                for other in self.args[k]:
+            if ops[k] is not None:
+                for other in args[k]:
                     if other not in found:
                         found.add(other)
                         pending.append(other)
         return sorted(found)
+
+    def names(self) -> list[str]:
+        """All names there are, in order of appearance."""
+        return [leaf for leaf in self.args if type(leaf) is str]
 
     def leaves(self, nodes: Iterable[int]) -> list[str]:
         """The names that some nodes depend on, in order of appearance."""

@@ -37,15 +37,18 @@ def from_answer(way: Way, trial: Trial, given: Given) -> list[Found]:
     return found
 
 
-def undefined(trial: Trial) -> list[Found]:
-    """An answer that is no number anywhere: not where the right one is, nor at any other size."""
+def undefined(trial: Trial, deadline: float) -> list[Found]:
+    """An answer that is no number anywhere: not where the right one is, nor at any other size.
+
+    deadline: of `time.thread_time`; raises TimeoutError after it.
+    """
     size = np.geomspace(1e-6, 1e3, 64)
     values = np.concatenate([-size[::-1], [0.0], size])
     formula, nodes = trial.answered.formula, trial.answered.nodes
     # Names go through the values in steps of their own, so that all signs and sizes meet.
     inputs = {name: values[(np.arange(512) * step) % len(values)]
               for name, step in zip(formula.leaves(nodes), PRIMES * 8, strict=False)}
-    found = evaluated(formula, nodes, inputs, {})
+    found = evaluated(formula, nodes, inputs, {}, deadline)
     if any(np.isfinite(value).any() for value in found):
         return []
     return [Found("undefined_answer", WHOLE, agree=trial.prepared.size)]
@@ -73,6 +76,9 @@ def _constant_answer(way: Way, trial: Trial, given: Given) -> list[Found]:
     if value == 0:
         return [Found("answer_zero", WHOLE, sure=False, agree=len(given.at))]
     reference = way.reference
+    if way.problem.kind == "tangent":
+        return [Found("not_a_formula", LEFT, -1.0, sure=False, detail={
+            "slope" if _is_slope(way, value) else "number": "1"})]
     d = reference.nodes[given.c]
     names = reference.formula.leaves([d])
     if not names:
@@ -92,6 +98,16 @@ def _constant_answer(way: Way, trial: Trial, given: Given) -> list[Found]:
             return [Found("evaluated_at_point", SITE, rank, sure=False, detail={"at": text}),
                     *found]
     return found
+
+
+def _is_slope(way: Way, value: float) -> bool:
+    """Whether a number is the slope of the tangent that is asked for."""
+    reference, at = way.reference, way.problem.at
+    if len(reference.wrt) > 1:
+        return False
+    steep = slope(reference.formula, reference.functions[0], reference.wrt[0])
+    wanted, = evaluated(reference.formula, [steep], at, {})
+    return bool(abs(wanted - value) <= EXACT * max(abs(wanted), abs(value)))
 
 
 def _integrated(way: Way, trial: Trial, given: Given) -> list[Found]:

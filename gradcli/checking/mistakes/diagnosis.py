@@ -11,7 +11,13 @@ from gradcli.checking.mistakes.readings import other_brackets, other_names
 from gradcli.checking.mistakes.sample import Given, Sample
 from gradcli.checking.mistakes.sentences import sentence
 from gradcli.checking.mistakes.steps import Steps
-from gradcli.checking.mistakes.table import Table, double_mistakes, single_mistakes, sums
+from gradcli.checking.mistakes.table import (
+    Table,
+    double_mistakes,
+    mistakes_at_one_place,
+    single_mistakes,
+    sums,
+)
 from gradcli.checking.mistakes.ways import Way
 from gradcli.checking.mistakes.whole import in_degrees, misread, whole
 from gradcli.checking.mistakes.wrong import (
@@ -46,6 +52,10 @@ def diagnose(prepared: Prepared, trial: Trial, others: list[Reading], result: di
         found = ranked(explanations(prepared, trial, others, deadline))
         if found:
             name(prepared, found, result)
+        elif trial.answered.unknown:
+            told = result["hint"] = (
+                f"the problem has no letter {', '.join(trial.answered.unknown)}")
+            result["message"] = f"{told}; {result['message']}"
     except Exception:
         result.update(mistake=None, also=[], confidence=None, hint=None)
 
@@ -79,12 +89,12 @@ def _of_values(prepared: Prepared, trial: Trial, deadline: float) -> list[Found]
         if found:
             return found
     if not np.isfinite(trial.side.values[:, prepared.side.finite.all(axis=0)]).any():
-        return undefined(trial) or [
+        return undefined(trial, deadline) or [
             Found("undefined_answer", LEFT, agree=prepared.size, sure=False)]
     givens = [Given(trial, sample, c) for c in range(len(prepared.reference.nodes))]
     wrong = _wrong(trial, len(givens))
     found = [] if trial.comparison is not None else [
-        Found("not_a_number", WHOLE, -6.0, agree=prepared.size)]
+        Found("not_a_number", WHOLE, -6.0, agree=prepared.size, detail={"formula": "1"})]
     found += shapes.rearranged(sample, givens, prepared.reference.shape, wrong)
     found += _misread(prepared, sample, givens)
     each: list[list[Found]] = []
@@ -115,7 +125,11 @@ def _of_component(prepared: Prepared, trial: Trial, sample: Sample, given: Given
     table = _table(prepared, sample, given.c)
     found = table.hits(given)
     found += from_answer(_way(prepared), trial, given)
-    if not found and not sample.single:
+    if sample.single:
+        return found
+    if all(f.level == LEFT for f in found):
+        found = _doubles(prepared, sample, given.c).hits(given) + found
+    if not found:
         if _way(prepared).linear:
             found = sums(table, given)
         if not found and thread_time() < deadline:
@@ -173,6 +187,14 @@ def _table(prepared: Prepared, sample: Sample, c: int) -> Table:
             made += other_points(way, c)
         found = prepared.cache["table", c] = single_mistakes(
             _steps(prepared, sample, c), made)
+    assert isinstance(found, Table)
+    return found
+
+
+def _doubles(prepared: Prepared, sample: Sample, c: int) -> Table:
+    found = prepared.cache.get(("doubles", c))
+    if found is None:
+        found = prepared.cache["doubles", c] = mistakes_at_one_place(_steps(prepared, sample, c))
     assert isinstance(found, Table)
     return found
 

@@ -62,7 +62,7 @@ def other_names(prepared: Prepared, trial: Trial) -> list[Found]:
     for renamed in _renamed(prepared, trial.answered.unknown):
         values = Values(formula, {**trial.inputs, **{
             given: prepared.inputs[name] for given, name in renamed.items()}}, prepared.errors)
-        side = Side(values.of(nodes), prepared.size)
+        side = Side(values, nodes, prepared.size)
         compared = Comparison(prepared.side, side, prepared.problem.rtol, prepared.zeros)
         agree = int(compared.agree.sum(axis=1).min())
         if not compared.disagree.any() and agree >= min(LEAST, prepared.size):

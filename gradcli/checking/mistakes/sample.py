@@ -5,6 +5,8 @@ What agrees there is then compared at all points, with the rounding bounds of bo
 
 from __future__ import annotations
 
+from time import thread_time
+
 from gradcli.checking.compare import BLURRED, HUGE, SAFETY, TINY
 from gradcli.checking.tolerance import digits
 from gradcli.ops.lazy import np
@@ -72,10 +74,14 @@ def taken(inputs: Mapping[str, Any], columns: Any) -> dict[str, Any]:
 
 
 def evaluated(formula: Formula, nodes: Iterable[int], inputs: Mapping[str, Any],
-              known: dict[int, Any]) -> list[Any]:
-    """Values without bounds; `known` keeps those of all nodes met."""
+              known: dict[int, Any], deadline: float = float("inf")) -> list[Any]:
+    """Values without bounds; `known` keeps those of all nodes met.
+
+    deadline: of `time.thread_time`; raises TimeoutError after it.
+    """
     nodes = list(nodes)
     ops, args = formula.ops, formula.args
+    limited = deadline != float("inf")
     with np.errstate(all="ignore"):
         for k in formula.needed([n for n in nodes if n not in known]):
             if k in known:
@@ -84,6 +90,8 @@ def evaluated(formula: Formula, nodes: Iterable[int], inputs: Mapping[str, Any],
             if op is None:
                 known[k] = inputs[operands] if type(operands) is str else operands
             else:
+                if limited and thread_time() > deadline:
+                    raise TimeoutError
                 known[k] = applied(op, [known[a] for a in operands])
     return [known[k] for k in nodes]
 

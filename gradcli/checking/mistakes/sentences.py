@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gradcli.checking.mistakes.pieces import shown, typed
-from gradcli.checking.mistakes.wrong import EVERYWHERE
+from gradcli.checking.mistakes.wrong import EVERYWHERE, WHOLE
 from gradcli.sweeps.site import Site, outer
 
 TYPE_CHECKING = False
@@ -53,7 +53,8 @@ SENTENCES = {
         " {rule}",
     "constant_not_dropped": "the constant {c} was kept: its derivative is 0",
     "constant_to_one": "the constant {c} became 1: its derivative is 0",
-    "power_rule_on_constant": "{piece} is a constant: its derivative is 0",
+    "power_rule_on_constant": "the power rule was used on the constant {piece}: its derivative is"
+        " 0",
     "constant_factor_dropped": "the constant factor {c} of {piece} is missing: it stays",
     "other_variable_dropped": "the factor {c} of {piece} is missing: it does not depend on {x}, and"
         " stays",
@@ -77,14 +78,14 @@ SENTENCES = {
     "rounded_constant": "a number was rounded: write it exactly",
     "right_on_part_of_domain": "this is right only for {region}",
     "misread_function": "this is the derivative of {piece}: read the function again",
-    "answer_zero": "this is 0: is the function taken for a constant?",
+    "answer_zero": "this is 0, as if the function were a constant",
     "undefined_answer": "this is not defined for any real number",
     "transposed": "rows and columns are exchanged",
     "components_swapped": "the components are right, but in another order",
-    "components_missing": "{wanted} components are asked for, here are {given}",
+    "components_missing": "this has only {given} of the {wanted} components",
     "components_summed": "the components were added up: write them as a vector",
     "mixed_partials_missing": "the mixed derivatives are missing: entries {entries}",
-    "one_row_wrong": "all is right but row {row}: entries {entries}",
+    "one_row_wrong": "only row {row} is wrong: entries {entries}",
     "direction_not_normalised": "the direction was not made a unit vector: divide by {length}",
     "evaluated_at_wrong_point": "this is the derivative at {at}",
     "degree_mode": "the calculator was set to the other unit of angles: use {unit}",
@@ -92,7 +93,7 @@ SENTENCES = {
     "implicit_sign": "the minus sign is missing: dy/dx is -Fx/Fy",
     "implicit_missing_dydx": "a derivative of {dependent} lacks its factor d{dependent}/d{x}",
     "slope_not_evaluated": "the slope is still a formula: put in the point first",
-    "not_a_number": "one number is asked for, and this is something else",
+    "not_a_number": "{number} asked for, and this is something else",
     "not_a_formula": "one formula is asked for, and this is something else",
     "missing_parentheses": "brackets are missing: {piece} would be right",
 }
@@ -111,7 +112,7 @@ RULES = {
 def sentence(way: Way, found: Found) -> str:
     """What the student is told."""
     values = {**_places(way, found), **_details(found)}
-    text = _special(found, values) or SENTENCES[found.name]
+    text = _special(way, found) or SENTENCES[found.name]
     message = "looks like " + text.format_map(_Texts(values))
     if found.level == EVERYWHERE:
         message += ", and the same elsewhere"
@@ -140,8 +141,17 @@ def _details(found: Found) -> dict[str, str]:
     return made
 
 
-def _special(found: Found, values: dict[str, str]) -> str | None:
+def _special(way: Way, found: Found) -> str | None:
     """Sentences that depend on more than the name."""
+    if way.problem.kind == "tangent":
+        return _of_tangent(way, found)
+    if found.name == "rounded_constant" and found.level == WHOLE:
+        return "this is near, but not near enough: round at the end only" + (
+            ", to 3 digits or more" if way.problem.tolerance is None else "")
+    if found.name == "not_a_number" and "formula" in found.detail:
+        return "the point was not put in: {number} asked for"
+    if found.name == "sign_error" and "direction" in found.detail:
+        return "a minus sign of the direction was lost"
     if found.name == "sign_error" and found.site is None:
         return "the sign is wrong: this is minus the right answer"
     if found.name == "constant_factor_dropped" and "ratio" in found.detail:
@@ -165,10 +175,37 @@ def _special(found: Found, values: dict[str, str]) -> str | None:
     return None
 
 
+def _of_tangent(way: Way, found: Found) -> str | None:
+    """Sentences on lines and planes, where the answer is not a derivative."""
+    one = len(way.reference.wrt) == 1
+    what = "line" if one else "plane"
+    if found.name == "constant_added" and isinstance(found.detail["k"], float):
+        k = found.detail["k"]
+        return (f"the slope{' is' if one else 's are'} right, but the {what} lies {abs(k):.6g} too"
+                f" {'high' if k > 0 else 'low'}")
+    if found.name == "reciprocal_of_derivative":
+        return ("this is the normal, at a right angle to the tangent" if "normal" in found.detail
+                else "the slope is upside down: turn it over")
+    if found.name == "sign_error" and "slope" in found.detail:
+        return f"the slope{'' if one else 's'} ha{'s' if one else 've'} the wrong sign"
+    if found.name == "not_a_formula" and "slope" in found.detail:
+        return "this is only the slope: the equation of the line is asked for"
+    if "number" in found.detail:
+        return f"this is a number: the equation of the {what} is asked for"
+    if found.name == "sign_error" and found.site is None:
+        return "the sign is wrong: this is minus the right answer"
+    if "what" in found.detail:
+        return "this is {what}"
+    if found.name == "missing_term" and "piece" in found.detail:
+        return "this is {piece}"
+    return None
+
+
 def _places(way: Way, found: Found) -> dict[str, str]:
     """The texts of the operation that was differentiated wrongly, and of its parts."""
     reference = way.reference
     values = {"x": reference.wrt[0], "dependent": way.problem.dependent,
+              "number": "numbers are" if reference.shape else "one number is",
               "unit": "degrees" if way.problem.angle == "degree" else "radians"}
     if found.site is None or found.step is None:
         return values
@@ -194,4 +231,6 @@ def _places(way: Way, found: Found) -> dict[str, str]:
         values["inner"] = shown(formula, g.tu.number)
     for key, node in nodes.items():
         values[key] = typed(reference, node)
+    if values.get("u") == values["piece"]:      # sin^2 x stands for sin x, too
+        values["u"] = shown(formula, nodes["u"])
     return {key: text for key, text in values.items() if text}

@@ -12,6 +12,7 @@ from gradcli.checking.mistakes.ways import SLOPE
 from gradcli.checking.mistakes.wrong import EVERYWHERE, PAIR, SITE, Found
 from gradcli.ops.elementwise import add, multiply, subtract
 from gradcli.ops.lazy import np
+from gradcli.sweeps.wrong_tangents import at_all_sites
 from gradcli.sweeps.wrong_values import Rows
 
 TYPE_CHECKING = False
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
     from gradcli.checking.mistakes.sample import Sample
     from gradcli.checking.mistakes.ways import Step, Way
+    from gradcli.sweeps.wrong_rules import Rule
     from gradcli.sweeps.wrong_values import Key
 
     Made = tuple[list[Found], Any]
@@ -95,40 +97,48 @@ class Steps:
 
     def singles(self) -> Made:
         """One rule at one site; of several derivatives of one function, in one or in all."""
+        return self._each({step: [(r.keys, r.values) for r in rows]
+                           for step, rows in self._rows.items()}, SITE)
+
+    def doubles(self) -> Made:
+        """The same of two mistakes at one site."""
+        return self._each({step: [r.doubles() for r in rows]
+                           for step, rows in self._rows.items()}, PAIR)
+
+    def _each(self, made: dict[Step, list[tuple[list[Key], Any]]], level: int) -> Made:
+        """made: per derivative and end of it keys and rows."""
         found: list[Found] = []
         values: list[Any] = []
         for number, step in enumerate(self.last):
-            keys = self._rows[step][0].keys
+            keys = made[step][0][0]
             if keys:
-                found += [Found(rule.name, SITE, rule.rank + number / 100, step=step, site=site,
-                                rule=rule) for rule, site in keys]
-                values.append(self._finished({step: [r.values for r in self._rows[step]]}))
+                found += [_by_rule(level, number / 100, step, key) for key in keys]
+                values.append(self._finished({step: [rows for _, rows in made[step]]}))
         if len(self.last) > 1 and len({step[0] for step in self.last}) == 1:
-            keys = list(dict.fromkeys([key for step in self.last
-                                       for key in self._rows[step][0].keys]))
+            keys = list(dict.fromkeys([key for step in self.last for key in made[step][0][0]]))
             if keys:
-                found += [Found(rule.name, SITE, rule.rank - 0.5, step=self.last[0], site=site,
-                                rule=rule, joint=True) for rule, site in keys]
+                found += [_by_rule(level, -0.5, self.last[0], key, joint=True) for key in keys]
                 values.append(self._finished({
-                    step: [_chosen(r, keys) for r in self._rows[step]] for step in self.last}))
+                    step: [_chosen(some, rows, keys, r.right) for (some, rows), r in zip(
+                        made[step], self._rows[step], strict=True)] for step in self.last}))
         return found, _joined(values, self.sample)
 
     def everywhere(self) -> Made:
         """One rule at all sites of the last derivatives."""
-        names = list(dict.fromkeys([n for step in self.last
-                                    for n in self._rows[step][0].everywhere]))
-        if not names:
+        several = list(dict.fromkeys([n for step in self.last
+                                      for n in self._rows[step][0].everywhere]))
+        if not several:
             return [], _joined([], self.sample)
-        rows = {step: [np.stack([r.everywhere.get(n, r.right) for n in names])
+        rows = {step: [np.stack([r.everywhere.get(n, r.right) for n in several])
                        for r in self._rows[step]] for step in self.last}
-        return [self._everywhere(name) for name in names], self._finished(rows)
+        return [self._everywhere(rules) for rules in several], self._finished(rows)
 
-    def _everywhere(self, name: str) -> Found:
+    def _everywhere(self, rules: tuple[Rule, ...]) -> Found:
         """Told by the first of the places."""
         step, rule, site = next(
             (step, *key) for step in self.last for key in self._rows[step][0].keys
-            if key[0].name == name)
-        return Found(name, EVERYWHERE, rule.rank, step=step, rule=rule, site=site)
+            if key[0] in rules)
+        return Found(rule.name, EVERYWHERE, rule.rank, step=step, rule=rule, site=site, rules=rules)
 
     def pairs(self) -> tuple[list[Found | Pair], Any]:
         """Two rules at two sites, one inside of the other."""
@@ -147,20 +157,20 @@ class Steps:
         way, c, formula = self.way, self.c, self._formula
         limit = len(formula.ops) + MAX_NODES
         found: list[Found] = []
-        names: list[str] = []
         for step in self.earlier:
             for rule, site, tangent in way.sweeps(step).singles():
                 if len(formula.ops) > limit:
                     return found
-                names.append(rule.name)
                 wrong = way.or_zero(tangent)
                 found.append(Found(rule.name, SITE, rule.rank + 0.5, step=step, site=site,
                                    rule=rule, node=way.component(c, _instead(way, step, wrong))))
-        for name in dict.fromkeys(names):
+        first = {one.rule: one for one in reversed(found) if one.rule is not None}
+        for rules in at_all_sites([one.rule for one in found if one.rule is not None]):
             if len(formula.ops) > limit:
                 return found
-            found.append(Found(name, EVERYWHERE, 0.0, step=self.earlier[0], node=way.component(
-                c, _by_name(way, name))))
+            one = first[rules[0]]
+            found.append(one.but(level=EVERYWHERE, rules=rules, node=way.component(
+                c, _at_all(way, rules))))
         return found
 
 
@@ -173,9 +183,19 @@ def _is_open(step: Step) -> bool:
     return step[2] is not None and step[2][2]
 
 
-def _chosen(rows: Rows, keys: list[Key]) -> Any:
-    at = {key: k for k, key in enumerate(rows.keys)}
-    return np.stack([rows.values[at[key]] if key in at else rows.right for key in keys])
+def _by_rule(level: int, rank: float, step: Step, key: Key, joint: bool = False) -> Found:
+    """The explanation of a rule at a site; of two mistakes there, both."""
+    rule, site = key
+    second = rule.second
+    return Found(rule.name, level, rule.rank + rank, step=step, site=site, rule=rule, joint=joint,
+                 also=None if second is None else Found(
+                     second.name, SITE, second.rank, step=step, site=site, rule=second))
+
+
+def _chosen(some: list[Key], rows: Any, keys: list[Key], right: Any) -> Any:
+    """The rows of some keys, in the order of all; the right tangent where there is none."""
+    at = {key: k for k, key in enumerate(some)}
+    return np.stack([rows[at[key]] if key in at else right for key in keys])
 
 
 def _joined(values: list[Any], sample: Sample) -> Any:
@@ -193,8 +213,8 @@ def _instead(way: Way, step: Step, wrong: int) -> Any:
     return lambda s: wrong if s == step else way.right(s)
 
 
-def _by_name(way: Way, name: str) -> Any:
-    return lambda s: way.or_zero(way.sweeps(s).everywhere(name))
+def _at_all(way: Way, rules: tuple[Rule, ...]) -> Any:
+    return lambda s: way.or_zero(way.sweeps(s).everywhere(rules))
 
 
 def node_of(way: Way, c: int, found: Found) -> int:
@@ -204,15 +224,14 @@ def node_of(way: Way, c: int, found: Found) -> int:
     step = found.step
     assert step is not None
     if found.level == EVERYWHERE:
-        return way.component(c, _by_name(way, found.name))
+        return way.component(c, _at_all(way, found.rules))
     assert found.rule is not None
     assert found.site is not None
     rule, site = found.rule, found.site
     if found.joint:
         return way.component(c, lambda s: way.or_zero(way.sweeps(s).single(rule, site)))
-    if found.level == PAIR:
-        other = found.also
-        assert other is not None
+    other = found.also
+    if found.level == PAIR and other is not None and other.site != site:
         assert other.rule is not None
         assert other.site is not None
         first, second = sorted(((rule, site), (other.rule, other.site)), key=lambda key: key[1])

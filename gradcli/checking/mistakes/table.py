@@ -13,10 +13,12 @@ from gradcli.sweeps.rounding import error_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import Any
 
     from gradcli.checking.mistakes.sample import Given
     from gradcli.checking.mistakes.steps import Pair, Steps
+
 MAX_SITES = 300
 """Of more wrong answers not all pairs are formed."""
 
@@ -26,7 +28,7 @@ class Table:
 
     __slots__ = ("found", "matrix", "way")
 
-    def __init__(self, steps: Steps, found: list[Found | Pair], matrix: Any) -> None:
+    def __init__(self, steps: Steps, found: Sequence[Found | Pair], matrix: Any) -> None:
         """Those that are the right answer in disguise, or undefined, are left out."""
         self.way = steps.way
         sample = steps.sample
@@ -35,7 +37,7 @@ class Table:
         same = near(matrix, right, ROUGH / 10) | ~finite
         few = 1 if sample.single else 4
         kept = np.flatnonzero(~same.all(axis=1) & (finite.sum(axis=1) >= few))
-        self.found = [found[k] for k in kept]
+        self.found = [found[k] for k in kept.tolist()]
         self.matrix = matrix[kept]
 
     def hits(self, given: Given) -> list[Found]:
@@ -65,6 +67,11 @@ def single_mistakes(steps: Steps, others: list[Found]) -> Table:
 def double_mistakes(steps: Steps) -> Table:
     """Two wrong rules, one inside of the other."""
     return Table(steps, *steps.pairs())
+
+
+def mistakes_at_one_place(steps: Steps) -> Table:
+    """Two mistakes with one operation."""
+    return Table(steps, *steps.doubles())
 
 
 def sums(table: Table, given: Given) -> list[Found]:

@@ -145,7 +145,7 @@ def _directional(way: Way, d: int) -> Iterator[tuple[str, int, dict[str, str]]]:
     if min(problem.direction) < 0:
         along = weighted(formula, slopes, [abs(v) for v in problem.direction])
         yield "sign_error", formula.share(divide, (
-            along, formula.number(length if problem.normalize else 1.0))), {}
+            along, formula.number(length if problem.normalize else 1.0))), {"direction": "1"}
     yield "components_summed", weighted(formula, slopes, [1.0] * len(slopes)), {"directional": "1"}
     for name, node in zip(reference.wrt, slopes, strict=True):
         yield "missing_term", node, {"piece": f"the derivative by {name} alone"}
@@ -226,11 +226,11 @@ def _tangent(way: Way) -> Iterator[tuple[str, int, dict[str, str]]]:
             formula.number(problem.at[reference.wrt[0]]))))), {"piece": "the line without f(a)"}
         # The normal instead of the tangent: the slope of the line at a right angle.
         yield "reciprocal_of_derivative", line(way, [formula.share(
-            divide, (formula.number(-1.0), steep))], problem.at), {}
+            divide, (formula.number(-1.0), steep))], problem.at), {"normal": "1"}
         yield "reciprocal_of_derivative", line(way, [formula.share(
             divide, (formula.number(1.0), steep))], problem.at), {}
     turned = [formula.share(negative, (formula.substituted(s, here),)) for s in slopes]
-    yield "sign_error", line(way, turned, problem.at), {}
+    yield "sign_error", line(way, turned, problem.at), {"slope": "1"}
 
 
 def misread(way: Way) -> list[tuple[str, list[int]]]:

@@ -37,16 +37,17 @@ class Found:
     formula, its values, if there is one. step, site: where a rule was used wrongly; rule: which.
     detail: what the sentence needs. sure: whether it says nothing that could be chance. agree: at
     how many points it fits. also: another mistake in the same answer. joint: the rule was used in
-    all derivatives that the answer is made of.
+    all derivatives that the answer is made of. rules: those of which one was used at every site.
     """
 
     __slots__ = ("agree", "also", "detail", "joint", "level", "name", "node", "rank", "rule",
-                 "site", "step", "sure")
+                 "rules", "site", "step", "sure")
 
     def __init__(self, name: str, level: int, rank: float = 0.0, *, node: int | None = None,
                  step: Step | None = None, site: int | None = None, rule: Rule | None = None,
                  detail: dict[str, Any] | None = None, sure: bool = True, agree: int = 0,
-                 also: Found | None = None, joint: bool = False) -> None:
+                 also: Found | None = None, joint: bool = False, rules: tuple[Rule, ...] = ()
+                 ) -> None:
         self.name = name
         self.level = level
         self.rank = rank
@@ -59,6 +60,7 @@ class Found:
         self.agree = agree
         self.also = also
         self.joint = joint
+        self.rules = rules
 
     def but(self, **changes: Any) -> Found:
         """The same with other fields."""
@@ -87,7 +89,9 @@ def confidence(found: list[Found], single: bool) -> str:
     for other in found[1:]:
         if specific and other.name not in SPECIFIC:
             continue
-        if other.level <= max(SITE, first.level) and other.name not in GENERIC and not (
-                other.level == SITE and other.rank >= BETWEEN > first.rank):
+        if other.name in GENERIC or (other.level == SITE and other.rank >= BETWEEN > first.rank):
+            continue
+        likelier = other.level == EVERYWHERE and other.rank < first.rank
+        if other.level <= max(SITE, first.level) or (likelier and first.level == SITE):
             return "low"
     return "high"

@@ -69,7 +69,7 @@ def _run(values: dict[str, Any], environment: Environment) -> int:
     if values["format"] == "github":
         from gradcli.cli.commands.homework_reports import annotate
 
-        annotate(out.path, environment)
+        annotate(out.path, environment, _folder(values))
     elif values["format"] != "ndjson":
         deliver(answer, values, environment)
     _remarks(ran, out, values, environment)
@@ -86,6 +86,12 @@ def _submissions(values: dict[str, Any], sheet: Sheet, roster: Roster | None,
         mapping=mapping(values["map"]) if values["map"] else None,
         student_pattern=values["student_pattern"], follow=values["follow"],
         stdin=environment.input() if path == "-" else None)
+
+
+def _folder(values: dict[str, Any]) -> str:
+    """The folder that the paths of the results start from."""
+    path = str(values["folder"] if values["wide"] is None else values["wide"])
+    return path if os.path.isdir(path) else os.path.dirname(path)
 
 
 def refuse_inside(out: str, folder: str) -> None:
@@ -149,6 +155,8 @@ def _remarks(ran: Ran, out: OutputFolder, values: dict[str, Any], environment: E
              ) -> None:
     """What was odd, for standard error."""
     lines = []
+    if not numbers_of(ran.written.stats)["students"]["handed_in"]:
+        lines.append("notes: nobody handed anything in: is this the right folder?")
     if ran.notes:
         lines.append(f"notes: {summary(ran.notes)}; see {out.path}/{NOTES}")
     for student, problem in ran.stale:

@@ -87,12 +87,12 @@ def _export(values: dict[str, Any], environment: Environment) -> int:
     return OK
 
 
-def annotate(folder: str, environment: Environment) -> None:
-    """The results for a GitHub workflow, on standard output."""
+def annotate(folder: str, environment: Environment, handed_in: str) -> None:
+    """The results for a GitHub workflow, on standard output. handed_in: the folder of the files."""
     from gradcli.homework.github import messages
 
     saved = Saved(folder)
-    for text in messages(saved.sheet, _everybody(saved)):
+    for text in messages(saved.sheet, _everybody(saved), handed_in):
         write(environment.stdout, text)
 
 
