@@ -23,6 +23,13 @@ def slope(f: Callable[[float], Any], x: float) -> Any:
     Good for about ten digits where f is smooth on the steps around x (up to 2 % of x, at least
     0.02 absolute); NaN where f is.
     """
+    return estimate(f, x)[0]
+
+
+def estimate(f: Callable[[float], Any], x: float) -> tuple[Any, float]:
+    """The same with an estimate of its error: the largest difference to a neighbour in the tableau,
+    of an array over all elements; infinite where no neighbour is finite.
+    """
     h = STEP * max(1.0, abs(x))
     rows = [_central(f, x, h)]
     best, error = rows[0], float("inf")
@@ -39,7 +46,7 @@ def slope(f: Callable[[float], Any], x: float) -> Any:
         if _distance(new[-1], rows[-1]) > 4 * error:
             break
         rows = new
-    return best
+    return best, error
 
 
 def _central(f: Callable[[float], Any], x: float, h: float) -> Any:

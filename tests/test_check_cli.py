@@ -104,6 +104,8 @@ def test_kinds_are_those_of_the_library() -> None:
 @pytest.mark.parametrize(("expected", "arguments"), [
     (0, ["x^2 sin x", "2x sin x + x^2 cos x"]), (0, ["x", "1"]), (0, ["--help"]), (0, ["-h"]),
     (0, ["x^2", "2x", "--wrt=x"]), (0, ["--wrt", "x", "x^2", "--", "2x"]),
+    (0, ["x^2 + y^2 = 25", "-x/y", "--dependent", "y"]),
+    (0, ["pi x^2 + y^2 = 25", "-pi x/y", "--kind", "implicit"]),
     (1, ["x^2", "3x"]), (1, ["x^2", "2x +"]), (1, ["x^2", ""]), (1, ["x^2", "2x)("]),
     (1, ["x^2", "__import__('os').system('true')"]), (1, ["x^2", "(" * 5000]),
     (1, ["x^2", "9^9^9^9^9^9"]), (1, ["x^2", "\x1b[2J"]), (1, ["x^2", "[/b][link=a]"]),
@@ -337,6 +339,12 @@ def batch(text: str | bytes, *arguments: str) -> tuple[int, list[dict[str, Any]]
 
 RIGHT = {"function": "x^2 sin x", "wrt": "x", "answer": "2x sin x + x^2 cos x"}
 WRONG = {**RIGHT, "answer": "2x cos x"}
+
+
+def test_a_batch_that_is_not_there(gradcli: Gradcli) -> None:
+    ran = gradcli("check", "--batch", "nosuch.ndjson")
+    assert ran.returncode == 3
+    assert "help: give a file of NDJSON, or `-` for standard input" in ran.stderr
 
 
 def test_answers_come_in_order_with_their_ids() -> None:

@@ -10,6 +10,7 @@ import csv
 import io
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -291,8 +292,41 @@ def test_answers_on_standard_input(of: Class) -> None:
 def test_annotations_for_github(of: Class) -> None:
     _, out, _ = of.hw("run", "sheet.toml", "subs", "--format", "github")
     assert out.startswith("::")
-    assert "file=bob/answers.txt,line=1" in out
+    assert "file=subs/bob/answers.txt,line=1" in out    # from where the workflow works
     assert out.splitlines()[-1].startswith("::notice ::5 right")
+
+
+def test_annotations_name_a_table_as_it_was_named(of: Class) -> None:
+    (of.folder / "forms").mkdir()
+    (of.folder / "forms/wide.csv").write_text("student,1a,1b,2\nann,3x,,\n")
+    _, out, _ = of.hw("run", "sheet.toml", "forms/wide.csv", "--format", "github")
+    assert "::error file=forms/wide.csv,line=2," in out
+
+
+def test_an_empty_folder_is_remarked(of: Class) -> None:
+    (of.folder / "empty").mkdir()
+    status, _, err = of.hw("run", "sheet.toml", "empty")
+    assert status == 0
+    assert err == "notes: nobody handed anything in: is this the right folder?\n"
+
+
+def test_notes_are_counted_in_the_singular_and_the_plural(of: Class) -> None:
+    path = of.folder / "subs" / "cy" / "answers.txt"
+    path.write_text(path.read_text() + "9: x\n")
+    assert "1 answer to no problem of the sheet;" in of.hw("run", "sheet.toml", "subs")[2]
+    path.write_text(path.read_text() + "8: x\n")
+    assert "2 answers to no problem of the sheet;" in of.hw("run", "sheet.toml", "subs")[2]
+
+
+def test_credit_for_a_mistake_that_does_not_exist(of: Class) -> None:
+    sheet = of.folder / "sheet.toml"
+    sheet.write_text(SHEET.replace("missing_chain_factor", "mising_chain_factor"))
+    status, _, err = of.hw("lint", "sheet.toml")
+    assert status == 3
+    assert "there is no mistake `mising_chain_factor`" in err
+    assert "did you mean `missing_chain_factor`?" in err
+    sheet.write_text(SHEET.replace("missing_chain_factor", "laziness"))
+    assert "such as missing_chain_factor" in of.hw("lint", "sheet.toml")[2]
 
 
 def test_a_student_pattern(of: Class) -> None:
@@ -446,6 +480,8 @@ def test_lint_tells_the_right_answers(of: Class) -> None:
 
 @pytest.mark.parametrize(("problem", "words"), [
     ('function = "x^3/2x"', "`x^3/(2*x)`"), ('function = "e^2x + x^2"', "`e^(2*x) + x^2`"),
+    ('function = "sin x/2"', "`sin(x/2)`"), ('function = "sin x(x+1)"', "`sin(x*(x + 1))`"),
+    ('function = "sin x^2"', "`sin(x)^2`"), ('function = "2^3x + x^2"', "`2^(3*x) + x^2`"),
     ('function = "ln(-x^2 - 1)"', "domain"), ('function = "7x"', "constant"),
 ])
 def test_lint_warns(of: Class, problem: str, words: str) -> None:
@@ -461,10 +497,31 @@ def test_lint_warns(of: Class, problem: str, words: str) -> None:
 @pytest.mark.parametrize("problem", [
     'function = "x^2 sin(x)"', 'function = "x^2 + 3xy"\nwrt = "x"', 'function = "2 sin(x) cos(x)"',
     'function = "sqrt(1 + x^2)"', 'function = "1/(2x)"', 'function = "x^3/3 - x"',
-    'function = "e^x + e^(-x)"', 'function = "e^(-x^2) - x^2"', 'function = "ln(x)/x"'])
+    'function = "e^x + e^(-x)"', 'function = "e^(-x^2) - x^2"', 'function = "ln(x)/x"',
+    'function = "(2x + 1)/(x^2 + 1)"', 'function = "x e^(-a x)"\nwrt = "x"\nparameters = "a"',
+    'function = "x^2 y^3"\nwrt = "x"', 'function = "2 x y^2"\nwrt = "x"', 'function = "1/x + 1"',
+    'function = "x^2y"\nwrt = "x"', 'function = "sin x cos x"', 'function = "1/2 x^2"',
+    'function = "sin 2x"', 'function = "x^2 sin(x)/(x + 1)"', 'function = "e^x y"\nwrt = "x"',
+    'function = "sqrt x + 1"', 'function = "2^x x"', 'function = "-x^2"', 'function = "3/(2x)^2"'])
 def test_lint_does_not_warn_of_what_is_clear(of: Class, problem: str) -> None:
     (of.folder / "sheet.toml").write_text(f'[[problem]]\nid = "1"\n{problem}\n')
     assert "warning" not in of.hw("lint", "sheet.toml")[1]
+
+
+def test_lint_shows_few_digits_and_what_is_asked_for(of: Class) -> None:
+    (of.folder / "sheet.toml").write_text(
+        '[[problem]]\nid = "1"\nfunction = "x e^(-a x)"\nwrt = "x"\nparameters = "a"\norder = 2\n'
+        '[[problem]]\nid = "2"\nkind = "directional"\nfunction = "x^2 y"\nwrt = "x,y"\n'
+        'direction = [3, 4]\n')
+    for arguments in ([], ["--format", "table"], ["--format", "csv"], ["--format", "markdown"]):
+        out = of.hw("lint", "sheet.toml", *arguments)[1]
+        assert not re.search(r"\d\.\d{8}", out), out
+        if "csv" not in arguments:
+            assert "second derivative of x*e^(-a*x) by x" in out.replace("\\", "")
+            assert "directional derivative of x^2*y by x, y" in out.replace("\\", "")
+    answer = json.loads(of.hw("lint", "sheet.toml", "--format", "json")[1])
+    assert [one["order"] for one in answer["problems"]] == [2, 1]
+    assert re.search(r"\d\.\d{12}", json.dumps(answer))
 
 
 def test_lint_tells_what_is_wrong_and_the_rest(of: Class) -> None:

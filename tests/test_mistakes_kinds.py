@@ -102,6 +102,50 @@ def test_mistake_is_named(name: str, function: str, answer: str, fields: dict[st
     assert result["message"].startswith("looks like ")
 
 
+LINE = {**AT_2, "kind": "tangent"}
+PLANE = {"kind": "tangent", "wrt": "x,y", "at": {"x": 1, "y": 2}}
+ALONG = {"kind": "directional", "wrt": "x,y", "at": {"x": 1, "y": 2}, "direction": [3, -4]}
+# What is said must be so: a tangent is no derivative, and its slope is not the whole of it.
+SENTENCES: list[tuple[str, str, dict[str, Any], str]] = [
+    # In sin^2 x the square and what is squared are one piece of text.
+    ("sin^2 x", "2cos x", X, "at the derivative of sin(x): leave sin(x) inside, and multiply by"
+                             " cos(x)"),
+    ("x + e^2", "1 + 2e", X, "the power rule was used on the constant e^2"),
+    ("x^3", "-12x + 32", LINE, "looks like the slope has the wrong sign;"),
+    ("x^3", "-12x + 16", LINE, "this is minus the right answer"),
+    ("x^3", "12x - 8", LINE, "the slope is right, but the line lies 8 too high"),
+    ("x^3", "12x - 20", LINE, "the slope is right, but the line lies 4 too low"),
+    ("x^3", "8 - (x - 2)/12", LINE, "this is the normal, at a right angle to the tangent"),
+    ("x^3", "8 + (x - 2)/12", LINE, "the slope is upside down"),
+    ("x^3", "12", LINE, "this is only the slope: the equation of the line is asked for"),
+    ("x^3", "13", LINE, "this is a number: the equation of the line is asked for"),
+    ("sqrt(x)", "0.25", {**LINE, "at": {"x": 4}}, "the equation of the line is asked for"),
+    ("x^2 + y^2", "2x + 4y", PLANE, "the slopes are right, but the plane lies 5 too high"),
+    ("x^2 y", "16/5", ALONG, "a minus sign of the direction was lost"),
+    ("x^2 y", "-8/5", ALONG, "this is minus the right answer"),
+    ("x^2 y", "(2xy, x^2)", {**XY, "at": {"x": 1, "y": 2}},
+     "the point was not put in: numbers are asked for"),
+    ("x^3", "3x^2", AT_2, "the point was not put in: one number is asked for"),
+    ("e^x", "7.4", AT_2, "round at the end only, to 3 digits or more;"),
+    ("e^x", "7.3", {**AT_2, "tolerance": 1e-3}, "round at the end only;"),
+    ("x^2 y", "2x y", XY, "looks like this has only 1 of the 2 components;"),
+    ("[x^2 y, x + y]", "[[2x y, 2x], [1, 1]]", {"kind": "jacobian", "wrt": "x,y"},
+     "looks like only row 1 is wrong: entries (1,2);"),
+    ("x^2", "0", X, "looks like this is 0, as if the function were a constant;"),
+    # Not named, but a letter that is not the problem's is told.
+    ("x^3", "2b z", X, "the problem has no letter b, z; at x = 1.3,"),
+    ("x^3", "n/a", X, "the problem has no letter n, a; at x = 1.3,"),
+]
+
+
+@pytest.mark.parametrize(("function", "answer", "fields", "words"), SENTENCES)
+def test_sentence_is_true(function: str, answer: str, fields: dict[str, Any], words: str) -> None:
+    result = check(prepare(from_fields({"function": function, **fields})), answer)
+    assert result["verdict"] == "wrong"
+    assert words in result["message"]
+    assert result["message"].startswith(result["hint"])
+
+
 def test_part_of_the_domain_is_told() -> None:
     result = check(prepare(from_fields({"function": "x^2", "wrt": "x"})), "2|x|")
     assert "right only for x > 0" in result["message"]

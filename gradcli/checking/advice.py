@@ -8,9 +8,9 @@ if TYPE_CHECKING:
 
 IN_JSON = {"at": '{"x": 2}', "domain": '{"x": [0, 5]}', "wrt": '"x,y"', "parameters": '"a,b"',
            "direction": "[3, 4]", "order": "2", "function": '"x^2 sin(x)"', "tolerance": "0.01",
-           "rtol": "1e-8", "points": "2", "credit": '{"sign_error": 0.5}'}
+           "rtol": "1e-8", "points": "2", "dependent": '"y"', "credit": '{"sign_error": 0.5}'}
 IN_OPTIONS = {"at": "x=2", "domain": "x=0:5", "wrt": "x,y", "parameters": "a,b",
-              "direction": "3,4", "order": "2", "tolerance": "0.01"}
+              "direction": "3,4", "order": "2", "tolerance": "0.01", "dependent": "y"}
 
 
 def in_json(one: Diagnostic) -> str | None:

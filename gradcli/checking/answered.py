@@ -39,6 +39,10 @@ class Answered:
                                real_roots=real)
             tree = _solved(self.formula, left, tree, variables)
         tree = _by_units(self.formula, tree, reference)
+        if reading.labels:
+            from gradcli.checking.labels import arranged
+
+            tree = arranged(tree, reading.labels, reference, problem.kind)
         self.nodes = built.flat(tree)
         self.shape = built.shape(tree)
         wanted = reference.shape

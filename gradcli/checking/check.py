@@ -29,6 +29,10 @@ DIAGNOSIS = 1.0
 """Seconds of work for finding out what is wrong with one; hardly any takes a hundredth."""
 
 
+NOTHING = frozenset(("n/a", "na", "blank", "skip", "skipped"))
+"""What stands for no answer, besides a dash."""
+
+
 def prepare(problem: Problem, seed: object = 0) -> Prepared:
     """A problem, ready for answers.
 
@@ -66,7 +70,7 @@ def check(prepared: Prepared, answer: str) -> dict[str, Any]:
         "points": {"usable": 0, "agree": 0, "disagree": 0, "undefined": 0}, "score": 0.0,
         "fingerprint": None, "hint": None}
     try:
-        if not answer.strip():
+        if not answer.strip(" \t\r\n-–—_") or answer.strip().lower() in NOTHING:
             result.update(verdict="blank", message="nothing was answered")
         else:
             _check(prepared, answer, result, thread_time() + SLOW)

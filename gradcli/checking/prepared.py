@@ -86,6 +86,11 @@ def ready(problem: Problem, seed: object = 0) -> Prepared:
     if unknown:
         raise error("E0704", f"the function does not depend on `{unknown[0]}`",
                     help=f"its variables are {', '.join(known)}")
+    if problem.kind == "implicit" and problem.at:
+        missing = [n for n in (*reference.wrt, problem.dependent) if n not in problem.at]
+        if missing:
+            raise error("E0702", f"`at` gives `{missing[0]}` no value",
+                        help="a point of the curve has values of both: at = {x = 3, y = 4}")
     # A point such as pi/2 is not exact.
     errors: dict[str, Any] = {
         n: np.float64(UNIT * abs(v)) for n, v in problem.at.items()

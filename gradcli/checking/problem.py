@@ -271,12 +271,17 @@ def _flag(name: str, value: Any) -> bool:
 def _credit(name: str, value: Any) -> dict[str, float]:
     if not isinstance(value, dict):
         raise _wrong(name, "shares by mistake", value)
+    import difflib
+
     from gradcli.checking.mistakes.sentences import SENTENCES
 
     found = {}
     for mistake, share in value.items():
         if mistake not in SENTENCES:
-            raise _unknown("mistake", str(mistake), tuple(SENTENCES))
+            near = difflib.get_close_matches(str(mistake), SENTENCES, n=1)
+            raise error("E0701", f"there is no mistake `{mistake}`", help=(
+                f"did you mean `{near[0]}`?" if near else
+                "write one that results.ndjson names, such as missing_chain_factor"))
         found[str(mistake)] = number(name, share)
         if not 0 <= found[str(mistake)] <= 1:
             raise _wrong(name, "shares from 0 to 1", share)

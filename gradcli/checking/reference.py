@@ -62,6 +62,9 @@ class Reference:
             return problem.wrt
         free = [n for n in self.formula.leaves(self.functions) if n not in problem.parameters]
         if problem.kind == "implicit":
+            # Of an equation, the function is the right side only.
+            free = [n for n in self.reading.names if n not in problem.parameters and (
+                n not in built.CONSTANTS or n in self.names.variables)]
             if not problem.dependent:
                 problem.dependent = "y" if "y" in free and "y" not in problem.wrt else ""
             if not problem.dependent:

@@ -63,8 +63,12 @@ def allowed(tolerance: Any, right: float, typed: float, text: str) -> float:
 
 def digits(text: str) -> tuple[int, int] | None:
     """Of a text that is one decimal number, the significant digits and those behind the point."""
-    bare = text.strip().lstrip("+-−– ").replace(",", ".")
-    mantissa, _, exponent = bare.lower().partition("e")
+    bare = "".join(text.split()).lstrip("+-−–").replace(",", ".").lower()
+    for sign in ("×", "·", "⋅", "x"):
+        bare = bare.replace(sign, "*")
+    bare = bare.replace("*10**", "e").replace("*10^", "e").replace("−", "-")
+    mantissa, _, exponent = bare.partition("e")
+    exponent = exponent.strip("(){}")
     whole, _, fraction = mantissa.partition(".")
     if not (whole + fraction).isdecimal() or not (whole + fraction).isascii():
         return None
@@ -77,7 +81,7 @@ def digits(text: str) -> tuple[int, int] | None:
 
 def _half_unit(text: str, typed: float) -> float:
     found = digits(text)
-    if found is None or "." not in text.replace(",", "."):
+    if found is None:
         return 0.0
     significant, behind = found
     if significant < LEAST_DIGITS:

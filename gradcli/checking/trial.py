@@ -8,6 +8,7 @@ from gradcli.checking.answered import Answered
 from gradcli.checking.compare import Comparison, Side
 from gradcli.checking.prepared import Prepared
 from gradcli.errors import GradcliError
+from gradcli.lang.code import BINARY, LIST, PUSH, UNARY
 from gradcli.ops.lazy import np
 from gradcli.sweeps.rounding import Values
 
@@ -15,6 +16,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from gradcli.lang.code import Code
     from gradcli.reading import Reading
 
 MORE = 4096
@@ -144,17 +146,26 @@ class Trial:
         prepared, answered = self.prepared, self.answered
         side = self.side
         assert side is not None
-        texts = components(answered.reading.text, len(answered.nodes))
+        texts = components(answered.reading, len(answered.nodes))
         return np.array([[tolerance.allowed(
             prepared.problem.tolerance, float(right), float(typed), text)]
             for right, typed, text in zip(
                 prepared.side.values[:, 0], side.values[:, 0], texts, strict=True)])
 
 
-def components(text: str, n: int) -> list[str]:
-    """The texts of the components of a vector of numbers; all of it where they are not that."""
-    bare = text.rpartition("=")[2].strip()
-    if n == 1:
-        return [bare.strip("()[]<>{} ")]
-    parts = bare.replace(";", ",").replace("[", "").replace("]", "").strip("()<>{} ").split(",")
-    return parts if len(parts) == n else [text] * n
+def components(reading: Reading, n: int) -> list[str]:
+    """The numbers of an answer as they were typed, without signs; "" for what is calculated."""
+    code = reading.code
+    if n == 1 and _is_scientific(code):
+        return [reading.text[code[-1][2]:code[-1][3]]]
+    if any(ins[0] not in (PUSH, LIST) and ins[:2] != (UNARY, "negative") for ins in code):
+        return [""] * n
+    found = [reading.text[start:end] for opcode, _, start, end in code if opcode == PUSH]
+    return found if len(found) == n else [""] * n
+
+
+def _is_scientific(code: Code) -> bool:
+    """Whether this is a number times a power of ten: 7.39*10^3."""
+    steps = [ins[:2] for ins in code if ins[:2] != (UNARY, "negative")]
+    return (len(steps) == 5 and steps[1] == (PUSH, 10.0) and steps[0][0] == steps[2][0] == PUSH
+            and steps[3:] == [(BINARY, "power"), (BINARY, "multiply")])

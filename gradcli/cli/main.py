@@ -10,6 +10,7 @@ import gc
 import sys
 
 from gradcli.cli.environment import Environment, write
+from gradcli.cli.options import CALCULUS
 from gradcli.cli.plain_argv import read
 from gradcli.errors import GradcliError
 
@@ -84,6 +85,14 @@ def dispatch(command: str, values: dict[str, Any], environment: Environment) -> 
             from gradcli.cli.commands import homework
 
             return homework.run(command, values, environment)
+        if command == "verify":
+            from gradcli.cli.commands import verify
+
+            return verify.run(values, environment)
+        if command in CALCULUS:
+            from gradcli.cli.commands import calculus
+
+            return calculus.run(command, values, environment)
         if values["points"]:
             from gradcli.cli.commands import points
 

@@ -106,7 +106,7 @@ OPTIONS = (
 )
 
 ARGUMENTS = {"ops": ("name",), **dict.fromkeys(PROGRAMS, ("file",))}
-"""The positional arguments of each command; those of check and hw are in `cli.marking`."""
+"""The positional arguments of each command; those of others stand with their rows."""
 
 SUMMARIES = {
     "grad": "Gradients of a target, and why one is None.",
@@ -134,24 +134,38 @@ EXAMPLES = {
 }
 
 
+CALCULUS = ("verify", "taylor", "tangent", "directional", "divergence", "curl", "laplacian",
+            "implicit", "newton", "propagate")
+"""Commands with rows in `cli.calculating`."""
+
+
+def _elsewhere(command: str) -> Any:
+    """The module with the rows of a command that are not here; None if there is no such command.
+    """
+    if command in CALCULUS:
+        from gradcli.cli import calculating
+
+        return calculating
+    if command == "check" or command.startswith("hw "):
+        from gradcli.cli import marking
+
+        return marking
+    return None
+
+
 def arguments(command: str) -> tuple[str, ...] | None:
     """The positional arguments of a command; None if there is no such command."""
     if command in ARGUMENTS:
         return ARGUMENTS[command]
-    if command == "check" or command.startswith("hw "):
-        from gradcli.cli import marking
-
-        return marking.ARGUMENTS.get(command)
-    return None
+    rows = _elsewhere(command)
+    return None if rows is None else rows.ARGUMENTS.get(command)
 
 
 def options(command: str) -> list[Option]:
     """The options of one command."""
     if command in ARGUMENTS:
         return [o for o in OPTIONS if command in o.commands]
-    from gradcli.cli import marking
-
-    return [o for o in marking.OPTIONS if command in o.commands]
+    return [o for o in _elsewhere(command).OPTIONS if command in o.commands]
 
 
 def defaults(command: str) -> dict[str, Any]:
@@ -175,9 +189,8 @@ def misused(command: str, values: dict[str, Any]) -> tuple[str, str] | None:
             return f"{value} is not in the range x>=1.", option.flags[-1]
     if command not in PROGRAMS:
         if command not in ARGUMENTS:
-            from gradcli.cli import marking
-
-            return marking.misused(command, values)
+            found: tuple[str, str] | None = _elsewhere(command).misused(command, values)
+            return found
         return None
     if (values["file"] is None) == (values["expression"] is None):
         return ("give either a file or a formula with -e, not both."

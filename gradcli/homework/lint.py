@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import re
-
 from gradcli.checking.check import prepare
 from gradcli.checking.pool import ENOUGH
 from gradcli.errors import Diagnostic, GradcliError
 from gradcli.homework.executors import seed_of
-from gradcli.reading import alternatives
+from gradcli.reading.ambiguous import ambiguous
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,10 +15,6 @@ if TYPE_CHECKING:
     from gradcli.checking.prepared import Prepared
     from gradcli.homework.sheet import Sheet
 
-# A factor that stands close to an exponent, as in e^2x; with a blank between it is a factor.
-CLOSE = re.compile(r"\^[-\u2212]?(?:\d+(?:\.\d+)?[^\W\d_(]|[^\W\d_][\w(])")
-# The power of a negative, which nobody who sets a problem writes as -x^2.
-POWER = re.compile(r"\(-[^()]*\)\^")
 # Points that are shown, and the share of points that should be usable.
 SHOWN = 3
 SHARE = 0.1
@@ -40,6 +34,7 @@ def lint(sheet: Sheet, seed: int | str | None = None) -> tuple[dict[str, Any], l
         problems.append({
             "problem": problem.id, "kind": problem.kind, "function": problem.function,
             "read_as": ready.reference.reading.read_as, "wrt": list(ready.reference.wrt),
+            "order": problem.order,
             "max_score": problem.points, "usable": _usable(ready), "points": ready.size,
             "values": _values(ready), "warnings": list(_warnings(ready))})
     return {"schema": 1, "command": "hw lint",
@@ -67,8 +62,7 @@ def _values(ready: Prepared) -> list[dict[str, Any]]:
 def _warnings(ready: Prepared) -> list[str]:
     found = []
     reading, problem = ready.reference.reading, ready.problem
-    others = [one.read_as for one in alternatives(reading, ready.reference.names)
-              if _likely(problem.function, reading.read_as, one.read_as)]
+    others = [one.read_as for one in ambiguous(reading)]
     if others:
         found.append(f"`{problem.function}` is read as `{reading.read_as}`; it may be meant as"
                      f" {' or '.join([f'`{one}`' for one in others[:READINGS]])}:"
@@ -85,23 +79,3 @@ def _warnings(ready: Prepared) -> list[str]:
             and not problem.at and problem.order == 1:
         found.append("the derivative is a constant: a mistake can hardly be told from another")
     return found
-
-
-def _likely(text: str, reading: str, other: str) -> bool:
-    """Whether a teacher may have meant the other reading: it is not one that only students mean,
-    who leave out brackets around sums.
-    """
-    if _sums(reading) != _sums(other) or len(POWER.findall(other)) > len(POWER.findall(reading)):
-        return False
-    return other.count("^(") <= reading.count("^(") or CLOSE.search(text) is not None
-
-
-def _sums(text: str) -> list[int]:
-    """How deep in brackets each sum and difference stands."""
-    depth = 0
-    found = []
-    for at, character in enumerate(text):
-        depth += (character in "([") - (character in ")]")
-        if character in "+-" and text[at - 1:at + 2:2] == "  ":
-            found.append(depth)
-    return sorted(found)

@@ -20,15 +20,16 @@ if TYPE_CHECKING:
 
 
 class OutputFolder:
-    """A folder, made when it is first written to.
+    """A folder, made when it is first written to. written: the names of the files, in order.
 
     Raises E0748 where a file or folder cannot be made, and ValueError for a name that leads out.
     """
 
-    __slots__ = ("path",)
+    __slots__ = ("path", "written")
 
     def __init__(self, path: str) -> None:
         self.path = path
+        self.written: list[str] = []
 
     def write(self, name: str, text: str) -> None:
         """A whole file; `name` is relative, with `/` between folders."""
@@ -55,6 +56,7 @@ class OutputFolder:
                 os.replace(temporary, path)
             except OSError as problem:
                 raise _unwritable(path, problem) from None
+            self.written.append(name)
         except BaseException:
             os.unlink(temporary)
             raise

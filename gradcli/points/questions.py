@@ -145,6 +145,23 @@ def _hessians(ask: Ask, target: Target, bindings: list[Binding], emit: bool) -> 
                    _given(ask, block, whole), whole)
 
 
+def _successive(ask: Ask, target: Target, bindings: list[Binding], emit: bool) -> Iterator[Part]:
+    """The derivative in the first source, that one's in the second, and so on; with one name k
+    times the first k derivatives. Sources are scalars, and of a target the sum counts.
+    """
+    tensors: list[Tensor] = parts(target)
+    for k, b in enumerate(bindings):
+        (g,) = calculus.gradient(tensors, [ask.source(b)], emit=True) if tensors else (None,)
+        if g is None and k:
+            g = 0.0     # a derivative that no longer depends on the source
+        tensors = [g] if isinstance(g, Tensor) else []
+        yield Part(partial(numbers.first_derivative, target.name + "'" * k, b.name, ()), g, ())
+        if g is None:
+            for later in bindings[k + 1:]:
+                yield Part(partial(numbers.first_derivative, target.name, later.name, ()), None, ())
+            return
+
+
 def _split(name: Callable[..., str], of: Sequence[str], rank: int, at: Index) -> str:
     """The name of an element whose index has two parts."""
     return name(*of, at[:rank], at[rank:])
@@ -155,7 +172,8 @@ def _given(ask: Ask, g: Any, shape: Sequence[int]) -> Any:
 
 
 DERIVATIVES: dict[str, Callable[..., Iterator[Part]] | None] = {
-    "grad": _gradients, "jac": _jacobians, "hess": _hessians, "eval": None}
+    "grad": _gradients, "jac": _jacobians, "hess": _hessians, "eval": None,
+    "successive": _successive}
 
 
 def plain_value(part: Part) -> Any:

@@ -11,6 +11,8 @@ from gradcli.reading.written import written
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from gradcli.lang.code import Code
     from gradcli.reading.plain import Plain
     from gradcli.reading.tokens import Tokens
@@ -24,11 +26,12 @@ class Reading:
     text: as typed; all offsets count in it. code: flat code that leaves one value on the stack
     (only LOAD, PUSH of a float, BINARY, UNARY negative, CALL and LIST). read_as: the same as a
     formula. left: what stood left of the equals sign and only named the answer, or None.
+    labels: those of the components, if each has one: f_x = 2x, f_y = 3.
     equation: the code of a left side that is a formula of its own, or None. notes: what was
     understood in another spelling. names: those that the code loads, in order, once each.
     """
 
-    __slots__ = ("_read_as", "code", "equation", "left", "notes", "origin", "text",
+    __slots__ = ("_read_as", "code", "equation", "labels", "left", "notes", "origin", "text",
                  "tokens")
 
     def __init__(self, text: str, code: Code, tokens: Tokens, origin: Plain | None) -> None:
@@ -37,6 +40,7 @@ class Reading:
         self.tokens = tokens  # for other readings
         self.origin = origin
         self.left: str | None = None
+        self.labels: tuple[str, ...] = ()
         self.equation: Code | None = None
         self.notes: list[str] = []
         self._read_as: str | None = None
@@ -88,10 +92,21 @@ def _read(typed: str, text: str, names: Names, origin: Plain | None) -> Reading:
     left = None
     equation = None
     notes: list[str] = []
+    labels: tuple[str, ...] = ()
+    if names.vector and "\n" in text[:end].lstrip():
+        from gradcli.reading.left import in_lines
+
+        text = in_lines(text, end)
     if names.vector and text.count("=", 0, end) > 1:
         from gradcli.reading.left import unlabelled
 
-        text = unlabelled(text, end, names) or text
+        bare, labels = unlabelled(text, end, names)
+        text = bare or text
+    if "≈" in text or "~" in text:
+        from gradcli.reading.left import approximate
+
+        text = approximate(text, end, names)
+        end = min(end, len(text.rstrip()))
     if "=" in text:
         from gradcli.reading.left import is_label, lists, sides
 
@@ -118,6 +133,7 @@ def _read(typed: str, text: str, names: Names, origin: Plain | None) -> Reading:
     code = parse(tokens)
     found = Reading(typed, code if origin is None else origin.moved(code), tokens, origin)
     found.left = left
+    found.labels = labels
     if equation is not None:
         found.equation = equation if origin is None else origin.moved(equation)
     found.notes = notes
@@ -145,12 +161,20 @@ def alternatives(reading: Reading, names: Names) -> list[Reading]:
     forgotten: 1/2x, 1/x+1, e^2x, sin x/2, sin x^2. All are different from the reading and from
     each other. An equation's left side stays.
     """
-    from gradcli.reading.other import other_codes
+    from gradcli.reading.other import others
+
+    return other_readings(reading, others(reading.tokens, names))
+
+
+def other_readings(reading: Reading, candidates: Iterable[Tokens]) -> list[Reading]:
+    """The readings of other tokens of the same text, at most 16; a left side stays."""
+    from gradcli.reading.other import different
 
     found = []
-    for tokens, code in other_codes(reading.tokens, names):
+    for tokens, code in different(reading.tokens, candidates):
         origin = reading.origin
         one = Reading(reading.text, code if origin is None else origin.moved(code), tokens, origin)
         one.left, one.equation, one.notes = reading.left, reading.equation, reading.notes
+        one.labels = reading.labels
         found.append(one)
     return found

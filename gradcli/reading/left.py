@@ -35,6 +35,26 @@ def sides(text: str, end: int) -> list[tuple[int, int]]:
         begin = at + 1
 
 
+def in_lines(text: str, end: int) -> str:
+    """The text with commas for line ends outside of brackets and between formulas: each line is a
+    component then.
+    """
+    found = list(text)
+    depth = 0
+    for at in range(end):
+        character = text[at]
+        depth += (character in "([{<") - (character in ")]}>")
+        if character == "\n" and depth <= 0:
+            before, behind = text[:at].rstrip(), text[at + 1:end].lstrip()
+            if before[-1:] in UNFINISHED or behind[:1] in UNFINISHED:
+                continue
+            found[at] = ","
+    return "".join(found)
+
+
+UNFINISHED = ("", *"+-*/^=,;·×−(")
+
+
 def lists(text: str, begin: int, end: int) -> bool:
     """Whether a comma or semicolon stands outside of all brackets: f_x = 2x, f_y = 3."""
     depth = 0
@@ -45,11 +65,12 @@ def lists(text: str, begin: int, end: int) -> bool:
     return False
 
 
-def unlabelled(text: str, end: int, names: Names) -> str:
-    """The text with blanks for the labels of components: f_x = 2x, f_y = 3. Empty where one of
-    them has none.
+def unlabelled(text: str, end: int, names: Names) -> tuple[str, tuple[str, ...]]:
+    """The text with blanks for the labels of components, and these: f_x = 2x, f_y = 3. Empty where
+    one of them has none.
     """
     found = list(text)
+    labels = []
     begin = depth = 0
     for at in range(end + 1):
         character = text[at] if at < end else ","
@@ -58,10 +79,32 @@ def unlabelled(text: str, end: int, names: Names) -> str:
             continue
         stop = text.find("=", begin, at)
         if stop < 0 or not is_label(text[begin:stop], names):
-            return ""
+            return "", ()
+        labels.append("".join(text[begin:stop].split()))
         found[begin:stop + 1] = " " * (stop + 1 - begin)
         begin = at + 1
-    return "".join(found)
+    return "".join(found), tuple(labels)
+
+
+def approximate(text: str, end: int, names: Names) -> str:
+    """The text without what says that a number is rounded: ≈ 5.44 and f'(1) ≈ 5.44 have an equals
+    sign there, of 2e ≈ 5.44 the formula is left. All else is as it was; so is its length.
+    """
+    stripped = text.lstrip()
+    if stripped[:1] == "~" and stripped[1:2]:
+        begin = len(text) - len(stripped)
+        stop = begin + 1 + (stripped[1:2] in ("~", "="))
+        return text[:begin] + " " * (stop - 1 - begin) + "=" + text[stop:]
+    at = text.find("≈", 0, end)
+    if at < 0 or text.find("≈", at + 1, end) >= 0:
+        return text
+    left = "".join(text[:at].rpartition("=")[2].split())
+    if not left or (left not in names.written and is_label(left, names)):
+        return text[:at] + "=" + text[at + 1:]
+    right = text[at + 1:end].strip().lstrip("-")
+    if right and left not in names.written and DIGITS.issuperset(right.replace(".", "", 1)):
+        return text[:at] + " " * (len(text) - at)
+    return text
 
 
 def is_label(text: str, names: Names) -> bool:

@@ -17,7 +17,7 @@ from gradcli.reading.words import other_words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from gradcli.lang.code import Code
 
@@ -35,11 +35,11 @@ STOPS = CLOSING | {t.COMMA, t.SEMICOLON, t.END}
 OPERATORS = frozenset((t.PLUS, t.MINUS, t.STAR, t.SLASH, t.CIRCUMFLEX))
 
 
-def other_codes(tokens: Tokens, names: Names) -> list[tuple[Tokens, Code]]:
-    """The tokens and codes of other readings, at most 16, all different."""
+def different(tokens: Tokens, candidates: Iterable[Tokens]) -> list[tuple[Tokens, Code]]:
+    """Those of other tokens that can be read, at most 16, all different, with their codes."""
     seen = {_plain(parse(tokens))}
     found: list[tuple[Tokens, Code]] = []
-    for tried, other in enumerate(_others(tokens, names)):
+    for tried, other in enumerate(candidates):
         if tried == MAX_TRIES or len(found) == MAX_READINGS:
             break
         try:
@@ -53,14 +53,15 @@ def other_codes(tokens: Tokens, names: Names) -> list[tuple[Tokens, Code]]:
     return found
 
 
-def _others(tokens: Tokens, names: Names) -> Iterator[Tokens]:
+def others(tokens: Tokens, names: Names) -> Iterator[Tokens]:
+    """The tokens of other readings, the most plausible first; some cannot be read."""
     for raw in other_words(tokens.raw, names) if tokens.raw is not None else ():
         try:
             yield arrange(raw, names)
         except GradcliError:
             continue
     for edit in Places(tokens).edits():
-        yield _edited(tokens, edit)
+        yield edited(tokens, edit)
 
 
 def _plain(code: Code) -> tuple[object, ...]:
@@ -68,7 +69,8 @@ def _plain(code: Code) -> tuple[object, ...]:
     return tuple([ins[:2] for ins in code])
 
 
-def _edited(tokens: Tokens, edit: Edit) -> Tokens:
+def edited(tokens: Tokens, edit: Edit) -> Tokens:
+    """The tokens with some brackets more, and some less."""
     pairs, removed = edit
     opening: dict[int, int] = {}
     closing: dict[int, int] = {}

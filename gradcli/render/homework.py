@@ -22,7 +22,9 @@ if TYPE_CHECKING:
 
 # Columns that name a row, or say of it what the facts say already.
 UNTOLD = ("student", "problem", "at", "component", "function", "kind", "read_as", "usable",
-          "points", "max_score")
+          "points", "max_score", "file", "files")
+DIGITS = 6
+"""Of the right answers that `hw lint` shows to a teacher; JSON has all."""
 MISTAKES = 3
 """So many mistakes of a problem are named where there is little room."""
 
@@ -162,6 +164,22 @@ def _class_rows(answer: dict[str, Any]) -> tuple[Head, list[Row]]:
         for one in answer["problems"]]
 
 
+# ---- export ----------------------------------------------------------------------------------
+
+
+def _export_facts(answer: dict[str, Any]) -> Iterator[Fact]:
+    for export in answer["exports"]:
+        yield f"gradebook for {export['system']}", exported(export)
+    yield "written", ", ".join([
+        name if count == 1 and "." in name else f"{name} ({count} file{'s' * (count > 1)})"
+        for name, count in answer["files"].items()])
+    yield "results", answer["out"]
+
+
+def _export_rows(answer: dict[str, Any]) -> tuple[Head, list[Row]]:
+    return ("file", "files"), [[name, count] for name, count in answer["files"].items()]
+
+
 # ---- lint ------------------------------------------------------------------------------------
 
 LINT = ("problem", "at", "expected", "kind", "read_as", "usable", "points")
@@ -172,23 +190,44 @@ def _lint_facts(answer: dict[str, Any]) -> Iterator[Fact]:
     yield "sheet", sheet["title"] or sheet["id"]
     yield "points", numbers.exact(sheet["max_score"])
     for one in answer["problems"]:
-        yield one["problem"], (f"{one['kind']} of {one['read_as']} by {', '.join(one['wrt'])},"
-                               f" usable at {one['usable']} of {one['points']} points")
+        yield one["problem"], (f"{task(one['kind'], one['order'])} of {one['read_as']} by"
+                               f" {', '.join(one['wrt'])}, usable at {one['usable']} of"
+                               f" {one['points']} points")
         for warning in one["warnings"]:
             yield f"warning {one['problem']}", warning
 
 
+TASKS = {"value": "value of the {}derivative", "partial": "{}partial derivative",
+         "directional": "directional derivative", "implicit": "{}implicit derivative",
+         "parametric": "{}parametric derivative", "derivative": "{}derivative",
+         "jacobian": "Jacobian", "hessian": "Hessian"}
+ORDERS = ("", "second ", "third ")
+
+
+def task(kind: str, order: int) -> str:
+    """What a problem asks for: second derivative, gradient, directional derivative."""
+    ordinal = ORDERS[order - 1] if order <= len(ORDERS) else f"{order}th "
+    return TASKS.get(kind, kind).format(ordinal)
+
+
 def _lint_rows(answer: dict[str, Any]) -> tuple[Head, list[Row]]:
     return LINT, [
-        [one["problem"], place(value["at"]),
-         value["expected"] if _is_number(value["expected"]) else numbers.exact(value["expected"]),
+        [one["problem"], place(value["at"], DIGITS), short(value["expected"]),
          one["kind"], one["read_as"], one["usable"], one["points"]]
         for one in answer["problems"] for value in one["values"]]
 
 
-def place(at: dict[str, Any]) -> str:
+def short(value: Any, digits: int = DIGITS) -> str:
+    """A number or nested lists of numbers, rounded for people."""
+    if isinstance(value, list):
+        return f"[{', '.join([short(item, digits) for item in value])}]"
+    return numbers.significant(value, digits)
+
+
+def place(at: dict[str, Any], digits: int = 17) -> str:
     """x=1.3, y=0.7."""
-    return ", ".join([f"{name}={numbers.exact(value)}" for name, value in at.items()])
+    return ", ".join([f"{name}={numbers.significant(value, digits)}"
+                      for name, value in at.items()])
 
 
 # ---- diff ------------------------------------------------------------------------------------
@@ -238,9 +277,7 @@ def _explain_facts(answer: dict[str, Any]) -> Iterator[Fact]:
 
 def asked(problem: dict[str, Any]) -> str:
     """What the problem is: derivative of x^2 sin(x) by x."""
-    kind = problem["kind"]
-    order = problem["order"]
-    parts = [f"{kind}{f' of order {order}' if order > 1 else ''} of {problem['function']}"]
+    parts = [f"{task(problem['kind'], problem['order'])} of {problem['function']}"]
     if problem["wrt"]:
         parts.append(f"by {', '.join(problem['wrt'])}")
     if problem["direction"]:
@@ -267,7 +304,7 @@ def _explain_rows(answer: dict[str, Any]) -> tuple[Head, list[Row]]:
     return ("component", "at", "expected", "got"), found
 
 
-FACTS = {"hw run": _class_facts, "hw stats": _class_facts, "hw export": _class_facts,
+FACTS = {"hw run": _class_facts, "hw stats": _class_facts, "hw export": _export_facts,
          "hw lint": _lint_facts, "hw diff": _diff_facts, "hw explain": _explain_facts}
-ROWS = {"hw run": _class_rows, "hw stats": _class_rows, "hw export": _class_rows,
+ROWS = {"hw run": _class_rows, "hw stats": _class_rows, "hw export": _export_rows,
         "hw lint": _lint_rows, "hw diff": _diff_rows, "hw explain": _explain_rows}

@@ -20,6 +20,8 @@ KINDS = (("right", "green", "\u2588", "#"), ("wrong", "red", "\u2592", "x"),
          ("review", "yellow", "\u2591", "?"), ("blank", "dim", "\u00b7", "."))
 BAR = 20
 TEXT = 28
+ALIKE = 10
+"""So many answers that several gave are listed on a terminal."""
 MOST = 40
 """So many changes are listed on a terminal."""
 
@@ -50,21 +52,68 @@ def _class(view: View, answer: dict[str, Any]) -> Iterator[Any]:
                       f" for you{where}; write scores there and run this again")
 
 
+def _stats(view: View, answer: dict[str, Any]) -> Iterator[Any]:
+    """What went wrong: the mistakes of each problem, and wrong answers that several gave."""
+    sheet = answer["sheet"]
+    yield view.text(f"{sheet['title'] or sheet['id']}: {told.people(answer['students'])}", "bold")
+    yield view.text("")
+    yield _mistakes(view, answer)
+    alike = [(one["problem"], cluster) for one in answer["problems"]
+             for cluster in one["clusters"] if cluster["count"] > 1]
+    if alike:
+        alike.sort(key=lambda pair: -pair[1]["count"])
+        shown = alike if view.whole else alike[:ALIKE]
+        room = max(TEXT, (view.width - 24) // 2)
+        yield view.text("")
+        yield view.table([
+            (["problem"], [(view.name(problem), "") for problem, _ in shown]),
+            (["answer of several"], [(view.name(one["answer"], room), "") for _, one in shown]),
+            (["how many"], [([f"{one['count']:>8,}"], "") for _, one in shown]),
+            (["mistake"], [(view.name(one["mistake"] or "", room), "") for _, one in shown])])
+    yield view.text("")
+    lines = [fact for fact in told.facts(answer) if fact[0] not in ("sheet", "students")]
+    yield from check_table.facts(view, iter(lines))
+
+
+def _mistakes(view: View, answer: dict[str, Any]) -> Any:
+    """A row for each problem: counts, and its most frequent mistakes."""
+    problems = answer["problems"]
+    columns: list[Column] = [(["problem"], [(view.name(one["problem"]), "") for one in problems]),
+                             *_counts(problems)]
+    room = max(TEXT, view.width - _wide(columns))
+    columns.append((["most frequent mistakes"], [(view.name(
+        told.counted(one["mistakes"], told.MISTAKES), room), "") for one in problems]))
+    return view.table(columns)
+
+
+def _counts(problems: list[dict[str, Any]]) -> Iterator[Column]:
+    """How many answers were right, wrong and so on."""
+    for kind, style, *_ in KINDS:
+        texts = [f"{one[kind]:,}" for one in problems]
+        wide = max(map(len, [kind, *texts]))
+        yield ([kind.rjust(wide)], [
+            ([text.rjust(wide)], style if one[kind] else "")
+            for text, one in zip(texts, problems, strict=True)])
+
+
+def _wide(columns: list[Column]) -> int:
+    """The characters that columns take, with the gaps behind them."""
+    return sum([max([widest(head), *[widest(lines) for lines, _ in cells]]) + GAP
+                for head, cells in columns])
+
+
+def _export(view: View, answer: dict[str, Any]) -> Iterator[Any]:
+    yield from check_table.facts(view, iter(told.facts(answer)))
+
+
 def _problems(view: View, answer: dict[str, Any]) -> Any:
     """A row for each problem; where there is room, a bar of how it went and the mistakes."""
     problems = answer["problems"]
     columns: list[Column] = [
         (["problem"], [(view.name(one["problem"]), "") for one in problems]),
-        (["function"], [(view.name(one["function"], TEXT), "") for one in problems])]
-    for kind, style, *_ in KINDS:
-        texts = [f"{one[kind]:,}" for one in problems]
-        wide = max(map(len, [kind, *texts]))
-        columns.append(([kind.rjust(wide)], [
-            ([text.rjust(wide)], style if one[kind] else "")
-            for text, one in zip(texts, problems, strict=True)]))
-    used = sum([max([widest(head), *[widest(lines) for lines, _ in cells]]) + GAP
-                for head, cells in columns])
-    room = view.width - used
+        (["function"], [(view.name(one["function"], TEXT), "") for one in problems]),
+        *_counts(problems)]
+    room = view.width - _wide(columns)
     if room >= BAR:
         bars = [bar(view, one) for one in problems]
         columns.append((["how it went"], [([text], style) for text, style in bars]))
@@ -93,24 +142,16 @@ def _lint(view: View, answer: dict[str, Any]) -> Iterator[Any]:
                     f" {numbers.exact(sheet['max_score'])} points", "bold")
     for one in problems:
         yield view.text("")
-        yield view.text(f"{one['problem']}: {one['kind']} of {one['read_as']}"
-                        f" by {', '.join(one['wrt'])}", "bold")
-        texts = [numbers.significant(value["expected"], view.digits)
-                 if isinstance(value["expected"], float) else
-                 numbers.exact(_rounded(value["expected"], view.digits))
-                 for value in one["values"]]
+        yield view.text(f"{one['problem']}: {told.task(one['kind'], one['order'])} of"
+                        f" {one['read_as']} by {', '.join(one['wrt'])}", "bold")
+        texts = [told.short(value["expected"], view.digits) for value in one["values"]]
         yield view.table([
-            (["at"], [(view.name(told.place(value["at"]), TEXT), "") for value in one["values"]]),
+            (["at"], [(view.name(told.place(value["at"], view.digits), TEXT), "")
+                      for value in one["values"]]),
             (["right answer"], [(view.name(text, max(TEXT, view.width - TEXT - 6)), "")
                               for text in texts])])
         for warning in one["warnings"]:
             yield hanging(view, "warning:", warning)
-
-
-def _rounded(value: Any, digits: int) -> Any:
-    if isinstance(value, list):
-        return [_rounded(item, digits) for item in value]
-    return numbers.significant(value, digits)
 
 
 def _diff(view: View, answer: dict[str, Any]) -> Iterator[Any]:
@@ -147,5 +188,5 @@ def _explain(view: View, answer: dict[str, Any]) -> Iterator[Any]:
         yield check_table.witness(view, answer["witness"])
 
 
-PAGES = {"hw run": _class, "hw stats": _class, "hw export": _class, "hw lint": _lint,
+PAGES = {"hw run": _class, "hw stats": _stats, "hw export": _export, "hw lint": _lint,
          "hw diff": _diff, "hw explain": _explain}

@@ -103,9 +103,9 @@ def _constant_answer(way: Way, trial: Trial, given: Given) -> list[Found]:
 def _is_slope(way: Way, value: float) -> bool:
     """Whether a number is the slope of the tangent that is asked for."""
     reference, at = way.reference, way.problem.at
-    if len(reference.wrt) > 1:
-        return False
     steep = slope(reference.formula, reference.functions[0], reference.wrt[0])
+    if len(reference.wrt) > 1 or not set(reference.formula.leaves([steep])) <= set(at):
+        return False
     wanted, = evaluated(reference.formula, [steep], at, {})
     return bool(abs(wanted - value) <= EXACT * max(abs(wanted), abs(value)))
 

@@ -206,4 +206,4 @@ def number_texts(trial: Trial) -> list[str]:
     """The numbers of an answer as they were typed."""
     from gradcli.checking.trial import components
 
-    return components(trial.answered.reading.text, len(trial.answered.nodes))
+    return components(trial.answered.reading, len(trial.answered.nodes))

@@ -95,7 +95,12 @@ def _opened(values: dict[str, Any], environment: Environment) -> Any:
     except (OSError, ValueError):
         from gradcli.source import read
 
-        read(path)      # says what is wrong, and what may have been meant
+        try:
+            read(path)      # says what is wrong, and what may have been meant
+        except GradcliError as failure:
+            if " -e " in (failure.diagnostics[0].help or ""):
+                failure.diagnostics[0].help = "give a file of NDJSON, or `-` for standard input"
+            raise
         raise
 
 

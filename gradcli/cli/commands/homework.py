@@ -91,7 +91,7 @@ def _submissions(values: dict[str, Any], sheet: Sheet, roster: Roster | None,
 def _folder(values: dict[str, Any]) -> str:
     """The folder that the paths of the results start from."""
     path = str(values["folder"] if values["wide"] is None else values["wide"])
-    return path if os.path.isdir(path) else os.path.dirname(path)
+    return path if os.path.isdir(path) else ""
 
 
 def refuse_inside(out: str, folder: str) -> None:

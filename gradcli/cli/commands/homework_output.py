@@ -24,10 +24,12 @@ def deliver(answer: dict[str, Any], values: dict[str, Any], environment: Environ
         from gradcli.render import homework_table
 
         stream = environment.stdout
+        # What lint shows is for people, wherever it goes.
+        rounded = to_terminal or answer["command"] == "hw lint"
         text = homework_table.render(
             answer, encoding="utf-8" if path else getattr(stream, "encoding", None) or "ascii",
             width=environment.width(stream) if to_terminal else PIPE_WIDTH,
-            digits=values["digits"] or (6 if to_terminal else EXACT_DIGITS),
+            digits=values["digits"] or (6 if rounded else EXACT_DIGITS),
             color=not path and environment.color(stream, values["color"]), whole=not to_terminal)
     else:
         from gradcli.render import homework

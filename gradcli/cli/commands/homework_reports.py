@@ -17,7 +17,7 @@ from gradcli.homework.stats import Stats
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from typing import Any
 
     from gradcli.cli.environment import Environment
@@ -81,10 +81,20 @@ def _export(values: dict[str, Any], environment: Environment) -> int:
     from gradcli.homework.output_folder import OutputFolder
 
     saved = Saved(values["results"])
-    written = export(saved, OutputFolder(saved.folder), wished(values, saved.sheet))
-    deliver({"schema": 1, "command": "hw export", **numbers_of(written.stats),
-             "out": saved.folder, "exports": exports_of(written)}, values, environment)
+    out = OutputFolder(saved.folder)
+    written = export(saved, out, wished(values, saved.sheet))
+    deliver({"schema": 1, "command": "hw export", "out": saved.folder,
+             "files": _counted(out.written), "exports": exports_of(written)}, values, environment)
     return OK
+
+
+def _counted(names: Iterable[str]) -> dict[str, int]:
+    """Files by name, those of a folder together: how many there are."""
+    found: dict[str, int] = {}
+    for name in sorted(names):
+        top = name.partition("/")[0]
+        found[top] = found.get(top, 0) + 1
+    return found
 
 
 def annotate(folder: str, environment: Environment, handed_in: str) -> None:

@@ -1,0 +1,206 @@
+r"""The formulas of a trace, as a person writes them: each in gradcli's own spelling and in LaTeX.
+
+A `Written` stands in the place of an operand: operations and rules of the table, applied to it,
+write more of the formula. What is not written with an operator has its LaTeX from the row.
+"""
+
+from __future__ import annotations
+
+from gradcli.ops.describe import ATOM, OPERATORS, POWER, PRODUCT, SIGN, SUM, Text
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Any
+
+    from gradcli.ops.kinds import Op
+
+# Letters whose names are commands of LaTeX; a name is looked up either way.
+GREEK = dict(zip(
+    "αβγδεζηθικλμνξπρστυφχψωΓΔΘΛΞΠΣΥΦΨΩ",
+    ("alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi pi rho sigma tau "
+     "upsilon phi chi psi omega "
+     "Gamma Delta Theta Lambda Xi Pi Sigma Upsilon Phi Psi Omega").split(), strict=True))
+WORDS = frozenset(GREEK.values())
+RELATIONS = {"less": "<", "less_equal": r"\le", "greater": ">", "greater_equal": r"\ge",
+             "equal": "=", "not_equal": r"\ne", "logical_and": r"\land", "logical_or": r"\lor"}
+KNOWN = {3.141592653589793: ("pi", r"\pi"), 2.718281828459045: ("e", "e")}
+# Numbers of an array that are written out.
+LISTED = 4
+# What a placeholder that needs no brackets stands behind.
+INSIDE = ("{", "(", "|", ",", "[", "{cases}", "&", r"\\")
+
+
+class Written:
+    """A formula being written. text: in gradcli's spelling. tex: the same in LaTeX, and how
+    strongly that binds.
+    """
+
+    __slots__ = ("strength", "tex", "text")
+    value = None
+
+    def __init__(self, text: Text, tex: str, strength: int = ATOM) -> None:
+        self.text = text
+        self.tex = tex
+        self.strength = strength
+
+    def __gradcli_apply__(self, op: Op, args: Sequence[Any], attributes: Mapping[str, Any]
+                          ) -> Written:
+        return applied(op, args, attributes)
+
+    def __add__(self, other: Any) -> Written:
+        return _joined(self, other, "+", SUM, SUM, PRODUCT, self.text + written(other).text)
+
+    def __radd__(self, other: Any) -> Written:
+        return written(other) + self
+
+    def __sub__(self, other: Any) -> Written:
+        return _joined(self, other, "-", SUM, SUM, PRODUCT, self.text - written(other).text)
+
+    def __rsub__(self, other: Any) -> Written:
+        return written(other) - self
+
+    def __mul__(self, other: Any) -> Written:
+        return _joined(self, other, r"\cdot", PRODUCT, PRODUCT, POWER,
+                       self.text * written(other).text)
+
+    def __rmul__(self, other: Any) -> Written:
+        return written(other) * self
+
+    def __truediv__(self, other: Any) -> Written:
+        second = written(other)
+        return Written(self.text / second.text, rf"\frac{{{self.tex}}}{{{second.tex}}}", PRODUCT)
+
+    def __rtruediv__(self, other: Any) -> Written:
+        return written(other) / self
+
+    def __neg__(self) -> Written:
+        return Written(-self.text, f"-{_in(self, PRODUCT)}", SUM)
+
+
+def name(text: str) -> Written:
+    """A name: `v1` and `v_1` are v_{1}, `alpha` is \\alpha, `rate` is \\mathrm{rate}."""
+    base, _, below = text.partition("_")
+    digits = len(base) - len(base.rstrip("0123456789"))
+    if digits and digits < len(base) and not below:
+        base, below = base[:-digits], base[-digits:]
+    if not base:
+        base, below = text.strip("_") or "v", ""
+    parts = ",".join([_word(part) for part in below.split("_") if part])
+    return Written(Text(text), _word(base) + (f"_{{{parts}}}" if parts else ""))
+
+
+def _word(text: str) -> str:
+    if text in GREEK or text in WORDS:
+        return f"\\{GREEK.get(text, text)}"
+    return text if len(text) == 1 or text.isdigit() else rf"\mathrm{{{text}}}"
+
+
+def written(value: Any) -> Written:
+    """A plain value: a number to six digits, an array by its few numbers or its shape."""
+    if isinstance(value, Written):
+        return value
+    if value is None:
+        return Written(Text("none"), r"\mathrm{none}")
+    if isinstance(value, bool):
+        return Written(Text(str(value).lower()), rf"\mathrm{{{str(value).lower()}}}")
+    if isinstance(value, (int, float)):
+        if value in KNOWN:
+            text, tex = KNOWN[float(value)]
+            return Written(Text(text), tex)
+        return _number(f"{value:.6g}", value < 0)
+    shape = getattr(value, "shape", None)
+    if shape == ():
+        return written(value.item())
+    if shape is not None and len(shape) == 1 and shape[0] <= LISTED and value.dtype.kind in "fiu":
+        numbers = [written(v) for v in value.tolist()]
+        inside = " & ".join([v.tex for v in numbers])
+        return Written(Text(f"[{', '.join([v.text.text for v in numbers])}]"),
+                       rf"\begin{{pmatrix}} {inside} \end{{pmatrix}}")
+    if shape is not None:
+        size = "x".join(map(str, shape))
+        return Written(Text(f"[{size} numbers]"), rf"[\text{{{size} numbers}}]")
+    return Written(Text(str(value)), rf"\text{{{value}}}")
+
+
+def _number(text: str, negative: bool) -> Written:
+    mantissa, _, exponent = text.partition("e")
+    if not exponent:
+        return Written(Text(text, SIGN if negative else ATOM), text, PRODUCT if negative else ATOM)
+    power = f"10^{{{int(exponent)}}}"
+    tex = power if mantissa == "1" else rf"{mantissa} \cdot {power}"
+    return Written(Text(text, SIGN if negative else ATOM), tex, PRODUCT)
+
+
+def applied(op: Op, args: Sequence[Any], attributes: Mapping[str, Any]) -> Written:
+    """An operation on operands, written."""
+    operands = [written(a) for a in args]
+    if op.name == "positive":
+        return operands[0]
+    text = Text("").__gradcli_apply__(op, [o.text for o in operands], _plain(attributes))
+    if op.name == "square" or (op.name == "power" and not attributes):
+        above = "2" if op.name == "square" else operands[1].tex
+        return Written(text, f"{_in(operands[0], ATOM)}^{{{above}}}", POWER)
+    if op.name == "one_minus_square":
+        return Written(text, f"1 - {_in(operands[0], ATOM)}^{{2}}", SUM)
+    if op.name == "negative":
+        return Written(text, f"-{_in(operands[0], PRODUCT)}", SUM)
+    if op.name in RELATIONS:
+        return _joined(*operands, RELATIONS[op.name], SUM, SUM, SUM, text)
+    if op.name in ("add", "subtract", "multiply"):
+        sign = {"add": "+", "subtract": "-", "multiply": r"\cdot"}[op.name]
+        _, strength, left, right = OPERATORS[op.name]
+        return _joined(*operands, sign, strength, left, max(right, POWER if sign[0] == "\\" else 0),
+                       text)
+    return Written(text, *_from_row(op, operands))
+
+
+def _plain(attributes: Mapping[str, Any]) -> dict[str, Any]:
+    return {k: v for k, v in attributes.items() if v is not None}
+
+
+def _from_row(op: Op, operands: Sequence[Written]) -> tuple[str, int]:
+    """The LaTeX that the row gives, and its strength: operands that no bracket, fraction or
+    exponent of the template encloses get brackets.
+    """
+    template = op.latex
+    if not template or template.count("{") > 40 or op.variadic:
+        inside = ", ".join([o.tex for o in operands])
+        word = op.name.replace("_", r"\_")
+        return rf"\operatorname{{{word}}}\left({inside}\right)", ATOM
+    marks = [f"\0{k}\0" for k in range(max(len(operands), 4))]
+    shown = template.format(*marks)
+    bare = False
+    for k, operand in enumerate(operands):
+        while marks[k] in shown:
+            before, _, after = shown.partition(marks[k])
+            enclosed = before.rstrip().endswith(INSIDE)
+            bare = bare or not enclosed
+            shown = before + (operand.tex if enclosed else _in(operand, ATOM)) + after
+    return shown, SUM if bare else _strength(template)
+
+
+def _strength(template: str) -> int:
+    """How strongly a template binds whose operands are all enclosed, by what is outside."""
+    depth, outside = 0, ""
+    for character in template.replace("{{", "(").replace("}}", ")").replace(r"\left|", "(").replace(
+            r"\right|", ")"):
+        depth += (character in "({") - (character in ")}")
+        outside += character if depth == 0 else ""
+    if " + " in outside or " - " in outside:
+        return SUM
+    if outside.startswith(r"\frac") or " " in outside.replace("&", ""):
+        return PRODUCT
+    return POWER if "^" in outside else ATOM
+
+
+def _joined(first: Any, second: Any, sign: str, strength: int, left: int, right: int, text: Text
+            ) -> Written:
+    a, b = _in(written(first), left), _in(written(second), right)
+    if b.startswith("-"):
+        b = rf"\left({b}\right)"
+    return Written(text, f"{a} {sign} {b}", strength)
+
+
+def _in(operand: Written, strength: int) -> str:
+    return operand.tex if operand.strength >= strength else rf"\left({operand.tex}\right)"

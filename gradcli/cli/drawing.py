@@ -1,0 +1,127 @@
+"""The options of plot and graph, as data; see `cli.options`, which knows those of all else."""
+
+from __future__ import annotations
+
+from gradcli.cli.options import Option, memory, misused_at, seconds
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+PLOT = ("plot",)
+GRAPH = ("graph",)
+ALL = (*PLOT, *GRAPH)
+PICTURES = ("svg", "png", "pdf")
+PLOTTED = ("text", *PICTURES, "json")
+GRAPHED = ("dot", "mermaid", "json", *PICTURES)
+ENDINGS = {"svg": "svg", "png": "png", "pdf": "pdf", "json": "json", "txt": "text", "dot": "dot",
+           "gv": "dot", "mermaid": "mermaid", "mmd": "mermaid"}
+"""End of a file's name to its format."""
+HIGHEST = 8
+
+OPTIONS = (
+    Option("expression", "-e --expression", "text", "A formula instead of a file.", commands=ALL,
+           metavar="TEXT"),
+    Option("over", "--over", "list", "The input on the axis and its range, such as x=-10:10; twice"
+           " for contours and the gradient field of two inputs.", commands=PLOT,
+           metavar="NAME=A:B"),
+    Option("of", "--of", "list", "What to plot; a,b is the sum of both, repeating the option gives"
+           " one curve each. By default the last result.", commands=PLOT, metavar="NAME[,NAME]"),
+    Option("derivatives", "--derivatives", "list", "Which derivatives to draw beside the function,"
+           f" up to {HIGHEST}; none for the function alone. By default 1.", commands=PLOT,
+           metavar="N[,N]"),
+    Option("of", "--of", "list", "Targets, whose ways are drawn; by default the last result.",
+           commands=GRAPH, metavar="NAME[,NAME]"),
+    Option("wrt", "--wrt", "list", "Sources; where the path from one of them is cut is red. By"
+           " default every trainable variable and input.", commands=GRAPH, metavar="NAME[,NAME]"),
+    Option("at", "--at", "list", "Values of inputs and variables: x=3,y=[1,2].", commands=ALL,
+           metavar="NAME=VALUE"),
+    Option("watch", "--watch", "list", "Constants and untrainable variables to watch.",
+           commands=GRAPH, metavar="NAME[,NAME]"),
+    Option("tf", "--tf", "flag", "TensorFlow's rule: only trainable variables and watched names"
+           " have gradients.", commands=GRAPH),
+    Option("range", "--range", "text", "What the axis of the values shows, such as -2:2; by default"
+           " all values, or what is around the poles.", commands=PLOT, metavar="A:B"),
+    Option("max_nodes", "--max-nodes", "number", "At most so many operations are drawn (200).",
+           commands=GRAPH, metavar="N"),
+    Option("format", "--format", "text", "Output format; by default by the name of -o, else text.",
+           commands=PLOT, choices=PLOTTED),
+    Option("format", "--format", "text", "Output format; by default by the name of -o, else dot."
+           " Pictures are made by Graphviz.", commands=GRAPH, choices=GRAPHED),
+    Option("output", "-o --output", "text", "Write to a file: .svg, .png or .pdf.", commands=PLOT,
+           metavar="FILE"),
+    Option("output", "-o --output", "text", "Write to a file: .dot, .mermaid, .svg, .png or .pdf.",
+           commands=GRAPH, metavar="FILE"),
+    Option("color", "--color", "text", "When to use colour.", commands=ALL, default="auto",
+           choices=("auto", "always", "never")),
+    Option("quiet", "-q --quiet", "flag", "The picture only, no notes.", commands=ALL),
+    Option("verbose", "-v --verbose", "count", "Say more.", commands=ALL),
+    Option("max_steps", "--max-steps", "number", "Budget of steps (10,000,000).", commands=ALL,
+           metavar="N"),
+    Option("max_memory", "--max-memory", "text", "Budget of one array, such as 2G; by default half"
+           " of the machine.", commands=ALL, metavar="BYTES"),
+    Option("timeout", "--timeout", "text", "Budget of wall time, in seconds.", commands=ALL,
+           metavar="SECONDS"),
+)
+
+ARGUMENTS: dict[str, tuple[str, ...]] = {"plot": ("file",), "graph": ("file",)}
+
+SUMMARIES = {
+    "plot": "A function and its derivatives as a picture, or contours and the gradient field.",
+    "graph": "The record as a graph: inputs, operations, tapes, and where a path is cut.",
+}
+
+EXAMPLES = {
+    "plot": ("gradcli plot -e 'sigmoid(x)' --over x=-10:10",
+             "gradcli plot model.txt --over x=-2:2 --derivatives 1,2 --at a=3 -o curves.svg",
+             "gradcli plot -e 'x^2 - y^2' --over x=-2:2 --over y=-2:2 -o field.png"),
+    "graph": ("gradcli graph model.txt", "gradcli graph model.txt --format mermaid",
+              "gradcli graph -e 'x^2*sin(y)' --at x=1.5,y=0.5 -o tape.svg"),
+}
+
+
+def format_of(command: str, values: dict[str, Any]) -> str | None:
+    """--format, else what the name of -o ends in, else the usual one; None for another ending."""
+    if values["format"] is not None:
+        return str(values["format"])
+    path = values["output"]
+    if path in (None, "-"):
+        return "text" if command == "plot" else "dot"
+    found = ENDINGS.get(path.rpartition(".")[2].lower() if "." in path else "")
+    return found if found in (PLOTTED if command == "plot" else GRAPHED) else None
+
+
+def misused(command: str, values: dict[str, Any]) -> tuple[str, str] | None:
+    """As `cli.options.misused`, what that does not know."""
+    if (values["file"] is None) == (values["expression"] is None):
+        return ("give either a file or a formula with -e, not both."
+                if values["file"] is not None else
+                "give a file, `-` for standard input, or a formula with -e."), "FILE"
+    if format_of(command, values) is None:
+        return (f"`{values['output']}` does not tell the format; end its name in"
+                f" .{' or .'.join(PICTURES)}, or give --format."), "-o"
+    wrong = misused_at(values["at"])
+    if wrong is not None:
+        return wrong
+    if command == "plot":
+        if not values["over"]:
+            return "give the input on the axis and its range: --over x=-10:10.", "--over"
+        if orders(values["derivatives"]) is None:
+            return f"give numbers from 1 to {HIGHEST}, such as 1,2, or none.", "--derivatives"
+    for name, read in (("max_memory", memory), ("timeout", seconds)):
+        if values[name] is not None and read(values[name]) is None:
+            return f"{values[name]!r} is not a positive number.", "--" + name.replace("_", "-")
+    return None
+
+
+def orders(texts: list[str]) -> list[int] | None:
+    """Which derivatives --derivatives names, in order; None where one is none."""
+    words = [word.strip() for text in texts for word in text.split(",") if word.strip()]
+    if words == ["none"]:
+        return []
+    found = set()
+    for word in words or ["1"]:
+        if not (word.isascii() and word.isdigit() and 1 <= int(word[:3]) <= HIGHEST):
+            return None
+        found.add(int(word))
+    return sorted(found)
