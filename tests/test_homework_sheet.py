@@ -283,3 +283,17 @@ def test_any_text_is_a_sheet_or_an_error(text: str) -> None:
         except GradcliError as failure:
             read = failure
         assert isinstance(read, Sheet) or str(read).find("error[E07") >= 0
+
+
+def test_lint_tells_letters_that_nobody_declared() -> None:
+    from gradcli.homework.lint import lint
+
+    text = ('[[problem]]\nid = "1"\nfunction = "sni(x)"\nwrt = "x"\n[[problem]]\nid = "2"\n'
+            'function = "a x^2"\nwrt = "x"\nparameters = "a"\n[[problem]]\nid = "3"\n'
+            'function = "x^2"\nwrt = "t"\n')
+    found, wrong = lint(parse(text, "sheet.toml"))
+    assert not wrong
+    first, second, third = [p["warnings"] for p in found["problems"]]
+    assert any(w.startswith("s, n, i are taken for constants") for w in first)
+    assert not any("constant" in w for w in second)
+    assert "the function does not depend on t" in third

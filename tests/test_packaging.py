@@ -183,8 +183,8 @@ def test_the_sdist_holds_what_a_packager_needs(sdist: Path) -> None:
     inside = names(sdist)
     assert inside >= tracked_modules() | {
         "pyproject.toml", "hatch_build.py", "README.md", "CHANGELOG.md", "LICENSE", "Makefile",
-        "PKG-INFO", "grammars/program.lark", "grammars/answer.lark", "samples/expr.txt", "tests/conftest.py",
-        "tests/test_packaging.py"}
+        "PKG-INFO", "grammars/program.lark", "grammars/answer.lark", "samples/expr.txt",
+        "tests/conftest.py", "tests/test_packaging.py"}
     assert not [name for name in inside if name.endswith((".pyc", "/_tables.py"))
                 or ".venv" in name or "_cache" in name]
 

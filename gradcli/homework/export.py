@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
+from heapq import merge
 
 from gradcli.homework.earlier import RESULTS
 from gradcli.homework.grade import automatic, overridden
 from gradcli.homework.outputs import GRADESCOPE, USUAL, write_outputs
 from gradcli.homework.overrides import read_overrides
-from gradcli.homework.results import line, read_results
+from gradcli.homework.results import blank, in_order, line, read_results
 from gradcli.homework.run import review_of
 
 TYPE_CHECKING = False
@@ -39,7 +40,7 @@ def export(saved: Saved, out: OutputFolder, wish: Wish) -> Written:
 
 def _results(saved: Saved, overrides: Mapping[tuple[str, str], Override] | None,
              stream: TextIO) -> Iterator[Result]:
-    for one in read_results(os.path.join(saved.folder, RESULTS)):
+    for one in _checked(saved, overrides):
         if overrides is not None:
             automatic(one)
         override = (overrides or {}).get((one.student, one.problem))
@@ -47,3 +48,19 @@ def _results(saved: Saved, overrides: Mapping[tuple[str, str], Override] | None,
             overridden(one, override)
         stream.write(line(one))
         yield one
+
+
+def _checked(saved: Saved, overrides: Mapping[tuple[str, str], Override] | None
+             ) -> Iterator[Result]:
+    """The results, and blank ones of students who handed nothing in, where a person said something.
+    """
+    there = read_results(os.path.join(saved.folder, RESULTS))
+    if overrides is None:
+        yield from there
+        return
+    absent = {student.id for student in saved.students if not student.handed_in}
+    given = in_order(saved.sheet, [
+        blank(saved.sheet, saved.sheet[problem], student, saved.manifest.seed)
+        for student, problem in overrides if student in absent])
+    yield from merge((one for one in there if one.student not in absent), given,
+                     key=lambda one: one.student)

@@ -41,10 +41,13 @@ def number(value: float | None) -> str:
 
 def file_stem(id: str) -> str:
     """A name for a file that belongs to `id`: letters, digits, `.`, `_` and `-` only, no dot in
-    front, and a digest, so that no two ids share one on any file system.
+    front. That is the id itself where it is such a name in small letters; all others get a digest,
+    so that no two ids share a file on any file system.
     """
     slug = "".join([c if c.isascii() and (c.isalnum() or c in "._-") else "-" for c in id])
     slug = slug.strip("._-")[:SLUG] or "student"
+    if slug == id and id.islower() | id.isdecimal() and not RESERVED.fullmatch(id):
+        return id
     return f"{slug}-{hashlib.sha256(id.encode('utf-8', 'surrogatepass')).hexdigest()[:DIGEST]}"
 
 

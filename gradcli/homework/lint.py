@@ -59,6 +59,23 @@ def _values(ready: Prepared) -> list[dict[str, Any]]:
     return found
 
 
+def _names(ready: Prepared) -> list[str]:
+    """Letters that nobody declared, and variables that the function has not."""
+    reference, problem = ready.reference, ready.problem
+    used = reference.formula.leaves(reference.functions)
+    declared = {*reference.wrt, *problem.parameters, *problem.at, *problem.domain,
+                problem.dependent}
+    strange = [name for name in used if name not in declared]
+    found = []
+    if strange and problem.wrt:
+        found.append(f"{', '.join(strange)} {'is' if len(strange) == 1 else 'are'} taken for"
+                     " constants: correct the function, or write parameters ="
+                     f' "{",".join(strange)}"')
+    found += [f"the function does not depend on {name}" for name in reference.wrt
+              if used and name not in used]
+    return found
+
+
 def _warnings(ready: Prepared) -> list[str]:
     found = []
     reading, problem = ready.reference.reading, ready.problem
@@ -68,6 +85,7 @@ def _warnings(ready: Prepared) -> list[str]:
                      f" {' or '.join([f'`{one}`' for one in others[:READINGS]])}:"
                      " write brackets")
     found += reading.notes
+    found += _names(ready)
     usable = _usable(ready)
     if not usable:
         found.append("the right answer is defined at none of the points that were tried: give a"

@@ -120,7 +120,7 @@ def run(sheet: Sheet, submissions: Submissions, roster: Roster | None, out: Outp
         with out.open(RESULTS) as stream:
             ran.written = write_outputs(
                 out, sheet, everybody,
-                _marked(found.results(submissions.students), overrides, stream, ran, each),
+                _marked(found.results(everybody, overrides), overrides, stream, ran, each),
                 files=(*USUAL, GRADESCOPE) if wish.gradescope else USUAL, level=wish.level,
                 raw=wish.raw, templates=wish.templates, column=wish.column,
                 visibility=wish.visibility)
@@ -190,10 +190,18 @@ class Found:
         self._journal.flush()
         self.checked += len(outcomes)
 
-    def results(self, students: Iterable[Student]) -> Iterator[tuple[Result, str | None]]:
-        """All results in order, with the line of the file where there is one."""
-        for student in students:
+    def results(self, students: Iterable[Student],
+                overrides: Mapping[tuple[str, str], Override]
+                ) -> Iterator[tuple[Result, str | None]]:
+        """All results in order, with the line of the file where there is one. Of students who
+        handed nothing in there are only those that a person gave a score or a comment.
+        """
+        for student in sorted(students, key=lambda student: student.id):
             for problem in self._sheet.problems:
+                if not student.handed_in:
+                    if (student.id, problem.id) in overrides:
+                        yield blank(self._sheet, problem, student.id, self._seed), None
+                    continue
                 place = self._known.get((student.id, problem.id))
                 if place is None:
                     yield self._journal.noted(student.id, problem.id)

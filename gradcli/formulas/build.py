@@ -1,0 +1,201 @@
+"""From entries of a record to terms, and back: terms run on a record, to be differentiated."""
+
+from __future__ import annotations
+
+from gradcli import calculus
+from gradcli.errors import error
+from gradcli.formulas.numbers import as_float
+from gradcli.formulas.terms import ARRAY, CALL, NAME, NUMBER, PRODUCT, SUM, needed
+from gradcli.ops import TABLE
+from gradcli.ops.lazy import np
+from gradcli.ops.values import SCALAR_TYPES, shape_of
+from gradcli.tape.record import ANS, ATTRIBUTES, BATCH, IDS, OP, OUT, VALUES, Record
+from gradcli.tape.tensor import Tensor, leaf
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Any
+
+    from gradcli.formulas.algebra import Algebra
+    from gradcli.formulas.terms import Term
+    from gradcli.tape.record import Entry
+
+# More operations make no formula that anybody reads.
+MAX_ENTRIES = 20_000
+
+
+def terms_of(a: Algebra, entries: Sequence[Entry], known: dict[int, Term],
+             wanted: Sequence[Tensor | None], first_of_rules: int | None = None) -> list[Term]:
+    """The terms of some tensors. known: id to term, of the leaves; what entries make is added.
+    first_of_rules: from this id on, entries are those of derivative rules. Raises E0803 for more
+    operations than anybody reads, E0804 for batch axes.
+    """
+    ids = {t.id for t in wanted if t is not None and t.id is not None}
+    for entry in reversed(entries):
+        if entry[OUT] in ids and entry[OUT] not in known:
+            ids.update(i for i in entry[IDS] if i is not None)
+    mine = [e for e in entries if e[OUT] in ids and e[OUT] not in known]
+    if len(mine) > MAX_ENTRIES:
+        raise error("E0803", f"the formula would have {len(mine):,} operations",
+                    help="ask for numbers: gradcli grad")
+    for entry in mine:
+        known[entry[OUT]] = _of_entry(
+            a, entry, known, first_of_rules is not None and entry[OUT] >= first_of_rules)
+    return [_operand(a, None if t is None else t.id, None if t is None else t.value, known)
+            for t in wanted]
+
+
+def _operand(a: Algebra, id: int | None, value: Any, known: Mapping[int, Term]) -> Term:
+    if id is not None and id in known:
+        return known[id]
+    return constant(a, value)
+
+
+def constant(a: Algebra, value: Any) -> Term:
+    """A plain value as a term."""
+    if type(value) in (float, bool, int):
+        return a.constant(float(value))
+    if isinstance(value, str):
+        raise error("E0804", "a text has no place in a formula", help="gradcli grad gives numbers")
+    value = np.asarray(value)
+    return a.table.array(value)
+
+
+def _of_entry(a: Algebra, entry: Entry, known: Mapping[int, Term], in_rules: bool) -> Term:
+    op, ids, values = entry[OP], entry[IDS], entry[VALUES]
+    if entry[BATCH] and any(entry[BATCH]):
+        raise error("E0804", f"`{op.name}` inside a Jacobian of the file has no formula",
+                    help="ask for the Jacobian with --what jacobian")
+    args = [_operand(a, i, v, known) for i, v in zip(ids, values, strict=True)]
+    if in_rules and op.name == "where":
+        kept = guarded(a, args)
+        if kept is not None:
+            return kept
+    return a.call(op, args, entry[ATTRIBUTES], shape_of(entry[ANS]))
+
+
+def guarded(a: Algebra, args: Sequence[Term]) -> Term | None:
+    """What a rule of the table chooses away from the points that it guards against: the logarithm
+    in d/dy x^y at x <= 0, the exponent in d/dx x^y where both are 0.
+    """
+    condition, first, second = args
+    if condition.is_call("greater") and condition.args[0] is first and second.is_number(1):
+        a.note(first, "> 0")
+        return first
+    if condition.is_call("logical_and") and first.is_number(1) and all(
+            c.is_call("equal") for c in condition.args):
+        a.note(condition.args[0].args[0], "!= 0")
+        return second
+    return None
+
+
+# --- and back -------------------------------------------------------------------------------------
+
+
+class Replay:
+    """Terms run on a record of their own, with values of the names."""
+
+    __slots__ = ("algebra", "names", "record", "tensors")
+
+    def __init__(self, algebra: Algebra, names: Mapping[str, Any]) -> None:
+        self.algebra = algebra
+        self.record = Record()
+        self.record.absorbing = False
+        self.record.in_rules = True  # floating point types may mix
+        self.names = {name: leaf(value) for name, value in names.items()}
+        self.tensors: dict[int, Any] = {}
+
+    def run(self, term: Term) -> Any:
+        """The tensor of a term, or a plain value where it depends on no name."""
+        for one in needed([term]):
+            if one.number not in self.tensors:
+                self.tensors[one.number] = self._value(one)
+        return self.tensors[term.number]
+
+    def _value(self, term: Term) -> Any:
+        found = self.tensors
+        if term.kind == NUMBER:
+            return as_float(term.value)
+        if term.kind == ARRAY:
+            return term.value
+        if term.kind == NAME:
+            if term.attributes:
+                return {"pi": np.pi, "e": np.e}[term.value]
+            return self.names[term.value]
+        if term.kind == SUM:
+            return self._sum(term)
+        if term.kind == PRODUCT:
+            return self._product(term)
+        assert term.kind == CALL
+        assert term.op is not None
+        return term.op(*[found[a.number] for a in term.args], **term.attributes)
+
+    def _sum(self, term: Term) -> Any:
+        total: Any = None
+        for one, c in term.items:
+            x, factor = self.tensors[one.number], as_float(c)
+            if total is None:
+                total = _scaled(x, factor)
+            elif factor == -1:
+                total = TABLE["subtract"](total, x)
+            else:
+                total = TABLE["add"](total, _scaled(x, factor))
+        return total if term.value == 0 else TABLE["add"](total, as_float(term.value))
+
+    def _product(self, term: Term) -> Any:
+        above: Any = None
+        below: Any = None
+        for base, exponent in term.items:
+            x, e = self.tensors[base.number], exponent.value
+            if exponent.kind != NUMBER:
+                power = TABLE["power"](x, self.tensors[exponent.number])
+                above = power if above is None else TABLE["multiply"](above, power)
+            elif e > 0:
+                power = _power(x, as_float(e))
+                above = power if above is None else TABLE["multiply"](above, power)
+            else:
+                power = _power(x, -as_float(e))
+                below = power if below is None else TABLE["multiply"](below, power)
+        factor = as_float(term.value)
+        if below is None:
+            return _scaled(above, factor)
+        if above is None:
+            return TABLE["divide"](factor, below)
+        return _scaled(TABLE["divide"](above, below), factor)
+
+    def gradient(self, term: Term, names: Sequence[str]) -> list[Term | None]:
+        """The derivatives of the sum of a term's elements by names; None where there is none."""
+        with self.record:
+            target = self.run(term)
+            if not isinstance(target, Tensor):
+                return [None] * len(names)
+            first = len(self.record.history())
+            found = calculus.gradient([target], [self.names[n] for n in names], emit=True)
+            entries = self.record.history()
+        known: dict[int, Term] = {
+            t.id: self.algebra.table.name(n, t.shape)
+            for n, t in self.names.items() if t.id is not None}
+        by_number = self.algebra.table.all
+        known.update({t.id: by_number[n] for n, t in self.tensors.items()
+                      if isinstance(t, Tensor) and t.id is not None and t.id not in known})
+        mark = entries[first][OUT] if len(entries) > first else None
+        terms = terms_of(self.algebra, entries, known, found, mark)
+        return [None if g is None else t for g, t in zip(found, terms, strict=True)]
+
+
+def _scaled(x: Any, factor: float) -> Any:
+    if factor == 1:
+        return x
+    return TABLE["negative"](x) if factor == -1 else TABLE["multiply"](factor, x)
+
+
+def _power(x: Any, e: float) -> Any:
+    if e == 1:
+        return x
+    return TABLE["sqrt"](x) if e == 0.5 else TABLE["power"](x, e)
+
+
+def scalar(value: Any) -> bool:
+    """Whether a value is one plain number."""
+    return type(value) in SCALAR_TYPES

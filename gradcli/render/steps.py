@@ -1,0 +1,196 @@
+"""The steps of a derivative: the rows that all formats print, and the formats of one line a row.
+
+Two walks: forwards the values (and the tangents, with --mode forward), backwards the adjoints, each
+beside the local derivatives that it is made with. `plain` has a line for each step: name, value,
+adjoint or tangents. CSV has a row for each local derivative.
+"""
+
+from __future__ import annotations
+
+from gradcli.render import delimited, entries, layout, numbers
+from gradcli.render.visible import visible
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import Any
+
+    Step = dict[str, Any]
+    Show = Callable[[Any], str]
+    # Cells of a table; each has one or more lines.
+    Row = list[list[str]]
+
+# Steps of a table; of more, as many as this are shown, half of them at each end.
+SHOWN = 60
+SMALL = 4           # numbers of an array that are written out
+TERMS = 4           # terms of a sum that are written out
+NONE = "None"
+
+
+def render(answer: dict[str, Any], format: str, whole: bool = False) -> str:
+    """The answer in one of `gradcli.render.FORMATS`. whole: all steps, however many."""
+    if format in ("json", "ndjson"):
+        from gradcli.render import json
+
+        return json.render(answer) if format == "json" else json.render_ndjson(answer)
+    if format in ("csv", "tsv"):
+        return _delimited(answer, "\t" if format == "tsv" else ",")
+    if format == "markdown":
+        from gradcli.render import steps_markdown
+
+        return steps_markdown.render(answer, whole)
+    if format == "latex":
+        from gradcli.render import steps_latex
+
+        return steps_latex.render(answer, whole)
+    lines = []
+    for result in answer["results"]:
+        for step in result["steps"]:
+            carried = step["tangents"].values() if "tangents" in step else [step["adjoint"]]
+            lines.append("\t".join(map(visible, [
+                step["name"], *map(numbers.exact, [step["value"], *carried])])) + "\n")
+    return "".join(lines)
+
+
+def _delimited(answer: dict[str, Any], delimiter: str) -> str:
+    import csv
+    import io
+
+    forward = answer["mode"] == "forward"
+    sources = [s["wrt"] for s in answer["results"][0]["sources"]] if forward else []
+    stream = io.StringIO()
+    writer = csv.writer(stream, delimiter=delimiter, lineterminator="\n")
+    writer.writerow([
+        "of", "number", "step", "kind", "operation", "formula", "value", "operand", "rule",
+        "derivative", "slope", *([f"d/d{name}" for name in sources] if forward else ["adjoint"])])
+    for result in answer["results"]:
+        for step in result["steps"]:
+            own = [result["of"], step["number"], step["name"], step["kind"], step["operation"],
+                   step["formula"], step["value"]]
+            carried = [step["tangents"][n] for n in sources] if forward else [step["adjoint"]]
+            for partial in step["partials"] or [{}]:
+                local = [partial.get(key) for key in ("wrt", "rule", "formula", "value")]
+                writer.writerow([
+                    *map(_cell, [*own, *local]), *map(numbers.exact, carried)])
+    return stream.getvalue()
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return ""
+    return delimited.cell(value) if isinstance(value, str) else numbers.exact(value)
+
+
+# --- the two tables, for people ---------------------------------------------------------------
+
+
+def some(steps: Sequence[Step], whole: bool) -> tuple[Sequence[Step], int, Sequence[Step]]:
+    """The first steps, how many are left out, and the last ones."""
+    if whole or len(steps) <= SHOWN:
+        return steps, 0, []
+    half = SHOWN // 2
+    return steps[:half], len(steps) - 2 * half, steps[-half:]
+
+
+def short(digits: int) -> Show:
+    """A number to so many digits, a small array in full, else its shape."""
+    def show(value: Any) -> str:
+        if layout.count(value) > SMALL:
+            return layout.summary(value, digits)[0]
+        return layout.inline(value, digits)
+
+    return show
+
+
+def values(result: dict[str, Any], steps: Sequence[Step], show: Show) -> list[Row]:
+    """Step, operation, formula so far, value; what an operand is in place of the operation."""
+    return [[[named(result, step)], [step["operation"] or step["kind"]], [
+        "" if step["operation"] is None else step["formula"]], [
+            show(step["value"]) + (
+                " (constant)" if step["kind"] == "constant" and step["operation"] else "")]]
+            for step in steps]
+
+
+def named(result: dict[str, Any], step: Step) -> str:
+    """`v3 = f` for the step that is the target."""
+    if [step["name"]] == result["result"] and step["name"] != result["of"]:
+        return f"{step['name']} = {result['of']}"
+    return str(step["name"])
+
+
+def backward(result: dict[str, Any], steps: Sequence[Step], show: Show) -> list[Row]:
+    """Step, adjoint, local derivatives, their rules; the last step first."""
+    return [[[named(result, step)], [show(step["adjoint"])], *locals_of(step, show)]
+            for step in reversed(steps) if step["kind"] != "constant"]
+
+
+def forward(result: dict[str, Any], steps: Sequence[Step], show: Show) -> list[Row]:
+    """Step, local derivatives, their rules, and the derivative of the step in each source."""
+    return [[[named(result, step)], *locals_of(step, show),
+             *[[show(t)] for t in step["tangents"].values()]]
+            for step in steps if step["kind"] != "constant"]
+
+
+def locals_of(step: Step, show: Show) -> tuple[list[str], list[str]]:
+    """The local derivatives of a step, and the rule of each."""
+    found = [(local(step, p, show), p["rule"]) for p in step["partials"]] or [("", "")]
+    return [text for text, _ in found], [rule for _, rule in found]
+
+
+def local(step: Step, partial: dict[str, Any], show: Show) -> str:
+    """`dv1/dx = 2*x = 3`."""
+    parts = [numbers.first_derivative(step["name"], partial["wrt"])]
+    if partial["formula"] is not None:
+        parts.append(partial["formula"])
+    if partial["value"] is not None and show(partial["value"]) != parts[-1]:
+        parts.append(show(partial["value"]))
+    if len(parts) == 1:
+        return parts[0] + (f" = {NONE}" if cut(partial) else "")
+    return " = ".join(parts)
+
+
+def cut(partial: dict[str, Any]) -> bool:
+    """Whether no derivative passes there."""
+    return bool(partial["rule"].startswith("no derivative"))
+
+
+def chain(result: dict[str, Any], source: dict[str, Any], show: Show) -> list[str]:
+    """The chain rule for a source, written out: in symbols, in numbers where all are single ones,
+    and the sum; nothing where a derivative is missing.
+    """
+    step = next((s for s in result["steps"] if s["name"] == source["wrt"]), None)
+    if step is None or source.get("gradient") is None or not step.get("through"):
+        return []
+    of, through = result["of"], step["through"]
+    left = numbers.first_derivative(of, source["wrt"])
+    rest = f" + {len(through) - TERMS} more terms" if len(through) > TERMS else ""
+    lines = [f"{left} = " + " + ".join([
+        f"{_outer(of, t)}{numbers.first_derivative(t['step'], source['wrt'])}"
+        for t in through[:TERMS]]) + rest]
+    adjoints = {s["name"]: s["adjoint"] for s in result["steps"]}
+    pairs = [(adjoints[t["step"]], t["value"]) for t in through]
+    if not rest and all(isinstance(n, int | float) for pair in pairs for n in pair):
+        products = " + ".join([f"{_factor(show(a))}*{_factor(show(b))}" for a, b in pairs])
+        lines.append(f"{' ' * len(left)} = {products}")
+    lines.append(f"{' ' * len(left)} = {show(source['gradient'])}")
+    return lines
+
+
+def _outer(of: str, through: dict[str, Any]) -> str:
+    return "" if through["step"] == of else f"{numbers.first_derivative(of, through['step'])} * "
+
+
+def _factor(text: str) -> str:
+    return f"({text})" if text.startswith("-") else text
+
+
+def remarks(answer: dict[str, Any], result: dict[str, Any]) -> entries.Named:
+    """What can have reasons and notes."""
+    return entries.named("jac" if answer["mode"] == "forward" else "grad", result)
+
+
+def title(result: dict[str, Any], show: Show) -> str:
+    """`f = 2.24436 at x = 1.5`."""
+    at = ", ".join([f"{s['wrt']} = {show(s['at'])}" for s in result["sources"]
+                    if s["at"] is not None])
+    return f"{result['of']} = {show(result['value'])}" + (f" at {at}" if at else "")
