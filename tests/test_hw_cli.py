@@ -499,9 +499,9 @@ def test_lint_warns(of: Class, problem: str, words: str) -> None:
     'function = "sqrt(1 + x^2)"', 'function = "1/(2x)"', 'function = "x^3/3 - x"',
     'function = "e^x + e^(-x)"', 'function = "e^(-x^2) - x^2"', 'function = "ln(x)/x"',
     'function = "(2x + 1)/(x^2 + 1)"', 'function = "x e^(-a x)"\nwrt = "x"\nparameters = "a"',
-    'function = "x^2 y^3"\nwrt = "x"', 'function = "2 x y^2"\nwrt = "x"', 'function = "1/x + 1"',
-    'function = "x^2y"\nwrt = "x"', 'function = "sin x cos x"', 'function = "1/2 x^2"',
-    'function = "sin 2x"', 'function = "x^2 sin(x)/(x + 1)"', 'function = "e^x y"\nwrt = "x"',
+    'function = "x^2 y^3"\nwrt = "x"\nkind = "partial"', 'function = "2 x y^2"\nwrt = "x"\nkind = "partial"', 'function = "1/x + 1"',
+    'function = "x^2y"\nwrt = "x"\nkind = "partial"', 'function = "sin x cos x"', 'function = "1/2 x^2"',
+    'function = "sin 2x"', 'function = "x^2 sin(x)/(x + 1)"', 'function = "e^x y"\nwrt = "x"\nkind = "partial"',
     'function = "sqrt x + 1"', 'function = "2^x x"', 'function = "-x^2"', 'function = "3/(2x)^2"'])
 def test_lint_does_not_warn_of_what_is_clear(of: Class, problem: str) -> None:
     (of.folder / "sheet.toml").write_text(f'[[problem]]\nid = "1"\n{problem}\n')
@@ -631,7 +631,7 @@ def test_what_a_person_sees(done: Class, columns: str, command: list[str],
 
 def test_bars_show_how_it_went(done: Class, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(done.folder)
-    out = bare(on_terminal(["hw", "stats"], COLUMNS="140")[1])
+    out = bare(on_terminal(["hw", "run", "sheet.toml", "subs"], COLUMNS="140")[1])
     (row,) = [line for line in out.splitlines() if line.startswith("1b")]
     assert row.count("\u2588") == 5        # one of four is right, two wrong, one blank
     assert row.count("\u2592") == 10
@@ -657,6 +657,62 @@ def test_gradebooks_of_learning_systems(of: Class) -> None:
     assert (folder / "gradebook-canvas.csv").exists()
     (one, *_) = (folder / "gradescope").iterdir()
     assert json.loads((one / "results.json").read_text())["visibility"] == "hidden"
+
+
+def test_export_tells_what_it_wrote(of: Class) -> None:
+    of.run()
+    answer = json.loads(of.hw("export", "--template", "canvas.csv", "--format", "json")[1])
+    written = {path.name for path in (of.folder / "results").iterdir()} - {
+        "manifest.json", "notes.csv", "run.json", "sheet.toml", "students.ndjson"}
+    assert {*answer["files"]} == written
+    assert answer["files"]["feedback"] == len(list((of.folder / "results/feedback").iterdir()))
+    for format in ("plain", "table", "markdown"):
+        out = of.hw("export", "--template", "canvas.csv", "--format", format)[1]
+        assert "gradebook-canvas.csv" in out.replace("\\", "")
+        assert "2 marks in the column" in out
+        assert "percent" not in out
+        assert "mistakes" not in out
+    assert of.hw("export", "--format", "csv")[1].startswith("file,files\nfeedback,")
+    assert of.hw("export", "-q")[1] == ""
+
+
+def test_stats_tell_mistakes_and_answers_that_several_gave(of: Class) -> None:
+    for student in ("eve", "fay"):
+        of.hand_in(student, ["2x cos x", "2x sin x", ""])
+    of.run()
+    out = bare(on_terminal(["hw", "stats", "--results", str(of.folder / "results")])[1])
+    row, = re.findall(r"^1a .*$", out, re.MULTILINE)[:1]
+    assert "product_of_derivatives" in row
+    alike, = re.findall(r"^1a +2\*x\*cos\(x\) +(\d+) +(\w+)", out, re.MULTILINE)
+    assert alike[1] == "product_of_derivatives"
+    assert int(alike[0]) >= 2
+
+
+def test_a_score_for_somebody_who_handed_nothing_in_counts(of: Class) -> None:
+    (of.folder / "roster.csv").write_text(ROSTER + "zoe,Zoeson,Zoe,zoe@school.edu,A\n")
+    arguments = ("--roster", "roster.csv")
+    of.run(*arguments)
+    assert of.gradebook()["zoe"]["status"] == "missing"
+    before = len(of.results())
+    (of.folder / "theirs.csv").write_text(
+        "student_id,problem,override_score,comment\nzoe,1a,1.5,on paper\n")
+    of.run(*arguments, "--overrides", "theirs.csv")
+    row = of.gradebook()["zoe"]
+    assert (row["1a"], row["score"], row["status"]) == ("1.5", "1.5", "graded")
+    given, = [one for one in of.results() if one["student"] == "zoe"]
+    assert (given["verdict"], given["override"]["comment"]) == ("blank", "on paper")
+    assert len(of.results()) == before + 1
+    kept = of.results()
+    of.run(*arguments)      # review.csv has it now
+    assert of.results() == kept
+    assert of.hw("export", "-q")[0] == 0
+    assert of.results() == kept
+    (of.folder / "none.csv").write_text("student_id,problem,override_score,comment\n")
+    assert of.hw("export", "--overrides", "none.csv", "-q")[0] == 0
+    assert len(of.results()) == before
+    assert of.gradebook()["zoe"]["status"] == "missing"
+    assert of.hw("export", "--overrides", "theirs.csv", "-q")[0] == 0
+    assert of.results() == kept
 
 
 # --- people whom nobody knows -----------------------------------------------------------------

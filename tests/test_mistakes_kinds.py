@@ -134,7 +134,7 @@ SENTENCES: list[tuple[str, str, dict[str, Any], str]] = [
     ("x^2", "0", X, "looks like this is 0, as if the function were a constant;"),
     # Not named, but a letter that is not the problem's is told.
     ("x^3", "2b z", X, "the problem has no letter b, z; at x = 1.3,"),
-    ("x^3", "n/a", X, "the problem has no letter n, a; at x = 1.3,"),
+    ("x^3", "n a", X, "the problem has no letter n, a; at x = 1.3,"),
 ]
 
 

@@ -13,7 +13,7 @@ from typing import Annotated, Any
 import typer
 
 from gradcli._version import __version__
-from gradcli.cli import calculating, marking
+from gradcli.cli import calculating, marking, stepping
 from gradcli.cli.environment import Environment
 from gradcli.cli.main import dispatch
 from gradcli.cli.options import EXAMPLES, SUMMARIES, Option, arguments, misused, options
@@ -67,8 +67,10 @@ def _application(chosen: list[Chosen]) -> typer.Typer:
         pass
 
     class_ = typer.Typer(help=marking.ABOUT_HW, no_args_is_help=True, rich_markup_mode=None)
-    every = EXAMPLES | calculating.EXAMPLES | marking.EXAMPLES
-    for name, summary in (SUMMARIES | calculating.SUMMARIES | marking.SUMMARIES).items():
+    families = (stepping, calculating, marking)
+    every = EXAMPLES | {k: v for rows in families for k, v in rows.EXAMPLES.items()}
+    summaries = SUMMARIES | {k: v for rows in families for k, v in rows.SUMMARIES.items()}
+    for name, summary in summaries.items():
         examples = "\n".join(f"  {line}" for line in every[name])
         of, word = (class_, name[3:]) if name.startswith("hw ") else (app, name)
         of.command(word, help=f"{summary}\n\n\b\nExamples:\n{examples}")(

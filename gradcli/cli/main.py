@@ -85,6 +85,10 @@ def dispatch(command: str, values: dict[str, Any], environment: Environment) -> 
             from gradcli.cli.commands import homework
 
             return homework.run(command, values, environment)
+        if command == "steps":
+            from gradcli.cli.commands import steps
+
+            return steps.run(values, environment)
         if command == "verify":
             from gradcli.cli.commands import verify
 

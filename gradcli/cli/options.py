@@ -146,6 +146,10 @@ def _elsewhere(command: str) -> Any:
         from gradcli.cli import calculating
 
         return calculating
+    if command == "steps":
+        from gradcli.cli import stepping
+
+        return stepping
     if command == "check" or command.startswith("hw "):
         from gradcli.cli import marking
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gradcli.homework.harmless import code, file_stem, number, plain, prose
+from gradcli.homework.harmless import code, number, plain, prose
 from gradcli.homework.marks import MISSING
 from gradcli.homework.told import told
 
@@ -14,11 +14,6 @@ if TYPE_CHECKING:
     from gradcli.homework.marks import Marks
     from gradcli.homework.results import Result
     from gradcli.homework.sheet import Sheet
-
-
-def file_name(student: str) -> str:
-    """Where a student's feedback stands in the output folder."""
-    return f"feedback/{file_stem(student)}.md"
 
 
 def page(sheet: Sheet, marks: Marks, level: str) -> str:

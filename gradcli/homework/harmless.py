@@ -6,6 +6,8 @@ Unprintable characters are visible escapes everywhere (`render.visible`).
 from __future__ import annotations
 
 import hashlib
+import re
+from collections import Counter
 
 from gradcli.render import numbers
 from gradcli.render.delimited import FORMULA
@@ -14,11 +16,14 @@ from gradcli.render.visible import visible
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from typing import Any
 
 DIGITS = 4          # of the values that a student sees
 SLUG = 40           # characters of an id in a file name
 DIGEST = 12         # hexadecimal digits behind it: 100,000 students collide once in 50,000 classes
+# Names that end as if they had a digest, and those of devices in Windows.
+SPECIAL = re.compile(rf"-[0-9a-f]{{{DIGEST}}}$|^(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)")
 # What begins markup or an entity, or makes a link, in CommonMark and GitHub's and TeX's additions.
 MARKUP = {ord(character): "\\" + character for character in "\\`*_{}[]<>|&~$@#^"}
 
@@ -39,16 +44,27 @@ def number(value: float | None) -> str:
     return "" if value is None else numbers.exact(value)
 
 
-def file_stem(id: str) -> str:
-    """A name for a file that belongs to `id`: letters, digits, `.`, `_` and `-` only, no dot in
-    front. That is the id itself where it is such a name in small letters; all others get a digest,
-    so that no two ids share a file on any file system.
+def file_stems(ids: Iterable[str]) -> dict[str, str]:
+    """Names for files that belong to ids: letters, digits, `.`, `_` and `-` only, no dot in front.
+
+    An id that is such a name is its own. All others have a digest behind them, and so have those
+    that some file systems take for the same (s1 and S1), or for a device: no two ids share a file.
     """
+    found = {id: _slug(id) for id in ids}
+    same = Counter([stem.lower() for id, stem in found.items() if stem == id])
+    for id, stem in found.items():
+        if stem != id or same[stem.lower()] > 1 or SPECIAL.search(stem.lower()):
+            found[id] = f"{stem}-{_digest(id)}"
+    return found
+
+
+def _slug(id: str) -> str:
     slug = "".join([c if c.isascii() and (c.isalnum() or c in "._-") else "-" for c in id])
-    slug = slug.strip("._-")[:SLUG] or "student"
-    if slug == id and id.islower() | id.isdecimal() and not RESERVED.fullmatch(id):
-        return id
-    return f"{slug}-{hashlib.sha256(id.encode('utf-8', 'surrogatepass')).hexdigest()[:DIGEST]}"
+    return slug.strip("._-")[:SLUG] or "student"
+
+
+def _digest(id: str) -> str:
+    return hashlib.sha256(id.encode("utf-8", "surrogatepass")).hexdigest()[:DIGEST]
 
 
 def code(text: str) -> str:

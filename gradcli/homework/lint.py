@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 SHOWN = 3
 SHARE = 0.1
 READINGS = 2
+VARIABLES = ("x", "y", "z", "t")
 
 
 def lint(sheet: Sheet, seed: int | str | None = None) -> tuple[dict[str, Any], list[Diagnostic]]:
@@ -65,7 +66,8 @@ def _names(ready: Prepared) -> list[str]:
     used = reference.formula.leaves(reference.functions)
     declared = {*reference.wrt, *problem.parameters, *problem.at, *problem.domain,
                 problem.dependent}
-    strange = [name for name in used if name not in declared]
+    # x, y, z, t are variables, whichever is asked for; other letters may be misprints.
+    strange = [name for name in used if name not in declared and name not in VARIABLES]
     found = []
     if strange and problem.wrt:
         found.append(f"{', '.join(strange)} {'is' if len(strange) == 1 else 'are'} taken for"

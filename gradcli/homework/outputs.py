@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from contextlib import ExitStack
 
-from gradcli.homework.feedback import file_name, page
+from gradcli.homework.feedback import page
 from gradcli.homework.gradebook import Gradebook
 from gradcli.homework.gradescope import results_json
-from gradcli.homework.harmless import file_stem
+from gradcli.homework.harmless import file_stems
 from gradcli.homework.junit import Junit
 from gradcli.homework.lms import fill
 from gradcli.homework.marks import MISSING, class_marks
@@ -65,6 +65,7 @@ def write_outputs(folder: OutputFolder, sheet: Sheet, students: Sequence[Student
         fill(path, sheet, (), column)
     # Gradescope looks for the results of its one student in one place.
     alone = sum([student.handed_in for student in students]) <= 1
+    stems = file_stems([student.id for student in students])
     scores: list[tuple[Student, float | None]] = []
     stats = Stats(sheet)
     review = None
@@ -82,9 +83,10 @@ def write_outputs(folder: OutputFolder, sheet: Sheet, students: Sequence[Student
             for writer in writers:
                 writer.add(marks)
             if FEEDBACK in files and level != NONE:
-                folder.write(file_name(marks.student.id), page(sheet, marks, level))
+                folder.write(f"{FEEDBACK}/{stems[marks.student.id]}.md",
+                             page(sheet, marks, level))
             if GRADESCOPE in files and marks.status != MISSING:
-                below = "" if alone else f"/{file_stem(marks.student.id)}"
+                below = "" if alone else f"/{stems[marks.student.id]}"
                 folder.write(f"{GRADESCOPE}{below}/results.json",
                              results_json(sheet, marks, level, visibility))
             if templates:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 KINDS = (("right", "green", "\u2588", "#"), ("wrong", "red", "\u2592", "x"),
          ("review", "yellow", "\u2591", "?"), ("blank", "dim", "\u00b7", "."))
 BAR = 20
-TEXT = 28
+TEXT, NARROW = 28, 12
 ALIKE = 10
 """So many answers that several gave are listed on a terminal."""
 MOST = 40
@@ -63,7 +63,7 @@ def _stats(view: View, answer: dict[str, Any]) -> Iterator[Any]:
     if alike:
         alike.sort(key=lambda pair: -pair[1]["count"])
         shown = alike if view.whole else alike[:ALIKE]
-        room = max(TEXT, (view.width - 24) // 2)
+        room = max(NARROW, (view.width - 24) // 2)
         yield view.text("")
         yield view.table([
             (["problem"], [(view.name(problem), "") for problem, _ in shown]),
@@ -80,8 +80,8 @@ def _mistakes(view: View, answer: dict[str, Any]) -> Any:
     problems = answer["problems"]
     columns: list[Column] = [(["problem"], [(view.name(one["problem"]), "") for one in problems]),
                              *_counts(problems)]
-    room = max(TEXT, view.width - _wide(columns))
-    columns.append((["most frequent mistakes"], [(view.name(
+    room = max(NARROW, view.width - _wide(columns))
+    columns.append((["mistakes"], [(view.name(
         told.counted(one["mistakes"], told.MISTAKES), room), "") for one in problems]))
     return view.table(columns)
 

@@ -12,7 +12,7 @@ from gradcli.render.visible import visible
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
     from typing import Any
 
     Step = dict[str, Any]
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     # Cells of a table; each has one or more lines.
     Row = list[list[str]]
 
+EXACT = 17          # digits that tell every number from all others
 # Steps of a table; of more, as many as this are shown, half of them at each end.
 SHOWN = 60
 SMALL = 4           # numbers of an array that are written out
@@ -84,12 +85,14 @@ def _cell(value: Any) -> str:
 # --- the two tables, for people ---------------------------------------------------------------
 
 
-def some(steps: Sequence[Step], whole: bool) -> tuple[Sequence[Step], int, Sequence[Step]]:
-    """The first steps, how many are left out, and the last ones."""
-    if whole or len(steps) <= SHOWN:
-        return steps, 0, []
+def some(rows: list[Row], whole: bool) -> list[Row]:
+    """The first and the last rows, and how many are left out between them."""
+    if whole or len(rows) <= SHOWN:
+        return rows
     half = SHOWN // 2
-    return steps[:half], len(steps) - 2 * half, steps[-half:]
+    gap = [[""] for _ in rows[0]]
+    gap[0], gap[1] = ["..."], [f"{len(rows) - 2 * half} more; -v shows all"]
+    return [*rows[:half], gap, *rows[-half:]]
 
 
 def short(digits: int) -> Show:
@@ -102,13 +105,14 @@ def short(digits: int) -> Show:
     return show
 
 
-def values(result: dict[str, Any], steps: Sequence[Step], show: Show) -> list[Row]:
+def values(result: dict[str, Any], show: Show, whole: bool) -> list[Row]:
     """Step, operation, formula so far, value; what an operand is in place of the operation."""
-    return [[[named(result, step)], [step["operation"] or step["kind"]], [
-        "" if step["operation"] is None else step["formula"]], [
-            show(step["value"]) + (
-                " (constant)" if step["kind"] == "constant" and step["operation"] else "")]]
-            for step in steps]
+    return some([[
+        [named(result, step)], [step["operation"] or step["kind"]],
+        ["" if step["operation"] is None else step["formula"]],
+        [show(step["value"]) + (
+            " (constant)" if step["kind"] == "constant" and step["operation"] else "")]]
+        for step in result["steps"]], whole)
 
 
 def named(result: dict[str, Any], step: Step) -> str:
@@ -118,17 +122,17 @@ def named(result: dict[str, Any], step: Step) -> str:
     return str(step["name"])
 
 
-def backward(result: dict[str, Any], steps: Sequence[Step], show: Show) -> list[Row]:
+def backward(result: dict[str, Any], show: Show, whole: bool) -> list[Row]:
     """Step, adjoint, local derivatives, their rules; the last step first."""
-    return [[[named(result, step)], [show(step["adjoint"])], *locals_of(step, show)]
-            for step in reversed(steps) if step["kind"] != "constant"]
+    return some([[[named(result, step)], [show(step["adjoint"])], *locals_of(step, show)]
+                 for step in reversed(result["steps"]) if step["kind"] != "constant"], whole)
 
 
-def forward(result: dict[str, Any], steps: Sequence[Step], show: Show) -> list[Row]:
+def forward(result: dict[str, Any], show: Show, whole: bool) -> list[Row]:
     """Step, local derivatives, their rules, and the derivative of the step in each source."""
-    return [[[named(result, step)], *locals_of(step, show),
-             *[[show(t)] for t in step["tangents"].values()]]
-            for step in steps if step["kind"] != "constant"]
+    return some([[[named(result, step)], *locals_of(step, show),
+                  *[[show(t)] for t in step["tangents"].values()]]
+                 for step in result["steps"] if step["kind"] != "constant"], whole)
 
 
 def locals_of(step: Step, show: Show) -> tuple[list[str], list[str]]:
@@ -194,3 +198,6 @@ def title(result: dict[str, Any], show: Show) -> str:
     at = ", ".join([f"{s['wrt']} = {show(s['at'])}" for s in result["sources"]
                     if s["at"] is not None])
     return f"{result['of']} = {show(result['value'])}" + (f" at {at}" if at else "")
+
+
+WITHOUT = "no step: it is made of no operation"

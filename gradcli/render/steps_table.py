@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gradcli.render import numbers, steps
+from gradcli.render import steps
 from gradcli.render.remarks import below
 from gradcli.render.view import View, widest
 
@@ -20,7 +20,7 @@ BREAKS = " ,*/+-)"  # where a formula is broken, behind the character
 
 def tables(answer: dict[str, Any], digits: int, width: int, encoding: str, whole: bool
            ) -> list[Any]:
-    """Renderables for `gradcli.render.table.print_parts`."""
+    """Renderables for `gradcli.render.table.print_parts`. whole: all steps, however many."""
     view = View(answer, digits, width, encoding, whole)
     parts: list[Any] = []
     for result in answer["results"]:
@@ -32,27 +32,82 @@ def tables(answer: dict[str, Any], digits: int, width: int, encoding: str, whole
 
 def _result(view: View, answer: dict[str, Any], result: dict[str, Any]) -> Iterator[Any]:
     show = steps.short(view.digits)
-    ahead = answer["mode"] == "forward"
     yield view.text(steps.title(result, show), "bold")
-    if result["steps"]:
+    if not result["steps"]:
+        yield view.text(steps.WITHOUT)
+    elif answer["mode"] == "forward":
+        yield from _values(view, result)
         yield view.text("")
-        yield _table(view, ("step", "operation", "formula so far", "value"), steps.values(
-            result, *_some(view, result), show), (1, 2), result)
-        yield view.text("")
-    if result["steps"] and ahead:
         heads = [f"d/d{s['wrt']}" for s in result["sources"]]
-        yield view.text("forwards: the derivative of each step")
-        yield _table(view, ("step", "local derivative", "rule", *heads), steps.forward(
-            result, *_some(view, result), show), (1, 2), result)
-    elif result["steps"]:
-        yield view.text(f"backwards: the adjoint of each step, d{result['of']}/d(step)")
-        yield _table(view, ("step", "adjoint", "local derivative", "rule"), steps.backward(
-            result, *_some(view, result), show), (2, 3), result)
+        yield _table(view, ("step", "local derivative", "rule", *heads),
+                     steps.forward(result, show, view.whole), (1, 2))
+    else:
+        yield from _values(view, result)
+        yield view.text("")
+        yield _table(view, ("step", "adjoint", "local derivative", "rule"),
+                     steps.backward(result, show, view.whole), (2, 3))
         for source in result["sources"]:
             lines = steps.chain(result, source, show)
             if lines:
                 yield view.text("")
-                indent = " " * (lines[0].index(" = ") + 3)
-                yield view.cell([part for line in lines for part in _hung(view, line, indent)])
+                indent = lines[0].index(" = ") + 3
+                yield view.cell([text for line in lines for text in _hung(line, view.width, indent)])
     yield from below(view, steps.remarks(answer, result))
-"""placeholder"""
+
+
+def _values(view: View, result: dict[str, Any]) -> Iterator[Any]:
+    yield view.text("")
+    yield _table(view, ("step", "operation", "formula so far", "value"),
+                 steps.values(result, steps.short(view.digits), view.whole), (1, 2))
+
+
+def _table(view: View, heads: Sequence[str], rows: Sequence[Row], soft: tuple[int, int]) -> Any:
+    """The rows below their heads; the two soft columns are folded where the width asks for it."""
+    columns = [[list(map(view.safe, row[k])) for row in rows] for k in range(len(heads))]
+    names = [view.safe(head) for head in heads]
+    widths = [max(map(widest, [[head], *cells])) for head, cells in zip(names, columns, strict=True)]
+    room = view.width - GAP * (len(heads) - 1) - sum(
+        [w for k, w in enumerate(widths) if k not in soft])
+    first, second = (widths[k] for k in soft)
+    if first + second > room:
+        # The shorter one keeps its width as long as the other has half of the room.
+        smaller = min(first, second, max(LEAST, room // 2))
+        larger = max(LEAST, room - smaller)
+        first, second = (smaller, larger) if first <= second else (larger, smaller)
+    limits = {**dict(enumerate(widths)), soft[0]: first, soft[1]: second}
+    ready: list[tuple[list[str], list[tuple[list[str], str]]]] = [([n], []) for n in names]
+    for row in zip(*columns, strict=True):
+        # The lines of a cell stand beside those of the others, folded or not.
+        count = max(map(len, row))
+        folded: list[list[str]] = [[] for _ in row]
+        for line in range(count):
+            pieces = [fold(cell[line], limits[k]) if line < len(cell) else []
+                      for k, cell in enumerate(row)]
+            height = max(map(len, pieces))
+            for k, found in enumerate(pieces):
+                folded[k] += [*found, *[""] * (height - len(found))]
+        for k, lines in enumerate(folded):
+            ready[k][1].append((lines, ""))
+    return view.table(ready)
+
+
+def fold(text: str, width: int) -> list[str]:
+    """A formula in lines of at most `width`, broken behind a blank, comma or operator."""
+    lines = []
+    while widest([text]) > width:
+        end = max(1, width)
+        while widest([text[:end]]) > width and end > 1:
+            end -= 1
+        at = max([text.rfind(c, 0, end) for c in BREAKS]) + 1
+        at = at if at > end // 2 else end
+        lines.append(text[:at].rstrip())
+        text = text[at:].lstrip()
+    return [*lines, text]
+
+
+def _hung(line: str, width: int, indent: int) -> list[str]:
+    """A line of the chain rule, what does not fit below its right side."""
+    indent = min(indent, width // 3)
+    first, *more = fold(line, width)
+    rest = " ".join(more)
+    return [first, *[" " * indent + text for text in fold(rest, width - indent)]] if rest else [first]

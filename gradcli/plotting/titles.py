@@ -1,0 +1,61 @@
+"""What a picture and its curves are called."""
+
+from __future__ import annotations
+
+from gradcli.ops.values import SCALAR_TYPES
+from gradcli.render.numbers import significant
+from gradcli.render.visible import visible
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from gradcli.answers.ask import Ask
+    from gradcli.lang.targets import Target
+
+# Characters of a formula or of a point in a title.
+LONG = 60
+# Inputs whose values a title tells.
+MANY = 6
+
+
+def named(name: str, order: int) -> str:
+    """f, f', f'', f''', f^(4)."""
+    closed = name if order == 0 or name.isidentifier() else f"({name})"
+    return closed + ("'" * order if order < 4 else f"^({order})")
+
+
+def title(ask: Ask, targets: Sequence[Target], over: Sequence[str]) -> str:
+    """The formula if it is short, else what it is called and where; then the other inputs."""
+    lines = [_formula(ask, target) for target in targets]
+    what = ", ".join(lines)
+    if not all(lines) or len(what) > LONG:
+        what = f"{', '.join([t.name for t in targets])} in {ask.program.source.name}"
+    point = _point(ask, over)
+    return visible(_short(what)) + (f"\nat {visible(_short(point))}" if point else "")
+
+
+def _formula(ask: Ask, target: Target) -> str:
+    """The statement that made the target, on one line; empty for a block of several."""
+    for statement in ask.program.statements:
+        if statement.start <= target.span[0] < statement.end:
+            text = ask.program.source.text[statement.start:statement.end].strip()
+            return "" if "\n" in text or ":" in text else text
+    return ""
+
+
+def _point(ask: Ask, over: Sequence[str]) -> str:
+    """a = 2, b = 3: the inputs that stand still."""
+    run = ask.run(dict.fromkeys(over, 1.0), explain=False)
+    found = []
+    for name in ask.program.default_sources():
+        bindings = run.bindings.get(name)
+        if name not in over and bindings and bindings[0].kind in ("input", "variable"):
+            value = getattr(bindings[0].value, "value", None)
+            if type(value) in SCALAR_TYPES:
+                found.append(f"{name} = {significant(value, 4)}")
+    return ", ".join(found[:MANY]) + (", ..." if len(found) > MANY else "")
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= LONG else text[:LONG - 3] + "..."

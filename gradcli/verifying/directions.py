@@ -1,0 +1,67 @@
+"""Which numbers of a Jacobian are compared: all of a small one, else some in random directions."""
+
+from __future__ import annotations
+
+from gradcli.ops.lazy import np
+from gradcli.sweeps.derivatives import size
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from typing import Any
+
+    from gradcli.ops.values import Shape
+
+LARGE = 64      # elements of a source or target from which on directions take their place
+COUNT = 8       # how many directions
+SEED = 20
+
+
+class Directions:
+    """Weights of the targets' elements (rows) and directions of the source (columns), as arrays
+    of one line each. random: not the unit vectors.
+    """
+
+    __slots__ = ("column_shape", "columns", "random", "row_shapes", "rows")
+
+    def __init__(self, targets: Sequence[Shape], source: Shape) -> None:
+        self.row_shapes = list(targets)
+        self.column_shape = source
+        m, n = sum(map(size, targets)), size(source)
+        stream = np.random.default_rng(SEED)
+        self.rows = np.eye(m) if m <= LARGE else stream.standard_normal((COUNT, m))
+        self.columns = np.eye(n) if n <= LARGE else stream.standard_normal((COUNT, n))
+        self.random = m > LARGE or n > LARGE
+
+    def weights(self, row: int, factor: float = 1.0) -> list[Any]:
+        """A row as one cotangent for each target."""
+        found, start = [], 0
+        for shape in self.row_shapes:
+            piece = factor * self.rows[row, start:start + size(shape)]
+            found.append(piece.reshape(shape) if shape else float(piece[0]))
+            start += size(shape)
+        return found
+
+    def direction(self, column: int) -> Any:
+        """A column in the shape of the source."""
+        line = self.columns[column]
+        return line.reshape(self.column_shape) if self.column_shape else float(line[0])
+
+    def of_values(self, values: Sequence[Any]) -> Any:
+        """The rows' weighted sums of the targets' elements."""
+        flat = np.concatenate([np.reshape(v, -1) for v in values])
+        return self.rows @ flat if len(self.rows) != len(flat) or self.random else flat
+
+    def labels(self) -> Iterator[tuple[int, int, Any, Any]]:
+        """(row, column, index in the target, index in the source); None for random ones."""
+        whole = len(self.row_shapes) == 1
+        for i in range(len(self.rows)):
+            for j in range(len(self.columns)):
+                yield i, j, self._index(
+                    i, self.row_shapes[0] if whole else (len(self.rows),), self.rows), self._index(
+                        j, self.column_shape, self.columns)
+
+    def _index(self, k: int, shape: Shape, lines: Any) -> list[int] | None:
+        if len(lines) != size(shape):
+            return None
+        return [int(i) for i in np.unravel_index(k, shape)] if shape else []
