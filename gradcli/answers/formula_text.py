@@ -25,6 +25,9 @@ WORDS = frozenset(GREEK.values())
 RELATIONS = {"less": "<", "less_equal": r"\le", "greater": ">", "greater_equal": r"\ge",
              "equal": "=", "not_equal": r"\ne", "logical_and": r"\land", "logical_or": r"\lor"}
 KNOWN = {3.141592653589793: ("pi", r"\pi"), 2.718281828459045: ("e", "e")}
+# What operations that files cannot call are made of.
+SHOWN = {"cast_other": "cast", "cast_float": "cast", "lowered_exponent": "exponent",
+         "sum_to": "sum", "spread": "reshape", "unbatch": "reshape"}
 # Numbers of an array that are written out.
 LISTED = 4
 # What a placeholder that needs no brackets stands behind.
@@ -135,6 +138,18 @@ def _number(text: str, negative: bool) -> Written:
 def applied(op: Op, args: Sequence[Any], attributes: Mapping[str, Any]) -> Written:
     """An operation on operands, written."""
     operands = [written(a) for a in args]
+    if op.name == "stack" and all(getattr(a, "shape", ()) == () for a in args):
+        return Written(Text(f"[{', '.join([o.text.text for o in operands])}]"),
+                       rf"\left[{', '.join([o.tex for o in operands])}\right]")
+    if op.name == "index":
+        return _item(operands[0], operands[1:], attributes.get("pattern", ()))
+    called = SHOWN.get(op.name, op.name)
+    if "given" in attributes:  # what other code calculated
+        attributes = {}
+    if not hasattr(op, "latex") or called != op.name:  # of a file, or not for files to call
+        inside = [*operands, *[_option(k, v) for k, v in attributes.items() if v is not None]]
+        return Written(Text(f"{called}({', '.join([o.text.text for o in inside])})"),
+                       _call(called, inside))
     if op.name == "positive":
         return operands[0]
     text = Text("").__gradcli_apply__(op, [o.text for o in operands], _plain(attributes))
@@ -165,9 +180,7 @@ def _from_row(op: Op, operands: Sequence[Written]) -> tuple[str, int]:
     """
     template = op.latex
     if not template or template.count("{") > 40 or op.variadic:
-        inside = ", ".join([o.tex for o in operands])
-        word = op.name.replace("_", r"\_")
-        return rf"\operatorname{{{word}}}\left({inside}\right)", ATOM
+        return _call(op.name, operands), ATOM
     marks = [f"\0{k}\0" for k in range(max(len(operands), 4))]
     shown = template.format(*marks)
     bare = False
@@ -178,6 +191,36 @@ def _from_row(op: Op, operands: Sequence[Written]) -> tuple[str, int]:
             bare = bare or not enclosed
             shown = before + (operand.tex if enclosed else _in(operand, ATOM)) + after
     return shown, SUM if bare else _strength(template)
+
+
+def _call(called: str, operands: Sequence[Written]) -> str:
+    word = called.replace("_", r"\_")
+    inside = ", ".join([o.tex for o in operands])
+    return rf"\operatorname{{{word}}}\left({inside}\right)"
+
+
+def _item(of: Written, given: Sequence[Written], pattern: Sequence[Any]) -> Written:
+    """`x[0, 1:3]`; an "i" of the pattern stands for the next of the given indices."""
+    rest = iter(given)
+    texts = []
+    for part in pattern:
+        if part == "i":
+            texts.append(next(rest).text.text)
+        elif isinstance(part, slice):
+            ends = ["" if end is None else str(end) for end in (part.start, part.stop, part.step)]
+            texts.append(":".join(ends[:2] if part.step in (None, 1) else ends))
+        else:
+            texts.append("..." if part is Ellipsis else "none" if part is None else str(part))
+    inside = ", ".join(texts)
+    name_ = of.text.text if of.text.strength == ATOM else f"({of.text.text})"
+    below = inside.replace("_", r"\_")
+    return Written(Text(f"{name_}[{inside}]"), rf"{{{_in(of, ATOM)}}}_{{{below}}}")
+
+
+def _option(key: str, value: Any) -> Written:
+    found = written(value)
+    word = key.replace("_", r"\_")
+    return Written(Text(f"{key}={found.text.text}"), rf"\mathrm{{{word}}} = {found.tex}")
 
 
 def _strength(template: str) -> int:

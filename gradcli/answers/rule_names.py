@@ -76,8 +76,9 @@ def rule_name(op: Op, k: int, constant: Sequence[bool]) -> str:
     """What the rule for argument k is called. constant: which arguments do not vary."""
     if getattr(op, "custom", False):
         return f"custom gradient of {op.name}"
-    if not op.edge(k) and op.kind not in KINDS:
-        return KINDS[STOP]
+    if not op.edge(k):
+        return NAMES[op.name] if op.name == "stop_gradient" else KINDS[
+            FLAT if op.kind == FLAT else STOP]
     others = [c for j, c in enumerate(constant) if j != k]
     if op.name in ("multiply", "divide") and k == 0 and others == [True]:
         return CONSTANT

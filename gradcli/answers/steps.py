@@ -41,10 +41,11 @@ LETTERS = ("v", "w", "u", "t", "v_")
 
 class Trace:
     """What leads to a target. entries: in order. names: id to what a value is called. leaves: ids
-    that no entry made. inside: ids that a derivative reaches from a source.
+    that no entry made. inside: ids that a derivative reaches from a source. depends: ids that
+    depend on one in any way.
     """
 
-    __slots__ = ("entries", "inside", "leaves", "names", "values")
+    __slots__ = ("depends", "entries", "inside", "leaves", "names", "values")
 
     def __init__(self, ask: Ask, run: Run, ids: set[int], sources: Mapping[str, Tensor]) -> None:
         history = records.current().history()
@@ -62,6 +63,10 @@ class Trace:
             self.values.setdefault(i, own[i])
         self.leaves = [i for i in sorted(wanted) if i not in made and i in self.values]
         self.inside = reach.active(self.entries, [i for i in own if is_float(own[i])])
+        self.depends = set(own)
+        for entry in self.entries:
+            if not self.depends.isdisjoint(entry[IDS]):
+                self.depends.add(entry[OUT])
         self.names = _names(ask, run, sources, self.entries)
 
 
@@ -96,6 +101,7 @@ def _result(ask: Ask, run: Run, target: Target, bindings: list[Binding]) -> Answ
         _add_tangents(trace, sources, rows)
     else:
         _add_adjoints(trace, target, rows)
+    _mark_refused(trace, rows)
     return {
         "of": target.name, "shape": shape(value), "value": data(value),
         "summed": count != 1 and not forward, "result": [
@@ -169,18 +175,34 @@ def _rows(ask: Ask, trace: Trace, sources: Mapping[str, Tensor]) -> dict[int, An
         if len(full.text.text) > LONGEST:
             full = operation
         at = place(ask, span_of(entry))
-        row = _row(k, text, "input" if out in own else "step" if out in trace.inside else "constant",
-                   operation, full, entry[ANS], {"line": at["line"], "column": at["column"]})
+        row = _row(k, text, _kind(trace, entry, own), operation, full, entry[ANS],
+                   {"line": at["line"], "column": at["column"]})
         row["partials"] = _partials(trace, entry, trace_names, operation)
         rows[out] = row
     return rows
 
 
+def _kind(trace: Trace, entry: Entry, own: set[int | None]) -> str:
+    """input, constant, step, cut (where a derivative ends) or behind (what is made of that)."""
+    out = entry[OUT]
+    if out in own:
+        return "input"
+    if out in trace.inside:
+        return "step"
+    if out not in trace.depends:
+        return "constant"
+    return "behind" if trace.inside.isdisjoint(entry[IDS]) else "cut"
+
+
 def _written(entry: Entry, operands: Sequence[Written]) -> Written:
     op = entry[OP]
+    defaults = getattr(op, "attributes", {})
+    rank = len(shape_of(entry[VALUES][0])) if entry[VALUES] else 0
     return applied(op, operands, {
-        k: v for k, v in entry[ATTRIBUTES].items() if op.attributes.get(k) != v
-        and isinstance(v, (int, float, str, bool, tuple, list))})
+        k: v for k, v in entry[ATTRIBUTES].items()
+        if isinstance(v, (int, float, str, bool, tuple, list)) and defaults.get(k) != v
+        # All axes are what an axis is by default.
+        and not (k == "axis" and defaults.get(k, 0) is None and v == tuple(range(-rank, 0)))})
 
 
 def _row(number: int | None, text: str, kind: str, operation: Written | None, formula: Written,
@@ -207,11 +229,12 @@ def _partials(trace: Trace, entry: Entry, operands: Sequence[Written], operation
     for k, i in enumerate(ids):
         if i is None or i not in trace.inside:
             continue
-        # An operand as plain numbers where it is one: the exponent of a power, say.
-        plain = [v if i is None and type(v) is float else o
-                 for i, v, o in zip(ids, entry[VALUES], operands, strict=True)]
-        formula = taught(op, k, plain, operation) if op.elementwise and op.edge(k) else None
-        shown = None if formula is None else written(formula)
+        given: Sequence[Any] = operands
+        if op.name == "power":  # whether an operand is a number decides how its rule is written
+            given = [v if i is None and type(v) is float else o
+                     for i, v, o in zip(ids, entry[VALUES], operands, strict=True)]
+        formula = taught(op, k, given, operation) if op.elementwise and op.edge(k) else None
+        shown = formula if isinstance(formula, Written) else None
         found.append({
             "wrt": trace.names[i], "rule": rule_name(op, k, constant),
             "formula": None if shown is None else shown.text.text,
@@ -267,7 +290,16 @@ def _add_adjoints(trace: Trace, target: Target, rows: Mapping[int, Answer]) -> N
                          "formula": partial["tex"]["formula"]}})
     for i, row in rows.items():
         row["adjoint"] = data(adjoints.get(i))
-        row["through"] = through.get(row["name"], []) if adjoints.get(i) is not None else []
+        row["through"] = [] if adjoints.get(i) is None else through.get(row["name"], [])[::-1]
+
+
+def _mark_refused(trace: Trace, rows: Mapping[int, Answer]) -> None:
+    """The arguments that the rule of a custom gradient gave none, now that it ran."""
+    for entry in trace.entries:
+        refused = {trace.names.get(entry[IDS][k]) for k in getattr(entry[OP], "nones", ())}  # type: ignore[arg-type]
+        for partial in rows[entry[OUT]]["partials"]:
+            if partial["wrt"] in refused:
+                partial["rule"] = f"no derivative: the custom gradient of {entry[OP].name} is none"
 
 
 def _add_tangents(trace: Trace, sources: Mapping[str, Tensor], rows: Mapping[int, Answer]) -> None:

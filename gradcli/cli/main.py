@@ -89,6 +89,14 @@ def dispatch(command: str, values: dict[str, Any], environment: Environment) -> 
             from gradcli.cli.commands import steps
 
             return steps.run(values, environment)
+        if command == "plot":
+            from gradcli.cli.commands import plot
+
+            return plot.run(values, environment)
+        if command == "graph":
+            from gradcli.cli.commands import graph
+
+            return graph.run(values, environment)
         if command == "verify":
             from gradcli.cli.commands import verify
 

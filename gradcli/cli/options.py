@@ -150,6 +150,10 @@ def _elsewhere(command: str) -> Any:
         from gradcli.cli import stepping
 
         return stepping
+    if command in ("plot", "graph"):
+        from gradcli.cli import drawing
+
+        return drawing
     if command == "check" or command.startswith("hw "):
         from gradcli.cli import marking
 

@@ -11,7 +11,7 @@ from fractions import Fraction
 from gradcli.formulas import numbers
 from gradcli.formulas.numbers import HALF, MINUS, ONE, ZERO, as_float, whole
 from gradcli.formulas.rewrites import EVEN, INVERSES, ODD, POSITIVE, VALUES
-from gradcli.formulas.terms import ARRAY, CALL, NUMBER, PRODUCT, SUM, Table, Term, joint
+from gradcli.formulas.terms import ARRAY, CALL, NAME, NUMBER, PRODUCT, SUM, Table, Term, joint, needed
 from gradcli.ops import TABLE
 from gradcli.ops.lazy import np
 
@@ -36,12 +36,11 @@ class Algebra:
     conditions: (term, text) such as (x, "!= 0") for what was left out where it has to hold.
     """
 
-    __slots__ = ("conditions", "table", "_noting")
+    __slots__ = ("conditions", "table")
 
     def __init__(self) -> None:
         self.table = Table()
         self.conditions: dict[tuple[Term, str], None] = {}
-        self._noting = True
 
     # --- numbers ------------------------------------------------------------------------------
 
@@ -194,6 +193,12 @@ class Algebra:
             else:
                 found[term] = self.number(ONE)
         items = [(b, e) for b, e in found.items() if not e.is_number(0)]
+        for k, (base, exponent) in enumerate(items):
+            if base.kind == NUMBER and exponent.kind == NUMBER and (
+                    isinstance(coefficient, Fraction) and (n := whole(base.value)) is not None
+                    and 0 < exponent.value < 1 and coefficient.denominator % n == 0):
+                coefficient *= n    # sqrt(2)/2 is 1/sqrt(2)
+                items[k] = base, self.number(numbers.plus(exponent.value, MINUS))
         return self._finished(coefficient, items)
 
     def _finished(self, coefficient: Number, items: list[tuple[Term, Term]]) -> Term:
@@ -249,11 +254,9 @@ class Algebra:
 
     def note(self, term: Term, text: str) -> None:
         """Remember that a rewrite holds where a term is so."""
-        if term.kind == NUMBER or (term.op is not None and term.op.name in POSITIVE):
-            return
-        if not term.parts() and term.kind != "name":
-            return
-        self.conditions[term, text] = None
+        if (term.op is None or term.op.name not in POSITIVE) and any(
+                t.kind == NAME and not t.attributes for t in needed([term])):
+            self.conditions[term, text] = None
 
     def _exponential(self, exponents: list[tuple[Term, Number]]) -> Term:
         """exp(a)^m * exp(b)^n."""
@@ -285,14 +288,65 @@ class Algebra:
             if root is not None:
                 return self.number(root)
         if base.kind == PRODUCT and exponent.kind == NUMBER and whole(exponent.value) is None:
-            # A square goes out of a root: sqrt(4*x) is 2*sqrt(x).
-            if base.value > 0 and base.value != 1 and exponent.value in (HALF, -HALF):
-                root = _root(base.value)
-                if root is not None:
-                    return self.times(
-                        self.number(root if exponent.value > 0 else 1 / root),
-                        self.power(self._monic(base), exponent))
+            # What is positive goes out of a root: sqrt(4*x) is 2*sqrt(x).
+            fixed = [(b, e) for b, e in base.items if _constant(b) and e.kind == NUMBER]
+            root = _root(base.value) if exponent.value in (HALF, -HALF) else None
+            if base.value > 0 and (fixed or (root is not None and root != 1)):
+                outside = self.power(self.number(base.value), exponent) if root is None else (
+                    self.number(root if exponent.value > 0 else 1 / root))
+                rest = [item for item in base.items if item not in fixed]
+                one = self.number(ONE)
+                inner = [(self.product_of(rest), exponent)] if rest else []
+                return self.product_of([(outside, one), *[
+                    (b, self.times(e, exponent)) for b, e in fixed], *inner])
         return self.product_of([(base, exponent)])
+
+    def factored(self, terms: Sequence[Term]) -> list[Term]:
+        """The same terms with what all summands of a sum have in common in front of it."""
+        found: dict[int, Term] = {}
+        before = dict(self.conditions)
+        for term in needed(terms):
+            new = self._rebuilt(term, found)
+            found[term.number] = self._without_common(new) if new.kind == SUM else new
+        self.conditions = before
+        return [found[t.number] for t in terms]
+
+    def _rebuilt(self, term: Term, found: Mapping[int, Term]) -> Term:
+        """A term of the same kind from other parts."""
+        if all(found[p.number] is p for p in term.parts()):
+            return term
+        if term.kind == SUM:
+            return self.add(self.number(term.value), self.sum_of([
+                (found[t.number], c) for t, c in term.items]))
+        if term.kind == PRODUCT:
+            return self.times(self.number(term.value), self.product_of([
+                (found[b.number], found[e.number]) for b, e in term.items]))
+        assert term.op is not None
+        return self.table.call(term.op, [found[a.number] for a in term.args], term.attributes,
+                               term.shape)
+
+    def _without_common(self, term: Term) -> Term:
+        if term.value != 0:
+            return term
+        powers = [dict(t.items) if t.kind == PRODUCT else {t: self.number(ONE)}
+                  for t, _ in term.items]
+        common: list[tuple[Term, Term]] = []
+        for base, exponent in powers[0].items():
+            others = [p.get(base) for p in powers]
+            if all(e is exponent for e in others):
+                common.append((base, exponent))
+            elif all(e is not None and e.kind == NUMBER for e in others):
+                values = [e.value for e in others if e is not None]
+                if min(values) > 0 or max(values) < 0:
+                    common.append((base, self.number(min(values, key=abs))))
+        if not common:
+            return term
+        rest = self.sum_of([
+            (self.product_of([(t, self.number(ONE)), *[
+                (b, self.times(e, self.number(MINUS))) for b, e in common]]), c)
+            for t, c in term.items])
+        return term if rest.shape != term.shape and term.shape != joint(
+            [b for b, _ in common]) else self.times(rest, self.product_of(common))
 
     # --- choices and other operations -----------------------------------------------------------
 
@@ -373,6 +427,11 @@ class Algebra:
                 return self.times(self.call(TABLE["exp"], [rest], None, None),
                                   self.power(term.args[0], self.number(coefficient)))
         return None
+
+
+def _constant(term: Term) -> bool:
+    """Whether a term is pi or e."""
+    return term.kind == NAME and bool(term.attributes)
 
 
 def _root(value: Number) -> Number | None:

@@ -83,9 +83,9 @@ def guarded(a: Algebra, args: Sequence[Term]) -> Term | None:
     if condition.is_call("greater") and condition.args[0] is first and second.is_number(1):
         a.note(first, "> 0")
         return first
-    if condition.is_call("logical_and") and first.is_number(1) and all(
-            c.is_call("equal") for c in condition.args):
-        a.note(condition.args[0].args[0], "!= 0")
+    tests = condition.args if condition.is_call("logical_and") else (condition,)
+    if first.is_number(1) and all(c.is_call("equal") and c.args[1].is_number(0) for c in tests):
+        a.note(tests[0].args[0], "!= 0")
         return second
     return None
 

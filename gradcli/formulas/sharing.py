@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gradcli.formulas.numbers import ONE
-from gradcli.formulas.terms import CALL, NUMBER, PRODUCT, SUM
+from gradcli.formulas.terms import CALL, NAME, NUMBER, PRODUCT, SUM
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,7 +19,16 @@ LONGEST = 2_000
 
 def negative_power(exponent: Term) -> bool:
     """Whether a factor stands below the line."""
-    return exponent.kind == NUMBER and exponent.value < 0
+    return exponent.kind in (NUMBER, PRODUCT) and exponent.value < 0
+
+
+def opposite(table: Table, exponent: Term) -> Term:
+    """-exponent, of a number or product."""
+    if exponent.kind == NUMBER:
+        return table.number(-exponent.value)
+    if exponent.value == -1:
+        return monic(table, exponent)
+    return table.product(-exponent.value, exponent.items)
 
 
 def monic(table: Table, term: Term) -> Term:
@@ -33,7 +42,7 @@ def monic(table: Table, term: Term) -> Term:
 def power(table: Table, base: Term, exponent: Term) -> Term:
     """A factor as it stands above or below the line: with a positive exponent."""
     if negative_power(exponent):
-        exponent = table.number(-exponent.value)
+        exponent = opposite(table, exponent)
     return base if exponent.is_number(1) else table.product(ONE, ((base, exponent),))
 
 
@@ -126,9 +135,16 @@ def _chosen(table: Table, terms: Sequence[Term], order: Sequence[Term], lengths:
     for t in terms:
         uses[t.number] += 1
     found: set[int] = set()
+    varying: set[int] = set()
+    for term in order:
+        if term.kind == NAME and not term.attributes:
+            varying.add(term.number)
+        elif any(u.number in varying for u in units(table, term)):
+            varying.add(term.number)
+    varying -= {t.number for t in order if t.kind == NAME}
     for term in reversed(order):
         n = uses[term.number]
-        if n > 1 and _may(term) and (n - 1) * size[term.number] > 2 * n + OVERHEAD:
+        if n > 1 and term.number in varying and (n - 1) * size[term.number] > 2 * n + OVERHEAD:
             found.add(term.number)
             n = 1
         for unit in units(table, term):
@@ -138,10 +154,6 @@ def _chosen(table: Table, terms: Sequence[Term], order: Sequence[Term], lengths:
 
 # Characters of a definition besides its text: `t1 = ` and the end of the line.
 OVERHEAD = 6
-
-
-def _may(term: Term) -> bool:
-    return term.kind in (SUM, PRODUCT, CALL)
 
 
 def _useless(table: Table, terms: Sequence[Term], order: Sequence[Term], named: Mapping[int, str],

@@ -155,7 +155,7 @@ class Writer:
 
     def sum(self, term: Term, found: Mapping[int, Text]) -> Text:
         """A sum, a positive term first where there is one."""
-        parts = [self.scaled(c, found[t.number]) for t, c in term.items]
+        parts = [self.scaled(c, t, found) for t, c in term.items]
         if term.value > 0 and all(text.startswith("-") for text, _ in parts):
             parts.insert(0, self.number(term.value))
         elif term.value != 0:
@@ -168,10 +168,13 @@ class Writer:
             out += f" - {text[1:]}" if text.startswith("-") else f" + {text}"
         return out, ADDED
 
-    def scaled(self, coefficient: Number, text: Text) -> Text:
+    def scaled(self, coefficient: Number, term: Term, found: Mapping[int, Text]) -> Text:
         """A number times a term whose text is known."""
+        text = found[term.number]
         if coefficient == 1:
             return text
+        if term.kind == PRODUCT and text[1] != ATOM:
+            return self.product(self.algebra.table.product(coefficient, term.items), found)
         sign, above, below = self.split(coefficient)
         return self.quotient(sign, above, [text], below, [])
 
@@ -199,8 +202,10 @@ class Writer:
         if whole_term.number in found and found[whole_term.number][1] == ATOM and (
                 whole_term is not term and whole_term.kind == PRODUCT):
             return self.quotient(sign, above, [found[whole_term.number]], below, [])
-        up, down = [], []
+        up: list[Text] = []
+        down: list[Text] = []
         turned = self._turned(term)
+        items = self._with_constants(items, found, up, down)
         for base, exponent in sorted(items, key=_place):
             factor = power(table, base, exponent)
             if base is turned:
@@ -209,9 +214,26 @@ class Writer:
             elif factor.number in found:
                 text = found[factor.number]
             else:
-                text = self.raised(found[base.number], table.number(abs(exponent.value)), found)
+                text = self.raised(found[base.number], factor.items[0][1] if (
+                    factor is not base) else table.number(numbers.ONE), found)
             (down if negative_power(exponent) else up).append(text)
         return self.quotient(sign, above, up, below, down)
+
+    def _with_constants(self, items: Sequence[tuple[Term, Term]], found: Mapping[int, Text],
+                        up: list[Text], down: list[Text]) -> list[tuple[Term, Term]]:
+        """sqrt(2)*sqrt(pi) as one root; the factors that are left."""
+        table = self.algebra.table
+        rest = list(items)
+        for power_, side in ((HALF, up), (-HALF, down)):
+            roots = [(b, e) for b, e in rest if e.is_number() and e.value == power_ and (
+                b.kind == NUMBER or (b.kind == NAME and b.attributes))
+                and found.get(power(table, b, e).number, ("", 0))[1] != POWER]
+            if len(roots) > 1:
+                rest = [item for item in rest if item not in roots]
+                inner = self.quotient("", "", [
+                    found[b.number] for b, _ in sorted(roots, key=_place)], "", [])
+                side.append(self.root(inner))
+        return rest
 
     def _turned(self, term: Term) -> Term | None:
         """The difference in a negative product that takes the sign in: -x*(a - b) is x*(b - a)."""
@@ -313,7 +335,7 @@ _FACTOR = POWER
 def _place(item: tuple[Term, Term]) -> tuple[int, int]:
     """Factors in the order in which people write them: names, functions, sums."""
     base = item[0]
-    rank = {NUMBER: 0, NAME: 1, CALL: 3, SUM: 4}.get(base.kind, 2)
+    rank = {NUMBER: -1, NAME: 0 if base.attributes else 1, CALL: 3, SUM: 4}.get(base.kind, 2)
     return rank, base.number
 
 

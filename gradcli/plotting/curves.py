@@ -7,7 +7,7 @@ from __future__ import annotations
 from gradcli.answers.plain_data import data
 from gradcli.errors import GradcliError
 from gradcli.ops.lazy import np
-from gradcli.plotting.sampling import breaks, coarse, limits, refined, simplest
+from gradcli.plotting.sampling import SAME, breaks, coarse, limits, refined, simplest
 from gradcli.plotting.titles import named, title
 from gradcli.plotting.values import Values, first_problem
 from gradcli.render.numbers import significant
@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
 # Beyond the values a picture has so much room, as a share of them.
 MARGIN = 0.05
-# Nearer than this share of the range two places are one.
-SAME = 1e-9
 # So many places are told, and so many kinks explained.
 TOLD = 6
 EXPLAINED = 4
@@ -40,7 +38,8 @@ def curves(ask: Ask, over: Over, orders: Sequence[int], view: tuple[float, float
     values, or what is around the poles. Raises E0813 for what is no scalar, E0814 where nothing is
     finite, and what the program raises where it works nowhere.
     """
-    highest = max([1, *orders])
+    # Jumps of a derivative are kinks of the function, and what the next one tells is no jump.
+    highest = max([2, *orders])
     ask.wrt = [over.name] * highest
     values = Values(ask, "successive", [over.name], [
         (over.low + share * (over.high - over.low),) for share in LOOKED])
@@ -49,6 +48,8 @@ def curves(ask: Ask, over: Over, orders: Sequence[int], view: tuple[float, float
 
     def evaluate(xs: Any) -> Any:
         found = values(xs)
+        # The formula of a derivative may have values where the function has none.
+        found[:, 1:][np.broadcast_to(np.isnan(found[:, :1]), found[:, 1:].shape)] = np.nan
         return found.reshape(-1, found.shape[-1])
 
     start = coarse(evaluate, over.low, over.high)
@@ -56,14 +57,17 @@ def curves(ask: Ask, over: Over, orders: Sequence[int], view: tuple[float, float
     if all(views[c] is None for c in shown):
         raise first_problem(values)
     if view is None:
-        seen = [v for c in shown for v in [views[c]] if v is not None]
+        # Where a function has poles, its own values say what is worth looking at.
+        seen = [v for c in shown for v in [views[c]] if v is not None and not (
+            start.poles[c] and c % (highest + 1) and start.poles[c - c % (highest + 1)])]
         view = _roomy(min([v[0] for v in seen]), max([v[1] for v in seen]))
     looked = [view if c in shown else _roomy(*(v or (0.0, 1.0))) for c, v in enumerate(views)]
-    sampled = refined(evaluate, start, looked)
+    sampled = refined(evaluate, start, [
+        v if c in shown or c % (highest + 1) < 2 else None for c, v in enumerate(looked)])
     found = [_curve(sampled, c, looked[c], values, divmod(c, highest + 1))
              for c in range(len(looked))]
     for c, curve in enumerate(found):
-        above = found[c + 1] if curve["order"] < highest else None
+        above = found[c + 1] if curve["order"] < highest - 1 else None
         curve["kinks"] = [] if above is None else _kinks(curve, above, sampled)
     notes = list(_notes(values, over, [found[c] for c in shown], sampled))
     return {
@@ -89,7 +93,7 @@ def _curve(sampled: Sampled, c: int, view: tuple[float, float], values: Values,
     """One curve: its pieces, where it has poles and where it jumps."""
     target, order = which
     xs, ys = sampled.xs, sampled.ys[c]
-    broken = breaks(sampled, c, view)
+    broken = breaks(sampled, c, view, c + 1 if order < len(values.ask.wrt) else None)
     ends = np.flatnonzero(broken)
     height = view[1] - view[0]
     drawn = np.clip(ys, view[0] - height, view[1] + height)
@@ -155,7 +159,7 @@ def _notes(values: Values, over: Over, curves: Sequence[Answer], sampled: Sample
         c = k * (1 + len(values.ask.wrt))
         gaps = list(_gaps(sampled.xs, sampled.ys[c]))
         if gaps:
-            yield {"code": "gap", "message": f"{target.name} has no value for {over.name} from "
+            yield {"code": "gap", "message": f"{target.name} has no finite value for {over.name} from "
                    + ", from ".join(gaps[:TOLD]) + (", ..." if len(gaps) > TOLD else "")}
     if values.problem is not None:
         yield {"code": "error", "message": f"some points have no value: {values.problem.message}"}
@@ -177,7 +181,7 @@ def _listed(places: Sequence[float]) -> str:
 
 def _gaps(xs: Any, ys: Any) -> Iterator[str]:
     """`-1 to 0` for each stretch without numbers."""
-    missing = np.concatenate([[False], np.isnan(ys), [False]])
+    missing = np.concatenate([[False], ~np.isfinite(ys), [False]])
     edges = np.flatnonzero(missing[1:] != missing[:-1])
     for start, stop in zip(edges[::2], edges[1::2], strict=True):
         if stop - start > 1:

@@ -122,7 +122,8 @@ def _draw_field(figure: Any, axes: Any, answer: Answer) -> None:
     values = np.ma.masked_invalid(np.clip(values, low - (high - low), high + (high - low)))
     levels = MaxNLocator(LEVELS, min_n_ticks=2).tick_values(low, high)
     filled = axes.contourf(xs, ys, values, levels=levels, cmap="viridis", extend="both")
-    axes.contour(xs, ys, values, levels=levels, colors="white", linewidths=0.5, alpha=0.7)
+    axes.contour(xs, ys, values, levels=levels, colors="white", linewidths=0.5, alpha=0.7,
+                 linestyles="solid")
     arrows = np.array(field["arrows"], dtype=float).reshape(-1, 4)
     if len(arrows):
         axes.quiver(*arrows.T, angles="xy", scale_units="xy", scale=1.0, width=0.003,

@@ -22,6 +22,8 @@ STEP = 0.004
 # Splitting ends at this share of the range, where what is left of a difference is a jump.
 NARROW = 1e-12
 ROUNDS = 48
+# Nearer than this share of the range two places are one.
+SAME = 1e-9
 # At most so many pieces are split in a round, the highest first, so that curves which oscillate
 # without end leave something for the others.
 SPLIT = 400
@@ -30,9 +32,9 @@ MOST = 12_000
 PEAKS = 100
 WITHIN = 9
 ZOOMS = 16
-# What grows this much in all, and this much in each of the last rounds, grows without end.
+# What grows this much in all, and this much in the last four rounds, grows without end.
 GROWTH = 100.0
-STILL = 1.3
+STILL = 3.0
 
 
 class Sampled:
@@ -81,29 +83,27 @@ def _poles(evaluate: Evaluate, xs: Any, ys: Any) -> list[list[float]]:
 def _grown(evaluate: Evaluate, xs: Any, brackets: Sequence[tuple[float, int, int]]
            ) -> list[tuple[int, float]]:
     """(curve, point) of the peaks that are poles."""
-    first, curves, at = (np.array(column) for column in zip(*brackets, strict=True))
+    _, curves, at = (np.array(column) for column in zip(*brackets, strict=True))
     low, high = xs[np.maximum(at - 1, 0)], xs[np.minimum(at + 1, len(xs) - 1)]
-    known = first
+    least = early = late = np.zeros(len(at))
     steps = np.linspace(0.0, 1.0, WITHIN)
     rows = np.arange(len(at))
-    least = np.full(len(at), np.inf)
     infinite = np.zeros(len(at), bool)
     for k in range(ZOOMS):
         points = low[:, None] + (high - low)[:, None] * steps
         values = np.abs(evaluate(points.ravel())).reshape(-1, *points.shape)[curves, rows]
+        # The smallest value near a pole grows as the piece shrinks; the largest is luck.
+        least = np.where(np.isnan(values), np.inf, values).min(axis=1)
+        if k == 0:
+            early = least
+        elif k == ZOOMS - 5:
+            late = least
         values[np.isnan(values)] = -1.0
         best = values.argmax(axis=1)
-        peak = values[rows, best]
-        infinite |= np.isinf(peak)
-        with np.errstate(all="ignore"):
-            growth = np.where(infinite, np.inf, peak / known)
-        if k >= ZOOMS - 6:
-            least = np.minimum(least, growth)
-        known = np.where(infinite, known, np.maximum(peak, known))
+        infinite |= np.isinf(values[rows, best])
         low = points[rows, np.maximum(best - 1, 0)]
         high = points[rows, np.minimum(best + 1, WITHIN - 1)]
-    with np.errstate(all="ignore"):
-        poles = infinite | ((known > GROWTH * first) & (least > STILL))
+    poles = infinite | ((least > GROWTH * early) & (least > STILL * late))
     return [(int(curves[k]), simplest(float(low[k]), float(high[k])))
             for k in np.flatnonzero(poles)]
 
@@ -112,7 +112,7 @@ def _apart(points: list[float], width: float) -> list[float]:
     """The points without those that are the same but for rounding."""
     kept: list[float] = []
     for x in points:
-        if not kept or x - kept[-1] > 1e-9 * width:
+        if not kept or x - kept[-1] > SAME * width:
             kept.append(x)
     return kept
 
@@ -142,17 +142,19 @@ def limits(ys: Any, poles: bool) -> tuple[float, float] | None:
     return max(low, -1e200), min(high, 1e200)
 
 
-def refined(evaluate: Evaluate, start: Sampled, views: Sequence[tuple[float, float]]) -> Sampled:
+def refined(evaluate: Evaluate, start: Sampled, views: Sequence[tuple[float, float] | None]
+            ) -> Sampled:
     """More points where a curve is steep, jumps, ends or begins.
 
-    views: per curve the values that are looked at.
+    views: per curve the values that are looked at; None for a curve that nobody looks at.
     """
     xs, ys = start.xs, start.ys
-    low = np.array([view[0] for view in views])[:, None]
-    height = np.array([view[1] - view[0] for view in views])[:, None]
+    seen = [c for c, view in enumerate(views) if view is not None]
+    low, high = np.array([view for view in views if view is not None]).T[:, :, None]
+    height = high - low
     for _ in range(ROUNDS):
         room = MOST - len(xs)
-        needed = np.where(_wide(xs), _needs(ys, low, height), 0.0)
+        needed = np.where(_wide(xs), _needs(ys[seen], low, height), 0.0)
         split = np.flatnonzero(needed)
         if not len(split) or room <= 0:
             break
@@ -193,13 +195,23 @@ def _needs(ys: Any, low: Any, height: Any) -> Any:
     return np.where(finite[:, :-1] != finite[:, 1:], 2.0, rise).max(axis=0)
 
 
-def breaks(sampled: Sampled, curve: int, view: tuple[float, float]) -> Any:
-    """Which pieces of a curve are no part of it: over jumps and poles. [n - 1]."""
+def breaks(sampled: Sampled, curve: int, view: tuple[float, float], slope: int | None) -> Any:
+    """Which pieces of a curve are no part of it: over jumps and poles. [n - 1].
+
+    slope: the curve of its derivative, where that is known; what it tells is no jump.
+    """
     xs, ys = sampled.xs, sampled.ys[curve]
     height = view[1] - view[0]
     seen = np.clip(ys, view[0] - 0.5 * height, view[1] + 0.5 * height) / height
     with np.errstate(invalid="ignore"):
         found = (np.diff(xs) <= 2.0 * _narrow(xs)) & (np.abs(np.diff(seen)) > STEP)
+        if slope is not None:
+            steep = np.abs(sampled.ys[slope])
+            told = 4.0 * np.diff(xs) * np.maximum(steep[:-1], steep[1:])
+            told[np.isinf(told)] = 0.0
+            for x in sampled.poles[curve]:
+                told[np.abs(xs[1:] - x) <= SAME * (xs[-1] - xs[0])] = 0.0
+            found &= ~(told >= np.abs(np.diff(ys)))
     for x in sampled.poles[curve]:
         k = int(np.searchsorted(xs, x))
         if 0 < k < len(xs):

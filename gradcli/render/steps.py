@@ -26,6 +26,8 @@ SHOWN = 60
 SMALL = 4           # numbers of an array that are written out
 TERMS = 4           # terms of a sum that are written out
 NONE = "None"
+MARKS = {"constant": " (constant)", "cut": " (no derivative)", "behind": " (no derivative)"}
+ON_PATHS = ("input", "step", "cut")
 
 
 def render(answer: dict[str, Any], format: str, whole: bool = False) -> str:
@@ -110,8 +112,7 @@ def values(result: dict[str, Any], show: Show, whole: bool) -> list[Row]:
     return some([[
         [named(result, step)], [step["operation"] or step["kind"]],
         ["" if step["operation"] is None else step["formula"]],
-        [show(step["value"]) + (
-            " (constant)" if step["kind"] == "constant" and step["operation"] else "")]]
+        [show(step["value"]) + (MARKS.get(step["kind"], "") if step["operation"] else "")]]
         for step in result["steps"]], whole)
 
 
@@ -125,14 +126,14 @@ def named(result: dict[str, Any], step: Step) -> str:
 def backward(result: dict[str, Any], show: Show, whole: bool) -> list[Row]:
     """Step, adjoint, local derivatives, their rules; the last step first."""
     return some([[[named(result, step)], [show(step["adjoint"])], *locals_of(step, show)]
-                 for step in reversed(result["steps"]) if step["kind"] != "constant"], whole)
+                 for step in reversed(result["steps"]) if step["kind"] in ON_PATHS], whole)
 
 
 def forward(result: dict[str, Any], show: Show, whole: bool) -> list[Row]:
     """Step, local derivatives, their rules, and the derivative of the step in each source."""
     return some([[[named(result, step)], *locals_of(step, show),
                   *[[show(t)] for t in step["tangents"].values()]]
-                 for step in result["steps"] if step["kind"] != "constant"], whole)
+                 for step in result["steps"] if step["kind"] in ON_PATHS], whole)
 
 
 def locals_of(step: Step, show: Show) -> tuple[list[str], list[str]]:

@@ -52,7 +52,8 @@ def _rows(result: dict[str, Any], step: Step, ahead: bool) -> list[list[str]]:
     formula = f"${left}" + (f" = {operation}" if operation is not None else "") + "$"
     first = ["" if step["number"] is None else str(step["number"]), formula,
              f"${_value(step['value'])}$"]
-    last = ["constant" if step["kind"] == "constant" else f"${_value(c)}$" for c in carried]
+    last = [steps.MARKS[step["kind"]].strip(" ()") if step["kind"] in steps.MARKS
+            else f"${_value(c)}$" for c in carried]
     rows = []
     for k, partial in enumerate(step["partials"] or [None]):
         local = ["", ""] if partial is None else [

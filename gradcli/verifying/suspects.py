@@ -6,6 +6,7 @@ from gradcli import calculus
 from gradcli.explain.naming import called
 from gradcli.explain.reason import span_of
 from gradcli.finite import estimate
+from gradcli.lang.targets import parts
 from gradcli.ops.kinds import STOP
 from gradcli.ops.lazy import np, quiet
 from gradcli.ops.values import is_float, shape_of
@@ -53,33 +54,28 @@ def blamed(ask: Ask, run: Run, target: Target, binding: Binding, entries: Sequen
     for entry in entries:
         op: Any = entry[OP]
         custom = getattr(op, "custom", False)
-        for k in (_wrong_call(run, entry) if custom else _wrong_rule(entry)):
+        for which in (_wrong_call(run, entry) if custom else _wrong_rule(entry)):
             span = (op.place or (None, None))[-2:] if custom else None
             where = span if span and None not in span else span_of(entry)
-            message = (f"the gradient of `{op.name}` is wrong for argument {k + 1}: its function"
-                       " has another derivative")
+            message = (f"the gradient of `{op.name}` is not that of its function, for argument"
+                       f" {which}")
             if (message, where) not in said:
                 said.add((message, where))
                 yield "custom-gradient", message, where
     for entry in run.record.history():
         if entry[OP].kind == STOP and entry[OP].name == "stop_gradient":
             on_way = reach.ancestry(run.record.history(), [
-                t.id for t in calculus_targets(target) if t.id is not None])
+                t.id for t in parts(target) if t.id is not None])
             if entry[OUT] in on_way and span_of(entry) not in said:
                 said.add(span_of(entry))
                 yield ("stop-gradient", f"`{called(entry, ask.program.source)}` hides a way from"
                        " derivatives, which differences see", span_of(entry))
 
 
-def calculus_targets(target: Target) -> list[Tensor]:
-    """The tensors of a target."""
-    from gradcli.lang.targets import parts
-
-    return parts(target)
-
-
-def _wrong_call(run: Run, entry: Entry) -> list[int]:
-    """The arguments of a custom function whose gradient is not that of what it computed inside."""
+def _wrong_call(run: Run, entry: Entry) -> list[str]:
+    """The arguments of a custom function, from 1, whose gradient is not that of what it computed
+    inside; those that are one value together, for only their sum can be told.
+    """
     op: Any = entry[OP]
     history = run.record.history()
     inner = [e for e in history if e[OUT] in op.inner]
@@ -87,14 +83,20 @@ def _wrong_call(run: Run, entry: Entry) -> list[int]:
         return []
     stream = np.random.default_rng(SEED)
     g = _weights(stream, entry[ANS])
-    args = [Tensor(v, i) for v, i in zip(entry[VALUES], entry[IDS], strict=True)]
     given = op.rules[0](g, entry[ANS], *entry[VALUES])
-    body = calculus.gradient([Tensor(inner[0][ANS], op.inner[0])], args, seeds=[g],
-                             entries=history)
-    return [k for k, (a, b) in enumerate(zip(given, body, strict=True)) if _apart(a, b) > EXACT]
+    wrong = []
+    for i in dict.fromkeys(entry[IDS]):
+        same = [k for k, other in enumerate(entry[IDS]) if other == i]
+        value = entry[VALUES][same[0]]
+        (body,) = calculus.gradient([Tensor(inner[0][ANS], op.inner[0])], [Tensor(value, i)],
+                                    seeds=[g], entries=history)
+        rule = [_plain(given[k], value) for k in same]
+        if is_float(value) and _apart(sum(rule[1:], rule[0]), _plain(body, value)) > EXACT:
+            wrong.append(" and ".join([str(k + 1) for k in same]))
+    return wrong
 
 
-def _wrong_rule(entry: Entry) -> list[int]:
+def _wrong_rule(entry: Entry) -> list[str]:
     """The arguments of an operation with a registered gradient where differences say otherwise."""
     op, values = entry[OP], list(entry[VALUES])
     stream = np.random.default_rng(SEED)
@@ -115,7 +117,7 @@ def _wrong_rule(entry: Entry) -> list[int]:
             slope, _ = estimate(moved, 0.0)
         ours = 0.0 if c is None else float(np.sum(np.asarray(getattr(c, "value", c)) * v))
         if _apart(ours, slope) > BY_DIFFERENCES:
-            wrong.append(k)
+            wrong.append(str(k + 1))
     return wrong
 
 
@@ -124,7 +126,14 @@ def _weights(stream: Any, value: Any) -> Any:
     return stream.uniform(0.5, 1.5, shape) if shape else float(stream.uniform(0.5, 1.5))
 
 
+def _plain(gradient: Any, value: Any) -> Any:
+    """A gradient as an array of the shape of what it belongs to; none is 0."""
+    if gradient is None:
+        return np.zeros(shape_of(value))
+    return np.asarray(getattr(gradient, "value", gradient), float)
+
+
 def _apart(a: Any, b: Any) -> float:
-    a, b = (0.0 if x is None else np.asarray(getattr(x, "value", x), float) for x in (a, b))
-    largest = float(np.max([np.abs(a).max(), np.abs(b).max(), 1e-300]))
-    return float(np.abs(a - b).max()) / largest
+    a, b = np.asarray(a), np.asarray(b)
+    largest = float(max(np.abs(a).max(initial=0.0), np.abs(b).max(initial=0.0), 1e-300))
+    return float(np.abs(a - b).max(initial=0.0)) / largest

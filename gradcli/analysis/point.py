@@ -1,0 +1,150 @@
+"""A target and its variables at a point: values, first and second derivatives, element by element.
+"""
+
+from __future__ import annotations
+
+from gradcli import calculus
+from gradcli.answers.ask import answer, tensors_of, troubles
+from gradcli.answers.plain_data import data, note
+from gradcli.errors import Diagnostic, GradcliError
+from gradcli.lang.targets import tensor_of
+from gradcli.ops import PUBLIC
+from gradcli.ops.lazy import np
+from gradcli.ops.values import is_float, shape_of, show
+from gradcli.source import Source
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import Any
+
+    from gradcli.answers.ask import Answer, Ask
+    from gradcli.lang.run import Binding, Run
+    from gradcli.lang.targets import Target
+    from gradcli.tape.tensor import Tensor
+
+# Causes of a missing derivative where it is 0 in truth.
+ZERO = ("source-unrelated", "target-constant")
+
+
+class Point:
+    """One target of one run. names: of each element of each variable, `x` or `v[0]`; values: of
+    these; value: of the target, an array for a vector.
+    """
+
+    __slots__ = ("ask", "bindings", "names", "run", "sources", "target", "tensor", "values")
+
+    def __init__(self, ask: Ask, run: Run, target: Target) -> None:
+        self.ask = ask
+        self.run = run
+        self.target = target
+        self.tensor: Tensor = tensor_of(target)
+        self.bindings: list[Binding] = ask.program.sources(run, ask.wrt)
+        self.sources = [ask.source(b) for b in self.bindings]
+        self.names: list[str] = []
+        self.values: list[float] = []
+        for binding in self.bindings:
+            value = binding.value.value
+            if not is_float(value):
+                raise self.error("E0833", f"`{binding.name}` is no floating point number, and has no"
+                                 " derivatives", "name another variable with --wrt")
+            for index in np.ndindex(shape_of(value)) if shape_of(value) else [()]:
+                self.names.append(f"{binding.name}[{','.join(map(str, index))}]" if index
+                                  else binding.name)
+                self.values.append(float(value[index] if index else value))
+
+    @property
+    def value(self) -> Any:
+        return self.tensor.value
+
+    def error(self, code: str, message: str, help: str) -> GradcliError:
+        """An error at the target."""
+        return GradcliError(Diagnostic(code, message, span=self.target.span,
+                                       source=self.ask.program.source, help=help))
+
+    def scalar(self, what: str) -> float:
+        """The value of a target that is one number. Raises E0831."""
+        if self.tensor.shape != ():
+            raise self.error("E0831", f"{what} needs a target that is one number, and"
+                             f" `{self.target.name}` has shape {show(self.tensor.shape)}",
+                             "take an element, such as y[0], or a sum")
+        return float(self.value)
+
+    def jacobian(self) -> Any:
+        """One row for each element of the target, one column for each name; 0 where the target does
+        not depend on a variable. Raises E0833 where a path is cut.
+        """
+        found = calculus.jacobian(self.tensor, self.sources)
+        columns = []
+        for binding, block in zip(self.bindings, found, strict=True):
+            n = calculus.size(shape_of(binding.value.value))
+            if block is None:
+                self._check_cut(binding)
+                block = 0.0
+            columns.append(np.broadcast_to(np.reshape(block, (-1, n)) if shape_of(block) else block,
+                                           (calculus.size(self.tensor.shape), n)))
+        return np.concatenate(columns, axis=1).astype(float)
+
+    def _check_cut(self, binding: Binding) -> None:
+        from gradcli.answers.causes import causes
+
+        why = [r for r in causes(self.ask, self.target, binding) if r.code not in ZERO]
+        if why:
+            raise GradcliError(Diagnostic(
+                "E0833", f"there is no derivative of `{self.target.name}` by `{binding.name}`:"
+                f" {why[0].message}", span=why[0].span or self.target.span,
+                source=self.ask.program.source, help=why[0].fix or "`gradcli why` tells more"))
+
+    def hessian(self, target: Tensor | None = None) -> Any:
+        """The Hessian of the target, or of an element of it, over all names; 0 where the first
+        derivative is constant or not there.
+        """
+        t = self.tensor if target is None else target
+        blocks = calculus.hessian(t, self.sources).blocks
+        sizes = [calculus.size(shape_of(b.value.value)) for b in self.bindings]
+        return np.block([[
+            np.zeros((m, n)) if blocks[i, j] is None else np.reshape(blocks[i, j], (m, n))
+            for j, n in enumerate(sizes)] for i, m in enumerate(sizes)]).astype(float)
+
+    def elements(self) -> list[Any]:
+        """The target's elements as tensors of their own."""
+        if self.tensor.shape == ():
+            return [self.tensor]
+        return [PUBLIC["reshape"](self.tensor, shape=(-1,))[k]
+                for k in range(calculus.size(self.tensor.shape))]
+
+    def told(self) -> Answer:
+        """What all answers begin with: target, point, value, notes."""
+        notes = troubles(self.ask, self.run, self.target)
+        if self.run.record.has_kinks():
+            from gradcli.explain import kinks
+
+            for binding in self.bindings:
+                for n in kinks.kinks(self.run, tensors_of(self.target), binding.value,
+                                     self.ask.program.source):
+                    if note(self.ask, n) not in notes:
+                        notes.append(note(self.ask, n))
+        return {"of": self.target.name, "at": dict(zip(self.names, self.values, strict=True)),
+                "value": data(self.value), "notes": notes}
+
+
+def each(command: str, ask: Ask, work: Callable[[Point], Answer]) -> Answer:
+    """One result for each target."""
+    run = ask.run()
+    with run.record:
+        results = [work(Point(ask, run, target)) for target in ask.program.targets(run, ask.of)]
+    return answer(ask, command, results)
+
+
+def in_option(code: str, message: str, text: str, option: str, help: str) -> GradcliError:
+    """An error of what an option says."""
+    return GradcliError(Diagnostic(code, message, span=(0, max(1, len(text))),
+                                   source=Source(text, option), help=help))
+
+
+def one_of(name: str, names: Sequence[str], option: str) -> int:
+    """Which of the variables a name is. Raises E0834."""
+    if name not in names:
+        raise in_option("E0834", f"`{name}` is none of the variables {', '.join(names)}", name,
+                        option, f"such as {names[0]}")
+    return list(names).index(name)

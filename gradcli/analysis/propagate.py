@@ -1,0 +1,119 @@
+"""The standard uncertainty of a result from those of its inputs.
+
+First order: var(y) = sum of dy/dx_i dy/dx_j cov(x_i, x_j) (JCGM 100:2008, Guide to the Expression of
+Uncertainty in Measurement, 5.1.2 and 5.2.2). Second order, for normally distributed inputs: the
+mean moves by tr(H C)/2, and the variance grows by tr(H C H C)/2 (ibid., note to 5.1.2).
+"""
+
+from __future__ import annotations
+
+from math import fsum, sqrt
+
+from gradcli.analysis.point import Point, each, in_option, one_of
+from gradcli.ops.lazy import np
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+    from gradcli.answers.ask import Answer, Ask
+
+# Above this share of the first order the second is worth a note.
+NOTABLE = 0.05
+# Rounding may leave a matrix of correlations so far from positive semidefinite.
+INDEFINITE = -1e-12
+
+
+def propagate(ask: Ask, options: dict[str, Any]) -> Answer:
+    """sigma: name to uncertainty, of an array to one of each element or one for all; correlation:
+    (name, name) to a number. Raises E0834 for what is none.
+    """
+    sigma, correlation = options["sigma"], options["correlation"]
+    ask.wrt = ask.wrt or list(sigma)
+
+    def of(point: Point) -> Answer:
+        point.scalar("an uncertainty")
+        s = _sigmas(point, sigma)
+        r = _correlations(point, correlation)
+        g = point.jacobian()[0]
+        for name, slope in zip(point.names, g.tolist(), strict=True):
+            if slope - slope != 0:
+                raise point.error("E0833", f"the derivative of `{point.target.name}` by {name} is"
+                                  f" {slope} there", "take another point with --at")
+        parts = (g * s).tolist()
+        # Each input's share: its own square, and half of what it has with each other.
+        shares = [fsum([parts[i] * r[i][j] * parts[j] for j in range(len(parts))])
+                  for i in range(len(parts))]
+        variance = max(0.0, fsum(shares))
+        y = float(point.value)
+        found: Answer = {
+            **point.told(), "sigma": sqrt(variance),
+            "relative": abs(sqrt(variance) / y) if y else None,
+            "inputs": [{
+                "wrt": name, "at": point.values[i], "sigma": s[i], "derivative": float(g[i]),
+                "contribution": parts[i], "share": shares[i] / variance if variance else 0.0}
+                for i, name in enumerate(point.names)],
+            "correlations": [{"first": a, "second": b, "correlation": v}
+                             for (a, b), v in correlation.items()]}
+        if options.get("second_order"):
+            found["second_order"] = _second(point, np.array(s), np.array(r), variance, found)
+        return found
+
+    return each("propagate", ask, of)
+
+
+def _second(point: Point, s: Any, r: Any, variance: float, found: Answer) -> Answer:
+    product = point.hessian() @ (s[:, None] * r * s[None, :])
+    shift = float(np.trace(product)) / 2
+    more = float(np.trace(product @ product)) / 2
+    sigma = sqrt(max(0.0, variance + more))
+    first = sqrt(variance)
+    if abs(shift) > NOTABLE * first or abs(sigma - first) > NOTABLE * first:
+        found["notes"].append({
+            "code": "second-order", "message": "the second order changes the result by more than"
+            f" {NOTABLE:.0%} of its uncertainty: the first is not enough", "line": None,
+            "column": None})
+    return {"shift": shift, "mean": float(point.value) + shift, "sigma": sigma}
+
+
+def _sigmas(point: Point, sigma: Mapping[str, Any]) -> list[float]:
+    """One for each element; what has none is exact."""
+    found = [0.0] * len(point.names)
+    for name, value in sigma.items():
+        places = [k for k, n in enumerate(point.names) if n == name or n.startswith(f"{name}[")]
+        if not places:
+            one_of(name, point.names, "--sigma")
+        values = np.asarray(value, float).ravel().tolist()
+        if len(values) == 1:
+            values *= len(places)
+        if len(values) != len(places):
+            raise in_option("E0834", f"`{name}` has {len(places)} elements and {len(values)}"
+                            " uncertainties", name, "--sigma", "give one for each, or one for all")
+        for k, v in zip(places, values, strict=True):
+            if not 0 <= v < float("inf"):
+                raise in_option("E0834", f"the uncertainty of `{name}` is {v:g}, which is no"
+                                " finite number from 0 on", f"{name}={v:g}", "--sigma",
+                                "give a standard deviation, such as 0.1")
+            found[k] = v
+    return found
+
+
+def _correlations(point: Point, correlation: Mapping[tuple[str, str], float]
+                  ) -> list[list[float]]:
+    n = len(point.names)
+    r = [[float(i == j) for j in range(n)] for i in range(n)]
+    for (a, b), value in correlation.items():
+        i, j = (one_of(name, point.names, "--correlation") for name in (a, b))
+        if i == j or not -1 <= value <= 1:
+            raise in_option(
+                "E0834", f"a correlation of `{a}` with `{b}` of {value:g} cannot be: it is between"
+                " two inputs, and from -1 to 1", f"{a}:{b}={value:g}", "--correlation",
+                "such as x:y=0.5")
+        r[i][j] = r[j][i] = value
+    if correlation and float(np.linalg.eigvalsh(np.array(r)).min()) < INDEFINITE:
+        raise in_option(
+            "E0834", "these correlations contradict each other: their matrix is not positive"
+            " semidefinite", ",".join([f"{a}:{b}={v:g}" for (a, b), v in correlation.items()]),
+            "--correlation", "no inputs can have them; give smaller ones")
+    return r
