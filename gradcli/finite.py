@@ -59,18 +59,25 @@ def _distance(a: Any, b: Any) -> float:
     return float(d if isinstance(d, float) else d.max(initial=0.0))
 
 
-def difference(a: Any, b: Any) -> float:
+def noise(value: float, x: float) -> float:
+    """What differences of a function of this value at x cannot tell from 0."""
+    return 1e-12 * value / max(1.0, abs(x)) if value - value == 0.0 else 0.0
+
+
+def difference(a: Any, b: Any, floor: float = 0.0) -> float:
     """The largest relative difference of two derivatives, relative to the larger of them as a
-    whole; 0 where both are 0 or both are NaN in the same places.
+    whole; 0 where both are 0 or both are NaN in the same places, or the difference is no more
+    than `floor`.
     """
     if isinstance(a, float) and isinstance(b, float):
-        if a == b or (a != a and b != b):
+        if a == b or (a != a and b != b) or abs(a - b) <= floor:
             return 0.0
         return abs(a - b) / max(abs(a), abs(b), 1e-300)
     from gradcli.ops.lazy import np
 
     x, y = np.asarray(a, float), np.asarray(b, float)
-    same = (x == y) | (np.isnan(x) & np.isnan(y))
+    with np.errstate(all="ignore"):
+        same = (x == y) | (np.isnan(x) & np.isnan(y)) | (np.abs(x - y) <= floor)
     if same.all():
         return 0.0
     scale = max(float(np.abs(x[np.isfinite(x)]).max(initial=0.0)),

@@ -402,7 +402,7 @@ BAD: list[tuple[str | bytes, str, str]] = [
     (line(function="x^2 +", answer="2x"), "E0704", "missing"),
     (line(function="x y", answer="y"), "E0702", "`wrt`"),
     (line(function=3, answer="2x"), "E0703", "`function`"),
-    (line(function="x^2", answer=["2x"]), "E0703", "`answer`"),
+    (line(function="x^2", answer=[[["2x"]]]), "E0703", "`answer`"),
     (line(function="x^2", answer={"a": 1}), "E0703", "`answer`"),
     (line(function="x^2", answer=True), "E0703", "`answer`"),
     (line(function="x^2", answer="2x", order="2"), "E0703", "`order`"),
@@ -657,3 +657,12 @@ def test_a_check_in_a_pipe_loads_numpy_and_nothing_for_people(
     assert not modules & (HEAVY - {"collections", "enum", "functools", "inspect", "json", "logging",
                                    "numpy", "pathlib", "re", "typing", "dataclasses"})
     assert not [name for name in modules if name.startswith("gradcli.homework")]
+
+
+def test_components_of_an_answer_may_be_an_array(gradcli: Callable[..., Ran]) -> None:
+    lines = [{"id": 1, "kind": "gradient", "function": "x^2 y", "wrt": ["x", "y"],
+              "answer": ["2xy", "x^2"]},
+             {"id": 2, "kind": "hessian", "function": "x^2 y", "wrt": "x,y",
+              "answer": [["2y", "2x"], ["2x", 0]]}]
+    ran = gradcli("check", "--batch", "-", stdin="\n".join(map(json.dumps, lines)))
+    assert [json.loads(line)["verdict"] for line in ran.stdout.splitlines()] == ["correct"] * 2

@@ -7,7 +7,7 @@ from gradcli.answers.first_order import seeds_of
 from gradcli.answers.plain_data import data
 from gradcli.answers.sparse import whole
 from gradcli.errors import Diagnostic, GradcliError
-from gradcli.finite import difference, slope
+from gradcli.finite import difference, noise, slope
 from gradcli.lang.targets import parts, plain_structure
 from gradcli.ops.lazy import quiet
 from gradcli.ops.values import is_float, shape_of, zeros
@@ -97,10 +97,19 @@ def _value_at(ask: Ask, target: Target, binding: Binding, x: Any, summed: bool) 
 def verify(ask: Ask, target: Target, bindings: list[Binding], sources: list[Answer], field: str
            ) -> None:
     """Add to each source that has a derivative what differences say of it."""
+    largest = max([_largest(t.value) for t in parts(target)], default=0.0)
     for binding, source in zip(bindings, sources, strict=True):
         found = whole(source, field)
         if found is None or source["reasons"] or binding.kind == "computed":
             continue
         check = finite(ask, target, binding, summed=field == "gradient")
+        floor = noise(largest, _largest(binding.value.value))
         source["verify"] = {"method": "finite", field: data(check),
-                            "difference": difference(found, check)}
+                            "difference": difference(found, check, floor)}
+
+
+def _largest(value: Any) -> float:
+    """The largest magnitude among the elements of a value; 0 for what is no number."""
+    if not is_float(value):
+        return 0.0
+    return abs(value) if type(value) is float else float(abs(value).max(initial=0.0))

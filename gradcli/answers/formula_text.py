@@ -161,12 +161,13 @@ def applied(op: Op, args: Sequence[Any], attributes: Mapping[str, Any]) -> Writt
     if op.name == "negative":
         return Written(text, f"-{_in(operands[0], PRODUCT)}", SUM)
     if op.name in RELATIONS:
-        return _joined(*operands, RELATIONS[op.name], SUM, SUM, SUM, text)
+        return _joined(operands[0], operands[1], RELATIONS[op.name], SUM, SUM, SUM, text)
     if op.name in ("add", "subtract", "multiply"):
         sign = {"add": "+", "subtract": "-", "multiply": r"\cdot"}[op.name]
         _, strength, left, right = OPERATORS[op.name]
-        return _joined(*operands, sign, strength, left, max(right, POWER if sign[0] == "\\" else 0),
-                       text)
+        if op.name == "multiply":
+            right = POWER
+        return _joined(operands[0], operands[1], sign, strength, left, right, text)
     return Written(text, *_from_row(op, operands))
 
 

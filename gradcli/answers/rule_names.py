@@ -9,19 +9,8 @@ A test holds both together.
 from __future__ import annotations
 
 from gradcli.answers.formula_text import written
-from gradcli.ops.elementwise import (
-    cos,
-    exp,
-    greater,
-    less,
-    log,
-    logical_and,
-    power,
-    sin,
-    sqrt,
-    square,
-    where,
-)
+from gradcli.ops.discrete import greater, less, logical_and
+from gradcli.ops.elementwise import cos, exp, log, power, sin, sqrt, square, where
 from gradcli.ops.kinds import BILINEAR, FLAT, LINEAR, STOP, UNREGISTERED
 
 TYPE_CHECKING = False
@@ -58,7 +47,8 @@ TAUGHT: dict[str, Sequence[Callable[..., Any]]] = {
     "rsqrt": (lambda x: -(1 / (2.0 * power(x, 1.5))),),
     "hypot": (lambda x, y: x / sqrt(square(x) + square(y)),
               lambda x, y: y / sqrt(square(x) + square(y))),
-    "atan2": (lambda y, x: x / (square(x) + square(y)), lambda y, x: -(y / (square(x) + square(y)))),
+    "atan2": (lambda y, x: x / (square(x) + square(y)),
+              lambda y, x: -(y / (square(x) + square(y)))),
     "exp2": (lambda x: power(2.0, x) * log(written(2.0)),),
     "log2": (lambda x: 1 / (x * log(written(2.0))),),
     "log10": (lambda x: 1 / (x * log(written(10.0))),),

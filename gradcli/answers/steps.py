@@ -1,7 +1,7 @@
 """The steps of a derivative: the record as an evaluation trace, as data.
 
-Source of the form: Griewank and Walther, Evaluating Derivatives (2008), sections 2.1 and 3.1: values
-v1, v2, ... in the order in which they were computed, and beside each its tangent or its adjoint.
+Source of the form: Griewank and Walther, Evaluating Derivatives (2008), sections 2.1 and 3.1:
+values v1, v2, ... in the order in which they were computed, and beside each its tangent or adjoint.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from gradcli.explain.reason import span_of
 from gradcli.lang.targets import parts, plain_structure
 from gradcli.ops.kinds import UNREGISTERED
 from gradcli.ops.lazy import quiet
-from gradcli.ops.values import SCALAR_TYPES, check_bytes, is_float, shape_of, zeros
+from gradcli.ops.values import SCALAR_TYPES, check_bytes, is_float, shape_of
 from gradcli.sweeps import reach, reverse, tangent
 from gradcli.sweeps.derivatives import from_columns
 from gradcli.tape import record as records
@@ -134,11 +134,11 @@ def _names(ask: Ask, run: Run, sources: Mapping[str, Tensor], entries: Sequence[
     """A value has the name that the file gives to it and to no other, else v and its number."""
     found: dict[int, str] = {}
     for text, bindings in run.bindings.items():
-        ids = {b.value.id for b in bindings if isinstance(b.value, Tensor)}
-        variable = run.variables.get(text)
-        if variable is not None:
-            ids = {variable.origin().id}
-        if len(ids) == 1 and None not in ids:
+        values = [b.value for b in bindings if isinstance(b.value, Tensor)]
+        if text in run.variables:
+            values = [run.variables[text].origin()]
+        ids = {v.id for v in values if v.id is not None}
+        if len(ids) == 1:
             found.setdefault(ids.pop(), text)
     found.update({s.id: text for text, s in sources.items() if s.id is not None})
     used = set(run.bindings) | set(run.functions)
@@ -170,7 +170,8 @@ def _rows(ask: Ask, trace: Trace, sources: Mapping[str, Tensor]) -> dict[int, An
             for i, v in zip(entry[IDS], entry[VALUES], strict=True)]
         operation = _written(entry, trace_names)
         full = _written(entry, [
-            formulas.get(i, n) for i, n in zip(entry[IDS], trace_names, strict=True)])  # type: ignore[call-overload]
+            n if i is None else formulas.get(i, n)
+            for i, n in zip(entry[IDS], trace_names, strict=True)])
         formulas[out] = full if len(full.text.text) <= LONGEST else name(text)
         if len(full.text.text) > LONGEST:
             full = operation
@@ -296,7 +297,8 @@ def _add_adjoints(trace: Trace, target: Target, rows: Mapping[int, Answer]) -> N
 def _mark_refused(trace: Trace, rows: Mapping[int, Answer]) -> None:
     """The arguments that the rule of a custom gradient gave none, now that it ran."""
     for entry in trace.entries:
-        refused = {trace.names.get(entry[IDS][k]) for k in getattr(entry[OP], "nones", ())}  # type: ignore[arg-type]
+        given = [entry[IDS][k] for k in getattr(entry[OP], "nones", ())]
+        refused = {trace.names.get(i) for i in given if i is not None}
         for partial in rows[entry[OUT]]["partials"]:
             if partial["wrt"] in refused:
                 partial["rule"] = f"no derivative: the custom gradient of {entry[OP].name} is none"

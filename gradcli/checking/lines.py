@@ -155,13 +155,18 @@ def _answer(fields: dict[str, Any]) -> str:
     if "answer" not in fields:
         raise error("E0702", "`answer` is missing", help='write "answer": "2x"')
     answer = fields.pop("answer")
-    if answer is None:
-        return ""
+    return "" if answer is None else _written(answer)
+
+
+def _written(answer: Any, depth: int = 2) -> str:
+    """A text; a number, or an array of components, as a student would type it."""
+    if isinstance(answer, str):
+        return answer
     if isinstance(answer, (int, float)) and not isinstance(answer, bool):
         return repr(answer)
-    if not isinstance(answer, str):
-        raise error("E0703", "`answer` must be a text", help='write "answer": "2x"')
-    return answer
+    if isinstance(answer, list) and answer and depth:
+        return f"[{', '.join([_written(item, depth - 1) for item in answer])}]"
+    raise error("E0703", "`answer` must be a text", help='write "answer": "2x"')
 
 
 def _said(fields: Mapping[str, Any]) -> dict[str, Any]:

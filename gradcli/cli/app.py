@@ -13,7 +13,7 @@ from typing import Annotated, Any
 import typer
 
 from gradcli._version import __version__
-from gradcli.cli import calculating, drawing, marking, stepping
+from gradcli.cli import calculating, deriving, drawing, marking, stepping
 from gradcli.cli.environment import Environment
 from gradcli.cli.main import dispatch
 from gradcli.cli.options import EXAMPLES, SUMMARIES, Option, arguments, misused, options
@@ -67,7 +67,7 @@ def _application(chosen: list[Chosen]) -> typer.Typer:
         pass
 
     class_ = typer.Typer(help=marking.ABOUT_HW, no_args_is_help=True, rich_markup_mode=None)
-    families = (stepping, drawing, calculating, marking)
+    families = (stepping, deriving, drawing, calculating, marking)
     every = EXAMPLES | {k: v for rows in families for k, v in rows.EXAMPLES.items()}
     summaries = SUMMARIES | {k: v for rows in families for k, v in rows.SUMMARIES.items()}
     for name, summary in summaries.items():

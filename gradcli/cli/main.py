@@ -89,6 +89,10 @@ def dispatch(command: str, values: dict[str, Any], environment: Environment) -> 
             from gradcli.cli.commands import steps
 
             return steps.run(values, environment)
+        if command == "derive":
+            from gradcli.cli.commands import derive
+
+            return derive.run(values, environment)
         if command == "plot":
             from gradcli.cli.commands import plot
 

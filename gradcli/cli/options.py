@@ -150,6 +150,10 @@ def _elsewhere(command: str) -> Any:
         from gradcli.cli import stepping
 
         return stepping
+    if command == "derive":
+        from gradcli.cli import deriving
+
+        return deriving
     if command in ("plot", "graph"):
         from gradcli.cli import drawing
 

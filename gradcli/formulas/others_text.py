@@ -140,12 +140,6 @@ def no_arrays(name: str) -> Exception:
                  help="--format gradcli or --format python writes them")
 
 
-GREEK = frozenset((
-    "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi pi rho sigma tau"
-    " upsilon phi chi psi omega Gamma Delta Theta Lambda Xi Pi Sigma Upsilon Phi Psi Omega"
-).split())
-
-
 class Latex(Writer):
     """LaTeX."""
 
@@ -158,6 +152,8 @@ class Latex(Writer):
 
     def identifier(self, name: str) -> Text:
         """x, \\theta, x_{1}, \\mathrm{rate}."""
+        from gradcli.render.formula_names import latex_name
+
         return latex_name(name), ATOM
 
     def constant(self, name: str) -> Text:
@@ -239,25 +235,6 @@ SUM = ADDED
 _COMPARED = ("less", "less_equal", "greater", "greater_equal", "equal", "not_equal")
 
 
-def latex_name(name: str) -> str:
-    """A name as LaTeX shows it."""
-    stem, _, index = name.partition("_")
-    if not index and stem.rstrip("0123456789") != stem and stem[:1].isalpha():
-        bare = stem.rstrip("0123456789")
-        stem, index = bare, stem[len(bare):]
-    if stem in GREEK:
-        shown = "\\" + stem
-    elif len(stem) == 1:
-        shown = stem
-    else:
-        shown = rf"\mathrm{{{stem}}}"
-    if not index:
-        return shown
-    inner = index if index.isdigit() or len(index) == 1 else rf"\mathrm{{{index}}}".replace(
-        "_", r"\_")
-    return f"{shown}_{{{inner}}}"
-
-
 def _braced(text: Text, strength: int) -> str:
     return text[0] if text[1] >= strength else rf"\left({text[0]}\right)"
 
@@ -294,7 +271,9 @@ class Sympy(Writer):
         "logical_and": "And", "logical_or": "Or", "logical_not": "Not"}
 
     def constant(self, name: str) -> Text:
-        """pi and e."""
+        """pi and e; as numbers where a name of the file hides them."""
+        if self.algebra.table.has_name(name):
+            return super().constant(name)
         return {"pi": "pi", "e": "E"}[name], ATOM
 
     def identifier(self, name: str) -> Text:

@@ -19,11 +19,15 @@ LONGEST = 2_000
 
 def negative_power(exponent: Term) -> bool:
     """Whether a factor stands below the line."""
+    if exponent.kind == SUM:
+        return exponent.value <= 0 and all(c < 0 for _, c in exponent.items)
     return exponent.kind in (NUMBER, PRODUCT) and exponent.value < 0
 
 
 def opposite(table: Table, exponent: Term) -> Term:
-    """-exponent, of a number or product."""
+    """-exponent, of a number, sum or product."""
+    if exponent.kind == SUM:
+        return table.sum(-exponent.value, [(t, -c) for t, c in exponent.items])
     if exponent.kind == NUMBER:
         return table.number(-exponent.value)
     if exponent.value == -1:

@@ -105,6 +105,10 @@ class Table:
         """`pi` or `e`; a name of the file that is spelled alike is another term."""
         return self.put((NAME, name, "constant"), NAME, (), value=name, attributes={"constant": 1})
 
+    def has_name(self, name: str) -> bool:
+        """Whether a name of the file is spelled so."""
+        return (NAME, name) in self._known
+
     def array(self, value: Any) -> Term:
         """A constant array."""
         key = ARRAY, value.dtype.str, value.shape, value.tobytes()

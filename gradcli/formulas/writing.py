@@ -5,6 +5,7 @@ A text is made bottom-up from those of the parts, so no formula is too deep to b
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 
 from gradcli.errors import error
@@ -63,7 +64,8 @@ class Writer:
             long[term.number] = len(text[0])
             if len(text[0]) > 20_000:  # nobody writes that out: a part of it gets a name
                 text = text[0][:20_000], text[1]
-            found[term.number] = (names[term.number], ATOM) if term.number in names else text
+            found[term.number] = self.identifier(names[term.number]) if (
+                term.number in names) else text
         return long
 
     def texts(self, terms: Sequence[Term], names: Mapping[int, str],
@@ -74,7 +76,8 @@ class Writer:
         for term in in_order(self.algebra.table, [*terms, *whole]):
             text = self._text(term, found, names)
             own[term.number] = text[0]
-            found[term.number] = (names[term.number], ATOM) if term.number in names else text
+            found[term.number] = self.identifier(names[term.number]) if (
+                term.number in names) else text
         return [found[t.number][0] for t in terms] + [own[t.number] for t in whole]
 
     def _text(self, term: Term, found: Mapping[int, Text], names: Mapping[int, str]) -> Text:
@@ -97,7 +100,9 @@ class Writer:
         return name, ATOM
 
     def constant(self, name: str) -> Text:
-        """pi or e."""
+        """pi or e; as a number where a name of the file hides it."""
+        if self.algebra.table.has_name(name):
+            return repr({"pi": math.pi, "e": math.e}[name]), ATOM
         return name, ATOM
 
     def whole(self, n: int) -> str:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from itertools import zip_longest
+
 from gradcli.render import steps
 from gradcli.render.remarks import below
-from gradcli.render.view import View, widest
+from gradcli.render.view import RULE, View, widest
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -51,7 +53,8 @@ def _result(view: View, answer: dict[str, Any], result: dict[str, Any]) -> Itera
             if lines:
                 yield view.text("")
                 indent = lines[0].index(" = ") + 3
-                yield view.cell([text for line in lines for text in _hung(line, view.width, indent)])
+                yield view.cell([
+                    text for line in lines for text in _hung(line, view.width, indent)])
     yield from below(view, steps.remarks(answer, result))
 
 
@@ -65,7 +68,8 @@ def _table(view: View, heads: Sequence[str], rows: Sequence[Row], soft: tuple[in
     """The rows below their heads; the two soft columns are folded where the width asks for it."""
     columns = [[list(map(view.safe, row[k])) for row in rows] for k in range(len(heads))]
     names = [view.safe(head) for head in heads]
-    widths = [max(map(widest, [[head], *cells])) for head, cells in zip(names, columns, strict=True)]
+    widths = [max(map(widest, [[name], *cells]))
+              for name, cells in zip(names, columns, strict=True)]
     room = view.width - GAP * (len(heads) - 1) - sum(
         [w for k, w in enumerate(widths) if k not in soft])
     first, second = (widths[k] for k in soft)
@@ -75,20 +79,19 @@ def _table(view: View, heads: Sequence[str], rows: Sequence[Row], soft: tuple[in
         larger = max(LEAST, room - smaller)
         first, second = (smaller, larger) if first <= second else (larger, smaller)
     limits = {**dict(enumerate(widths)), soft[0]: first, soft[1]: second}
-    ready: list[tuple[list[str], list[tuple[list[str], str]]]] = [([n], []) for n in names]
+    lines = [names]
     for row in zip(*columns, strict=True):
         # The lines of a cell stand beside those of the others, folded or not.
-        count = max(map(len, row))
-        folded: list[list[str]] = [[] for _ in row]
-        for line in range(count):
-            pieces = [fold(cell[line], limits[k]) if line < len(cell) else []
+        for line in range(max(map(len, row))):
+            pieces = [fold(cell[line], limits[k]) if line < len(cell) else [""]
                       for k, cell in enumerate(row)]
-            height = max(map(len, pieces))
-            for k, found in enumerate(pieces):
-                folded[k] += [*found, *[""] * (height - len(found))]
-        for k, lines in enumerate(folded):
-            ready[k][1].append((lines, ""))
-    return view.table(ready)
+            lines += map(list, zip_longest(*pieces, fillvalue=""))
+    wide = [max([widest([line[k]]) for line in lines]) for k in range(len(heads))]
+    texts = [(" " * GAP).join([text + " " * (w - widest([text]))
+                               for text, w in zip(line, wide, strict=True)]) for line in lines]
+    rule = RULE if view.fancy else "-"
+    # One text: a table of rich takes 3 ms for each of its rows.
+    return view.cell([texts[0], rule * (sum(wide) + GAP * (len(wide) - 1)), *texts[1:]])
 
 
 def fold(text: str, width: int) -> list[str]:
@@ -109,5 +112,6 @@ def _hung(line: str, width: int, indent: int) -> list[str]:
     """A line of the chain rule, what does not fit below its right side."""
     indent = min(indent, width // 3)
     first, *more = fold(line, width)
-    rest = " ".join(more)
-    return [first, *[" " * indent + text for text in fold(rest, width - indent)]] if rest else [first]
+    if not more:
+        return [first]
+    return [first, *[" " * indent + text for text in fold(" ".join(more), width - indent)]]

@@ -11,6 +11,7 @@ from gradcli.answers.plain_data import data, note, place, reason, shape
 from gradcli.lang.targets import parts, plain_structure
 from gradcli.ops.values import is_float, shape_of
 from gradcli.verifying.compare import AGREE, DIFFER, NONE, UNDECIDED, judge
+from gradcli.verifying.complex_step import complex_step
 from gradcli.verifying.directions import Directions
 from gradcli.verifying.ways import central, forward, reverse, unchangeable
 
@@ -69,11 +70,7 @@ def _source(ask: Ask, run: Run, target: Target, binding: Binding) -> Answer:
         return told
     fixed = unchangeable(run, binding)
     by_difference = None if fixed else central(ask, target, binding, along)
-    by_complex, refusal = None, fixed
-    if not fixed:
-        from gradcli.verifying.complex_step import complex_step
-
-        by_complex, refusal = complex_step(ask, run, target, binding, along)
+    by_complex, refusal = complex_step(ask, run, target, binding, along)
     told["directions"] = along.random
     told["methods"] = {
         "reverse": None, "forward": None, "complex": refusal or None, "central": fixed or None}

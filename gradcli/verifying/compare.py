@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gradcli.finite import noise
 from gradcli.ops.lazy import np
 from gradcli.ops.values import dtype_of
 
@@ -20,7 +21,7 @@ EXACT, BY_DIFFERENCES = 1e-8, 1e-5
 SINGLE = 1e4                # times as much for float32
 TRUSTED = 1e-3              # differences whose own error estimate is larger decide nothing
 KINK = 1e-2                 # slopes left and right that are farther apart than this
-NOISE = 1e-9                # of the values, what is left of them is 0
+FLOOR = 1e3                 # times the noise: numbers below are compared as if they were this large
 
 
 def judge(along: Directions, reverse: Any, forward: Any, by_complex: Any,
@@ -32,7 +33,7 @@ def judge(along: Directions, reverse: Any, forward: Any, by_complex: Any,
     found = []
     for i, j, of, wrt in along.labels():
         x = 1.0 if along.random else abs(float(np.asarray(value).ravel()[j]))
-        floor = NOISE * loose * max(scale / max(1.0, x), largest)
+        floor = FLOOR * loose * max(noise(scale, x), noise(largest, 1.0))
         one = {
             "of_index": of, "wrt_index": wrt, "reverse": float(reverse[i, j]),
             "forward": float(forward[i, j]),
@@ -85,7 +86,7 @@ def _both_finite(a: float, b: float) -> bool:
 
 
 def _apart(a: float, b: float, floor: float) -> float:
-    if a == b or abs(a - b) <= floor * 1e-3:
+    if a == b or abs(a - b) <= floor / FLOOR:
         return 0.0
     if a != a or b != b:
         return float("nan") if a == a or b == b else 0.0

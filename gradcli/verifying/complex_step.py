@@ -55,7 +55,7 @@ def complex_step(ask: Ask, run: Run, target: Target, binding: Binding, along: Di
     """(the Jacobian between weights and directions or None, why there is none)."""
     try:
         if not run.record.everything or run.tapes:
-            run = ask.program.traced_run(ask.at, max_steps=ask.max_steps)
+            run = ask.logged()      # a tape of the file keeps only what rules read
             with run.record:
                 target = ask.same_target(run, target)
                 binding = ask.program.sources(run, [binding.name])[0]
@@ -66,6 +66,8 @@ def complex_step(ask: Ask, run: Run, target: Target, binding: Binding, along: Di
             for k in range(len(along.columns)):
                 found = _along(entries, binding.value, along.direction(k),
                                [t.id for t in tensors])
+                if not any(t.id in found for t in tensors):
+                    raise Refused(f"nothing that is recorded leads from {binding.name} there")
                 columns.append(along.of_values([
                     np.zeros(t.shape) if t.id not in found else np.imag(found[t.id]) / STEP
                     for t in tensors]))

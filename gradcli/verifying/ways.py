@@ -108,7 +108,9 @@ def unchangeable(run: Run, binding: Binding) -> str:
     """Why a run with another value does not answer the question; empty if it does."""
     if binding.kind == "computed":
         return f"{binding.name} is computed: no other value can be given to it"
-    variable = run.variables.get(binding.name)
-    if variable is not None and variable.id != variable.origin().id:
-        return f"{binding.name} is assigned in the file: a run from another start goes elsewhere"
+    if binding.kind == "constant":
+        return f"{binding.name} is a const: no other value can be given to it"
+    for name, variable in run.variables.items():
+        if variable.id != variable.origin().id:
+            return f"{name} is assigned in the file: a run from another point goes elsewhere"
     return ""

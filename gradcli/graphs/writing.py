@@ -1,0 +1,114 @@
+"""A graph as DOT, Graphviz's language, and as Mermaid. Labels may hold anything."""
+
+from __future__ import annotations
+
+from gradcli.graphs.build import label
+from gradcli.render.visible import visible
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from gradcli.answers.ask import Answer
+
+RED = "#c0392b"
+# Kind of a node to its shape and colour in DOT, and the brackets around it in Mermaid.
+SHAPES = {
+    "input": ('shape=ellipse, fillcolor="#dbe9f6"', "([", "])"),
+    "variable": ('shape=ellipse, fillcolor="#dff0d8"', "([", "])"),
+    "constant": ('shape=box, fillcolor="#eeeeee"', "[", "]"),
+    "number": ('shape=plaintext, style=""', "[", "]"),
+    "operation": ('shape=box, fillcolor="#ffffff"', "[", "]"),
+    "state": ('shape=box, fillcolor="#fdf3d8"', "[/", "/]"),
+    "question": ('shape=hexagon, fillcolor="#efe3f5"', "{{", "}}")}
+
+
+def dot(answer: Answer) -> str:
+    """The graph in DOT."""
+    lines = ["digraph record {", "  rankdir=BT;",
+             '  node [fontname="Helvetica", fontsize=11, style="rounded,filled"];',
+             "  edge [color=\"#555555\"];"]
+    notes = [note["message"] for note in answer["notes"] if note["code"] == "collapsed"]
+    if notes:
+        lines.append(f'  label="{_quoted(notes[0])}"; fontname="Helvetica"; fontsize=10;')
+    lines += _clustered(answer, _dot_node, lambda k, tapes: [
+        f"subgraph cluster_{k} {{", f'  label="{_quoted(_covering(tapes))}"; style=dashed;'
+        ' color="#888888"; fontname="Helvetica"; fontsize=10;'], "}")
+    for edge in answer["edges"]:
+        style = f'[color="{RED}", penwidth=2]' if edge["cut"] else "" if edge["passes"] else (
+            "[style=dashed]")
+        lines.append(f"  {edge['from']} -> {edge['to']} {style}".rstrip() + ";")
+    return "\n".join([*lines, "}"]) + "\n"
+
+
+def _clustered(answer: Answer, node: Callable[[Answer], str],
+               head: Callable[[int, tuple[str, ...]], list[str]], end: str) -> list[str]:
+    """The nodes, those that the same tapes cover together."""
+    groups: dict[tuple[str, ...], list[str]] = {}
+    for one in answer["nodes"]:
+        groups.setdefault(tuple(one["tapes"]), []).append(node(one))
+    lines = [f"  {text}" for text in groups.pop((), [])]
+    for k, (tapes, texts) in enumerate(groups.items()):
+        first, *rest = head(k, tapes)
+        lines += [f"  {first}", *[f"  {text}" for text in rest],
+                  *[f"    {text}" for text in texts], f"  {end}"]
+    return lines
+
+
+def _covering(tapes: tuple[str, ...]) -> str:
+    return ("tape " if len(tapes) == 1 else "tapes ") + ", ".join(tapes)
+
+
+def _dot_node(node: Answer) -> str:
+    text = "\\n".join([_quoted(line) for line in label(node)])
+    more = ", peripheries=2" if node["target"] else ""
+    if node["cut"]:
+        more += f', color="{RED}", fontcolor="{RED}", penwidth=2'
+    elif node["watched"] is False:
+        more += ', style="filled,dashed"'
+    return f'{node["id"]} [label="{text}", {SHAPES[node["kind"]][0]}{more}];'
+
+
+def _quoted(text: str) -> str:
+    """What may stand between the quotes of DOT: there a backslash begins an escape, `&` an entity.
+    """
+    text = visible(text).replace("\\", "\\\\").replace('"', '\\"')
+    return text.replace("&", "&amp;")
+
+
+def mermaid(answer: Answer) -> str:
+    """The graph in Mermaid."""
+    lines = ["flowchart BT"]
+    lines += _clustered(answer, _mermaid_node, lambda k, tapes: [
+        f'subgraph tapes{k}["{_entities(_covering(tapes))}"]'], "end")
+    marked: list[str] = []
+    for k, edge in enumerate(answer["edges"]):
+        lines.append(f"  {edge['from']} {'-->' if edge['passes'] else '-.->'} {edge['to']}")
+        if edge["cut"]:
+            marked.append(str(k))
+    lines.append(f"  classDef cut stroke:{RED},color:{RED},stroke-width:2px")
+    lines.append("  classDef target stroke-width:3px")
+    for name, nodes in (
+            ("cut", [n["id"] for n in answer["nodes"] if n["cut"]]),
+            ("target", [n["id"] for n in answer["nodes"] if n["target"] and not n["cut"]])):
+        if nodes:
+            lines.append(f"  class {','.join(nodes)} {name}")
+    if marked:
+        lines.append(f"  linkStyle {','.join(marked)} stroke:{RED}")
+    return "\n".join(lines) + "\n"
+
+
+def _mermaid_node(node: Answer) -> str:
+    text = "<br/>".join([_entities(line) for line in label(node)])
+    _, left, right = SHAPES[node["kind"]]
+    return f'{node["id"]}{left}"{text}"{right}'
+
+
+def _entities(text: str) -> str:
+    """All but letters, digits and what means nothing anywhere as Mermaid's entities."""
+    return "".join([c if c.isalnum() or c in " .,:()=+-/'" else f"#{ord(c)};"
+                    for c in visible(text)])
+
+
+WRITERS: dict[str, Callable[[Any], str]] = {"dot": dot, "mermaid": mermaid}
