@@ -5,7 +5,7 @@ VENV   ?= .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: help demo test bench clean
+.PHONY: help demo test bench man clean
 
 help:           ## this list
 	@sed -n 's/^\([a-z]*\): .*## */  make \1	/p' $(MAKEFILE_LIST)
@@ -22,6 +22,9 @@ bench: $(VENV)/.installed-test      ## beside other engines (BENCH_ARGS="--peers
 	$(BIN)/python benchmarks/run.py $(BENCH_ARGS)
 	$(BIN)/python benchmarks/engine.py
 	$(BIN)/python benchmarks/places.py
+
+man: $(VENV)/.installed             ## manual pages into build/man1
+	$(BIN)/python -m gradcli.cli.man build/man1
 
 clean:          ## remove the environment and everything that was built
 	rm -rf $(VENV) build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis

@@ -1,4 +1,5 @@
-"""Build hook: a wheel carries the parsers' tables, `_tables.py` in `gradcli/lang` and `reading`.
+"""Build hook: a wheel carries the parsers' tables, `_tables.py` in `gradcli/lang` and `reading`,
+and the manual pages, which are made of the rows of the options.
 
 Making them takes Lark and a tenth of a second; with them, an installed gradcli never imports Lark.
 The modules go into the wheel only and are never left in the checkout. An editable install has
@@ -26,11 +27,13 @@ texts = {"lang": module_text(), "reading": module_text(GRAMMARS, KIND_NAMES)}
 for package, text in texts.items():
     with open(f"{sys.argv[2]}/{package}.py", "w", encoding="utf-8") as file:
         file.write(text)
+from gradcli.cli.man import write
+write(sys.argv[2] + "/man")
 """
 
 
 class TablesHook(BuildHookInterface[Any]):
-    """Generates the tables before a wheel is packed."""
+    """Generates the tables and pages before a wheel is packed."""
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         """Put the generated modules among the files of a wheel; nothing for an editable one."""
@@ -41,6 +44,8 @@ class TablesHook(BuildHookInterface[Any]):
         subprocess.run([sys.executable, "-B", "-c", PROGRAM, self.root, folder], check=True)
         for module in sorted(Path(folder).glob("*.py")):
             build_data["force_include"][str(module)] = f"gradcli/{module.stem}/_tables.py"
+        for page in sorted(Path(folder, "man").glob("*.1")):
+            build_data["shared_data"][str(page)] = f"share/man/man1/{page.name}"
 
     def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:
         """Remove what `initialize` left outside the checkout."""

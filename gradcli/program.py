@@ -88,11 +88,13 @@ class Program:
                     diagnostic.notes = (*diagnostic.notes, why.message)
             raise
         self._check_given(run, interpreter.given)
-        self._choose(run, tape)
+        self.choose(run, tape)
         return run
 
-    def _choose(self, run: Run, name: str | None) -> None:
-        """From here on the record of the run is what a tape of the file has seen."""
+    def choose(self, run: Run, name: str | None) -> None:
+        """From here on the record of the run is what a tape of the file has seen, by default the
+        last to close. Raises E0505 for a tape that there is not.
+        """
         if name is not None and name not in run.tapes:
             from gradcli.lang.unanswerable import no_such_tape
 

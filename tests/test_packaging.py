@@ -131,13 +131,17 @@ def tracked_modules() -> set[str]:
 
 
 def test_the_wheel_holds_the_package_and_nothing_else(wheel: Path) -> None:
+    from gradcli._version import __version__
+    from gradcli.cli.man import pages
+
     inside = {name for name in names(wheel) if ".dist-info/" not in name}
+    manual = {f"gradcli-{__version__}.data/data/share/man/man1/{name}" for name in pages()}
     grammars = {f"gradcli/grammars/{path.name}" for path in (ROOT / "grammars").glob("*.lark")}
     schemas = {f"gradcli/schemas/{path.name}"
                for path in (ROOT / "gradcli" / "schemas").glob("*.json")}
     assert grammars >= {"gradcli/grammars/program.lark", "gradcli/grammars/answer.lark"}
     assert schemas
-    assert inside == (tracked_modules() | grammars | schemas
+    assert inside == (tracked_modules() | grammars | schemas | manual
                       | {"gradcli/_version.py", "gradcli/lang/_tables.py",
                          "gradcli/reading/_tables.py", "gradcli/py.typed"})
 
@@ -244,6 +248,13 @@ def test_an_installed_wheel_explains_a_syntax_error(from_wheel: Installed) -> No
         capture_output=True, text=True, cwd=from_wheel.elsewhere, timeout=120, check=False)
     assert done.returncode == 3
     assert "error[E01" in done.stderr
+
+
+def test_an_installed_wheel_has_manual_pages(from_wheel: Installed) -> None:
+    from gradcli.cli.man import pages
+
+    folder = from_wheel.python.parent.parent / "share" / "man" / "man1"
+    assert {p.name: p.read_text("utf-8") for p in folder.glob("gradcli*")} == pages()
 
 
 def test_the_schemas_and_grammars_are_found_in_a_wheel(from_wheel: Installed) -> None:

@@ -1,6 +1,6 @@
 """Calculus with a program: each command a few lines over gradients, Jacobians and Hessians.
 
-Each function takes an `Ask` and returns plain data in the shape of `gradcli/schemas/NAME.schema.json`.
+Each function takes an `Ask` and returns plain data in the shape of `gradcli/schemas`.
 """
 
 from __future__ import annotations
@@ -13,21 +13,31 @@ if TYPE_CHECKING:
 
 
 def answered(command: str, ask: Ask, options: dict[str, Any]) -> Answer:
-    """The answer of one command. Raises E0831 to E0836 for what it cannot be asked."""
+    """The answer of one command. Raises E0831 to E0835 for what it cannot be asked."""
     if command == "taylor":
-        from gradcli.analysis import taylor as module
-    elif command in ("tangent", "directional"):
-        from gradcli.analysis import tangents as module  # type: ignore[no-redef]
-    elif command in ("divergence", "curl", "laplacian"):
-        from gradcli.analysis import fields as module  # type: ignore[no-redef]
-    elif command == "implicit":
-        from gradcli.analysis import implicit as module  # type: ignore[no-redef]
-    elif command == "newton":
-        from gradcli.analysis import newton as module  # type: ignore[no-redef]
-    else:
-        from gradcli.analysis import propagate as module  # type: ignore[no-redef]
-    found: Answer = getattr(module, command)(ask, options)
-    return found
+        from gradcli.analysis.taylor import taylor
+
+        return taylor(ask, options)
+    if command in ("tangent", "directional"):
+        from gradcli.analysis import tangents
+
+        return (tangents.tangent if command == "tangent" else tangents.directional)(ask, options)
+    if command in ("divergence", "curl", "laplacian"):
+        from gradcli.analysis import fields
+
+        return {"divergence": fields.divergence, "curl": fields.curl,
+                "laplacian": fields.laplacian}[command](ask, options)
+    if command == "implicit":
+        from gradcli.analysis.implicit import implicit
+
+        return implicit(ask, options)
+    if command == "newton":
+        from gradcli.analysis.newton import newton
+
+        return newton(ask, options)
+    from gradcli.analysis.propagate import propagate
+
+    return propagate(ask, options)
 
 
 def failed(found: Answer) -> bool:

@@ -67,7 +67,7 @@ def _solved(point: Point, x: int, y: int, order: int) -> Answer:
 
 
 def _series(point: Point, x: int, y: int, slopes: list[float], order: int) -> list[float]:
-    c = [point.values[y], -slopes[x] / slopes[y]]
+    c = [point.values[y], 0.0 - slopes[x] / slopes[y]]
     sources = {b.name: s for b, s in zip(point.bindings, point.sources, strict=True)}
     ids = [sources[point.names[k]].id if point.names[k] in sources else None for k in (x, y)]
     if order == 1 or None in ids:
@@ -87,5 +87,5 @@ def _series(point: Point, x: int, y: int, slopes: list[float], order: int) -> li
                 "E0832", "an operation on the way has a gradient of its own, which gives only the"
                 " first order", "ask for --order 1") from None
         rest = found.c[k] if found is not None and len(found.c) > k else 0.0
-        c.append(-rest / slopes[y])
+        c.append(0.0 - rest / slopes[y])
     return c

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from gradcli.answers.ask import Answer, Ask
 
 STEPS, TOLERANCE, HALVINGS = 50, 1e-12, 40
-# A root: a value that is nothing beside what the function is made of.
 EPSILON = 2.0 ** -52
 
 
@@ -75,13 +74,13 @@ def _result(ask: Ask, which: int, minimum: bool, options: dict[str, Any]) -> Ans
             break
         length = float(np.abs(step).max())
         size = max(1e-300, float(np.abs(here.x).max()), 1.0 if minimum else 0.0)
-        following, why = _searched(ask, which, here, step, minimum, tolerance)
+        following, why, factor = _searched(ask, which, here, step, minimum, tolerance)
         if following is None:
             # No nearer point exists in floating point numbers: it is here, if anywhere.
             near = length <= 1e4 * max(tolerance, EPSILON) * max(size, 1.0)
             reason, converged = ("the step no longer changes the value" if near else why), near
             break
-        told.append(_row(k, following, following.x - here.x))
+        told.append(_row(k, following, following.x - here.x, factor))
         moved = float(np.abs(following.x - here.x).max())
         here = following
         if moved <= tolerance * max(size, float(np.abs(here.x).max())):
@@ -128,14 +127,11 @@ def _step(here: Iterate, minimum: bool) -> tuple[Any, str]:
         if largest == 0:
             return (None, "the second derivatives are all 0 there") if np.abs(
                 here.residual).max() > 0 else (np.zeros_like(here.x), "")
-        values = np.maximum(np.abs(values), 1e-8 * largest)
+        values = np.maximum(np.abs(values), EPSILON * largest)
         return -vectors @ ((vectors.T @ here.residual) / values), ""
     try:
-        if len(matrix) == 1:
-            step = -here.residual / matrix[0, 0]
-        else:
-            step = np.linalg.solve(matrix, -here.residual)
-    except (ZeroDivisionError, np.linalg.LinAlgError):
+        step = np.linalg.solve(matrix, -here.residual)
+    except np.linalg.LinAlgError:
         step = np.array([np.inf])
     if not np.isfinite(step).all():
         return None, ("the derivative is 0 there" if len(matrix) == 1 else
@@ -144,8 +140,10 @@ def _step(here: Iterate, minimum: bool) -> tuple[Any, str]:
 
 
 def _searched(ask: Ask, which: int, here: Iterate, step: Any, minimum: bool, tolerance: float
-              ) -> tuple[Iterate | None, str]:
-    """The first point on the way, halved again and again, that is better than here."""
+              ) -> tuple[Iterate | None, str, float]:
+    """The first point on the way, halved again and again, that is better than here; why there is
+    none; the share of the step.
+    """
     factor = 1.0
     for _ in range(HALVINGS):
         x = here.x + factor * step
@@ -160,13 +158,15 @@ def _searched(ask: Ask, which: int, here: Iterate, step: Any, minimum: bool, tol
         if there is not None and np.isfinite(there.merit):
             slope = float(here.residual @ step) if minimum else -here.merit
             if there.merit <= here.merit + 1e-4 * factor * slope:
-                return there, ""
+                return there, "", factor
             near = float(np.abs(factor * step).max()) <= tolerance * max(
                 1e-300, float(np.abs(here.x).max()))
             if near and there.merit <= here.merit:
-                return there, ""
+                return there, "", factor
         factor /= 2
-    return None, "no smaller value lies on the way of the step"
+    why = ("no step leads to a smaller value" if minimum else
+           "no step leads nearer to 0; where |f| is smallest without a root, there is none")
+    return None, why, 0.0
 
 
 def _is_minimum(here: Iterate, reason: str) -> tuple[bool, str]:
@@ -178,7 +178,7 @@ def _is_minimum(here: Iterate, reason: str) -> tuple[bool, str]:
     return True, reason
 
 
-def _row(k: int, here: Iterate, step: Any) -> Answer:
+def _row(k: int, here: Iterate, step: Any, factor: float = 1.0) -> Answer:
     return {"step": k, "at": dict(zip(here.point.names, here.x.tolist(), strict=True)),
             "value": data(here.value), "residual": float(np.hypot.reduce(here.residual)),
-            "length": None if step is None else float(np.hypot.reduce(step))}
+            "length": None if step is None else float(np.hypot.reduce(step)), "share": factor}

@@ -46,8 +46,9 @@ class Point:
         for binding in self.bindings:
             value = binding.value.value
             if not is_float(value):
-                raise self.error("E0833", f"`{binding.name}` is no floating point number, and has no"
-                                 " derivatives", "name another variable with --wrt")
+                raise self.error(
+                    "E0833", f"`{binding.name}` is no floating point number and has no derivatives",
+                    "name another variable with --wrt")
             for index in np.ndindex(shape_of(value)) if shape_of(value) else [()]:
                 self.names.append(f"{binding.name}[{','.join(map(str, index))}]" if index
                                   else binding.name)
@@ -83,7 +84,8 @@ class Point:
                 block = 0.0
             columns.append(np.broadcast_to(np.reshape(block, (-1, n)) if shape_of(block) else block,
                                            (calculus.size(self.tensor.shape), n)))
-        return np.concatenate(columns, axis=1).astype(float)
+        # Nobody asked for the sign of 0.
+        return np.concatenate(columns, axis=1).astype(float) + 0.0
 
     def _check_cut(self, binding: Binding) -> None:
         from gradcli.answers.causes import causes
@@ -93,7 +95,8 @@ class Point:
             raise GradcliError(Diagnostic(
                 "E0833", f"there is no derivative of `{self.target.name}` by `{binding.name}`:"
                 f" {why[0].message}", span=why[0].span or self.target.span,
-                source=self.ask.program.source, help=why[0].fix or "`gradcli why` tells more"))
+                source=self.ask.program.source,
+                help="`gradcli why` tells more, and what can be written instead"))
 
     def hessian(self, target: Tensor | None = None) -> Any:
         """The Hessian of the target, or of an element of it, over all names; 0 where the first
@@ -104,7 +107,7 @@ class Point:
         sizes = [calculus.size(shape_of(b.value.value)) for b in self.bindings]
         return np.block([[
             np.zeros((m, n)) if blocks[i, j] is None else np.reshape(blocks[i, j], (m, n))
-            for j, n in enumerate(sizes)] for i, m in enumerate(sizes)]).astype(float)
+            for j, n in enumerate(sizes)] for i, m in enumerate(sizes)]).astype(float) + 0.0
 
     def elements(self) -> list[Any]:
         """The target's elements as tensors of their own."""

@@ -1,8 +1,9 @@
 """The standard uncertainty of a result from those of its inputs.
 
-First order: var(y) = sum of dy/dx_i dy/dx_j cov(x_i, x_j) (JCGM 100:2008, Guide to the Expression of
-Uncertainty in Measurement, 5.1.2 and 5.2.2). Second order, for normally distributed inputs: the
-mean moves by tr(H C)/2, and the variance grows by tr(H C H C)/2 (ibid., note to 5.1.2).
+First order: var(y) = sum of dy/dx_i dy/dx_j cov(x_i, x_j) (JCGM 100:2008, Guide to the Expression
+of Uncertainty in Measurement, 5.1.2 and 5.2.2). Second order, for normally distributed inputs: the
+mean moves by tr(H C)/2, and the variance grows by tr(H C H C)/2, what is the second moment of the
+quadratic term (A. Mathai and S. Provost, Quadratic Forms in Random Variables (1992), 3.2b).
 """
 
 from __future__ import annotations

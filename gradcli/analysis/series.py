@@ -68,7 +68,8 @@ class Series(Operators):
         known = self.whole.known
         if ("head", n) not in known:
             known["head", n] = Series(self.c[:n], whole=self.whole)
-        return known["head", n]
+        found: Series = known["head", n]
+        return found
 
     def __gradcli_apply__(self, op: Op, args: Sequence[Any], attributes: Mapping[str, Any]) -> Any:
         values = [a.value if isinstance(a, Series) else a for a in args]
@@ -180,7 +181,7 @@ def along(entries: Sequence[Entry], seeds: Mapping[int, Series], target: int) ->
         for entry in reach.window(entries, seeds, [target]):
             if entry[OUT] not in wanted:
                 continue
-            xs = [carried.get(i, v) if i is not None else v  # type: ignore[arg-type]
+            xs = [carried.get(i, v) if i is not None else v
                   for i, v in zip(entry[IDS], entry[VALUES], strict=True)]
             op = entry[OP]
             if not any(isinstance(x, Series) and op.edge(k) for k, x in enumerate(xs)):

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from math import hypot
+from math import fsum, hypot
 
-from gradcli.analysis.point import Point, each, in_option
+from gradcli.analysis.point import Point, each, in_option, one_of
 from gradcli.ops.lazy import np
+from gradcli.ops.values import show
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,8 +27,6 @@ def _graph(point: Point) -> Answer:
     y = point.scalar("a tangent")
     slopes = _finite(point, point.jacobian()[0].tolist())
     # Exact sums: the intercept is a difference of numbers that may be nearly equal.
-    from math import fsum
-
     intercept = fsum([y, *[-m * x for m, x in zip(slopes, point.values, strict=True)]])
     length = hypot(1.0, *slopes)
     found: Answer = {
@@ -45,9 +44,10 @@ def _graph(point: Point) -> Answer:
 def _curve(point: Point) -> Answer:
     if len(point.names) != 1 or len(point.tensor.shape) != 1:
         raise point.error(
-            "E0831", f"the tangent of a curve needs one vector and one variable, and"
-            f" `{point.target.name}` has {len(point.tensor.shape)} axes and {len(point.names)}"
-            " variables", "name one variable with --wrt, or one component of the target")
+            "E0831", "the tangent of a curve needs one vector and one variable, and"
+            f" `{point.target.name}` has shape {show(point.tensor.shape)} and the variables"
+            f" {', '.join(point.names)}",
+            "name one variable with --wrt, or one component of the target")
     velocity = _finite(point, point.jacobian()[:, 0].tolist())
     speed = hypot(*velocity)
     return {**point.told(), "kind": "curve", "point": np.asarray(point.value).tolist(),
@@ -56,14 +56,18 @@ def _curve(point: Point) -> Answer:
 
 
 def directional(ask: Ask, options: dict[str, Any]) -> Answer:
-    """The derivative along a direction as it is given, and for each unit of length."""
-    text = options["direction"]
-    from gradcli.program import constant
-
-    given = np.asarray(constant(f"[{text}]", "--direction"), float).ravel().tolist()
+    """The derivative along a direction as it is given, and for each unit of length. components: in
+    the order of the variables; by_name: in its place, of each variable.
+    """
+    text, by_name = options["direction"], options["by_name"]
 
     def of(point: Point) -> Answer:
         point.scalar("a directional derivative")
+        given: list[float] = [0.0] * len(point.names)
+        for name, value in by_name.items():
+            given[one_of(name, point.names, "--direction")] = float(value)
+        if not by_name:
+            given = np.asarray(options["components"], float).ravel().tolist()
         if len(given) != len(point.names):
             raise in_option(
                 "E0834", f"the direction has {len(given)} numbers, and there are"
@@ -74,8 +78,6 @@ def directional(ask: Ask, options: dict[str, Any]) -> Answer:
             raise in_option("E0834", "a direction needs a length that is neither 0 nor infinite",
                             text, "--direction", "such as 3,4")
         slopes = _finite(point, point.jacobian()[0].tolist())
-        from math import fsum
-
         along = fsum([g * v for g, v in zip(slopes, given, strict=True)])
         return {**point.told(), "direction": dict(zip(point.names, given, strict=True)),
                 "length": length, "gradient": dict(zip(point.names, slopes, strict=True)),

@@ -24,11 +24,9 @@ def taylor(ask: Ask, options: dict[str, Any]) -> Answer:
 
     def of(point: Point) -> Answer:
         point.scalar("a Taylor polynomial")
-        found = [[point.value]] if order < 1 else []
         if len(point.names) == 1:
-            found = [[c] for c in coefficients(point, order)]
             terms = [_term({point.names[0]: k}, c * factorial(k), c)
-                     for k, (c,) in enumerate(found)]
+                     for k, c in enumerate(coefficients(point, order))]
         else:
             terms = _several(point, order)
         _check(point, terms)
@@ -61,7 +59,7 @@ def series_of(point: Point, order: int) -> list[float]:
         found = along(entries, {source.id: Series([x, 1.0, *[0.0] * (order - 1)])},
                       point.tensor.id)
         c = [point.value] if found is None else found.c
-        return [float(v) for v in c] + [0.0] * (order + 1 - len(c))
+        return [float(v) + 0.0 for v in c] + [0.0] * (order + 1 - len(c))
     except NoSeries:
         return by_derivatives(point.tensor, source, order)
 

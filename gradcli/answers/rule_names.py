@@ -36,6 +36,7 @@ KINDS = {
     FLAT: "no derivative: a step function", STOP: "no derivative",
     UNREGISTERED: "no derivative: nobody registered a rule",
 }
+PI = 3.141592653589793
 CONSTANT = "constant multiple rule"
 BASE = "exponential rule"
 
@@ -57,6 +58,12 @@ TAUGHT: dict[str, Sequence[Callable[..., Any]]] = {
     "sigmoid": (lambda x: exp(-x) / square(1 + exp(-x)),),
     "relu": (lambda x: where(greater(x, 0.0), 1.0, 0.0),),
     "relu6": (lambda x: where(logical_and(greater(x, 0.0), less(x, 6.0)), 1.0, 0.0),),
+    "erf": (lambda x: 2.0 * exp(-square(x)) / sqrt(written(PI)),),
+    "erfc": (lambda x: -(2.0 * exp(-square(x)) / sqrt(written(PI))),),
+    "erfi": (lambda x: 2.0 * exp(square(x)) / sqrt(written(PI)),),
+    "ndtr": (lambda x: exp(-square(x) / 2.0) / sqrt(2.0 * written(PI)),),
+    "radians": (lambda x: written(PI) / 180.0,),
+    "degrees": (lambda x: 180.0 / written(PI),),
     "asinh": (lambda x: 1 / sqrt(square(x) + 1),),
     "acosh": (lambda x: 1 / sqrt(square(x) - 1),),
 }

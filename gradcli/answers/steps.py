@@ -11,7 +11,7 @@ from gradcli.answers.ask import answer, tensors_of, troubles
 from gradcli.answers.first_order import gradients, jacobians
 from gradcli.answers.formula_text import Written, applied, name, written
 from gradcli.answers.notes import of_gradient
-from gradcli.answers.plain_data import data, note, place, reason, shape
+from gradcli.answers.plain_data import data, note, place, reason, shape, undata
 from gradcli.answers.rule_names import rule_name, taught
 from gradcli.explain.reason import span_of
 from gradcli.lang.targets import parts, plain_structure
@@ -226,7 +226,8 @@ def _partials(trace: Trace, entry: Entry, operands: Sequence[Written], operation
     """The local derivatives of a step in those operands that depend on a source."""
     op, ids = entry[OP], entry[IDS]
     constant = [i not in trace.inside for i in ids]
-    found = []
+    found: list[Answer] = []
+    formulas: dict[int, Written] = {}
     for k, i in enumerate(ids):
         if i is None or i not in trace.inside:
             continue
@@ -236,10 +237,23 @@ def _partials(trace: Trace, entry: Entry, operands: Sequence[Written], operation
                      for i, v, o in zip(ids, entry[VALUES], operands, strict=True)]
         formula = taught(op, k, given, operation) if op.elementwise and op.edge(k) else None
         shown = formula if isinstance(formula, Written) else None
+        value = _slope(entry, k)
+        if i in ids[:k]:  # x*x: one derivative, the sum of both
+            before = next(p for p in found if p["wrt"] == trace.names[i])
+            if shown is not None or i in formulas:
+                shown = formulas.get(i, written(before["value"])) + (
+                    written(value) if shown is None else shown)
+                before["formula"], before["tex"]["formula"] = shown.text.text, shown.tex
+            if op.elementwise and None not in (before["value"], value):
+                with quiet():
+                    before["value"] = data(undata(before["value"]) + value)
+            continue
+        if shown is not None:
+            formulas[i] = shown
         found.append({
             "wrt": trace.names[i], "rule": rule_name(op, k, constant),
             "formula": None if shown is None else shown.text.text,
-            "value": data(_slope(entry, k)), "tex": {
+            "value": data(value), "tex": {
                 "wrt": name(trace.names[i]).tex, "formula": None if shown is None else shown.tex}})
     return found
 

@@ -13,21 +13,15 @@ from typing import Annotated, Any
 import typer
 
 from gradcli._version import __version__
-from gradcli.cli import calculating, deriving, drawing, marking, stepping
+from gradcli.cli import marking
 from gradcli.cli.environment import Environment
+from gradcli.cli.families import ABOUT, ARGUMENT_HELP, EXAMPLES, GROUPS, SUMMARIES
 from gradcli.cli.main import dispatch
-from gradcli.cli.options import EXAMPLES, SUMMARIES, Option, arguments, misused, options
+from gradcli.cli.options import Option, arguments, misused, options
 from gradcli.cli.plain_argv import arranged
 from gradcli.render.visible import visible
 
 Chosen = tuple[str, dict[str, Any]]     # a command and its values
-
-ARGUMENT_HELP = {
-    "file": "A file with an expression or program, or - for standard input.",
-    "name": "An operation by name or alias; all of them by default.",
-    **marking.ARGUMENT_HELP,
-}
-ABOUT = "The gradient calculator of the command line."
 
 
 def run(argv: Sequence[str], environment: Environment) -> int:
@@ -51,8 +45,9 @@ def run(argv: Sequence[str], environment: Environment) -> int:
 
 def _application(chosen: list[Chosen]) -> typer.Typer:
     app = typer.Typer(
-        name="gradcli", help=ABOUT, no_args_is_help=True, add_completion=True,
-        rich_markup_mode=None, context_settings={"help_option_names": ["-h", "--help"]})
+        name="gradcli", help=_with_examples(ABOUT, GROUPS[""]), no_args_is_help=True,
+        add_completion=True, rich_markup_mode=None,
+        context_settings={"help_option_names": ["-h", "--help"]})
 
     def version(wanted: bool) -> None:
         if wanted:
@@ -66,17 +61,17 @@ def _application(chosen: list[Chosen]) -> typer.Typer:
     ) -> None:
         pass
 
-    class_ = typer.Typer(help=marking.ABOUT_HW, no_args_is_help=True, rich_markup_mode=None)
-    families = (stepping, deriving, drawing, calculating, marking)
-    every = EXAMPLES | {k: v for rows in families for k, v in rows.EXAMPLES.items()}
-    summaries = SUMMARIES | {k: v for rows in families for k, v in rows.SUMMARIES.items()}
-    for name, summary in summaries.items():
-        examples = "\n".join(f"  {line}" for line in every[name])
+    class_ = typer.Typer(help=_with_examples(marking.ABOUT_HW, GROUPS["hw"]),
+                         no_args_is_help=True, rich_markup_mode=None)
+    for name, summary in SUMMARIES.items():
         of, word = (class_, name[3:]) if name.startswith("hw ") else (app, name)
-        of.command(word, help=f"{summary}\n\n\b\nExamples:\n{examples}")(
-            _command(name, chosen))
+        of.command(word, help=_with_examples(summary, EXAMPLES[name]))(_command(name, chosen))
     app.add_typer(class_, name="hw")
     return app
+
+
+def _with_examples(about: str, examples: Sequence[str]) -> str:
+    return "\n".join([about, "", "\b", "Examples:", *[f"  {line}" for line in examples]])
 
 
 def _command(name: str, chosen: list[Chosen]) -> Callable[..., None]:
@@ -91,7 +86,8 @@ def _command(name: str, chosen: list[Chosen]) -> Callable[..., None]:
         chosen.append((name, values))
 
     parameters = [_parameter(argument, str | None, None, typer.Argument(
-        help=ARGUMENT_HELP[argument], metavar=argument.upper(), show_default=False))
+        help=ARGUMENT_HELP[argument], metavar=argument.upper(), show_default=False,
+        autocompletion=_operations if (name, argument) == ("ops", "name") else None))
         for argument in arguments(name) or ()]
     parameters += [_from_option(option) for option in options(name)]
     command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
@@ -110,12 +106,28 @@ def _from_option(option: Option) -> inspect.Parameter:
         settings["metavar"] = option.metavar
     elif option.choices:
         settings["metavar"] = "|".join(option.choices)
+    if option.choices:
+        settings["autocompletion"] = _completing(option.choices)
     if option.kind == "count":
         settings["count"] = True
     settings["show_default"] = option.kind == "text" and option.default is not None
     default = None if option.kind == "list" else option.default
     return _parameter(option.name, TYPES[option.kind], default,
                       typer.Option(*option.flags, **settings))
+
+
+def _completing(words: Sequence[str]) -> Callable[[str], list[str]]:
+    """What a shell completes the beginning of a word to."""
+    def completed(incomplete: str) -> list[str]:
+        return [word for word in words if word.startswith(incomplete)]
+
+    return completed
+
+
+def _operations(incomplete: str) -> list[str]:
+    from gradcli.ops import PUBLIC
+
+    return _completing(sorted(PUBLIC))(incomplete)
 
 
 def _parameter(name: str, kind: Any, default: Any, info: Any) -> inspect.Parameter:

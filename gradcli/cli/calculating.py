@@ -27,8 +27,8 @@ OPTIONS = (
            " derivative of an implicit function.", commands=("taylor", "implicit"), metavar="N"),
     Option("dependent", "--dependent", "text", "The variable that the equation makes a function of"
            " the other: y.", commands=("implicit",), metavar="NAME"),
-    Option("direction", "--direction", "text", "The direction, a number for each variable: 3,4.",
-           commands=("directional",), metavar="A,B"),
+    Option("direction", "--direction", "text", "The direction, a number for each variable: 3,4 or"
+           " x=3,y=4.", commands=("directional",), metavar="A,B"),
     Option("minimum", "--minimum", "flag", "Look for a minimum, not for a root.",
            commands=("newton",)),
     Option("iterations", "--iterations", "number", "How many steps at most (50).",

@@ -489,8 +489,16 @@ def _both(a: Algebra, x: Term, y: Term) -> Term | None:
     return x if x is y else None
 
 
-def _hypot(a: Algebra, x: Term, y: Term) -> Term | None:
-    return None
+def _bessel(name: str) -> Callable[..., Term | None]:
+    """J and Y of a negative whole order are those of the positive one, with a sign."""
+    def rule(a: Algebra, n: Term, x: Term) -> Term | None:
+        order = whole(n.value) if n.kind == NUMBER else None
+        if order is None or order >= 0:
+            return None
+        found = a.call(TABLE[name], [a.number(Fraction(-order)), x], None, None)
+        return a.negative(found) if order % 2 else found
+
+    return rule
 
 
 RULES: dict[str, Callable[..., Term | None]] = {
@@ -510,6 +518,7 @@ RULES: dict[str, Callable[..., Term | None]] = {
     "power": _arithmetic(_power),
     "where": lambda a, c, x, y: a.choice(c, *_elements(a, x, y)),
     "logical_and": _both,
+    "besselj": _bessel("besselj"), "bessely": _bessel("bessely"),
     **{name: _compared(name) for name in (
         "equal", "not_equal", "less", "less_equal", "greater", "greater_equal")},
 }

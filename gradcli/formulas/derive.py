@@ -319,6 +319,8 @@ def _values(ask: Ask) -> tuple[dict[str, Any], set[str]]:
     program = ask.program
     given = dict(ask.at)
     made_up: set[str] = set()
+    if program.names.tapes:
+        return given, made_up  # what a tape did not see is a number, of values that count
     wanted = [*program.names.inputs, *[
         n for n, d in program.names.declared.items() if d.keyword == "input"]]
     for k, name in enumerate(dict.fromkeys(wanted)):
@@ -350,7 +352,12 @@ def _open(program: Any, name: str) -> bool:
 
 def _run(ask: Ask, given: Mapping[str, Any], made_up: set[str]) -> Run:
     try:
-        return ask.program.traced_run(given, max_steps=ask.max_steps, tf=ask.tf)
+        run = ask.program.traced_run(given, max_steps=ask.max_steps, tf=ask.tf)
+        guards = run.record.guards
+        ask.program.choose(run, ask.tape)
+        run.record.guards, run.record.absorbing = guards, False
+        ask.on_tape, ask.said = run.on_tape, run.watched
+        return run
     except GradcliError as problem:
         if made_up:
             for one in problem.diagnostics:

@@ -20,9 +20,9 @@ DIGITS = 12
 # Beyond this, fractions are floats: nobody reads them.
 LARGEST = 10**15
 # A float is a fraction p/q if q is no larger and the quotient is the same float.
-DENOMINATOR = 120
+DENOMINATOR = 1000
 # Fractions of well-known constants.
-SIMPLE = 16
+SIMPLE = 360
 MULTIPLE = 1000
 
 # Value to how it is written: a name, or (operation, argument).

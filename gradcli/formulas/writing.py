@@ -191,7 +191,9 @@ class Writer:
             short = numbers.decimal(value) if value.denominator != 1 else None
             p = "" if value.numerator == 1 else self.whole(value.numerator)
             q = "" if value.denominator == 1 else self.whole(value.denominator)
-            if short is not None and len(short) < len(p) + len(q) + (1 if p else 0):
+            # 99*x/5 is 19.8*x, but 3*x/2 stays.
+            room = len(p) + len(q) + (1 if p else 0)
+            if short is not None and len(short) < room + (1 if value.denominator > 4 else 0):
                 return sign, self.decimal(short), ""
             return sign, p, q
         return sign, "" if value == 1 else self.float(value)[0], ""

@@ -203,14 +203,14 @@ class _Nodes:
         assert log is not None
         keys = {one.id: chosen.key(one) for one in kept}
         alike: dict[Any, set[str]] = {}
-        for one in kept:
+        for one in [one for one in kept if one.question is None]:
             alike.setdefault(one.span, set()).add(one.operation)
         for one in kept:
             key = ("made", keys[one.id])
             node = self.nodes.get(key)
             if node is None:
-                node = self.nodes[key] = self._node(
-                    one, self._text(one, len(alike[one.span]) == 1, chosen.level), chosen.level)
+                text = self._text(one, len(alike.get(one.span, ())) == 1, chosen.level)
+                node = self.nodes[key] = self._node(one, text, chosen.level)
             node["count"] += 1
             if one.id in log.named and chosen.level == 0 and one.question is None:
                 node["name"] = log.named[one.id].name
@@ -294,6 +294,15 @@ class _Nodes:
                 "tapes": []}
         return self.nodes[key]
 
+    def _source(self, name: str) -> Answer:
+        """A source that nothing leads from."""
+        for id, (other, _) in self._leaves.items():
+            if other == name:
+                return self._leaf(id, None)
+        node = self._number(None)
+        node["kind"], node["name"], node["shape"] = "constant", name, None
+        return node
+
     def _number(self, value: Any) -> Answer:
         """A plain number or array in the text: a node for each time."""
         node = {"id": f"n{len(self.nodes)}", "kind": "number", "name": None, "text": "",
@@ -311,7 +320,7 @@ class _Nodes:
     def cut(self, reasons: Iterable[tuple[str, Answer]]) -> None:
         """Mark where the ways of derivatives end, and the edges into these nodes."""
         for wrt, reason in reasons:
-            for node in self._at(wrt, reason):
+            for node in list(self._at(wrt, reason)) or [self._source(wrt)]:
                 node["cut"] = node["cut"] or reason["message"]
         marked = {node["id"] for node in self.nodes.values() if node["cut"]}
         leaves = {node["id"] for key, node in self.nodes.items() if key[0] == "leaf"}
@@ -364,7 +373,8 @@ def label(node: Answer) -> list[str]:
     name, text = node["name"], node["text"]
     lines = []
     if node["kind"] in ("variable", "input", "constant", "number"):
-        lines.append(" = ".join([part for part in (name, said) if part]) or "constant")
+        between = " = " if value is not None else ": "
+        lines.append(between.join([part for part in (name, said) if part]) or "constant")
         if node["kind"] == "constant" and name and node["watched"] is False:
             lines.append("not watched")
     else:

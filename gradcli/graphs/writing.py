@@ -34,7 +34,7 @@ def dot(answer: Answer) -> str:
         lines.append(f'  label="{_quoted(notes[0])}"; fontname="Helvetica"; fontsize=10;')
     lines += _clustered(answer, _dot_node, lambda k, tapes: [
         f"subgraph cluster_{k} {{", f'  label="{_quoted(_covering(tapes))}"; style=dashed;'
-        ' color="#888888"; fontname="Helvetica"; fontsize=10;'], "}")
+        ' color="#888888"; labeljust=l; fontname="Helvetica"; fontsize=10;'], "}")
     for edge in answer["edges"]:
         style = f'[color="{RED}", penwidth=2]' if edge["cut"] else "" if edge["passes"] else (
             "[style=dashed]")

@@ -159,8 +159,9 @@ def _notes(values: Values, over: Over, curves: Sequence[Answer], sampled: Sample
         c = k * (1 + len(values.ask.wrt))
         gaps = list(_gaps(sampled.xs, sampled.ys[c]))
         if gaps:
-            yield {"code": "gap", "message": f"{target.name} has no finite value for {over.name} from "
-                   + ", from ".join(gaps[:TOLD]) + (", ..." if len(gaps) > TOLD else "")}
+            where = ", from ".join(gaps[:TOLD]) + (", ..." if len(gaps) > TOLD else "")
+            yield {"code": "gap", "message": f"{target.name} has no finite value for {over.name}"
+                   f" from {where}"}
     if values.problem is not None:
         yield {"code": "error", "message": f"some points have no value: {values.problem.message}"}
     for k, target in enumerate(values.targets):

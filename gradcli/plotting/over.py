@@ -32,7 +32,7 @@ def over(texts: Sequence[str]) -> list[Over]:
     """One or two inputs with their ranges. Raises E0812 for anything else."""
     found: list[Over] = []
     for text in texts:
-        name, equals, limits = text.partition("=")
+        name, equals, _ = text.partition("=")
         if not (equals and name.strip().isidentifier()):
             raise _bad("--over", text, (0, len(text)), f"`{text}` names no input and range",
                        "write NAME=A:B, such as x=-10:10")
@@ -45,7 +45,7 @@ def over(texts: Sequence[str]) -> list[Over]:
 
 def limits_of(text: str, option: str, start: int = 0) -> tuple[float, float]:
     """The two numbers of A:B, which begins at `start`. Raises E0812 where these are none."""
-    low, colon, high = text[start:].partition(":")
+    low, colon, _ = text[start:].partition(":")
     if not colon:
         raise _bad(option, text, (start, len(text)), "the range has no second number",
                    "write A:B, such as -10:10")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from gradcli.ops.lazy import np
 from gradcli.plotting.drawing import missing
 from gradcli.render.numbers import significant
@@ -9,7 +11,7 @@ from gradcli.render.visible import encodable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from typing import Any
 
     from gradcli.answers.ask import Answer
@@ -17,7 +19,9 @@ if TYPE_CHECKING:
 HEIGHT = 18
 WIDEST = 100
 NARROWEST = 20
-COLORS = ("blue", "red", "green", "magenta", "yellow", "cyan")
+# Blue, red, green, magenta, yellow, cyan.
+COLORS = ("34", "31", "32", "35", "33", "36")
+EMPTY = (" ", "\u2800")
 # What an encoding without Braille has.
 MARKS = "*+o#x%"
 ARROWS = "→↗↑↖←↙↓↘"
@@ -42,13 +46,13 @@ def picture(answer: Answer, width: int, encoding: str, color: bool) -> str:
     margin = max(map(len, ticks))
     columns = max(NARROWEST, min(width, WIDEST) - margin - 3)
     across = answer["over"][0]
-    canvas = Canvas(columns, HEIGHT, across["low"], low, across["high"], high, mode="names")
-    if answer["field"] is None:
-        legend = _curves(canvas, answer, whole, color)
-    else:
-        legend = _field(canvas, answer, whole, color)
-    # Empty places are spaces, which are found and copied as such.
-    rows = canvas.plot(linesep="\n").replace("\u2800", " ").split("\n")
+
+    def canvas() -> Any:
+        return Canvas(columns, HEIGHT, across["low"], low, across["high"], high)
+
+    draw = _curves if answer["field"] is None else _field
+    layers, legend = draw(canvas, answer, whole)
+    rows = _together(layers, color)
     bar, corner, line = ("│", "└", "─") if _has(encoding, "│└─") else ("|", "+", "-")
     title = [encodable(text, encoding).center(margin + 2 + columns).rstrip()
              for text in answer["title"].split("\n")]
@@ -59,8 +63,40 @@ def picture(answer: Answer, width: int, encoding: str, color: bool) -> str:
     name = encodable(across["name"], encoding)
     below = f"{' ' * (margin + 2)}{first}{name:^{max(room, len(name) + 2)}}{last}"
     return "\n".join([*title, *body, f"{' ' * (margin + 1)}{corner}{line * columns}", below,
-                      *[encodable(text, encoding) if not color else text for text in legend]
-                      ]) + "\n"
+                      "   ".join([_painted(encodable(text, encoding), ink if color else "", 2)
+                                  for text, ink in legend])]) + "\n"
+
+
+def _together(layers: Sequence[tuple[Any, str]], color: bool) -> list[str]:
+    """The rows of layers on top of each other, the first on top: dots are all there, and have the
+    colour of the topmost. Empty places are spaces, which are found and copied as such.
+    """
+    drawn = [(canvas.plot(linesep="\n").split("\n"), ink) for canvas, ink in layers]
+    rows = []
+    for k in range(HEIGHT):
+        row = ""
+        for signs in zip(*[texts[k] for texts, _ in drawn], strict=True):
+            there = [(sign, drawn[n][1]) for n, sign in enumerate(signs) if sign not in EMPTY]
+            if not there:
+                row += " "
+                continue
+            sign, ink = there[0]
+            if all("\u2800" < s <= "\u28ff" for s, _ in there):
+                bits = 0
+                for s, _ in there:
+                    bits |= ord(s) - 0x2800
+                sign = chr(0x2800 + bits)
+            row += _painted(sign, ink if color else "")
+        rows.append(row)
+    return rows
+
+
+def _painted(text: str, ink: str, count: int | None = None) -> str:
+    """The text, or its first characters, in a colour."""
+    if not ink:
+        return text
+    count = len(text) if count is None else count
+    return f"\x1b[{ink}m{text[:count]}\x1b[39m{text[count:]}"
 
 
 def _has(encoding: str, text: str) -> bool:
@@ -71,38 +107,37 @@ def _has(encoding: str, text: str) -> bool:
     return True
 
 
-def _curves(canvas: Any, answer: Answer, whole: bool, color: bool) -> list[str]:
-    """Draw the curves, the first on top; what each is called."""
-    from plotille import color as colored
-
+def _curves(new: Callable[[], Any], answer: Answer, whole: bool
+            ) -> tuple[list[tuple[Any, str]], list[tuple[str, str]]]:
+    """(canvas, colour) of each curve, the first on top, and (sign and name, colour)."""
     low, high = answer["range"]
-    legend = []
-    for number, curve in reversed(list(enumerate(answer["curves"]))):
-        ink = COLORS[number % len(COLORS)] if color else None
+    layers, legend = [], []
+    for number, curve in enumerate(answer["curves"]):
+        ink = COLORS[number % len(COLORS)]
         mark = None if whole else MARKS[number % len(MARKS)]
+        canvas = new()
         for segment in curve["segments"]:
             points = cut(np.array(segment), low, high)
             for piece in points:
                 if len(piece) == 1:
-                    canvas.point(*piece[0], color=ink, marker=mark)
-                _line(canvas, piece, ink, mark)
-        sign = "──" if whole else (mark or "") * 2
-        legend.append((colored(sign, fg=ink, mode="names") if color else sign) + f" {curve['name']}")
-    return ["   ".join(reversed(legend))]
+                    canvas.point(*piece[0], marker=mark)
+                _line(canvas, piece, mark)
+        layers.append((canvas, ink))
+        legend.append((f"{'──' if whole else (mark or '') * 2} {curve['name']}", ink))
+    return layers, legend
 
 
-def _line(canvas: Any, points: Sequence[Sequence[float]], color: str | None, mark: str | None
-          ) -> None:
+def _line(canvas: Any, points: Sequence[Sequence[float]], mark: str | None) -> None:
     """Straight pieces from point to point, of dots or of marks."""
-    for (x0, y0), (x1, y1) in zip(points[:-1], points[1:], strict=True):
+    for (x0, y0), (x1, y1) in pairwise(points):
         if mark is None:
-            canvas.line(x0, y0, x1, y1, color=color)
+            canvas.line(x0, y0, x1, y1)
             continue
         steps = 1 + int(max(abs(x1 - x0) * canvas.width / (canvas.xmax - canvas.xmin),
                             abs(y1 - y0) * canvas.height / (canvas.ymax - canvas.ymin)))
         for k in range(steps + 1):
             share = k / steps
-            canvas.point(x0 + share * (x1 - x0), y0 + share * (y1 - y0), color=color, marker=mark)
+            canvas.point(x0 + share * (x1 - x0), y0 + share * (y1 - y0), marker=mark)
 
 
 def cut(points: Any, low: float, high: float) -> list[list[tuple[float, float]]]:
@@ -125,8 +160,9 @@ def cut(points: Any, low: float, high: float) -> list[list[tuple[float, float]]]
     return [*pieces, piece] if piece else pieces
 
 
-def _field(canvas: Any, answer: Answer, whole: bool, color: bool) -> list[str]:
-    """Contour lines, and in which direction the gradient points."""
+def _field(new: Callable[[], Any], answer: Answer, whole: bool
+           ) -> tuple[list[tuple[Any, str]], list[tuple[str, str]]]:
+    """Layers as of curves: in which direction the gradient points, and contour lines."""
     try:
         from contourpy import contour_generator
     except ImportError:
@@ -136,13 +172,16 @@ def _field(canvas: Any, answer: Answer, whole: bool, color: bool) -> list[str]:
     values = np.ma.masked_invalid(np.array(field["values"], dtype=float))
     lines = contour_generator(np.array(field["x"]), np.array(field["y"]), values)
     levels = [low + (high - low) * (k + 0.5) / LEVELS for k in range(LEVELS)]
+    layers = []
     for k, level in enumerate(levels):
-        ink = COLORS[k % len(COLORS)] if color else None
+        canvas = new()
+        layers.append((canvas, COLORS[k % len(COLORS)]))
         for line in lines.lines(level):
             points: Any = np.asarray(line)
-            _line(canvas, points.tolist(), ink, None if whole else ".")
+            _line(canvas, points.tolist(), None if whole else ".")
     arrows = np.array(field["arrows"], dtype=float).reshape(-1, 4)
     x, y = (np.array(field[key]) for key in ("x", "y"))
+    canvas = new()
     every_x = APART[0] * (x[-1] - x[0]) / canvas.width
     every_y = APART[1] * (y[-1] - y[0]) / canvas.height
     said = set()
@@ -155,4 +194,5 @@ def _field(canvas: Any, answer: Answer, whole: bool, color: bool) -> list[str]:
         sign = (ARROWS if whole else PLAIN_ARROWS)[round(float(turn) / (np.pi / 4)) % 8]
         canvas.text(ax + 0.5 * dx, ay + 0.5 * dy, sign)
     shown = ", ".join([significant(float(level), 3) for level in levels])
-    return [f"{field['of']} = {shown}; arrows: the direction of its gradient"]
+    return [(canvas, ""), *layers], [
+        (f"{field['of']} = {shown}; arrows: the direction of its gradient", "")]

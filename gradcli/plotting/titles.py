@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from gradcli.ops.values import SCALAR_TYPES
 from gradcli.render.numbers import significant
 from gradcli.render.visible import visible
@@ -30,13 +32,17 @@ def title(ask: Ask, targets: Sequence[Target], over: Sequence[str]) -> str:
     lines = [_formula(ask, target) for target in targets]
     what = ", ".join(lines)
     if not all(lines) or len(what) > LONG:
-        what = f"{', '.join([t.name for t in targets])} in {ask.program.source.name}"
+        file = ask.program.source.name.rpartition("/")[2]
+        what = f"{', '.join([t.name for t in targets])} in {file}"
     point = _point(ask, over)
     return visible(_short(what)) + (f"\nat {visible(_short(point))}" if point else "")
 
 
 def _formula(ask: Ask, target: Target) -> str:
-    """The statement that made the target, on one line; empty for a block of several."""
+    """The statement that made the target, on one line; empty where others may have made it."""
+    if len(re.findall(rf"(?m)^\s*{re.escape(target.name)}\s*[-+*/]?=(?!=)",
+                      ask.program.source.text)) > 1:
+        return ""
     for statement in ask.program.statements:
         if statement.start <= target.span[0] < statement.end:
             text = ask.program.source.text[statement.start:statement.end].strip()

@@ -74,13 +74,11 @@ def _factors(powers: Mapping[str, int], at: Mapping[str, float], tex: bool) -> s
 
 def _taylor(sheet: Sheet, result: Result) -> None:
     terms, at = result["terms"], result["at"]
-    for tex in (False, True):
-        text = total([(t["coefficient"], _factors(t["powers"], at, tex)) for t in terms], tex)
-        if tex:
-            arguments = ", ".join([latex.name(n) for n in at])
-            sheet.formulas = [(f"T{result['order']}", plain, f"T_{{{result['order']}}}"
-                               f"\\left({arguments}\\right) &= {text}")]
-        plain = text
+    plain, tex = (total([(t["coefficient"], _factors(t["powers"], at, how)) for t in terms], how)
+                  for how in (False, True))
+    arguments = ", ".join([latex.name(n) for n in at])
+    sheet.formulas = [(f"T{result['order']}", plain,
+                       f"T_{{{result['order']}}}\\left({arguments}\\right) &= {tex}")]
     sheet.head = ["term", "derivative", "coefficient"]
     sheet.rows = [[_factors(t["powers"], at, False) or "1", t["derivative"], t["coefficient"]]
                   for t in terms]
@@ -109,11 +107,13 @@ def _tangent(sheet: Sheet, result: Result) -> None:
     if result["kind"] == "line":
         ((x, _),) = slopes
         normal = result["normal"]
-        sheet.formulas.append((
-            "normal", f"{x} = {numbers.exact(at[x])}" if normal is None else total(
-                [(normal["slope"], x), (normal["intercept"], "")]),
-            f"{latex.name(x)} &= {latex.number(at[x])}" if normal is None else f"{name} &= " + total(
-                [(normal["slope"], latex.name(x)), (normal["intercept"], "")], True)))
+        if normal is None:  # it is vertical
+            both = f"{x} = {numbers.exact(at[x])}", f"{latex.name(x)} &= {latex.number(at[x])}"
+        else:
+            m, b = normal["slope"], normal["intercept"]
+            both = total([(m, x), (b, "")]), f"{name} &= " + total(
+                [(m, latex.name(x)), (b, "")], True)
+        sheet.formulas.append(("normal", *both))
     sheet.head = ["axis", "slope", "normal vector", "unit normal"]
     sheet.rows = [[axis, slope, n, u] for axis, slope, n, u in zip(
         [*result["slopes"], of], [*result["slopes"].values(), None], result["normal_vector"],
@@ -170,12 +170,17 @@ def _newton(sheet: Sheet, result: Result) -> None:
                      f"no {goal} after {steps}: {result['reason']}")
     sheet.bad = not result["converged"]
     names = list(result["solution"])
-    sheet.facts = [*result["solution"].items(), (result["of"], result["found"]),
-                   ("converged", result["converged"])]
+    sheet.facts = [*result["solution"].items(), (result["of"], result["found"])]
+    sheet.plain = [*sheet.facts, ("steps", result["steps"]), ("converged", result["converged"]),
+                   ("reason", result["reason"])]
     sheet.head = ["step", *names, "value", "gradient" if goal == "minimum" else "residual",
                   "length of step"]
     sheet.rows = [[str(row["step"]), *[row["at"][n] for n in names], row["value"],
                    row["residual"], row["length"]] for row in result["iterates"]]
+    if any(row["share"] < 1 for row in result["iterates"]):
+        sheet.remarks.append(("steps that lead away were halved until they did not: "
+                              + ", ".join([str(row["step"]) for row in result["iterates"]
+                                           if row["share"] < 1]), False))
 
 
 def _propagate(sheet: Sheet, result: Result) -> None:
@@ -187,8 +192,7 @@ def _propagate(sheet: Sheet, result: Result) -> None:
         sheet.facts += [("mean to second order", second["mean"]),
                         ("sigma to second order", second["sigma"])]
     sheet.head = ["input", "at", "sigma", "derivative", "contribution", "share"]
-    sheet.rows = [[one[key] for key in ("wrt", "at", "sigma", "derivative", "contribution", "share")]
-                  for one in result["inputs"]]
+    sheet.rows = [[one["wrt"], *[one[key] for key in sheet.head[1:]]] for one in result["inputs"]]
     if result["correlations"]:
         sheet.remarks.append(("correlations: " + ", ".join([
             f"{c['first']}:{c['second']} = {numbers.exact(c['correlation'])}"

@@ -1,7 +1,7 @@
 """A sheet: what a command of calculus says, before it has a format.
 
-A title, facts (name and value), formulas (name, text, LaTeX), one table, and notes. Every format but
-JSON is made of these: `render` here, tables for a terminal in `render.sheet_table`.
+A title, facts (name and value), formulas (name, text, LaTeX), one table, and notes. Every format
+but JSON is made of these: `render` here, tables for a terminal in `render.sheet_table`.
 """
 
 from __future__ import annotations
@@ -19,13 +19,14 @@ if TYPE_CHECKING:
 
 class Sheet:
     """name: what plain lines are called by. title: pieces, texts and numbers in turn. head, rows:
-    the table; its first `labels` columns are texts. verdict: "" or a word that says how it went,
-    bad: whether that is bad. remarks: (sentence, whether it is a reproach). whole: CSV has the
-    facts, too, as rows of two.
+    the table; its first `labels` columns are texts. plain: what plain lines have in place of facts
+    and rows. verdict: "" or a sentence that says how it went, bad: whether that is bad. remarks:
+    (sentence, whether it is a reproach). wrong: rows to be marked. At a terminal, brief columns
+    have two digits, and `narrow` has other heads and words.
     """
 
-    __slots__ = ("bad", "facts", "formulas", "head", "labels", "name", "plain", "remarks", "rows",
-                 "title", "verdict", "wrong")
+    __slots__ = ("bad", "brief", "facts", "formulas", "head", "labels", "name", "narrow", "plain",
+                 "remarks", "rows", "title", "verdict", "wrong")
 
     def __init__(self, name: str, title: Sequence[Any]) -> None:
         self.name = name
@@ -40,6 +41,8 @@ class Sheet:
         self.verdict = ""
         self.bad = False
         self.wrong: set[int] = set()
+        self.brief: set[int] = set()
+        self.narrow: dict[str, str] = {}
 
     def lines(self) -> Iterator[tuple[str, ...]]:
         """Plain lines: facts, formulas, rows."""

@@ -52,16 +52,19 @@ def _page(view: View, sheet: Sheet) -> Iterator[Any]:
     if sheet.rows:
         yield view.text("")
         yield view.table([
-            ([head], _column(view, [row[k] for row in sheet.rows], sheet))
+            ([sheet.narrow.get(head, head)], _column(view, sheet, k))
             for k, head in enumerate(sheet.head)])
     for text, reproach in sheet.remarks:
         yield view.text("")
         yield view.text(text, WRONG if reproach else "")
 
 
-def _column(view: View, values: list[Any], sheet: Sheet) -> list[tuple[list[str], str]]:
+def _column(view: View, sheet: Sheet, k: int) -> list[tuple[list[str], str]]:
+    values = [sheet.narrow.get(row[k], row[k]) if isinstance(row[k], str) else row[k]
+              for row in sheet.rows]
+    digits = 2 if k in sheet.brief else view.digits
     single = [v for v in values if isinstance(v, float | int)]
-    texts = iter(numbers.aligned([numbers.significant(v, view.digits) for v in single]))
+    texts = iter(numbers.aligned([numbers.significant(v, digits) for v in single]))
     found = []
     for at, value in enumerate(values):
         text = next(texts) if isinstance(value, float | int) else (

@@ -14,8 +14,8 @@ HEADS = {"reverse": "reverse", "forward": "forward", "complex": "complex step",
          "central": "central"}
 SHOWN = 12      # of a source with more numbers the worst ones are shown
 WORDS = {
-    "agree": "all derivatives agree", "differ": "derivatives differ",
-    "undecided": "nothing is wrong, but not everything could be decided",
+    "agree": "all derivatives agree", "differ": "derivatives differ (!)",
+    "undecided": "nothing is wrong, but not everything could be decided (?)",
     "none": "there is no derivative to check"}
 
 
@@ -35,6 +35,9 @@ def _sheet(result: dict[str, Any], verbose: bool) -> Sheet:
     sheet.verdict = WORDS[result["verdict"]]
     sheet.bad = result["verdict"] == "differ"
     sheet.head = ["derivative", *HEADS.values(), "error", "difference", "verdict"]
+    sheet.brief = {5, 6}
+    sheet.narrow = {"complex step": "complex", "difference": "off", "verdict": "", "agree": "",
+                    "differ": "!", "undecided": "?"}
     for source in result["sources"]:
         elements = source["elements"]
         shown = elements

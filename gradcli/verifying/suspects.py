@@ -50,13 +50,12 @@ def not_linear(elements: Sequence[dict[str, Any]], scaled: Any) -> bool:
 def blamed(ask: Ask, run: Run, target: Target, binding: Binding, entries: Sequence[Entry]
            ) -> Iterator[tuple[str, str, Span | None]]:
     """(code, message, place) of what makes a difference, each place once."""
-    said = set()
+    said: set[Any] = set()
     for entry in entries:
         op: Any = entry[OP]
         custom = getattr(op, "custom", False)
         for which in (_wrong_call(run, entry) if custom else _wrong_rule(entry)):
-            span = (op.place or (None, None))[-2:] if custom else None
-            where = span if span and None not in span else span_of(entry)
+            where: Any = op.place[-2:] if custom and op.place is not None else span_of(entry)
             message = (f"the gradient of `{op.name}` is not that of its function, for argument"
                        f" {which}")
             if (message, where) not in said:
@@ -98,7 +97,8 @@ def _wrong_call(run: Run, entry: Entry) -> list[str]:
 
 def _wrong_rule(entry: Entry) -> list[str]:
     """The arguments of an operation with a registered gradient where differences say otherwise."""
-    op, values = entry[OP], list(entry[VALUES])
+    op: Any = entry[OP]
+    values = list(entry[VALUES])
     stream = np.random.default_rng(SEED)
     g = _weights(stream, entry[ANS])
     with quiet():

@@ -33,7 +33,22 @@ def _read(command: str, values: dict[str, Any]) -> dict[str, Any]:
     if command == "propagate":
         values["sigma"] = values_at(values["sigma"])
         values["correlation"] = _correlations(values["correlation"])
+    if command == "directional":
+        text = values["direction"]
+        values["by_name"] = values_at([text]) if "=" in text else {}
+        values["components"] = [] if values["by_name"] else [
+            number_of(part, "--direction", "3,4 or x=3,y=4") for part in split(text)]
     return values
+
+
+def number_of(text: str, option: str, such: str) -> float:
+    """One number that an option gives. Raises E0834."""
+    value = constant(text, option)
+    if type(value) not in (float, int):
+        raise GradcliError(Diagnostic(
+            "E0834", f"`{text}` is no number", span=(0, len(text)), source=Source(text, option),
+            help=f"such as {such}"))
+    return float(value)
 
 
 def _correlations(texts: list[str]) -> dict[tuple[str, str], float]:
@@ -41,11 +56,6 @@ def _correlations(texts: list[str]) -> dict[tuple[str, str], float]:
     for part in [part for text in texts for part in split(text)]:
         pair, _, number = part.partition("=")
         first, _, second = pair.partition(":")
-        value = constant(number.strip(), "--correlation")
-        if not isinstance(value, float | int):
-            raise GradcliError(Diagnostic(
-                "E0834", f"a correlation is one number, not `{number.strip()}`",
-                span=(0, len(number.strip())), source=Source(number.strip(), "--correlation"),
-                help="such as x:y=0.5"))
-        found[first.strip(), second.strip()] = float(value)
+        found[first.strip(), second.strip()] = number_of(
+            number.strip(), "--correlation", "x:y=0.5")
     return found

@@ -43,6 +43,10 @@ def guarded(values: dict[str, Any], environment: Environment, work: Callable[[Pr
         return work(program)
     except GradcliError as problem:
         _place(problem, program, values["file"] or "-e")
+        if values.get("latex"):
+            from gradcli.latex import moved
+
+            moved(problem)
         raise
     except MemoryError:
         full = GradcliError(Diagnostic(

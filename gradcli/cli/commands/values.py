@@ -18,9 +18,29 @@ if TYPE_CHECKING:
 def program_from(values: dict[str, Any], environment: Environment) -> Program:
     """The program in the file, on standard input or behind -e."""
     if values["expression"] is not None:
-        return Program(Source(values["expression"], "-e"))
-    stdin = environment.input() if values["file"] == "-" else None
-    return Program(read(values["file"], stdin))
+        source = Source(values["expression"], "-e")
+    else:
+        source = read(values["file"], environment.input() if values["file"] == "-" else None)
+    if values.get("latex"):
+        return _from_latex(source, values)
+    return Program(source)
+
+
+def _from_latex(source: Source, values: dict[str, Any]) -> Program:
+    """The program that LaTeX stands for; names in the options may be written in ASCII: mu for μ."""
+    import re
+
+    from gradcli import latex
+
+    program = latex.program(source)
+    names = {word: letter for word, letter in latex.ASCII.items()
+             if letter in program.names.reads or letter in program.names.bound}
+    if names:
+        word = re.compile(rf"\b({'|'.join(names)})\b")
+        for option in ("at", "wrt", "of", "watch", "points"):
+            values[option] = [word.sub(lambda found: names[found.group()], text)
+                              for text in values.get(option) or ()]
+    return program
 
 
 def ask_from(program: Program, values: dict[str, Any]) -> Ask:

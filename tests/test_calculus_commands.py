@@ -1,0 +1,420 @@
+"""The commands of calculus: what the numbers of the 50 cases do not show, their formats, and
+docs/calculus.md, every command of which is run at a terminal of 80 columns.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import mpmath as mp
+import pytest
+from asked import SCHEMAS, loaded, ok
+from test_imports import FORMULA, command, loaded_by, warm  # noqa: F401
+from transcripts import ROOT, blocks, in_process, make_shim, on_terminal, steps
+
+import gradcli
+from gradcli.analysis import taylor as taylors
+from gradcli.analysis.point import Point
+from gradcli.answers import Ask
+from gradcli.cli import calculating
+from gradcli.cli.options import CALCULUS, options
+
+PAGE = ROOT / "docs/calculus.md"
+SHOWN = [step for block in blocks(PAGE.read_text()) for step in steps(block)]
+
+USUAL: dict[str, list[str]] = {
+    "verify": ["-e", "x^2*sin(y)", "--at", "x=1.5,y=0.5"],
+    "taylor": ["-e", "exp(x)*cos(x)", "--at", "x=0.5", "--order", "3"],
+    "tangent": ["-e", "x^2 + y^2", "--at", "x=1,y=2"],
+    "directional": ["-e", "x^2*y", "--at", "x=1,y=2", "--direction", "3,4"],
+    "divergence": ["-e", "[x*y, y*z, z*x]", "--at", "x=1,y=2,z=3"],
+    "curl": ["-e", "[-y, x, z]", "--wrt", "x,y,z", "--at", "x=1,y=2,z=3"],
+    "laplacian": ["-e", "log(x^2 + y^2)", "--at", "x=1,y=2"],
+    "implicit": ["-e", "x^2 + y^2 - 25", "--wrt", "x", "--dependent", "y", "--at", "x=3,y=4"],
+    "newton": ["-e", "x^2 - 2", "--at", "x=1"],
+    "propagate": ["-e", "a*b", "--at", "a=2,b=3", "--sigma", "a=0.1,b=0.2"],
+}
+
+
+def first(*arguments: str) -> Any:
+    return loaded(*arguments)["results"][0]
+
+
+def failed(*arguments: str) -> str:
+    """The first line of an error."""
+    status, out, err = in_process(list(arguments))
+    assert (status, out) == (3, "")
+    return err.splitlines()[0]
+
+
+# --- the page -------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def shim(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return make_shim(tmp_path_factory.mktemp("bin"))
+
+
+@pytest.mark.parametrize(("line", "shown"), SHOWN, ids=[line for line, _ in SHOWN])
+def test_page_shows_what_is_printed(
+        line: str, shown: str, shim: Path, request: pytest.FixtureRequest) -> None:
+    printed = on_terminal(line, ROOT, shim)
+    if request.config.getoption("--update-golden"):
+        text = PAGE.read_text()
+        PAGE.write_text(text.replace(f"$ {line}\n{shown}", f"$ {line}\n{printed}"))
+        return
+    assert printed.rstrip("\n") == shown.rstrip("\n")
+
+
+def test_page_shows_every_command() -> None:
+    used = {line.split()[1] for line, _ in SHOWN if line.startswith("gradcli ")}
+    assert used == set(CALCULUS)
+    assert all(len(line) <= 80 for command, shown in SHOWN if "csv" not in command
+               for line in shown.splitlines())
+
+
+# --- options and formats --------------------------------------------------------------------------
+
+
+def test_the_tables_name_the_same_commands() -> None:
+    assert CALCULUS == calculating.ALL
+    for table in (calculating.ARGUMENTS, calculating.SUMMARIES, calculating.EXAMPLES, USUAL):
+        assert set(table) == set(CALCULUS)
+    assert set(CALCULUS) <= set(SCHEMAS)
+
+
+@pytest.mark.parametrize("name", CALCULUS)
+def test_help_shows_every_option_and_example(name: str) -> None:
+    import shlex
+    import subprocess
+    import sys
+
+    ran = subprocess.run([sys.executable, "-m", "gradcli", name, "--help"], cwd=ROOT, check=True,
+                         capture_output=True, text=True)
+    for option in options(name):
+        assert option.flags[-1] in ran.stdout
+    for example in calculating.EXAMPLES[name]:
+        assert example[:60] in ran.stdout
+        arguments = shlex.split(example)[1:]
+        if "-e" in arguments:
+            assert in_process(arguments)[0] == 0
+
+
+@pytest.mark.parametrize("name", CALCULUS)
+@pytest.mark.parametrize("format", calculating.FORMATS)
+def test_every_format(name: str, format: str, tmp_path: Path) -> None:
+    """The same numbers in all of them, on standard output and in a file."""
+    arguments = [name, *USUAL[name], "--format", format]
+    out = ok(*arguments)
+    assert out.endswith("\n")
+    path = tmp_path / "answer"
+    assert ok(*arguments, "-o", str(path)) == ""
+    assert path.read_text(encoding="utf-8").splitlines()[0] == out.splitlines()[0]
+    number = {"verify": "1.43827661581260", "taylor": "1.44688903658416", "tangent": "4",
+              "directional": "4", "divergence": "3", "curl": "-1", "laplacian": "-0.24",
+              "implicit": "-0.75", "newton": "1.41421356237309", "propagate": "0.3"}[name]
+    assert number in out
+    if format in ("csv", "tsv"):
+        rows = list(csv.reader(io.StringIO(out), delimiter="\t" if format == "tsv" else ","))
+        assert len({len(row) for row in rows}) == 1 < len(rows)
+    if format == "markdown":
+        assert "| :--" in out
+    if format == "latex":
+        assert out.count(r"\begin") == out.count(r"\end") > 0
+    if format in ("json", "ndjson"):
+        json.loads(out)
+
+
+def test_text_of_others_is_safe_in_every_format() -> None:
+    text = "var α_1 = 2.0\nβ = α_1^2\n"
+    for format in calculating.FORMATS:
+        status, out, _ = in_process(["tangent", "-", "--format", format], text.encode())
+        assert (status, bool(out)) == (0, True)
+    assert r"\alpha_{1}" in in_process(
+        ["tangent", "-", "--format", "latex"], text.encode())[1]
+
+
+@pytest.mark.parametrize("arguments", [
+    ["taylor"], ["taylor", "-e", "x", "--order", "0"], ["taylor", "-e", "x", "--at", "x"],
+    ["implicit", "-e", "x*y"], ["directional", "-e", "x"], ["propagate", "-e", "x"],
+    ["propagate", "-e", "x", "--sigma", "x"], ["newton", "-e", "x", "--tolerance", "-1"],
+    ["propagate", "-e", "x", "--sigma", "x=1", "--correlation", "x=1"],
+    ["taylor", "-e", "x", "--direction", "1"], ["verify", "-e", "x", "--order", "2"]])
+def test_usage(arguments: list[str]) -> None:
+    assert in_process(arguments)[0] == 2
+
+
+# --- taylor ---------------------------------------------------------------------------------------
+
+
+def test_the_polynomial_can_be_read_back() -> None:
+    """It is an expression whose derivatives at the point are those of the function."""
+    text = "exp(x)*sin(2x)"
+    out = ok("taylor", "-e", text, "--at", "x=0.7", "--order", "5").splitlines()[0]
+    name, polynomial = out.split("\t")
+    assert name == "T5"
+    for k, want in enumerate(mp.taylor(lambda x: mp.exp(x) * mp.sin(2 * x), 0.7, 5)):
+        terms = first("taylor", "-e", polynomial, "--at", "x=0.7", "--order", "5")["terms"]
+        assert math.isclose(terms[k]["coefficient"], want, rel_tol=1e-12)
+
+
+def test_a_high_order_is_no_trouble() -> None:
+    terms = first(
+        "taylor", "-e", "exp(sin(x))/(1 + x^2)", "--at", "x=0.2", "--order", "40")["terms"]
+    with mp.workdps(60):
+        want = mp.taylor(lambda x: mp.exp(mp.sin(x)) / (1 + x * x), mp.mpf(0.2), 40)
+    scale = max(map(abs, want))
+    for term, c in zip(terms, want, strict=True):
+        assert abs(term["coefficient"] - float(c)) <= 1e-13 * float(scale)
+
+
+@pytest.mark.parametrize("text", [
+    "exp(sin(x))/x", "x^x", "tanh(x)*log(x)", "softmax([x, x^2])[0]", "det([[x, 2], [1, x^2]])",
+    "erf(x)*sqrt(x)", "norm([x, 1])", "sum(cumsum([x, x^2, x^3])*[1, 2, 3])", "max(x, 1)*x",
+    "sigmoid(x)/gamma(x)", "logsumexp([x, 2x])", "mean([sin(x), cos(x)])"])
+def test_series_are_derivatives_of_derivatives(text: str) -> None:
+    """Two ways that share the rules only."""
+    program = gradcli.loads(text)
+    run = program.run({"x": 1.3})
+    with run.record:
+        point = Point(Ask(program, at={"x": 1.3}), run, program.targets(run)[0])
+        by_series = taylors.series_of(point, 5)
+        by_derivatives = taylors.by_derivatives(point.tensor, point.sources[0], 5)
+    assert by_series == pytest.approx(by_derivatives, rel=1e-9, abs=1e-10)
+
+
+def test_functions_with_a_gradient_of_their_own() -> None:
+    text = """@custom_gradient
+def f(x):
+    def grad(upstream):
+        return upstream*cos(x)
+    return sin(x)
+var x = 0.5
+y = f(x)*x
+"""
+    status, out, _ = in_process(["taylor", "-", "--order", "4", "--format", "json"], text.encode())
+    assert status == 0
+    got = [t["coefficient"] for t in json.loads(out)["results"][0]["terms"]]
+    assert got == pytest.approx([float(c) for c in mp.taylor(
+        lambda x: mp.sin(x) * x, 0.5, 4)], rel=1e-12)
+
+
+def test_several_variables() -> None:
+    terms = first("taylor", "-e", "exp(x)*cos(y)", "--at", "x=0,y=0", "--order", "2")["terms"]
+    assert [(t["powers"], t["coefficient"]) for t in terms] == [
+        ({}, 1), ({"x": 1}, 1), ({"y": 1}, 0), ({"x": 2}, 0.5), ({"x": 1, "y": 1}, 0),
+        ({"y": 2}, -0.5)]
+    vector = first("taylor", "-e", "v[0]*v[1]", "--at", "v=[2,3]", "--order", "2")["terms"]
+    assert [t["coefficient"] for t in vector] == [6, 3, 2, 0, 1, 0]
+
+
+def test_a_constant_has_a_polynomial() -> None:
+    terms = first("taylor", "-e", "x*0 + 5 + y - y", "--at", "x=1,y=1", "--wrt", "x")["terms"]
+    assert [t["coefficient"] for t in terms] == [5, 0, 0, 0]
+
+
+def test_no_polynomial() -> None:
+    assert "derivative of order 1 of `f` is inf" in failed("taylor", "-e", "sqrt(x)", "--at", "x=0")
+    assert "order 3 of `f`" in failed("taylor", "-e", "x^2.5", "--at", "x=0", "--order", "4")
+    assert failed("taylor", "-e", "x", "--at", "x=0", "--order", "101").startswith("error[E0832]")
+    assert failed("taylor", "-e", "[x, x]", "--at", "x=0").startswith("error[E0831]")
+    assert failed("taylor", "-e", "round(x)", "--at", "x=0").startswith("error[E0833]")
+
+
+# --- tangent and directional ----------------------------------------------------------------------
+
+
+def test_a_horizontal_tangent_has_a_vertical_normal() -> None:
+    assert first("tangent", "-e", "x^2", "--at", "x=0")["normal"] is None
+    assert "normal\tx = 0\n" in ok("tangent", "-e", "x^2", "--at", "x=0")
+
+
+def test_the_tangent_of_a_curve() -> None:
+    found = first("tangent", "-e", "[3cos(t), 3sin(t), 4t]", "--at", "t=0")
+    assert (found["kind"], found["point"], found["length"]) == ("curve", [3, 0, 0], 5)
+    assert found["vector"] == [0, 3, 4]
+    assert found["unit_vector"] == pytest.approx([0, 0.6, 0.8])
+    assert first("tangent", "-e", "[t^2, t^3]", "--at", "t=0")["unit_vector"] is None
+
+
+def test_a_direction_by_name_and_its_unit() -> None:
+    for given in ("3,4", "x=3,y=4", "y=4,x=3"):
+        found = first("directional", "-e", "x^2*y", "--at", "x=1,y=2", "--direction", given)
+        assert (found["derivative"], found["per_length"], found["length"]) == (16, 3.2, 5)
+        assert math.isclose(found["steepest"], math.sqrt(17))
+    assert failed("directional", "-e", "x*y", "--at", "x=1,y=2", "--direction", "0,0").startswith(
+        "error[E0834]")
+    assert failed("directional", "-e", "x*y", "--at", "x=1,y=2", "--direction", "z=1").startswith(
+        "error[E0834]")
+
+
+# --- fields ---------------------------------------------------------------------------------------
+
+
+def test_fields_of_known_values() -> None:
+    """Of x y^2 z etc. by hand: div = y^2 z + 2 z + y, curl = (1 - 2 y, x y^2 - 0, 0 - 2 x y z)."""
+    at = ["--wrt", "x,y,z", "--at", "x=2,y=3,z=5"]
+    field = "[x*y^2*z, 2*y*z, y*z]"
+    assert first("divergence", "-e", field, *at)["divergence"] == 9 * 5 + 2 * 5 + 3
+    assert first("curl", "-e", field, *at)["curl"] == [5 - 6, 2 * 9, -2 * 2 * 3 * 5]
+    assert first("curl", "-e", "[-y^2, x^3]", "--wrt", "x,y", "--at", "x=2,y=3")["curl"] == 18
+    assert first("laplacian", "-e", "x^3*y^2 + z^4", *at)["laplacian"] == (
+        6 * 2 * 9 + 2 * 8 + 12 * 25)
+    assert first("laplacian", "-e", "[x^2, y^3, x*z]", *at)["laplacian"] == [2, 18, 0]
+
+
+def test_identities() -> None:
+    """The curl of a gradient and the divergence of a curl are 0."""
+    program = ("f(x, y, z) = exp(x*y)*sin(z) + x*z^3\ninput x = 0.4\ninput y = 1.1\ninput z = 0.7\n"
+               "w = f(x, y, z)\ng = grad(w, [x, y, z])\n"
+               "field = [g[0], g[1], g[2]]\n")
+    status, out, err = in_process(["curl", "-", "--of", "field", "--format", "json"],
+                                  program.encode())
+    assert status == 0, err
+    assert json.loads(out)["results"][0]["curl"] == pytest.approx([0, 0, 0], abs=1e-14)
+
+
+def test_a_vector_as_the_variable() -> None:
+    found = first("divergence", "-e", "[v[0]^2, v[0]*v[1]]", "--at", "v=[3,4]")
+    assert found["divergence"] == 9
+    assert [t["wrt"] for t in found["terms"]] == ["v[0]", "v[1]"]
+
+
+# --- implicit -------------------------------------------------------------------------------------
+
+
+def test_implicit_to_a_high_order() -> None:
+    """y = sqrt(25 - x^2)."""
+    found = first("implicit", "-e", "x^2 + y^2 - 25", "--wrt", "x", "--dependent", "y", "--at",
+                  "x=3,y=4", "--order", "12")["derivatives"]
+    with mp.workdps(40):
+        want = mp.taylor(lambda x: mp.sqrt(25 - x * x), 3, 12)
+    for one, c in zip(found, want[1:], strict=True):
+        assert math.isclose(one["derivative"], c * mp.factorial(one["order"]), rel_tol=1e-11)
+
+
+def test_the_other_variable_may_depend() -> None:
+    asked = ["-e", "x^2 + y^2 - 25", "--at", "x=3,y=4"]
+    found = first("implicit", *asked, "--wrt", "y", "--dependent", "x")
+    assert (found["wrt"], found["derivatives"][0]["derivative"]) == ("y", -4 / 3)
+    assert first("implicit", *asked, "--dependent", "y")["wrt"] == "x"
+    assert failed("implicit", *asked, "--dependent", "z").startswith("error[E0834]")
+    assert failed("implicit", "-e", "x + y + z", "--at", "x=1,y=1,z=-2", "--dependent", "z"
+                  ).startswith("error[E0831]")
+
+
+# --- newton ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("text", "at", "options", "words"), [
+    ("x^2 + 1", "x=1", [], "derivative is 0"),
+    ("exp(x)", "x=0", [], "no convergence in 50 steps"),
+    ("exp(x)", "x=0", ["--iterations", "3"], "no convergence in 3 steps"),
+    ("x^3 - 2x + 2", "x=0", [], "smallest without a root"),
+    ("[x + y, 2x + 2y - 1]", "x=0,y=0", [], "singular"),
+    ("1/x", "x=0", [], "not finite"), ("x^3 - 3x", "x=-1", ["--minimum"], "saddle"),
+    ("-x", "x=0", ["--minimum"], "second derivatives are all 0"),
+    ("x^4 - x^5", "x=3", ["--minimum"], "no convergence")])
+def test_failure_is_told(text: str, at: str, options: list[str], words: str) -> None:
+    status, out, _ = in_process(["newton", "-e", text, "--at", at, *options, "--format", "json"])
+    (found,) = json.loads(out)["results"]
+    assert (status, found["converged"]) == (1, False)
+    assert words in found["reason"]
+
+
+def test_systems() -> None:
+    found = first("newton", "-e", "[x^2 + y^2 - 4, x*y - 1]", "--at", "x=2,y=0.3")["solution"]
+    assert math.isclose(found["x"], math.sqrt(2 + math.sqrt(3)), rel_tol=1e-12)
+    assert math.isclose(found["y"], math.sqrt(2 - math.sqrt(3)), rel_tol=1e-12)
+    vector = first("newton", "-e", "v^2 - [2, 3]", "--at", "v=[1,1]")["solution"]
+    assert list(vector.values()) == pytest.approx([math.sqrt(2), math.sqrt(3)], rel=1e-14)
+    assert failed("newton", "-e", "x + y", "--at", "x=1,y=1").startswith("error[E0831]")
+
+
+def test_rosenbrock() -> None:
+    found = first("newton", "-e", "100(y-x^2)^2+(1-x)^2", "--minimum", "--at", "x=-1.2,y=1")
+    assert found["solution"] == pytest.approx({"x": 1, "y": 1}, rel=1e-12)
+    values = [row["value"] for row in found["iterates"]]
+    assert values == sorted(values, reverse=True)
+
+
+def test_the_start_may_be_the_solution() -> None:
+    assert first("newton", "-e", "x^2 - 4", "--at", "x=2")["steps"] == 0
+    assert first("newton", "-e", "x^2", "--minimum", "--at", "x=0")["converged"] is True
+
+
+def test_a_minimum_is_no_maximum() -> None:
+    """From beside a maximum the way leads down."""
+    found = first("newton", "-e", "cos(x)", "--minimum", "--at", "x=0.1")
+    assert math.isclose(found["solution"]["x"], math.pi, rel_tol=1e-8)
+
+
+# --- propagate ------------------------------------------------------------------------------------
+
+
+def test_shares_and_vectors() -> None:
+    found = first("propagate", "-e", "U/I", "--at", "U=12,I=0.4", "--sigma", "U=0.1,I=0.02")
+    assert math.isclose(found["sigma"], math.hypot(0.1 / 0.4, 12 * 0.02 / 0.16), rel_tol=1e-14)
+    assert [one["wrt"] for one in found["inputs"]] == ["U", "I"]
+    mean = first("propagate", "-e", "mean(v)", "--at", "v=[1,2,3,4]", "--sigma", "v=0.2")
+    assert math.isclose(mean["sigma"], 0.1)
+    assert [one["share"] for one in mean["inputs"]] == pytest.approx([0.25] * 4)
+    each = first("propagate", "-e", "sum(v)", "--at", "v=[1,2]", "--sigma", "v=[0.3,0.4]")
+    assert math.isclose(each["sigma"], 0.5)
+
+
+def test_full_correlation() -> None:
+    for r, sigma in (("1", 0.3), ("-1", 0.1), ("0", math.sqrt(0.05))):
+        found = first("propagate", "-e", "a + b", "--at", "a=1,b=1", "--sigma", "a=0.1,b=0.2",
+                      "--correlation", f"a:b={r}")
+        assert math.isclose(found["sigma"], sigma)
+    zero = first("propagate", "-e", "a - b", "--at", "a=1,b=1", "--sigma", "a=0.1,b=0.1",
+                 "--correlation", "a:b=1")
+    assert zero["sigma"] == 0
+    assert failed("propagate", "-e", "a+b+c", "--at", "a=1,b=1,c=1", "--sigma", "a=1,b=1,c=1",
+                  "--correlation", "a:b=0.9,b:c=0.9,a:c=-0.9").startswith("error[E0834]")
+
+
+def test_second_order() -> None:
+    """x^2 with x normal: mean m^2 + s^2, variance 4 m^2 s^2 + 2 s^4, both exact."""
+    found = first("propagate", "-e", "x^2", "--at", "x=0.2", "--sigma", "x=0.1", "--second-order")
+    second = found["second_order"]
+    assert math.isclose(second["mean"], 0.05)
+    assert math.isclose(second["sigma"], math.sqrt(4 * 0.04 * 0.01 + 2e-4))
+    assert [n["code"] for n in found["notes"]] == ["second-order"]
+    product = first("propagate", "-e", "a*b", "--at", "a=2,b=3", "--sigma", "a=0.5,b=0.4",
+                    "--correlation", "a:b=0.5", "--second-order")["second_order"]
+    # Of a product of normal variables: mean + rho s t; variance (Bohrnstedt and Goldberger 1969).
+    assert math.isclose(product["shift"], 0.5 * 0.5 * 0.4)
+    assert math.isclose(product["sigma"] ** 2, 4 * 0.16 + 9 * 0.25 + 2 * 6 * 0.1
+                        + 0.25 * 0.16 + 0.1 ** 2)
+
+
+# --- what others load -----------------------------------------------------------------------------
+
+NEW = ("gradcli.analysis", "gradcli.verifying", "gradcli.cli.calculating",
+       "gradcli.cli.commands.calculus", "gradcli.cli.commands.verify", "gradcli.render.sheet",
+       "gradcli.render.calculus", "gradcli.render.verify")
+
+
+@pytest.mark.parametrize("arguments", [
+    ("grad", *FORMULA, "--format", "json"), ("grad", *FORMULA, "--verify"), ("jac", *FORMULA),
+    ("hess", *FORMULA), ("eval", "-e", "1"), ("ops", "sin"), ("why", *FORMULA),
+    ("run", str(ROOT / "samples/training/adam.txt")), ("check", "x^2", "2x")],
+    ids=lambda arguments: arguments[0])
+def test_other_commands_load_none_of_this(
+        arguments: tuple[str, ...], warm: dict[str, str | None]) -> None:  # noqa: F811
+    _, modules = loaded_by(command(*arguments), warm)
+    assert not [name for name in modules if name.startswith(NEW)]
+
+
+def test_a_command_loads_its_own_part_only(warm: dict[str, str | None]) -> None:  # noqa: F811
+    _, modules = loaded_by(command("tangent", "-e", "x^2", "--at", "x=3"), warm)
+    assert "gradcli.analysis.tangents" in modules
+    assert not [name for name in modules if name.startswith((
+        "gradcli.verifying", "gradcli.analysis.newton", "gradcli.analysis.series", "rich"))]
