@@ -418,3 +418,37 @@ def test_a_command_loads_its_own_part_only(warm: dict[str, str | None]) -> None:
     assert "gradcli.analysis.tangents" in modules
     assert not [name for name in modules if name.startswith((
         "gradcli.verifying", "gradcli.analysis.newton", "gradcli.analysis.series", "rich"))]
+
+
+# --- what is no question --------------------------------------------------------------------------
+
+OPTIONS: dict[str, list[list[str]]] = {
+    "taylor": [["--order", "3"], ["--order", "2"]], "tangent": [[]],
+    "directional": [["--direction", text] for text in (
+        "1", "1,2", "x=1", "inf,nan", "'a'", "x='a'", "[1,2]")],
+    "divergence": [[]], "curl": [[]], "laplacian": [[]],
+    "implicit": [["--dependent", "y"], ["--dependent", "x", "--order", "3"]],
+    "newton": [[], ["--minimum", "--tolerance", "1e-300"]],
+    "propagate": [["--sigma", text] for text in (
+        "x=0.1", "x=[0.1,0.2]", "x=-1", "x='a'", "x=nan")] + [
+            ["--sigma", "x=0.1,y=0.2", "--correlation", "x:y=nan"],
+            ["--sigma", "x=0", "--second-order"]],
+    "verify": [[]],
+}
+STRANGE = (
+    "5", "'a'", "{}", "x > 1", "[x, 'a']", "int(x)", "complex(x, 1)", "nan*x", "x/0",
+    "[[x, y], [y, x]]", "zeros(0)*x", "float32(x)", "eigh([[x, 1], [1, 2]])", "{'a': x}",
+    "[x, [x, y]]", "exp(1000x)", "print(x)", "none", "f(t)=t^2\nf", "var x = 2\nx.assign(3)\nx^2",
+    "tape t:\n    t.watch(x)\n    y=x^2\ny", "input q: int64 = 3\nq", "const c=3\nc^2*x", "x^y^x",
+    "log(-1 - x^2)", "grad(x^3, x)", "[x > 1, x]", "where([x, y] > 0, [x, y], 0)")
+
+
+@pytest.mark.parametrize("name", CALCULUS)
+def test_nothing_is_a_bug(name: str) -> None:
+    """Whatever is asked of whatever, there is an answer or an error with a place."""
+    for text in STRANGE:
+        for extra in OPTIONS[name]:
+            for at in (["--at", "x=1.5,y=0.5"], ["--at", "x=[1,2],y=0"], []):
+                status, _, err = in_process([name, "-", *extra, *at], text.encode())
+                assert status in (0, 1, 3), (text, extra, at, err)
+                assert (status == 3) == err.startswith("error[E0"), (text, extra, at, err)

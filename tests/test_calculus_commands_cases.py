@@ -18,7 +18,7 @@ CASES: dict[str, list[Any]] = json.loads(
     (Path(__file__).parent / "data/calculus/cases.json").read_text())
 
 
-def cases(command: str) -> Any:
+def cases(command: str) -> pytest.MarkDecorator:
     return pytest.mark.parametrize(
         "case", CASES[command], ids=[f"{k}-{c['text']}" for k, c in enumerate(CASES[command])])
 

@@ -26,6 +26,8 @@ TWO_KINDS = "const c = 2; var x = 3; var k = 4, trainable=false; c*x*k"
 # Every option with an argument list that shows it at work, and what the output then holds.
 EFFECTS: dict[str, list[tuple[list[str], str]]] = {
     "expression": [(["eval", "-e", "2^10"], "f\t1024\n"), (["eval", "--expression=1"], "f\t1\n")],
+    "latex": [(["grad", "-e", r"\frac{x^{2}}{2}", "--at", "x=3", "--latex"], "df/dx\t3\n"),
+              (["eval", "-e", r"\sqrt{x}", "--at", "x=9", "--latex"], "f\t3\n")],
     "wrt": [(["grad", *USUAL, "--wrt", "y"], "df/dy\t1.97"),
             (["hess", *USUAL, "--wrt", "x,y"], "d2f/dydy\t"),
             (["jac", *USUAL, "--wrt", "y", "--wrt", "x"], "df/dx\t")],

@@ -310,7 +310,7 @@ def test_a_long_trace_is_shortened_for_people_only(monkeypatch: pytest.MonkeyPat
 
 
 def test_a_formula_is_folded_behind_operators() -> None:
-    assert fold("exp(-((x - mu)/sigma)^2/2)", 12) == ["exp(-((x -", "mu)/sigma)", "^2/2)"]
+    assert fold("exp(-((x - mu)/sigma)^2/2)", 12) == ["exp(-((x -", "mu)/sigma)^2", "/2)"]
     assert fold("x", 1) == ["x"]
 
 
@@ -404,6 +404,28 @@ def test_adjoints_are_the_gradients(path: Path) -> None:
             assert one["wrt"] not in adjoints or adjoints[one["wrt"]] == one["gradient"]
 
 
+POINTS = ({"x": "0.7", "y": "0.4", "z": "0.2"}, {"x": "[0.7,0.2]", "y": "[0.4,0.3]", "z": "[1,2]"},
+          {"x": "[[2,0.5],[0.5,3]]", "y": "[[1,2],[3,4]]", "z": "1"})
+
+
+@pytest.mark.parametrize("op", [op for op in TABLE.values() if op.name not in INTERNAL],
+                         ids=lambda op: op.name)
+def test_every_operation_has_steps(op: Op) -> None:
+    count = len(op.parameters) or 1
+    formula = f"{op.name}({', '.join('xyzxyz'[:count])})"
+    for point in POINTS:
+        at = ",".join([f"{n}={v}" for n, v in list(point.items())[:count]])
+        arguments = ["-e", formula, "--at", at, "--format", "json"]
+        status, told, _ = in_process(["grad", *arguments])
+        again, found, problem = in_process(["steps", *arguments])
+        assert again == status, problem
+        if status == 0:
+            one, other = [json.loads(text)["results"][0]["sources"] for text in (told, found)]
+            assert [s["gradient"] for s in one] == [s["gradient"] for s in other]
+            for format in ("table", "latex", "markdown", "csv"):
+                assert in_process(["steps", *arguments[:-1], format, "--mode", "forward"])[0] == 0
+
+
 def test_other_commands_load_none_of_it() -> None:
     program = ("import sys; from gradcli.cli.main import run; from gradcli.cli.environment import"
                " Environment\nrun(['grad', '-e', 'x^2', '--at', 'x=3'], Environment())\n"
@@ -427,7 +449,8 @@ def test_the_page_shows_what_is_printed(command: str, shown: str, shim: Path,
                                         request: pytest.FixtureRequest) -> None:
     printed = on_terminal(command, ROOT, shim)
     if request.config.getoption("--update-golden"):
-        PAGE.write_text(PAGE.read_text().replace(f"$ {command}\n{shown}", f"$ {command}\n{printed}"))
+        text = PAGE.read_text()
+        PAGE.write_text(text.replace(f"$ {command}\n{shown}", f"$ {command}\n{printed}"))
         return
     assert printed.rstrip("\n") == shown.rstrip("\n")
 

@@ -288,3 +288,34 @@ def test_the_option_of_grad_finds_most(path: Path) -> None:
     """It sees no more than the gradient that is asked for, with the weight 1."""
     hidden = path.stem in ("10-missing-upstream-last", "11-added-upstream")
     assert in_process(["grad", str(path), "--verify"])[0] == (0 if hidden else 1)
+
+
+# --- how it is shown ------------------------------------------------------------------------------
+
+
+def test_plain_lines_and_where_the_blame_goes() -> None:
+    (path,) = [p for p in WRONG if "missing-term" in p.name]
+    status, out, err = in_process(["verify", str(path)])
+    assert status == 1
+    name, *numbers, verdict = out.rstrip("\n").split("\t")
+    assert (name, numbers[2], verdict) == ("dy/dx", "", "differ")
+    assert float(numbers[0]) == float(numbers[1]) == pytest.approx(math.sin(1.3))
+    assert float(numbers[3]) == pytest.approx(math.sin(1.3) + 1.3 * math.cos(1.3))
+    assert err == ("the gradient of `f` is not that of its function, for argument 1"
+                   " (line 6)\n")
+    assert in_process(["verify", str(path), "-q"]) == (1, out, "")
+
+
+def test_what_has_no_derivative_has_a_line() -> None:
+    assert in_process(["verify", "-e", "floor(x)", "--at", "x=1.5"])[:2] == (
+        0, "df/dx\t\t\t\t\t\t\tnone\n")
+    status, answer = verified("-e", "complex(x, 1)", "--at", "x=1")
+    assert (status, answer["verdict"]) == (0, "none")
+    assert "complex numbers" in sources(answer)[0]["notes"][0]["message"]
+
+
+def test_many_numbers_are_few_lines() -> None:
+    asked = ["verify", "-e", "v^2", "--at", "v=[1,2,3,4,5]"]
+    assert in_process(asked)[1].count("\n") == 12
+    assert in_process([*asked, "-v"])[1].count("\n") == 25
+    assert len(elements(*asked[1:])) == 25

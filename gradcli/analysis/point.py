@@ -10,7 +10,7 @@ from gradcli.errors import Diagnostic, GradcliError
 from gradcli.lang.targets import tensor_of
 from gradcli.ops import PUBLIC
 from gradcli.ops.lazy import np
-from gradcli.ops.values import is_float, shape_of, show
+from gradcli.ops.values import is_complex, is_float, shape_of, show
 from gradcli.source import Source
 
 TYPE_CHECKING = False
@@ -43,6 +43,9 @@ class Point:
         self.sources = [ask.source(b) for b in self.bindings]
         self.names: list[str] = []
         self.values: list[float] = []
+        if is_complex(self.tensor):
+            raise self.error("E0831", f"`{target.name}` is complex, and this is for real numbers",
+                             "take a part of it: real(...), imag(...) or abs(...)")
         for binding in self.bindings:
             value = binding.value.value
             if not is_float(value):

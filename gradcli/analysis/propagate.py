@@ -85,6 +85,9 @@ def _sigmas(point: Point, sigma: Mapping[str, Any]) -> list[float]:
         places = [k for k, n in enumerate(point.names) if n == name or n.startswith(f"{name}[")]
         if not places:
             one_of(name, point.names, "--sigma")
+        if isinstance(value, str):
+            raise in_option("E0834", f"the uncertainty of `{name}` is a text, not a number", value,
+                            "--sigma", "give a standard deviation, such as 0.1")
         values = np.asarray(value, float).ravel().tolist()
         if len(values) == 1:
             values *= len(places)

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from gradcli.errors import error
 from gradcli.ops import PUBLIC
-from gradcli.ops.kinds import BILINEAR, ELEMENTWISE, GENERAL, LINEAR, UNREGISTERED
+from gradcli.ops.kinds import BILINEAR, EDGE, ELEMENTWISE, GENERAL, LINEAR, UNREGISTERED
 from gradcli.ops.lazy import quiet
 from gradcli.ops.values import is_float, shape_of, zeros
 from gradcli.sweeps import reach
@@ -192,7 +192,7 @@ def along(entries: Sequence[Entry], seeds: Mapping[int, Series], target: int) ->
                 raise NoSeries
             try:
                 made = applied(op, xs, entry[ANS], entry[ATTRIBUTES])
-            except (TypeError, AttributeError):  # a rule that wants a tensor
+            except (TypeError, AttributeError, *EDGE):  # a rule that wants a tensor, or a pole
                 raise NoSeries from None
             except RecursionError:
                 raise error("E0833", f"`{op.name}` is too deep for a series of this order",

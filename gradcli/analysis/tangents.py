@@ -65,7 +65,10 @@ def directional(ask: Ask, options: dict[str, Any]) -> Answer:
         point.scalar("a directional derivative")
         given: list[float] = [0.0] * len(point.names)
         for name, value in by_name.items():
-            given[one_of(name, point.names, "--direction")] = float(value)
+            if type(value) is not float:
+                raise in_option("E0834", f"the component of the direction along `{name}` is not one"
+                                " number", text, "--direction", "such as x=3,y=4")
+            given[one_of(name, point.names, "--direction")] = value
         if not by_name:
             given = np.asarray(options["components"], float).ravel().tolist()
         if len(given) != len(point.names):

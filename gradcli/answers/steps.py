@@ -244,7 +244,7 @@ def _partials(trace: Trace, entry: Entry, operands: Sequence[Written], operation
                 shown = formulas.get(i, written(before["value"])) + (
                     written(value) if shown is None else shown)
                 before["formula"], before["tex"]["formula"] = shown.text.text, shown.tex
-            if op.elementwise and None not in (before["value"], value):
+            if op.elementwise and before["value"] is not None and value is not None:
                 with quiet():
                     before["value"] = data(undata(before["value"]) + value)
             continue

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gradcli.cli.options import Option, memory, misused_at, seconds, split
+from gradcli.cli.options import Option, latex, memory, misused_at, seconds, split
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,6 +17,7 @@ FORMATS = ("table", "plain", "json", "ndjson", "csv", "tsv", "markdown", "latex"
 OPTIONS = (
     Option("expression", "-e --expression", "text", "A formula instead of a file.", commands=ALL,
            metavar="TEXT"),
+    latex(ALL),
     Option("wrt", "--wrt", "list", "Variables, such as x,y; by default every trainable variable"
            " and input.", commands=ALL, metavar="NAME[,NAME]"),
     Option("of", "--of", "list", "The target; by default the last result. Repeated, each is"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gradcli.cli.options import Option, memory, misused_at, seconds
+from gradcli.cli.options import Option, latex, memory, misused_at, seconds
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,6 +15,7 @@ WHAT = ("gradient", "jacobian", "hessian")
 OPTIONS = (
     Option("expression", "-e --expression", "text", "A formula instead of a file.", commands=ALL,
            metavar="TEXT"),
+    latex(ALL),
     Option("wrt", "--wrt", "list", "Sources, such as x,y; by default every trainable variable and"
            " input.", commands=ALL, metavar="NAME[,NAME]"),
     Option("of", "--of", "list", "Targets; a,b is the sum of both, repeating the option gives each"

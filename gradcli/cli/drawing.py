@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gradcli.cli.options import Option, memory, misused_at, seconds
+from gradcli.cli.options import Option, latex, memory, misused_at, seconds
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,6 +22,7 @@ HIGHEST = 8
 OPTIONS = (
     Option("expression", "-e --expression", "text", "A formula instead of a file.", commands=ALL,
            metavar="TEXT"),
+    latex(ALL),
     Option("over", "--over", "list", "The input on the axis and its range, such as x=-10:10; twice"
            " for contours and the gradient field of two inputs.", commands=PLOT,
            metavar="NAME=A:B"),

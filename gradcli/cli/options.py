@@ -41,11 +41,16 @@ class Option:
         self.default = empty.get(kind, default)
 
 
+def latex(commands: tuple[str, ...]) -> Option:
+    """The row of --latex, for all commands that read a formula."""
+    return Option("latex", "--latex", "flag", r"The formula is LaTeX: \frac{x^2}{1+e^{-x}}.",
+                  commands=commands)
+
+
 OPTIONS = (
     Option("expression", "-e --expression", "text", "A formula instead of a file.",
            commands=PROGRAMS, metavar="TEXT"),
-    Option("latex", "--latex", "flag", r"The formula is LaTeX: \frac{x^2}{1+e^{-x}}.",
-           commands=QUESTIONS),
+    latex(QUESTIONS),
     Option("wrt", "--wrt", "list", "Sources, such as x,y; by default every trainable variable and"
            " input.", commands=EXPLAINED, metavar="NAME[,NAME]"),
     Option("of", "--of", "list", "Targets; a,b is the sum of both, repeating the option gives one"

@@ -10,6 +10,7 @@ from gradcli import calculus
 from gradcli.answers.ask import Ask, tensors_of
 from gradcli.answers.plain_data import data, note, reason
 from gradcli.errors import Diagnostic, GradcliError
+from gradcli.execute.recorded import ancestors
 from gradcli.formulas import arrays
 from gradcli.formulas.algebra import Algebra
 from gradcli.formulas.build import Replay, terms_of
@@ -19,9 +20,10 @@ from gradcli.formulas.sharing import shared
 from gradcli.formulas.terms import NAME, needed
 from gradcli.formulas.writing import lower
 from gradcli.lang.targets import parts, tensor_of
+from gradcli.ops import TABLE
 from gradcli.ops.lazy import np, quiet
-from gradcli.ops.values import is_float
-from gradcli.tape.record import OUT
+from gradcli.ops.values import is_float, shape_of
+from gradcli.tape.record import IDS, OP, OUT, PLACE, VALUES
 from gradcli.tape.tensor import Tensor
 
 TYPE_CHECKING = False
@@ -73,11 +75,12 @@ def derived(ask: Ask, *, what: str = "gradient", order: int = 1, language: str =
 class Derivation:
     """A program that ran, its terms, and derivatives of them.
 
-    made_up: names without a value, which ran with some value. known: id to term.
+    made_up: names without a value, which ran with some value. states: id of a variable's state
+    that is not its first to the name.
     """
 
     __slots__ = ("algebra", "ask", "bindings", "given", "made_up", "names", "order", "parts",
-                 "primal", "replay", "run", "what")
+                 "primal", "replay", "run", "states", "what")
 
     def __init__(self, ask: Ask, what: str, order: int) -> None:
         self.ask = ask
@@ -88,9 +91,9 @@ class Derivation:
         self.run = _run(ask, self.given, self.made_up)
         self.bindings = _named(self.run, ask.wrt)
         self.names = {b.name: b.value.value for b in self.bindings}
+        self.states: dict[int, str] = {}
         self.parts: list[Part] = []
         self.primal: dict[str, Term] = {}
-        self.replay = Replay(self.algebra, self.names)
         with quiet():
             self._derive()
 
@@ -102,6 +105,8 @@ class Derivation:
             targets = ask.program.targets(run, ask.of)
             sources = ask.program.sources(run, ask.wrt)
             self._check_way()
+            self._find_states(targets)
+            self.replay = Replay(self.algebra, self.names)
             for target in targets:
                 missing = self._missing(target, sources)
                 tensor = tensor_of(target) if self.what == "jacobian" or not isinstance(
@@ -121,12 +126,41 @@ class Derivation:
         for b in self.bindings:
             if b.value.id is not None:
                 known[b.value.id] = self.algebra.table.name(b.name, b.value.shape)
+        for id, name in self.states.items():
+            known[id] = self.algebra.table.name(name, shape_of(self.names[name]))
         return terms_of(self.algebra, self.run.record.history(), known, tensors)
+
+    def _find_states(self, targets: Sequence[Target]) -> None:
+        """The states of variables that targets read: a formula has one value for a name. Raises
+        E0804 where there are several.
+        """
+        history = self.run.record.history()
+        ids = ancestors(history, [t.id for target in targets for t in tensors_of(target)])
+        firsts = {b.value.id: b for b in self.bindings if b.kind in ("variable", "nontrainable")}
+        links = {e[OUT]: firsts[e[IDS][0]] for e in history if e[OUT] in ids and len(e[IDS]) == 1
+                 and e[OP].name == "positive" and e[PLACE] is None and e[IDS][0] in firsts}
+        found: dict[str, dict[int, Any]] = {}
+        for entry in history:
+            for i, value in zip(entry[IDS], entry[VALUES], strict=True):
+                if entry[OUT] not in ids or entry[OUT] in links:
+                    continue
+                b = links.get(i) if i in links else firsts.get(i)
+                if i is not None and b is not None:
+                    found.setdefault(b.name, {})[i] = value
+        for name, states in found.items():
+            values = list(states.values())
+            if any(not np.array_equal(v, values[0]) for v in values[1:]):
+                b = next(b for b in self.bindings if b.name == name)
+                raise GradcliError(Diagnostic(
+                    "E0804", f"`{name}` has {len(values)} values on the way to the target, and a"
+                    " formula has one value for a name", span=b.span,
+                    source=self.ask.program.source,
+                    help=f"bind a new name to what {name} becomes, or ask for numbers"))
+            self.names[name] = values[0]
+            self.states.update((i, name) for i in states if i in links)
 
     def _total(self, target: Target) -> Term:
         """The sum over the items of a list, which may differ in shape."""
-        from gradcli.ops import TABLE
-
         terms = []
         for tensor, term in zip(parts(target), self._terms(parts(target)), strict=True):
             rank = len(tensor.shape)
@@ -151,7 +185,17 @@ class Derivation:
                  missing: Mapping[str, list[Answer]], term: Term, row: tuple[int, ...]) -> None:
         """All derivatives of one term."""
         names = [s.name for s in sources]
-        firsts = self.replay.gradient(term, names)
+        own = next((t.op for t in needed([term]) if t.op is not None
+                    and TABLE.get(t.op.name) is not t.op), None)
+        if own is None:
+            firsts = self.replay.gradient(term, names)
+        elif self.order == 1 and not row:
+            firsts = self._direct(target, sources)
+        else:
+            raise GradcliError(Diagnostic(
+                "E0804", f"`{own.name}` has a gradient of its own, which has no second derivative"
+                " as a formula", span=target.span, source=self.ask.program.source,
+                help="ask for numbers: gradcli hess, gradcli jac"))
         zero = self.algebra.number(ZERO)
         level: list[Part] = []
         for name, g in zip(names, firsts, strict=True):
@@ -162,6 +206,22 @@ class Derivation:
         for _ in range(1, self.order):
             level = [made for part in level for made in self._next(part, names, missing)]
         self.parts += level
+
+    def _direct(self, target: Target, sources: Sequence[Binding]) -> list[Term | None]:
+        """The gradient from the record itself: a function with a rule of its own cannot be run
+        again.
+        """
+        record = self.run.record
+        first = record.history()[-1][OUT] if record.history() else 0
+        with record:
+            found = calculus.gradient(
+                parts(target), [self.ask.source(s) for s in sources], emit=True)
+        known: dict[int, Term] = {b.value.id: self.algebra.table.name(b.name, b.value.shape)
+                                  for b in self.bindings if b.value.id is not None}
+        known.update({id: self.algebra.table.name(name, shape_of(self.names[name]))
+                      for id, name in self.states.items()})
+        terms = terms_of(self.algebra, record.history(), known, found, first + 1)
+        return [None if g is None else t for g, t in zip(found, terms, strict=True)]
 
     def _next(self, part: Part, names: Sequence[str], missing: Mapping[str, list[Answer]]
               ) -> list[Part]:
@@ -210,8 +270,6 @@ class Derivation:
         if not self.made_up or not run.record.guards:
             return
         ids = {b.value.id: b.name for b in self.bindings if b.name in self.made_up}
-        from gradcli.execute.recorded import ancestors
-
         for guard, _ in run.record.guards:
             names = [ids[i] for i in ancestors(run.record.history(), [guard]) if i in ids]
             if names:
@@ -233,10 +291,11 @@ class Derivation:
         a = self.algebra
         terms = [p.term for p in self.parts if p.term is not None]
         terms = a.factored(terms)
+        refused: list[str] = []
         if simplify:
             from gradcli.formulas.simplify import simplified
 
-            terms = simplified(a, terms, self.names)
+            terms, refused = simplified(a, terms, self.names)
         writer = writer_of(language, a)
         primal = list(self.primal.values())
         terms = lower(a, terms, writer.lowered)
@@ -268,7 +327,8 @@ class Derivation:
                 definitions, defined, strict=True)],
             "results": results, "conditions": told(self, writer),
             "needs": sorted(writer.needs),
-            "notes": [note(self.ask, _note(n)) for n in self.run.notes]}
+            "notes": [note(self.ask, _note(n)) for n in (
+                *self.run.notes, *[("not-simplified", text, None) for text in refused])]}
 
     def _result(self, part: Part, text: str | None) -> Answer:
         return {
@@ -280,7 +340,7 @@ class Derivation:
     def _input(self, b: Binding, writer: Writer) -> Answer:
         """A name that the formulas read, with its value where there is one."""
         return {"name": writer.identifier(b.name)[0], "shape": list(b.value.shape),
-                "value": None if b.name in self.made_up else data(b.value.value)}
+                "value": None if b.name in self.made_up else data(self.names[b.name])}
 
 
 # A formula of a function that is longer is not shown beside its derivatives.
@@ -413,5 +473,3 @@ def _element(a: Algebra, term: Term, index: Sequence[int]) -> Term:
         term = arrays.part(a, term, k)
     return term
 
-
-__all__ = ["OUT", "Derivation", "derived", "writer_of"]

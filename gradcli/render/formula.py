@@ -115,7 +115,7 @@ def python(answer: Answer) -> str:
     lines = []
     if "math" in needs:
         lines += ["import math", ""]
-    if "np" in needs or any(one["shape"] for one in answer["inputs"]):
+    if "np" in needs or any("np." in text for text in _parameters(answer)):
         lines.append("import numpy as np")
     if "gradcli" in needs:
         lines += ["", "from gradcli import ops"] if lines[-1:] != [""] else [
@@ -156,9 +156,8 @@ def _function(answer: Answer) -> str:
 def _parameters(answer: Answer) -> list[str]:
     """Names without a value first."""
     def default(one: Answer) -> str:
-        if one["shape"]:
-            return f"{one['name']}=np.array({one['value']!r})"
-        return f"{one['name']}={one['value']!r}"
+        text = repr(one["value"]).replace("nan", "np.nan").replace("inf", "np.inf")
+        return f"{one['name']}=np.array({text})" if one["shape"] else f"{one['name']}={text}"
 
     free = [one["name"] for one in answer["inputs"] if one["value"] is None]
     return free + [default(one) for one in answer["inputs"] if one["value"] is not None]

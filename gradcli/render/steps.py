@@ -132,8 +132,13 @@ def backward(result: dict[str, Any], show: Show, whole: bool) -> list[Row]:
 def forward(result: dict[str, Any], show: Show, whole: bool) -> list[Row]:
     """Step, local derivatives, their rules, and the derivative of the step in each source."""
     return some([[[named(result, step)], *locals_of(step, show),
-                  *[[show(t)] for t in step["tangents"].values()]]
+                  *[[_tangent(result, step, t, show)] for t in step["tangents"].values()]]
                  for step in result["steps"] if step["kind"] in ON_PATHS], whole)
+
+
+def _tangent(result: dict[str, Any], step: Step, tangent: Any, show: Show) -> str:
+    """Nothing where a source has no part in a step; at the end that is None."""
+    return "" if tangent is None and step["name"] not in result["result"] else show(tangent)
 
 
 def locals_of(step: Step, show: Show) -> tuple[list[str], list[str]]:

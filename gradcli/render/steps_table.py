@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 GAP = 3             # columns between columns
 LEAST = 12          # columns for a formula, however narrow the terminal
-BREAKS = " ,*/+-)"  # where a formula is broken, behind the character
+BREAKS = " ,*/"     # where a formula is broken, behind the character
 
 
 def tables(answer: dict[str, Any], digits: int, width: int, encoding: str, whole: bool

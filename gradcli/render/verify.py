@@ -40,6 +40,9 @@ def _sheet(result: dict[str, Any], verbose: bool) -> Sheet:
                     "differ": "!", "undecided": "?"}
     for source in result["sources"]:
         elements = source["elements"]
+        if not elements:
+            sheet.rows.append([numbers.first_derivative(result["of"], source["wrt"]),
+                               *[None] * (len(METHODS) + 2), source["verdict"]])
         shown = elements
         if len(elements) > SHOWN and not verbose:
             shown = sorted(elements, key=_badness)[:SHOWN]

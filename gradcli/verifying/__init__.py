@@ -9,7 +9,7 @@ from __future__ import annotations
 from gradcli.answers.ask import answer
 from gradcli.answers.plain_data import data, note, place, reason, shape
 from gradcli.lang.targets import parts, plain_structure
-from gradcli.ops.values import is_float, shape_of
+from gradcli.ops.values import is_complex, is_float, shape_of
 from gradcli.verifying.compare import AGREE, DIFFER, NONE, UNDECIDED, judge
 from gradcli.verifying.complex_step import complex_step
 from gradcli.verifying.directions import Directions
@@ -60,6 +60,10 @@ def _source(ask: Ask, run: Run, target: Target, binding: Binding) -> Answer:
         "directions": False, "methods": {}, "elements": [], "causes": [], "notes": [],
         "reasons": []}
     tensors = parts(target)
+    if any(map(is_complex, (value, *tensors))):
+        told["notes"] = [{"code": "complex", "message": f"{target.name} is not checked by"
+                          f" {binding.name}: there are complex numbers", **place(ask, target.span)}]
+        return told
     source = ask.source(binding)
     along = Directions([t.shape for t in tensors], shape_of(value)) if is_float(value) else None
     by_reverse = None if along is None else reverse(tensors, source, along)

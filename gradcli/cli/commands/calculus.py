@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
 def run(command: str, values: dict[str, Any], environment: Environment) -> int:
     """Answer one question; 1 if a method does not converge."""
-    asked = dict(values)
+    # Reading LaTeX renames what the options name: they are read behind the program.
     answer = guarded(values, environment, lambda program: analysis.answered(
-        command, ask_from(program, values), _read(command, asked)))
+        command, ask_from(program, values), _read(command, dict(values))))
     deliver(answer, values, environment)
     return WRONG if analysis.failed(answer) else OK
 

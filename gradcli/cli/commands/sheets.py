@@ -20,6 +20,7 @@ def deliver(answer: dict[str, Any], values: dict[str, Any], environment: Environ
     if values["quiet"]:
         for result in answer["results"]:
             result["notes"] = []
+    sheets: list[Any] = []
     if chosen in ("json", "ndjson"):
         from gradcli.render import json
 
@@ -45,6 +46,14 @@ def deliver(answer: dict[str, Any], values: dict[str, Any], environment: Environ
         from gradcli.cli.files import write_file
 
         write_file(path, text)
+    if chosen == "plain" and not values["quiet"]:
+        # Lines of names and values have no room for a reproach; it goes where messages go.
+        from gradcli.render.visible import visible
+
+        environment.stdout.flush()
+        write(environment.stderr, "".join([
+            visible(remark) + "\n" for sheet in sheets for remark, reproach in sheet.remarks
+            if reproach]))
 
 
 def _sheets(answer: dict[str, Any], verbose: bool) -> list[Any]:

@@ -15,6 +15,10 @@ if TYPE_CHECKING:
     from gradcli.cli.environment import Environment
 
 
+# Options with names of the program in them.
+NAMING = ("at", "wrt", "of", "watch", "points", "over", "sigma", "correlation", "dependent")
+
+
 def program_from(values: dict[str, Any], environment: Environment) -> Program:
     """The program in the file, on standard input or behind -e."""
     if values["expression"] is not None:
@@ -37,9 +41,13 @@ def _from_latex(source: Source, values: dict[str, Any]) -> Program:
              if letter in program.names.reads or letter in program.names.bound}
     if names:
         word = re.compile(rf"\b({'|'.join(names)})\b")
-        for option in ("at", "wrt", "of", "watch", "points"):
-            values[option] = [word.sub(lambda found: names[found.group()], text)
-                              for text in values.get(option) or ()]
+        for option in NAMING:
+            given = values.get(option)
+            if isinstance(given, str):
+                values[option] = word.sub(lambda found: names[found.group()], given)
+            elif given:
+                values[option] = [word.sub(lambda found: names[found.group()], text)
+                                  for text in given]
     return program
 
 
