@@ -44,6 +44,7 @@ BELOW = {
     "points": LIBRARY | {"program", "answers", "render"},
     "latex": {"reading", "program", "lang"} | BASE,
     "workers": BASE,
+    "formulas": LIBRARY | {"program", "explain", "answers", "render"},
     "analysis": LIBRARY | {"program", "explain", "answers"},
     "verifying": LIBRARY | {"program", "explain", "answers", "finite"},
     "plotting": LIBRARY | {"program", "explain", "answers", "points", "render"},
@@ -52,7 +53,7 @@ BELOW = {
     "homework": {"checking", "reading", "workers", "render", "_version"} | BASE,
     "cli": LIBRARY | {"program", "explain", "answers", "points", "render", "workers", "checking",
                       "homework", "latex", "plotting", "graphs", "analysis",
-                      "verifying", "_version"},
+                      "formulas", "verifying", "_version"},
     # The Python interface binds names lazily; `python -m gradcli` is the command line.
     "__init__": LIBRARY | {"program", "_version"},
     "__main__": {"cli"},

@@ -20,8 +20,8 @@ OPTIONS = (
            " input.", commands=ALL, metavar="NAME[,NAME]"),
     Option("of", "--of", "list", "Targets; a,b is the sum of both, repeating the option gives each"
            " its formulas. By default the last result.", commands=ALL, metavar="NAME[,NAME]"),
-    Option("at", "--at", "list", "Values of inputs and variables, where these decide the way through"
-           " the program: x=3,y=[1,2].", commands=ALL, metavar="NAME=VALUE"),
+    Option("at", "--at", "list", "Values of inputs and variables, where these decide the way"
+           " through the program: x=3,y=[1,2].", commands=ALL, metavar="NAME=VALUE"),
     Option("what", "--what", "text", "Of a target with several elements: gradient of their sum,"
            " jacobian of each; hessian is gradient with --order 2.", commands=ALL,
            default="gradient", choices=WHAT),

@@ -11,7 +11,18 @@ from fractions import Fraction
 from gradcli.formulas import numbers
 from gradcli.formulas.numbers import HALF, MINUS, ONE, ZERO, as_float, whole
 from gradcli.formulas.rewrites import EVEN, INVERSES, ODD, POSITIVE, VALUES
-from gradcli.formulas.terms import ARRAY, CALL, NAME, NUMBER, PRODUCT, SUM, Table, Term, joint, needed
+from gradcli.formulas.terms import (
+    ARRAY,
+    CALL,
+    NAME,
+    NUMBER,
+    PRODUCT,
+    SUM,
+    Table,
+    Term,
+    joint,
+    needed,
+)
 from gradcli.ops import TABLE
 from gradcli.ops.lazy import np
 
@@ -50,6 +61,9 @@ class Algebra:
 
     def constant(self, value: float) -> Term:
         """A float as the constant that it stands for: 2*pi, log(2), 1/3."""
+        seen = self.table.fractions.get(value)
+        if seen is not None:
+            return seen
         exact = numbers.exact(value)
         if isinstance(exact, Fraction):
             return self.number(exact)
@@ -222,12 +236,14 @@ class Algebra:
 
     def _into_choice(self, coefficient: Number, items: list[tuple[Term, Term]], k: int
                      ) -> Term | None:
-        """A factor where(c, 1, 0) or where(c, 0, 1) takes the others in."""
+        """A factor where(c, a, 0) or where(c, 0, a) takes the others in: where it is 0, so is the
+        product, whatever the others are there.
+        """
         condition, first, second = items[k][0].args
         rest = items[:k] + items[k + 1:]
         if not rest and coefficient == 1:
             return None
-        if first.kind != NUMBER or second.kind != NUMBER or 0 not in (first.value, second.value):
+        if not (first.is_number(0) or second.is_number(0)):
             return None
         inner = self._finished(coefficient, rest)
         return self.choice(condition, self.times(first, inner), self.times(second, inner))
@@ -337,10 +353,9 @@ class Algebra:
                 common.append((base, exponent))
             elif all(e is not None and e.kind == NUMBER for e in others):
                 values = [e.value for e in others if e is not None]
-                if min(values) > 0 or max(values) < 0:
+                # 2*x*sin(x) + x^2*cos(x) is the product rule as people know it.
+                if (min(values) > 0 and base.kind != NAME) or max(values) < 0:
                     common.append((base, self.number(min(values, key=abs))))
-        if not common:
-            return term
         rest = self.sum_of([
             (self.product_of([(t, self.number(ONE)), *[
                 (b, self.times(e, self.number(MINUS))) for b, e in common]]), c)
@@ -459,11 +474,13 @@ def _elements(a: Algebra, *terms: Term) -> list[Term]:
     found = []
     for term in terms:
         value = uniform(term)
+        if term.is_call("broadcast_to") and term.args[0].shape == ():
+            term = term.args[0]
         found.append(term if value is None else a.constant(value))
     return found
 
 
-def _arithmetic(function: Callable[..., Term]) -> Callable[..., Term]:
+def _arithmetic(function: Callable[..., Term | None]) -> Callable[..., Term | None]:
     return lambda a, *terms: function(a, *_elements(a, *terms))
 
 

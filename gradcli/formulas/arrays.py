@@ -40,6 +40,24 @@ def _sum(a: Algebra, args: Sequence[Term], attributes: dict[str, Any], shape: Sh
     return args[0] if args[0].shape == () else None
 
 
+def _reshape(a: Algebra, args: Sequence[Term], attributes: dict[str, Any], shape: Shape
+             ) -> Term | None:
+    """The last of several reshapes counts."""
+    x = args[0]
+    if x.is_call("reshape", "align"):
+        return call(a, TABLE["reshape"], x.args, {"shape": shape}, shape)
+    return None
+
+
+def _broadcast(a: Algebra, args: Sequence[Term], attributes: dict[str, Any], shape: Shape
+               ) -> Term | None:
+    """A number spreads as it is."""
+    x = args[0]
+    if x.is_call("reshape", "align", "broadcast_to") and x.args[0].shape == ():
+        return a.table.call(TABLE["broadcast_to"], x.args, {"shape": shape}, shape)
+    return None
+
+
 def position(pattern: Sequence[Any], indices: Sequence[Term]) -> list[Any] | None:
     """The items of an index that is constant; None if it is not."""
     left = list(indices)
@@ -95,6 +113,7 @@ def _put(a: Algebra, args: Sequence[Term], attributes: dict[str, Any], shape: Sh
 
 
 RULES: dict[str, Callable[..., Term | None]] = {
+    "reshape": _reshape, "align": _reshape, "broadcast_to": _broadcast,
     "sum": _sum, "index": _plain_index, "put": _put, "mean": _sum, "max": _sum, "min": _sum}
 
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 from gradcli import calculus
 from gradcli.errors import error
 from gradcli.formulas.numbers import as_float
 from gradcli.formulas.terms import ARRAY, CALL, NAME, NUMBER, PRODUCT, SUM, needed
 from gradcli.ops import TABLE
 from gradcli.ops.lazy import np
-from gradcli.ops.values import SCALAR_TYPES, shape_of
+from gradcli.ops.values import shape_of
 from gradcli.tape.record import ANS, ATTRIBUTES, BATCH, IDS, OP, OUT, VALUES, Record
 from gradcli.tape.tensor import Tensor, leaf
 
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from gradcli.formulas.algebra import Algebra
+    from gradcli.formulas.numbers import Number
     from gradcli.formulas.terms import Term
     from gradcli.tape.record import Entry
 
@@ -116,7 +119,7 @@ class Replay:
     def _value(self, term: Term) -> Any:
         found = self.tensors
         if term.kind == NUMBER:
-            return as_float(term.value)
+            return self._float(term.value)
         if term.kind == ARRAY:
             return term.value
         if term.kind == NAME:
@@ -134,14 +137,14 @@ class Replay:
     def _sum(self, term: Term) -> Any:
         total: Any = None
         for one, c in term.items:
-            x, factor = self.tensors[one.number], as_float(c)
+            x, factor = self.tensors[one.number], self._float(c)
             if total is None:
                 total = _scaled(x, factor)
             elif factor == -1:
                 total = TABLE["subtract"](total, x)
             else:
                 total = TABLE["add"](total, _scaled(x, factor))
-        return total if term.value == 0 else TABLE["add"](total, as_float(term.value))
+        return total if term.value == 0 else TABLE["add"](total, self._float(term.value))
 
     def _product(self, term: Term) -> Any:
         above: Any = None
@@ -152,17 +155,23 @@ class Replay:
                 power = TABLE["power"](x, self.tensors[exponent.number])
                 above = power if above is None else TABLE["multiply"](above, power)
             elif e > 0:
-                power = _power(x, as_float(e))
+                power = _power(x, self._float(e))
                 above = power if above is None else TABLE["multiply"](above, power)
             else:
-                power = _power(x, -as_float(e))
+                power = _power(x, -self._float(e))
                 below = power if below is None else TABLE["multiply"](below, power)
-        factor = as_float(term.value)
+        factor = self._float(term.value)
         if below is None:
             return _scaled(above, factor)
         if above is None:
             return TABLE["divide"](factor, below)
         return _scaled(TABLE["divide"](above, below), factor)
+
+    def _float(self, value: Number) -> float:
+        """A number to run with; what comes back in a derivative is the same fraction again."""
+        if isinstance(value, Fraction) and value.denominator > 1:
+            self.algebra.number(value)
+        return as_float(value)
 
     def gradient(self, term: Term, names: Sequence[str]) -> list[Term | None]:
         """The derivatives of the sum of a term's elements by names; None where there is none."""
@@ -194,8 +203,3 @@ def _power(x: Any, e: float) -> Any:
     if e == 1:
         return x
     return TABLE["sqrt"](x) if e == 0.5 else TABLE["power"](x, e)
-
-
-def scalar(value: Any) -> bool:
-    """Whether a value is one plain number."""
-    return type(value) in SCALAR_TYPES

@@ -16,7 +16,7 @@ from gradcli.formulas.algebra import Algebra
 from gradcli.formulas.build import Replay, terms_of
 from gradcli.formulas.conditions import told
 from gradcli.formulas.numbers import ZERO
-from gradcli.formulas.sharing import shared
+from gradcli.formulas.sharing import Shared, shared
 from gradcli.formulas.terms import NAME, needed
 from gradcli.formulas.writing import lower
 from gradcli.lang.targets import parts, tensor_of
@@ -36,6 +36,8 @@ if TYPE_CHECKING:
     from gradcli.formulas.writing import Writer
     from gradcli.lang.run import Binding, Run
     from gradcli.lang.targets import Target
+
+    Written = tuple[list[Term], list[tuple[str, Term]], list[str], list[str]]
 
 # More elements of a Jacobian or Hessian are no formulas that anybody reads.
 MAX_PARTS = 400
@@ -199,8 +201,8 @@ class Derivation:
         zero = self.algebra.number(ZERO)
         level: list[Part] = []
         for name, g in zip(names, firsts, strict=True):
-            if name in missing and self.ask.unconnected != "zero":
-                level.append(Part(target.name, [(name, ())], None, row, missing[name]))
+            if name in missing:
+                level.append(Part(target.name, [(name, ())], self._absent(), row, missing[name]))
             else:
                 level.append(Part(target.name, [(name, ())], g or zero, row))
         for _ in range(1, self.order):
@@ -246,11 +248,15 @@ class Derivation:
             *before, (last, _) = part.by
             for name, g in zip(later, found, strict=True):
                 by = [*before, (last, index), (name, ())]
-                if name in missing and self.ask.unconnected != "zero":
-                    out.append(Part(part.of, by, None, part.row, missing[name]))
+                if name in missing:
+                    out.append(Part(part.of, by, self._absent(), part.row, missing[name]))
                 else:
                     out.append(Part(part.of, by, g or self.algebra.number(ZERO), part.row))
         return out
+
+    def _absent(self) -> Term | None:
+        """What a source without a path gives."""
+        return self.algebra.number(ZERO) if self.ask.unconnected == "zero" else None
 
     def _shape(self, name: str) -> tuple[int, ...]:
         return self.replay.names[name].shape
@@ -291,21 +297,17 @@ class Derivation:
         a = self.algebra
         terms = [p.term for p in self.parts if p.term is not None]
         terms = a.factored(terms)
+        writer = writer_of(language, a)
+        primal = list(self.primal.values())
         refused: list[str] = []
+        terms, definitions, texts, defined = self._written(terms, writer, named)
         if simplify:
             from gradcli.formulas.simplify import simplified
 
-            terms, refused = simplified(a, terms, self.names)
-        writer = writer_of(language, a)
-        primal = list(self.primal.values())
-        terms = lower(a, terms, writer.lowered)
-        taken = {*self.ask.program.names.bound, *self.ask.program.names.reads, *self.names,
-                 *self.ask.program.names.functions}
-        made = shared(a.table, terms, taken, writer.lengths) if named else None
-        names = made.names if made is not None else {}
-        definitions = made.definitions if made is not None else []
-        texts = writer.texts(terms, names, [t for _, t in definitions])
-        texts, defined = texts[:len(terms)], texts[len(terms):]
+            shorter, refused = simplified(a, terms, self.names)
+            other = self._written(shorter, writer, named)
+            if _length(other) < _length((terms, definitions, texts, defined)):
+                terms, definitions, texts, defined = other
         left = iter(texts)
         results = [self._result(p, None if p.term is None else next(left)) for p in self.parts]
         used = {t.value for t in needed([*terms, *[t for _, t in definitions]])
@@ -330,6 +332,15 @@ class Derivation:
             "notes": [note(self.ask, _note(n)) for n in (
                 *self.run.notes, *[("not-simplified", text, None) for text in refused])]}
 
+    def _written(self, terms: Sequence[Term], writer: Writer, named: bool) -> Written:
+        """Terms, the names of what stands more than once, and the texts of both."""
+        a, program = self.algebra, self.ask.program
+        terms = lower(a, terms, writer.lowered)
+        taken = {*program.names.bound, *program.names.reads, *self.names, *program.names.functions}
+        made = shared(a.table, terms, taken, writer.lengths) if named else Shared(terms, [])
+        texts = writer.texts(terms, made.names, [t for _, t in made.definitions])
+        return terms, made.definitions, texts[:len(terms)], texts[len(terms):]
+
     def _result(self, part: Part, text: str | None) -> Answer:
         return {
             "of": part.of, "element": list(part.row),
@@ -341,6 +352,12 @@ class Derivation:
         """A name that the formulas read, with its value where there is one."""
         return {"name": writer.identifier(b.name)[0], "shape": list(b.value.shape),
                 "value": None if b.name in self.made_up else data(self.names[b.name])}
+
+
+def _length(written: Written) -> int:
+    """Characters, names counted."""
+    _, definitions, texts, defined = written
+    return sum([len(t) for t in (*texts, *defined)]) + sum([len(n) + 3 for n, _ in definitions])
 
 
 # A formula of a function that is longer is not shown beside its derivatives.
@@ -388,12 +405,12 @@ def _values(ask: Ask) -> tuple[dict[str, Any], set[str]]:
         if name in given or (declared is not None and not _open(program, name)):
             continue
         value: Any = 0.57 + 0.13 * (k % 7)
-        shape = () if declared is None or declared.shape is None else declared.shape
+        lengths = () if declared is None or declared.shape is None else declared.shape
+        shape = tuple([n for n in lengths if n is not None])
+        if len(shape) < len(lengths):
+            continue  # the error of the run says that it has no value
         if shape:
-            if None in shape:
-                continue  # the error of the run says that it has no value
-            count = _size(shape)
-            value = (value + 0.0173 * np.arange(count)).reshape(shape)
+            value = (value + 0.0173 * np.arange(_size(shape))).reshape(shape)
         given[name] = value
         made_up.add(name)
     return given, made_up

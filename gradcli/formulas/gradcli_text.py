@@ -9,7 +9,7 @@ from gradcli.ops.rows import INTERNAL
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from typing import Any
+    from typing import Any, ClassVar
 
     from gradcli.formulas.terms import Term
     from gradcli.formulas.writing import Text
@@ -19,6 +19,8 @@ class Gradcli(Writer):
     """An expression file."""
 
     __slots__ = ()
+
+    lowered: ClassVar = {"cofactor": lambda a, x: _cofactor(a, x)}
 
     def op_logical_and(self, term: Term, args: Sequence[Text]) -> Text:
         """a and b."""
@@ -91,6 +93,12 @@ class Gradcli(Writer):
         named = [f"{k}={literal(v)}" for k, v in term.attributes.items()
                  if term.op.attributes.get(k, self) != v]
         return f"{term.op.name}({', '.join([*[a for a, _ in args], *named])})", ATOM
+
+
+def _cofactor(a: Any, x: Any) -> Any:
+    from gradcli.formulas.python_text import cofactor
+
+    return cofactor(a, x)
 
 
 def literal(value: Any) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from gradcli.formulas.numbers import HALF
 from gradcli.formulas.python_text import LOWERED, python_name
 from gradcli.formulas.terms import NUMBER
 from gradcli.formulas.writing import (
@@ -12,7 +11,6 @@ from gradcli.formulas.writing import (
     AND,
     ATOM,
     CHOICE,
-    COMPARISON,
     MULTIPLIED,
     NOT,
     OR,
@@ -25,7 +23,7 @@ from gradcli.formulas.writing import (
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from typing import Any
+    from typing import Any, ClassVar
 
     from gradcli.formulas.terms import Term
     from gradcli.formulas.writing import Text
@@ -37,8 +35,8 @@ class C(Writer):
     __slots__ = ()
 
     name = "c"
-    lowered = {**LOWERED, "relu": LOWERED["relu"]}
-    functions = {
+    lowered: ClassVar = LOWERED
+    functions: ClassVar = {
         **{name: name for name in (
             "sin cos tan sinh cosh tanh asin acos atan atan2 asinh acosh atanh exp exp2 expm1 log"
             " log2 log10 log1p cbrt hypot floor ceil trunc copysign fmod erf erfc lgamma isnan"
@@ -146,7 +144,7 @@ class Latex(Writer):
     __slots__ = ()
 
     name = "latex"
-    functions = {name: rf"\{name}" for name in (
+    functions: ClassVar = {name: rf"\{name}" for name in (
         "sin cos tan sec csc cot sinh cosh tanh coth").split()} | {
         "log": r"\ln", "asin": r"\arcsin", "acos": r"\arccos", "atan": r"\arctan"}
 
@@ -203,7 +201,9 @@ class Latex(Writer):
             return f"-{_braced(text, MULTIPLIED)}", min(SIGN, max(text[1], MULTIPLIED))
         if not below and not down:
             return sign + _beside(above, up), MULTIPLIED
-        return rf"{sign}\frac{{{_beside(above, up) or '1'}}}{{{_beside(below, down)}}}", MULTIPLIED
+        over = up[0][0] if len(up) == 1 and not above else _beside(above, up) or "1"
+        under = down[0][0] if len(down) == 1 and not below else _beside(below, down)
+        return rf"{sign}\frac{{{over}}}{{{under}}}", MULTIPLIED
 
     def op_where(self, term: Term, args: Sequence[Text]) -> Text:
         """Cases."""
@@ -257,9 +257,9 @@ class Sympy(Writer):
 
     name = "sympy"
     power = "**"
-    lowered = {"sigmoid": LOWERED["sigmoid"], "relu": LOWERED["relu"],
-               "softplus": lambda a, x: _softplus(a, x)}
-    functions = {
+    lowered: ClassVar = {"sigmoid": LOWERED["sigmoid"], "relu": LOWERED["relu"],
+                         "softplus": lambda a, x: _softplus(a, x)}
+    functions: ClassVar = {
         **{name: name for name in (
             "sin cos tan sec csc cot sinh cosh tanh sech csch coth asin acos atan acot asec acsc"
             " asinh acosh atanh acoth asech acsch exp log sign gamma digamma erf erfc erfi erfinv"
@@ -332,5 +332,3 @@ def _softplus(a: Any, x: Any) -> Any:
     return a.call(TABLE["log"], [a.add(a.number(ONE), a.call(TABLE["exp"], [x], None, None))],
                   None, None)
 
-
-__all__ = ["COMPARISON", "HALF", "C", "Latex", "Sympy"]

@@ -21,7 +21,7 @@ from gradcli.ops.rows import INTERNAL
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from typing import Any
+    from typing import Any, ClassVar
 
     from gradcli.formulas.algebra import Algebra
     from gradcli.formulas.terms import Term
@@ -51,6 +51,16 @@ def _of_inverse(name: str) -> Callable[[Algebra, Term], Term]:
     return lambda a, x: a.call(TABLE[name], [a.power(x, a.number(MINUS))], None, None)
 
 
+def cofactor(a: Algebra, x: Term) -> Term:
+    """det(x)*inv(x)^T, of a matrix that has an inverse."""
+    det = a.table.call(TABLE["det"], [x], None, x.shape[:-2])
+    inverse = a.table.call(TABLE["inv"], [x], None, x.shape)
+    axes = (*range(-len(x.shape), -2), -1, -2)
+    turned = a.table.call(TABLE["transpose"], [inverse], {"axes": axes}, x.shape)
+    a.note(det, "!= 0")
+    return a.times(det, turned)
+
+
 def _sigmoid(a: Algebra, x: Term) -> Term:
     return a.power(a.add(a.number(ONE), a.call(TABLE["exp"], [a.negative(x)], None, None)),
                    a.number(MINUS))
@@ -61,7 +71,7 @@ LOWERED: dict[str, Callable[..., Term]] = {
     "sech": _inverted("cosh"), "csch": _inverted("sinh"), "coth": _inverted("tanh"),
     "asec": _of_inverse("acos"), "acsc": _of_inverse("asin"), "acot": _of_inverse("atan"),
     "asech": _of_inverse("acosh"), "acsch": _of_inverse("asinh"), "acoth": _of_inverse("atanh"),
-    "sigmoid": _sigmoid,
+    "sigmoid": _sigmoid, "cofactor": cofactor,
     "relu": lambda a, x: a.call(TABLE["maximum"], [x, a.number(Fraction(0))], None, None),
     "softplus": lambda a, x: a.call(TABLE["logaddexp"], [x, a.number(Fraction(0))], None, None),
     "log_sigmoid": lambda a, x: a.negative(a.call(
@@ -77,8 +87,8 @@ class Python(Writer):
 
     name = "python"
     power = "**"
-    functions = FUNCTIONS
-    lowered = LOWERED
+    functions: ClassVar = FUNCTIONS
+    lowered: ClassVar = LOWERED
 
     def identifier(self, name: str) -> Text:
         """A name that Python keeps for itself gets an underscore."""
@@ -104,8 +114,11 @@ class Python(Writer):
         return f"np.array({super().array(value)[0]})", ATOM
 
     def nested(self, value: Any) -> str:
-        """True is written large."""
-        return str(value) if isinstance(value, bool) else super().nested(value)
+        """Floats, since powers of NumPy's integers stay integers; True is written large."""
+        if isinstance(value, (bool, int, float)):
+            text = repr(value if isinstance(value, bool) else float(value))
+            return text.replace("nan", "np.nan").replace("inf", "np.inf")
+        return super().nested(value)
 
     def root(self, base: Text) -> Text:
         """np.sqrt(x)."""
@@ -152,6 +165,13 @@ class Python(Writer):
         axes = summed_axes(term)
         text = f"np.sum({args[0][0]}, axis={axes})" if axes else args[0][0]
         return f"np.reshape({text}, {term.shape})", ATOM
+
+    def op_solve(self, term: Term, args: Sequence[Text]) -> Text:
+        """np.linalg.solve, of the transposed matrix too."""
+        matrix = args[0][0]
+        if term.attributes.get("adjoint"):
+            matrix = f"np.swapaxes({matrix}, -1, -2)"
+        return f"np.linalg.solve({matrix}, {args[1][0]})", ATOM
 
     def op_reshape(self, term: Term, args: Sequence[Text]) -> Text:
         """np.reshape."""
@@ -212,7 +232,8 @@ class Python(Writer):
             self.needs.add("np")
             return super().call(term, args)
         inner = ", ".join([a for a, _ in args])
-        if name in FUNCTIONS:
+        changed = any(term.op.attributes.get(k, self) != v for k, v in term.attributes.items())
+        if name in FUNCTIONS and not changed:
             self.needs.add("np")
             return f"np.{FUNCTIONS[name]}({inner})", ATOM
         if name in OF_MATH:

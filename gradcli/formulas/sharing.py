@@ -107,6 +107,7 @@ def shared(table: Table, terms: Sequence[Term], taken: Collection[str], lengths:
         if not useless:
             break
         chosen -= useless
+    chosen |= _too_deep(table, order, chosen)
     names: list[tuple[str, Term]] = []
     k = 0
     for term in order:
@@ -116,6 +117,23 @@ def shared(table: Table, terms: Sequence[Term], taken: Collection[str], lengths:
                 k += 1
             names.append((f"{prefix}{k}", term))
     return Shared(terms, names)
+
+
+# Readers of formulas have a limit of nested brackets; people long before.
+DEPTH = 40
+
+
+def _too_deep(table: Table, order: Sequence[Term], chosen: Collection[int]) -> set[int]:
+    """What gets a name because it is nested too deep."""
+    found: set[int] = set()
+    depths: dict[int, int] = {}
+    for term in order:
+        depth = 1 + max([depths[u.number] for u in units(table, term)], default=0)
+        if depth > DEPTH and term.kind in (CALL, SUM):
+            found.add(term.number)
+            depth = 0
+        depths[term.number] = 0 if term.number in chosen else depth
+    return found
 
 
 def _uses(table: Table, terms: Sequence[Term], order: Sequence[Term], named: Collection[int]

@@ -11,7 +11,7 @@ from gradcli.formulas.build import Replay
 from gradcli.formulas.gradcli_text import Gradcli
 from gradcli.formulas.numbers import ONE
 from gradcli.formulas.others_text import Sympy
-from gradcli.formulas.terms import NAME, needed
+from gradcli.formulas.terms import NAME, NUMBER, PRODUCT, needed
 from gradcli.formulas.writing import lower
 from gradcli.ops import TABLE
 from gradcli.ops.lazy import np, quiet
@@ -45,7 +45,7 @@ def simplified(a: Algebra, terms: Sequence[Term], names: Mapping[str, Any]
     refused, as sentences. Raises E0805 where SymPy is not installed.
     """
     try:
-        import sympy
+        import sympy  # type: ignore[import-untyped]
     except ImportError:
         raise error("E0805", "--simplify needs SymPy, which is not installed",
                     help="pip install 'gradcli[simplify]'") from None
@@ -59,8 +59,18 @@ def simplified(a: Algebra, terms: Sequence[Term], names: Mapping[str, Any]
         if new is not term and not _same(a, term, new, names):
             refused.append(f"SymPy's {Gradcli(a).texts([new], {})[0][:80]} has other values")
             new = term
+        left = _below(new)
+        for base in _below(term):
+            if base not in left:
+                a.note(base, "!= 0")
         found.append(new)
     return found, refused
+
+
+def _below(term: Term) -> list[Term]:
+    """What stands below a line somewhere in a term."""
+    return [base for t in needed([term]) if t.kind == PRODUCT for base, exponent in t.items
+            if exponent.kind == NUMBER and exponent.value < 0]
 
 
 def _length(a: Algebra, term: Term) -> int:

@@ -74,13 +74,14 @@ CONSTANTS = ("pi", "e")
 
 
 class Table:
-    """All terms there are."""
+    """All terms there are. fractions: float to the number that it was before it was run."""
 
-    __slots__ = ("_known", "all")
+    __slots__ = ("_known", "all", "fractions")
 
     def __init__(self) -> None:
         self.all: list[Term] = []
         self._known: dict[Any, Term] = {}
+        self.fractions: dict[float, Term] = {}
 
     def put(self, key: Any, kind: str, shape: Shape, **fields: Any) -> Term:
         """The term of this key; made if there is none."""
@@ -94,8 +95,11 @@ class Table:
         """An exact number or a float."""
         if isinstance(value, float):
             value = numbers.exact(value)
-        return self.put((NUMBER, isinstance(value, Fraction), repr(value)), NUMBER, (),
-                        value=value)
+        found = self.put((NUMBER, isinstance(value, Fraction), repr(value)), NUMBER, (),
+                         value=value)
+        if isinstance(value, Fraction) and value.denominator > 1:
+            self.fractions[numbers.as_float(value)] = found
+        return found
 
     def name(self, name: str, shape: Shape = ()) -> Term:
         """A name of the file."""

@@ -10,14 +10,14 @@ from fractions import Fraction
 
 from gradcli.errors import error
 from gradcli.formulas import numbers
-from gradcli.formulas.numbers import HALF, as_float, whole
+from gradcli.formulas.numbers import HALF, whole
 from gradcli.formulas.sharing import in_order, monic, negative_power, power
 from gradcli.formulas.terms import ARRAY, CALL, NAME, NUMBER, PRODUCT, SUM
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
-    from typing import Any
+    from typing import Any, ClassVar
 
     from gradcli.formulas.algebra import Algebra
     from gradcli.formulas.numbers import Number
@@ -46,8 +46,8 @@ class Writer:
 
     name = "gradcli"
     power = "^"
-    functions: Mapping[str, str] = {}
-    lowered: Mapping[str, Callable[..., Term]] = {}
+    functions: ClassVar[Mapping[str, str]] = {}
+    lowered: ClassVar[Mapping[str, Callable[..., Term]]] = {}
 
     def __init__(self, algebra: Algebra) -> None:
         self.algebra = algebra
@@ -116,7 +116,8 @@ class Writer:
     def number(self, value: Number) -> Text:
         """A number by itself."""
         if isinstance(value, Fraction):
-            sign, value = ("-", -value) if value < 0 else ("", value)
+            sign = "-" if value < 0 else ""
+            value = Fraction(-value if value < 0 else value)
             strength = SIGN if sign else ATOM
             if value.denominator == 1:
                 return sign + self.whole(value.numerator), strength
@@ -168,9 +169,9 @@ class Writer:
         first = next((k for k, (text, _) in enumerate(parts) if not text.startswith("-")), 0)
         parts.insert(0, parts.pop(first))
         out = inside(parts[0], ADDED)
-        for part in parts[1:]:
-            text = inside(part, ADDED)
-            out += f" - {text[1:]}" if text.startswith("-") else f" + {text}"
+        for one in parts[1:]:
+            shown = inside(one, ADDED)
+            out += f" - {shown[1:]}" if shown.startswith("-") else f" + {shown}"
         return out, ADDED
 
     def scaled(self, coefficient: Number, term: Term, found: Mapping[int, Text]) -> Text:
@@ -186,13 +187,16 @@ class Writer:
     def split(self, value: Number) -> tuple[str, str, str]:
         """(sign, numerator, denominator) of a coefficient; an empty text stands for 1."""
         sign = "-" if value < 0 else ""
-        value = abs(value)
+        value = -value if value < 0 else value
         if isinstance(value, Fraction):
             short = numbers.decimal(value) if value.denominator != 1 else None
             p = "" if value.numerator == 1 else self.whole(value.numerator)
             q = "" if value.denominator == 1 else self.whole(value.denominator)
             # 99*x/5 is 19.8*x, but 3*x/2 stays.
             room = len(p) + len(q) + (1 if p else 0)
+            inverse = numbers.decimal(1 / value) if len(q) > 3 and p else None
+            if inverse is not None and len(inverse) < room:
+                return sign, "", self.decimal(inverse)
             if short is not None and len(short) < room + (1 if value.denominator > 4 else 0):
                 return sign, self.decimal(short), ""
             return sign, p, q
@@ -201,7 +205,7 @@ class Writer:
     def product(self, term: Term, found: Mapping[int, Text]) -> Text:
         """A product of powers, those with negative exponents below the line."""
         table = self.algebra.table
-        items = term.items
+        items = list(term.items)
         if len(items) == 1 and term.value == 1 and not negative_power(items[0][1]):
             return self.raised(found[items[0][0].number], items[0][1], found)
         whole_term = monic(table, term)
@@ -283,10 +287,10 @@ class Writer:
                  down: Sequence[Text]) -> Text:
         """sign above*up/(below*down)."""
         if len(up) == 1 and not above and not below and not down:
-            text = up[0]
+            only = up[0]
             if not sign:
-                return text
-            return f"-{inside(text, MULTIPLIED)}", min(SIGN, max(text[1], MULTIPLIED))
+                return only
+            return f"-{inside(only, MULTIPLIED)}", min(SIGN, max(only[1], MULTIPLIED))
         ups = [above, *[inside(u, _tight(u)) for u in up]] if above else [
             inside(u, _tight(u)) for u in up]
         downs = [below, *[inside(d, _tight(d)) for d in down]] if below else [
@@ -318,7 +322,9 @@ class Writer:
     def missing(self, term: Term) -> Exception:
         """The error for what the language does not have."""
         assert term.op is not None
-        return error("E0802", f"`{term.op.name}` cannot be written as {TITLES[self.name]}",
+        name = term.op.name
+        what = "`index` at a computed place" if name in ("put", "index") else f"`{name}`"
+        return error("E0802", f"{what} cannot be written as {TITLES[self.name]}",
                      help="--format gradcli writes it" if self.name != "gradcli" else
                      "gradcli grad gives numbers")
 
@@ -341,7 +347,9 @@ _FACTOR = POWER
 
 def _place(item: tuple[Term, Term]) -> tuple[int, int]:
     """Factors in the order in which people write them: names, functions, sums."""
-    base = item[0]
+    base, exponent = item
+    if base.kind == NAME and exponent.kind != NUMBER:
+        return 2, base.number
     rank = {NUMBER: -1, NAME: 0 if base.attributes else 1, CALL: 3, SUM: 4}.get(base.kind, 2)
     return rank, base.number
 
@@ -370,8 +378,3 @@ def lower(a: Algebra, terms: Sequence[Term], table: Mapping[str, Callable[..., T
             assert term.op is not None
             found[term.number] = a.call(term.op, args, term.attributes, term.shape)
     return [found[t.number] for t in terms]
-
-
-def values_of(terms: Sequence[Term]) -> list[float]:
-    """The numbers among terms."""
-    return [as_float(t.value) for t in terms if t.kind == NUMBER]

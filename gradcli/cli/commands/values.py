@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
 
 # Options with names of the program in them.
-NAMING = ("at", "wrt", "of", "watch", "points", "over", "sigma", "correlation", "dependent")
+NAMING = ("at", "wrt", "of", "watch", "points", "over", "sigma", "correlation", "dependent",
+          "direction")
 
 
 def program_from(values: dict[str, Any], environment: Environment) -> Program:
