@@ -65,60 +65,34 @@ def run(argv: Sequence[str], environment: Environment) -> int:
 def dispatch(command: str, values: dict[str, Any], environment: Environment) -> int:
     """Run one command with its values; errors are printed where they belong."""
     try:
-        if command == "ops":
-            from gradcli.cli.commands import ops
-
-            return ops.run(values, environment)
-        if command == "run":
-            from gradcli.cli.commands import program
-
-            return program.run(values, environment)
-        if command == "why":
-            from gradcli.cli.commands import why
-
-            return why.run(values, environment)
-        if command == "check":
-            from gradcli.cli.commands import check
-
-            return check.run(values, environment)
-        if command.startswith("hw "):
-            from gradcli.cli.commands import homework
-
-            return homework.run(command, values, environment)
-        if command == "steps":
-            from gradcli.cli.commands import steps
-
-            return steps.run(values, environment)
-        if command == "derive":
-            from gradcli.cli.commands import derive
-
-            return derive.run(values, environment)
-        if command == "plot":
-            from gradcli.cli.commands import plot
-
-            return plot.run(values, environment)
-        if command == "graph":
-            from gradcli.cli.commands import graph
-
-            return graph.run(values, environment)
-        if command == "verify":
-            from gradcli.cli.commands import verify
-
-            return verify.run(values, environment)
-        if command in CALCULUS:
-            from gradcli.cli.commands import calculus
-
-            return calculus.run(command, values, environment)
-        if values["points"]:
-            from gradcli.cli.commands import points
-
-            return points.run(command, values, environment)
-        from gradcli.cli.commands import question
-
-        return question.run(command, values, environment)
+        alone = MODULES.get(command)
+        if alone is not None:
+            status: int = _module(alone).run(values, environment)
+        else:
+            status = _module(_family(command, values)).run(command, values, environment)
+        return status
     except GradcliError as problem:
         _print(problem, values, environment)
         return BAD_INPUT
+
+
+MODULES = {"run": "program", **{name: name for name in (
+    "ops why check steps derive plot graph verify").split()}}
+"""Commands that have a module of their own, in `gradcli.cli.commands`."""
+
+
+def _family(command: str, values: dict[str, Any]) -> str:
+    """The module of a command that shares one with others."""
+    if command.startswith("hw "):
+        return "homework"
+    if command in CALCULUS:
+        return "calculus"
+    return "points" if values["points"] else "question"
+
+
+def _module(name: str) -> Any:
+    """Imported when its command runs: the others cost nothing."""
+    return __import__(f"gradcli.cli.commands.{name}", fromlist=["run"])
 
 
 def _print(problem: GradcliError, values: dict[str, Any], environment: Environment) -> None:

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 
     Write = Callable[[Sequence[Term], Mapping[int, str]], list[str]]
 
-# Beyond so many characters without names, texts are only counted, not written.
-LONGEST = 2_000
+# Longer texts are all of this length when it is counted what a name saves.
+LONGEST = 3_000
 
 
 def negative_power(exponent: Term) -> bool:

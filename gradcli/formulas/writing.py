@@ -11,7 +11,7 @@ from fractions import Fraction
 from gradcli.errors import error
 from gradcli.formulas import numbers
 from gradcli.formulas.numbers import HALF, whole
-from gradcli.formulas.sharing import in_order, monic, negative_power, power
+from gradcli.formulas.sharing import LONGEST, in_order, monic, negative_power, power
 from gradcli.formulas.terms import ARRAY, CALL, NAME, NUMBER, PRODUCT, SUM
 
 TYPE_CHECKING = False
@@ -62,8 +62,8 @@ class Writer:
         for term in terms:
             text = self._text(term, found, names)
             long[term.number] = len(text[0])
-            if len(text[0]) > 20_000:  # nobody writes that out: a part of it gets a name
-                text = text[0][:20_000], text[1]
+            if len(text[0]) > LONGEST:  # nobody writes that out: a part of it gets a name
+                text = text[0][:LONGEST], text[1]
             found[term.number] = self.identifier(names[term.number]) if (
                 term.number in names) else text
         return long
