@@ -158,6 +158,8 @@ class Derivation:
                     " formula has one value for a name", span=b.span,
                     source=self.ask.program.source,
                     help=f"bind a new name to what {name} becomes, or ask for numbers"))
+            if self.made_up and not np.array_equal(values[0], self.names[name]):
+                self.made_up.add(name)  # what it was assigned may come of a made-up value
             self.names[name] = values[0]
             self.states.update((i, name) for i in states if i in links)
 
