@@ -45,7 +45,7 @@ def simplified(a: Algebra, terms: Sequence[Term], names: Mapping[str, Any]
     refused, as sentences. Raises E0805 where SymPy is not installed.
     """
     try:
-        import sympy  # type: ignore[import-untyped]
+        import sympy
     except ImportError:
         raise error("E0805", "--simplify needs SymPy, which is not installed",
                     help="pip install 'gradcli[simplify]'") from None
