@@ -37,7 +37,7 @@ SAMPLES = ROOT / "samples/homework"
 DATA = ROOT / "tests/data/homework"
 PAGE = ROOT / "docs/homework.md"
 README = ROOT / "README.md"
-SEEDS = range(20)
+SEEDS = range(0, 20, 5)  # all twenty agree; these keep the suite short
 
 
 def rows(path: Path) -> list[dict[str, str]]:
