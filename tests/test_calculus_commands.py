@@ -22,7 +22,7 @@ from gradcli.analysis import taylor as taylors
 from gradcli.analysis.point import Point
 from gradcli.answers import Ask
 from gradcli.cli import calculating
-from gradcli.cli.options import CALCULUS, options
+from gradcli.cli.options import CALCULUS, FORMATS, options
 
 PAGE = ROOT / "docs/calculus.md"
 SHOWN = [step for block in blocks(PAGE.read_text()) for step in steps(block)]
@@ -106,7 +106,7 @@ def test_help_shows_every_option_and_example(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", CALCULUS)
-@pytest.mark.parametrize("format", calculating.FORMATS)
+@pytest.mark.parametrize("format", FORMATS)
 def test_every_format(name: str, format: str, tmp_path: Path) -> None:
     """The same numbers in all of them, on standard output and in a file."""
     arguments = [name, *USUAL[name], "--format", format]
@@ -132,7 +132,7 @@ def test_every_format(name: str, format: str, tmp_path: Path) -> None:
 
 def test_text_of_others_is_safe_in_every_format() -> None:
     text = "var α_1 = 2.0\nβ = α_1^2\n"
-    for format in calculating.FORMATS:
+    for format in FORMATS:
         status, out, _ = in_process(["tangent", "-", "--format", format], text.encode())
         assert (status, bool(out)) == (0, True)
     assert r"\alpha_{1}" in in_process(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gradcli.cli.options import Option, latex, memory, misused_at, seconds, split
+from gradcli.cli.options import Option, misused_at, same, seconds, split
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -12,12 +12,9 @@ VERIFY = ("verify",)
 FIELDS = ("divergence", "curl", "laplacian")
 CALCULUS = ("taylor", "tangent", "directional", *FIELDS, "implicit", "newton", "propagate")
 ALL = (*VERIFY, *CALCULUS)
-FORMATS = ("table", "plain", "json", "ndjson", "csv", "tsv", "markdown", "latex")
 
 OPTIONS = (
-    Option("expression", "-e --expression", "text", "A formula instead of a file.", commands=ALL,
-           metavar="TEXT"),
-    latex(ALL),
+    *same("expression latex", ALL),
     Option("wrt", "--wrt", "list", "Variables, such as x,y; by default every trainable variable"
            " and input.", commands=ALL, metavar="NAME[,NAME]"),
     Option("of", "--of", "list", "The target; by default the last result. Repeated, each is"
@@ -42,26 +39,9 @@ OPTIONS = (
            commands=("propagate",), metavar="NAME:NAME=VALUE"),
     Option("second_order", "--second-order", "flag", "Look at the second order, too: the shift of"
            " the mean, and whether the first order is enough.", commands=("propagate",)),
-    Option("watch", "--watch", "list", "Constants and untrainable variables to watch.",
-           commands=ALL, metavar="NAME[,NAME]"),
-    Option("tape", "--tape", "text", "Which tape of the file answers.", commands=ALL,
-           metavar="NAME"),
-    Option("format", "--format", "text", "Output format; by default a table on a terminal, plain"
-           " otherwise.", commands=ALL, choices=FORMATS),
-    Option("digits", "--digits", "number", "Significant digits in tables (6).", commands=ALL,
-           metavar="N"),
-    Option("output", "-o --output", "text", "Write to a file instead of standard output.",
-           commands=ALL, metavar="FILE"),
-    Option("color", "--color", "text", "When to use colour.", commands=ALL, default="auto",
-           choices=("auto", "always", "never")),
-    Option("quiet", "-q --quiet", "flag", "Results only, no notes.", commands=ALL),
+    *same("watch tape format digits output color quiet", ALL),
     Option("verbose", "-v --verbose", "count", "Say more.", commands=ALL),
-    Option("max_steps", "--max-steps", "number", "Budget of steps (10,000,000).", commands=ALL,
-           metavar="N"),
-    Option("max_memory", "--max-memory", "text", "Budget of one array, such as 2G; by default half"
-           " of the machine.", commands=ALL, metavar="BYTES"),
-    Option("timeout", "--timeout", "text", "Budget of wall time, in seconds.", commands=ALL,
-           metavar="SECONDS"),
+    *same("max_steps max_memory timeout", ALL),
 )
 
 ARGUMENTS: dict[str, tuple[str, ...]] = dict.fromkeys(ALL, ("file",))
@@ -105,14 +85,9 @@ EXAMPLES = {
 
 def misused(command: str, values: dict[str, Any]) -> tuple[str, str] | None:
     """As `cli.options.misused`, what that does not know."""
-    if (values["file"] is None) == (values["expression"] is None):
-        return ("give either a file or a formula with -e, not both."
-                if values["file"] is not None else
-                "give a file, `-` for standard input, or a formula with -e."), "FILE"
-    for name in ("at", "sigma"):
-        wrong = misused_at(values.get(name) or [])
-        if wrong is not None:
-            return wrong[0], f"--{name}"
+    wrong = misused_at(values.get("sigma") or [])
+    if wrong is not None:
+        return wrong[0], "--sigma"
     for part in [part for text in values.get("correlation") or () for part in split(text)]:
         pair, equals, number = part.partition("=")
         first, colon, second = pair.partition(":")
@@ -124,8 +99,7 @@ def misused(command: str, values: dict[str, Any]) -> tuple[str, str] | None:
             return f"it is missing: {missing}", f"--{name}"
     if command == "propagate" and not values["sigma"]:
         return "it is missing: give at least one uncertainty, such as x=0.1.", "--sigma"
-    for name, read in (("max_memory", memory), ("timeout", seconds), ("tolerance", seconds)):
-        text = values.get(name)
-        if text is not None and read(text) is None:
-            return f"{text!r} is not a positive number.", "--" + name.replace("_", "-")
+    tolerance = values.get("tolerance")
+    if tolerance is not None and seconds(tolerance) is None:
+        return f"{tolerance!r} is not a positive number.", "--tolerance"
     return None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gradcli.cli.options import Option, latex, memory, misused_at, seconds
+from gradcli.cli.options import Option, same
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -13,11 +13,7 @@ FORMATS = ("table", "plain", "json", "markdown", "gradcli", "python", "c", "late
 WHAT = ("gradient", "jacobian", "hessian")
 
 OPTIONS = (
-    Option("expression", "-e --expression", "text", "A formula instead of a file.", commands=ALL,
-           metavar="TEXT"),
-    latex(ALL),
-    Option("wrt", "--wrt", "list", "Sources, such as x,y; by default every trainable variable and"
-           " input.", commands=ALL, metavar="NAME[,NAME]"),
+    *same("expression latex wrt", ALL),
     Option("of", "--of", "list", "Targets; a,b is the sum of both, repeating the option gives each"
            " its formulas. By default the last result.", commands=ALL, metavar="NAME[,NAME]"),
     Option("at", "--at", "list", "Values of inputs and variables, where these decide the way"
@@ -30,26 +26,15 @@ OPTIONS = (
     Option("simplify", "--simplify", "flag", "Let SymPy make the formulas shorter; what it changes"
            " in value is refused.", commands=ALL),
     Option("inline", "--inline", "flag", "No names for what stands more than once.", commands=ALL),
-    Option("unconnected", "--unconnected", "text", "What a source without a path gives.",
-           commands=ALL, default="none", choices=("none", "zero")),
-    Option("watch", "--watch", "list", "Constants and untrainable variables to watch.",
-           commands=ALL, metavar="NAME[,NAME]"),
+    *same("unconnected watch", ALL),
     Option("format", "--format", "text", "Language of the formulas: gradcli (a file that gradcli"
            " reads back), python (NumPy), c, latex, sympy; or table, plain, json, markdown. By"
            " default a table on a terminal, plain otherwise.", commands=ALL, choices=FORMATS),
-    Option("output", "-o --output", "text", "Write to a file instead of standard output.",
-           commands=ALL, metavar="FILE"),
-    Option("color", "--color", "text", "When to use colour.", commands=ALL, default="auto",
-           choices=("auto", "always", "never")),
+    *same("output color", ALL),
     Option("strict", "--strict", "flag", "Exit 1 if a derivative is None.", commands=ALL),
     Option("quiet", "-q --quiet", "flag", "Formulas only, no notes.", commands=ALL),
     Option("verbose", "-v --verbose", "count", "Say more.", commands=ALL),
-    Option("max_steps", "--max-steps", "number", "Budget of steps (10,000,000).", commands=ALL,
-           metavar="N"),
-    Option("max_memory", "--max-memory", "text", "Budget of one array, such as 2G; by default half"
-           " of the machine.", commands=ALL, metavar="BYTES"),
-    Option("timeout", "--timeout", "text", "Budget of wall time, in seconds.", commands=ALL,
-           metavar="SECONDS"),
+    *same("max_steps max_memory timeout", ALL),
 )
 
 ARGUMENTS: dict[str, tuple[str, ...]] = dict.fromkeys(ALL, ("file",))
@@ -70,18 +55,8 @@ MAX_ORDER = 12
 
 def misused(command: str, values: dict[str, Any]) -> tuple[str, str] | None:
     """As `cli.options.misused`, what that does not know."""
-    if (values["file"] is None) == (values["expression"] is None):
-        return ("give either a file or a formula with -e, not both."
-                if values["file"] is not None else
-                "give a file, `-` for standard input, or a formula with -e."), "FILE"
-    wrong = misused_at(values["at"])
-    if wrong is not None:
-        return wrong
     if values["order"] is not None and values["order"] > MAX_ORDER:
         return f"{values['order']} is not in the range x<={MAX_ORDER}.", "--order"
     if values["order"] is not None and values["what"] == "hessian" and values["order"] != 2:
         return "a Hessian has the order 2.", "--order"
-    for name, read in (("max_memory", memory), ("timeout", seconds)):
-        if values[name] is not None and read(values[name]) is None:
-            return f"{values[name]!r} is not a positive number.", "--" + name.replace("_", "-")
     return None

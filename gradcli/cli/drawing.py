@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gradcli.cli.options import Option, latex, memory, misused_at, seconds
+from gradcli.cli.options import Option, same
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,9 +20,7 @@ ENDINGS = {"svg": "svg", "png": "png", "pdf": "pdf", "json": "json", "txt": "tex
 HIGHEST = 8
 
 OPTIONS = (
-    Option("expression", "-e --expression", "text", "A formula instead of a file.", commands=ALL,
-           metavar="TEXT"),
-    latex(ALL),
+    *same("expression latex", ALL),
     Option("over", "--over", "list", "The input on the axis and its range, such as x=-10:10; twice"
            " for contours and the gradient field of two inputs.", commands=PLOT,
            metavar="NAME=A:B"),
@@ -35,12 +33,8 @@ OPTIONS = (
            commands=GRAPH, metavar="NAME[,NAME]"),
     Option("wrt", "--wrt", "list", "Sources; where the path from one of them is cut is red. By"
            " default every trainable variable and input.", commands=GRAPH, metavar="NAME[,NAME]"),
-    Option("at", "--at", "list", "Values of inputs and variables: x=3,y=[1,2].", commands=ALL,
-           metavar="NAME=VALUE"),
-    Option("watch", "--watch", "list", "Constants and untrainable variables to watch.",
-           commands=GRAPH, metavar="NAME[,NAME]"),
-    Option("tf", "--tf", "flag", "TensorFlow's rule: only trainable variables and watched names"
-           " have gradients.", commands=GRAPH),
+    *same("at", ALL),
+    *same("watch tf", GRAPH),
     Option("range", "--range", "text", "What the axis of the values shows, such as -2:2; by default"
            " all values, or what is around the poles.", commands=PLOT, metavar="A:B"),
     Option("max_nodes", "--max-nodes", "number", "At most so many operations are drawn (200).",
@@ -53,16 +47,10 @@ OPTIONS = (
            metavar="FILE"),
     Option("output", "-o --output", "text", "Write to a file: .dot, .mermaid, .svg, .png or .pdf.",
            commands=GRAPH, metavar="FILE"),
-    Option("color", "--color", "text", "When to use colour.", commands=ALL, default="auto",
-           choices=("auto", "always", "never")),
+    *same("color", ALL),
     Option("quiet", "-q --quiet", "flag", "The picture only, no notes.", commands=ALL),
     Option("verbose", "-v --verbose", "count", "Say more.", commands=ALL),
-    Option("max_steps", "--max-steps", "number", "Budget of steps (10,000,000).", commands=ALL,
-           metavar="N"),
-    Option("max_memory", "--max-memory", "text", "Budget of one array, such as 2G; by default half"
-           " of the machine.", commands=ALL, metavar="BYTES"),
-    Option("timeout", "--timeout", "text", "Budget of wall time, in seconds.", commands=ALL,
-           metavar="SECONDS"),
+    *same("max_steps max_memory timeout", ALL),
 )
 
 ARGUMENTS: dict[str, tuple[str, ...]] = {"plot": ("file",), "graph": ("file",)}
@@ -94,24 +82,14 @@ def format_of(command: str, values: dict[str, Any]) -> str | None:
 
 def misused(command: str, values: dict[str, Any]) -> tuple[str, str] | None:
     """As `cli.options.misused`, what that does not know."""
-    if (values["file"] is None) == (values["expression"] is None):
-        return ("give either a file or a formula with -e, not both."
-                if values["file"] is not None else
-                "give a file, `-` for standard input, or a formula with -e."), "FILE"
     if format_of(command, values) is None:
         return (f"`{values['output']}` does not tell the format; end its name in"
                 f" .{' or .'.join(PICTURES)}, or give --format."), "-o"
-    wrong = misused_at(values["at"])
-    if wrong is not None:
-        return wrong
     if command == "plot":
         if not values["over"]:
             return "give the input on the axis and its range: --over x=-10:10.", "--over"
         if orders(values["derivatives"]) is None:
             return f"give numbers from 1 to {HIGHEST}, such as 1,2, or none.", "--derivatives"
-    for name, read in (("max_memory", memory), ("timeout", seconds)):
-        if values[name] is not None and read(values[name]) is None:
-            return f"{values[name]!r} is not a positive number.", "--" + name.replace("_", "-")
     return None
 
 

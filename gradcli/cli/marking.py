@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gradcli.cli.options import Option, misused_at, split
+from gradcli.cli.options import Option, misused_at, same, split
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -105,12 +105,10 @@ OPTIONS = (
     Option("format", "--format", "text", "Output format of the summary; by default a table on a"
            " terminal, plain otherwise. ndjson: every result; github: annotations.",
            commands=RUN, choices=(*FORMATS, "github")),
-    Option("digits", "--digits", "number", "Significant digits in tables (6).", commands=ALL,
-           metavar="N"),
+    *same("digits", ALL),
     Option("output", "-o --output", "text", "Write to a file instead of standard output.",
            commands=(*CHECK, "hw lint", "hw diff", "hw explain", "hw stats"), metavar="FILE"),
-    Option("color", "--color", "text", "When to use colour.", commands=ALL, default="auto",
-           choices=("auto", "always", "never")),
+    *same("color", ALL),
     Option("quiet", "-q --quiet", "flag", "Say less: the verdict only, no notes.", commands=ALL),
     Option("verbose", "-v --verbose", "count", "Say more: other readings, points, time.",
            commands=ALL),

@@ -40,17 +40,17 @@ class Option:
         empty: dict[str, Any] = {"list": [], "flag": False, "count": 0}
         self.default = empty.get(kind, default)
 
-
-def latex(commands: tuple[str, ...]) -> Option:
-    """The row of --latex, for all commands that read a formula."""
-    return Option("latex", "--latex", "flag", r"The formula is LaTeX: \frac{x^2}{1+e^{-x}}.",
-                  commands=commands)
+    def of(self, commands: tuple[str, ...]) -> Option:
+        """The same option of other commands."""
+        return Option(self.name, " ".join(self.flags), self.kind, self.help, commands=commands,
+                      metavar=self.metavar, default=self.default, choices=self.choices)
 
 
 OPTIONS = (
     Option("expression", "-e --expression", "text", "A formula instead of a file.",
            commands=PROGRAMS, metavar="TEXT"),
-    latex(QUESTIONS),
+    Option("latex", "--latex", "flag", r"The formula is LaTeX: \frac{x^2}{1+e^{-x}}.",
+           commands=QUESTIONS),
     Option("wrt", "--wrt", "list", "Sources, such as x,y; by default every trainable variable and"
            " input.", commands=EXPLAINED, metavar="NAME[,NAME]"),
     Option("of", "--of", "list", "Targets; a,b is the sum of both, repeating the option gives one"
@@ -111,6 +111,12 @@ OPTIONS = (
     Option("timeout", "--timeout", "text", "Budget of wall time, in seconds.",
            commands=PROGRAMS, metavar="SECONDS"),
 )
+
+def same(names: str, commands: tuple[str, ...]) -> list[Option]:
+    """The rows of these options for other commands, where they mean the same."""
+    rows = {o.name: o for o in OPTIONS}
+    return [rows[name].of(commands) for name in names.split()]
+
 
 ARGUMENTS = {"ops": ("name",), **dict.fromkeys(PROGRAMS, ("file",))}
 """The positional arguments of each command; those of others stand with their rows."""
@@ -206,15 +212,13 @@ def misused(command: str, values: dict[str, Any]) -> tuple[str, str] | None:
             return "an empty value.", option.flags[-1]
         if option.kind == "number" and value is not None and value < 1:
             return f"{value} is not in the range x>=1.", option.flags[-1]
+    wrong = _misused_program(values) if "expression" in values else None
+    if wrong is not None:
+        return wrong
     if command not in PROGRAMS:
         if command not in ARGUMENTS:
-            found: tuple[str, str] | None = _elsewhere(command).misused(command, values)
-            return found
-        return None
-    if (values["file"] is None) == (values["expression"] is None):
-        return ("give either a file or a formula with -e, not both."
-                if values["file"] is not None else
-                "give a file, `-` for standard input, or a formula with -e."), "FILE"
+            wrong = _elsewhere(command).misused(command, values)
+        return wrong
     wrong = _misused_points(values)
     if wrong is not None:
         return wrong
@@ -222,6 +226,15 @@ def misused(command: str, values: dict[str, Any]) -> tuple[str, str] | None:
         return "there is no file to change.", "--write"
     if (values.get("fix") or values.get("write")) and values["format"] is not None:
         return "a diff has no other format.", "--format"
+    return None
+
+
+def _misused_program(values: dict[str, Any]) -> tuple[str, str] | None:
+    """What no command that runs a program may have."""
+    if (values["file"] is None) == (values["expression"] is None):
+        return ("give either a file or a formula with -e, not both."
+                if values["file"] is not None else
+                "give a file, `-` for standard input, or a formula with -e."), "FILE"
     wrong = misused_at(values["at"])
     if wrong is not None:
         return wrong
