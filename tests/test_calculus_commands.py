@@ -213,6 +213,31 @@ def test_several_variables() -> None:
     assert [t["coefficient"] for t in vector] == [6, 3, 2, 0, 1, 0]
 
 
+@pytest.mark.parametrize(("text", "point", "order"), [
+    ("exp(x*y)*sin(x+y)", {"x": 0.5, "y": 0.25}, 6),
+    ("log(x^2+y^2+z)/(1+x*z)", {"x": 1.0, "y": 2.0, "z": 0.5}, 4),
+    ("sqrt(x+y)*atan(z)", {"x": 1.0, "y": 2.0, "z": 0.5}, 5),
+])
+def test_several_variables_to_any_order(text: str, point: dict[str, float], order: int) -> None:
+    """Each derivative against mpmath's."""
+    def function(*at: Any) -> Any:
+        return eval(text.replace("^", "**"), {
+            **dict(zip(point, at, strict=True)), "exp": mp.exp, "sin": mp.sin, "log": mp.log,
+            "sqrt": mp.sqrt, "atan": mp.atan})
+
+    at = ",".join([f"{n}={v}" for n, v in point.items()])
+    terms = first("taylor", "-e", text, "--at", at, "--order", str(order))["terms"]
+    assert len(terms) == math.comb(len(point) + order, order)
+    with mp.workdps(60):
+        for term in terms:
+            powers = [term["powers"].get(n, 0) for n in point]
+            want = mp.diff(function, tuple(map(mp.mpf, point.values())), tuple(powers)
+                           ) if any(powers) else function(*map(mp.mpf, point.values()))
+            assert term["derivative"] == pytest.approx(float(want), rel=1e-13, abs=1e-13)
+            assert term["coefficient"] == pytest.approx(
+                term["derivative"] / math.prod(map(math.factorial, powers)), rel=1e-15)
+
+
 def test_a_constant_has_a_polynomial() -> None:
     terms = first("taylor", "-e", "x*0 + 5 + y - y", "--at", "x=1,y=1", "--wrt", "x")["terms"]
     assert [t["coefficient"] for t in terms] == [5, 0, 0, 0]

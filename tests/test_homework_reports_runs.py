@@ -27,7 +27,7 @@ def run(path: Path, found: list[Result], of: sheet.Sheet = SHEET, **rest: Any) -
     """An output folder with results and a manifest."""
     folder = OutputFolder(str(path))
     with folder.open("results.ndjson") as stream:
-        results.write_results(stream, found)
+        stream.writelines(map(results.line, found))
     folder.write("manifest.json", manifest.manifest(of, **rest).text())
     return folder
 

@@ -34,13 +34,13 @@ def implicit(ask: Ask, options: dict[str, Any]) -> Answer:
     def of(point: Point) -> Answer:
         y = one_of(dependent, point.names, "--dependent")
         others = [k for k in range(len(point.names)) if k != y]
-        if len(others) != 1 or order > MOST:
+        if len(others) != 1:
             raise point.error(
-                "E0832" if len(others) == 1 else "E0831",
-                f"the order {order} is more than {MOST}" if len(others) == 1 else
-                f"an implicit derivative is by one variable, and there are"
-                f" {', '.join([point.names[k] for k in others]) or 'none'}",
-                f"ask for --order {MOST} or less" if len(others) == 1 else "name one with --wrt")
+                "E0831", "an implicit derivative is by one variable, and there are"
+                f" {', '.join([point.names[k] for k in others]) or 'none'}", "name one with --wrt")
+        if order > MOST:
+            raise point.error("E0832", f"the order {order} is more than {MOST}",
+                              f"ask for --order {MOST} or less")
         return _solved(point, others[0], y, order)
 
     return each("implicit", ask, of)

@@ -1,21 +1,24 @@
-"""Taylor polynomials: of one variable to any order by power series, of several to the second."""
+"""Taylor polynomials: of one variable by power series, of several by repeated derivatives."""
 
 from __future__ import annotations
 
-from math import factorial
+from math import comb, factorial, prod
 
 from gradcli import calculus
 from gradcli.analysis.point import Point, each
 from gradcli.analysis.series import NoSeries, Series, along
-from gradcli.tape.tensor import Tensor
+from gradcli.ops import PUBLIC
+from gradcli.tape.tensor import Tensor, value_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import Any
 
     from gradcli.answers.ask import Answer, Ask
 
 DEFAULT, MOST = 3, 100
+MOST_TERMS = 1000
 
 
 def taylor(ask: Ask, options: dict[str, Any]) -> Answer:
@@ -25,8 +28,8 @@ def taylor(ask: Ask, options: dict[str, Any]) -> Answer:
     def of(point: Point) -> Answer:
         point.scalar("a Taylor polynomial")
         if len(point.names) == 1:
-            terms = [_term({point.names[0]: k}, c * factorial(k), c)
-                     for k, c in enumerate(coefficients(point, order))]
+            terms = [{"powers": {point.names[0]: k} if k else {}, "derivative": c * factorial(k),
+                      "coefficient": c} for k, c in enumerate(coefficients(point, order))]
         else:
             terms = _several(point, order)
         _check(point, terms)
@@ -83,25 +86,48 @@ def _number(tensor: Tensor) -> float:
 
 
 def _several(point: Point, order: int) -> list[Answer]:
-    if order > 2:
-        raise point.error("E0832", f"of {len(point.names)} variables a polynomial goes to order 2,"
-                          f" not {order}", "ask for --order 2, or name one variable with --wrt")
-    names = point.names
-    terms = [_term({}, float(point.value), float(point.value))]
-    gradient = point.jacobian()[0].tolist()
-    terms += [_term({n: 1}, g, g) for n, g in zip(names, gradient, strict=True)]
-    if order == 2:
-        second = point.hessian().tolist()
-        for i, a in enumerate(names):
-            for j in range(i, len(names)):
-                powers = {a: 2} if i == j else {a: 1, names[j]: 1}
-                terms.append(_term(powers, second[i][j], second[i][j] / (2 if i == j else 1)))
+    """All partial derivatives up to the order, each the derivative of one of the order before."""
+    n = len(point.names)
+    if comb(n + order, order) > MOST_TERMS:
+        raise point.error("E0832", f"the polynomial of order {order} in {n} variables has"
+                          f" {comb(n + order, order):,} terms, and {MOST_TERMS:,} are the most",
+                          "ask for a lower --order, or name fewer variables with --wrt")
+    point.jacobian()    # tells where there is none, and why
+    terms = [_term((), float(point.value), point.names)]
+    level: list[tuple[tuple[int, ...], Tensor | None]] = [((), point.tensor)]
+    for k in range(order):
+        # By the variables from its last one on: the others are the same by symmetry.
+        level = [((*by, j), slopes[j]) for by, tensor in level
+                 for slopes in [_slopes(point, tensor, recorded=k + 1 < order)]
+                 for j in range(by[-1] if by else 0, n)]
+        terms += [_term(by, 0.0 if t is None else float(value_of(t)), point.names)
+                  for by, t in level]
     return terms
 
 
-def _term(powers: dict[str, int], derivative: float, coefficient: float) -> Answer:
-    return {"powers": {n: k for n, k in powers.items() if k}, "derivative": derivative,
-            "coefficient": coefficient}
+def _slopes(point: Point, tensor: Tensor | None, recorded: bool) -> list[Tensor | None]:
+    """The derivative by each name; None where it is 0 everywhere."""
+    if tensor is None:
+        return [None] * len(point.names)
+    found: list[Tensor | None] = []
+    for source, g in zip(point.sources, calculus.gradient(
+            [tensor], point.sources, emit=recorded), strict=True):
+        if not source.shape:
+            found.append(g)
+        elif g is None:
+            found += [None] * calculus.size(source.shape)
+        else:
+            flat = PUBLIC["reshape"](g, shape=(-1,))
+            found += [flat[i] for i in range(calculus.size(source.shape))]
+    return found
+
+
+def _term(by: tuple[int, ...], derivative: float, names: Sequence[str]) -> Answer:
+    """by: the variables of a derivative, in order; each repetition divides its coefficient."""
+    derivative += 0.0    # nobody asked for the sign of 0
+    powers = {names[k]: by.count(k) for k in dict.fromkeys(by)}
+    return {"powers": powers, "derivative": derivative,
+            "coefficient": derivative / prod([factorial(p) for p in powers.values()])}
 
 
 def _check(point: Point, terms: list[Answer]) -> None:

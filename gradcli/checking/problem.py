@@ -12,7 +12,6 @@ if TYPE_CHECKING:
 KINDS = ("derivative", "value", "partial", "gradient", "jacobian", "hessian", "directional",
          "implicit", "parametric", "tangent")
 POLICIES = ("note", "reject", "review")
-MAX_COMPONENTS = 64
 MAX_ORDER = 8
 MAX_FUNCTION = 20_000
 

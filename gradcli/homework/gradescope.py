@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from gradcli.homework.results import Result
     from gradcli.homework.sheet import Sheet
 
-VISIBILITIES = ("hidden", "after_due_date", "after_published", "visible")
-
 
 def results_json(sheet: Sheet, marks: Marks, level: str = "hint", visibility: str = "visible"
                  ) -> str:

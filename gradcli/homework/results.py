@@ -17,7 +17,7 @@ from gradcli.source import Source
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
-    from typing import Any, BinaryIO, TextIO
+    from typing import Any, BinaryIO
 
     from gradcli.checking.problem import Problem
     from gradcli.homework.sheet import Sheet
@@ -128,11 +128,6 @@ def line(result: Result) -> str:
     except ValueError:      # NaN and infinities
         text = dump(fields)
     return (text if text.isprintable() else dump(fields)) + "\n"
-
-
-def write_results(stream: TextIO, results: Iterable[Result]) -> None:
-    """Write all, in the order given."""
-    stream.writelines(map(line, results))
 
 
 def read_results(path: str, cut: bool = False) -> Iterator[Result]:

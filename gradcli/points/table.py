@@ -122,7 +122,10 @@ class Table:
             for k, name in enumerate(self.names)])
 
     def blocks(self) -> Iterator[Block]:
-        """All rows in order, once. Raises what makes it impossible to go on."""
+        """All rows in order, once; each kind of file has its own way to read them.
+
+        Raises what makes it impossible to go on.
+        """
         raise NotImplementedError
 
     def close(self) -> None:

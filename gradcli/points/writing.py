@@ -67,7 +67,8 @@ class Output:
         """The rows of a block, written; nothing if no row is left.
 
         answers: one array [rows] for each title, of dtype object where some are None, or None
-        where all are. failed: the rows without answers and why, bad ones included.
+        where all are. failed: the rows without answers and why, bad ones included. Each format has
+        its own.
         """
         raise NotImplementedError
 

@@ -80,8 +80,10 @@ def _taylor(sheet: Sheet, result: Result) -> None:
     sheet.formulas = [(f"T{result['order']}", plain,
                        f"T_{{{result['order']}}}\\left({arguments}\\right) &= {tex}")]
     sheet.head = ["term", "derivative", "coefficient"]
-    sheet.rows = [[_factors(t["powers"], at, False) or "1", t["derivative"], t["coefficient"]]
-                  for t in terms]
+    for term in terms:
+        name = _factors(term["powers"], at, False) or "1"
+        sheet.tex[name] = f"${_factors(term['powers'], at, True) or '1'}$"
+        sheet.rows.append([name, term["derivative"], term["coefficient"]])
 
 
 def _tangent(sheet: Sheet, result: Result) -> None:

@@ -22,11 +22,11 @@ class Sheet:
     the table; its first `labels` columns are texts. plain: what plain lines have in place of facts
     and rows. verdict: "" or a sentence that says how it went, bad: whether that is bad. remarks:
     (sentence, whether it is a reproach). wrong: rows to be marked. At a terminal, brief columns
-    have two digits, and `narrow` has other heads and words.
+    have two digits, and `narrow` has other heads and words; `tex` has those of LaTeX.
     """
 
     __slots__ = ("bad", "brief", "facts", "formulas", "head", "labels", "name", "narrow", "plain",
-                 "remarks", "rows", "title", "verdict", "wrong")
+                 "remarks", "rows", "tex", "title", "verdict", "wrong")
 
     def __init__(self, name: str, title: Sequence[Any]) -> None:
         self.name = name
@@ -43,6 +43,7 @@ class Sheet:
         self.wrong: set[int] = set()
         self.brief: set[int] = set()
         self.narrow: dict[str, str] = {}
+        self.tex: dict[str, str] = {}
 
     def lines(self) -> Iterator[tuple[str, ...]]:
         """Plain lines: facts, formulas, rows."""
@@ -53,13 +54,6 @@ class Sheet:
             yield name, text
         for row in self.rows if self.plain is None else []:
             yield tuple([numbers.exact("" if v is None else v) for v in row])
-
-
-def titled(of: str, value: Any, at: dict[str, Any], exact: Any) -> str:
-    """`f = 9 at x = 3`; exact: how a number is written."""
-    what = f"{of} = {exact(value)}"
-    point = ", ".join([f"{name} = {exact(v)}" for name, v in at.items()])
-    return f"{what} at {point}" if point else what
 
 
 def render(sheets: Sequence[Sheet], format: str) -> str:
@@ -126,7 +120,8 @@ def _latex(sheet: Sheet) -> Iterator[str]:
         lines = [f"\\begin{{tabular}}{{{sides}}}",
                  " & ".join(map(latex.escaped, sheet.head)) + r" \\", "\\hline"]
         lines += [" & ".join([
-            latex.escaped(v) if isinstance(v, str) else "" if v is None else f"${_number(v)}$"
+            sheet.tex.get(v) or latex.escaped(v) if isinstance(v, str) else
+            "" if v is None else f"${_number(v)}$"
             for v in row]) + r" \\" for row in sheet.rows]
         yield "\n".join([*lines, "\\end{tabular}", ""])
 

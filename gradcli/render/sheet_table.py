@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from gradcli.render import layout, numbers
 from gradcli.render.sheet import title
 from gradcli.render.table import MISSING, WRONG, print_parts
@@ -76,20 +78,6 @@ def _column(view: View, sheet: Sheet, k: int) -> list[tuple[list[str], str]]:
 
 
 def _rounded(text: str, digits: int) -> str:
-    """A formula with its numbers rounded for people."""
-    out, at = [], 0
-    while at < len(text):
-        start = at
-        if text[at].isdigit() and not (at and (text[at - 1].isalnum() or text[at - 1] in "_.")):
-            while at < len(text) and (text[at].isdigit() or text[at] == "."):
-                at += 1
-            if text[at:at + 1] == "e" and (text[at + 1:at + 2].isdigit() or (
-                    text[at + 1:at + 2] in ("+", "-") and text[at + 2:at + 3].isdigit())):
-                at += 2
-                while at < len(text) and text[at].isdigit():
-                    at += 1
-            out.append(numbers.significant(float(text[start:at]), digits))
-        else:
-            at += 1
-            out.append(text[start:at])
-    return "".join(out)
+    """A formula with its numbers rounded for people; digits of names stay."""
+    return re.sub(r"(?<![\w.])\d[\d.]*(e[+-]?\d+)?",
+                  lambda number: numbers.significant(float(number[0]), digits), text)

@@ -127,18 +127,6 @@ class Formula:
         """The names that some nodes depend on, in order of appearance."""
         return [name for k in self.needed(nodes) if (name := self.name(k)) is not None]
 
-    def depending(self, nodes: Iterable[int], names: Iterable[str]) -> set[int]:
-        """Those of the needed nodes whose value changes with a name."""
-        wanted = set(names)
-        found: set[int] = set()
-        for k in self.needed(nodes):
-            if self.ops[k] is None:
-                if self.args[k] in wanted:
-                    found.add(k)
-            elif not found.isdisjoint(self.args[k]):
-                found.add(k)
-        return found
-
     def substituted(self, node: int, other: Mapping[int, int]) -> int:
         """A node with some of those that it is made of replaced; nothing is folded, so rounding
         errors of what is constant now are still seen.
