@@ -140,6 +140,10 @@ class Program:
         if at is not None and not hasattr(at, "items"):
             raise TypeError(f"values are given by name, not as {at!r}")
         given = {name: plain_value(name, value) for name, value in (at or {}).items()}
+        if given and not self.statements:
+            from gradcli.lang.unanswerable import nothing_to_evaluate
+
+            raise nothing_to_evaluate(self.source, self.names.functions)
         self.names.check(self.source, given)
         undeclared = {
             name: value for name, value in given.items()
@@ -184,7 +188,7 @@ class Program:
             return Target(run.last, _state(run, binding), binding.span, self.source)
         from gradcli.lang.unanswerable import nothing_to_evaluate
 
-        raise nothing_to_evaluate(self.source)
+        raise nothing_to_evaluate(self.source, self.names.functions)
 
     def _named_target(self, run: Run, names: str) -> Target:
         parts = []
@@ -238,7 +242,8 @@ class Program:
             if not names:
                 from gradcli.lang.unanswerable import nothing_to_differentiate
 
-                raise nothing_to_differentiate(self.source, run, self.default_sources())
+                raise nothing_to_differentiate(
+                    self.source, run, self.default_sources(), self.names.functions)
         found = []
         for name in names:
             bindings = run.bindings.get(name)

@@ -10,7 +10,8 @@ import pytest
 from conftest import ROOT
 from rich.cells import cell_len
 
-from gradcli.errors import Diagnostic
+import gradcli
+from gradcli.errors import Diagnostic, GradcliError
 from gradcli.render.diagnostics import as_json, excerpt, render
 from gradcli.render.json import dump
 from gradcli.source import Source
@@ -225,3 +226,19 @@ def test_as_json_without_a_place_and_with_further_errors() -> None:
     assert [one["code"] for one in found["errors"]] == ["E0201"]
     schema = json.loads((ROOT / "gradcli" / "schemas" / "error.schema.json").read_text("utf-8"))
     jsonschema.validate(json.loads(dump(found)), schema, jsonschema.Draft202012Validator)
+
+
+@pytest.mark.parametrize(("text", "at", "code", "help"), [
+    ("", {}, "E0210", "write an expression such as x^2"),
+    ("# a remark\n", {"x": 1.0}, "E0210", "write an expression such as x^2"),
+    ("g(x, y) = x*y\n", {}, "E0210", "it defines `g`; add a line with a formula, such as g(x, y)"),
+    ("x = 0.5\ny = x^2\n", {}, "E0211", "name one: --wrt x"),
+    ("x^2 = y + 1\n", {}, "E0107", "an equation is written `x^2 - (y + 1)`"),
+    ("d/dx x^2\n", {}, "E0106", "write the function alone and ask for it with --wrt x"),
+])
+def test_what_a_beginner_writes(text: str, at: dict[str, float], code: str, help: str) -> None:
+    with pytest.raises(GradcliError) as found:
+        gradcli.loads(text).gradient(at=at)
+    (one,) = found.value.diagnostics
+    assert one.code == code
+    assert help in (one.help or "")

@@ -254,3 +254,19 @@ def test_pruning_keeps_a_stretch_whose_values_live() -> None:
 
 def test_constants_of_the_language_do_not_stop_a_stretch() -> None:
     assert stretches(HEAD + "for i in range(40):\n    y = sin(y)*pi*x\ny\n", {}) == 1
+
+
+@pytest.mark.parametrize("turns", [1, 3, 40])
+@pytest.mark.parametrize(("body", "name"), [
+    ("    y = sin(y)*x\n", "y"), ("    y = y*x\n    z = y*2\n    y = y/2\n", "y"),
+    ("    z = y*2\n    y = y*x\n    z = y + x\n", "z")])
+def test_the_target_is_what_is_bound_last_however_many_turns(
+        body: str, name: str, turns: int) -> None:
+    program = gradcli.loads(f"{HEAD}for i in range({turns}):\n{body}")
+    (target,) = program.targets(program.run())
+    assert target.name == name
+
+
+def test_a_counter_is_the_target_of_a_file_that_binds_nothing_else() -> None:
+    program = gradcli.loads("for t in [1.0, 2.0]:\n    print(t)\n")
+    assert program.targets(program.run())[0].name == "t"

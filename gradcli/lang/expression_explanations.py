@@ -180,6 +180,10 @@ def side_by_side(parser: Parser, at: int, row: Row) -> GradcliError | None:
     if kinds[at] in (t.STRING, t.LSQB, t.LBRACE) and kinds[at - 1] in t.IDENTIFIERS:
         return error("E0106", f"an operator is missing behind `{left}`", span,
                      help=f"write `{left}({right})` for a call")
+    if first > 1 and excerpt(parser, first - 2, first).strip() == "d/" and left[0] == "d":
+        return error("E0106", "a formula has no sign for its derivative",
+                     parser.span(first - 2, at),
+                     help=f"write the function alone and ask for it with --wrt {left[1:] or 'x'}")
     what = "a call needs a plain name" if kinds[at] == t.LPAR else "an operator is missing"
     return error("E0106", f"{what}: `{left}` and `{right}` stand side by side", span,
                  help=f"write `{left}*{right}` for a product")

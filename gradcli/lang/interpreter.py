@@ -195,7 +195,8 @@ class Interpreter:
         tensor = value if isinstance(value, Tensor) or not is_number(value) else leaf(value)
         self.scope[name] = value if type(value) is int else tensor
         self.run.bound(name, tensor, span, "computed")
-        self.run.last = name
+        # What a loop counts with is not what a file is about.
+        self.run.last = self.run.last or name
 
     def local_value(self, value: Any) -> Any:
         """What a name of a function holds: numbers are tensors there, too."""

@@ -34,9 +34,9 @@ class Body:
     """What one `for` was found to be.
 
     turns: how often it was met. failures: how often it met an edge. steps: None where it is no
-    plain calculation. inputs, bound: names to variables of the generated code; places: of the
-    bindings. variable: that of the loop. calls, constants: names that must keep their meaning.
-    plans: one for each set of inputs that are on the record.
+    plain calculation. inputs, bound: names to variables of the generated code, bound in the order
+    of the last bindings; places: of these. variable: that of the loop. calls, constants: names that
+    must keep their meaning. plans: one for each set of inputs that are on the record.
     """
 
     __slots__ = ("bound", "calls", "constants", "failures", "inputs", "places", "plans", "steps",
@@ -89,7 +89,10 @@ def _analyse(body: Body, interpreter: Interpreter, code: Code, pc: int, length: 
     lowered = Lowering({name for name in CONSTANTS if _has_value(interpreter, name, local)})
     if not lowered.take([whole[1:-1]]):
         return
-    bound = dict(zip([ins[1] for ins in lowered.ends], lowered.ended, strict=True))
+    bound: dict[str, int] = {}
+    for ins, slot in zip(lowered.ends, lowered.ended, strict=True):
+        bound.pop(ins[1], None)
+        bound[ins[1]] = slot
     if (not bound or not lowered.constants.isdisjoint(bound)
             or variable in bound or variable in lowered.inputs or min(lowered.ended) < 0
             or any(interpreter.function(name, local) for name in lowered.called)

@@ -176,7 +176,8 @@ class Names:
                     "E0204", f"--at gives `{name}` a value, but `{source.name}` has no such name",
                     span=(0, len(name)), source=Source(f"{name}={_short(given[name])}", "--at"),
                     help=f"did you mean `{near}`?" if near else
-                    f"its names are {', '.join(list(self.order)[:8]) or 'none'}"))
+                    f"its names are {', '.join(list(self.order)[:8])}" if self.order else
+                    "it has no names that take values"))
         return found
 
     def _constant(self, name: str) -> bool:

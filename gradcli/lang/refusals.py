@@ -187,8 +187,10 @@ def bad_target(parser: Parser, first: int, equal: int, at: int) -> GradcliError:
     if COMMA in kinds:
         return error("E0107", f"`{left}` is not a list of names", span,
                      help="write names on the left, as in `a, b = f(x)`")
+    minus = right if at == equal + 2 else f"({right})"
     return error("E0107", f"`{left}` is not a name", span,
-                 help=f"use `==` to compare: `{left} == {right}`; `=` binds a name")
+                 help=f"`=` binds a name; an equation is written `{left} - {minus}`, a comparison"
+                 f" `{left} == {right}`")
 
 
 def _closes(kinds: list[int], opening: int) -> int:

@@ -11,10 +11,11 @@ from gradcli.source import Source
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from typing import Any
 
     from gradcli.errors import Span
+    from gradcli.lang.code import Function
     from gradcli.lang.names import Names
     from gradcli.lang.run import Binding, Run
 
@@ -77,25 +78,32 @@ def takes_no_value(source: Source, binding: Binding) -> GradcliError:
         f"leave {binding.name} out of --at"))
 
 
-def nothing_to_differentiate(source: Source, run: Run, names: Sequence[str]) -> GradcliError:
+def nothing_to_differentiate(source: Source, run: Run, names: Sequence[str],
+                             functions: Mapping[str, Function]) -> GradcliError:
     """None of the default sources, `names`, has a gradient."""
     whole = [n for n in names if n in run.bindings
              and not is_float(run.bindings[n][0].value.value)]
     plain = [n for n, b in run.bindings.items() if b[0].kind in ("literal", "constant")]
+    if not run.bindings and not run.results:
+        return nothing_to_evaluate(source, functions)
     help = (f"`{whole[0]}` is {_type_of(run.bindings[whole[0]][0].value.value)}; give it a type"
             " that has gradients, or none" if whole
             else f"name one: --wrt {plain[0]}" if plain
             else "write a formula with a variable, such as x^2")
     return GradcliError(Diagnostic(
         "E0211", "there is no variable or input to differentiate with respect to",
-        span=(0, 0), source=source, help=help))
+        span=run.bindings[(whole or plain)[0]][0].span if whole or plain else (0, 0),
+        source=source, help=help))
 
 
-def nothing_to_evaluate(source: Source) -> GradcliError:
-    """A program without an expression and without a binding."""
+def nothing_to_evaluate(source: Source, functions: Mapping[str, Function]) -> GradcliError:
+    """A program without an expression and without a binding; functions: what it defines."""
+    last = list(functions.values())[-1:]
+    help = "write an expression such as x^2" if not last else (
+        f"it defines `{last[0].name}`; add a line with a formula, such as"
+        f" {last[0].name}({', '.join(last[0].parameters)})")
     return GradcliError(Diagnostic(
-        "E0210", f"`{source.name}` has nothing to evaluate", span=(0, 0), source=source,
-        help="write an expression such as x^2"))
+        "E0210", f"`{source.name}` has nothing to evaluate", span=(0, 0), source=source, help=help))
 
 
 def _one(kind: str) -> str:
