@@ -19,7 +19,7 @@ from gradcli.lang import grammar, parser
 from gradcli.lang.actions import ACTIONS
 from gradcli.lang.block_actions import BLOCK_ACTIONS
 from gradcli.lang.export import build, module_text
-from gradcli.lang.grammar import grammar_text, tables
+from gradcli.lang.grammar import Machine, grammar_text, tables
 from gradcli.lang.lexer import KIND_NAMES, MAX_NESTING
 from gradcli.lang.statement_actions import STATEMENT_ACTIONS
 from gradcli.source import Source
@@ -250,15 +250,14 @@ class Generator:
 
 def driver_reductions(text: str, monkeypatch: pytest.MonkeyPatch) -> list[str] | None:
     """The same as `stock_reductions`, by our lexer, tables and driver; no action runs."""
-    rows, _, rules = tables()
     done: list[str] = []
 
-    def recorder(alias: str | None) -> Any:
-        return alias and (lambda *_: done.append(alias))
+    def recorder(alias: str) -> Any:
+        return lambda *_: done.append(alias)
 
-    prepared: Any = rows, [(symbol, size, recorder(alias)) for symbol, size, alias, _ in rules], {}
+    machine = Machine(tables(), {alias: recorder(alias) for _, _, alias, _ in tables()[2] if alias})
     with monkeypatch.context() as patch:
-        patch.setattr(parser, "_prepared", prepared)
+        patch.setattr(parser, "_machine", machine)
         try:
             parser.Parser(text).run(0)
         except GradcliError:

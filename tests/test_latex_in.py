@@ -110,12 +110,18 @@ def test_floor_and_ceil() -> None:
     assert result["value"] == 7.0
 
 
+@pytest.mark.parametrize("at", ["μ=1,σ=2,x=3", "mu=1,sigma=2,x=3"])
+def test_options_may_spell_a_greek_name_either_way(at: str) -> None:
+    assert ok("grad", "-e", r"\mu + \sigma x", "--latex", "--at", at, "--wrt", "σ,mu") == (
+        "df/dsigma\t3\ndf/dμ\t1\n")
+
+
 def test_files_points_and_steps() -> None:
     assert ok("grad", "-", "--latex", "--at", "x=3", stdin=rb"\frac{x^2}{2}") == "df/dx\t3\n"
     out = ok("grad", "-e", r"\mu^2", "--latex", "--points", "mu=linspace(0,1,3)",
              "--format", "csv")
     assert out.splitlines()[1:] == ["0,0,0", "0.5,0.25,1", "1,1,2"]
-    assert "v1\t9" in ok("steps", "-e", r"x^{2}", "--latex", "--at", "x=3")
+    assert "v1 = f = x^2\t9" in ok("steps", "-e", r"x^{2}", "--latex", "--at", "x=3")
     assert ok("hess", "-e", r"x^3 y", "--latex", "--at", "x=2,y=4", "--wrt", "x") == (
         "d2f/dxdx\t48\n")
 

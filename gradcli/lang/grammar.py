@@ -6,6 +6,9 @@ own, which is not loaded here). There are three places to look at: a module such
 in the user's own cache folder; and, when both are missing, stock Lark, which is imported here and
 nowhere else. Nothing read from the cache is ever executed: it is `marshal` data behind a checksum,
 in a folder that only the user can write.
+
+A `Machine` is what a parser drives: the tables, its actions in the place of their names, and where
+chains of rules end.
 """
 
 from __future__ import annotations
@@ -16,6 +19,9 @@ from gradcli.lang.lexer import KIND_NAMES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from typing import Any
+
     # Row of a state: kind of token -> the state to shift to (positive) or the rule to reduce by
     # (negative); no entry is an error. Row of gotos: symbol -> state. Rule: (symbol, length, name
     # of the action or None, name of the symbol). Places 0 of rows, gotos and rules are unused;
@@ -24,6 +30,36 @@ if TYPE_CHECKING:
     Rule = tuple[int, int, str | None, str]
     Tables = tuple[tuple[Row, ...], tuple[Row, ...], tuple[Rule, ...]]
     Kinds = dict[int, str]  # the tokens of a lexer: kind to name
+
+class Machine:
+    """rows: those of the tables. rules: (symbol, length, action or name of an operation or None).
+
+    jumps: where a symbol and the rules that only pass it on lead, `state below << 16 | symbol << 8
+    | next token`. They fill while texts are read: 13 steps of a chain such as power -> coefficient
+    -> unary -> ... -> test become one.
+    """
+
+    __slots__ = ("_gotos", "jumps", "rows", "rules")
+
+    def __init__(self, tables: Tables, actions: Mapping[str, Callable[..., Any]]) -> None:
+        self.rows, self._gotos, rules = tables
+        self.rules: list[tuple[int, int, Any]] = [
+            (symbol, size, name and actions.get(name, name)) for symbol, size, name, _ in rules]
+        self.jumps: dict[int, int] = {}
+
+    def jump(self, key: int) -> int:
+        """The state behind a key of `jumps`; remembered there."""
+        gotos = self._gotos[key >> 16]
+        symbol, kind = key >> 8 & 255, key & 255
+        state = gotos[symbol]
+        while (step := self.rows[state].get(kind, 0)) < 0:
+            symbol, size, action = self.rules[-step]
+            if action is not None or size != 1:
+                break
+            state = gotos[symbol]
+        self.jumps[key] = state
+        return state
+
 
 FORMAT = 1  # of the tables; part of the cache's key
 GRAMMARS = ("program.lark", "expression.lark")

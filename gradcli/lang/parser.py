@@ -9,8 +9,7 @@ of its first token unless its action says otherwise; where it ends need not be k
 reduction that is the token before the next one.
 
 Chains of rules such as power -> coefficient -> unary -> ... -> test do nothing but change the
-state; the loop remembers where each chain ends, by (state below, symbol, next token): 13 steps
-become one.
+state; the machine (`grammar.Machine`) remembers where each chain ends.
 
 Errors are explained in `syntax_errors`, which is imported when there is one.
 
@@ -26,7 +25,7 @@ from __future__ import annotations
 from gradcli.errors import GradcliError
 from gradcli.lang import code as c
 from gradcli.lang.actions import ACTIONS
-from gradcli.lang.grammar import tables
+from gradcli.lang.grammar import Machine, tables
 from gradcli.lang.lexer import END, lex
 from gradcli.lang.statement_actions import STATEMENT_ACTIONS
 
@@ -108,7 +107,8 @@ class Parser:
 
         `states` and `values` are the table's stacks as they are in front of this token.
         """
-        rows, rules, jumps = _machine()
+        machine = _machine or _made()
+        rows, rules, jumps, jump = machine.rows, machine.rules, machine.jumps, machine.jump
         kinds, starts, ends = self.kinds, self.starts, self.ends
         emit = self.code.append
         states, values = self.states, self.values
@@ -144,36 +144,18 @@ class Parser:
                         del values[1 - size:]
                         del states[1 - size:]
                 key = states[-2] << 16 | symbol << 8 | kind
-                state = jumps.get(key) or _jump(key)
+                state = jumps.get(key) or jump(key)
                 states[-1] = state
         except GradcliError:
             self.at = at
             raise
 
 
-_prepared: tuple[Any, Any, dict[int, int]] | None = None
+_machine: Machine | None = None
 
 
-def _machine() -> tuple[Any, Any, dict[int, int]]:
-    """Rows, rules with their actions, and the jumps remembered so far."""
-    global _prepared
-    if _prepared is None:
-        rows, _, rules = tables()
-        actions = ACTIONS | STATEMENT_ACTIONS
-        _prepared = (rows, [(symbol, size, name and actions.get(name, name))
-                            for symbol, size, name, _ in rules], {})
-    return _prepared
-
-
-def _jump(key: int) -> int:
-    """The state after a symbol, and after all rules that only pass it on; remembered in `jumps`."""
-    below, symbol, kind = key >> 16, key >> 8 & 255, key & 255
-    rows, gotos, rules = tables()
-    state = gotos[below][symbol]
-    while (step := rows[state].get(kind, 0)) < 0:
-        symbol, size, action, _ = rules[-step]
-        if action is not None or size != 1:
-            break
-        state = gotos[below][symbol]
-    _machine()[2][key] = state
-    return state
+def _made() -> Machine:
+    """The machine of programs, at the first text."""
+    global _machine
+    _machine = Machine(tables(), ACTIONS | STATEMENT_ACTIONS)
+    return _machine

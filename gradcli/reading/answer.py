@@ -72,15 +72,21 @@ def read(text: str, names: Names) -> Reading:
     if len(text) > MAX_LENGTH:
         raise error("E0710", f"an answer has at most {MAX_LENGTH} characters, not {len(text)}",
                     (MAX_LENGTH, len(text)), help="shorten the answer")
-    if text.isascii() and "\\" not in text and "$" not in text:
+    if text.isascii() and "\\" not in text and "$" not in text and not names.program:
         return _read(text, text, names, None)
     from gradcli.reading.plain import plain
 
-    origin = plain(text)
+    origin = plain(text, names)
     try:
-        return _read(text, origin.text, names, origin)
+        found = _read(text, origin.text, names, origin)
     except GradcliError as problem:
         raise origin.moved_error(problem) from None
+    if origin.expands:
+        from gradcli.reading.parts import Expansion
+
+        origin.expansion = Expansion(text, names)
+        origin.expansion.into(found)
+    return found
 
 
 def _read(typed: str, text: str, names: Names, origin: Plain | None) -> Reading:
@@ -88,10 +94,6 @@ def _read(typed: str, text: str, names: Names, origin: Plain | None) -> Reading:
     end = len(text.rstrip())
     if end > 1 and text[end - 1] == "." and text[end - 2] not in "0123456789.":
         end -= 1  # the full stop of a sentence
-    begin = 0
-    left = None
-    equation = None
-    notes: list[str] = []
     labels: tuple[str, ...] = ()
     if names.vector and "\n" in text[:end].lstrip():
         from gradcli.reading.left import in_lines
@@ -107,40 +109,57 @@ def _read(typed: str, text: str, names: Names, origin: Plain | None) -> Reading:
 
         text = approximate(text, end, names)
         end = min(end, len(text.rstrip()))
+    before: list[tuple[int, int]] = []
+    begin = 0
     if "=" in text:
-        from gradcli.reading.left import is_label, lists, sides
-
-        *before, (begin, end) = sides(text, end)
-        if not text[begin:end].strip():
-            raise error("E0719", "nothing stands behind the equals sign", (begin - 1, begin),
-                        help="give the formula there")
-        for first, last in before[1:]:
-            if not names.decimal_comma and lists(text, first, last):
-                raise error("E0719", "these are several equations", (first, last),
-                            help="give the right sides alone, as a list: (2x, 3y)")
-        if before:
-            first, last = before[0]
-            left = text[first:last].strip()
-            if len(before) > 1:
-                notes.append("of several sides the last is read")
-            elif not is_label(left, names):
-                equation = _equation(text, first, last, names)
-                left = None
-            if left is not None and origin is not None:
-                start, stop = origin.span(first, last)
-                left = typed[start:stop].strip()
+        before, (begin, end) = _sides(text, end, names)
+    left = _left(text, before, names)
+    equation = _equation(text, *before[0], names) if before and left is None else None
     tokens = arrange(scan(text, begin, end, names), names)
-    code = parse(tokens)
-    found = Reading(typed, code if origin is None else origin.moved(code), tokens, origin)
-    found.left = left
+    found = Reading(typed, parse(tokens), tokens, origin)
     found.labels = labels
-    if equation is not None:
-        found.equation = equation if origin is None else origin.moved(equation)
-    found.notes = notes
+    found.left = left
+    found.equation = equation
+    if origin is not None:
+        found.code = origin.moved(found.code)
+        if equation is not None:
+            found.equation = origin.moved(equation)
+        if left is not None:
+            start, stop = origin.span(*before[0])
+            found.left = typed[start:stop].strip()
+    if len(before) > 1:
+        found.notes.append("of several sides the last is read")
     if names.notes:
         words = set(tokens.spellings())
         found.notes += [note for word, note in names.notes.items() if word in words]
     return found
+
+
+def _sides(text: str, end: int, names: Names) -> tuple[list[tuple[int, int]], tuple[int, int]]:
+    """Where the sides before the last equals sign stand, and the last one. Raises E0719 for an
+    empty one and for several equations.
+    """
+    from gradcli.reading.left import lists, sides
+
+    *before, (begin, end) = sides(text, end)
+    if not text[begin:end].strip():
+        raise error("E0719", "nothing stands behind the equals sign", (begin - 1, begin),
+                    help="give the formula there")
+    for first, last in before[1:]:
+        if not names.decimal_comma and lists(text, first, last):
+            raise error("E0719", "these are several equations", (first, last),
+                        help="give the right sides alone, as a list: (2x, 3y)")
+    return before, (begin, end)
+
+
+def _left(text: str, before: list[tuple[int, int]], names: Names) -> str | None:
+    """The first side, if there is one and it names the answer; None for an equation."""
+    if not before:
+        return None
+    from gradcli.reading.left import is_label
+
+    left = text[slice(*before[0])].strip()
+    return left if len(before) > 1 or is_label(left, names) else None
 
 
 def _equation(text: str, begin: int, end: int, names: Names) -> Code:
@@ -174,6 +193,11 @@ def other_readings(reading: Reading, candidates: Iterable[Tokens]) -> list[Readi
     for tokens, code in different(reading.tokens, candidates):
         origin = reading.origin
         one = Reading(reading.text, code if origin is None else origin.moved(code), tokens, origin)
+        if origin is not None and origin.expansion is not None:
+            try:
+                origin.expansion.into(one)
+            except GradcliError:
+                continue
         one.left, one.equation, one.notes = reading.left, reading.equation, reading.notes
         one.labels = reading.labels
         found.append(one)

@@ -31,17 +31,20 @@ class Names:
 
     variables: all names that the problem declares. log: what `log` without a base means, "natural"
     or "ten". decimal_comma: whether `0,5` is a number. vector: whether the answer has components.
+    program: whether a program in LaTeX is read and no answer: x with a hat is another name than x
+    then, and a sum may have names as bounds.
     """
 
-    __slots__ = ("called_runs", "decimal_comma", "log", "longest", "notes", "plain_runs",
+    __slots__ = ("called_runs", "decimal_comma", "log", "longest", "notes", "plain_runs", "program",
                  "variables", "vector", "written")
 
     def __init__(self, variables: tuple[str, ...] = (), log: str = "natural",
-                 decimal_comma: bool = False, vector: bool = False) -> None:
+                 decimal_comma: bool = False, vector: bool = False, program: bool = False) -> None:
         self.variables = tuple(variables)
         self.log = log
         self.decimal_comma = decimal_comma
         self.vector = vector
+        self.program = program
         self.longest = max([LONGEST, *map(len, variables)])
         # How the student's spelling of a declared name is found: x_1 for x1, θ for theta.
         self.written: dict[str, str] = {}
@@ -119,7 +122,7 @@ class Names:
             if word[0] == "a" and "a" in self.written and word[1:] in SCHOOL:
                 return None  # the factor `a` of acos(ax); who means the arcus may write arccos
             return FUNCTION, self._function(word)
-        if called and word in SPECIAL and (begin == 0 or len(word) > 2):
+        if called and word in SPECIAL and (len(word) > 2 or (begin == 0 and not self.program)):
             return FUNCTION, SPECIAL[word]
         if word == "pi":
             return NAME, "pi"

@@ -86,15 +86,9 @@ def edited(tokens: Tokens, edit: Edit) -> Tokens:
             for bracket, where, count in ((t.RPAR, before, closing.get(place, 0)),
                                           (t.LPAR, start, opening.get(place, 0))):
                 for _ in range(count):
-                    found.kinds.append(bracket)
-                    found.starts.append(where)
-                    found.ends.append(where)
-                    found.words.append("")
+                    found.put(bracket, where, where)
         if place not in removed:
-            found.kinds.append(kind)
-            found.starts.append(tokens.starts[place])
-            found.ends.append(tokens.ends[place])
-            found.words.append(tokens.words[place])
+            found.put(kind, tokens.starts[place], tokens.ends[place], tokens.words[place])
     return found
 
 
@@ -140,7 +134,8 @@ class Places:
                 at += self.kinds[at] == t.MINUS
                 at = self.partner.get(at, at) + 1
             kind = self.kinds[at]
-        return self.partner.get(at, at) + 1
+        at = self.partner.get(at, at) + 1
+        return at + (self.kinds[at] == t.FACTORIAL)
 
     def juxtaposed_end(self, at: int) -> int:
         """Behind the operands side by side that begin here."""
@@ -173,6 +168,7 @@ class Places:
     def operand_begin(self, at: int) -> int:
         """The first token of the operand that ends before `at`."""
         at -= 1
+        at -= self.kinds[at] == t.FACTORIAL
         at = self.partner.get(at, at)
         while at and self.kinds[at - 1] in (t.FUNCTION, t.POWERED, t.BASED):
             at -= 1

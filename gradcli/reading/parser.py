@@ -1,13 +1,15 @@
 """Tokens to flat code: the exported table of `answer.lark`, driven by a loop that emits.
 
-The same kind of loop as `gradcli.lang.parser`, with the same instructions (`gradcli.lang.code`).
+The machine, the kind of loop and the instructions are those of programs (`gradcli.lang.grammar`,
+`parser`, `code`). The loop is not: answers have no statements and no empty rules, and half of their
+rules are numbers and names, which are emitted in the loop itself.
 """
 
 from __future__ import annotations
 
 from gradcli.errors import error
 from gradcli.lang import code as c
-from gradcli.lang.grammar import load
+from gradcli.lang.grammar import Machine, load
 from gradcli.reading import roots
 from gradcli.reading import tokens as t
 from gradcli.reading.functions import TWO
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
 
 GRAMMARS = ("answer.lark",)
 INFINITY = float("inf")
+FACTORIAL = "factorial"  # no operation: `parts` makes a number or gammas of it
 MODULE = "gradcli.reading._tables"
 
 # Functions that have a sign; an answer that names them means the same.
@@ -49,7 +52,8 @@ def parse(tokens: Tokens) -> Code:
 
     Raises E0715 (arguments of a function), E0718 (lists) and E0721 (a token that does not fit).
     """
-    rows, rules, jumps = _machine()
+    machine = _machine or _made()
+    rows, rules, jumps, jump = machine.rows, machine.rules, machine.jumps, machine.jump
     parser = Parser(tokens)
     kinds, starts, ends, words = tokens.kinds, tokens.starts, tokens.ends, tokens.words
     code = parser.code
@@ -92,7 +96,7 @@ def parse(tokens: Tokens) -> Code:
                 del values[1 - size:]
                 del states[1 - size:]
         key = states[-2] << 16 | symbol << 8 | kind
-        state = jumps.get(key) or _jump(key)
+        state = jumps.get(key) or jump(key)
         states[-1] = state
 
 
@@ -100,6 +104,11 @@ def _bars(parser: Parser, values: list[Any], at: int) -> int:  # BAR_OPEN sum BA
     first: int = values[-3]
     parser.code.append((c.CALL, ("abs", 1, ()), parser.starts[first], parser.ends[at - 1]))
     return first
+
+
+def _factorial(parser: Parser, values: list[Any], at: int) -> int:  # atom FACTORIAL
+    parser.code.append((c.CALL, (FACTORIAL, 1, ()), parser.starts[at - 1], parser.ends[at - 1]))
+    return int(values[-2])
 
 
 def _call(parser: Parser, values: list[Any], at: int) -> int:  # FUNCTION LPAR items RPAR
@@ -196,11 +205,11 @@ def _one_more(parser: Parser, values: list[Any], at: int) -> int:
 ACTIONS: dict[str, Action] = {
     "bars": _bars, "call": _call, "powered_call": _powered_call, "based_call": _based_call,
     "exponent_begin": _exponent_begin, "exponent_end": _exponent_end, "list": _list, "row": _row,
-    "one": _one, "two": _two, "one_more": _one_more,
+    "one": _one, "two": _two, "one_more": _one_more, "factorial": _factorial,
 }
 
 _loaded: Tables | None = None
-_prepared: tuple[Any, Any, dict[int, int]] | None = None
+_machine: Machine | None = None
 
 
 def tables() -> Tables:
@@ -211,25 +220,8 @@ def tables() -> Tables:
     return _loaded
 
 
-def _machine() -> tuple[Any, Any, dict[int, int]]:
-    """Rows, rules with their actions, and the jumps remembered so far."""
-    global _prepared
-    if _prepared is None:
-        rows, _, rules = tables()
-        _prepared = (rows, [(symbol, size, name and ACTIONS.get(name, name))
-                            for symbol, size, name, _ in rules], {})
-    return _prepared
-
-
-def _jump(key: int) -> int:
-    """The state after a symbol, and after all rules that only pass it on; remembered."""
-    below, symbol, kind = key >> 16, key >> 8 & 255, key & 255
-    rows, gotos, rules = tables()
-    state = gotos[below][symbol]
-    while (step := rows[state].get(kind, 0)) < 0:
-        symbol, size, action, _ = rules[-step]
-        if action is not None or size != 1:
-            break
-        state = gotos[below][symbol]
-    _machine()[2][key] = state
-    return state
+def _made() -> Machine:
+    """The machine of answers, at the first one."""
+    global _machine
+    _machine = Machine(tables(), ACTIONS)
+    return _machine

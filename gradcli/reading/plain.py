@@ -8,11 +8,14 @@ from __future__ import annotations
 
 from gradcli.errors import Diagnostic, GradcliError, error
 from gradcli.reading.functions import GREEK
+from gradcli.reading.tokens import PRIVATE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from gradcli.errors import Span
     from gradcli.lang.code import Code
+    from gradcli.reading.names import Names
+    from gradcli.reading.parts import Expansion, Part
 
 SIGNS = {
     **dict.fromkeys("·×⋅∙•∗✕✖⨯\u2062", "*"), **dict.fromkeys("−–—‐‑‒➖", "-"),
@@ -30,12 +33,19 @@ ROOTS = {"2": "√", "3": "∛", "4": "∜"}
 
 
 class Plain:
-    """Plain text that grows, and for each of its characters the (start, end) of its origin."""
+    """Plain text that grows, and for each of its characters the (start, end) of its origin.
 
-    __slots__ = ("ends", "parts", "starts", "text")
+    parts: what some characters stand for (`parts`). expands: whether there are such characters, or
+    factorials. expansion: what puts them into code.
+    """
+
+    __slots__ = ("characters", "ends", "expands", "expansion", "parts", "starts", "text")
 
     def __init__(self) -> None:
-        self.parts: list[str] = []
+        self.characters: list[str] = []
+        self.parts: dict[str, Part] = {}
+        self.expands = False
+        self.expansion: Expansion | None = None
         self.starts: list[int] = []
         self.ends: list[int] = []
         self.text = ""
@@ -43,20 +53,20 @@ class Plain:
     def put(self, text: str, start: int, end: int) -> None:
         """Append text that all came from one place."""
         for character in text:
-            self.parts.append(character)
+            self.characters.append(character)
             self.starts.append(start)
             self.ends.append(end)
 
     def last(self) -> str:
         """The last character that is no blank; a blank if there is none."""
-        for part in reversed(self.parts):
-            if part != " ":
-                return part
+        for character in reversed(self.characters):
+            if character != " ":
+                return character
         return " "
 
     def finish(self, size: int) -> Plain:
         """End behind the last character of the text as typed, which has `size` characters."""
-        self.text = "".join(self.parts)
+        self.text = "".join(self.characters)
         self.starts.append(size)
         self.ends.append(size)
         return self
@@ -82,21 +92,26 @@ class Plain:
         return GradcliError(*moved)
 
 
-def plain(text: str) -> Plain:
-    """The plain form of a text that is not ASCII or has LaTeX in it.
+def plain(text: str, names: Names, begin: int = 0, end: int | None = None) -> Plain:
+    """The plain form of text[begin:end], which is not ASCII or has LaTeX in it.
 
-    Raises E0713 for `2½` and E0720 for LaTeX that is not known; what else has no plain form stays.
+    Raises E0713 for `2½`, E0714 for a character of `tokens.PRIVATE` and E0720 for LaTeX that is not
+    known; what else has no plain form stays.
     """
-    if "\\" in text or "$" in text:
+    end = len(text) if end is None else end
+    if not PRIVATE.isdisjoint(text):
+        from gradcli.reading.refusals import bad_character
+
+        at = min(text.index(character) for character in PRIVATE.intersection(text))
+        raise bad_character(text, at, names)
+    if "\\" in text or "$" in text or names.program:
         from gradcli.reading.latex import LATEX
 
-        found = LATEX(text).run()
-    else:
-        found = Plain()
-        at = 0
-        while at < len(text):
-            at = put_character(found, text, at)
-    return found.finish(len(text))
+        return LATEX(text, names.program).run(begin, end)
+    found = Plain()
+    while begin < end:
+        begin = put_character(found, text, begin)
+    return found.finish(end)
 
 
 def put_character(found: Plain, text: str, at: int) -> int:

@@ -123,6 +123,9 @@ def no_argument(raw: Tokens, head: int) -> GradcliError:
     span = (raw.starts[head], raw.ends[head])
     if raw.kinds[head] == t.ROOT:
         return error("E0715", "a root needs what it is taken of", span, help="write sqrt(x)")
+    if raw.kinds[head] == t.SUM:
+        return error("E0715", "nothing stands behind the sign of a sum or product", span,
+                     help="write its terms there, with brackets around a sum of them")
     word = raw.text[span[0]:span[1]].rstrip("_")
     if word.lower() == "exp":
         return error("E0715", "`exp` needs an argument", span, help="write exp(x) or e^x")
@@ -147,23 +150,25 @@ TYPED = {t.RPAR: ")", t.RSQB: "]", t.RBRACE: "}", t.GREATER: ">", t.BAR: "|", t.
          t.LSQB: "[", t.LBRACE: "{", t.LESS: "<"}
 
 
-def wrong_bracket(raw: Tokens, at: int, out: Tokens, opened: list[int],
-                  closers: list[int]) -> GradcliError:
-    """E0716: a closing bracket without or of another shape than its opening one, or too early."""
+def wrong_bracket(raw: Tokens, at: int, closer: int | None) -> GradcliError:
+    """E0716: a closing bracket without or of another shape than its opening one, or too early.
+
+    closer: the token that closes what is open, 0 for what was put in; None if nothing is open.
+    """
     span = (raw.starts[at], raw.ends[at])
     kind = raw.kinds[at]
     shown = TYPED[kind]
-    if not closers:
+    if closer is None:
         if shown == ">":
             return error("E0721", "a comparison is no formula", span, help="give a formula")
         return error("E0716", f"`{shown}` closes nothing", span,
                      help="leave it out, or open a bracket before")
-    if closers[-1] != kind and (closers[-1] != t.BAR_CLOSE or kind != t.BAR):
-        if closers[-1] == t.BAR_CLOSE:
+    if closer != kind and (closer != t.BAR_CLOSE or kind != t.BAR):
+        if closer == t.BAR_CLOSE:
             return error("E0717", f"a bar is still open before `{shown}`", span,
                          help="write abs(x) for the absolute value")
-        return error("E0716", f"`{shown}` cannot close `{_opening(closers[-1])}`", span,
-                     help=f"write {TYPED.get(closers[-1], ')')} in its place")
+        return error("E0716", f"`{shown}` cannot close `{_opening(closer)}`", span,
+                     help=f"write {TYPED.get(closer, ')')} in its place")
     return error("E0721", "something is missing here", span,
                  help=f"write a value before `{shown}`")
 
@@ -172,6 +177,24 @@ def _opening(closer: int) -> str:
     from gradcli.reading.marks import CLOSER
 
     return next((TYPED[kind] for kind, closing in CLOSER.items() if closing == closer), "(")
+
+
+def wrong_factorial(raw: Tokens, at: int) -> GradcliError:
+    """E0714: `!` behind nothing, `x^2!`, `n!!`."""
+    return error("E0714", "it is not clear what this is the factorial of",
+                 (raw.starts[at], raw.ends[at]), help="put it in brackets: (n!)!, x^{(n!)}")
+
+
+def two_quotients(raw: Tokens, at: int) -> GradcliError:
+    r"""E0720: 1/2x, \sin x/2 in a program."""
+    return error("E0720", "it is not clear what stands below the `/`",
+                 (raw.starts[at], raw.ends[at]), help=r"write \frac{...}{...}, or brackets")
+
+
+def unclear_product(raw: Tokens, at: int) -> GradcliError:
+    r"""E0720: \prod_{k=1}^{n} k \cdot x."""
+    return error("E0720", "it is not clear where the product over the index ends",
+                 (raw.starts[at], raw.ends[at]), help="put brackets around it or its factors")
 
 
 def unclosed(out: Tokens, place: int) -> GradcliError:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from gradcli.errors import error
 from gradcli.reading import tokens as t
-from gradcli.reading.functions import GREEK
+from gradcli.reading.functions import GREEK, SPECIAL
 from gradcli.reading.names import Names
 from gradcli.reading.tokens import Tokens
 
@@ -19,16 +19,17 @@ DIGITS = frozenset("0123456789")
 LETTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ").union(GREEK)
 BEHIND_WORD = DIGITS | {"_", "'"}
 
-_WORD, _NUMBER, _BLANK, _TIMES = range(-4, 0)
+_CALLED, _NAMED, _WORD, _NUMBER, _BLANK, _TIMES = range(-6, 0)
 _FIRST = {
     **dict.fromkeys(LETTERS, _WORD), **dict.fromkeys(DIGITS, _NUMBER), ".": _NUMBER,
     **dict.fromkeys(" \t\r\n\f", _BLANK),
     "+": t.PLUS, "-": t.MINUS, "*": _TIMES, "/": t.SLASH, "^": t.CIRCUMFLEX, "(": t.LPAR,
     ")": t.RPAR, "[": t.LSQB, "]": t.RSQB, "{": t.LBRACE, "}": t.RBRACE, "<": t.LESS,
-    ">": t.GREATER, ",": t.COMMA, ";": t.SEMICOLON, "|": t.BAR, "√": t.ROOT, "∛": t.ROOT,
-    "∜": t.ROOT,
+    ">": t.GREATER, ",": t.COMMA, ";": t.SEMICOLON, "|": t.BAR,
+    **dict.fromkeys(("√", "∛", "∜", *t.CHARACTERS, *t.SUMS, *t.PRODUCTS), _NAMED),
+    t.FACTORIAL_SIGN: t.FACTORIAL, t.CALL_SIGN: _CALLED,
 }
-ROOTS = {"√": "sqrt", "∛": "cbrt"}
+ROOTS = {"√": "sqrt", "∛": "cbrt", "∜": "∜"}
 
 
 def scan(text: str, at: int, end: int, names: Names) -> Tokens:
@@ -80,10 +81,16 @@ def scan(text: str, at: int, end: int, names: Names) -> Tokens:
                 kind = t.CIRCUMFLEX
                 stop += 1
             words.append("")
-        elif kind == t.ROOT:
-            words.append(ROOTS.get(first, first))
-        elif kind:
+        elif kind > 0:
             words.append("")
+        elif kind == _NAMED:
+            kind = t.ROOT if first in ROOTS else t.NAME if first in t.CHARACTERS else t.SUM
+            words.append(ROOTS.get(first, first))
+        elif kind == _CALLED:
+            at = stop
+            stop = text.index("(", at)
+            words.append(SPECIAL[text[at:stop]])
+            kind = t.FUNCTION
         else:
             from gradcli.reading.refusals import bad_character
 

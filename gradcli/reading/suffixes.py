@@ -36,16 +36,16 @@ def suffixed(found: Tokens, text: str, at: int, stop: int, names: Names) -> int:
         else:
             continue
         _split(found, text, at, at + k, names)
-        _put(found, kind, at + k, end, word)
+        found.put(kind, at + k, end, word)
         return end
     if text[stop] == "_":
         if run[-3:].lower() == "log":
             _split(found, text, at, stop - 3, names)
-            _put(found, t.BASED, stop - 3, stop + 1, "log")
+            found.put(t.BASED, stop - 3, stop + 1, "log")
             return stop + 1
         word = text[at:end]
         if end < len(text) and text[end] == "(" and word in SPECIAL:
-            _put(found, t.FUNCTION, at, end, SPECIAL[word])
+            found.put(t.FUNCTION, at, end, SPECIAL[word])
             return end
         if not index or len(index) >= MAX_NAME:
             raise error("E0711", "this index is no part of a name", (stop, max(end, stop + 1)),
@@ -53,10 +53,10 @@ def suffixed(found: Tokens, text: str, at: int, stop: int, names: Names) -> int:
         letters = next((size for size in range(len(run), 1, -1) if run[-size:] in LOADED), 1)
         stem = GREEK.get(run[-1], run[-letters:])
         _split(found, text, at, stop - letters, names)
-        _put(found, t.NAME, stop - letters, end, LOADED.get(stem, stem) + index)
+        found.put(t.NAME, stop - letters, end, LOADED.get(stem, stem) + index)
         return end
     if run in ("x", "X") and run not in names.written and _behind_number(found, at):
-        _put(found, t.STAR, at, stop, "")
+        found.put(t.STAR, at, stop, "")
         return stop
     _split(found, text, at, stop, names)
     power = text[end] == "^" and text[stop:end] != "10"  # x2^x is x*2^x; in 3x10^5, x may be a sign
@@ -99,12 +99,5 @@ def _split(found: Tokens, text: str, at: int, stop: int, names: Names) -> None:
     if at == stop:
         return
     for kind, word, size in names.split(text[at:stop], False, at):
-        _put(found, kind, at, at + size, word)
+        found.put(kind, at, at + size, word)
         at += size
-
-
-def _put(found: Tokens, kind: int, start: int, end: int, word: str) -> None:
-    found.kinds.append(kind)
-    found.starts.append(start)
-    found.ends.append(end)
-    found.words.append(word)

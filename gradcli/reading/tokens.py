@@ -8,8 +8,18 @@ from __future__ import annotations
 
 # ERROR is 0 and in no row of the parser's table.
 (ERROR, END, NUMBER, NAME, FUNCTION, POWERED, BASED, PLUS, MINUS, STAR, SLASH, CIRCUMFLEX, LPAR,
- RPAR, LSQB, RSQB, BAR_OPEN, BAR_CLOSE, COMMA, SEMICOLON,
- ROOT, LBRACE, RBRACE, LESS, GREATER, BAR, EQUAL) = range(27)
+ RPAR, LSQB, RSQB, BAR_OPEN, BAR_CLOSE, COMMA, SEMICOLON, FACTORIAL,
+ ROOT, SUM, LBRACE, RBRACE, LESS, GREATER, BAR) = range(28)
+
+# Characters of the plain text that nobody can type: operands, sums and products that stand for a
+# part (`parts`), the factorial that LaTeX has, and what stands before a word that LaTeX calls. In
+# what was typed they are refused.
+CHARACTERS = tuple(map(chr, range(0xE000, 0xE040)))
+SUMS = tuple(map(chr, range(0xE040, 0xE080)))
+PRODUCTS = tuple(map(chr, range(0xE0C0, 0xE100)))
+FACTORIAL_SIGN = "\ue080"
+CALL_SIGN = "\ue081"
+PRIVATE = frozenset((*CHARACTERS, *SUMS, *PRODUCTS, FACTORIAL_SIGN, CALL_SIGN))
 
 KIND_NAMES = {
     value: name for name, value in list(globals().items())
@@ -37,6 +47,13 @@ class Tokens:
         self.products: list[int] = []
         self.closing: list[tuple[int, int]] = []
         self.raw: Tokens | None = None
+
+    def put(self, kind: int, start: int, end: int, word: str = "") -> None:
+        """Append one."""
+        self.kinds.append(kind)
+        self.starts.append(start)
+        self.ends.append(end)
+        self.words.append(word)
 
     def spellings(self) -> list[str]:
         """The names and functions as the text has them."""

@@ -8,8 +8,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from gradcli.lang.code import Code
 
-# Ranks, loosest first: a sum, a product, a sign, a power, and what needs no brackets anywhere.
-SUM, PRODUCT, SIGN, POWER, ATOM = range(1, 6)
+# Ranks, loosest first: `or`, `and`, a comparison, a sum, a product, a sign, a power, and what needs
+# no brackets anywhere.
+OR, AND, TEST, SUM, PRODUCT, SIGN, POWER, ATOM = range(-2, 6)
 
 # Operation -> sign, rank, the least rank of the left and of the right operand. The operand of a
 # sign has the rank of a power at least: -x^2. A sign itself gets brackets wherever it is not first.
@@ -21,6 +22,14 @@ BINARY = {
     "power": ("^", POWER, ATOM, POWER),
 }
 
+COMPARISONS = {
+    "less": (" < ", TEST, SUM, SUM), "less_equal": (" <= ", TEST, SUM, SUM),
+    "greater": (" > ", TEST, SUM, SUM), "greater_equal": (" >= ", TEST, SUM, SUM),
+    "equal": (" == ", TEST, SUM, SUM), "not_equal": (" != ", TEST, SUM, SUM),
+}
+INFIX = {**BINARY, **COMPARISONS, "logical_and": (" and ", AND, AND, TEST),
+         "logical_or": (" or ", OR, OR, AND)}
+
 # Where an operation's own name could be read in another way: `log` in base ten, `asin` as a*sin.
 SPELLING = {
     "log": "ln", "asin": "arcsin", "acos": "arccos", "atan": "arctan", "acot": "arccot",
@@ -30,7 +39,7 @@ SPELLING = {
 
 
 def written(code: Code) -> str:
-    """The formula of the code of an answer; reading it gives the same code."""
+    """The formula of the code of an answer; reading it gives the same code, but for cases."""
     texts: list[str] = []
     ranks: list[int] = []
     for opcode, argument, _, _ in code:
@@ -40,15 +49,16 @@ def written(code: Code) -> str:
         elif opcode == c.PUSH:
             texts.append(number(argument))
             ranks.append(ATOM)
-        elif opcode == c.BINARY:
-            sign, rank, left, right = BINARY[argument]
+        elif opcode == c.BINARY or (opcode == c.CALL and argument[0] in INFIX):
+            sign, rank, left, right = INFIX[argument if opcode == c.BINARY else argument[0]]
             second, second_rank = texts.pop(), ranks.pop()
             first = texts[-1]
             if ranks[-1] < left:
                 first = f"({first})"
             if second_rank < right or second[0] == "-":
                 second = f"({second})"
-            texts[-1] = f"{first}{sign}{second}"
+            # What no case gives is nowhere, whatever it varies with (`parts`).
+            texts[-1] = f"{first}{sign}{second}" if first != "nan" else first
             ranks[-1] = rank
         elif opcode == c.UNARY:
             texts[-1] = f"-{texts[-1]}" if ranks[-1] >= POWER else f"-({texts[-1]})"
@@ -66,6 +76,8 @@ def written(code: Code) -> str:
 
 def number(value: float) -> str:
     """The shortest text of a number, without a fraction where it has none; E, because e is one."""
+    if value != value:
+        return "nan"
     if value == int(value) and value < 1e15:
         return str(int(value))
     return repr(value).upper()
