@@ -1,7 +1,8 @@
 """gradcli verify: finds wrong gradients, and nothing else; the four methods; what it cannot say.
 
 data/wrong_gradients/ holds programs with a wrong gradient, each with the right one in a comment
-behind it.
+behind it; data/wrong_second_order/ those whose first derivative is right and whose second is not;
+data/difficult/ programs whose gradients are right and hard to check.
 """
 
 from __future__ import annotations
@@ -10,23 +11,29 @@ import json
 import math
 import random
 import re
+from collections.abc import Callable
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-import jsonschema
 import mpmath as mp
 import numpy as np
 import pytest
-from asked import SCHEMAS
+import references
+from asked import valid
 from test_samples import SAMPLES
 from transcripts import ROOT, header_commands, in_process
 
-from gradcli.ops import TABLE
-from gradcli.ops.kinds import LINEAR, fast_rules
+from gradcli.answers import Ask
+from gradcli.ops import PUBLIC, TABLE
+from gradcli.ops.kinds import LINEAR
+from gradcli.program import Program
+from gradcli.source import Source
 from gradcli.verifying import compare
-from gradcli.verifying.complex_step import ANALYTIC, CONTINUED
+from gradcli.verifying.complex_step import complex_step, way_of
+from gradcli.verifying.directions import Directions
+from gradcli.verifying.function import Function
 
 WRONG = sorted((Path(__file__).parent / "data/wrong_gradients").glob("*.txt"))
 RULE = re.compile(r"return (.*?)  # right: (.*)")
@@ -37,7 +44,7 @@ def verified(*arguments: str, stdin: str = "") -> tuple[int, Any]:
     status, out, err = in_process(["verify", *arguments, "--format", "json"], stdin.encode())
     assert status in (0, 1), err
     answer = json.loads(out)
-    jsonschema.validate(answer, SCHEMAS["verify"])
+    valid(answer, "verify")
     assert (status == 1) == (answer["verdict"] == "differ")
     return status, answer
 
@@ -54,7 +61,7 @@ def elements(*arguments: str) -> list[Any]:
 
 
 def test_there_are_at_least_forty() -> None:
-    assert len(WRONG) >= 40
+    assert len(WRONG) >= 100
     assert all(len(RULE.findall(path.read_text())) == 1 for path in WRONG)
 
 
@@ -124,11 +131,44 @@ def test_samples_pass(arguments: list[str]) -> None:
 def test_most_samples_are_decided() -> None:
     verdicts = []
     for arguments in questions():
+        if "/training/" in arguments[0]:  # they take long, and are asked above
+            continue
         status, out, _ = outcome(*arguments)
         if status == 0:
             verdicts.append(json.loads(out)["verdict"])
     # Undecided are those without a number: NaN, infinite, or with a state that was assigned.
-    assert verdicts.count("agree") > 0.6 * (len(verdicts) - verdicts.count("none")) > 40
+    assert verdicts.count("agree") > 0.6 * (len(verdicts) - verdicts.count("none")) > 35
+
+
+# --- right ones that are hard to check ------------------------------------------------------------
+
+DIFFICULT = sorted((Path(__file__).parent / "data/difficult").glob("*.txt"))
+# Where the derivative is no number, there is a kink, or the digits are lost: nobody can decide.
+OPEN = {
+    "relu-0": "kink", "max-tie": "kink", "sort-tie": "kink", "clip-edge": "kink",
+    "cusp": "infinite", "sqrt-0": "infinite", "log-least": "outside", "power-self-0": "outside",
+    "asin-1": "infinite", "acosh-1": "infinite", "root-of-square": "infinite",
+    "xlogx": "outside", "overflow": "infinite", "pole": "infinite", "gamma-pole": "infinite",
+    "digamma-root": "rounding", "floor": "", "matrix": "rounding", "custom-log1p": "apart",
+    "custom-lost": "apart", "custom-softplus": "outside"}
+
+
+def test_there_are_at_least_sixty() -> None:
+    assert len(DIFFICULT) >= 60
+    assert {p.stem.partition("-")[2] for p in DIFFICULT} > set(OPEN)
+
+
+@pytest.mark.parametrize("path", DIFFICULT, ids=lambda path: path.stem)
+def test_what_is_right_but_difficult(path: Path) -> None:
+    """No false alarm; what cannot be decided says why."""
+    status, answer = verified(str(path))
+    why = OPEN.get(path.stem.partition("-")[2])
+    assert status == 0
+    assert answer["verdict"] == ("agree" if why is None else "undecided" if why else "none")
+    notes = {n["code"] for s in sources(answer) for n in s["notes"]}
+    assert not why or f"undecided-{why}" in notes
+    if "thousand" not in path.stem and not why and status == 0 and "tie" not in path.stem:
+        assert in_process(["grad", str(path), "--verify"])[0] == 0
 
 
 # --- the methods ----------------------------------------------------------------------------------
@@ -154,38 +194,151 @@ def test_the_complex_step_is_exact(text: str) -> None:
         assert math.isclose(one["complex"], one["reverse"], rel_tol=1e-13, abs_tol=1e-15)
 
 
-def test_every_operation_of_the_complex_step_is_analytic() -> None:
-    """Its slopes are those of the rules, at random points of the row's own range."""
-    stream = random.Random(3)
-    checked = 0
-    for name in sorted(ANALYTIC | set(CONTINUED)):
-        op = TABLE[name]
-        if op.kind != "elementwise":
-            continue
-        for _ in range(10):
-            xs = [stream.uniform(*op.samples[min(k, len(op.samples) - 1)])
-                  for k in range(len(op.parameters))]
-            for k, rule in enumerate(fast_rules(op)):
-                if rule is None:
-                    continue
-                zs: list[Any] = [np.asarray(x) for x in xs]
-                zs[k] = np.asarray(complex(xs[k], 1e-20))
-                z = complex(CONTINUED[name](*zs) if name in CONTINUED else op.compute(zs, {}))
-                slope = rule(*xs, op(*xs)) if callable(rule) else rule
-                assert math.isclose(z.imag / 1e-20, slope, rel_tol=1e-9, abs_tol=1e-12), name
-                checked += 1
-    assert checked > 500
+def stepped(text: str, at: dict[str, Any], wrt: str) -> Any:
+    """Value and complex-step derivative of a formula, and why there is none."""
+    ask = Ask(Program(Source(text, "-e")), at=at, wrt=[wrt])
+    run = ask.run()
+    with run.record:
+        (target,) = ask.program.targets(run, [])
+        (binding,) = ask.program.sources(run, [wrt])
+        function = Function(ask, target)
+        shapes = [t.shape for t in function.tensors]
+        return complex_step(run, function, binding, Directions(shapes, np.shape(at[wrt])))
+
+
+def written_rows() -> list[str]:
+    """Elementwise rows with a complex step that mpmath knows and that a formula can name."""
+    return [name for name in TABLE if way_of(TABLE[name]) in ("analytic", "written", "inverse")
+            and TABLE[name].elementwise and name in PUBLIC and name in references.FUNCTIONS]
+
+
+
+
+def test_the_complex_step_knows_most_rows() -> None:
+    without = [name for name in TABLE if TABLE[name].kind == "elementwise" and not way_of(
+        TABLE[name])]
+    assert without == ["gammainc_log", "gammaincl_log", "erfcx_derivative", "dawsn_derivative"]
+    assert len(written_rows()) > 100
+
+
+@pytest.mark.parametrize("name", written_rows())
+def test_the_complex_step_of_an_operation(name: str) -> None:
+    """Against mpmath's derivative with 40 digits, in each argument, at points of the row's range.
+    """
+    op, stream, checked = TABLE[name], random.Random(f"complex {name}"), 0
+    for _ in range(5):
+        xs = [stream.uniform(*op.samples[min(k, len(op.samples) - 1)])
+              for k in range(len(op.parameters))]
+        whole = [op.role(k) == "index" and name != "betainc" for k in range(len(xs))]
+        xs = [float(round(x)) if w else x for x, w in zip(xs, whole, strict=True)]
+        call = ", ".join([str(int(x)) if w else f"a{k}" for k, (x, w) in enumerate(
+            zip(xs, whole, strict=True))])
+        at = {f"a{k}": x for k, (x, w) in enumerate(zip(xs, whole, strict=True)) if not w}
+        for k in range(len(xs)):
+            if not op.edge(k):
+                continue
+            with mp.workdps(references.DIGITS):
+                def moved(t: mp.mpf, k: int = k, xs: list[float] = xs) -> mp.mpf:
+                    return references.FUNCTIONS[name](*[
+                        t if n == k else mp.mpf(x) for n, x in enumerate(xs)])
+
+                want = float(mp.diff(moved, mp.mpf(xs[k])))
+            found, refusal = stepped(f"{name}({call})", at, f"a{k}")
+            assert not refusal
+            assert math.isclose(found[0, 0], want, rel_tol=1e-10, abs_tol=1e-13), (name, xs, k)
+            checked += 1
+    assert checked
+
+
+A = [[2.0, -0.5, 0.3], [0.4, 1.5, 0.2], [-0.3, 0.1, 1.8]]
+B = [[4.0, 1.0, 0.5], [1.0, 3.0, 0.2], [0.5, 0.2, 2.0]]
+
+
+def entries_of(f: Callable[[mp.matrix], mp.matrix]) -> Callable[[mp.matrix], mp.mpf]:
+    """A sum over a matrix that tells its elements apart."""
+    def total(m: mp.matrix) -> mp.mpf:
+        made = f(m)
+        return mp.fsum(made[i, j] * (i + 2 * j + 1) for i in range(made.rows)
+                       for j in range(made.cols))
+
+    return total
+
+
+def lower(m: mp.matrix) -> mp.matrix:
+    """Of the symmetric part: the rule is that for symmetric matrices."""
+    return mp.cholesky((m + m.T) / 2)
+
+
+def triangle(m: mp.matrix) -> mp.matrix:
+    """R of m = QR with the diagonal that the row has."""
+    r = mp.cholesky(m.T * m).T
+    return mp.matrix([[r[i, j] * (-1 if i < 2 else 1) for j in range(3)] for i in range(3)])
+
+
+def of_vector(f: Callable[[list[mp.mpf]], mp.mpf]) -> Callable[[mp.matrix], mp.mpf]:
+    return lambda m: f([m[i, j] for i in range(3) for j in range(3)])
+
+
+def running_logs(x: list[mp.mpf]) -> mp.mpf:
+    return mp.fsum((k + 1) * mp.log(mp.fsum(map(mp.exp, x[:k + 1]))) for k in range(9))
+
+
+WEIGHED = "*[[1, 3, 5], [2, 4, 6], [3, 5, 7]])"
+LINE = "*[1, 2, 3, 4, 5, 6, 7, 8, 9])"
+
+
+@pytest.mark.parametrize(("text", "at", "reference"), [
+    (f"sum(inv(m){WEIGHED}", A, entries_of(lambda m: m**-1)), ("det(m)", A, mp.det),
+    (f"sum(expm(m){WEIGHED}", A, entries_of(lambda m: mp.expm(m))),
+    (f"sum(logm(m){WEIGHED}", A, entries_of(lambda m: mp.logm(m))),
+    (f"sum(sqrtm(m){WEIGHED}", A, entries_of(lambda m: mp.sqrtm(m))),
+    (f"sum(cholesky(m){WEIGHED}", B, entries_of(lower)),
+    (f"sum(pinv(m){WEIGHED}", A, entries_of(lambda m: m**-1)),
+    (f"sum(qr(m)[1]{WEIGHED}", A, entries_of(triangle)),
+    ("logdet(m)", B, lambda m: mp.log(mp.det((m + m.T) / 2))),
+    ("slogdet(m)[1]", [[0.0, 1.0, 0.0], *A[1:]], lambda m: mp.log(abs(mp.det(m)))),
+    ("norm(m)", A, of_vector(mp.norm)), ("max(m)", A, of_vector(max)),
+    ("min(m)", A, of_vector(min)), (f"sum(sort(flatten(m)){LINE}", A, of_vector(
+        lambda x: mp.fsum((k + 1) * v for k, v in enumerate(sorted(x))))),
+    (f"sum(cumprod(flatten(m)){LINE}", A, of_vector(
+        lambda x: mp.fsum((k + 1) * mp.fprod(x[:k + 1]) for k in range(9)))),
+    (f"sum(cumulative_logsumexp(flatten(m)){LINE}", A, of_vector(running_logs)),
+    (f"sum(cummax(flatten(m)){LINE}", A, of_vector(
+        lambda x: mp.fsum((k + 1) * max(x[:k + 1]) for k in range(9)))),
+    ("sum(segment_max(flatten(m), [0, 0, 0, 1, 1, 1, 2, 2, 2])*[1, 2, 3])", A, of_vector(
+        lambda x: mp.fsum((k + 1) * max(x[3 * k:3 * k + 3]) for k in range(3))))])
+def test_the_complex_step_of_arrays(text: str, at: list[list[float]],
+                                    reference: Callable[[mp.matrix], mp.mpf]) -> None:
+    found, refusal = stepped(text, {"m": np.array(at)}, "m")
+    assert not refusal
+    with mp.workdps(30):
+        for k in range(9):
+            def moved(t: mp.mpf, k: int = k) -> mp.mpf:
+                m = mp.matrix(at)
+                m[k // 3, k % 3] += t
+                return mp.re(reference(m))
+
+            want = float(mp.diff(moved, 0))
+            assert math.isclose(found[0, k], want, rel_tol=1e-9, abs_tol=1e-11), (text, k)
 
 
 @pytest.mark.parametrize(("text", "word"), [
-    ("abs(x) + x", "`abs`"), ("max(x, x^2)", "`maximum`"), ("gamma(x)", "`gamma`"),
-    ("relu(x)", "`relu`")])
+    ("relu(x - 1.5) + x", "`relu` has a kink there"), ("max(x, 1.5)", "`maximum` has a kink there"),
+    ("x*eigvalsh([[x, 1], [1, 3]])[0]", "`eigh_packed` takes no complex numbers"),
+    ("svdvals([[x, 1], [1, 3]])[0]", "`svd_packed` takes no complex numbers")])
 def test_where_there_is_no_complex_step(text: str, word: str) -> None:
     _, answer = verified("-e", text, "--at", "x=1.5")
     (source,) = sources(answer)
-    assert source["methods"]["complex"].startswith(word)
+    assert source["methods"]["complex"] == word
     assert source["elements"][0]["complex"] is None
-    assert answer["verdict"] == "agree"
+    assert answer["verdict"] == ("undecided" if "kink" in word else "agree")
+
+
+def test_the_complex_step_goes_through_what_has_a_gradient_of_its_own() -> None:
+    (path,) = [p for p in WRONG if "relative-millionth." in p.name]
+    (one,) = elements(str(path))
+    assert math.isclose(one["complex"], math.cos(1.3), rel_tol=1e-14)
+    assert one["difference"] == pytest.approx(1e-6, rel=1e-3)
 
 
 def test_linear_operations_take_the_parts_apart() -> None:
@@ -283,39 +436,147 @@ def test_a_derivative_of_0_is_no_false_alarm() -> None:
     assert in_process(["jac", "-e", "[cos(x), 1 + (x - 1)^2]", "--at", "x=0", "--verify"])[0] == 0
 
 
-@pytest.mark.parametrize("path", WRONG, ids=lambda path: path.stem)
-def test_the_option_of_grad_finds_most(path: Path) -> None:
-    """It sees no more than the gradient that is asked for, with the weight 1."""
-    hidden = path.stem in ("10-missing-upstream-last", "11-added-upstream")
-    assert in_process(["grad", str(path), "--verify"])[0] == (0 if hidden else 1)
+@pytest.mark.parametrize("path", [p for p in WRONG if "long" not in p.name],
+                         ids=lambda path: path.stem)
+def test_the_option_of_grad_finds_all(path: Path) -> None:
+    """With a note on the line to blame."""
+    status, out, _ = in_process(["grad", str(path), "--verify", "--format", "json"])
+    assert status == 1
+    answer = json.loads(out)
+    valid(answer, "grad")
+    parts = sources(answer)
+    assert any(s["verify"]["agrees"] is False for s in parts if "verify" in s)
+    assert {n["code"] for s in parts for n in s["notes"]} & {"custom-gradient", "upstream"}
+    right = RULE.sub(r"return \2", path.read_text())
+    assert in_process(["grad", "-", "--verify"], right.encode())[0] == 0
+
+
+def test_the_line_to_blame_goes_where_messages_go() -> None:
+    asked = ["grad", "samples/calculus/wrong.txt", "--verify"]
+    status, out, err = in_process(asked)
+    assert (status, out.count("\n"), out.count("\t")) == (1, 1, 2)
+    assert err == ("the gradient of `damped` is not that of its function, for argument 1"
+                   " (line 7)\n")
+    assert in_process([*asked, "-q"]) == (1, out, "")
+
+
+def test_the_complex_step_stands_in_where_differences_are_no_good() -> None:
+    status, out, _ = in_process(["grad", "-e", "sin(1e6*x)", "--at", "x=1", "--verify",
+                                 "--format", "json"])
+    check = sources(json.loads(out))[0]["verify"]
+    assert (status, check["method"], check["agrees"]) == (0, "complex step", True)
+    with mp.workdps(30):
+        assert math.isclose(check["gradient"], 1e6 * mp.cos(10**6), rel_tol=1e-10)
+    status, out, _ = in_process(["jac", "-e", "[sin(1e6*x), x]", "--at", "x=1", "--verify",
+                                 "--format", "json"])
+    check = sources(json.loads(out))[0]["verify"]
+    assert (status, check["method"], np.shape(check["jacobian"])) == (0, "complex step", (2,))
+
+
+# --- --verify of hess -----------------------------------------------------------------------------
+
+SECOND = sorted((Path(__file__).parent / "data/wrong_second_order").glob("*.txt"))
+
+
+def test_there_are_ten_of_them() -> None:
+    assert len(SECOND) >= 10
+    assert all(len(RULE.findall(path.read_text())) == 1 for path in SECOND)
+
+
+@pytest.mark.parametrize("path", SECOND, ids=lambda path: path.stem)
+def test_a_wrong_second_order_is_found(path: Path) -> None:
+    """And what makes it: a stop, or a gradient of the slope that is wrong."""
+    status, out, _ = in_process(["hess", str(path), "--verify", "--format", "json"])
+    assert status == 1
+    answer = json.loads(out)
+    valid(answer, "hess")
+    blocks = answer["results"][0]["blocks"]
+    lines = path.read_text().splitlines()
+    rule = next(k for k, line in enumerate(lines, 1) if "# right:" in line)
+    blamed = {n["line"] for b in blocks for n in b["notes"] if b["verify"]["agrees"] is False
+              and n["code"] in ("custom-gradient", "stop-gradient")}
+    assert rule in blamed or (rule - 2 in blamed and "stop_gradient" in lines[rule - 3])
+    right = RULE.sub(r"return \2", path.read_text())
+    assert in_process(["hess", "-", "--verify"], right.encode())[0] == 0
+    assert in_process(["verify", "-"], right.encode())[0] == 0
+
+
+def test_a_hessian_is_no_better_than_its_gradient() -> None:
+    (path,) = [p for p in WRONG if "05-sign" in p.name]
+    assert in_process(["hess", str(path), "--verify"])[0] == 1
+
+
+@pytest.mark.parametrize(("text", "at"), [
+    ("x^3*y^2", "x=2,y=3"), ("exp(x*sin(y))", "x=0.5,y=0.7"), ("sum(sin(v)*x)", "v=[1,2,3],x=2"),
+    ("gamma(x)*besselj(0, y)", "x=2.5,y=1.5"), ("relu(x)^2 + abs(y)", "x=1,y=-2"),
+    ("logsumexp(v)", "v=[1,2,3]"), ("2*x + y", "x=1,y=2")])
+def test_right_hessians_pass(text: str, at: str) -> None:
+    status, out, _ = in_process(["hess", "-e", text, "--at", at, "--verify", "--format", "json"])
+    answer = json.loads(out)
+    valid(answer, "hess")
+    blocks = answer["results"][0]["blocks"]
+    assert status == 0
+    assert all(b["verify"]["agrees"] and b["verify"]["difference"] < 1e-5 for b in blocks)
+
+
+def test_each_format_has_the_check_of_a_hessian() -> None:
+    asked = ["hess", "-e", "x^3", "--at", "x=2", "--verify", "--format"]
+    plain = in_process([*asked, "plain"])[1].rstrip("\n").split("\t")
+    assert plain[:2] == ["d2f/dxdx", "12"]
+    assert float(plain[2]) == pytest.approx(12.0, rel=1e-9)
+    head, row = in_process([*asked, "csv"])[1].splitlines()
+    assert head == "of,row,col,hessian,reason,check"
+    assert float(row.split(",")[-1]) == pytest.approx(12.0, rel=1e-9)
+    assert "relative difference of d2f/dxdx" in in_process([*asked, "table"])[1]
 
 
 # --- how it is shown ------------------------------------------------------------------------------
+
+
+def lines_of(out: str) -> dict[str, str]:
+    """The value of each plain line by its name."""
+    return dict(line.split("\t") for line in out.splitlines())
 
 
 def test_plain_lines_and_where_the_blame_goes() -> None:
     (path,) = [p for p in WRONG if "missing-term" in p.name]
     status, out, err = in_process(["verify", str(path)])
     assert status == 1
-    name, *numbers, verdict = out.rstrip("\n").split("\t")
-    assert (name, numbers[2], verdict) == ("dy/dx", "", "differ")
-    assert float(numbers[0]) == float(numbers[1]) == pytest.approx(math.sin(1.3))
-    assert float(numbers[3]) == pytest.approx(math.sin(1.3) + 1.3 * math.cos(1.3))
+    said = lines_of(out)
+    right = pytest.approx(math.sin(1.3) + 1.3 * math.cos(1.3))
+    assert (said["verdict(y)"], said["verdict(dy/dx)"]) == ("differ", "differ")
+    assert float(said["dy/dx"]) == float(said["forward(dy/dx)"]) == pytest.approx(math.sin(1.3))
+    assert float(said["complex(dy/dx)"]) == right
+    assert float(said["central(dy/dx)"]) == right
     assert err == ("the gradient of `f` is not that of its function, for argument 1"
                    " (line 6)\n")
     assert in_process(["verify", str(path), "-q"]) == (1, out, "")
 
 
 def test_what_has_no_derivative_has_a_line() -> None:
-    assert in_process(["verify", "-e", "floor(x)", "--at", "x=1.5"])[:2] == (
-        0, "df/dx\t\t\t\t\t\t\tnone\n")
+    status, out, _ = in_process(["verify", "-e", "floor(x)", "--at", "x=1.5"])
+    said = lines_of(out)
+    assert (status, said["df/dx"], said["verdict(df/dx)"]) == (0, "None", "none")
     status, answer = verified("-e", "complex(x, 1)", "--at", "x=1")
     assert (status, answer["verdict"]) == (0, "none")
     assert "complex numbers" in sources(answer)[0]["notes"][0]["message"]
 
 
-def test_many_numbers_are_few_lines() -> None:
-    asked = ["verify", "-e", "v^2", "--at", "v=[1,2,3,4,5]"]
-    assert in_process(asked)[1].count("\n") == 12
-    assert in_process([*asked, "-v"])[1].count("\n") == 25
-    assert len(elements(*asked[1:])) == 25
+def test_many_numbers_are_few_lines_at_a_terminal() -> None:
+    asked = ["verify", "-e", "v^2", "--at", "v=[1,2,3,4,5]", "--format", "table"]
+    assert in_process(asked)[1].count("df[") == 12
+    assert in_process([*asked, "-v"])[1].count("df[") == 25
+    assert len(elements(*asked[1:-2])) == 25
+
+
+def test_a_gradient_that_is_none_although_there_is_one_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "none.txt"
+    path.write_text("var x = 1.3\nvar z = 2.0\n@custom_gradient\ndef f(a, b):\n    def grad(up):\n"
+                    "        return up*b, none\n    return a*b\nf(x, z)\n")
+    status, out, _ = in_process(["verify", str(path), "--format", "json"])
+    first, second = json.loads(out)["results"][0]["sources"]
+    assert (status, first["verdict"], second["verdict"]) == (0, "agree", "undecided")
+    assert second["notes"][0]["message"].endswith("by differences the derivative is 1.3")
+    path.write_text(path.read_text().replace("return a*b", "return a*stop_gradient(floor(b))"))
+    status, out, _ = in_process(["verify", str(path), "--format", "json"])
+    assert json.loads(out)["results"][0]["sources"][1]["verdict"] == "none"

@@ -66,6 +66,7 @@ def failed(found: Answer, strict: bool) -> bool:
             if strict and part.get("reasons"):
                 return True
             check = part.get("verify")
-            if check is not None and not check["difference"] <= VERIFY_TOLERANCE:
+            if check is not None and not check.get(
+                    "agrees", check["difference"] <= VERIFY_TOLERANCE):
                 return True
     return False

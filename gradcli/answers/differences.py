@@ -99,13 +99,31 @@ def verify(ask: Ask, target: Target, bindings: list[Binding], sources: list[Answ
     """Add to each source that has a derivative what differences say of it."""
     largest = max([_largest(t.value) for t in parts(target)], default=0.0)
     for binding, source in zip(bindings, sources, strict=True):
-        found = whole(source, field)
-        if found is None or source["reasons"] or binding.kind == "computed":
-            continue
-        check = finite(ask, target, binding, summed=field == "gradient")
-        floor = noise(largest, _largest(binding.value.value))
-        source["verify"] = {"method": "finite", field: data(check),
-                            "difference": difference(found, check, floor)}
+        _compare(source, field, binding, largest, lambda binding=binding: finite(  # type: ignore[misc]
+            ask, target, binding, summed=field == "gradient"))
+
+
+def verify_blocks(ask: Ask, target: Target, bindings: list[Binding], blocks: list[Answer]) -> None:
+    """The same of second derivatives: differences of gradients."""
+    by_name = {b.name: b for b in bindings}
+    for block in blocks:
+        row, column = by_name[block["row"]], by_name[block["col"]]
+        with quiet():
+            g = calculus.gradient(parts(target), [ask.source(row)])[0]
+        _compare(block, "hessian", column, _largest(0.0 if g is None else g), lambda row=row,  # type: ignore[misc]
+                 column=column: finite_hessian(ask, target, row, column))
+
+
+def _compare(part: Answer, field: str, binding: Binding, largest: float,
+             differences: Callable[[], Any]) -> None:
+    """largest: among the numbers that are differentiated."""
+    found = whole(part, field)
+    if found is None or part["reasons"] or binding.kind == "computed":
+        return
+    check = differences()
+    floor = noise(largest, _largest(binding.value.value))
+    part["verify"] = {"method": "finite", field: data(check),
+                      "difference": difference(found, check, floor)}
 
 
 def _largest(value: Any) -> float:

@@ -28,33 +28,37 @@ if TYPE_CHECKING:
 
 def first_order(ask: Ask, command: str, field: str, question: Question) -> Answer:
     """One result per target, in it one item per source."""
+    def of(run: Run, target: Target, bindings: list[Binding]) -> Answer:
+        tensors = tensors_of(target)
+        value = plain_structure(target.tensor)
+        count = sum([calculus.size(t.shape) for t in tensors])
+        several = command == "grad" and count != 1
+        found = question(ask, target, bindings)
+        common = troubles(ask, run, target)
+        if several:
+            from gradcli.explain import notes
+
+            common.append(note(ask, notes.summed(target.name, count, target.span)))
+        sources = [
+            _source(ask, run, target, binding, g, field)
+            for binding, g in zip(bindings, found, strict=True)]
+        if ask.verify:
+            from gradcli.answers.differences import verify
+
+            verify(ask, target, bindings, sources, field)
+        return {"of": target.name, "shape": shape(value), "value": data(value),
+                "summed": several, "sources": sources, "notes": common}
+
+    return answer(ask, command, each_target(ask, of))
+
+
+def each_target(ask: Ask, work: Callable[[Run, Target, list[Binding]], Answer]) -> list[Answer]:
+    """Run the program; what `work` says of each target, given the sources, in its record."""
     run = ask.run()
-    results = []
     with run.record:
         targets = ask.program.targets(run, ask.of)
         bindings = ask.program.sources(run, ask.wrt)
-        for target in targets:
-            tensors = tensors_of(target)
-            value = plain_structure(target.tensor)
-            count = sum([calculus.size(t.shape) for t in tensors])
-            several = command == "grad" and count != 1
-            found = question(ask, target, bindings)
-            common = troubles(ask, run, target)
-            if several:
-                from gradcli.explain import notes
-
-                common.append(note(ask, notes.summed(target.name, count, target.span)))
-            sources = [
-                _source(ask, run, target, binding, g, field)
-                for binding, g in zip(bindings, found, strict=True)]
-            if ask.verify:
-                from gradcli.answers.differences import verify
-
-                verify(ask, target, bindings, sources, field)
-            results.append({
-                "of": target.name, "shape": shape(value), "value": data(value),
-                "summed": several, "sources": sources, "notes": common})
-    return answer(ask, command, results)
+        return [work(run, target, bindings) for target in targets]
 
 
 def _source(ask: Ask, run: Run, target: Target, binding: Binding, g: Any, field: str) -> Answer:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from gradcli import calculus
 from gradcli.answers.ask import answer, tensors_of, troubles
+from gradcli.answers.first_order import each_target
 from gradcli.answers.notes import is_finite, is_zero
 from gradcli.answers.plain_data import EACH, data, derivative, note, reason, seen, shape
 from gradcli.lang.targets import plain_structure, tensor_of
@@ -28,12 +29,8 @@ MAX_EXPLAINED = 8
 
 def second_order(ask: Ask) -> Answer:
     """One result per target, in it one block per pair of sources."""
-    run = ask.run()
-    with run.record:
-        targets = ask.program.targets(run, ask.of)
-        bindings = ask.program.sources(run, ask.wrt)
-        results = [_result(ask, run, target, bindings) for target in targets]
-    return answer(ask, "hess", results)
+    return answer(ask, "hess", each_target(
+        ask, lambda run, target, bindings: _result(ask, run, target, bindings)))
 
 
 def _result(ask: Ask, run: Run, target: Target, bindings: list[Binding]) -> Answer:
@@ -57,6 +54,10 @@ def _result(ask: Ask, run: Run, target: Target, bindings: list[Binding]) -> Answ
         "of": target.name, "shape": shape(value), "value": data(value),
         "summed": bool(shape(value)), "at": {b.name: data(b.value.value) for b in bindings},
         "blocks": _told(ask, run, target, bindings, found), "notes": common}
+    if ask.verify:
+        from gradcli.answers.differences import verify_blocks
+
+        verify_blocks(ask, target, bindings, result["blocks"])
     if ask.eig:
         result.update(_eigenvalues(bindings, {
             place: block.dense() if hasattr(block, "coordinates") else block

@@ -36,7 +36,7 @@ from gradcli.ops.lazy import np
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from typing import Any
 
     from gradcli.tape.formula import Formula
@@ -75,26 +75,18 @@ class Values:
 
     def plain(self, nodes: Sequence[int]) -> list[Any]:
         """The value of each node, without its bound. Raises as `of` does."""
-        known, formula = self.known, self.formula
-        ops, args, inputs = formula.ops, formula.args, self.inputs
+        known, inputs = self.known, self.inputs
         for k in nodes:
             if k not in known:
                 break
         else:
             return [known[k] for k in nodes]
         with np.errstate(all="ignore"):
-            for k in formula.needed(nodes):
-                if k in known:
-                    continue
-                op, operands = ops[k], args[k]
+            for k, op, operands in self._needed(nodes, known):
                 if op is None:
                     known[k] = inputs[operands] if type(operands) is str else operands
-                    continue
-                if (op.name not in _NUMPY or not k % 64) and thread_time() > self.deadline:
-                    raise TimeoutError
-                if op is power and args[operands[0]] == E:
-                    op, operands = exp, operands[1:]  # with an e that is not rounded
-                known[k] = applied(op, [known[a] for a in operands])
+                else:
+                    known[k] = applied(op, [known[a] for a in operands])
         return [known[k] for k in nodes]
 
     def of(self, nodes: Iterable[int]) -> list[tuple[Any, Bound]]:
@@ -104,20 +96,12 @@ class Values:
         """
         nodes = list(nodes)
         self.plain(nodes)
-        known, bounds, formula = self.known, self.bounds, self.formula
-        ops, args, rules = formula.ops, formula.args, _BOUNDS
+        known, bounds, rules = self.known, self.bounds, _BOUNDS
         with np.errstate(all="ignore"):
-            for k in formula.needed(nodes):
-                if k in bounds:
-                    continue
-                op, operands = ops[k], args[k]
+            for k, op, operands in self._needed(nodes, bounds):
                 if op is None:
                     bounds[k] = self._of_leaf(operands)
                     continue
-                if (op.name not in _NUMPY or not k % 64) and thread_time() > self.deadline:
-                    raise TimeoutError
-                if op is power and args[operands[0]] == E:
-                    op, operands = exp, operands[1:]
                 xs, es = [known[a] for a in operands], [bounds[a] for a in operands]
                 value = known[k]
                 if type(value) is float:
@@ -126,6 +110,21 @@ class Values:
                     rule: Callable[..., Bound] = rules.get(op, _general)
                     bounds[k] = rule(op, xs, es, value)
         return [(known[k], bounds[k]) for k in nodes]
+
+    def _needed(self, nodes: Sequence[int], known: Mapping[int, Any]
+                ) -> Iterator[tuple[int, Op | None, Any]]:
+        """(node, operation or None, operands or leaf) of all that is not known yet, in order."""
+        ops, args = self.formula.ops, self.formula.args
+        for k in self.formula.needed(nodes):
+            if k in known:
+                continue
+            op, operands = ops[k], args[k]
+            if op is not None:
+                if (op.name not in _NUMPY or not k % 64) and thread_time() > self.deadline:
+                    raise TimeoutError
+                if op is power and args[operands[0]] == E:
+                    op, operands = exp, operands[1:]  # with an e that is not rounded
+            yield k, op, operands
 
     def _of_leaf(self, leaf: Any) -> Bound:
         if type(leaf) is str:
@@ -280,7 +279,13 @@ def _general(op: Op, xs: Sequence[Any], es: Sequence[Bound], value: Any) -> Boun
     return own if total is None else total + own * abs(value)
 
 
+def _choice(op: Op, xs: Sequence[Any], es: Sequence[Bound], value: Any) -> Bound:
+    """Of what is chosen; what is not may have no value there."""
+    return np.where(xs[0], error_of(xs[1], es[1]), error_of(xs[2], es[2]))
+
+
 _BOUNDS: dict[Op, Callable[..., Bound]] = {
     add: _sum, subtract: _sum, multiply: _product, divide: _both, negative: _same, positive: _same,
     elementwise.absolute: _same, power: _power, sqrt: _root, square: _twice, reciprocal: _inverse,
-    exp: _exponential, sin: _sine, tanh: _sine, atan: _sine, asinh: _sine, cos: _cosine}
+    exp: _exponential, sin: _sine, tanh: _sine, atan: _sine, asinh: _sine, cos: _cosine,
+    elementwise.where: _choice}

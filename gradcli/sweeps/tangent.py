@@ -24,7 +24,7 @@ from gradcli.sweeps.reverse import (
 )
 from gradcli.tape import record as records
 from gradcli.tape.record import ANS, ATTRIBUTES, BATCH, IDS, OP, OUT, PLACE, VALUES
-from gradcli.tape.tensor import Tensor, core_shape
+from gradcli.tape.tensor import Tensor, core_shape, value_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def on_floats(entries: Sequence[Entry], seeds: Mapping[int, float], targets: Ite
         if not op.elementwise:
             made = of_entry(entry, carried, False)
             if made is not None:
-                carried[entry[OUT]] = made
+                carried[entry[OUT]] = value_of(made)  # a custom gradient is a tensor
             continue
         rules = fast_rules(op)
         total, any_tangent = 0.0, False

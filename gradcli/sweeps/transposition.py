@@ -4,7 +4,7 @@ VJP with respect to that is the JVP.
 
 from __future__ import annotations
 
-from gradcli.ops.values import dtype_of, shape_of
+from gradcli.ops.values import dtype_of, plain, shape_of
 from gradcli.tape.tensor import Tensor, leaf, value_of
 
 TYPE_CHECKING = False
@@ -23,8 +23,8 @@ def jvp(op: Op, given: Sequence[Any], ans: Any, xs: Sequence[Any], attributes: M
     from gradcli.ops.lazy import np
     from gradcli.tape.gradient_tape import GradientTape
 
-    shape = shape_of(value_of(ans))
-    dummy = leaf(np.ones(shape, dtype_of(value_of(ans))) if shape else 1.0)
+    value = value_of(ans)
+    dummy = leaf(plain(np.ones(shape_of(value), dtype_of(value))))
     with GradientTape(persistent=True, watch_accessed_variables=False) as tape:
         tape.watch(dummy)
         # An answer with an id tells the rule that it is being recorded.

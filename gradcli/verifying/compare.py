@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from gradcli.finite import noise
 from gradcli.ops.lazy import np
-from gradcli.ops.values import dtype_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
     from gradcli.verifying.directions import Directions
@@ -21,19 +20,72 @@ EXACT, BY_DIFFERENCES = 1e-8, 1e-5
 SINGLE = 1e4                # times as much for float32
 TRUSTED = 1e-3              # differences whose own error estimate is larger decide nothing
 KINK = 1e-2                 # slopes left and right that are farther apart than this
+NOISE = 1e-12               # of a number is what rounding may have made of it
 FLOOR = 1e3                 # times the noise: numbers below are compared as if they were this large
+UNSURE = 10.0               # times what rounding does to a method, a difference of it says nothing
+
+SIDE = 1e-3                 # times nearer to one method, a number has it on its side
+
+# Why a number is undecided.
+WHY = {
+    "alone": "no other method has a number to hold it against",
+    "infinite": "the derivative is not a finite number there",
+    "rounding": "the methods differ, but no more than rounding alone moves them there",
+    "apart": "the complex step and differences contradict each other",
+    "outside": "differences leave the domain of the function",
+    "kink": "the slopes on both sides differ, and any between them is as right",
+    "rough": "differences are not good enough there: the function changes too fast or is rounded"
+             " too much"}
+
+
+def worst(verdicts: list[str]) -> str:
+    """What is to be said of all together."""
+    return next((v for v in (DIFFER, UNDECIDED, AGREE, NONE) if v in verdicts), NONE)
+
+
+class Judged:
+    """Of the numbers that were compared one object each, and why some are undecided, as in WHY."""
+
+    __slots__ = ("elements", "why")
+
+    def __init__(self) -> None:
+        self.elements: list[dict[str, Any]] = []
+        self.why: dict[str, None] = {}
+
+
+class Case:
+    """One number by all methods. sides: the slopes to the left and right. floor: numbers below are
+    compared as if they were this large, by differences; exact: by the others. unsure: what
+    rounding does, asked for when something differs. custom: whether the file has a rule for it.
+    """
+
+    __slots__ = ("by_complex", "central", "custom", "error", "exact", "floor", "loose", "ours",
+                 "sides", "unsure")
+
+    def __init__(self, one: dict[str, Any], sides: tuple[float, float] | None,
+                 floor: float, exact: float, loose: float, unsure: Callable[[], float],
+                 custom: bool) -> None:
+        self.ours = one["reverse"], one["forward"]
+        self.by_complex, self.central, self.error = one["complex"], one["central"], one["error"]
+        self.sides = sides
+        self.floor = floor
+        self.exact = exact
+        self.loose = loose
+        self.unsure = unsure
+        self.custom = custom
 
 
 def judge(along: Directions, reverse: Any, forward: Any, by_complex: Any,
-          differences: Differences | None, scale: float, value: Any) -> list[dict[str, Any]]:
-    """One object for each number that was compared. scale: the largest value of the target."""
-    loose = SINGLE if dtype_of(value) == "float32" else 1.0
+          differences: Differences | None, *, single: bool, custom: bool,
+          rounding: Callable[[], Any]) -> Judged:
+    """single: float32 is on the way. custom: a gradient of the file is. rounding: by how much it
+    moves each number; infinite where the complex step says nothing.
+    """
+    loose = SINGLE if single else 1.0
     known = [m for m in (reverse, forward) if np.isfinite(m).any()]
     largest = max([float(np.abs(m[np.isfinite(m)]).max()) for m in known], default=0.0)
-    found = []
+    judged = Judged()
     for i, j, of, wrt in along.labels():
-        x = 1.0 if along.random else abs(float(np.asarray(value).ravel()[j]))
-        floor = FLOOR * loose * max(noise(scale, x), noise(largest, 1.0))
         one = {
             "of_index": of, "wrt_index": wrt, "reverse": float(reverse[i, j]),
             "forward": float(forward[i, j]),
@@ -42,47 +94,101 @@ def judge(along: Directions, reverse: Any, forward: Any, by_complex: Any,
             "error": None if differences is None else float(differences.errors[j])}
         sides = None if differences is None else (
             float(differences.left[i, j]), float(differences.right[i, j]))
-        one["verdict"], one["difference"] = _verdict(one, sides, floor, loose)
-        found.append(one)
-    return found
+        exact = FLOOR * loose * NOISE * largest
+        coarse = 0.0 if differences is None else (
+            FLOOR * loose * NOISE * float(differences.noise[j]))
+        case = Case(one, sides, max(exact, coarse if coarse - coarse == 0.0 else 0.0), exact, loose,
+                    lambda i=i, j=j: UNSURE * float(rounding()[i, j]), custom)  # type: ignore[misc]
+        one["verdict"], one["difference"], why = _verdict(case)
+        if why:
+            judged.why[why] = None
+        judged.elements.append(one)
+    return judged
 
 
-def _verdict(one: dict[str, Any], sides: tuple[float, float] | None, floor: float, loose: float
-             ) -> tuple[str, float]:
-    """(verdict, largest relative difference between a sweep and what it is held against)."""
-    reverse, forward, by_complex = one["reverse"], one["forward"], one["complex"]
-    ours = (reverse, forward)
-    if _both_finite(*ours) and _apart(*ours, floor) > EXACT * loose:
-        return DIFFER, _apart(*ours, floor)
-    if by_complex is not None and _both_finite(*ours):
-        most = max([_apart(a, by_complex, floor) for a in ours])
-        return (AGREE if most <= EXACT * loose else DIFFER), most
-    central, error = one["central"], one["error"]
+def _verdict(case: Case) -> tuple[str, float, str]:
+    """(verdict, largest relative difference between a sweep and what it is held against, why it is
+    undecided).
+    """
+    if not _finite(*case.ours):
+        return _of_infinite(case)
+    between = _apart(*case.ours, case.exact)
+    if between > EXACT * case.loose:
+        sure = abs(case.ours[0] - case.ours[1]) > case.unsure()
+        return (DIFFER, between, "") if sure else _rounded(case, between)
+    if case.by_complex is None or not _finite(case.by_complex):
+        return _by_differences(case)
+    most = _most(case, case.by_complex, case.exact)
+    if most <= EXACT * case.loose:
+        return AGREE, most, ""
+    if max([abs(a - case.by_complex) for a in case.ours]) <= case.unsure():
+        return _rounded(case, most)
+    if case.central is not None and all(
+            abs(a - case.central) <= SIDE * abs(a - case.by_complex) for a in case.ours):
+        return UNDECIDED, most, "apart"
+    return DIFFER, most, ""
+
+
+def _rounded(case: Case, most: float) -> tuple[str, float, str]:
+    """Where the exact methods differ by rounding alone, differences may still agree."""
+    verdict, off, why = _by_differences(case)
+    return (AGREE, off, "") if verdict == AGREE else (UNDECIDED, most, why or "rounding")
+
+
+def _of_infinite(case: Case) -> tuple[str, float, str]:
+    """A sweep that has no number may know of a pole; not a rule of the file where the complex step
+    and differences have the same number.
+    """
+    off = float("nan")
+    if case.custom and case.by_complex is not None and _finite(case.by_complex) and (
+            _trusted(case) and _apart(case.by_complex, case.central, case.floor)
+            <= BY_DIFFERENCES * case.loose):
+        return DIFFER, off, ""
+    return UNDECIDED, off, "infinite"
+
+
+def _by_differences(case: Case) -> tuple[str, float, str]:
+    central = case.central
     if central is None:
-        return UNDECIDED, max([_apart(a, b, floor) for a in ours for b in ours])
-    if not _both_finite(*ours):
-        # The sweeps know of a pole, or one of them of more than the other: nothing to compare.
-        return UNDECIDED, float("nan")
-    most = max([_apart(a, central, floor) for a in ours])
-    if most <= BY_DIFFERENCES * loose:
-        return AGREE, most
-    if central != central or sides is None:
-        return UNDECIDED, most
-    low, high = min(sides), max(sides)
+        return UNDECIDED, _apart(*case.ours, case.exact), "alone"
+    most = _most(case, central, case.floor)
+    if most <= BY_DIFFERENCES * case.loose:
+        return AGREE, most, ""
+    if not _finite(central) or case.sides is None:
+        return UNDECIDED, most, "outside"
+    low, high = min(case.sides), max(case.sides)
     if low != low or high != high:
-        return UNDECIDED, most
-    if high - low > KINK * max(abs(low), abs(high), floor):
+        return UNDECIDED, most, "outside"
+    if high - low > KINK * max(abs(low), abs(high), case.floor):
         # A kink: any slope between those of both sides is as right as another.
-        inside = all(low - KINK * abs(low) <= a <= high + KINK * abs(high) for a in ours)
-        return (UNDECIDED if inside else DIFFER), most
-    if not error <= TRUSTED * max(abs(central), floor):
-        return UNDECIDED, most
-    noise = min([abs(a - central) for a in ours]) <= 10.0 * error
-    return (AGREE if noise and most <= TRUSTED else DIFFER), most
+        inside = all(low - KINK * abs(low) <= a <= high + KINK * abs(high) for a in case.ours)
+        return (UNDECIDED, most, "kink") if inside or _steep(case) else (DIFFER, most, "")
+    if not _trusted(case):
+        return UNDECIDED, most, "rough"
+    near = min([abs(a - central) for a in case.ours])
+    if near <= 10.0 * case.error and most <= TRUSTED:
+        return AGREE, most, ""
+    return (UNDECIDED, most, "rounding") if near <= case.unsure() else (DIFFER, most, "")
 
 
-def _both_finite(a: float, b: float) -> bool:
-    return a - a == 0.0 == b - b
+def _steep(case: Case) -> bool:
+    """Whether one-sided slopes are those of a jump, or of a bend that is narrower than the step."""
+    low, high = case.sides or (0.0, 0.0)
+    return not _trusted(case) and max(abs(low), abs(high)) > abs(case.central) / KINK
+
+
+def _trusted(case: Case) -> bool:
+    """Whether differences know the number, by their own estimate."""
+    return case.central is not None and _finite(case.central) and bool(
+        case.error <= TRUSTED * max(abs(case.central), case.floor))
+
+
+def _most(case: Case, other: float, floor: float) -> float:
+    return max([_apart(a, other, floor) for a in case.ours])
+
+
+def _finite(*numbers: float) -> bool:
+    return all(a - a == 0.0 for a in numbers)
 
 
 def _apart(a: float, b: float, floor: float) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from gradcli.ops.lazy import np
+from gradcli.ops.values import dtype_of, plain
 from gradcli.sweeps.derivatives import size
 
 TYPE_CHECKING = False
@@ -15,6 +16,11 @@ if TYPE_CHECKING:
 LARGE = 64      # elements of a source or target from which on directions take their place
 COUNT = 8       # how many directions
 SEED = 20
+
+
+def typed(weight: Any, value: Any) -> Any:
+    """A weight or direction in the type of the value it is for: types do not mix."""
+    return plain(np.asarray(weight, np.float32)) if dtype_of(value) == "float32" else weight
 
 
 class Directions:

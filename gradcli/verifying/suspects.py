@@ -6,14 +6,14 @@ from gradcli import calculus
 from gradcli.explain.naming import called
 from gradcli.explain.reason import span_of
 from gradcli.finite import estimate
-from gradcli.lang.targets import parts
 from gradcli.ops.kinds import STOP
 from gradcli.ops.lazy import np, quiet
-from gradcli.ops.values import is_float, shape_of
+from gradcli.ops.values import dtype_of, is_float, shape_of
 from gradcli.sweeps import reach
 from gradcli.tape.record import ANS, ATTRIBUTES, BATCH, IDS, OP, OUT, VALUES
 from gradcli.tape.tensor import Tensor
-from gradcli.verifying.compare import BY_DIFFERENCES, EXACT
+from gradcli.verifying.compare import BY_DIFFERENCES, EXACT, SINGLE
+from gradcli.verifying.directions import typed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,11 +22,12 @@ if TYPE_CHECKING:
 
     from gradcli.answers.ask import Ask
     from gradcli.errors import Span
-    from gradcli.lang.run import Binding, Run
-    from gradcli.lang.targets import Target
+    from gradcli.lang.run import Run
     from gradcli.tape.record import Entry
 
 SEED = 7
+# What may be to blame.
+CODES = ("custom-gradient", "stop-gradient", "upstream")
 
 
 def rules_on_the_way(run: Run, targets: Sequence[Tensor], source: Tensor) -> list[Entry]:
@@ -47,7 +48,7 @@ def not_linear(elements: Sequence[dict[str, Any]], scaled: Any) -> bool:
         for one, two in zip(elements, np.ravel(scaled).tolist(), strict=True))
 
 
-def blamed(ask: Ask, run: Run, target: Target, binding: Binding, entries: Sequence[Entry]
+def blamed(ask: Ask, run: Run, targets: Sequence[Tensor], entries: Sequence[Entry]
            ) -> Iterator[tuple[str, str, Span | None]]:
     """(code, message, place) of what makes a difference, each place once."""
     said: set[Any] = set()
@@ -64,7 +65,7 @@ def blamed(ask: Ask, run: Run, target: Target, binding: Binding, entries: Sequen
     for entry in run.record.history():
         if entry[OP].kind == STOP and entry[OP].name == "stop_gradient":
             on_way = reach.ancestry(run.record.history(), [
-                t.id for t in parts(target) if t.id is not None])
+                t.id for t in targets if t.id is not None])
             if entry[OUT] in on_way and span_of(entry) not in said:
                 said.add(span_of(entry))
                 yield ("stop-gradient", f"`{called(entry, ask.program.source)}` hides a way from"
@@ -77,21 +78,32 @@ def _wrong_call(run: Run, entry: Entry) -> list[str]:
     """
     op: Any = entry[OP]
     history = run.record.history()
-    inner = [e for e in history if e[OUT] in op.inner]
-    if len(op.inner) != 1 or not inner:
+    made = {e[OUT]: e[ANS] for e in history if e[OUT] in op.inner}
+    made.update({i: v for i, v in zip(entry[IDS], entry[VALUES], strict=True)
+                 if i is not None and i in op.inner})
+    inner = [Tensor(made[i], i) for i in op.inner if i in made]
+    sizes = [calculus.size(t.shape) for t in inner]
+    if len(inner) != len(op.inner) or sum(sizes) != calculus.size(shape_of(entry[ANS])):
         return []
-    stream = np.random.default_rng(SEED)
-    g = _weights(stream, entry[ANS])
-    given = op.rules[0](g, entry[ANS], *entry[VALUES])
+    g = _weights(np.random.default_rng(SEED), entry[ANS])
     wrong = []
-    for i in dict.fromkeys(entry[IDS]):
-        same = [k for k, other in enumerate(entry[IDS]) if other == i]
-        value = entry[VALUES][same[0]]
-        (body,) = calculus.gradient([Tensor(inner[0][ANS], op.inner[0])], [Tensor(value, i)],
-                                    seeds=[g], entries=history)
-        rule = [_plain(given[k], value) for k in same]
-        if is_float(value) and _apart(sum(rule[1:], rule[0]), _plain(body, value)) > EXACT:
-            wrong.append(" and ".join([str(k + 1) for k in same]))
+    # Not every rule that is wrong is so for positive weights.
+    for weights in (g, -2.0 * g):
+        seeds = [typed(piece.reshape(t.shape) if t.shape else float(piece[0]), t.value)
+                 for piece, t in zip(np.split(np.ravel(weights), np.cumsum(sizes)[:-1]), inner,
+                                     strict=True)]
+        given = op.rules[0](typed(weights, entry[ANS]), entry[ANS], *entry[VALUES])
+        for i in dict.fromkeys(entry[IDS]):
+            same = [k for k, other in enumerate(entry[IDS]) if other == i]
+            value = entry[VALUES][same[0]]
+            if i is None or not is_float(value):
+                continue
+            (body,) = calculus.gradient(inner, [Tensor(value, i)], seeds=seeds, entries=history)
+            rule = [_plain(given[k], value) for k in same]
+            room = EXACT * (SINGLE if dtype_of(value) == "float32" else 1.0)
+            which = " and ".join([str(k + 1) for k in same])
+            if _apart(sum(rule[1:], rule[0]), _plain(body, value)) > room and which not in wrong:
+                wrong.append(which)
     return wrong
 
 

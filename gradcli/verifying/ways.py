@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 from gradcli import calculus
-from gradcli.finite import estimate
-from gradcli.lang.targets import parts
+from gradcli.finite import STEP, estimate
 from gradcli.ops.lazy import np, quiet
 from gradcli.ops.values import shape_of
+from gradcli.verifying.directions import typed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from typing import Any
 
-    from gradcli.answers.ask import Ask
     from gradcli.lang.run import Binding, Run
-    from gradcli.lang.targets import Target
     from gradcli.tape.tensor import Tensor
     from gradcli.verifying.directions import Directions
+    from gradcli.verifying.function import Function
 
 NEAR = 1e-6     # the step of one-sided differences, which only have to tell a kink
+CLOSER = 8.0    # times shorter, to tell a kink from a bend
+GOOD = 1e-7     # the relative error of differences that need no shorter steps
+SHORTER = (1e-3, 1e-6)
+TINY = 1e-150   # a shorter step has no square
+SHIFTS = (-2e-13, -1e-13, 1e-13, 2e-13)
 
 
 def reverse(targets: Sequence[Tensor], source: Tensor, along: Directions, weight: float = 1.0
@@ -29,7 +33,8 @@ def reverse(targets: Sequence[Tensor], source: Tensor, along: Directions, weight
     """
     rows = []
     for k in range(len(along.rows)):
-        (g,) = calculus.gradient(targets, [source], seeds=along.weights(k, weight))
+        (g,) = calculus.gradient(targets, [source], seeds=[
+            typed(w, t.value) for w, t in zip(along.weights(k, weight), targets, strict=True)])
         rows.append(None if g is None else np.asarray(g, float).ravel() / weight)
     if all(row is None for row in rows):
         return None
@@ -43,7 +48,7 @@ def forward(targets: Sequence[Tensor], source: Tensor, along: Directions) -> Any
     """Column by column a tangent sweep, times the weights."""
     columns = []
     for k in range(len(along.columns)):
-        v = along.direction(k)
+        v = typed(along.direction(k), source.value)
         found = [calculus.jvp(t, [source], [v]) for t in targets]
         columns.append(along.of_values([
             np.zeros(t.shape) if d is None else np.asarray(d, float)
@@ -52,56 +57,100 @@ def forward(targets: Sequence[Tensor], source: Tensor, along: Directions) -> Any
 
 
 class Differences:
-    """By central differences: values, an error estimate for each column, and the slopes to the
-    left and right of the point.
+    """By central differences: values, and for each column an error estimate, and the largest value
+    that was met, divided by the step: rounding makes some last digits of that of a slope of 0. The
+    slopes to the left and right of the point.
     """
 
-    __slots__ = ("errors", "left", "right", "values")
+    __slots__ = ("errors", "left", "noise", "right", "values")
 
-    def __init__(self, values: Any, errors: Any, left: Any, right: Any) -> None:
-        self.values = values
-        self.errors = errors
-        self.left = left
-        self.right = right
+    def __init__(self, columns: Sequence[tuple[Any, float, float, Any, Any]]) -> None:
+        values, errors, noise, left, right = zip(*columns, strict=True)
+        self.values = np.stack(values, axis=-1)
+        self.errors = np.array(errors)
+        self.noise = np.array(noise)
+        self.left = np.stack(left, axis=-1)
+        self.right = np.stack(right, axis=-1)
 
 
-def central(ask: Ask, target: Target, binding: Binding, along: Directions) -> Differences:
+def central(function: Function, binding: Binding, along: Directions) -> Differences:
     """Column by column Ridders' method on runs of the whole program."""
     value = binding.value.value
-    columns, errors, left, right = [], [], [], []
+    columns = []
     with quiet():
         for k in range(len(along.columns)):
             v = along.direction(k)
-            length = float(np.abs(np.asarray(v)).max())
+            length = max(1.0, float(np.abs(np.asarray(v)).max()))
             # Steps are relative to the element that moves; in a random direction all do.
-            base = float(value) if not shape_of(value) else (
-                0.0 if along.random else float(value.ravel()[k]))
+            size = float(np.median(np.abs(value))) if along.random else (
+                abs(float(np.ravel(value)[k])))
 
-            def moved(t: float, v: Any = v, base: float = base) -> Any:
-                return _values(ask, target, binding, value + (t - base) * v, along)
+            def moved(t: float, v: Any = v) -> Any:
+                return _values(function, binding, value + t * v, along)
 
-            found, error = estimate(moved, base)
-            step = NEAR * max(1.0, abs(base)) / max(1.0, length)
-            here, below, above = moved(base), moved(base - step), moved(base + step)
-            columns.append(found)
-            errors.append(error)
-            left.append((here - below) / step)
-            right.append((above - here) / step)
-    return Differences(np.stack(columns, axis=-1), np.array(errors), np.stack(left, axis=-1),
-                       np.stack(right, axis=-1))
+            columns.append(_column(moved, size, length))
+    return Differences(columns)
 
 
-def _values(ask: Ask, target: Target, binding: Binding, x: Any, along: Directions) -> Any:
-    if shape_of(binding.value.value) or type(binding.value.value) is not float:
-        x = np.asarray(x).astype(np.asarray(binding.value.value).dtype)
-    else:
-        x = float(x)
-    run = ask.run({binding.name: x})
+def _column(moved: Callable[[float], Any], size: float, length: float
+            ) -> tuple[Any, float, float, Any, Any]:
+    """The slope of `moved` at 0, its error, the noise and the slopes on both sides.
+
+    Steps are as long as the number that moves, at least 1; if that is too long for the function,
+    one of SHORTER, whichever has the smallest error.
+    """
+    long = max(1.0, size)
+    best: tuple[Any, float, float] | None = None
+    for step in dict.fromkeys((long, *([size] if TINY < size < 1.0 else []),
+                               *[long * shorter for shorter in SHORTER])):
+        found, error = estimate(lambda t, step=step: moved(t * step), 0.0)  # type: ignore[misc]
+        found, error = found / step, error / step
+        if best is None or error < best[1]:
+            best = found, error, step
+        if best[1] <= GOOD * float(np.max(np.abs(best[0]), initial=0.0)):
+            break
+    assert best is not None
+    found, error, step = best
+    near = NEAR * step / length
+    here, below, above = moved(0.0), moved(-near), moved(near)
+    met = [x for x in (here, moved(-STEP * step), moved(STEP * step)) if np.isfinite(x).all()]
+    largest = max([float(np.abs(x).max(initial=0.0)) for x in met], default=0.0)
+    left, right = (here - below) / near, (above - here) / near
+    # The bend of a smooth function goes away with the step, that of a kink stays.
+    bend = abs(moved(near / CLOSER) - 2.0 * here + moved(-near / CLOSER)) * CLOSER / near
+    smooth = bend < 0.5 * abs(right - left)
+    middle = (left + right) / 2.0
+    return (found, error, largest / step, np.where(smooth, middle, left),
+            np.where(smooth, middle, right))
+
+
+def _like(value: Any, x: Any) -> Any:
+    """x in the type of a value."""
+    if shape_of(value) or type(value) is not float:
+        return np.asarray(x).astype(np.asarray(value).dtype)
+    return float(x)
+
+
+def _values(function: Function, binding: Binding, x: Any, along: Directions) -> Any:
+    run = function.ask.run({binding.name: _like(binding.value.value, x)})
     with run.record:
-        tensors = parts(ask.same_target(run, target))
+        tensors = function.again(run)
     if [t.shape for t in tensors] != along.row_shapes:
         return np.full(len(along.rows), np.nan)
     return along.of_values([np.asarray(t.value, float) for t in tensors])
+
+
+def reverse_moved(function: Function, binding: Binding, along: Directions, moved: float) -> Any:
+    """The reverse sweep of a run where the source has moved by a little, relative; None where that
+    goes another way.
+    """
+    value = binding.value.value
+    run = function.ask.run({binding.name: _like(value, np.asarray(value) * (1.0 + moved))})
+    with run.record:
+        tensors = function.again(run)
+        if [t.shape for t in tensors] != along.row_shapes:
+            return None
+        return reverse(tensors, function.ask.source(function.source(run, binding)), along)
 
 
 def unchangeable(run: Run, binding: Binding) -> str:

@@ -34,11 +34,14 @@ from gradcli.ops.lazy import np
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from collections.abc import Callable
+    from typing import Any, TypeVar
 
     from gradcli.checking.prepared import Prepared
     from gradcli.checking.trial import Trial
     from gradcli.reading import Reading
+
+    Made = TypeVar("Made")
 
 
 def diagnose(prepared: Prepared, trial: Trial, others: list[Reading], result: dict[str, Any],
@@ -152,69 +155,53 @@ def _in_common(each: list[list[Found]]) -> list[Found]:
 # ---- what is known of a problem ----------------------------------------------------------------
 
 
-def _way(prepared: Prepared) -> Way:
-    found = prepared.cache.get("way")
+def _kept(prepared: Prepared, key: Any, make: Callable[[], Made]) -> Made:
+    """What was made of a problem when it was first asked for."""
+    found: Made | None = prepared.cache.get(key)
     if found is None:
-        found = prepared.cache["way"] = Way(prepared.reference, prepared.problem)
-    assert isinstance(found, Way)
+        found = prepared.cache[key] = make()
     return found
+
+
+def _way(prepared: Prepared) -> Way:
+    return _kept(prepared, "way", lambda: Way(prepared.reference, prepared.problem))
 
 
 def _sample(prepared: Prepared) -> Sample:
-    found = prepared.cache.get("sample")
-    if found is None:
-        found = prepared.cache["sample"] = Sample(prepared)
-    assert isinstance(found, Sample)
-    return found
+    return _kept(prepared, "sample", lambda: Sample(prepared))
 
 
 def _steps(prepared: Prepared, sample: Sample, c: int) -> Steps:
-    found = prepared.cache.get(("steps", c))
-    if found is None:
-        found = prepared.cache["steps", c] = Steps(_way(prepared), sample, c)
-    assert isinstance(found, Steps)
-    return found
+    return _kept(prepared, ("steps", c), lambda: Steps(_way(prepared), sample, c))
 
 
 def _table(prepared: Prepared, sample: Sample, c: int) -> Table:
-    found = prepared.cache.get(("table", c))
-    if found is None:
+    def make() -> Table:
         way = _way(prepared)
         made = whole(way, c) + in_degrees(way, c)
         if prepared.problem.kind == "tangent":
             made += other_lines(way)
         elif sample.single:
             made += other_points(way, c)
-        found = prepared.cache["table", c] = single_mistakes(
-            _steps(prepared, sample, c), made)
-    assert isinstance(found, Table)
-    return found
+        return single_mistakes(_steps(prepared, sample, c), made)
+
+    return _kept(prepared, ("table", c), make)
 
 
 def _doubles(prepared: Prepared, sample: Sample, c: int) -> Table:
-    found = prepared.cache.get(("doubles", c))
-    if found is None:
-        found = prepared.cache["doubles", c] = mistakes_at_one_place(_steps(prepared, sample, c))
-    assert isinstance(found, Table)
-    return found
+    return _kept(prepared, ("doubles", c),
+                 lambda: mistakes_at_one_place(_steps(prepared, sample, c)))
 
 
 def _pairs(prepared: Prepared, sample: Sample, c: int) -> Table:
-    found = prepared.cache.get(("pairs", c))
-    if found is None:
-        found = prepared.cache["pairs", c] = double_mistakes(_steps(prepared, sample, c))
-    assert isinstance(found, Table)
-    return found
+    return _kept(prepared, ("pairs", c), lambda: double_mistakes(_steps(prepared, sample, c)))
 
 
 def _misread(prepared: Prepared, sample: Sample, givens: list[Given]) -> list[Found]:
     """The right answer for another function, which is easily read in place of this one."""
     if not prepared.problem.variants:
         return []
-    known = prepared.cache.get("variants")
-    if known is None:
-        known = prepared.cache["variants"] = misread(_way(prepared))
-    for text, nodes in known:
+    for text, nodes in _kept(prepared, "variants", lambda: misread(_way(prepared))):
         agree = [given.agreeing(node) if len(given.matches(sample.of([node]))) else 0
                  for given, node in zip(givens, nodes, strict=True)]
         if all(agree):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gradcli import answers
-from gradcli.cli.commands.output import deliver
+from gradcli.cli.commands.output import Output, deliver
 from gradcli.cli.commands.values import ask_from, program_from
 from gradcli.cli.main import OK, WRONG
 from gradcli.cli.options import seconds
@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
+    from gradcli.answers import Ask
+    from gradcli.answers.ask import Answer
     from gradcli.cli.environment import Environment
     from gradcli.program import Program
 
@@ -24,10 +26,30 @@ QUESTIONS = {
 
 def run(command: str, values: dict[str, Any], environment: Environment) -> int:
     """Answer one question; 1 if something that was checked is wrong."""
-    answer = guarded(values, environment, lambda program: QUESTIONS[command](
-        ask_from(program, values)))
+    answer = guarded(values, environment, lambda program: _answered(
+        command, ask_from(program, values)))
     deliver(answer, values, environment)
+    if values.get("verify") and not (values["quiet"] or values["verbose"]):
+        _reproach(answer, Output(values, environment))
     return WRONG if answers.failed(answer, bool(values.get("strict"))) else OK
+
+
+def _answered(command: str, ask: Ask) -> Answer:
+    found = QUESTIONS[command](ask)
+    if ask.verify:
+        from gradcli.verifying.beside import beside
+
+        beside(ask, found)
+    return found
+
+
+def _reproach(answer: Answer, output: Output) -> None:
+    """What is to blame for a wrong derivative, where the answer has no room for it."""
+    from gradcli.render.visible import visible
+    from gradcli.verifying.beside import blame
+
+    if output.format == "plain":
+        output.remark("".join([visible(text) + "\n" for text in blame(answer)]))
 
 
 def guarded(values: dict[str, Any], environment: Environment, work: Callable[[Program], Any]
@@ -48,6 +70,10 @@ def guarded(values: dict[str, Any], environment: Environment, work: Callable[[Pr
 
             moved(problem)
         raise
+    except TimeUp as over:
+        late = GradcliError(Diagnostic("E0406", str(over), help="raise --timeout"))
+        _place(late, program, values["file"] or "-e")
+        raise late from None
     except MemoryError:
         full = GradcliError(Diagnostic(
             "E0403", "the machine has not enough memory for this",
@@ -57,6 +83,10 @@ def guarded(values: dict[str, Any], environment: Environment, work: Callable[[Pr
     finally:
         if done is not None:
             done()
+
+
+class TimeUp(BaseException):
+    """The time that --timeout allows is over. No error of a point, which pictures leave out."""
 
 
 def _place(problem: GradcliError, program: Program | None, file: str) -> None:
@@ -69,14 +99,13 @@ def _place(problem: GradcliError, program: Program | None, file: str) -> None:
 
 
 def stop_after(limit: float) -> Callable[[], None]:
-    """Raise E0406 after so many seconds of wall time, where the system has such an alarm; what to
+    """Raise TimeUp after so many seconds of wall time, where the system has such an alarm; what to
     call when the work is done.
     """
     import signal
 
     def stop(number: int, frame: Any) -> None:
-        raise GradcliError(Diagnostic(
-            "E0406", f"stopped after {limit:g} seconds, as --timeout asks", help="raise --timeout"))
+        raise TimeUp(f"stopped after {limit:g} seconds, as --timeout asks")
 
     if not hasattr(signal, "setitimer"):
         return lambda: None
