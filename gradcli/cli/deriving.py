@@ -9,7 +9,12 @@ if TYPE_CHECKING:
     from typing import Any
 
 ALL = ("derive",)
-FORMATS = ("table", "plain", "json", "markdown", "gradcli", "python", "c", "latex", "sympy")
+FORMATS = ("table", "plain", "json", "csv", "tsv", "markdown", "gradcli", "python", "c", "latex",
+           "sympy")
+ENDINGS = {"py": "python", "c": "c", "h": "c", "tex": "latex", "json": "json", "csv": "csv",
+           "tsv": "tsv", "md": "markdown"}
+"""End of a file's name to its format."""
+MAX_ORDER = 12
 WHAT = ("gradient", "jacobian", "hessian")
 
 OPTIONS = (
@@ -21,17 +26,20 @@ OPTIONS = (
     Option("what", "--what", "text", "Of a target with several elements: gradient of their sum,"
            " jacobian of each; hessian is gradient with --order 2.", commands=ALL,
            default="gradient", choices=WHAT),
-    Option("order", "--order", "number", "Which derivative: 2 for the second.", commands=ALL,
-           metavar="N"),
+    Option("order", "--order", "number", "Which derivative: 2 for the second, at most"
+           f" {MAX_ORDER}.", commands=ALL, metavar="N"),
     Option("simplify", "--simplify", "flag", "Let SymPy make the formulas shorter; what it changes"
            " in value is refused.", commands=ALL),
     Option("inline", "--inline", "flag", "No names for what stands more than once.", commands=ALL),
     *same("unconnected watch", ALL),
     Option("format", "--format", "text", "Language of the formulas: gradcli (a file that gradcli"
-           " reads back), python (NumPy), c, latex, sympy; or table, plain, json, markdown. By"
-           " default a table on a terminal, plain otherwise.", commands=ALL, choices=FORMATS),
+           " reads back), python (NumPy), c, latex, sympy; or table, plain, json, csv, tsv,"
+           " markdown. By default by the name of -o, else a table on a terminal, plain otherwise.",
+           commands=ALL,
+           choices=FORMATS),
     *same("output color", ALL),
-    Option("strict", "--strict", "flag", "Exit 1 if a derivative is None.", commands=ALL),
+    Option("strict", "--strict", "flag", "Exit 1 if a derivative is None, or does not hold at the"
+           " given values.", commands=ALL),
     Option("quiet", "-q --quiet", "flag", "Formulas only, no notes.", commands=ALL),
     Option("verbose", "-v --verbose", "count", "Say more.", commands=ALL),
     *same("max_steps max_memory timeout", ALL),
@@ -40,7 +48,7 @@ OPTIONS = (
 ARGUMENTS: dict[str, tuple[str, ...]] = dict.fromkeys(ALL, ("file",))
 
 SUMMARIES = {
-    "derive": "The derivative as a formula: for reading, or as NumPy, C, LaTeX or SymPy.",
+    "derive": "The derivative as a formula, also for NumPy, C, LaTeX, SymPy.",
 }
 
 EXAMPLES = {
@@ -50,7 +58,13 @@ EXAMPLES = {
                "gradcli derive expr.txt --wrt x --format python -o slope.py"),
 }
 
-MAX_ORDER = 12
+
+def format_of(values: dict[str, Any]) -> str | None:
+    """--format, else what the name of -o ends in, if that is a language."""
+    if values["format"] is not None:
+        return str(values["format"])
+    head, _, end = (values["output"] or "").rpartition(".")
+    return ENDINGS.get(end.lower()) if head else None
 
 
 def misused(command: str, values: dict[str, Any]) -> tuple[str, str] | None:

@@ -4,9 +4,9 @@ taken apart again is the part.
 
 from __future__ import annotations
 
-from gradcli.formulas.numbers import ZERO
-from gradcli.formulas.terms import CALL, NUMBER
+from gradcli.formulas.terms import ARRAY, CALL, NUMBER, SUM
 from gradcli.ops import TABLE
+from gradcli.ops.lazy import np
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -46,7 +46,14 @@ def _reshape(a: Algebra, args: Sequence[Term], attributes: dict[str, Any], shape
     x = args[0]
     if x.is_call("reshape", "align"):
         return call(a, TABLE["reshape"], x.args, {"shape": shape}, shape)
-    return None
+    return _constant(a, x.value.reshape(shape)) if x.kind == ARRAY else None
+
+
+def _constant(a: Algebra, value: Any) -> Term | None:
+    """A constant array, or the number that it holds; None for what is no floating point."""
+    if value.dtype.kind != "f":
+        return None
+    return a.table.array(value) if value.shape else a.constant(float(value))
 
 
 def _broadcast(a: Algebra, args: Sequence[Term], attributes: dict[str, Any], shape: Shape
@@ -83,14 +90,53 @@ def _index(a: Algebra, args: Sequence[Term], attributes: dict[str, Any], shape: 
         part = x.args[where[0]]
         rest = tuple(where[1:])
         return part if not rest else a.call(TABLE["index"], [part], {"pattern": rest}, shape)
-    if x.is_call("put") and len(x.args) == 1 and len(where) == len(x.shape) and all(
-            isinstance(k, int) for k in (*where, *x.attributes["pattern"])):
-        if len(x.attributes["pattern"]) != len(where):
+    if x.is_call("concat") and len(x.shape) == 1 and len(where) == 1:
+        return _joined(x, where[0])
+    if x.is_call("put") and len(x.args) == 1:
+        return _put_there(a, x, where, shape)
+    if x.kind == SUM and x.value == 0 and all(
+            t.kind == ARRAY or (t.is_call("put") and len(t.args) == 1) for t, _ in x.items):
+        return _taken_apart(a, x, where, shape)
+    return _constant(a, np.asarray(x.value[tuple(where)])) if x.kind == ARRAY else None
+
+
+def _put_there(a: Algebra, x: Term, where: Sequence[Any], shape: Shape) -> Term | None:
+    """What was put at some places of zeros, where it is taken out there; zeros elsewhere."""
+    if size(x.shape) > LARGE:
+        return None
+    numbers = np.arange(size(x.shape)).reshape(x.shape)
+    put, taken = [np.ravel(numbers[tuple(at)]).tolist() for at in (x.attributes["pattern"], where)]
+    if put == taken and len(set(put)) == len(put):
+        return call(a, TABLE["reshape"], x.args, {"shape": shape}, shape)
+    if set(put) & set(taken):
+        return None
+    return _constant(a, np.zeros(shape))
+
+
+# Places in larger arrays are not looked at one by one.
+LARGE = 10_000
+
+
+def _taken_apart(a: Algebra, x: Term, where: Sequence[Any], shape: Shape) -> Term | None:
+    """The sum of the parts of all summands, where these are known."""
+    found = []
+    for term, c in x.items:
+        part = _index(a, [term], {"pattern": where}, shape)
+        if part is None:
             return None
-        lengths = x.shape
-        same = all(i % n == j % n for i, j, n in zip(
-            where, x.attributes["pattern"], lengths, strict=True))
-        return x.args[0] if same else a.number(ZERO)
+        if part.kind != ARRAY or part.value.any():
+            found.append((part, c))
+    return a.sum_of(found) if found else _constant(a, np.zeros(shape))
+
+
+def _joined(x: Term, where: Any) -> Term | None:
+    """The part of joined vectors that a slice takes out, if it is one of them."""
+    start = 0
+    for one in x.args:
+        end = start + one.shape[0]
+        if where == slice(start, end):
+            return one
+        start = end
     return None
 
 
@@ -117,26 +163,38 @@ RULES: dict[str, Callable[..., Term | None]] = {
     "sum": _sum, "index": _plain_index, "put": _put, "mean": _sum, "max": _sum, "min": _sum}
 
 
-def elements(a: Algebra, term: Term) -> list[Term]:
-    """The elements of a term, one scalar term each, in order."""
-    if not term.shape:
-        return [term]
-    found = []
-    for k in range(term.shape[0]):
-        rest = (slice(None),) * 0
-        found += elements(a, part(a, term, k, rest))
-    return found
-
-
-def part(a: Algebra, term: Term, k: int, rest: Sequence[Any] = ()) -> Term:
+def part(a: Algebra, term: Term, k: int) -> Term:
     """Row k of a term."""
     shape = term.shape[1:]
     if term.is_call("index") and len(term.args) == 1 and all(
             isinstance(i, int) for i in term.attributes["pattern"]):
         pattern = (*term.attributes["pattern"], k)
         return call(a, TABLE["index"], term.args, {"pattern": pattern}, shape)
-    if term.kind == CALL and term.op is not None and term.op.elementwise and all(
+    if term.kind == CALL and term.operation.elementwise and all(
             arg.shape in ((), term.shape) for arg in term.args):
-        return a.call(term.op, [part(a, arg, k) if arg.shape else arg for arg in term.args],
+        return a.call(term.operation, [part(a, arg, k) if arg.shape else arg for arg in term.args],
                       term.attributes, shape)
-    return call(a, TABLE["index"], [term], {"pattern": (k, *rest)}, shape)
+    return call(a, TABLE["index"], [term], {"pattern": (k,)}, shape)
+
+
+def element(a: Algebra, term: Term, index: Sequence[int]) -> Term:
+    """One element of a term."""
+    for k in index:
+        term = part(a, term, k)
+    return term
+
+
+def size(shape: Shape) -> int:
+    """The number of elements of an array."""
+    n = 1
+    for length in shape:
+        n *= length
+    return n
+
+
+def indices(shape: Shape) -> list[tuple[int, ...]]:
+    """All places of an array, in order."""
+    found: list[tuple[int, ...]] = [()]
+    for n in shape:
+        found = [(*i, k) for i in found for k in range(n)]
+    return found

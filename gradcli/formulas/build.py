@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from fractions import Fraction
 
 from gradcli import calculus
 from gradcli.errors import error
-from gradcli.formulas.numbers import as_float
-from gradcli.formulas.terms import ARRAY, CALL, NAME, NUMBER, PRODUCT, SUM, needed
+from gradcli.formulas import arrays
+from gradcli.formulas.numbers import MINUS, ONE, as_float
+from gradcli.formulas.terms import ARRAY, NAME, NUMBER, PRODUCT, SUM, needed
 from gradcli.ops import TABLE
 from gradcli.ops.lazy import np
 from gradcli.ops.values import shape_of
+from gradcli.tape.custom import CustomOp
 from gradcli.tape.record import ANS, ATTRIBUTES, BATCH, IDS, OP, OUT, VALUES, Record
 from gradcli.tape.tensor import Tensor, leaf
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
     from typing import Any
 
     from gradcli.formulas.algebra import Algebra
@@ -24,29 +27,103 @@ if TYPE_CHECKING:
     from gradcli.formulas.terms import Term
     from gradcli.tape.record import Entry
 
+    Summands = list[tuple[Term, Number]]
+
 # More operations make no formula that anybody reads.
 MAX_ENTRIES = 20_000
 
 
 def terms_of(a: Algebra, entries: Sequence[Entry], known: dict[int, Term],
-             wanted: Sequence[Tensor | None], first_of_rules: int | None = None) -> list[Term]:
+             wanted: Sequence[Tensor | None], rules: Collection[int] = ()) -> list[Term]:
     """The terms of some tensors. known: id to term, of the leaves; what entries make is added.
-    first_of_rules: from this id on, entries are those of derivative rules. Raises E0803 for more
-    operations than anybody reads, E0804 for batch axes.
+    rules: ids of what derivative rules of the table put down. Raises E0803 for more operations than
+    anybody reads, E0804 for what has no formula.
     """
     ids = {t.id for t in wanted if t is not None and t.id is not None}
     for entry in reversed(entries):
         if entry[OUT] in ids and entry[OUT] not in known:
-            ids.update(i for i in entry[IDS] if i is not None)
+            ids.update(_read(entry))
     mine = [e for e in entries if e[OUT] in ids and e[OUT] not in known]
     if len(mine) > MAX_ENTRIES:
         raise error("E0803", f"the formula would have {len(mine):,} operations",
                     help="ask for numbers: gradcli grad")
+    inner = _inner_sums(mine, wanted)
+    sums: dict[int, Summands] = {}
     for entry in mine:
-        known[entry[OUT]] = _of_entry(
-            a, entry, known, first_of_rules is not None and entry[OUT] >= first_of_rules)
+        made = _summed(a, entry, known, sums) if entry[OP].name in SUMS else None
+        if made is not None and entry[OUT] in inner:
+            sums[entry[OUT]] = made
+        else:
+            known[entry[OUT]] = a.sum_of(made) if made is not None else _of_entry(
+                a, entry, known, entry[OUT] in rules)
     return [_operand(a, None if t is None else t.id, None if t is None else t.value, known)
             for t in wanted]
+
+
+def _read(entry: Entry) -> Iterable[int]:
+    """Ids of what an entry's value is made of: of a custom function, of what it returned."""
+    op = entry[OP]
+    return op.inner if isinstance(op, CustomOp) else [i for i in entry[IDS] if i is not None]
+
+
+def _of_custom(a: Algebra, entry: Entry, known: Mapping[int, Term]) -> Term:
+    """What a custom function returned: several values are one vector. Raises E0804 where arrays of
+    unknown shapes among them depend on nothing.
+    """
+    op: Any = entry[OP]
+    shape = shape_of(entry[ANS])
+    if len(op.inner) == 1:
+        return known.get(op.inner[0]) or constant(a, entry[ANS])
+    constants = [i for i in op.inner if i not in known]
+    left = arrays.size(shape) - sum([arrays.size(known[i].shape) for i in op.inner if i in known])
+    if len(constants) not in (1, left) and constants:
+        raise error("E0804", f"`{op.name}` returns several constants, and has no formula",
+                    help="return them from another function")
+    flat: list[Term] = []
+    start = 0
+    for i in op.inner:
+        n = arrays.size(known[i].shape) if i in known else left // len(constants)
+        flat.append(arrays.call(a, TABLE["reshape"], [known[i]], {"shape": (n,)}, (n,))
+                    if i in known else constant(a, entry[ANS][start:start + n]))
+        start += n
+    return a.table.call(TABLE["concat"], flat, {"axis": -1}, shape)
+
+
+SUMS = {"add": ONE, "subtract": MINUS}
+"""Operations that are sums of numbers, with the sign of their second operand."""
+
+
+def _inner_sums(entries: Sequence[Entry], wanted: Sequence[Tensor | None]) -> set[int]:
+    """Ids of sums that only one other sum reads: they need no terms of their own, whose number of
+    parts would grow with the square of that of the summands.
+    """
+    uses = Counter([i for e in entries for i in _read(e)])
+    uses.update([t.id for t in wanted if t is not None and t.id is not None])
+    return {i for e in entries if _is_sum(e) for i in e[IDS] if i is not None and uses[i] == 1}
+
+
+def _is_sum(entry: Entry) -> bool:
+    return entry[OP] is TABLE.get(entry[OP].name) and entry[OP].name in SUMS and not (
+        shape_of(entry[ANS]))
+
+
+def _summed(a: Algebra, entry: Entry, known: Mapping[int, Term], sums: dict[int, Summands]
+            ) -> Summands | None:
+    """The summands of a sum of numbers; None for another operation."""
+    if not _is_sum(entry):
+        return None
+    parts: list[Summands] = []
+    for i, value, sign in zip(entry[IDS], entry[VALUES], (ONE, SUMS[entry[OP].name]), strict=True):
+        found = sums.pop(i) if i in sums else [_scaled_term(a, _operand(a, i, value, known))]
+        parts.append(found if sign == ONE else [(t, -c) for t, c in found])
+    shorter, longer = sorted(parts, key=len)
+    longer += shorter
+    return longer
+
+
+def _scaled_term(a: Algebra, term: Term) -> tuple[Term, Number]:
+    coefficient, rest = a.split(term)
+    return (term, ONE) if rest is None else (rest, coefficient)
 
 
 def _operand(a: Algebra, id: int | None, value: Any, known: Mapping[int, Term]) -> Term:
@@ -67,6 +144,8 @@ def constant(a: Algebra, value: Any) -> Term:
 
 def _of_entry(a: Algebra, entry: Entry, known: Mapping[int, Term], in_rules: bool) -> Term:
     op, ids, values = entry[OP], entry[IDS], entry[VALUES]
+    if isinstance(op, CustomOp):
+        return _of_custom(a, entry, known)
     if entry[BATCH] and any(entry[BATCH]):
         raise error("E0804", f"`{op.name}` inside a Jacobian of the file has no formula",
                     help="ask for the Jacobian with --what jacobian")
@@ -75,20 +154,24 @@ def _of_entry(a: Algebra, entry: Entry, known: Mapping[int, Term], in_rules: boo
         kept = guarded(a, args)
         if kept is not None:
             return kept
-    return a.call(op, args, entry[ATTRIBUTES], shape_of(entry[ANS]))
+    return a.call(TABLE.get(op.name, op), args, entry[ATTRIBUTES], shape_of(entry[ANS]))
 
 
 def guarded(a: Algebra, args: Sequence[Term]) -> Term | None:
     """What a rule of the table chooses away from the points that it guards against: the logarithm
-    in d/dy x^y at x <= 0, the exponent in d/dx x^y where both are 0.
+    in d/dy x^y at x <= 0, the exponent in d/dx x^y where both are 0. The slopes of a choice,
+    which are 0 on one side, look alike and stay.
     """
     condition, first, second = args
-    if condition.is_call("greater") and condition.args[0] is first and second.is_number(1):
+    if condition.is_call("greater") and condition.args[0] is first and second.is_number(1) and (
+            first.kind != NUMBER):
         a.note(first, "> 0")
         return first
     tests = condition.args if condition.is_call("logical_and") else (condition,)
-    if first.is_number(1) and all(c.is_call("equal") and c.args[1].is_number(0) for c in tests):
-        a.note(tests[0].args[0], "!= 0")
+    if first.is_number(1) and not second.is_number(0) and all(
+            c.is_call("equal") and c.args[1].is_number(0) for c in tests):
+        if all(any(t.kind == NAME and not t.attributes for t in needed([c])) for c in tests):
+            a.note(tests[0].args[0], "!= 0")
         return second
     return None
 
@@ -97,9 +180,11 @@ def guarded(a: Algebra, args: Sequence[Term]) -> Term | None:
 
 
 class Replay:
-    """Terms run on a record of their own, with values of the names."""
+    """Terms run on a record of their own, with values of the names. Constants that have a form,
+    such as pi and log(3), run as names do, lest the engine multiplies them with others.
+    """
 
-    __slots__ = ("algebra", "names", "record", "tensors")
+    __slots__ = ("algebra", "constants", "names", "record", "tensors")
 
     def __init__(self, algebra: Algebra, names: Mapping[str, Any]) -> None:
         self.algebra = algebra
@@ -108,13 +193,25 @@ class Replay:
         self.record.in_rules = True  # floating point types may mix
         self.names = {name: leaf(value) for name, value in names.items()}
         self.tensors: dict[int, Any] = {}
+        self.constants: dict[int, Term] = {}
 
     def run(self, term: Term) -> Any:
         """The tensor of a term, or a plain value where it depends on no name."""
         for one in needed([term]):
             if one.number not in self.tensors:
-                self.tensors[one.number] = self._value(one)
+                self.tensors[one.number] = self._constant(one, self._value(one))
         return self.tensors[term.number]
+
+    def _constant(self, term: Term, value: Any) -> Any:
+        """A float that has a form as a tensor of its own."""
+        if term.kind in (NUMBER, ARRAY) or not isinstance(value, float):
+            return value
+        if term.kind == PRODUCT and term.value != 1:
+            return value
+        tensor = leaf(float(value))
+        if tensor.id is not None:
+            self.constants[tensor.id] = term
+        return tensor
 
     def _value(self, term: Term) -> Any:
         found = self.tensors
@@ -130,9 +227,7 @@ class Replay:
             return self._sum(term)
         if term.kind == PRODUCT:
             return self._product(term)
-        assert term.kind == CALL
-        assert term.op is not None
-        return term.op(*[found[a.number] for a in term.args], **term.attributes)
+        return term.operation(*[found[a.number] for a in term.args], **term.attributes)
 
     def _sum(self, term: Term) -> Any:
         total: Any = None
@@ -152,6 +247,9 @@ class Replay:
         for base, exponent in term.items:
             x, e = self.tensors[base.number], exponent.value
             if exponent.kind != NUMBER:
+                if base.kind == NUMBER and base.value > 0:
+                    log = self.algebra.call(TABLE["log"], [base], None, None)
+                    self.algebra.table.fractions.setdefault(float(TABLE["log"](x)), log)
                 power = TABLE["power"](x, self.tensors[exponent.number])
                 above = power if above is None else TABLE["multiply"](above, power)
             elif e > 0:
@@ -186,10 +284,11 @@ class Replay:
             t.id: self.algebra.table.name(n, t.shape)
             for n, t in self.names.items() if t.id is not None}
         by_number = self.algebra.table.all
+        known.update(self.constants)
         known.update({t.id: by_number[n] for n, t in self.tensors.items()
                       if isinstance(t, Tensor) and t.id is not None and t.id not in known})
-        mark = entries[first][OUT] if len(entries) > first else None
-        terms = terms_of(self.algebra, entries, known, found, mark)
+        rules = {entry[OUT] for entry in entries[first:]}
+        terms = terms_of(self.algebra, entries, known, found, rules)
         return [None if g is None else t for g, t in zip(found, terms, strict=True)]
 
 

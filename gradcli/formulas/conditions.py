@@ -3,89 +3,121 @@
 from __future__ import annotations
 
 from gradcli.errors import GradcliError
-from gradcli.formulas.build import terms_of
+from gradcli.formulas.build import Replay, terms_of
+from gradcli.formulas.domain import ABOVE, IMPLIED, NONNEGATIVE, implied, positive
 from gradcli.formulas.terms import NAME, needed
+from gradcli.ops.lazy import np, quiet
+from gradcli.tape.tensor import Tensor, value_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from gradcli.formulas.algebra import Algebra
     from gradcli.formulas.derive import Derivation
     from gradcli.formulas.terms import Term
-    from gradcli.formulas.writing import Writer
 
 OPPOSITE = {"less": ">=", "less_equal": ">", "greater": "<=", "greater_equal": "<",
             "equal": "!=", "not_equal": "=="}
 
-# A condition of more characters says nothing to a reader.
-LONGEST = 120
-# So many decisions, as of a loop, are told; others only counted.
+# A condition of more characters says nothing to a reader; what ended a loop may have more.
+LONGEST, LONGEST_LAST = 120, 400
+# So many conditions are told, others only counted.
 MOST = 12
 
 
-def told(found: Derivation, writer: Writer) -> list[str]:
-    """Conditions such as `x > 0`, those of the way first."""
-    out = list(dict.fromkeys(_of_way(found, writer)))
-    strong = {t for t, text in found.algebra.conditions if text == "> 0"}
-    for term, text in found.algebra.conditions:
-        if text != "> 0" and term in strong:
+def told(found: Derivation, names: Mapping[int, str]) -> list[str]:
+    """Conditions such as `x > 0`, those of the way first; where these are too many or too long,
+    the last decision is first, and others are counted. names: of terms, by number.
+    """
+    a = found.algebra
+    way = _of_way(found)
+    out = [_decision(a, term, value, names, LONGEST) for term, value in way]
+    for term, condition in _left_out(found):
+        text = _text(a, term, names, LONGEST)
+        out.append(None if text is None else f"{text} {condition}")
+    shown = list(dict.fromkeys([text for text in out if text is not None]))
+    hidden = out.count(None)
+    if len(shown) + hidden <= MOST and not hidden:
+        return shown
+    last = _decision(a, *way[-1], names, LONGEST_LAST) if way else None
+    if last is not None:
+        hidden -= out[len(way) - 1] is None
+        shown = list(dict.fromkeys([last, *shown]))
+    hidden += max(0, len(shown) - MOST)
+    return [*shown[:MOST], f"{hidden} more, not shown"] if hidden else shown
+
+
+def _left_out(found: Derivation) -> list[tuple[Term, str]]:
+    """What rewriting needs, unless the function itself needs it or it always holds."""
+    domain = implied(found.primal.values())
+    strong = {t for t, text in found.algebra.conditions if text == ABOVE}
+    return [(term, text) for term, text in found.algebra.conditions
+            if not any((term, other) in domain for other in IMPLIED[text])
+            and not (text != ABOVE and term in strong) and not positive(term)]
+
+
+def failing(found: Derivation) -> list[str]:
+    """The conditions that do not hold at the point that was asked for."""
+    out = []
+    for term, text in _left_out(found):
+        read = {t.value for t in needed([term]) if t.kind == NAME and not t.attributes}
+        if read & found.made_up or term.shape:
             continue
-        shown = _text(writer, term)
-        if shown is not None:
+        replay = Replay(found.algebra, found.names)
+        with replay.record, quiet():
+            value = value_of(replay.run(term))
+        holds = value > 0 if text == ABOVE else value >= 0 if text == NONNEGATIVE else value != 0
+        shown = _text(found.algebra, term, {}, LONGEST)
+        if not np.all(holds) and shown is not None:
             out.append(f"{shown} {text}")
-    if len(out) > MOST:
-        out[MOST:] = [f"{len(out) - MOST} more decisions go the same way"]
     return out
 
 
-def _of_way(found: Derivation, writer: Writer) -> list[str]:
+def _of_way(found: Derivation) -> list[tuple[Term | None, object]]:
+    """What was decided, and how; None where that is no formula."""
     record = found.run.record
     table = found.algebra.table
-    out = []
+    out: list[tuple[Term | None, object]] = []
     known = {b.value.id: table.name(b.name, b.value.shape) for b in found.bindings
              if b.value.id is not None}
-    from gradcli.tape.tensor import Tensor
-
     before = dict(found.algebra.conditions)
     for id, value in record.guards or ():
         try:
             (term,) = terms_of(found.algebra, record.history(), known, [Tensor(value, id, 0)])
         except GradcliError:
+            out.append((None, value))
             continue
-        if not _varies(term):
-            continue
-        if isinstance(value, bool) or type(value).__name__ == "bool_":
-            shown = _condition(writer, term, bool(value))
-        else:
-            text = _text(writer, term)
-            shown = None if text is None else f"{text} == {value:g}" if isinstance(
-                value, (int, float)) else None
-        if shown is not None:
-            out.append(shown)
+        if any(t.kind == NAME and not t.attributes for t in needed([term])):
+            out.append((term, value))
     found.algebra.conditions = before
     return out
 
 
-def _varies(term: Term) -> bool:
-    return any(t.kind == NAME and not t.attributes for t in needed([term]))
-
-
-def _condition(writer: Writer, term: Term, holds: bool) -> str | None:
-    if holds:
-        return _text(writer, term)
-    if term.op is not None and term.op.name in OPPOSITE:
-        x, y = [_text(writer, t) for t in term.args]
-        if x is not None and y is not None:
-            return f"{x} {OPPOSITE[term.op.name]} {y}"
+def _decision(a: Algebra, term: Term | None, value: object, names: Mapping[int, str], longest: int
+              ) -> str | None:
+    """`x > 1`, or what it is not; None for what is too long or no number."""
+    if term is None:
         return None
-    shown = _text(writer, term)
+    if not (isinstance(value, bool) or type(value).__name__ == "bool_"):
+        text = _text(a, term, names, longest)
+        return f"{text} == {value:g}" if text is not None and isinstance(
+            value, (int, float)) else None
+    if value:
+        return _text(a, term, names, longest)
+    if term.op is not None and term.op.name in OPPOSITE:
+        x, y = [_text(a, t, names, longest) for t in term.args]
+        return None if x is None or y is None else f"{x} {OPPOSITE[term.op.name]} {y}"
+    shown = _text(a, term, names, longest)
     return None if shown is None else f"not ({shown})"
 
 
-def _text(writer: Writer, term: Term) -> str | None:
+def _text(a: Algebra, term: Term, names: Mapping[int, str], longest: int) -> str | None:
     """A term as gradcli writes it, unless it is long."""
     from gradcli.formulas.gradcli_text import Gradcli
 
     try:
-        (text,) = Gradcli(writer.algebra).texts([term], {})
+        (text,) = Gradcli(a).texts([term], names, longest=longest)
     except GradcliError:
         return None
-    return text if len(text) <= LONGEST else None
+    return text

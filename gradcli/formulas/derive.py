@@ -6,38 +6,35 @@ adjoint, and what it emitted becomes terms; for the next order the same is done 
 
 from __future__ import annotations
 
+from math import comb
+
 from gradcli import calculus
-from gradcli.answers.ask import Ask, tensors_of
-from gradcli.answers.plain_data import data, note, reason
+from gradcli.answers.ask import tensors_of
+from gradcli.answers.plain_data import reason
 from gradcli.errors import Diagnostic, GradcliError
 from gradcli.execute.recorded import ancestors
 from gradcli.formulas import arrays
 from gradcli.formulas.algebra import Algebra
+from gradcli.formulas.answer import answered
 from gradcli.formulas.build import Replay, terms_of
-from gradcli.formulas.conditions import told
 from gradcli.formulas.numbers import ZERO
-from gradcli.formulas.sharing import Shared, shared
-from gradcli.formulas.terms import NAME, needed
-from gradcli.formulas.writing import lower
+from gradcli.formulas.on_record import OnRecord, element_of
+from gradcli.formulas.running import asked_at, names_of, run_with, values_for
+from gradcli.formulas.states import states_read
 from gradcli.lang.targets import parts, tensor_of
 from gradcli.ops import TABLE
 from gradcli.ops.lazy import np, quiet
-from gradcli.ops.values import is_float, shape_of
-from gradcli.tape.record import IDS, OP, OUT, PLACE, VALUES
-from gradcli.tape.tensor import Tensor
+from gradcli.ops.values import shape_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from typing import Any
 
-    from gradcli.answers.ask import Answer
+    from gradcli.answers.ask import Answer, Ask
     from gradcli.formulas.terms import Term
-    from gradcli.formulas.writing import Writer
-    from gradcli.lang.run import Binding, Run
+    from gradcli.lang.run import Binding
     from gradcli.lang.targets import Target
-
-    Written = tuple[list[Term], list[tuple[str, Term]], list[str], list[str]]
+    from gradcli.tape.tensor import Tensor
 
 # More elements of a Jacobian or Hessian are no formulas that anybody reads.
 MAX_PARTS = 400
@@ -46,18 +43,21 @@ MAX_PARTS = 400
 class Part:
     """One derivative: of what, by which names, at which element of target and sources.
 
-    term: None where there is no derivative; then `reasons` says why.
+    term: None where there is no derivative; then `reasons` says why. tensor: where derivatives are
+    taken on the record of the run.
     """
 
-    __slots__ = ("by", "of", "reasons", "row", "term")
+    __slots__ = ("by", "of", "reasons", "row", "tensor", "term")
 
     def __init__(self, of: str, by: Sequence[tuple[str, tuple[int, ...]]], term: Term | None,
-                 row: tuple[int, ...] = (), reasons: Sequence[Answer] = ()) -> None:
+                 row: tuple[int, ...] = (), reasons: Sequence[Answer] = (),
+                 tensor: Tensor | None = None) -> None:
         self.of = of
         self.by = list(by)
         self.term = term
         self.row = row
         self.reasons = list(reasons)
+        self.tensor = tensor
 
 
 def derived(ask: Ask, *, what: str = "gradient", order: int = 1, language: str = "gradcli",
@@ -78,20 +78,20 @@ class Derivation:
     """A program that ran, its terms, and derivatives of them.
 
     made_up: names without a value, which ran with some value. states: id of a variable's state
-    that is not its first to the name.
+    that is not its first to the name. wanted: ids of the targets.
     """
 
-    __slots__ = ("algebra", "ask", "bindings", "given", "made_up", "names", "order", "parts",
-                 "primal", "replay", "run", "states", "what")
+    __slots__ = ("algebra", "ask", "bindings", "given", "made_up", "names", "on_record", "order",
+                 "parts", "primal", "replay", "run", "states", "wanted", "what")
 
     def __init__(self, ask: Ask, what: str, order: int) -> None:
         self.ask = ask
         self.what = what
         self.order = 2 if what == "hessian" and order == 1 else order
         self.algebra = Algebra()
-        self.given, self.made_up = _values(ask)
-        self.run = _run(ask, self.given, self.made_up)
-        self.bindings = _named(self.run, ask.wrt)
+        self.given, self.made_up = values_for(ask)
+        self.run = run_with(ask, self.given, self.made_up)
+        self.bindings = names_of(self.run, ask.wrt)
         self.names = {b.name: b.value.value for b in self.bindings}
         self.states: dict[int, str] = {}
         self.parts: list[Part] = []
@@ -107,8 +107,11 @@ class Derivation:
             targets = ask.program.targets(run, ask.of)
             sources = ask.program.sources(run, ask.wrt)
             self._check_way()
+            self.wanted = [t.id for target in targets for t in tensors_of(target)]
             self._find_states(targets)
             self.replay = Replay(self.algebra, self.names)
+            self.on_record = OnRecord(self.algebra, run.record, self._known(), {
+                s.name: ask.source(s) for s in sources})
             for target in targets:
                 missing = self._missing(target, sources)
                 tensor = tensor_of(target) if self.what == "jacobian" or not isinstance(
@@ -116,52 +119,33 @@ class Derivation:
                 (term,) = self._terms([tensor]) if tensor is not None else [self._total(target)]
                 self.primal[target.name] = term
                 if self.what == "jacobian" and term.shape:
-                    self._check_size(term, sources)
-                    for index in _indices(term.shape):
-                        self._of_term(target, sources, missing, _element(
+                    self._check_count(arrays.size(term.shape) * len(sources))
+                    for index in arrays.indices(term.shape):
+                        self._of_term(target, sources, missing, arrays.element(
                             self.algebra, term, index), index)
                 else:
                     self._of_term(target, sources, missing, term, ())
 
     def _terms(self, tensors: Sequence[Tensor]) -> list[Term]:
-        known: dict[int, Term] = {}
-        for b in self.bindings:
-            if b.value.id is not None:
-                known[b.value.id] = self.algebra.table.name(b.name, b.value.shape)
-        for id, name in self.states.items():
-            known[id] = self.algebra.table.name(name, shape_of(self.names[name]))
-        return terms_of(self.algebra, self.run.record.history(), known, tensors)
+        return terms_of(self.algebra, self.run.record.history(), self._known(), tensors)
+
+    def _known(self) -> dict[int, Term]:
+        """The names by the ids that they have in the run."""
+        table = self.algebra.table
+        known = {b.value.id: table.name(b.name, b.value.shape)
+                 for b in self.bindings if b.value.id is not None}
+        known.update({id: table.name(name, shape_of(self.names[name]))
+                      for id, name in self.states.items()})
+        return known
 
     def _find_states(self, targets: Sequence[Target]) -> None:
-        """The states of variables that targets read: a formula has one value for a name. Raises
-        E0804 where there are several.
-        """
-        history = self.run.record.history()
-        ids = ancestors(history, [t.id for target in targets for t in tensors_of(target)])
-        firsts = {b.value.id: b for b in self.bindings if b.kind in ("variable", "nontrainable")}
-        links = {e[OUT]: firsts[e[IDS][0]] for e in history if e[OUT] in ids and len(e[IDS]) == 1
-                 and e[OP].name == "positive" and e[PLACE] is None and e[IDS][0] in firsts}
-        found: dict[str, dict[int, Any]] = {}
-        for entry in history:
-            for i, value in zip(entry[IDS], entry[VALUES], strict=True):
-                if entry[OUT] not in ids or entry[OUT] in links:
-                    continue
-                b = links.get(i) if i in links else firsts.get(i)
-                if i is not None and b is not None:
-                    found.setdefault(b.name, {})[i] = value
-        for name, states in found.items():
-            values = list(states.values())
-            if any(not np.array_equal(v, values[0]) for v in values[1:]):
-                b = next(b for b in self.bindings if b.name == name)
-                raise GradcliError(Diagnostic(
-                    "E0804", f"`{name}` has {len(values)} values on the way to the target, and a"
-                    " formula has one value for a name", span=b.span,
-                    source=self.ask.program.source,
-                    help=f"bind a new name to what {name} becomes, or ask for numbers"))
-            if self.made_up and not np.array_equal(values[0], self.names[name]):
+        """The values of variables that targets read."""
+        found = states_read(self.ask.program, self.run.record.history(), self.bindings, targets)
+        for name, value in found.values.items():
+            if self.made_up and not np.array_equal(value, self.names[name]):
                 self.made_up.add(name)  # what it was assigned may come of a made-up value
-            self.names[name] = values[0]
-            self.states.update((i, name) for i in states if i in links)
+            self.names[name] = value
+        self.states = found.later
 
     def _total(self, target: Target) -> Term:
         """The sum over the items of a list, which may differ in shape."""
@@ -180,7 +164,7 @@ class Derivation:
             if g is None and not calculus.derivative_constant(tensors_of(target)[0], source.value):
                 from gradcli.answers.causes import causes
 
-                ask = _with(self.ask, self.given)
+                ask = asked_at(self.ask, self.given)
                 out[source.name] = [] if self.ask.unconnected == "zero" else [
                     reason(ask, r) for r in causes(ask, target, source)]
         return out
@@ -189,71 +173,56 @@ class Derivation:
                  missing: Mapping[str, list[Answer]], term: Term, row: tuple[int, ...]) -> None:
         """All derivatives of one term."""
         names = [s.name for s in sources]
-        own = next((t.op for t in needed([term]) if t.op is not None
-                    and TABLE.get(t.op.name) is not t.op), None)
-        if own is None:
-            firsts = self.replay.gradient(term, names)
-        elif self.order == 1 and not row:
-            firsts = self._direct(target, sources)
-        else:
-            raise GradcliError(Diagnostic(
-                "E0804", f"`{own.name}` has a gradient of its own, which has no second derivative"
-                " as a formula", span=target.span, source=self.ask.program.source,
-                help="ask for numbers: gradcli hess, gradcli jac"))
-        zero = self.algebra.number(ZERO)
-        level: list[Part] = []
-        for name, g in zip(names, firsts, strict=True):
-            if name in missing:
-                level.append(Part(target.name, [(name, ())], self._absent(), row, missing[name]))
-            else:
-                level.append(Part(target.name, [(name, ())], g or zero, row))
+        tensors: list[Tensor] = []
+        own = self.on_record.has_own_rules([t.id for t in tensors_of(target)])
+        if own:
+            tensors = [element_of(tensor_of(target), row)] if row else parts(target)
+        whole = Part(target.name, [], term, row)
+        level = self._derivatives(whole, [], term, tensors, names, missing)
+        if not any(self._shape(n) for n in names) and not own:
+            self._check_count(comb(len(names) + self.order - 1, self.order))
         for _ in range(1, self.order):
-            level = [made for part in level for made in self._next(part, names, missing)]
+            self._check_count(sum([arrays.size(self._shape(p.by[-1][0])) for p in level]))
+            level = [made for part in level for made in self._next(
+                part, names if own else names[names.index(part.by[-1][0]):], missing)]
         self.parts += level
 
-    def _direct(self, target: Target, sources: Sequence[Binding]) -> list[Term | None]:
-        """The gradient from the record itself: a function with a rule of its own cannot be run
-        again.
+    def _derivatives(self, part: Part, by: Sequence[tuple[str, tuple[int, ...]]], term: Term,
+                     tensors: Sequence[Tensor], names: Sequence[str],
+                     missing: Mapping[str, list[Answer]]) -> list[Part]:
+        """The derivatives of a part, or of an element of it, by names. tensors: where they are
+        taken on the record of the run.
         """
-        record = self.run.record
-        first = record.history()[-1][OUT] if record.history() else 0
-        with record:
-            found = calculus.gradient(
-                parts(target), [self.ask.source(s) for s in sources], emit=True)
-        known: dict[int, Term] = {b.value.id: self.algebra.table.name(b.name, b.value.shape)
-                                  for b in self.bindings if b.value.id is not None}
-        known.update({id: self.algebra.table.name(name, shape_of(self.names[name]))
-                      for id, name in self.states.items()})
-        terms = terms_of(self.algebra, record.history(), known, found, first + 1)
-        return [None if g is None else t for g, t in zip(found, terms, strict=True)]
+        found: list[tuple[Term | None, Tensor | None]]
+        if tensors:
+            found = self.on_record.gradient(tensors, names)
+        else:
+            found = [(g, None) for g in self.replay.gradient(term, names)]
+        out = []
+        for name, (g, tensor) in zip(names, found, strict=True):
+            reasons = missing.get(name, ())
+            if name in missing:
+                g, tensor = self._absent(), None
+            elif g is None:
+                g = self.algebra.number(ZERO)
+            out.append(Part(part.of, [*by, (name, ())], g, part.row, reasons, tensor))
+        return out
 
     def _next(self, part: Part, names: Sequence[str], missing: Mapping[str, list[Answer]]
               ) -> list[Part]:
-        """The derivatives of a derivative by the names from its own on: the others are the same by
-        symmetry.
+        """The derivatives of a derivative. names: from its own on, as the others are the same by
+        symmetry; all where a rule of the file need not be symmetric.
         """
-        if part.term is None:
-            return [part] if len(names) == 1 else [
-                Part(part.of, [*part.by, (n, ())], None, part.row, part.reasons)
-                for n in names[names.index(part.by[-1][0]):]]
-        out = []
+        *before, (last, _) = part.by
         term = part.term
-        shape = self._shape(part.by[-1][0])
-        pieces: list[tuple[tuple[int, ...], Term]] = [((), term)]
-        if shape:
-            self._check_count(len(self.parts) + _size(shape))
-            pieces = [(i, _element(self.algebra, term, i) if term.shape else term)
-                      for i in _indices(shape)]
-        later = list(names)[list(names).index(part.by[-1][0]):]
-        for index, piece in pieces:
-            found = self.replay.gradient(piece, later)
-            *before, (last, _) = part.by
-            for name, g in zip(later, found, strict=True):
-                by = [*before, (last, index), (name, ())]
-                if name in missing:
-                    out.append(Part(part.of, by, self._absent(), part.row, missing[name]))
-                else:
-                    out.append(Part(part.of, by, g or self.algebra.number(ZERO), part.row))
+        if term is None:
+            return [Part(part.of, [*part.by, (n, ())], None, part.row, part.reasons)
+                    for n in names]
+        out = []
+        for index in arrays.indices(self._shape(last)):
+            piece = arrays.element(self.algebra, term, index) if term.shape else term
+            tensors = [] if part.tensor is None else [element_of(part.tensor, index)]
+            out += self._derivatives(part, [*before, (last, index)], piece, tensors, names, missing)
         return out
 
     def _absent(self) -> Term | None:
@@ -261,10 +230,7 @@ class Derivation:
         return self.algebra.number(ZERO) if self.ask.unconnected == "zero" else None
 
     def _shape(self, name: str) -> tuple[int, ...]:
-        return self.replay.names[name].shape
-
-    def _check_size(self, term: Term, sources: Sequence[Binding]) -> None:
-        self._check_count(_size(term.shape) * len(sources))
+        return shape_of(self.names[name])
 
     def _check_count(self, count: int) -> None:
         if count > MAX_PARTS:
@@ -292,203 +258,6 @@ class Derivation:
             return found.inputs[name]
         return self.bindings[[b.name for b in self.bindings].index(name)].span
 
-    # --- the answer ---------------------------------------------------------------------------
-
     def answer(self, language: str, simplify: bool, named: bool) -> Answer:
         """All as plain data, formulas as text."""
-        a = self.algebra
-        terms = [p.term for p in self.parts if p.term is not None]
-        terms = a.factored(terms)
-        writer = writer_of(language, a)
-        primal = list(self.primal.values())
-        refused: list[str] = []
-        terms, definitions, texts, defined = self._written(terms, writer, named)
-        if simplify:
-            from gradcli.formulas.simplify import simplified
-
-            shorter, refused = simplified(a, terms, self.names)
-            other = self._written(shorter, writer, named)
-            if _length(other) < _length((terms, definitions, texts, defined)):
-                terms, definitions, texts, defined = other
-        left = iter(texts)
-        results = [self._result(p, None if p.term is None else next(left)) for p in self.parts]
-        used = {t.value for t in needed([*terms, *[t for _, t in definitions]])
-                if t.kind == NAME and not t.attributes}
-        shown = lower(a, primal, writer.lowered)
-        try:
-            values = writer.texts(shown, {})
-        except GradcliError:
-            values = [""] * len(shown)
-        return {
-            "schema": 1, "command": "derive", "file": self.ask.program.source.name,
-            "language": language, "what": self.what, "order": self.order,
-            "simplified": simplify,
-            "inputs": [self._input(b, writer) for b in self.bindings if b.name in used],
-            "targets": [{"of": of, "formula": text[:MAX_SHOWN] and (
-                text if len(text) <= MAX_SHOWN else None)}
-                for of, text in zip(self.primal, values, strict=True)],
-            "definitions": [{"name": n, "formula": text} for (n, _), text in zip(
-                definitions, defined, strict=True)],
-            "results": results, "conditions": told(self, writer),
-            "needs": sorted(writer.needs),
-            "notes": [note(self.ask, _note(n)) for n in (
-                *self.run.notes, *[("not-simplified", text, None) for text in refused])]}
-
-    def _written(self, terms: Sequence[Term], writer: Writer, named: bool) -> Written:
-        """Terms, the names of what stands more than once, and the texts of both."""
-        a, program = self.algebra, self.ask.program
-        terms = lower(a, terms, writer.lowered)
-        taken = {*program.names.bound, *program.names.reads, *self.names, *program.names.functions}
-        made = shared(a.table, terms, taken, writer.lengths) if named else Shared(terms, [])
-        texts = writer.texts(terms, made.names, [t for _, t in made.definitions])
-        return terms, made.definitions, texts[:len(terms)], texts[len(terms):]
-
-    def _result(self, part: Part, text: str | None) -> Answer:
-        return {
-            "of": part.of, "element": list(part.row),
-            "wrt": [{"name": n, "element": list(i)} for n, i in part.by],
-            "formula": text, "reasons": part.reasons,
-            "shape": list(part.term.shape) if part.term is not None else None}
-
-    def _input(self, b: Binding, writer: Writer) -> Answer:
-        """A name that the formulas read, with its value where there is one."""
-        return {"name": writer.identifier(b.name)[0], "shape": list(b.value.shape),
-                "value": None if b.name in self.made_up else data(self.names[b.name])}
-
-
-def _length(written: Written) -> int:
-    """Characters, names counted."""
-    _, definitions, texts, defined = written
-    return sum([len(t) for t in (*texts, *defined)]) + sum([len(n) + 3 for n, _ in definitions])
-
-
-# A formula of a function that is longer is not shown beside its derivatives.
-MAX_SHOWN = 400
-
-
-def _note(said: tuple[Any, ...]) -> Any:
-    from gradcli.explain.reason import Note
-
-    return Note(*said)
-
-
-def writer_of(language: str, a: Algebra) -> Writer:
-    """What writes a language."""
-    if language == "python":
-        from gradcli.formulas.python_text import Python
-
-        return Python(a)
-    if language in ("c", "latex", "sympy"):
-        from gradcli.formulas import others_text
-
-        return {"c": others_text.C, "latex": others_text.Latex, "sympy": others_text.Sympy}[
-            language](a)
-    from gradcli.formulas.gradcli_text import Gradcli
-
-    return Gradcli(a)
-
-
-# --- running ------------------------------------------------------------------------------------
-
-
-def _values(ask: Ask) -> tuple[dict[str, Any], set[str]]:
-    """Values to run with, and the names whose value nobody gave: any will do, since formulas hold
-    at all points.
-    """
-    program = ask.program
-    given = dict(ask.at)
-    made_up: set[str] = set()
-    if program.names.tapes:
-        return given, made_up  # what a tape did not see is a number, of values that count
-    wanted = [*program.names.inputs, *[
-        n for n, d in program.names.declared.items() if d.keyword == "input"]]
-    for k, name in enumerate(dict.fromkeys(wanted)):
-        declared = program.names.declared.get(name)
-        if name in given or (declared is not None and not _open(program, name)):
-            continue
-        value: Any = 0.57 + 0.13 * (k % 7)
-        lengths = () if declared is None or declared.shape is None else declared.shape
-        shape = tuple([n for n in lengths if n is not None])
-        if len(shape) < len(lengths):
-            continue  # the error of the run says that it has no value
-        if shape:
-            value = (value + 0.0173 * np.arange(_size(shape))).reshape(shape)
-        given[name] = value
-        made_up.add(name)
-    return given, made_up
-
-
-def _open(program: Any, name: str) -> bool:
-    """Whether an input is declared without a value."""
-    from gradcli.lang import code as c
-
-    for statement in program.statements:
-        for k, (opcode, arg, _, _) in enumerate(statement.code):
-            if opcode == c.DECLARE and arg.name == name:
-                return "value" not in arg.spans and k >= 0
-    return False
-
-
-def _run(ask: Ask, given: Mapping[str, Any], made_up: set[str]) -> Run:
-    try:
-        run = ask.program.traced_run(given, max_steps=ask.max_steps, tf=ask.tf)
-        guards = run.record.guards
-        ask.program.choose(run, ask.tape)
-        run.record.guards, run.record.absorbing = guards, False
-        ask.on_tape, ask.said = run.on_tape, run.watched
-        return run
-    except GradcliError as problem:
-        if made_up:
-            for one in problem.diagnostics:
-                one.notes = (*one.notes, f"{', '.join(f'`{n}`' for n in sorted(made_up))} ran with"
-                             " a value that was made up, since none was given: --at gives one")
-        raise
-
-
-def _with(ask: Ask, at: Mapping[str, Any]) -> Ask:
-    """The same question at other values."""
-    return Ask(ask.program, at=at, of=ask.of, wrt=ask.wrt, watch=ask.watch, tape=ask.tape,
-               tf=ask.tf, max_steps=ask.max_steps, max_bytes=ask.max_bytes)
-
-
-def _named(run: Run, wrt: Sequence[str]) -> list[Binding]:
-    """The bindings that stay names: variables, inputs, arrays and what is asked for. Constants that
-    are one number are folded.
-    """
-    found = []
-    for name, bindings in run.bindings.items():
-        b = bindings[0]
-        if name in wrt and b.kind == "computed":
-            b = bindings[-1]
-        elif b.kind not in ("variable", "nontrainable", "input", "constant", "literal"):
-            continue
-        if not isinstance(b.value, Tensor) or not (
-                is_float(b.value.value) or b.kind == "input"):
-            continue
-        folded = b.kind in ("constant", "literal") and not b.value.shape
-        if name in wrt or not folded:
-            found.append(b)
-    return found
-
-
-def _size(shape: Sequence[int]) -> int:
-    n = 1
-    for length in shape:
-        n *= length
-    return n
-
-
-def _indices(shape: Sequence[int]) -> list[tuple[int, ...]]:
-    """All places of an array, in order."""
-    found: list[tuple[int, ...]] = [()]
-    for n in shape:
-        found = [(*i, k) for i in found for k in range(n)]
-    return found
-
-
-def _element(a: Algebra, term: Term, index: Sequence[int]) -> Term:
-    """One element of a term."""
-    for k in index:
-        term = arrays.part(a, term, k)
-    return term
-
+        return answered(self, language, simplify, named)

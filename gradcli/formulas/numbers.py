@@ -39,6 +39,11 @@ KNOWN: tuple[tuple[float, tuple[Any, ...]], ...] = (
     (1.0 / math.sqrt(2.0 * math.pi), ("1/sqrt", "2*pi")),
     (math.sqrt(3.0), ("sqrt", 3)),
     (math.pi**2, ("^2", "pi")),
+    *[(math.log(n), ("log", n)) for n in (3, 5, 6, 7, 11, 13)],
+    *[(math.sqrt(n), ("sqrt", n)) for n in (5, 6, 7, 10)],
+    *[(f(n), (f.__name__, n)) for f in (math.sin, math.cos) for n in (1, 2, 3)],
+    *[(math.exp(n), ("e^", n)) for n in (-3, -2, -1, 2, 3, 4)],
+    (math.sqrt(math.e), ("sqrt", "e")),
 )
 
 
@@ -66,12 +71,28 @@ def known(value: float) -> tuple[Fraction, tuple[Any, ...]] | None:
     within two units in the last place.
     """
     for constant, name in KNOWN:
-        near = Fraction(value / constant).limit_denominator(SIMPLE) if (
-            1e-4 < abs(value / constant) < MULTIPLE) else ZERO
-        if near and abs(constant * near.numerator / near.denominator - value) <= (
+        ratio = value / constant
+        near = _simple(ratio) if 1e-4 < abs(ratio) < MULTIPLE else None
+        if near is not None and abs(constant * near.numerator / near.denominator - value) <= (
                 4e-16 * abs(value)):
             return near, name
     return None
+
+
+def _simple(ratio: float) -> Fraction | None:
+    """The fraction with a small denominator that a float is to within rounding: the first such
+    convergent of its continued fraction.
+    """
+    p, q, p_before, q_before = 1, 0, 0, 1
+    rest = ratio
+    while True:
+        n = math.floor(rest)
+        p, q, p_before, q_before = n * p + p_before, n * q + q_before, p, q
+        if q > SIMPLE:
+            return None
+        if abs(p / q - ratio) <= 1e-15 * abs(ratio):
+            return Fraction(p, q)
+        rest = 1 / (rest - n)
 
 
 def tidy(value: Number) -> Number:
@@ -96,6 +117,8 @@ def as_float(value: Number) -> float:
 
 def plus(a: Number, b: Number) -> Number:
     """a + b."""
+    if a is ZERO:
+        return b
     if isinstance(a, Fraction) and isinstance(b, Fraction):
         return tidy(a + b)
     return as_float(a) + as_float(b)
@@ -103,6 +126,8 @@ def plus(a: Number, b: Number) -> Number:
 
 def times(a: Number, b: Number) -> Number:
     """a*b."""
+    if b is ONE:
+        return a
     if isinstance(a, Fraction) and isinstance(b, Fraction):
         return tidy(a * b)
     return as_float(a) * as_float(b)
@@ -118,7 +143,7 @@ def whole(value: Number) -> int | None:
 def to_power(a: Number, n: int) -> Number | None:
     """a^n for a whole n; None where that is no readable number."""
     if a == 0 and n <= 0:
-        return None
+        return math.inf if n else None
     if isinstance(a, Fraction):
         if abs(n) * max(a.numerator.bit_length(), a.denominator.bit_length()) > 60:
             return None

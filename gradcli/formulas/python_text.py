@@ -3,29 +3,24 @@
 from __future__ import annotations
 
 import keyword
+import unicodedata
 from fractions import Fraction
 
-from gradcli.formulas.gradcli_text import put_places, subscript, summed_axes
-from gradcli.formulas.numbers import MINUS, ONE
-from gradcli.formulas.writing import (
-    ATOM,
-    MULTIPLIED,
-    POWER,
-    SIGN,
-    Writer,
-    inside,
-)
-from gradcli.ops import TABLE, lookup
+from gradcli.formulas.array_text import Arrays, summed_axes
+from gradcli.formulas.arrays import size
+from gradcli.formulas.lowering import LOWERED
+from gradcli.formulas.text import ATOM, MULTIPLIED, POWER, SIGN, inside
+from gradcli.formulas.writing import listed
+from gradcli.ops import lookup
 from gradcli.ops.rows import INTERNAL
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
     from typing import Any, ClassVar
 
-    from gradcli.formulas.algebra import Algebra
     from gradcli.formulas.terms import Term
-    from gradcli.formulas.writing import Text
+    from gradcli.formulas.text import Text
 
 FUNCTIONS = {
     **{name: name for name in (
@@ -43,56 +38,24 @@ OF_MATH = {"erf": "erf", "erfc": "erfc", "gamma": "gamma", "lgamma": "lgamma"}
 """Operations that Python's `math` has and NumPy has not."""
 
 
-def _inverted(name: str) -> Callable[[Algebra, Term], Term]:
-    return lambda a, x: a.power(a.call(TABLE[name], [x], None, None), a.number(MINUS))
-
-
-def _of_inverse(name: str) -> Callable[[Algebra, Term], Term]:
-    return lambda a, x: a.call(TABLE[name], [a.power(x, a.number(MINUS))], None, None)
-
-
-def cofactor(a: Algebra, x: Term) -> Term:
-    """det(x)*inv(x)^T, of a matrix that has an inverse."""
-    det = a.table.call(TABLE["det"], [x], None, x.shape[:-2])
-    inverse = a.table.call(TABLE["inv"], [x], None, x.shape)
-    axes = (*range(-len(x.shape), -2), -1, -2)
-    turned = a.table.call(TABLE["transpose"], [inverse], {"axes": axes}, x.shape)
-    a.note(det, "!= 0")
-    return a.times(det, turned)
-
-
-def _sigmoid(a: Algebra, x: Term) -> Term:
-    return a.power(a.add(a.number(ONE), a.call(TABLE["exp"], [a.negative(x)], None, None)),
-                   a.number(MINUS))
-
-
-LOWERED: dict[str, Callable[..., Term]] = {
-    "sec": _inverted("cos"), "csc": _inverted("sin"), "cot": _inverted("tan"),
-    "sech": _inverted("cosh"), "csch": _inverted("sinh"), "coth": _inverted("tanh"),
-    "asec": _of_inverse("acos"), "acsc": _of_inverse("asin"), "acot": _of_inverse("atan"),
-    "asech": _of_inverse("acosh"), "acsch": _of_inverse("asinh"), "acoth": _of_inverse("atanh"),
-    "sigmoid": _sigmoid, "cofactor": cofactor,
-    "relu": lambda a, x: a.call(TABLE["maximum"], [x, a.number(Fraction(0))], None, None),
-    "softplus": lambda a, x: a.call(TABLE["logaddexp"], [x, a.number(Fraction(0))], None, None),
-    "log_sigmoid": lambda a, x: a.negative(a.call(
-        TABLE["logaddexp"], [a.negative(x), a.number(Fraction(0))], None, None)),
-}
-"""Operations written with others that every language has."""
-
-
-class Python(Writer):
+class Python(Arrays):
     """A NumPy function. needs: the modules that its text imports."""
 
     __slots__ = ()
 
     name = "python"
-    power = "**"
+    power_sign = "**"
+    none = "None"
     functions: ClassVar = FUNCTIONS
     lowered: ClassVar = LOWERED
 
-    def identifier(self, name: str) -> Text:
-        """A name that Python keeps for itself gets an underscore."""
-        return python_name(name), ATOM
+    def accepts(self, name: str) -> bool:
+        """What Python reads as this name, and neither a keyword nor a module."""
+        return accepted(name) and name not in ("np", "math", "ops")
+
+    def reserved(self, terms: Sequence[Term]) -> set[str]:
+        """Functions of `math`."""
+        return {OF_MATH[t.op.name] for t in terms if t.op is not None and t.op.name in OF_MATH}
 
     def constant(self, name: str) -> Text:
         """pi and e are NumPy's."""
@@ -133,38 +96,23 @@ class Python(Writer):
         self.needs.add("np")
         return f"np.power({base[0]}, {exponent[0]})", ATOM
 
-    def op_one_minus_square(self, term: Term, args: Sequence[Text]) -> Text:
-        """1 - x^2, which is exact near 1 as a product."""
-        x = inside(args[0], MULTIPLIED)
-        return f"(1 - {x})*(1 + {x})", MULTIPLIED
-
     def op_matmul(self, term: Term, args: Sequence[Text]) -> Text:
         """a @ b."""
         return f"{inside(args[0], SIGN)} @ {inside(args[1], POWER)}", MULTIPLIED
 
-    def op_index(self, term: Term, args: Sequence[Text]) -> Text:
-        """x[1, :]."""
-        rest = iter([text for text, _ in args[1:]])
-        inner = [next(rest) if item == "i" else _python_subscript(item)
-                 for item in term.attributes["pattern"]]
-        return f"{inside(args[0], ATOM)}[{', '.join(inner)}]", ATOM
+    def scattered(self, places: Sequence[int], text: str, term: Term) -> str:
+        """np.bincount([2, 3], np.ravel(x), 5)."""
+        return f"np.bincount({places}, np.ravel({text}), {size(term.shape)})"
 
-    def op_put(self, term: Term, args: Sequence[Text]) -> Text:
-        """Zeros with elements at some places."""
-        places, shape = put_places(term)
-        if places is None:
-            raise self.missing(term)
-        size = 1
-        for n in shape:
-            size *= n
-        flat = (f"np.bincount({places}, np.ravel({args[0][0]}), {size})")
-        return (flat if len(shape) == 1 else f"np.reshape({flat}, {shape})"), ATOM
+    def reshaped(self, text: str, shape: Sequence[int]) -> str:
+        """np.reshape(x, (2, 3))."""
+        return f"np.reshape({text}, {shape})"
 
     def op_sum_to(self, term: Term, args: Sequence[Text]) -> Text:
         """The sum over the axes that are not in a shape."""
         axes = summed_axes(term)
         text = f"np.sum({args[0][0]}, axis={axes})" if axes else args[0][0]
-        return f"np.reshape({text}, {term.shape})", ATOM
+        return self.reshaped(text, term.shape), ATOM
 
     def op_solve(self, term: Term, args: Sequence[Text]) -> Text:
         """np.linalg.solve, of the transposed matrix too."""
@@ -175,7 +123,7 @@ class Python(Writer):
 
     def op_reshape(self, term: Term, args: Sequence[Text]) -> Text:
         """np.reshape."""
-        return f"np.reshape({args[0][0]}, {term.shape})", ATOM
+        return self.reshaped(args[0][0], term.shape), ATOM
 
     op_align = op_reshape
 
@@ -193,14 +141,12 @@ class Python(Writer):
     def op_stack(self, term: Term, args: Sequence[Text]) -> Text:
         """np.stack."""
         axis = term.attributes["axis"] + len(term.shape)
-        inner = ", ".join([a for a, _ in args])
-        return f"np.stack([{inner}]{f', axis={axis}' if axis else ''})", ATOM
+        return f"np.stack([{listed(args)}]{f', axis={axis}' if axis else ''})", ATOM
 
     def op_concat(self, term: Term, args: Sequence[Text]) -> Text:
         """np.concatenate."""
         axis = term.attributes["axis"] + len(term.shape)
-        inner = ", ".join([a for a, _ in args])
-        return f"np.concatenate([{inner}]{f', axis={axis}' if axis else ''})", ATOM
+        return f"np.concatenate([{listed(args)}]{f', axis={axis}' if axis else ''})", ATOM
 
     def op_cast_float(self, term: Term, args: Sequence[Text]) -> Text:
         """Another floating point type."""
@@ -214,45 +160,48 @@ class Python(Writer):
 
     def op_sum(self, term: Term, args: Sequence[Text]) -> Text:
         """np.sum with its axes."""
-        assert term.op is not None
         axes = tuple(term.attributes["axis"])
         named = "" if len(axes) == len(term.args[0].shape) else f", axis={axes}"
         kept = ", keepdims=True" if term.attributes["keepdims"] else ""
-        return f"np.{term.op.name}({args[0][0]}{named}{kept})", ATOM
+        return f"np.{term.operation.name}({args[0][0]}{named}{kept})", ATOM
 
     op_mean = op_max = op_min = op_sum
 
+    def op_reduce_max(self, term: Term, args: Sequence[Text]) -> Text:
+        """np.max, np.min."""
+        axes = tuple(term.attributes["axis"])
+        named = "" if len(axes) == len(term.args[0].shape) else f", axis={axes}"
+        kept = ", keepdims=True" if term.attributes["keepdims"] else ""
+        return f"np.{term.operation.name.removeprefix('reduce_')}({args[0][0]}{named}{kept})", ATOM
+
+    op_reduce_min = op_reduce_max
+
     def call(self, term: Term, args: Sequence[Text]) -> Text:
+        """What is no plain call is NumPy's, too."""
+        if hasattr(self, "op_" + term.operation.name):
+            self.needs.add("np")
+        return super().call(term, args)
+
+    def function(self, term: Term, args: Sequence[Text]) -> Text:
         """NumPy's function, else that of `math` at each element, else gradcli's own. Raises E0802
         for an operation that only rules use.
         """
-        assert term.op is not None
-        name = term.op.name
-        if hasattr(self, "op_" + name):
+        op = term.operation
+        named = [f"{k}={v!r}" for k, v in term.attributes.items()
+                 if op.attributes.get(k, self) != v]
+        if op.name in FUNCTIONS and not named:
             self.needs.add("np")
-            return super().call(term, args)
-        inner = ", ".join([a for a, _ in args])
-        changed = any(term.op.attributes.get(k, self) != v for k, v in term.attributes.items())
-        if name in FUNCTIONS and not changed:
-            self.needs.add("np")
-            return f"np.{FUNCTIONS[name]}({inner})", ATOM
-        if name in OF_MATH:
-            self.needs |= {"np", "math", name}
-            return f"{name}({inner})", ATOM
-        if name in ("less", "less_equal", "greater", "greater_equal", "equal", "not_equal"):
-            return super().call(term, args)
-        if name in INTERNAL or lookup(name) is not term.op:
+            return f"np.{FUNCTIONS[op.name]}({listed(args)})", ATOM
+        if op.name in OF_MATH:
+            self.needs |= {"np", "math", op.name}
+            return f"{op.name}({listed(args)})", ATOM
+        if op.name in INTERNAL or lookup(op.name) is not op:
             raise self.missing(term)
         self.needs.add("gradcli")
-        named = [f"{k}={v!r}" for k, v in term.attributes.items()
-                 if term.op.attributes.get(k, self) != v]
-        return f"ops.{name}({', '.join([inner, *named])})", ATOM
+        return f"ops.{op.name}({', '.join([listed(args), *named])})", ATOM
 
 
-def python_name(name: str) -> str:
-    """A name that Python takes."""
-    return name + "_" if keyword.iskeyword(name) or name in ("np", "math", "ops") else name
-
-
-def _python_subscript(item: Any) -> str:
-    return "None" if item is None else subscript(item)
+def accepted(name: str) -> bool:
+    """Whether Python reads a name as it is written."""
+    return name.isidentifier() and not keyword.iskeyword(name) and (
+        unicodedata.normalize("NFKC", name) == name)

@@ -27,20 +27,12 @@ def negative_power(exponent: Term) -> bool:
 def opposite(table: Table, exponent: Term) -> Term:
     """-exponent, of a number, sum or product."""
     if exponent.kind == SUM:
-        return table.sum(-exponent.value, [(t, -c) for t, c in exponent.items])
+        return table.turned(exponent)
     if exponent.kind == NUMBER:
         return table.number(-exponent.value)
     if exponent.value == -1:
-        return monic(table, exponent)
+        return table.monic(exponent)
     return table.product(-exponent.value, exponent.items)
-
-
-def monic(table: Table, term: Term) -> Term:
-    """A product without its coefficient, as writers look at it."""
-    base, exponent = term.items[0]
-    if len(term.items) == 1 and exponent.is_number(1):
-        return base
-    return table.product(ONE, term.items)
 
 
 def power(table: Table, base: Term, exponent: Term) -> Term:
@@ -59,7 +51,7 @@ def units(table: Table, term: Term) -> list[Term]:
     if term.kind != PRODUCT:
         return []
     if term.value != 1:
-        return [monic(table, term)]
+        return [table.monic(term)]
     if len(term.items) > 1 or negative_power(term.items[0][1]):
         return [power(table, b, e) for b, e in term.items]
     base, exponent = term.items[0]

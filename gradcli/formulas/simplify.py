@@ -8,11 +8,12 @@ from fractions import Fraction
 
 from gradcli.errors import GradcliError, error
 from gradcli.formulas.build import Replay
+from gradcli.formulas.factoring import factored
 from gradcli.formulas.gradcli_text import Gradcli
+from gradcli.formulas.lowering import lowered
 from gradcli.formulas.numbers import ONE
-from gradcli.formulas.others_text import Sympy
+from gradcli.formulas.sympy_text import Sympy
 from gradcli.formulas.terms import NAME, NUMBER, PRODUCT, needed
-from gradcli.formulas.writing import lower
 from gradcli.ops import TABLE
 from gradcli.ops.lazy import np, quiet
 from gradcli.tape.tensor import value_of
@@ -81,18 +82,20 @@ def _simplified(a: Algebra, term: Term, sympy: Any) -> Term:
     if term.shape:
         return term
     writer = Sympy(a)
-    (lowered,) = lower(a, [term], writer.lowered)
-    (text,) = writer.texts([lowered], {})
+    (plain,) = lowered(a, [term], writer.lowered)
+    writer.rename([t.value for t in needed([plain]) if t.kind == NAME and not t.attributes],
+                  [plain])
+    (text,) = writer.texts([plain], {})
     if len(text) > LONGEST:
         return term
     known = {writer.identifier(t.value)[0]: sympy.Symbol(t.value, real=True)
-             for t in needed([lowered]) if t.kind == NAME and not t.attributes}
+             for t in needed([plain]) if t.kind == NAME and not t.attributes}
     known["cbrt"] = sympy.Function("cbrt")
     tree = sympy.sympify(text, locals=known)
     before = dict(a.conditions)
     best, size = term, _length(a, term)
     for change in (sympy.factor_terms, sympy.simplify, sympy.factor):
-        (made,) = a.factored([_term(a, change(tree))])
+        (made,) = factored(a, [_term(a, change(tree))])
         length = _length(a, made)
         if length < size:
             best, size = made, length

@@ -56,6 +56,12 @@ class Term:
             return [t for item in self.items for t in item]
         return list(self.args)
 
+    @property
+    def operation(self) -> Op:
+        """The operation of a call."""
+        assert self.op is not None
+        return self.op
+
     def is_call(self, *names: str) -> bool:
         """Whether it is one of these operations."""
         return self.op is not None and self.op.name in names
@@ -130,11 +136,22 @@ class Table:
         key = SUM, repr(constant), tuple([(t.number, repr(c)) for t, c in items])
         return self.put(key, SUM, joint([t for t, _ in items]), value=constant, items=items)
 
+    def turned(self, term: Term) -> Term:
+        """A sum with all signs turned."""
+        return self.sum(-term.value, [(t, -c) for t, c in term.items])
+
     def product(self, coefficient: Number, items: Sequence[tuple[Term, Term]]) -> Term:
         """A product of powers as it stands."""
         key = PRODUCT, repr(coefficient), tuple([(b.number, e.number) for b, e in items])
         return self.put(key, PRODUCT, joint([t for item in items for t in item]),
                         value=coefficient, items=items)
+
+    def monic(self, term: Term) -> Term:
+        """A product without its coefficient."""
+        base, exponent = term.items[0]
+        if len(term.items) == 1 and exponent.is_number(1):
+            return base
+        return self.product(numbers.ONE, term.items)
 
 
 def joint(terms: Iterable[Term]) -> Shape:
