@@ -106,6 +106,34 @@ def test_the_cause_of_each_sample_is_in_the_picture(path: Path) -> None:
         assert any(n["cut"] for n in answer["nodes"])
 
 
+@pytest.mark.parametrize(("sample", "red"), [
+    ("path-outside-tape", {("guess - 1", "loss")}), ("path-stop-recording", {("w", "guess")}),
+    ("path-nondifferentiable", {("w*x", "right")}),
+    ("path-state-write", {("payment", "total.assign_add(payment)")}),
+    ("source-watched-late", {("r", "square")}), ("path-reset", {("w", "guess")})])
+def test_what_is_red_is_on_the_way_from_the_source(sample: str, red: set[tuple[str, str]]) -> None:
+    answer = graph(str(ROOT / f"samples/none/{sample}.txt"))
+    names = {n["id"]: n["name"] or n["text"] for n in answer["nodes"]}
+    assert {(names[e["from"]], names[e["to"]]) for e in answer["edges"] if e["cut"]} == red
+
+
+def test_the_source_of_an_output_that_is_not_used() -> None:
+    """Of the operations that a custom function is made of, the one that is the source."""
+    answer = graph(str(ROOT / "samples/none/path-custom-internal.txt"))
+    assert [n["name"] for n in answer["nodes"] if n["cut"]] == ["square"]
+    assert not [n for n in answer["nodes"] if "slice" in n["text"]]
+
+
+def test_a_second_name_hides_no_input() -> None:
+    nodes = named(graph("-e", "a = x\nb = a\nb^2", "--at", "x=3"))
+    assert nodes["x"]["kind"] == "input"
+
+
+def test_what_any_tape_watches_is_watched() -> None:
+    nodes = named(graph(str(ROOT / "samples/seeds/multiple_tapes.txt")))
+    assert (nodes["x0"]["watched"], nodes["x1"]["watched"]) == (True, True)
+
+
 def test_what_a_tape_covers() -> None:
     answer = graph(str(ROOT / "samples/none" / CUT))
     nodes = named(answer)
@@ -302,3 +330,18 @@ def test_graphviz_that_fails(body: str, words: str, tmp_path: Path,
     "graph -e x^2 --max-nodes 0"])
 def test_misuse(arguments: str) -> None:
     assert in_process(shlex.split(arguments))[0] == 2
+
+
+@pytest.mark.parametrize("target", ["x", "y", "k"])
+def test_the_variable_of_a_loop_is_a_target_as_others(target: str, tmp_path: Path) -> None:
+    program = tmp_path / "loop.txt"
+    program.write_text("var x = 0.5\ny = x\nfor k in range(30):\n    y = sin(y) + x\n")
+    answer = graph(str(program), "--of", target)
+    assert "x" in named(answer)
+    assert len(answer["edges"]) == (90 if target == "y" else 0)
+
+
+def test_endings_that_are_known_are_told(capsys: pytest.CaptureFixture[str]) -> None:
+    assert in_process(["graph", "-e", "x^2", "--at", "x=1", "-o", "g.md"])[0] == 2
+    err = capsys.readouterr().err
+    assert all(ending in " ".join(err.split()) for ending in (".dot", ".gv", ".mermaid", ".mmd"))

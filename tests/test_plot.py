@@ -6,6 +6,7 @@ compared with formulas from `math` and `mpmath` at known points.
 
 from __future__ import annotations
 
+import io
 import json
 import math
 import re
@@ -23,7 +24,9 @@ from asked import SCHEMAS
 from conftest import ROOT, run
 from transcripts import in_process
 
+from gradcli.cli import main
 from gradcli.cli.drawing import HIGHEST
+from gradcli.cli.environment import Environment
 
 SVG = "{http://www.w3.org/2000/svg}"
 LINK = "{http://www.w3.org/1999/xlink}href"
@@ -334,6 +337,154 @@ def test_a_field_as_a_picture(tmp_path: Path) -> None:
     assert len(list(picture.root.iter(f"{SVG}path"))) > 420
 
 
+# --- elements of arrays ---------------------------------------------------------------------------
+
+
+def test_an_array_is_a_curve_for_each_element(tmp_path: Path) -> None:
+    picture, said = page(tmp_path, "-e", "[x^2, sin(x), 3*x]", "--over", "x=-1:1")
+    assert said == ""
+    assert {"f[0]", "f[0]'", "f[1]", "f[1]'", "f[2]", "f[2]'"} <= set(picture.texts)
+    expected: list[Callable[[float], float]] = [
+        lambda x: x * x, lambda x: 2 * x, math.sin, math.cos, lambda x: 3 * x, lambda x: 3.0]
+    for k, truth in enumerate(expected):
+        for x in (-0.8, 0.1, 0.6):
+            assert at(picture.pieces(f"curve-{k}"), x) == pytest.approx(truth(x), abs=0.02)
+
+
+@pytest.mark.parametrize(("of", "name", "factor"), [
+    ("y[1][0]", "y[1][0]", 3), ("y[1,2]", "y[1][2]", 5), ("y[-1,-1]", "y[1][2]", 5)])
+def test_one_element(of: str, name: str, factor: float) -> None:
+    program = "y = x^2*[[0, 1, 2], [3, 4, 5]]"
+    (f, slope) = data("-e", program, "--over", "x=0:1", "--of", of)["curves"]
+    assert (f["name"], slope["name"]) == (name, f"{name}'")
+    for x, y in slope["segments"][0]:
+        assert y == pytest.approx(2 * factor * x, rel=1e-13)
+
+
+def test_of_many_elements_the_first_are_drawn() -> None:
+    answer = data("-e", "x*linspace(1, 20, 20)", "--over", "x=0:1", "--derivatives", "none")
+    assert [c["name"] for c in answer["curves"]] == [f"f[{k}]" for k in range(6)]
+    assert notes(answer)["elements"] == (
+        "f has 20 elements, of which the first 6 are drawn; --of f[19] draws another one")
+
+
+def test_over_one_element_of_an_array(tmp_path: Path) -> None:
+    """The others stay as they are; derivatives of any order are in that element."""
+    program = tmp_path / "program.txt"
+    program.write_text("input x = [2.0, 3.0]\ny = x[0]^3*x[1] + exp(x[1])\n")
+    answer = data(str(program), "--over", "x[0]=-1:1", "--derivatives", "1,2,3")
+    assert answer["title"] == "y = x[0]^3*x[1] + exp(x[1])\nat x[1] = 3"
+    assert answer["over"][0]["name"] == "x[0]"
+    for curve, truth in zip(answer["curves"], (
+            lambda x: 3 * x**3 + math.exp(3), lambda x: 9 * x * x, lambda x: 18 * x,
+            lambda x: 18.0), strict=True):
+        for x, y in curve["segments"][0]:
+            assert y == pytest.approx(truth(x), rel=1e-12, abs=1e-12)
+    (second, _) = data(str(program), "--over", "x[-1]=0:1", "--at", "x=[1, 0]")["curves"]
+    for x, y in second["segments"][0]:
+        assert y == pytest.approx(x + math.exp(x), rel=1e-13)
+
+
+def test_a_field_over_two_elements() -> None:
+    field = data("-e", "x[0]^2 - y*x[1]", "--over", "x[0]=-2:2", "--over", "x[1]=-1:1", "--at",
+                 "x=[0, 0],y=3")["field"]
+    for x, y, dx, dy in field["arrows"]:
+        cx = x + dx / 2
+        assert dx * -3 - dy * 2 * cx == pytest.approx(0, abs=1e-12), y
+    for j, y in list(enumerate(field["y"]))[::30]:
+        for i, x in list(enumerate(field["x"]))[::30]:
+            assert field["values"][j][i] == pytest.approx(x * x - 3 * y, abs=1e-13)
+
+
+@pytest.mark.parametrize(("arguments", "words"), [
+    (["-e", "x@x", "--over", "x[5]=0:1", "--at", "x=[1,2]"], "so no `x[5]`"),
+    (["-e", "x@x", "--over", "x=0:1", "--at", "x=[1,2]"], "--over x[0]=0:1"),
+    (["-e", "x@x", "--over", "x[0]=0:1"], "`x`"),
+    (["-e", "x^2", "--over", "x[0]=0:1", "--at", "x=2"], "write x"),
+    (["-e", "x^2", "--over", "x=0:1", "--of", "f[0]"], "so no `f[0]`"),
+    (["-e", "x*[1,2]", "--over", "x=0:1", "--of", "f[2]"], "f[0] to f[1]"),
+    (["-e", "x*[1,2]", "--over", "x=0:1", "--of", "f[a]"], "names no element"),
+    (["-e", "x*[1,2]", "--over", "x[=0:1"], "names no input"),
+])
+def test_elements_that_there_are_not(arguments: list[str], words: str) -> None:
+    status, out, err = in_process(["plot", *arguments])
+    assert (status, out) == (3, "")
+    assert err.startswith("error[E")
+    assert words in err
+
+
+# --- what a picture shows -------------------------------------------------------------------------
+
+
+def within(answer: Any, number: int) -> float:
+    """The share of a curve's points that the picture shows."""
+    low, high = answer["range"]
+    points = [y for s in answer["curves"][number]["segments"] for _, y in s]
+    return sum([low <= y <= high for y in points]) / len(points)
+
+
+@pytest.mark.parametrize("formula", ["1/x", "log(x)"])
+def test_a_derivative_with_a_pole_is_seen(formula: str) -> None:
+    answer = data("-e", formula, "--over", "x=0:1")
+    low, high = answer["range"]
+    slope = {x: y for s in answer["curves"][1]["segments"] for x, y in s}
+    shown = [x for x, y in slope.items() if low <= y <= high]
+    assert min(shown) < 0.55
+    assert max(shown) == 1
+
+
+def test_a_derivative_that_oscillates_without_end_does_not_hide_the_function() -> None:
+    low, high = data("-e", "x*sin(1/x)", "--over", "x=-1:1")["range"]
+    assert -30 < low < -1
+    assert 1 < high < 30
+
+
+@pytest.mark.parametrize(("formula", "low", "high"), [
+    ("sin(1/x)", -1, 1), ("atan(1e6*x)", -math.pi/2, math.pi/2), ("x^100", 0, 1),
+    ("tanh(1000*x)", -1, 1)])
+def test_no_derivative_makes_the_function_flat(formula: str, low: float, high: float) -> None:
+    answer = data("-e", formula, "--over", "x=-1:1")
+    first, last = answer["range"]
+    assert first <= low < high <= last
+    assert (high - low) > 0.1*(last - first)
+    assert notes(answer)["range"] == "f' goes beyond the picture; --range shows more"
+    steep = data("-e", "sin(12*x)", "--over", "x=-1:1")
+    assert within(steep, 1) == 1
+    assert "range" not in notes(steep)
+
+
+def test_a_derivative_beside_a_pole_is_seen_on_both_sides() -> None:
+    low, high = data("-e", "1/x^2", "--over", "x=-2:2")["range"]
+    assert low < -15
+    assert high > 15
+
+
+def test_large_ranges(tmp_path: Path) -> None:
+    picture, _ = page(tmp_path, "-e", "x", "--over", "x=-1e300:1e300")
+    (piece,) = picture.pieces("curve-0")
+    assert len(piece) >= 2
+    answer = data("-e", "x", "--over", "x=-1e300:1e300")
+    assert within(answer, 0) == 1
+    assert in_process(["plot", "-e", "x^2", "--over", "x=-1e300:1e300", "-q"])[2] == ""
+
+
+def test_the_end_of_a_domain_is_no_kink_and_small_poles_are_poles() -> None:
+    answer = data("-e", "x^x", "--over", "x=-2:2")
+    assert set(notes(answer)) == {"gap"}
+    poles = data("-e", "gamma(x)", "--over", "x=-5.5:5")["curves"][0]["poles"]
+    assert poles == pytest.approx([-5, -4, -3, -2, -1, 0], abs=1e-9)
+
+
+def test_names_in_a_terminal_are_folded() -> None:
+    streams = [io.TextIOWrapper(io.BytesIO(), encoding="utf-8", newline="") for _ in range(2)]
+    command = ["plot", "-e", "x*[1, 2, 3, 4]", "--over", "x=-1:1"]
+    assert main.run(command, Environment(io.BytesIO(), *streams, variables={"COLUMNS": "40"})) == 0
+    streams[0].flush()
+    lines = streams[0].buffer.getvalue().decode().splitlines()  # type: ignore[attr-defined]
+    assert max(map(len, lines)) <= 40
+    assert lines[-1].split() == ["++", "f[2]", "oo", "f[2]'", "**", "f[3]", "xx", "f[3]'"]
+
+
 # --- files ----------------------------------------------------------------------------------------
 
 
@@ -497,7 +648,8 @@ def test_without_the_extra(library: str, more: list[str], monkeypatch: pytest.Mo
     (["-e", "x^2", "--over", "x=0:1", "-o", "picture.gif"], "does not tell the format"),
     (["-e", "x^2", "--over", "x=0:1", "--derivatives", "0"], "from 1 to"),
     (["-e", "x^2", "--over", "x=0:1", "--derivatives", str(HIGHEST + 1)], "from 1 to"),
-    (["--over", "x=0:1"], "give a file"),
+    (["--over", "x=0:1"], "give a file"), (["-e", "u^2"], "--over u=-10:10"),
+    (["-e", "x", "--over", "x=0:1", "-o", "a.png", "--format", "svg"], "leave one of them out"),
 ])
 def test_misuse(arguments: list[str], words: str) -> None:
     ran = run(sys.executable, "-m", "gradcli", "plot", *arguments,
@@ -510,7 +662,8 @@ def test_misuse(arguments: list[str], words: str) -> None:
     (["x"], "E0812"), (["x=1"], "E0812"), (["x=1:"], "E0812"), (["x=a:1"], "E0214"),
     (["x=1:1"], "E0812"), (["x=0:1/0"], "E0812"), (["x=0:[1,2]"], "E0812"), (["3=0:1"], "E0812"),
     (["x=0:1", "x=0:1"], "E0812"), (["x=0:1", "y=0:1", "x2=0:1"], "E0812"), (["q=0:1"], "E0812"),
-    (["x=1:1.0000000001"], "E0812"), (["x=0:\"a\""], "E0812"), (["x=-1e308:1e308"], "E0812"),
+    (["x=1:1.0000000001"], "E0812"), (["x=0:1e-300"], "E0812"),
+    (["x=0:\"a\""], "E0812"), (["x=-1e308:1e308"], "E0812"),
 ])
 def test_ranges_that_are_none(over: list[str], code: str) -> None:
     words = [word for text in over for word in ("--over", text)]
@@ -566,3 +719,135 @@ def test_other_commands_import_none_of_it(
     if arguments[0] not in ("plot", "graph"):
         assert not [m for m in modules if m.startswith(
             ("gradcli.plotting", "gradcli.graphs", "gradcli.cli.drawing"))]
+
+
+# --- where values are rounding --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("formula", "derivatives", "over", "hidden"), [
+    ("(exp(x) - 1)/x", "1", "x=-1:1", {"f'"}), ("(exp(x) - 1)/x", "1", "x=-0.3:0.9", {"f'"}),
+    ("log(1 + x)/x", "1", "x=-0.9:1", set()),
+    ("(1 - cos(x))/x^2", "1,2", "x=-1:1", {"f", "f'", "f''"}),
+    ("(x^2 - 1)/(x - 1)", "1", "x=-1:2", {"f'"}),
+    ("sin(x)/x", "1,2,3", "x=-3:3", {"f''", "f'''"}),
+    ("(tan(x) - sin(x))/x^3", "1", "x=-1:1", {"f", "f'"}),
+])
+def test_rounding_beside_removable_singularities_is_no_kink(
+        formula: str, derivatives: str, over: str, hidden: set[str]) -> None:
+    answer = data("-e", formula, "--over", over, "--derivatives", derivatives)
+    told = [note["message"] for note in answer["notes"]]
+    where = 1 if "x - 1" in formula else 0
+    assert {text.split()[2] for text in told if text.endswith(f" near x = {where}")} == hidden
+    assert not {"kink", "jump", "pole", "gap"} - {"pole"} & set(notes(answer))
+    for curve in answer["curves"]:
+        assert curve["kinks"] == curve["jumps"] == []
+        assert where not in curve["poles"]
+        # What is drawn is the curve: to a hundredth of the picture, by mpmath.
+        exact = re.sub(r"\b(\d+)\b", r"mpf(\1)", formula.replace("^", "**"))
+        room = 0.01 * (answer["range"][1] - answer["range"][0])
+        with mpmath.workdps(60):
+            def true(x: Any, exact: str = exact) -> Any:
+                return eval(exact, {"x": x, "exp": mpmath.exp, "log": mpmath.log,
+                                    "cos": mpmath.cos, "sin": mpmath.sin, "tan": mpmath.tan,
+                                    "mpf": mpmath.mpf})
+
+            for x, y in [p for s in curve["segments"] for p in s]:
+                if x != where and abs(x - where) < 0.01 and abs(x - where) > 1e-9:
+                    assert abs(y - mpmath.diff(true, x, curve["order"], h=1e-14)) < room, x
+
+
+@pytest.mark.parametrize(("formula", "kinks", "jumps"), [
+    ("abs(x - 0.25)", [0.25], []), ("floor(2*x)", [], [-0.5, 0, 0.5, 1]),
+    ("sign(x - 0.3)*x", [], [0.3]), ("round(3*x)", [], [-5/6, -0.5, -1/6, 1/6, 0.5, 5/6]),
+    ("min(x, x^2)", [0, 1], []), ("max(x, -x, 0.2)", [-0.2, 0.2], []), ("atan(1/x)", [], [0]),
+    ("where(x > 0.1, x, x^2)", [], [0.1]), ("where(x > 0, sin(x)/x, 2)", [], [0]),
+])
+def test_kinks_and_jumps_are_still_found(
+        formula: str, kinks: list[float], jumps: list[float]) -> None:
+    curve = data("-e", formula, "--over", "x=-1:1")["curves"][0]
+    assert [x for x, _ in curve["kinks"]] == pytest.approx(kinks, abs=1e-11)
+    assert curve["jumps"] == pytest.approx(jumps, abs=1e-11)
+
+
+def test_rounding_of_high_derivatives_and_of_several_targets(tmp_path: Path) -> None:
+    answer = data("-e", "sin(x)/x", "--over", "x=-3:3", "--derivatives", "1,2,3,4,5")
+    assert [c["jumps"] + c["kinks"] for c in answer["curves"]] == [[]]*6
+    program = tmp_path / "two.txt"
+    program.write_text("a = (exp(x) - 1)/x*[1, 2]\nb = abs(x)\n")
+    answer = data(str(program), "--over", "x=-1:1", "--of", "a", "--of", "b")
+    found = {c["name"]: (c["jumps"], [x for x, _ in c["kinks"]]) for c in answer["curves"]}
+    assert found.pop("b") == ([], [0])
+    assert found.pop("b'") == ([0], [])
+    assert set(map(str, found.values())) == {"([], [])"}
+    (one,) = [n for n in answer["notes"] if n["code"] == "kink"]
+    assert one["message"].startswith("b has a kink at x = 0")
+
+
+def test_a_pole_between_points_is_no_jump() -> None:
+    answer = data("-e", "gamma(3*x)", "--over", "x=-1:1")
+    assert answer["curves"][0]["jumps"] == []
+    assert set(notes(answer)) == {"pole"}
+
+
+def test_timeout_and_steps_end_a_picture(tmp_path: Path) -> None:
+    program = tmp_path / "many.txt"
+    program.write_text("y = x\n" + "".join(
+        [f"y = y + sin({k}*x)/{k + 1}\n" for k in range(3000)]))
+    command = ["plot", str(program), "--over", "x=-1:1"]
+    status, out, err = in_process([*command, "--timeout", "0.2"])
+    assert (status, out) == (3, "")
+    assert "error[E0406]: stopped after 0.2 seconds" in err
+    status, out, err = in_process([*command, "--max-steps", "100"])
+    assert (status, out) == (3, "")
+    assert "error[E0401]" in err
+
+
+class Terminal(io.TextIOWrapper):
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.mark.parametrize("arguments", [
+    ["plot", "-e", "x^2", "--over", "x=0:1", "--format", "png"],
+    ["graph", "-e", "x^2", "--at", "x=1", "--format", "pdf"]])
+def test_no_bytes_of_a_picture_on_a_terminal(arguments: list[str]) -> None:
+    streams = [Terminal(io.BytesIO(), encoding="utf-8", newline="") for _ in range(2)]
+    assert main.run(arguments, Environment(io.BytesIO(), *streams)) == 2
+    for stream in streams:
+        stream.flush()
+    out, err = [s.buffer.getvalue().decode() for s in streams]  # type: ignore[attr-defined]
+    assert out == ""
+    assert f"-o picture.{arguments[-1]}" in err
+
+
+def test_what_is_wrong_with_the_file_is_told_before_the_axis() -> None:
+    status, _, err = in_process(["plot", "-e", "x +* 2"])
+    assert (status, "--over" in err) == (3, False)
+    _, _, err = in_process(["plot", "-e", "x", "--over", "x=0:1", "--over", "x=0:2"])
+    assert "`x` has two ranges" in err
+
+
+def test_curves_differ_without_colour() -> None:
+    """x, then 1 - x with gaps: of a straight line every column has a dot, of a dashed one some."""
+    out = in_process(["plot", "-e", "x^2", "--over", "x=-1:1"])[1]
+    assert out.splitlines()[-1] == "── f   ╌╌ f'"
+    out = in_process(["plot", "-e", "x*[1, 0, -1]", "--over", "x=0.5:1", "--derivatives",
+                      "none"])[1]
+    lines = out.splitlines()
+    assert lines[-1] == "── f[0]   ╌╌ f[1]   ·· f[2]"
+    rows = [line.partition("│")[2] for line in lines if "│" in line]
+    width = 2 * len(next(line for line in lines if "└" in line).partition("└")[2])
+    counts = [len(set().union(*map(dots, part))) for part in (rows[:7], rows[7:11], rows[11:])]
+    assert counts[0] == width
+    assert counts[1] == pytest.approx(0.6 * width, abs=6)       # six dots of ten
+    assert counts[2] == pytest.approx(0.25 * width, abs=6)      # one of four
+
+
+@pytest.mark.parametrize(("range", "marks"), [
+    ("-1:1", {0: "1", 9: "0", 17: "-1"}), ("0:10", {0: "10", 9: "5", 17: "0"}),
+    ("-0.03:0.02", {0: "0.02", 7: "0", 14: "-0.02"})])
+def test_marks_of_the_axis_are_round(range: str, marks: dict[int, str]) -> None:
+    out = in_process(["plot", "-e", "x", "--over", "x=0:1", "--range=" + range])[1]
+    rows = [line.partition("│")[0].strip() for line in out.splitlines() if "│" in line]
+    for row, mark in marks.items():
+        assert rows[row] == mark

@@ -21,6 +21,7 @@ from mpmath import mp, mpf
 from transcripts import blocks, in_process, make_shim, on_terminal
 from transcripts import steps as transcript
 
+from gradcli.answers import trace
 from gradcli.answers.formula_text import applied, name, written
 from gradcli.answers.rule_names import KINDS, NAMES, TAUGHT, rule_name, taught
 from gradcli.cli import main
@@ -31,11 +32,11 @@ from gradcli.program import loads
 from gradcli.render.steps_table import fold
 
 GOLDEN = Path(__file__).parent / "golden" / "steps"
-# What --wrt takes where a sample has no variable or input of its own.
-WRT = {"expr": ["--wrt", "x"]}
-# digits.txt trains for a minute.
+# What is asked where a sample has no variable or input of its own, or would train for a minute.
+WRT = {"expr": ["--wrt", "x"],
+       "digits": ["--at", "epochs=1", "--of", "loss", "--wrt", "b2,w3,b3", "-q"]}
 SAMPLES = sorted(path for folder in ("samples", "samples/seeds")
-                 for path in (ROOT / folder).glob("*.txt") if path.stem != "digits")
+                 for path in (ROOT / folder).glob("*.txt"))
 
 FORMULAS: list[tuple[str, dict[str, float]]] = [
     ("x^2*sin(x)", {"x": 1.5}),
@@ -58,6 +59,27 @@ FORMULAS: list[tuple[str, dict[str, float]]] = [
     ("1/(1 + exp(-x)) - sigmoid(x)^2", {"x": 0.3}),
     ("max(x, y) + min(x^2, y)", {"x": 1.25, "y": 0.5}),
     ("asinh(x) + acosh(y) + cbrt(x*y)", {"x": 0.5, "y": 1.5}),
+    ("x^3/(1 + y^2) - y/x", {"x": 1.25, "y": -0.5}),
+    ("exp(x*y)*cos(x - y)", {"x": 0.4, "y": 0.9}),
+    ("log(1 + exp(x)) + log(x^2 + y^2)", {"x": 0.6, "y": -1.75}),
+    ("sqrt(x^2 + y^2)^3", {"x": 1.5, "y": 2.0}),
+    ("x^0.5*y^-1.5", {"x": 2.25, "y": 1.75}),
+    ("(x + y)/(x - y)", {"x": 3.5, "y": 1.25}),
+    ("1/(x*y) + 1/x^2", {"x": 0.8, "y": -2.5}),
+    ("sin(cos(tan(x)))", {"x": 0.35}),
+    ("exp(-(x - y)^2/2)/sqrt(2*y)", {"x": 1.0, "y": 0.25}),
+    ("x*x*x - x*x + x", {"x": -1.5}),
+    ("x^x", {"x": 1.75}),
+    ("3^(x*y)", {"x": 0.5, "y": 1.5}),
+    ("tanh(x)^2 + 1/cosh(x)^2 + sinh(y)", {"x": 0.7, "y": -0.4}),
+    ("abs(x - y)*sign(y) + x", {"x": 1.5, "y": -2.5}),
+    ("min(x, y^2) - max(x*y, 1)", {"x": 2.5, "y": 1.25}),
+    ("atan2(x, y) + hypot(x, 2)", {"x": 1.5, "y": -0.75}),
+    ("log10(x)*log2(y) - exp2(x/y)", {"x": 5.0, "y": 3.0}),
+    ("a = x*y\nb = sin(a) + a\nc = b/a\nb*c - a", {"x": 1.1, "y": 0.6}),
+    ("z = y\nfor i in range(3):\n    if z > 1:\n        z = z/2 + x\n    else:\n"
+     "        z = z*x + 1\nz", {"x": 0.3, "y": 1.7}),
+    ("def g(u, v):\n    return u*exp(-v)\ng(x, y) + g(y, x)", {"x": 0.45, "y": 1.2}),
 ]
 FUNCTIONS: dict[str, Any] = {
     "sin": mp.sin, "cos": mp.cos, "tan": mp.tan, "exp": mp.exp, "log": mp.log, "sqrt": mp.sqrt,
@@ -272,15 +294,17 @@ v3 = f   v1*v2       x^2*sin(x)       2.24436
 
 step     adjoint    local derivative              rule
 ───────────────────────────────────────────────────────────────────
-v3 = f   1          dv3/dv1 = v2 = 0.997495       product rule
-                    dv3/dv2 = v1 = 2.25           product rule
-v2       2.25       dv2/dx = cos(x) = 0.0707372   derivative of sin
-v1       0.997495   dv1/dx = 2*x = 3              power rule
+v3 = f   1          ∂v3/∂v1 = v2 = 0.997495       product rule
+                    ∂v3/∂v2 = v1 = 2.25           product rule
+v2       2.25       ∂v2/∂x = cos(x) = 0.0707372   derivative of sin
+v1       0.997495   ∂v1/∂x = 2*x = 3              power rule
 x        3.15164
 
-df/dx = df/dv1 * dv1/dx + df/dv2 * dv2/dx
+df/dx = df/dv1 * ∂v1/∂x + df/dv2 * ∂v2/∂x
       = 0.997495*3 + 2.25*0.0707372
       = 3.15164
+
+∂v1/∂x is the derivative of one operation, df/dx that of all together
 """
 
 
@@ -309,6 +333,45 @@ def test_a_long_trace_is_shortened_for_people_only(monkeypatch: pytest.MonkeyPat
     assert "v57 " in ok(*command, "--format", "table")
 
 
+@pytest.mark.parametrize("mode", ["reverse", "forward"])
+@pytest.mark.parametrize("format", ["markdown", "latex"])
+def test_rows_that_are_not_shown_change_none_that_are(format: str, mode: str) -> None:
+    """Of long traces both ends are made alone; with -v everything is, and they are the same."""
+    program = "z = x\nfor i in range(40):\n    z = sin(z) + x*y*z/2\nz + y"
+    command = ["steps", "-e", program, "--at", "x=0.5,y=1.25", "--mode", mode, "--format", format]
+    cut, every = ok(*command).splitlines(), ok(*command, "-v").splitlines()
+    assert len(cut) < len(every) - 100
+    shown = [line for line in cut if "-v shows all" not in line]
+    assert len(cut) - len(shown) == (1 if format == "latex" else 2)
+    rest = iter(every)
+    # Each line that is shown is one of all lines, in the same order.
+    assert all(line in rest for line in shown)
+
+
+def test_long_traces_are_quick(tmp_path: Path) -> None:
+    """What is not shown is not written: a fraction of the work, however long the record is."""
+    program = tmp_path / "loop.txt"
+    program.write_text("input x = 0.5\nz = x\nfor i in range(3000):\n    z = sin(z) + x*z\n")
+    made = []
+    real = trace.applied
+
+    def counted(*arguments: Any) -> Any:
+        made.append(arguments)
+        return real(*arguments)
+
+    trace.applied = counted  # type: ignore[assignment]
+    try:
+        out = ok("steps", str(program), "--of", "z", "--format", "markdown")
+    finally:
+        trace.applied = real
+    assert "8941 more; -v shows all" in out
+    assert 60 < len(made) < 2000
+
+
+def test_a_number_is_not_broken_where_a_blank_is_near() -> None:
+    assert fold("v10 = 0.997495", 12) == ["v10 =", "0.997495"]
+
+
 def test_a_formula_is_folded_behind_operators() -> None:
     assert fold("exp(-((x - mu)/sigma)^2/2)", 12) == ["exp(-((x -", "mu)/sigma)^2", "/2)"]
     assert fold("x", 1) == ["x"]
@@ -331,7 +394,8 @@ def test_a_path_that_is_cut_is_told() -> None:
     assert source["gradient"] is None
     assert source["reasons"][0]["code"] == "path-step-function"
     status, out, err = in_process(["steps", "-e", "floor(x)*2", "--at", "x=2.5"])
-    assert "x\t2.5\tNone\n" in out
+    assert "df/dx\tNone\n" in out
+    assert "∂v1/∂x\tNone\n" in out
     assert "None: the path" in err
 
 
@@ -352,6 +416,31 @@ def test_arrays_have_slopes_by_element() -> None:
     assert ahead["steps"][-1]["tangents"]["x"] == [[2.0, 0.0], [0.0, 4.0]]
 
 
+def test_a_tape_that_keeps_little_shows_all_values(tmp_path: Path) -> None:
+    """Under a tape an array that no rule reads is kept as its shape; the trace has its numbers."""
+    program = tmp_path / "wide.txt"
+    program.write_text("const x = linspace(-1, 2, 40)\nvar w = linspace(1, 3, 40)\ntape t:\n"
+                       "    s = sum(relu(x*w + 0.5))\ng = t.gradient(s, w)\n")
+    (result,) = loaded("steps", str(program), "--of", "s", "--wrt", "w")["results"]
+    xs, ws = ([a + k*(b - a)/39 for k in range(40)] for a, b in ((-1, 2), (1, 3)))
+    found = {s["operation"]: s["value"] for s in result["steps"]}
+    products = [x*w for x, w in zip(xs, ws, strict=True)]
+    assert found["x*w"] == pytest.approx(products)
+    assert found["v1 + 0.5"] == pytest.approx([p + 0.5 for p in products])
+    assert found["sum(v3)"] == pytest.approx(sum([max(p + 0.5, 0.0) for p in products]))
+
+
+def test_a_later_state_of_a_variable_has_its_own_value(tmp_path: Path) -> None:
+    program = tmp_path / "training.txt"
+    program.write_text("var w = 0.5\nfor k in range(3):\n    tape t:\n        y = (3*w - 1)^2\n"
+                       "    w.assign_sub(0.1*t.gradient(y, w))\n")
+    # w - 0.1*2*3*(3*w - 1), twice: 0.2, 0.44
+    (result,) = loaded("steps", str(program), "--of", "y")["results"]
+    values = {s["operation"]: s["value"] for s in result["steps"]}
+    assert values["w"] == pytest.approx(0.44)
+    assert values["3*v1"] == pytest.approx(1.32)
+
+
 def test_zeros_absorb_as_in_grad() -> None:
     (result,) = loaded("steps", "-e", "where(x > 0, sqrt(x), 0)", "--at", "x=0")["results"]
     assert result["sources"][0]["gradient"] == 0.0 == result["steps"][0]["adjoint"]
@@ -366,9 +455,44 @@ def test_csv_has_a_row_for_each_local_derivative() -> None:
 
 def test_latex_writes_the_chain_rule_out() -> None:
     out = ok("steps", "-e", "x^2*sin(x)", "--at", "x=1.5", "--format", "latex")
-    assert (r"\frac{\partial f}{\partial x} &= \frac{\partial f}{\partial v_{1}} \cdot"
+    assert (r"\frac{\mathrm{d} f}{\mathrm{d} x} &= \frac{\mathrm{d} f}{\mathrm{d} v_{1}} \cdot"
             r" \frac{\partial v_{1}}{\partial x} + ") in out
+    assert r"$\partial$ is the derivative of one operation, $\mathrm{d}$ that" in out
     assert out.count(r"\begin{") == out.count(r"\end{") == 2
+
+
+def test_local_and_total_derivatives_have_different_symbols() -> None:
+    """d/dx x*sin(x) = sin(x) + x*cos(x); sin(2) = 0.909297426825681695, cos(2) =
+    -0.416146836547142387 (DLMF 4.14).
+    """
+    command = ["steps", "-e", "x*sin(x)", "--at", "x=2"]
+    out = ok(*command, "--format", "table")
+    assert "∂v2/∂x = v1 = 0.9092974268256817" in out
+    assert "df/dx = df/dv1 * ∂v1/∂x + df/dv2 * ∂v2/∂x\n" in out
+    plain = dict(line.split("\t") for line in ok(*command, "--format", "plain").splitlines())
+    assert float(plain["∂v2/∂x = v1"]) == pytest.approx(0.909297426825681695, rel=1e-15)
+    assert float(plain["df/dx"]) == pytest.approx(
+        0.909297426825681695 - 2*0.416146836547142387, rel=1e-14)
+    assert ok("steps", "-e", "b = 2*a\nc = a*b", "--at", "a=3", "--format", "table").count(
+        "dc/da = dc/db * ∂b/∂a + ∂c/∂a\n") == 1
+
+
+def test_symbols_of_terminals_without_them(gradcli: Callable[..., Any]) -> None:
+    for format in ("table", "plain"):
+        ran = gradcli("steps", "-e", "x*sin(x)", "--at", "x=2", "--format", format, env={
+            "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"})
+        assert ran.returncode == 0
+        assert ran.stdout.isascii()
+        assert "\\u" not in ran.stdout
+        assert "part(v2, x) = v1" in ran.stdout
+
+
+def test_plain_lines_are_a_name_and_a_number() -> None:
+    assert ok("steps", "-e", "a = x^2\nb = 3*a", "--at", "x=2", "--of", "a", "--of", "b",
+              "--format", "plain") == (
+        "a: x\t2\na: a = x^2\t4\na: da/da\t1\na: ∂a/∂x = 2*x\t4\na: da/dx\t4\n"
+        "b: x\t2\nb: a = x^2\t4\nb: b = 3*a\t12\nb: db/db\t1\nb: ∂b/∂a\t3\n"
+        "b: db/da\t3\nb: ∂a/∂x = 2*x\t4\nb: db/dx\t12\n")
 
 
 @pytest.mark.parametrize("path", SAMPLES, ids=lambda p: p.stem)
@@ -388,7 +512,8 @@ def test_formats(format: str, mode: str, golden: Callable[[Path, str], None]) ->
     golden(GOLDEN / f"expr.{mode}.{format}", out)
 
 
-@pytest.mark.parametrize("path", SAMPLES, ids=lambda p: p.stem)
+# To hold the arrays of digits.txt to the schema takes half a minute.
+@pytest.mark.parametrize("path", [p for p in SAMPLES if p.stem != "digits"], ids=lambda p: p.stem)
 def test_adjoints_are_the_gradients(path: Path) -> None:
     arguments = [str(path.relative_to(ROOT)), *WRT.get(path.stem, []), "--format", "json"]
     status, told, _ = in_process(["grad", *arguments])
@@ -458,3 +583,56 @@ def test_the_page_shows_what_is_printed(command: str, shown: str, shim: Path,
 def test_the_list_of_pages_is_complete() -> None:
     listed = set(re.findall(r"\]\((\w+\.md)\)", (ROOT / "docs/README.md").read_text()))
     assert listed == {p.name for p in (ROOT / "docs").glob("*.md")} - {"README.md"}
+
+
+def test_kinks_are_told_of_values_that_a_tape_did_not_keep(tmp_path: Path) -> None:
+    program = tmp_path / "wide.txt"
+    for inside, told in (("x*w + 2", []), ("x*w - 2", []), ("w - x", ["64 of 64"]),
+                         ("w - c", ["1 of 64"])):
+        program.write_text("const x = ones([8,8])\nconst c = reshape(linspace(0, 63, 64), [8,8])\n"
+                           f"var w = ones([8,8])\ntape t:\n    s = sum(relu({inside}))\n"
+                           "g = t.gradient(s, w)\n")
+        (result,) = loaded("grad", str(program), "--of", "s", "--wrt", "w")["results"]
+        notes = [note["message"] for note in result["sources"][0]["notes"]]
+        assert [text.partition(" elements")[0].partition(": ")[2] for text in notes] == told
+
+
+@pytest.mark.parametrize(("name", "format"), [
+    ("s.tex", "latex"), ("s.md", "markdown"), ("s.json", "json"), ("s.csv", "csv"),
+    ("s.tsv", "tsv"), ("s.txt", "plain"), ("s", "plain")])
+def test_the_name_of_the_file_tells_the_format(name: str, format: str, tmp_path: Path) -> None:
+    command = ["steps", "-e", "x^2", "--at", "x=3"]
+    path = tmp_path / name
+    assert in_process([*command, "-o", str(path)]) == (0, "", "")
+    assert path.read_text(encoding="utf-8") == ok(*command, "--format", format)
+    assert in_process([*command, "-o", str(path), "--format", "csv"]) == (0, "", "")
+    assert path.read_text(encoding="utf-8") == ok(*command, "--format", "csv")
+
+
+@pytest.mark.parametrize(("formula", "local", "rule"), [
+    ("x^x", "x*x^(x - 1) + x^x*log(x)", "general power rule"),
+    ("e^(-x)", "e^v1", "exponential rule"),
+    ("x^0", "0", "power rule"), ("2^x", "2^x*log(2)", "exponential rule")])
+def test_powers_have_the_rule_of_their_kind(formula: str, local: str, rule: str) -> None:
+    last = traced(formula, {"x": 2.0})["steps"][-1]
+    (partial,) = last["partials"]
+    assert (partial["rule"], partial["formula"] or "0") == (rule, local)
+
+
+@pytest.mark.parametrize(("formula", "shown"), [
+    ("sum(x, axis=1)", "sum(x, axis=1)"), ("mean(x, axis=-2, keepdims=true)",
+                                           "mean(x, axis=0, keepdims=true)"),
+    ("sum(exp(x), axis=[0, 1])", "sum(v1)")])
+def test_attributes_are_written_as_files_have_them(formula: str, shown: str) -> None:
+    out = ok("steps", "-e", formula, "--at", "x=[[1,2,3],[4,5,6],[7,8,9]]", "--format", "json")
+    last = json.loads(out)["results"][0]["steps"][-1]
+    assert last["operation"] == shown
+    ok("eval", "-e", shown.replace("v1", "x"), "--at", "x=[[1,2],[3,4]]")
+
+
+def test_small_arrays_are_shown_where_all_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    command = ["steps", "-e", "sum(x^2)", "--at", "x=[[1,2,3],[4,5,6],[7,8,9]]"]
+    _, out, _ = at_terminal(*command, monkeypatch=monkeypatch)
+    assert "3 x 3 array" in out
+    _, out, _ = at_terminal(*command, "-v", columns=120, monkeypatch=monkeypatch)
+    assert "[[1, 4, 9], [16, 25, 36], [49, 64, 81]]" in out

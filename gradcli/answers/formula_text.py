@@ -138,41 +138,70 @@ def _number(text: str, negative: bool) -> Written:
 def applied(op: Op, args: Sequence[Any], attributes: Mapping[str, Any]) -> Written:
     """An operation on operands, written."""
     operands = [written(a) for a in args]
-    if op.name == "stack" and all(getattr(a, "shape", ()) == () for a in args):
-        return Written(Text(f"[{', '.join([o.text.text for o in operands])}]"),
-                       rf"\left[{', '.join([o.tex for o in operands])}\right]")
+    return Written(spelled(op, [o.text for o in operands], attributes),
+                   *_drawn(op, operands, attributes))
+
+
+def spelled(op: Op, operands: Sequence[Text], attributes: Mapping[str, Any]) -> Text:
+    """The same in gradcli's spelling alone."""
+    if op.name == "stack":
+        return Text(f"[{', '.join([o.text for o in operands])}]")
     if op.name == "index":
-        return _item(operands[0], operands[1:], attributes.get("pattern", ()))
+        of, *given = operands
+        name_ = of.text if of.strength == ATOM else f"({of.text})"
+        return Text(f"{name_}[{_inside(given, attributes.get('pattern', ()))}]")
     called = SHOWN.get(op.name, op.name)
-    if "given" in attributes:  # what other code calculated
-        attributes = {}
+    attributes = _plain(attributes)
     if not hasattr(op, "latex") or called != op.name:  # of a file, or not for files to call
-        inside = [*operands, *[_option(k, v) for k, v in attributes.items() if v is not None]]
-        return Written(Text(f"{called}({', '.join([o.text.text for o in inside])})"),
-                       _call(called, inside))
+        inside = [o.text for o in (*operands, *[o.text for o in _options(attributes)])]
+        return Text(f"{called}({', '.join(inside)})")
     if op.name == "positive":
         return operands[0]
-    text = Text("").__gradcli_apply__(op, [o.text for o in operands], _plain(attributes))
+    return Text("").__gradcli_apply__(op, operands, attributes)
+
+
+def _drawn(op: Op, operands: Sequence[Written], attributes: Mapping[str, Any]) -> tuple[str, int]:
+    """The same in LaTeX, and how strongly that binds."""
+    if op.name == "stack":
+        return rf"\left[{', '.join([o.tex for o in operands])}\right]", ATOM
+    if op.name == "index":
+        of, *given = operands
+        inside = _inside([o.text for o in given], attributes.get("pattern", ()))
+        below = inside.replace("_", r"\_")
+        return rf"{{{_in(of, ATOM)}}}_{{{below}}}", ATOM
+    called = SHOWN.get(op.name, op.name)
+    attributes = _plain(attributes)
+    if not hasattr(op, "latex") or called != op.name:
+        return _call(called, [*operands, *_options(attributes)]), ATOM
+    if op.name == "positive":
+        return operands[0].tex, operands[0].strength
     if op.name == "square" or (op.name == "power" and not attributes):
         above = "2" if op.name == "square" else operands[1].tex
-        return Written(text, f"{_in(operands[0], ATOM)}^{{{above}}}", POWER)
+        return f"{_in(operands[0], ATOM)}^{{{above}}}", POWER
     if op.name == "one_minus_square":
-        return Written(text, f"1 - {_in(operands[0], ATOM)}^{{2}}", SUM)
+        return f"1 - {_in(operands[0], ATOM)}^{{2}}", SUM
     if op.name == "negative":
-        return Written(text, f"-{_in(operands[0], PRODUCT)}", SUM)
+        return f"-{_in(operands[0], PRODUCT)}", SUM
     if op.name in RELATIONS:
-        return _joined(operands[0], operands[1], RELATIONS[op.name], SUM, SUM, SUM, text)
+        return _between(operands[0], operands[1], RELATIONS[op.name], SUM, SUM), SUM
     if op.name in ("add", "subtract", "multiply"):
         sign = {"add": "+", "subtract": "-", "multiply": r"\cdot"}[op.name]
         _, strength, left, right = OPERATORS[op.name]
-        if op.name == "multiply":
-            right = POWER
-        return _joined(operands[0], operands[1], sign, strength, left, right, text)
-    return Written(text, *_from_row(op, operands))
+        return _between(operands[0], operands[1], sign, left,
+                        POWER if op.name == "multiply" else right), strength
+    return _from_row(op, operands)
 
 
 def _plain(attributes: Mapping[str, Any]) -> dict[str, Any]:
-    return {k: v for k, v in attributes.items() if v is not None}
+    """What was given, as a file has it; nothing of what other code calculated."""
+    return {} if "given" in attributes else {
+        k: _spelled(v) for k, v in attributes.items() if v is not None}
+
+
+def _spelled(value: Any) -> Any:
+    if isinstance(value, bool):
+        return str(value).lower()
+    return list(value) if isinstance(value, tuple) else value
 
 
 def _from_row(op: Op, operands: Sequence[Written]) -> tuple[str, int]:
@@ -200,28 +229,29 @@ def _call(called: str, operands: Sequence[Written]) -> str:
     return rf"\operatorname{{{word}}}\left({inside}\right)"
 
 
-def _item(of: Written, given: Sequence[Written], pattern: Sequence[Any]) -> Written:
-    """`x[0, 1:3]`; an "i" of the pattern stands for the next of the given indices."""
+def _inside(given: Sequence[Text], pattern: Sequence[Any]) -> str:
+    """`0, 1:3` of `x[0, 1:3]`; an "i" of the pattern stands for the next of the given indices."""
     rest = iter(given)
     texts = []
     for part in pattern:
         if part == "i":
-            texts.append(next(rest).text.text)
+            texts.append(next(rest).text)
         elif isinstance(part, slice):
             ends = ["" if end is None else str(end) for end in (part.start, part.stop, part.step)]
             texts.append(":".join(ends[:2] if part.step in (None, 1) else ends))
         else:
             texts.append("..." if part is Ellipsis else "none" if part is None else str(part))
-    inside = ", ".join(texts)
-    name_ = of.text.text if of.text.strength == ATOM else f"({of.text.text})"
-    below = inside.replace("_", r"\_")
-    return Written(Text(f"{name_}[{inside}]"), rf"{{{_in(of, ATOM)}}}_{{{below}}}")
+    return ", ".join(texts)
 
 
-def _option(key: str, value: Any) -> Written:
-    found = written(value)
-    word = key.replace("_", r"\_")
-    return Written(Text(f"{key}={found.text.text}"), rf"\mathrm{{{word}}} = {found.tex}")
+def _options(attributes: Mapping[str, Any]) -> list[Written]:
+    found = []
+    for key, value in attributes.items():
+        shown = written(value)
+        word = key.replace("_", r"\_")
+        found.append(Written(Text(f"{key}={shown.text.text}"),
+                             rf"\mathrm{{{word}}} = {shown.tex}"))
+    return found
 
 
 def _strength(template: str) -> int:
@@ -238,12 +268,16 @@ def _strength(template: str) -> int:
     return POWER if "^" in outside else ATOM
 
 
-def _joined(first: Any, second: Any, sign: str, strength: int, left: int, right: int, text: Text
-            ) -> Written:
-    a, b = _in(written(first), left), _in(written(second), right)
+def _joined(first: Written, second: Any, sign: str, strength: int, left: int, right: int,
+            text: Text) -> Written:
+    return Written(text, _between(first, written(second), sign, left, right), strength)
+
+
+def _between(first: Written, second: Written, sign: str, left: int, right: int) -> str:
+    a, b = _in(first, left), _in(second, right)
     if b.startswith("-"):
         b = rf"\left({b}\right)"
-    return Written(text, f"{a} {sign} {b}", strength)
+    return f"{a} {sign} {b}"
 
 
 def _in(operand: Written, strength: int) -> str:

@@ -37,8 +37,11 @@ KINDS = {
     UNREGISTERED: "no derivative: nobody registered a rule",
 }
 PI = 3.141592653589793
+E = 2.718281828459045
 CONSTANT = "constant multiple rule"
 BASE = "exponential rule"
+# Of x^x, whose base and exponent are one: both rules together.
+GENERAL = "general power rule"
 
 # Per argument, of operands that are formulas being written.
 TAUGHT: dict[str, Sequence[Callable[..., Any]]] = {
@@ -100,9 +103,9 @@ def taught(op: Op, k: int, operands: Sequence[Any], ans: Any) -> Any:
 
 def _power(k: int, x: Any, y: Any) -> Any:
     if k == 1:
-        return power(x, y) * log(written(x))
+        return power(x, y) if x == E else power(x, y) * log(written(x))
     if not isinstance(y, float):
         return y * power(x, y - 1)
-    if y == 1:
-        return 1.0
+    if y in (0, 1):
+        return y
     return y * x if y == 2 else y * power(x, y - 1)

@@ -14,6 +14,7 @@ ALL = (*PLOT, *GRAPH)
 PICTURES = ("svg", "png", "pdf")
 PLOTTED = ("text", *PICTURES, "json")
 GRAPHED = ("dot", "mermaid", "json", *PICTURES)
+FORMATS = {"plot": PLOTTED, "graph": GRAPHED}
 ENDINGS = {"svg": "svg", "png": "png", "pdf": "pdf", "json": "json", "txt": "text", "dot": "dot",
            "gv": "dot", "mermaid": "mermaid", "mmd": "mermaid"}
 """End of a file's name to its format."""
@@ -56,8 +57,8 @@ OPTIONS = (
 ARGUMENTS: dict[str, tuple[str, ...]] = {"plot": ("file",), "graph": ("file",)}
 
 SUMMARIES = {
-    "plot": "A function and its derivatives as a picture, or contours and the gradient field.",
-    "graph": "The record as a graph: inputs, operations, tapes, and where a path is cut.",
+    "plot": "A function and its derivatives, or contours, as a picture.",
+    "graph": "The record as a graph, and where a path is cut.",
 }
 
 EXAMPLES = {
@@ -76,18 +77,27 @@ def format_of(command: str, values: dict[str, Any]) -> str | None:
     path = values["output"]
     if path in (None, "-"):
         return "text" if command == "plot" else "dot"
-    found = ENDINGS.get(path.rpartition(".")[2].lower() if "." in path else "")
-    return found if found in (PLOTTED if command == "plot" else GRAPHED) else None
+    found = _named(path)
+    return found if found in FORMATS[command] else None
+
+
+def _named(path: str | None) -> str | None:
+    """The format that the end of a file's name tells."""
+    return ENDINGS.get(path.rpartition(".")[2].lower()) if path and "." in path else None
 
 
 def misused(command: str, values: dict[str, Any]) -> tuple[str, str] | None:
     """As `cli.options.misused`, what that does not know."""
+    path = values["output"]
     if format_of(command, values) is None:
-        return (f"`{values['output']}` does not tell the format; end its name in"
-                f" .{' or .'.join(PICTURES)}, or give --format."), "-o"
+        known = [ending for ending, format in ENDINGS.items() if format in FORMATS[command]]
+        return (f"`{path}` does not tell the format; end its name in"
+                f" {', '.join([f'.{ending}' for ending in known])}, or give --format."), "-o"
+    named = _named(path)
+    if values["format"] is not None and named not in (None, "text", values["format"]):
+        return (f"`{path}` is the name of a file of {named}, and --format asks for"
+                f" {values['format']}; leave one of them out."), "--format"
     if command == "plot":
-        if not values["over"]:
-            return "give the input on the axis and its range: --over x=-10:10.", "--over"
         if orders(values["derivatives"]) is None:
             return f"give numbers from 1 to {HIGHEST}, such as 1,2, or none.", "--derivatives"
     return None

@@ -22,7 +22,7 @@ OPTIONS = (
 ARGUMENTS: dict[str, tuple[str, ...]] = dict.fromkeys(ALL, ("file",))
 
 SUMMARIES = {
-    "steps": "A derivative step by step: every operation, its rule, its value and its adjoint.",
+    "steps": "A derivative step by step: operations, rules and adjoints.",
 }
 
 EXAMPLES = {

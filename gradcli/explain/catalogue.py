@@ -151,6 +151,7 @@ ZERO = {
 NOTES = {
     "tie": "Several arguments of `max` or `min` are equal: the note says who gets the slope.",
     "kink": "The curve has a corner here, as `abs` at 0: the note says which slope was taken.",
+    "boundary": "Both sides of a comparison are equal here: what is said is of one branch.",
     "sum": "The target has several elements: this is the gradient of their sum.",
     "rebound": "The name was bound again: the derivative is the one in its first value.",
     "recording-ended": "The tape was asked inside its own block and stopped recording there.",

@@ -7,11 +7,12 @@ from gradcli.explain.reason import Note, span_of
 from gradcli.ops.lazy import np, quiet
 from gradcli.ops.values import shape_of
 from gradcli.sweeps import reach
-from gradcli.tape.record import ANS, ATTRIBUTES, OP, OUT, VALUES
+from gradcli.tape.record import ANS, ATTRIBUTES, IDS, OP, OUT, VALUES
+from gradcli.tape.saved import is_hollow
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from typing import Any
 
     from gradcli.errors import Span
@@ -33,9 +34,18 @@ class Kinks:
         self.entries = run.record.history()
         leading = reach.leading(self.entries, [t.id for t in targets if t.id is not None])
         self.hits: list[tuple[Entry, Any]] = []
+        values: dict[int, Any] | None = None
         for entry in self.entries:
             if entry[OP].kink is not None and entry[OUT] in leading:
-                hits = _hits(entry)
+                operands: Sequence[Any] | None = entry[VALUES]
+                if any(map(is_hollow, entry[VALUES])):
+                    # A tape did not keep what no rule reads.
+                    if values is None:
+                        from gradcli.explain import kept
+
+                        values = kept.filled(kept.seen(self.entries), self.entries, kept.bound(run))
+                    operands = _again(entry, values)
+                hits = False if operands is None else _hits(entry, operands)
                 if np.any(hits) if shape_of(hits) else hits:
                     self.hits.append((entry, hits))
 
@@ -58,13 +68,22 @@ def kinks(run: Run, targets: Sequence[Tensor], wrt: Tensor, source: Source) -> l
     return Kinks(run, targets, source).of(wrt)
 
 
-def _hits(entry: Entry) -> Any:
+def _again(entry: Entry, values: Mapping[int, Any]) -> Sequence[Any] | None:
+    """The operands with their numbers, None where one has none any more."""
+    from gradcli.explain import kept
+
+    found = [v if i is None else values.get(i, v)
+             for i, v in zip(entry[IDS], entry[VALUES], strict=True)]
+    return None if any(map(kept.unknown, found)) else found
+
+
+def _hits(entry: Entry, operands: Sequence[Any]) -> Any:
     """Where: a truth value, or one for each element."""
     op = entry[OP]
     assert op.kink is not None
     with quiet():
-        return op.kink(*entry[VALUES]) if op.elementwise else op.kink(
-            entry[ANS], *entry[VALUES], **entry[ATTRIBUTES])
+        return op.kink(*operands) if op.elementwise else op.kink(
+            entry[ANS], *operands, **entry[ATTRIBUTES])
 
 
 def _kink(entry: Entry, hits: Any, source: Source) -> Note:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gradcli.graphs.build import label
+from gradcli.graphs.labels import label
 from gradcli.render.visible import visible
 
 TYPE_CHECKING = False

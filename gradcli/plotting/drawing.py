@@ -27,6 +27,8 @@ METADATA: dict[str, dict[str, Any]] = {
 COLORS = ("#1f77b4", "#d62728", "#2ca02c", "#9467bd", "#ff7f0e", "#17becf")
 STYLES = ("-", "--", "-.", ":")
 GREY = "#777777"
+# Names in a column of the legend.
+IN_COLUMN = 6
 # Contour lines, and arrows in a row.
 LEVELS = 14
 ARROWS = 21
@@ -113,7 +115,8 @@ def joined(segments: list[Any]) -> Any:
 
 
 def _legend(axes: Any, handles: list[Any], names: list[str]) -> None:
-    legend = axes.legend(handles, ["\u200b" + n if n.startswith("_") else n for n in names])
+    legend = axes.legend(handles, ["\u200b" + n if n.startswith("_") else n for n in names],
+                         ncols=1 + (len(names) > IN_COLUMN))
     for text in legend.get_texts():
         text.set_parse_math(False)
 

@@ -31,9 +31,7 @@ LOOKED = ((0.5, 0.5), (0.75, 0.6), (0.25, 0.4), (1.0, 1.0), (0.0, 0.0))
 
 def field(ask: Ask, overs: Sequence[Over], view: tuple[float, float] | None) -> Answer:
     """The picture of a target over two inputs. Raises as `curves` does."""
-    across, up = overs
-    ask.wrt = [across.name, up.name]
-    values = Values(ask, "grad", ask.wrt, [
+    values = Values(ask, overs, 0, [
         tuple([o.low + s * (o.high - o.low) for o, s in zip(overs, shares, strict=True)])
         for shares in LOOKED])
     if len(values.targets) != 1:
@@ -74,7 +72,7 @@ def field(ask: Ask, overs: Sequence[Over], view: tuple[float, float] | None) -> 
                           f" derivatives leads there; `gradcli why` tells the reason"})
     return {
         "schema": 1, "command": "plot", "file": ask.program.source.name,
-        "title": title(ask, values.targets, ask.wrt),
+        "title": title(values),
         "over": [{"name": o.name, "low": o.low, "high": o.high} for o in overs],
         "range": [float(lowest), float(highest)], "curves": [],
         "field": {"of": values.targets[0].name, "x": xs.tolist(), "y": ys.tolist(),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from gradcli.errors import Diagnostic, GradcliError
 from gradcli.ops.values import SCALAR_TYPES
+from gradcli.plotting.elements import joined, split
 from gradcli.program import constant
 from gradcli.source import Source
 
@@ -15,15 +16,21 @@ if TYPE_CHECKING:
 
 # Beyond, the width of a range or of a picture is no float.
 LARGEST = 1e300
+# Below, what is drawn with takes a range for a point.
+SMALLEST = 1e-280
 
 
 class Over:
-    """An input that an axis shows from `low` to `high`."""
+    """An input, or the element `at` of one that is an array, which an axis shows from `low` to
+    `high`. name: of both, as `x[0]`.
+    """
 
-    __slots__ = ("high", "low", "name")
+    __slots__ = ("at", "base", "high", "low", "name")
 
-    def __init__(self, name: str, low: float, high: float) -> None:
-        self.name = name
+    def __init__(self, base: str, at: tuple[int, ...], low: float, high: float) -> None:
+        self.base = base
+        self.at = at
+        self.name = joined(base, at)
         self.low = low
         self.high = high
 
@@ -33,11 +40,18 @@ def over(texts: Sequence[str]) -> list[Over]:
     found: list[Over] = []
     for text in texts:
         name, equals, _ = text.partition("=")
-        if not (equals and name.strip().isidentifier()):
+        try:
+            base, at = split(name)
+        except ValueError:
+            base, at = "", ()
+        if not (equals and base):
             raise _bad("--over", text, (0, len(text)), f"`{text}` names no input and range",
-                       "write NAME=A:B, such as x=-10:10")
-        found.append(Over(name.strip(), *limits_of(text, "--over", len(name) + 1)))
-        if found[-1].name in [o.name for o in found[:-1]] or len(found) > 2:
+                       "write NAME=A:B, such as x=-10:10, or x[0]=-1:1 for an element")
+        found.append(Over(base, at, *limits_of(text, "--over", len(name) + 1)))
+        if found[-1].name in [o.name for o in found[:-1]]:
+            raise _bad("--over", text, (0, len(name)), f"`{found[-1].name}` has two ranges",
+                       "leave one of them out")
+        if len(found) > 2:
             raise _bad("--over", text, (0, len(text)), "two inputs at most have an axis each",
                        "give others a value with --at")
     return found
@@ -54,7 +68,7 @@ def limits_of(text: str, option: str, start: int = 0) -> tuple[float, float]:
     if not first < second:
         raise _bad(option, text, (start, len(text)), "the range is empty",
                    "write the smaller number first")
-    if second - first <= 1e-9 * max(abs(first), abs(second)):
+    if second - first <= max(1e-9 * max(abs(first), abs(second)), SMALLEST):
         raise _bad(option, text, (start, len(text)), "the range is too narrow to be drawn",
                    "write numbers that differ in their first nine digits")
     return first, second

@@ -32,6 +32,14 @@ MOST = 12_000
 PEAKS = 100
 WITHIN = 9
 ZOOMS = 16
+# A derivative whose largest values are so many times beyond most of them is not shown in full; and
+# of no curve less than this share.
+WILD = 20.0
+SEEN = 0.1
+# Beyond, the height of a picture is no float.
+LARGEST = 1e300
+# A peak is steep if it is so many times higher than what is two points away.
+STEEP = 1.5
 # What grows this much in all, and this much in the last four rounds, grows without end.
 GROWTH = 100.0
 STILL = 3.0
@@ -66,7 +74,12 @@ def _poles(evaluate: Evaluate, xs: Any, ys: Any) -> list[list[float]]:
         usual = float(np.median(finite)) if len(finite) else 0.0
         left = np.concatenate([[-1.0], row[:-1]])
         right = np.concatenate([row[1:], [-1.0]])
-        for i in np.flatnonzero((row >= left) & (row > right) & (row > 2.0 * usual)):
+        # A narrow pole may be small on the points: then it is steep, or they end beside it.
+        steep = np.ones(len(row), bool)
+        steep[2:] &= row[2:] > STEEP * row[:-2]
+        steep[:-2] &= row[:-2] > STEEP * row[2:]
+        for i in np.flatnonzero((row >= left) & (row > right) & (
+                (row > 2.0 * usual) | (steep & (row > 0.0)))):
             if np.isinf(row[i]):
                 # Where it is infinite for a while it overflows.
                 if left[i] < np.inf:
@@ -129,17 +142,32 @@ def simplest(low: float, high: float) -> float:
     return middle
 
 
-def limits(ys: Any, poles: bool) -> tuple[float, float] | None:
-    """What of a curve an axis shows: all of it, or what is around the poles; None for nothing."""
+def limits(ys: Any, poles: bool, beside: float = float("inf")) -> tuple[float, float] | None:
+    """What of a curve an axis shows: all of it, or what is around the poles; None for nothing.
+
+    beside: how high the function is that is to be seen beside its derivative.
+    """
     finite = ys[np.isfinite(ys)]
     if not len(finite):
         return None
     low, high = float(finite.min()), float(finite.max())
-    if poles or np.isinf(ys).any() or high > 1e100 or low < -1e100:
-        first, last = (float(q) for q in np.quantile(finite, [0.1, 0.9]))
+    first, last = (float(q) for q in np.quantile(finite, [0.1, 0.9]))
+    # A derivative of what oscillates without end grows without end.
+    wild = last - first > beside and WILD * (last - first) < high - low
+    if poles or wild or np.isinf(ys).any() or high > 1e100 or low < -1e100:
         more = (last - first) or abs(last) or 1.0
         low, high = max(low, first - more), min(high, last + more)
-    return max(low, -1e200), min(high, 1e200)
+    return max(low, -LARGEST), min(high, LARGEST)
+
+
+def reached(ys: Any, low: float, high: float) -> tuple[float, float]:
+    """The limits, moved to where half of a curve is that would hardly be seen."""
+    finite = ys[np.isfinite(ys)]
+    if not len(finite) or ((finite >= low) & (finite <= high)).mean() > SEEN:
+        return low, high
+    off = np.maximum(np.maximum(low - finite, finite - high), 0.0)
+    near = finite[off <= np.median(off)]
+    return (max(min(low, float(near.min())), -LARGEST), min(max(high, float(near.max())), LARGEST))
 
 
 def refined(evaluate: Evaluate, start: Sampled, views: Sequence[tuple[float, float] | None]
@@ -203,7 +231,7 @@ def breaks(sampled: Sampled, curve: int, view: tuple[float, float], slope: int |
     xs, ys = sampled.xs, sampled.ys[curve]
     height = view[1] - view[0]
     seen = np.clip(ys, view[0] - 0.5 * height, view[1] + 0.5 * height) / height
-    with np.errstate(invalid="ignore"):
+    with np.errstate(invalid="ignore", over="ignore"):
         found = (np.diff(xs) <= 2.0 * _narrow(xs)) & (np.abs(np.diff(seen)) > STEP)
         if slope is not None:
             steep = np.abs(sampled.ys[slope])

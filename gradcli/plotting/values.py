@@ -2,71 +2,120 @@
 
 from __future__ import annotations
 
-from gradcli.answers.ask import Ask
 from gradcli.errors import GradcliError, error
 from gradcli.lang.targets import Target, tensor_of
 from gradcli.ops.lazy import np
+from gradcli.ops.values import shape_of
+from gradcli.plotting.elements import MOST, Along, Elements, joined, within
 from gradcli.points.compute import Points
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
     from typing import Any
 
+    from gradcli.answers.ask import Answer, Ask
     from gradcli.errors import Diagnostic
+    from gradcli.plotting.over import Over
 
 
 class Values:
     """A question at many points.
 
-    ask: the question; its `wrt` are the sources. names: of the inputs that vary. targets: what is
-    asked for. missing: (target, number of the derivative from 1) that have no path.
+    ask: the question. overs: the inputs that vary. order: how many derivatives in the only one, or
+    0 for the gradient in all. targets: what is asked for. elements: the program, whose arrays are
+    one target for each element. missing: (target, number of the derivative from 1) that have no
+    path.
     points: where the program is looked at, one after the other until one works.
     problem: what went wrong at the first of the points that could not be answered, which are NaN;
     None where all could.
     """
 
-    __slots__ = ("_points", "ask", "missing", "names", "problem", "targets")
+    __slots__ = ("_arrays", "_names", "_points", "ask", "count", "elements", "missing", "overs",
+                 "problem", "targets")
 
-    def __init__(self, ask: Ask, command: str, names: Sequence[str],
+    def __init__(self, ask: Ask, overs: Sequence[Over], order: int,
                  points: Sequence[Sequence[float]]) -> None:
-        self.ask = ask
-        self.names = list(names)
-        self._points = Points(ask, command, names)
+        self.elements = Elements(ask.program)
+        self.overs = list(overs)
+        self.count = order or len(overs)
+        self._names = list(dict.fromkeys([o.base for o in overs]))
+        self._arrays: dict[str, Any] = {}
+        self.ask = Along(ask, overs[0].at if order else ())
+        self.ask.program = self.elements  # type: ignore[assignment]
+        self.ask.wrt = [overs[0].base]*order or self._names
         self.missing: set[tuple[int, int]] = set()
         self.problem: Diagnostic | None = None
         self.targets: list[Target] = []
         for k, point in enumerate(points):
             try:
-                self._look(dict(zip(names, point, strict=True)))
+                self._look(point)
                 break
             except GradcliError as problem:     # a program may refuse some points
                 if not problem.code.startswith("E04") or k == len(points) - 1:
                     raise
 
-    def _look(self, point: dict[str, float]) -> None:
+        self._points = Points(self.ask, "successive" if order else "grad", self._names)
+
+    def at(self, point: Sequence[float]) -> dict[str, Any]:
+        """The inputs at a point, by name."""
+        return {name: column[0] if name in self._arrays else float(column[0]) for name, column in (
+            zip(self._names, self._columns([np.array([x]) for x in point]), strict=True))}
+
+    def still(self, name: str) -> Iterator[tuple[str, float]]:
+        """The elements of an array that no axis varies, with their values."""
+        if name in self._arrays:
+            varied = {o.at for o in self.overs if o.base == name}
+            for at in np.ndindex(*self._arrays[name].shape):
+                if at not in varied:
+                    yield joined(name, at), float(self._arrays[name][at])
+
+    def _columns(self, points: Sequence[Any]) -> list[Any]:
+        """Points of the axes as an array for each name, points first: of an array what the axes do
+        not vary stays as it is.
+        """
+        found: dict[str, Any] = {name: np.repeat(array[None], len(points[0]), axis=0)
+                 for name, array in self._arrays.items()}
+        for o, numbers in zip(self.overs, points, strict=True):
+            if o.base in found:
+                found[o.base][(slice(None), *o.at)] = numbers
+            else:
+                found[o.base] = numbers
+        return [found[name] for name in self._names]
+
+    def _look(self, point: Sequence[float]) -> None:
         """Find the targets in a run at one point. Raises E0813 for what is no scalar number."""
         ask = self.ask
-        at = dict(ask.at)
-        for name in self.names:
-            if name in at:
-                raise error("E0813", f"`{name}` has a range in --over and a value in --at",
+        self._find_arrays(point)
+        for o in self.overs:
+            if not o.at and o.base in ask.at:
+                _check_scalar(o, shape_of(ask.at[o.base]))
+                raise error("E0813", f"`{o.base}` has a range in --over and a value in --at",
                             help="give one of them")
-        ask.at = {**at, **point}
-        try:
-            run = ask.run(explain=False)
-            with run.record:
-                for name in self.names:
-                    shape = run.bindings[name][0].value.shape if name in run.bindings else ()
-                    if shape:
-                        raise error("E0813", f"`{name}` has shape {list(shape)}, and an axis has"
-                                    " room for a number", help="give --over a scalar input")
-                self.targets = ask.program.targets(run, ask.of)
-                ask.program.sources(run, ask.wrt)
-                for target in self.targets:
-                    self._check(target)
-        finally:
-            ask.at = at
+        run = ask.run(self.at(point), explain=False)
+        with run.record:
+            for o in self.overs:
+                if o.base in run.bindings:
+                    _check_scalar(o, run.bindings[o.base][0].value.shape)
+            self.targets = ask.program.targets(run, ask.of)
+            ask.program.sources(run, ask.wrt)
+            for target in self.targets:
+                self._check(target)
+
+    def _find_arrays(self, point: Sequence[float]) -> None:
+        """The values of arrays of which an axis varies an element."""
+        whole = {o.base for o in self.overs if o.at}
+        if not whole or self._arrays:
+            return
+        run = self.ask.run({o.base: x for o, x in zip(self.overs, point, strict=True) if not o.at},
+                           explain=False)
+        for o in self.overs:
+            if o.at:
+                value = run.bindings[o.base][0].value.value
+                o.at = within(o.base, o.at, shape_of(value))
+                self._arrays[o.base] = np.array(value, dtype=float)
+        if isinstance(self.ask, Along) and self.ask.element:
+            self.ask.element = self.overs[0].at
 
     def _check(self, target: Target) -> None:
         whole = target.tensor if isinstance(target.tensor, list) and "," in target.name else [
@@ -82,8 +131,8 @@ class Values:
         """[targets, 1 + number of sources, points]: each target and its derivatives, NaN where
         there is none.
         """
-        count, n = 1 + len(self.ask.wrt), len(columns[0])
-        answers = self._points.answers(columns)
+        count, n = 1 + self.count, len(columns[0])
+        answers = self._points.answers(self._columns(columns))
         if answers.failed and self.problem is None:
             self.problem = answers.failed[min(answers.failed)]
         found = np.full((len(self.targets), count, n), np.nan)
@@ -95,14 +144,31 @@ class Values:
         arrays = iter(zip(answers.arrays, answers.missing, strict=True))
         for i, target in enumerate(self.targets):
             found[i, 0] = sum([next(arrays)[0] for _ in target.name.split(",")])
+            parts = [next(arrays) for _ in self.ask.wrt]
             for k in range(1, count):
-                values, missing = next(arrays)
-                found[i, k] = values
+                values, missing = parts[k - 1] if len(parts) == self.count else parts[
+                    self._names.index(self.overs[k - 1].base)]
+                found[i, k] = values[(slice(None), *self.overs[k - 1].at)] if (
+                    values.ndim > 1) else values
                 if missing is not None and missing.all():
                     self.missing.add((i, k))
         if answers.failed:
             found[..., list(answers.failed)] = np.nan
         return found
+
+
+def _check_scalar(over: Over, shape: Sequence[int]) -> None:
+    if shape and not over.at:
+        first = joined(over.base, (0,) * len(shape))
+        raise error("E0813", f"`{over.base}` has shape {list(shape)}, and an axis has room for a"
+                    " number", help=f"vary one element: --over {first}={over.low:g}:{over.high:g}")
+
+
+def elements_left(values: Values) -> Iterator[Answer]:
+    """A note on each array of which not all elements are drawn."""
+    for name, (count, last) in values.elements.cut.items():
+        yield {"code": "elements", "message": f"{name} has {count:,} elements, of which the first"
+               f" {MOST} are drawn; --of {last} draws another one"}
 
 
 def first_problem(values: Values) -> GradcliError:

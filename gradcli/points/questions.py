@@ -15,6 +15,7 @@ from gradcli.execute.recorded import Unrecorded
 from gradcli.lang.calls import NoGradient
 from gradcli.lang.structures import is_number
 from gradcli.lang.targets import Target, parts, tensor_of
+from gradcli.ops.shapes import index
 from gradcli.ops.values import zeros
 from gradcli.render import numbers
 from gradcli.tape.tensor import Tensor, value_of
@@ -147,13 +148,17 @@ def _hessians(ask: Ask, target: Target, bindings: list[Binding], emit: bool) -> 
 
 def _successive(ask: Ask, target: Target, bindings: list[Binding], emit: bool) -> Iterator[Part]:
     """The derivative in the first source, that one's in the second, and so on; with one name k
-    times the first k derivatives. Sources are scalars, and of a target the sum counts.
+    times the first k derivatives. Sources are scalars, or the `element` of an array that the
+    question has; of a target the sum counts.
     """
     tensors: list[Tensor] = parts(target)
     for k, b in enumerate(bindings):
         (g,) = calculus.gradient(tensors, [ask.source(b)], emit=True) if tensors else (None,)
         if g is None and k:
             g = 0.0     # a derivative that no longer depends on the source
+        element = getattr(ask, "element", ())
+        if element and isinstance(g, Tensor):
+            g = index(g, pattern=element)
         tensors = [g] if isinstance(g, Tensor) else []
         yield Part(partial(numbers.first_derivative, target.name + "'" * k, b.name, ()), g, ())
         if g is None:

@@ -1,22 +1,24 @@
 """The steps of a derivative: the rows that all formats print, and the formats of one line a row.
 
 Two walks: forwards the values (and the tangents, with --mode forward), backwards the adjoints, each
-beside the local derivatives that it is made with. `plain` has a line for each step: name, value,
-adjoint or tangents. CSV has a row for each local derivative.
+beside the local derivatives that it is made with. ∂ is the derivative of one operation, d that of
+all operations in between. `plain` has a name and a number on each line. CSV has a row for each
+local derivative.
 """
 
 from __future__ import annotations
 
 from gradcli.render import delimited, entries, layout, numbers
-from gradcli.render.visible import visible
+from gradcli.render.visible import encodable, visible
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator, Sequence
     from typing import Any
 
     Step = dict[str, Any]
     Show = Callable[[Any], str]
+    Symbol = Callable[[str, str], str]
     # Cells of a table; each has one or more lines.
     Row = list[list[str]]
 
@@ -24,13 +26,16 @@ EXACT = 17          # digits that tell every number from all others
 # Steps of a table; of more, as many as this are shown, half of them at each end.
 SHOWN = 60
 SMALL = 4           # numbers of an array that are written out
+LARGER = 16         # the same where all is asked for
 TERMS = 4           # terms of a sum that are written out
 NONE = "None"
 MARKS = {"constant": " (constant)", "cut": " (no derivative)", "behind": " (no derivative)"}
 ON_PATHS = ("input", "step", "cut")
+SIGN = "∂"
 
 
-def render(answer: dict[str, Any], format: str, whole: bool = False) -> str:
+def render(answer: dict[str, Any], format: str, whole: bool = False, encoding: str = "utf-8"
+           ) -> str:
     """The answer in one of `gradcli.render.FORMATS`. whole: all steps, however many."""
     if format in ("json", "ndjson"):
         from gradcli.render import json
@@ -46,13 +51,37 @@ def render(answer: dict[str, Any], format: str, whole: bool = False) -> str:
         from gradcli.render import steps_latex
 
         return steps_latex.render(answer, whole)
-    lines = []
-    for result in answer["results"]:
-        for step in result["steps"]:
-            carried = step["tangents"].values() if "tangents" in step else [step["adjoint"]]
-            lines.append("\t".join(map(visible, [
-                step["name"], *map(numbers.exact, [step["value"], *carried])])) + "\n")
-    return "".join(lines)
+    symbol = symbol_of(encoding)
+    several = len(answer["results"]) > 1
+    return "".join([
+        visible(f"{result['of']}: {called}" if several else called) + f"\t{numbers.exact(value)}\n"
+        for result in answer["results"] for called, value in _plain(result, symbol)])
+
+
+def _plain(result: dict[str, Any], symbol: Symbol) -> Iterator[tuple[str, Any]]:
+    """Names and numbers: forwards the steps, then each walk's derivatives, local ones beside them.
+    """
+    for step in result["steps"]:
+        yield _equal(named(result, step), step["operation"]), step["value"]
+        for wrt, tangent in step.get("tangents", {}).items():
+            if step["kind"] in ON_PATHS:
+                yield from _slopes(step, symbol)
+                yield numbers.first_derivative(step["name"], wrt), tangent
+    for step in reversed(result["steps"]):
+        if step["kind"] in ON_PATHS and "adjoint" in step:
+            yield numbers.first_derivative(result["of"], step["name"]), step["adjoint"]
+            yield from _slopes(step, symbol)
+
+
+def _slopes(step: Step, symbol: Symbol) -> Iterator[tuple[str, Any]]:
+    for partial in step["partials"]:
+        value, formula = partial["value"], partial["formula"]
+        yield _equal(symbol(step["name"], partial["wrt"]),
+                     None if formula == numbers.exact(value) else formula), value
+
+
+def _equal(called: str, formula: str | None) -> str:
+    return called if formula is None else f"{called} = {formula}"
 
 
 def _delimited(answer: dict[str, Any], delimiter: str) -> str:
@@ -84,23 +113,47 @@ def _cell(value: Any) -> str:
     return delimited.cell(value) if isinstance(value, str) else numbers.exact(value)
 
 
+def symbol_of(encoding: str) -> Symbol:
+    """How a local derivative is written: `∂v1/∂x`, or `part(v1, x)` where there is no such sign."""
+    if encodable(SIGN, encoding) == SIGN:
+        return lambda of, wrt: f"{SIGN}{numbers.closed(of)}/{SIGN}{numbers.closed(wrt)}"
+    return lambda of, wrt: f"part({of}, {wrt})"
+
+
+def legend(result: dict[str, Any], symbol: Symbol) -> str:
+    """Which symbol is which, on one line; nothing where there are no local derivatives."""
+    for step in result["steps"]:
+        for partial in step["partials"]:
+            whole = numbers.first_derivative(result["of"], partial["wrt"])
+            return (f"{symbol(step['name'], partial['wrt'])} is the derivative of one operation,"
+                    f" {whole} that of all together")
+    return ""
+
+
 # --- the two tables, for people ---------------------------------------------------------------
 
 
-def some(rows: list[Row], whole: bool) -> list[Row]:
-    """The first and the last rows, and how many are left out between them."""
-    if whole or len(rows) <= SHOWN:
-        return rows
+def some(steps: Sequence[Step], rows: Callable[[Step], list[Row]], count: int, whole: bool
+         ) -> list[Row]:
+    """The rows of all steps; of more than are shown the first and the last ones, and how many are
+    left out between them. count: of the rows in all.
+    """
+    if whole or count <= SHOWN:
+        return [row for step in steps for row in rows(step)]
     half = SHOWN // 2
-    gap = [[""] for _ in rows[0]]
-    gap[0], gap[1] = ["..."], [f"{len(rows) - 2 * half} more; -v shows all"]
-    return [*rows[:half], gap, *rows[-half:]]
+    first, last = [[row for step in end for row in rows(step)]
+                   for end in (steps[:half], steps[-half:])]
+    gap = [[""] for _ in first[0]]
+    gap[0], gap[1] = ["..."], [f"{count - 2 * half} more; -v shows all"]
+    return [*first[:half], gap, *last[-half:]]
 
 
-def short(digits: int) -> Show:
-    """A number to so many digits, a small array in full, else its shape."""
+def short(digits: int, whole: bool = False) -> Show:
+    """A number to so many digits, a small array in full, else its shape. whole: say more."""
+    most = LARGER if whole else SMALL
+
     def show(value: Any) -> str:
-        if layout.count(value) > SMALL:
+        if layout.count(value) > most:
             return layout.summary(value, digits)[0]
         return layout.inline(value, digits)
 
@@ -109,11 +162,11 @@ def short(digits: int) -> Show:
 
 def values(result: dict[str, Any], show: Show, whole: bool) -> list[Row]:
     """Step, operation, formula so far, value; what an operand is in place of the operation."""
-    return some([[
+    return some(result["steps"], lambda step: [[
         [named(result, step)], [step["operation"] or step["kind"]],
         ["" if step["operation"] is None else step["formula"]],
-        [show(step["value"]) + (MARKS.get(step["kind"], "") if step["operation"] else "")]]
-        for step in result["steps"]], whole)
+        [show(step["value"]) + (MARKS.get(step["kind"], "") if step["operation"] else "")]]],
+        len(result["steps"]), whole)
 
 
 def named(result: dict[str, Any], step: Step) -> str:
@@ -123,17 +176,21 @@ def named(result: dict[str, Any], step: Step) -> str:
     return str(step["name"])
 
 
-def backward(result: dict[str, Any], show: Show, whole: bool) -> list[Row]:
+def backward(result: dict[str, Any], show: Show, symbol: Symbol, whole: bool) -> list[Row]:
     """Step, adjoint, local derivatives, their rules; the last step first."""
-    return some([[[named(result, step)], [show(step["adjoint"])], *locals_of(step, show)]
-                 for step in reversed(result["steps"]) if step["kind"] in ON_PATHS], whole)
+    walked = [step for step in reversed(result["steps"]) if step["kind"] in ON_PATHS]
+    return some(walked, lambda step: [[
+        [named(result, step)], [show(step["adjoint"])], *locals_of(step, show, symbol)]],
+        len(walked), whole)
 
 
-def forward(result: dict[str, Any], show: Show, whole: bool) -> list[Row]:
+def forward(result: dict[str, Any], show: Show, symbol: Symbol, whole: bool) -> list[Row]:
     """Step, local derivatives, their rules, and the derivative of the step in each source."""
-    return some([[[named(result, step)], *locals_of(step, show),
-                  *[[_tangent(result, step, t, show)] for t in step["tangents"].values()]]
-                 for step in result["steps"] if step["kind"] in ON_PATHS], whole)
+    walked = [step for step in result["steps"] if step["kind"] in ON_PATHS]
+    return some(walked, lambda step: [[
+        [named(result, step)], *locals_of(step, show, symbol),
+        *[[_tangent(result, step, t, show)] for t in step["tangents"].values()]]],
+        len(walked), whole)
 
 
 def _tangent(result: dict[str, Any], step: Step, tangent: Any, show: Show) -> str:
@@ -141,15 +198,15 @@ def _tangent(result: dict[str, Any], step: Step, tangent: Any, show: Show) -> st
     return "" if tangent is None and step["name"] not in result["result"] else show(tangent)
 
 
-def locals_of(step: Step, show: Show) -> tuple[list[str], list[str]]:
+def locals_of(step: Step, show: Show, symbol: Symbol) -> tuple[list[str], list[str]]:
     """The local derivatives of a step, and the rule of each."""
-    found = [(local(step, p, show), p["rule"]) for p in step["partials"]] or [("", "")]
+    found = [(local(step, p, show, symbol), p["rule"]) for p in step["partials"]] or [("", "")]
     return [text for text, _ in found], [rule for _, rule in found]
 
 
-def local(step: Step, partial: dict[str, Any], show: Show) -> str:
-    """`dv1/dx = 2*x = 3`."""
-    parts = [numbers.first_derivative(step["name"], partial["wrt"])]
+def local(step: Step, partial: dict[str, Any], show: Show, symbol: Symbol) -> str:
+    """`∂v1/∂x = 2*x = 3`."""
+    parts = [symbol(step["name"], partial["wrt"])]
     if partial["formula"] is not None:
         parts.append(partial["formula"])
     if partial["value"] is not None and show(partial["value"]) != parts[-1]:
@@ -164,7 +221,8 @@ def cut(partial: dict[str, Any]) -> bool:
     return bool(partial["rule"].startswith("no derivative"))
 
 
-def chain(result: dict[str, Any], source: dict[str, Any], show: Show) -> list[str]:
+def chain(result: dict[str, Any], source: dict[str, Any], show: Show, symbol: Symbol
+          ) -> list[str]:
     """The chain rule for a source, written out: in symbols, in numbers where all are single ones,
     and the sum; nothing where a derivative is missing.
     """
@@ -175,7 +233,7 @@ def chain(result: dict[str, Any], source: dict[str, Any], show: Show) -> list[st
     left = numbers.first_derivative(of, source["wrt"])
     rest = f" + {len(through) - TERMS} more terms" if len(through) > TERMS else ""
     lines = [f"{left} = " + " + ".join([
-        f"{_outer(of, t)}{numbers.first_derivative(t['step'], source['wrt'])}"
+        f"{_outer(of, t)}{symbol(t['step'], source['wrt'])}"
         for t in through[:TERMS]]) + rest]
     adjoints = {s["name"]: s["adjoint"] for s in result["steps"]}
     pairs = [(adjoints[t["step"]], t["value"]) for t in through]

@@ -11,6 +11,12 @@ if TYPE_CHECKING:
 
     from gradcli.render.steps import Step
 
+CDOT = r"\cdot"
+# The derivative of one operation, and that of all operations in between.
+PARTIAL = r"\partial"
+TOTAL = r"\mathrm{d}"
+LEGEND = f"${PARTIAL}$ is the derivative of one operation, ${TOTAL}$ that of all together.\n"
+
 
 def render(answer: dict[str, Any], whole: bool) -> str:
     """A tabular for each result and, backwards, one display for each source."""
@@ -19,26 +25,26 @@ def render(answer: dict[str, Any], whole: bool) -> str:
         if result["steps"]:
             parts.append(_tabular(answer, result, whole))
             parts += [text for s in result["sources"] for text in [_chain(result, s)] if text]
+        if steps.legend(result, steps.symbol_of("utf-8")):
+            parts.append(LEGEND)
         parts.append(_remarks(steps.remarks(answer, result)))
     return "\n".join([part for part in parts if part])
 
 
 def _tabular(answer: dict[str, Any], result: dict[str, Any], whole: bool) -> str:
     ahead = answer["mode"] == "forward"
-    heads = [f"${_fraction(_step(), name(s['wrt']))}$" for s in result["sources"]] if ahead else [
-        "adjoint"]
-    rows = steps.some([[[text] for text in row] for step in result["steps"]
-                       for row in _rows(result, step, ahead)], whole)
+    heads = [f"${_fraction(CDOT, name(s['wrt']), TOTAL)}$" for s in result["sources"]
+             ] if ahead else ["adjoint"]
+    rows = steps.some(
+        result["steps"], lambda step: [[[text] for text in row]
+                                       for row in _rows(result, step, ahead)],
+        sum([len(step["partials"]) or 1 for step in result["steps"]]), whole)
     columns = "lllll" + "r" * len(heads)
     lines = [f"\\begin{{tabular}}{{{columns}}}",
              " & ".join(["step", "formula", "value", "local derivative", "rule", *heads]) + r" \\",
              r"\hline", *[" & ".join([cell[0] for cell in row]) + r" \\" for row in rows],
              r"\end{tabular}", ""]
     return "\n".join(lines)
-
-
-def _step() -> str:
-    return r"\cdot"
 
 
 def _rows(result: dict[str, Any], step: Step, ahead: bool) -> list[list[str]]:
@@ -64,7 +70,7 @@ def _rows(result: dict[str, Any], step: Step, ahead: bool) -> list[list[str]]:
 
 
 def _local(left: str, partial: dict[str, Any]) -> str:
-    parts = [_fraction(left, partial["tex"]["wrt"])]
+    parts = [_fraction(left, partial["tex"]["wrt"], PARTIAL)]
     if partial["tex"]["formula"] is not None:
         parts.append(partial["tex"]["formula"])
     if partial["value"] is not None and _value(partial["value"]) != parts[-1]:
@@ -83,11 +89,12 @@ def _chain(result: dict[str, Any], source: dict[str, Any]) -> str:
     names = {s["name"]: s for s in result["steps"]}
     products = []
     for t in through[:steps.TERMS]:
-        inner = _fraction(t["tex"]["step"], wrt)
+        inner = _fraction(t["tex"]["step"], wrt, PARTIAL)
         own = t["step"] == result["of"]
-        products.append(inner if own else f"{_fraction(of, t['tex']['step'])} \\cdot {inner}")
+        outer = _fraction(of, t["tex"]["step"], TOTAL)
+        products.append(inner if own else f"{outer} \\cdot {inner}")
     rest = r" + \dotsb" if len(through) > steps.TERMS else ""
-    lines = [f"{_fraction(of, wrt)} &= {' + '.join(products)}{rest}"]
+    lines = [f"{_fraction(of, wrt, TOTAL)} &= {' + '.join(products)}{rest}"]
     pairs = [(names[t["step"]]["adjoint"], t["value"]) for t in through]
     if not rest and all(isinstance(n, int | float) for pair in pairs for n in pair):
         lines.append("&= " + " + ".join([f"{_factor(a)} \\cdot {_factor(b)}" for a, b in pairs]))
@@ -96,8 +103,8 @@ def _chain(result: dict[str, Any], source: dict[str, Any]) -> str:
     return f"\\begin{{align*}}\n{body}\n\\end{{align*}}\n"
 
 
-def _fraction(above: str, below: str) -> str:
-    return f"\\frac{{\\partial {above}}}{{\\partial {below}}}"
+def _fraction(above: str, below: str, sign: str) -> str:
+    return f"\\frac{{{sign} {above}}}{{{sign} {below}}}"
 
 
 def _value(value: Any) -> str:

@@ -33,7 +33,7 @@ def tables(answer: dict[str, Any], digits: int, width: int, encoding: str, whole
 
 
 def _result(view: View, answer: dict[str, Any], result: dict[str, Any]) -> Iterator[Any]:
-    show = steps.short(view.digits)
+    show, symbol = steps.short(view.digits, view.whole), steps.symbol_of(view.encoding)
     yield view.text(steps.title(result, show), "bold")
     if not result["steps"]:
         yield view.text(steps.WITHOUT)
@@ -42,26 +42,30 @@ def _result(view: View, answer: dict[str, Any], result: dict[str, Any]) -> Itera
         yield view.text("")
         heads = [f"d/d{s['wrt']}" for s in result["sources"]]
         yield _table(view, ("step", "local derivative", "rule", *heads),
-                     steps.forward(result, show, view.whole), (1, 2))
+                     steps.forward(result, show, symbol, view.whole), (1, 2))
     else:
         yield from _values(view, result)
         yield view.text("")
         yield _table(view, ("step", "adjoint", "local derivative", "rule"),
-                     steps.backward(result, show, view.whole), (2, 3))
+                     steps.backward(result, show, symbol, view.whole), (2, 3))
         for source in result["sources"]:
-            lines = steps.chain(result, source, show)
+            lines = steps.chain(result, source, show, symbol)
             if lines:
                 yield view.text("")
                 indent = lines[0].index(" = ") + 3
                 yield view.cell([
                     text for line in lines for text in _hung(line, view.width, indent)])
+    told = steps.legend(result, symbol)
+    if told:
+        yield view.text("")
+        yield view.cell(fold(told, view.width))
     yield from below(view, steps.remarks(answer, result))
 
 
 def _values(view: View, result: dict[str, Any]) -> Iterator[Any]:
     yield view.text("")
     yield _table(view, ("step", "operation", "formula so far", "value"),
-                 steps.values(result, steps.short(view.digits), view.whole), (1, 2))
+                 steps.values(result, steps.short(view.digits, view.whole), view.whole), (1, 2))
 
 
 def _table(view: View, heads: Sequence[str], rows: Sequence[Row], soft: tuple[int, int]) -> Any:
@@ -102,7 +106,7 @@ def fold(text: str, width: int) -> list[str]:
         while widest([text[:end]]) > width and end > 1:
             end -= 1
         at = max([text.rfind(c, 0, end) for c in BREAKS]) + 1
-        at = at if at > end // 2 else end
+        at = at if at >= end // 2 else end
         lines.append(text[:at].rstrip())
         text = text[at:].lstrip()
     return [*lines, text]

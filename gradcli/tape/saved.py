@@ -47,6 +47,12 @@ class Probe:
     __lt__ = __le__ = __gt__ = __ge__ = __mod__ = __rmod__ = __floordiv__ = _touch
 
 
+def is_hollow(value: Any) -> bool:
+    """Whether an array has one element in memory: a constant one, or one that was not kept."""
+    return type(value) not in SCALAR_TYPES and value.nbytes >= SMALL and bool(
+        value.strides) and not any(value.strides)
+
+
 def saved(op: Op, ids: Sequence[int | None], values: Sequence[Any], ans: Any
           ) -> tuple[Sequence[Any], Any]:
     """The operand values and the answer as the entry keeps them. An operand without an id is never

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
+from gradcli.cli.commands.output import Output
+from gradcli.cli.commands.pictures import Misuse, as_json, deliver, refuse_terminal, refused
 from gradcli.cli.commands.question import guarded
 from gradcli.cli.commands.values import values_at
-from gradcli.cli.drawing import format_of, orders
-from gradcli.cli.environment import write
-from gradcli.cli.files import whole_file, write_file
+from gradcli.cli.drawing import PICTURES, format_of, orders
 from gradcli.cli.main import OK
-from gradcli.cli.options import memory
+from gradcli.cli.options import memory, split
 from gradcli.errors import Diagnostic, GradcliError
 from gradcli.lang.names import nearest
 from gradcli.plotting.over import limits_of, over
-from gradcli.render.visible import visible
 from gradcli.source import Source
 
 TYPE_CHECKING = False
@@ -26,25 +25,20 @@ if TYPE_CHECKING:
 
 def run(values: dict[str, Any], environment: Environment) -> int:
     """Draw; what is special about the curves goes to standard error."""
-    answer: Answer = guarded(values, environment, lambda program: _answer(program, values))
     chosen = format_of("plot", values)
-    path = None if values["output"] == "-" else values["output"]
-    if chosen in ("svg", "png", "pdf"):
+    try:
+        refuse_terminal(chosen or "", values, environment)
+        answer: Answer = guarded(values, environment, lambda program: _answer(program, values))
+    except Misuse as problem:
+        return refused("plot", problem, environment)
+    if chosen == "json":
+        deliver(as_json(answer), [], values, environment)
+    elif chosen in PICTURES:
         from gradcli.plotting.drawing import picture
 
-        data = picture(answer, chosen)
-        with environment.output() if path is None else whole_file(path) as file:
-            file.write(data)
+        deliver(picture(answer, chosen), answer["notes"], values, environment)
     else:
-        text = _json(answer) if chosen == "json" else _text(answer, values, environment, path)
-        if path is None:
-            write(environment.stdout, text)
-        else:
-            write_file(path, text)
-    if not values["quiet"] and chosen != "json":
-        environment.stdout.flush()
-        for note in answer["notes"]:
-            write(environment.stderr, f"{visible(note['message'])}\n")
+        deliver(_text(answer, values, environment), answer["notes"], values, environment)
     return OK
 
 
@@ -53,7 +47,7 @@ def ask_for(program: Program, values: dict[str, Any]) -> Any:
     from gradcli.answers import Ask
 
     found: dict[str, Any] = {"at": values_at(values["at"]), "of": [
-        ",".join([n.strip() for n in text.split(",") if n.strip()]) for text in values["of"]]}
+        ",".join([name.replace(",", "][") for name in split(text)]) for text in values["of"]]}
     if values["max_steps"] is not None:
         found["max_steps"] = values["max_steps"]
     if values["max_memory"] is not None:
@@ -62,13 +56,17 @@ def ask_for(program: Program, values: dict[str, Any]) -> Any:
 
 
 def _answer(program: Program, values: dict[str, Any]) -> Answer:
+    if not values["over"]:
+        names = program.default_sources()
+        raise Misuse("give the input on the axis and its range:"
+                     f" --over {names[0] if names else 'x'}=-10:10")
     axes = over(values["over"])
     for one, text in zip(axes, values["over"], strict=True):
-        if one.name not in program.names.order or one.name in program.names.functions:
+        if one.base not in program.names.order or one.base in program.names.functions:
             known = program.default_sources()
-            near = nearest(one.name, known)
+            near = nearest(one.base, known)
             raise GradcliError(Diagnostic(
-                "E0812", f"`{program.source.name}` has no input `{one.name}`",
+                "E0812", f"`{program.source.name}` has no input `{one.base}`",
                 span=(0, text.index("=")), source=Source(text, "--over"),
                 help=f"did you mean `{near}`?" if near else
                 f"give one of {', '.join(known)}" if known else "there is no input to plot over"))
@@ -83,17 +81,9 @@ def _answer(program: Program, values: dict[str, Any]) -> Answer:
     return curves(ask, axes[0], orders(values["derivatives"]) or [], view)
 
 
-def _json(answer: Answer) -> str:
-    from gradcli.render import json
-
-    return json.dump(answer) + "\n"
-
-
-def _text(answer: Answer, values: dict[str, Any], environment: Environment, path: str | None
-          ) -> str:
+def _text(answer: Answer, values: dict[str, Any], environment: Environment) -> str:
     from gradcli.plotting.terminal import picture
 
-    stream = environment.stdout
-    encoding = "utf-8" if path else getattr(stream, "encoding", None) or "ascii"
-    return picture(answer, environment.width(stream), encoding,
-                   path is None and environment.color(stream, values["color"]))
+    output = Output(values, environment)
+    return picture(answer, environment.width(environment.stdout), output.encoding(),
+                   output.color())
