@@ -8,6 +8,7 @@ import csv
 import io
 import json
 import math
+from operator import mul
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,9 @@ from transcripts import ROOT, blocks, in_process, make_shim, on_terminal, steps
 
 import gradcli
 from gradcli.analysis import taylor as taylors
+from gradcli.analysis.implicit import implicit
 from gradcli.analysis.point import Point
+from gradcli.analysis.series import Expansion, Series, polynomial
 from gradcli.answers import Ask
 from gradcli.cli import calculating
 from gradcli.cli.options import CALCULUS, FORMATS, options
@@ -155,9 +158,8 @@ def test_usage(arguments: list[str]) -> None:
 def test_the_polynomial_can_be_read_back() -> None:
     """It is an expression whose derivatives at the point are those of the function."""
     text = "exp(x)*sin(2x)"
-    out = ok("taylor", "-e", text, "--at", "x=0.7", "--order", "5").splitlines()[0]
-    name, polynomial = out.split("\t")
-    assert name == "T5"
+    out = ok("taylor", "-e", text, "--at", "x=0.7", "--order", "5")
+    polynomial = dict(line.split("\t") for line in out.splitlines())["T5(f)"]
     for k, want in enumerate(mp.taylor(lambda x: mp.exp(x) * mp.sin(2 * x), 0.7, 5)):
         terms = first("taylor", "-e", polynomial, "--at", "x=0.7", "--order", "5")["terms"]
         assert math.isclose(terms[k]["coefficient"], want, rel_tol=1e-12)
@@ -186,6 +188,118 @@ def test_series_are_derivatives_of_derivatives(text: str) -> None:
         by_series = taylors.series_of(point, 5)
         by_derivatives = taylors.by_derivatives(point.tensor, point.sources[0], 5)
     assert by_series == pytest.approx(by_derivatives, rel=1e-9, abs=1e-10)
+
+
+SERIES: list[Any] = json.loads((ROOT / "tests/data/calculus/series.json").read_text())
+
+
+@pytest.mark.parametrize("case", SERIES, ids=[case["text"] for case in SERIES])
+def test_orders_up_to_a_hundred(case: Any) -> None:
+    """mpmath's functions (data/calculus/make.py): every coefficient to order 50, and the last."""
+    at = f"x={case['at']}"
+    terms = first("taylor", "-e", case["text"], "--at", at, "--order", "100")["terms"]
+    got = [t["coefficient"] for t in terms]
+    *want, last = map(float, case["coefficients"])
+    for k, c in (*enumerate(want), (100, last)):
+        assert math.isclose(got[k], c, rel_tol=2e-12, abs_tol=1e-300), k
+
+
+def test_the_work_grows_like_a_polynomial() -> None:
+    """Streams and coefficients of rules that lead on and on are counted, not timed."""
+    def work(text: str, order: int) -> int:
+        program = gradcli.loads(text)
+        run = program.run({"x": 1.3})
+        with run.record:
+            point = Point(Ask(program, at={"x": 1.3}), run, program.targets(run)[0])
+            x = polynomial(1.3, 1.0)
+            (source,) = point.sources
+            assert source.id is not None
+            assert point.tensor.id is not None
+            Expansion(run.record.history(), {source.id: x}, [point.tensor.id]).of(
+                point.tensor.id, order)
+        return sum([len(made.c) for made, _ in x.known.values() if isinstance(made, Series)])
+
+    for text in ("sigmoid(x)", "softplus(x)", "mish(x)", "logaddexp(x, 2x)", "betainc(2, 3, x/4)",
+                 "gammainc(2, x)", "besselj(0, x)", "norm([x, 1])"):
+        assert work(text, 40) < 6 * work(text, 20) + 1000, text
+
+
+def test_kinks_have_no_polynomial() -> None:
+    for text in ("abs(x)", "relu(x)", "x*abs(x)", "x^2*abs(x)", "max(x, 0)", "clip(x, 0, 1)",
+                 "norm([x, 0])"):
+        message = failed("taylor", "-e", text, "--at", "x=0")
+        assert message.startswith("error[E0833]: there is no Taylor polynomial of `f`"), text
+        assert len(first("taylor", "-e", text, "--at", "x=0.5")["terms"]) == 4
+    assert "`abs`" in failed("taylor", "-e", "abs(x)", "--at", "x=0")
+    # The slope of softsign leads to |x|: one order further there is none.
+    assert first("taylor", "-e", "softsign(x)", "--at", "x=0", "--order", "1")["terms"]
+    assert "leads to `abs`" in failed("taylor", "-e", "softsign(x)", "--at", "x=0")
+    assert "leads to `abs`" in failed("taylor", "-e", "softsign(x)*y", "--at", "x=0,y=1")
+    assert "leads to `abs`" in failed("laplacian", "-e", "softsign(x)*y", "--at", "x=0,y=1")
+    assert first("laplacian", "-e", "relu(x)*y^2", "--at", "x=-1,y=1")["laplacian"] == 0
+    # What nothing weighs or moves does not count to first order: x*|x| and |x^2| have slope 0.
+    for text in ("x*abs(x)", "abs(x^2)"):
+        assert first("tangent", "-e", text, "--at", "x=0")["slopes"] == {"x": 0}
+    assert first("taylor", "-e", "x^2 + relu(x)", "--at", "x=-1")["terms"][2]["coefficient"] == 1
+
+
+@pytest.mark.parametrize("asked", [
+    ("tangent",), ("directional", "--direction", "-1"), ("propagate", "--sigma", "x=0.1"),
+    ("laplacian",), ("implicit", "--dependent", "y")], ids=lambda asked: asked[0])
+def test_a_kink_is_told_by_all(asked: tuple[str, ...]) -> None:
+    at = "x=0,y=0" if asked[0] == "implicit" else "x=0"
+    text = "abs(x) - y" if asked[0] == "implicit" else "abs(x)"
+    for format in FORMATS:
+        status, out, err = in_process([
+            asked[0], "-e", text, "--at", at, *asked[1:], "--format", format])
+        assert (status, out) == (3, "")
+        assert "E0833" in err
+        assert "`abs` is at a kink" in err
+    # A function that jumps is not continuous, whatever its weight.
+    assert "error[E0833]" in failed("tangent", "-e", "x*sign(x)", "--at", "x=0")
+
+
+def test_a_condition_at_its_boundary_is_told() -> None:
+    for text in ("where(x > 0, x, -x)", "where(x < 2 and x >= 0, x, -x)", "where(x^2 <= 0, 1, x)"):
+        (note,) = first("tangent", "-e", text, "--at", "x=0")["notes"]
+        assert note["code"] == "boundary"
+        assert text[note["column"] - 1:].startswith("x")
+        assert first("tangent", "-e", text, "--at", "x=0.5")["notes"] == []
+    assert first("taylor", "-e", "where(y > 0, x, x^2)", "--wrt", "x", "--at", "x=1,y=0")[
+        "notes"] == []
+
+
+def test_determinants_keep_their_digits() -> None:
+    """Where the determinant is 0 and its matrix has no inverse, too."""
+    text = "det([[x, 2, sin(x), 1], [1, x^2, 3, x], [exp(x), 1, x, 2], [2, x, 1, 1/x]])"
+
+    def determinant(x: Any) -> Any:
+        return mp.det(mp.matrix([[x, 2, mp.sin(x), 1], [1, x ** 2, 3, x], [mp.exp(x), 1, x, 2],
+                                 [2, x, 1, 1 / x]]))
+
+    with mp.workdps(60):
+        want = mp.taylor(determinant, mp.mpf(1.3), 12)
+    terms = first("taylor", "-e", text, "--at", "x=1.3", "--order", "12")["terms"]
+    for term, c in zip(terms, want, strict=True):
+        assert math.isclose(term["coefficient"], c, rel_tol=1e-10)
+    singular = first("taylor", "-e", "det([[x, 2, 1], [2, 4x, 2], [1, x, x]])", "--at", "x=1",
+                     "--order", "8")["terms"]
+    # x (4x^2 - 2x) - 2 (2x - 2) + (2x - 4x)
+    assert [t["derivative"] for t in singular] == pytest.approx([0, 2, 20, 24, *[0] * 5])
+
+
+@pytest.mark.parametrize(("text", "function"), [
+    ("expm([[x, 1], [2, x]])[0, 1]", lambda x: mp.exp(x) * mp.sinh(mp.sqrt(2)) / mp.sqrt(2)),
+    ("sqrtm([[x^2 + 9, 6x], [6x, x^2 + 9]])[0, 1]", lambda x: x),
+    ("sqrtm([[exp(x), 0], [1, exp(x)]])[1, 0]", lambda x: mp.exp(-x / 2) / 2),
+    ("logm([[exp(x), 0], [1, exp(x)]])[1, 0]", lambda x: mp.exp(-x))])
+def test_functions_of_matrices(text: str, function: Any) -> None:
+    """By blocks, not by rules that double the matrix with each order."""
+    terms = first("taylor", "-e", text, "--at", "x=1.3", "--order", "30")["terms"]
+    with mp.workdps(80):
+        want = mp.taylor(function, mp.mpf(1.3), 30)
+    for term, c in zip(terms, want, strict=True):
+        assert math.isclose(term["coefficient"], c, rel_tol=1e-11, abs_tol=1e-12)
 
 
 def test_functions_with_a_gradient_of_their_own() -> None:
@@ -256,7 +370,7 @@ def test_no_polynomial() -> None:
 
 def test_a_horizontal_tangent_has_a_vertical_normal() -> None:
     assert first("tangent", "-e", "x^2", "--at", "x=0")["normal"] is None
-    assert "normal\tx = 0\n" in ok("tangent", "-e", "x^2", "--at", "x=0")
+    assert "normal(f)\tx = 0\n" in ok("tangent", "-e", "x^2", "--at", "x=0")
 
 
 def test_the_tangent_of_a_curve() -> None:
@@ -278,7 +392,109 @@ def test_a_direction_by_name_and_its_unit() -> None:
         "error[E0834]")
 
 
+def test_a_curve_that_stands_still() -> None:
+    """(t^2, t^3) has a cusp, (t^3, t^6) none; each has a tangent along the first axis."""
+    for text, order in (("[t^2, t^3]", 2), ("[t^3, t^6]", 3)):
+        found = first("tangent", "-e", text, "--at", "t=0")
+        assert (found["direction"], found["order"], found["length"]) == ([1, 0], order, 0)
+        (note,) = found["notes"]
+        assert note["code"] == "singular"
+        assert ("cusp" in note["message"]) is (order == 2)
+        assert "stands still" in in_process(["tangent", "-e", text, "--at", "t=0", "--format",
+                                             "table"])[1]
+    assert first("tangent", "-e", "[t, t^2]", "--at", "t=0")["order"] == 1
+
+
+def test_the_tangent_plane_of_a_surface() -> None:
+    """Of a sphere the normal is the radius; the surface runs through the plane."""
+    sphere = "[sin(u)*cos(v), sin(u)*sin(v), cos(u)]"
+    found = first("tangent", "-e", sphere, "--at", "u=0.7,v=0.4")
+    assert found["kind"] == "surface"
+    assert found["unit_normal"] == pytest.approx(found["point"], rel=1e-14)
+    assert math.isclose(math.hypot(*found["normal_vector"]), math.sin(0.7), rel_tol=1e-14)
+    for vector in found["vectors"].values():
+        assert abs(sum(map(mul, vector, found["unit_normal"]))) < 1e-15
+    for format in FORMATS:
+        assert in_process(["tangent", "-e", sphere, "--at", "u=0.7,v=0.4", "--format", format]
+                          )[0] == 0
+    pole = first("tangent", "-e", sphere, "--at", "u=0,v=0")
+    assert pole["unit_normal"] is None
+    assert pole["notes"][0]["code"] == "singular"
+    assert "normal_vector" not in first("tangent", "-e", "[u, v, u, v]", "--at", "u=1,v=2")
+    level = first("tangent", "-e", "x^2 + y^2 + z^2", "--at", "x=1,y=2,z=2")
+    assert level["notes"][0]["code"] == "level-surface"
+
+
+def test_a_direction_of_a_vector() -> None:
+    found = first("directional", "-e", "v[0]*v[1]*x", "--at", "v=[2,3],x=5", "--direction",
+                  "v=[1,2]")
+    assert found["direction"] == {"v[0]": 1, "v[1]": 2, "x": 0}
+    assert found["derivative"] == 15 + 2 * 10
+    assert "has 1 number, and there are 2 variables" in failed(
+        "directional", "-e", "x*y", "--at", "x=1,y=2", "--direction", "3")
+    assert "has 2 numbers, and there is 1 variable" in failed(
+        "directional", "-e", "x", "--at", "x=1", "--direction", "3,4")
+
+
 # --- fields ---------------------------------------------------------------------------------------
+
+
+def test_the_order_of_variables_is_that_of_at() -> None:
+    """Where the formula does not begin with x."""
+    found = first("curl", "-e", "[-y, x, z]", "--at", "x=1,y=2,z=3")
+    assert (found["curl"], found["variables"]) == ([0, 0, 2], ["x", "y", "z"])
+    assert first("curl", "-e", "[y, -x]", "--at", "x=1,y=2")["curl"] == -2
+    assert first("divergence", "-e", "[y^2*x, x*y]", "--at", "x=3,y=5")["divergence"] == 25 + 3
+    along = first("directional", "-e", "y^2*x", "--at", "x=3,y=5", "--direction", "1,0")
+    assert (along["direction"], along["derivative"]) == ({"x": 1, "y": 0}, 25)
+    assert list(first("tangent", "-e", "y + 2x", "--at", "x=1,y=1")["slopes"]) == ["x", "y"]
+    assert "at x = 1, y = 2\n" in in_process(
+        ["curl", "-e", "[y, -x]", "--at", "x=1,y=2", "--format", "table"])[1]
+    assert first("curl", "-e", "[y, -x]", "--wrt", "y,x", "--at", "x=1,y=2")["variables"] == [
+        "y", "x"]
+
+
+def test_the_order_of_variables_of_a_file() -> None:
+    """That of the declarations; of names in a row where some are not declared; else nobody knows.
+    """
+    def asked(text: str, *at: str) -> Any:
+        status, out, err = in_process(["curl", "-", *at, "--format", "json"], text.encode())
+        return json.loads(out)["results"][0]["variables"] if status == 0 else err
+
+    field = "field = [-y, x]\n"
+    assert asked("input x = 1\ninput y = 2\n" + field) == ["x", "y"]
+    assert asked("input y = 1\ninput x = 2\n" + field) == ["y", "x"]
+    assert asked("input y = 1\ninput x = 2\n" + field, "--at", "x=1,y=3") == ["x", "y"]
+    assert asked("input y = 1\n" + field, "--at", "x=1") == ["x", "y"]
+    assert asked("input x10 = 1\nfield = [x10, x9]", "--at", "x9=1") == ["x9", "x10"]
+    assert "E0831" in asked("input b = 1\nfield = [alpha*b, b]", "--at", "alpha=1")
+
+
+def test_variables_that_do_not_occur() -> None:
+    at = ["--at", "x=1,y=1,z=1"]
+    found = first("divergence", "-e", "[x^2, 0, 0]", *at)
+    assert (found["divergence"], found["variables"]) == (2, ["x", "y", "z"])
+    assert [note["code"] for note in found["notes"]] == ["free-variable"] * 2
+    assert first("curl", "-e", "[0, x, 0]", *at)["curl"] == [0, 0, 1]
+    assert first("laplacian", "-e", "x^2", *at)["laplacian"] == 2
+    assert first("tangent", "-e", "x^2", "--at", "x=1,y=3")["slopes"] == {"x": 2, "y": 0}
+    assert first("directional", "-e", "x^2", "--at", "x=1,y=3", "--direction", "1,1"
+                 )["derivative"] == 2
+    assert len(first("taylor", "-e", "x^2", "--at", "x=1,y=3", "--order", "2")["terms"]) == 6
+    # Where a name has no value, the other may be it, written wrong; so in a file with declarations.
+    assert failed("taylor", "-e", "x^2*alpha", "--at", "x=1,alfa=3").startswith("error[E020")
+    assert in_process(["taylor", "-", "--at", "y=1"], b"var x = 1.0\nx^2")[2].startswith(
+        "error[E0204]")
+    assert failed("newton", "-e", "x^2", *at).startswith("error[E0204]")
+
+
+@pytest.mark.parametrize("arguments", [
+    ("laplacian", "-e", "log(x^2+y^2)", "--at", "x=0,y=0"),
+    ("divergence", "-e", "[x/y, y/x]", "--at", "x=0,y=0"),
+    ("curl", "-e", "[sqrt(y), x]", "--at", "x=0,y=0"),
+    ("propagate", "-e", "sqrt(x)", "--at", "x=0", "--sigma", "x=1")])
+def test_what_is_no_number_is_no_answer(arguments: tuple[str, ...]) -> None:
+    assert failed(*arguments).startswith("error[E0833]: a derivative of `f` is ")
 
 
 def test_fields_of_known_values() -> None:
@@ -329,11 +545,124 @@ def test_the_other_variable_may_depend() -> None:
     assert (found["wrt"], found["derivatives"][0]["derivative"]) == ("y", -4 / 3)
     assert first("implicit", *asked, "--dependent", "y")["wrt"] == "x"
     assert failed("implicit", *asked, "--dependent", "z").startswith("error[E0834]")
-    assert failed("implicit", "-e", "x + y + z", "--at", "x=1,y=1,z=-2", "--dependent", "z"
+    assert failed("implicit", "-e", "x + y + z", "--at", "x=1,y=1,z=-2", "--dependent", "z,y,x"
                   ).startswith("error[E0831]")
 
 
+def test_implicit_to_order_100() -> None:
+    """The circle, as a polynomial and with a sigmoid on the way."""
+    asked = ["--wrt", "x", "--dependent", "y", "--at", "x=3,y=4", "--order", "100"]
+    with mp.workdps(150):
+        want = mp.taylor(lambda x: mp.sqrt(25 - x * x), 3, 100)
+    for text in ("x^2 + y^2 - 25", "sigmoid(x^2 + y^2 - 25) - 1/2"):
+        found = first("implicit", "-e", text, *asked)["derivatives"]
+        for one, c in zip(found, want[1:], strict=True):
+            assert math.isclose(one["derivative"], c * mp.factorial(one["order"]), rel_tol=1e-9)
+
+
+def test_implicit_by_several_variables() -> None:
+    """Of the sphere, dz/dx = -x/z and dz/dy = -y/z."""
+    found = first("implicit", "-e", "x^2 + y^2 + z^2 - 9", "--dependent", "z", "--at",
+                  "x=1,y=2,z=2")
+    assert (found["wrt"], found["dependent"]) == (["x", "y"], "z")
+    assert [(d["of"], d["wrt"], d["derivative"]) for d in found["derivatives"]] == [
+        ("z", "x", -0.5), ("z", "y", -1)]
+    assert failed("implicit", "-e", "x + y + z", "--at", "x=1,y=1,z=-2", "--dependent", "z",
+                  "--order", "2").startswith("error[E0832]")
+
+
+def test_systems_of_implicit_functions() -> None:
+    """Polar coordinates: dr = (x dx + y dy)/r, dp = (x dy - y dx)/r^2. And u = exp(x) with
+    v = x exp(2x) to a higher order.
+    """
+    polar = ["-e", "[r*cos(p) - x, r*sin(p) - y]", "--dependent", "r,p", "--wrt", "x,y", "--at",
+             f"x=3,y=4,r=5,p={math.atan2(4, 3)!r}"]
+    found = first("implicit", *polar)
+    assert [d["derivative"] for d in found["derivatives"]] == pytest.approx(
+        [3 / 5, 4 / 5, -4 / 25, 3 / 25], rel=1e-14)
+    assert [(d["of"], d["wrt"]) for d in found["derivatives"]] == [
+        ("r", "x"), ("r", "y"), ("p", "x"), ("p", "y")]
+    e = math.exp(0.3)
+    at = f"x=0.3,u={e!r},v={0.3 * e * e!r}"
+    one = first("implicit", "-e", "[log(u) - x, v - x*u^2]", "--dependent", "u,v", "--at", at,
+                "--order", "9")["derivatives"]
+    for name, f in (("u", mp.exp), ("v", lambda x: x * mp.exp(2 * x))):
+        with mp.workdps(40):
+            want = mp.taylor(f, 0.3, 9)[1:]
+        for d, c in zip([d for d in one if d["of"] == name], want, strict=True):
+            assert math.isclose(d["derivative"], c * mp.factorial(d["order"]), rel_tol=1e-11)
+    text = "a = log(u) - x\nb = v - x*u^2\n"
+    status, out, _ = in_process(["implicit", "-", "--of", "a", "--of", "b", "--dependent", "u,v",
+                                 "--at", at, "--format", "json"], text.encode())
+    assert status == 0
+    (both,) = json.loads(out)["results"]
+    assert [d["derivative"] for d in both["derivatives"]] == pytest.approx(
+        [e, (1 + 0.6) * e * e], rel=1e-14)
+    vector = first("implicit", "-e", "v^2 - [x, 4x]", "--dependent", "v", "--at", "x=1,v=[1,2]",
+                   "--order", "2")["derivatives"]
+    assert [d["derivative"] for d in vector] == pytest.approx([0.5, -0.25, 1, -0.5])
+
+
+def test_several_dependent_options_are_all_taken() -> None:
+    program = gradcli.loads("[u + v - x, u - v - 2x]")
+    found = implicit(Ask(program, at={"x": 1.0, "u": 1.5, "v": -0.5}),
+                     {"dependent": ["u", "v"], "order": None})["results"][0]
+    assert [d["derivative"] for d in found["derivatives"]] == pytest.approx([1.5, -0.5])
+    assert failed("implicit", "-e", "x + y", "--dependent", "y,y", "--at", "x=1,y=-1").startswith(
+        "error[E0834]")
+
+
+def test_a_singular_point_is_told() -> None:
+    message = failed("implicit", "-e", "x^3 + y^3 - 3x*y", "--dependent", "y", "--at", "x=0,y=0")
+    assert message.startswith("error[E0835]: the point is singular")
+    assert "singular matrix" in failed("implicit", "-e", "[u + v - x, 2u + 2v - 2x]", "--dependent",
+                                       "u,v", "--at", "x=2,u=1,v=1")
+    assert "equation 1 is 1 there" in failed("implicit", "-e", "[u - x, v + x]", "--dependent",
+                                             "u,v", "--at", "x=1,u=1,v=0")
+
+
 # --- newton ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("text", "start", "root"), [
+    ("x^2", 1, 0), ("x^3", 1, 0), ("cbrt(x)", 1, 0), ("(x-1)^2", 3, 1), ("(x-2)^5", 9, 2),
+    ("sin(x)^2", 1, 0), ("1 - cos(x)", 1, 0), ("x^2*exp(x)", 1, 0), ("x^7", 100, 0)])
+def test_roots_of_higher_multiplicity(text: str, start: float, root: float) -> None:
+    found = first("newton", "-e", text, "--at", f"x={start}")
+    assert found["converged"] is True
+    assert abs(found["solution"]["x"] - root) < 2e-8 * start
+
+
+@pytest.mark.parametrize(("text", "at", "words"), [
+    ("x^3", "x=1", "inflection"), ("x^3", "x=0", "order 3"), ("(x-1)^3", "x=2", "inflection"),
+    ("x^3 + y^2", "x=1,y=1", "inflection along x"), ("x^5", "x=0", "order 5"),
+    ("-x^4", "x=0", "order 4 is negative"), ("x^2 - y^4", "x=0,y=0", "along y is negative"),
+    ("x^2 - y^2", "x=0,y=0", "a second derivative is negative")])
+def test_what_is_no_minimum(text: str, at: str, words: str) -> None:
+    status, out, _ = in_process(["newton", "-e", text, "--minimum", "--at", at, "--format", "json"])
+    (found,) = json.loads(out)["results"]
+    assert (status, found["converged"]) == (1, False)
+    assert words in found["reason"]
+
+
+@pytest.mark.parametrize(("text", "at", "solution", "words"), [
+    ("x^4", "x=1", {"x": 0}, "the one of order 4 decides"),
+    ("(x-1)^4", "x=0", {"x": 1}, "the one of order 4 decides"),
+    ("x^6", "x=2", {"x": 0}, "the one of order 6 decides"),
+    ("x^4-4x^3+6x^2-4x+1", "x=3", {"x": 1}, "the one of order 4 decides"),
+    ("x^4 + y^2", "x=1,y=1", {"x": 0, "y": 0}, "does not decide beside it"),
+    ("(x-y)^2", "x=1,y=2", {"x": 1.5, "y": 1.5}, "not a single point")])
+def test_minima_without_a_second_derivative(text: str, at: str, solution: dict[str, float],
+                                            words: str) -> None:
+    found = first("newton", "-e", text, "--minimum", "--at", at)
+    assert found["converged"] is True
+    assert found["solution"] == pytest.approx(solution, abs=1e-6)
+    assert words in found["notes"][-1]["message"]
+
+
+def test_the_number_of_steps_is_said_once() -> None:
+    out = in_process(["newton", "-e", "exp(x)", "--at", "x=0", "--format", "table"])[1]
+    assert "no root: no convergence in 50 steps\n" in out
 
 
 @pytest.mark.parametrize(("text", "at", "options", "words"), [
@@ -420,6 +749,41 @@ def test_second_order() -> None:
                         + 0.25 * 0.16 + 0.1 ** 2)
 
 
+def test_numbers_near_the_ends_of_the_range() -> None:
+    """Squares of contributions neither overflow nor vanish."""
+    for text, sigma in (("x*1e200", 1e200), ("x*1e-200", 1e-200), ("x*1e200 + y*1e200", 5e200)):
+        found = first("propagate", "-e", text, "--at", "x=1,y=1" if "y" in text else "x=1",
+                      "--sigma", "x=3,y=4" if "y" in text else "x=1", "--second-order")
+        assert math.isclose(found["sigma"], sigma, rel_tol=1e-15)
+        assert math.isclose(found["second_order"]["sigma"], sigma, rel_tol=1e-15)
+        assert math.isclose(sum([one["share"] for one in found["inputs"]]), 1.0)
+    curved = first("propagate", "-e", "x^2*1e200", "--at", "x=1", "--sigma", "x=1",
+                   "--second-order")["second_order"]
+    assert math.isclose(curved["sigma"], math.sqrt(6) * 1e200, rel_tol=1e-14)
+    status, out, err = in_process(["propagate", "-e", "x*y", "--at", "x=1e200,y=1e200", "--sigma",
+                                   "x=1e190,y=1e190"])
+    assert (status, out) == (3, "")
+    assert err.startswith("error[E0833]: the uncertainty of `f`")
+    assert "Warning" not in err
+
+
+@pytest.mark.parametrize(("given", "place"), [
+    (["--sigma", "y=0.1"], "--sigma:1:1"), (["--sigma", "x=abc"], "--sigma:1:"),
+    (["--sigma", "x=0.1,x=0.2"], "--sigma:1:"),
+    (["--sigma", "x=0.1", "--correlation", "x:x=0.5"], "--correlation:1:1")])
+def test_the_option_is_named_that_is_wrong(given: list[str], place: str) -> None:
+    status, out, err = in_process(["propagate", "-e", "x^2", "--at", "x=1", *given])
+    assert (status, out) == (3, "")
+    assert f"--> {place}" in err
+
+
+def test_a_pair_has_one_correlation() -> None:
+    assert failed("propagate", "-e", "x*y", "--at", "x=1,y=2", "--sigma", "x=1,y=1",
+                  "--correlation", "x:y=0.5,y:x=0.3").startswith("error[E0834]")
+    assert "has 1 element and 2 uncertainties" in failed(
+        "propagate", "-e", "sum(v)", "--at", "v=[1]", "--sigma", "v=[1,2]")
+
+
 # --- what others load -----------------------------------------------------------------------------
 
 NEW = ("gradcli.analysis", "gradcli.verifying", "gradcli.cli.calculating",
@@ -428,7 +792,7 @@ NEW = ("gradcli.analysis", "gradcli.verifying", "gradcli.cli.calculating",
 
 
 @pytest.mark.parametrize("arguments", [
-    ("grad", *FORMULA, "--format", "json"), ("grad", *FORMULA, "--verify"), ("jac", *FORMULA),
+    ("grad", *FORMULA, "--format", "json"), ("jac", *FORMULA),
     ("hess", *FORMULA), ("eval", "-e", "1"), ("ops", "sin"), ("why", *FORMULA),
     ("run", str(ROOT / "samples/training/adam.txt")), ("check", "x^2", "2x")],
     ids=lambda arguments: arguments[0])
@@ -436,6 +800,14 @@ def test_other_commands_load_none_of_this(
         arguments: tuple[str, ...], warm: dict[str, str | None]) -> None:  # noqa: F811
     _, modules = loaded_by(command(*arguments), warm)
     assert not [name for name in modules if name.startswith(NEW)]
+
+
+def test_the_option_loads_what_verifies_and_no_more(
+        warm: dict[str, str | None]) -> None:  # noqa: F811
+    _, modules = loaded_by(command("grad", *FORMULA, "--verify"), warm)
+    assert "gradcli.verifying.beside" in modules
+    assert not [name for name in modules if name.startswith(NEW)
+                and not name.startswith("gradcli.verifying")]
 
 
 def test_a_command_loads_its_own_part_only(warm: dict[str, str | None]) -> None:  # noqa: F811

@@ -42,12 +42,15 @@ def laplacian(ask: Ask, options: dict[str, Any]) -> Answer:
     """The sum of the second derivatives; of a vector that of each element."""
     def of(point: Point) -> Answer:
         point.jacobian()
+        point.check_smooth("Laplacian", 2)
+        before = len(point.run.record.history())
         terms, sums = [], []
         for k, element in enumerate(point.elements()):
-            second = point.hessian(element).diagonal().tolist()
+            second = point.finite(point.hessian(element).diagonal()).tolist()
             terms += [{"component": k if point.tensor.shape else None, "wrt": name,
                        "derivative": d} for name, d in zip(point.names, second, strict=True)]
             sums.append(fsum(second))
+        point.check_rules(before)
         return {**point.told(), "terms": terms,
                 "laplacian": sums if point.tensor.shape else sums[0]}
 
@@ -55,7 +58,9 @@ def laplacian(ask: Ask, options: dict[str, Any]) -> Answer:
 
 
 def _field(point: Point, what: str, sizes: tuple[int, ...]) -> list[list[float]]:
-    """The Jacobian of a field with as many components as variables. Raises E0831."""
+    """The Jacobian of a field with as many components as variables. Raises E0831, and E0833 where
+    it does not exist.
+    """
     shape = point.tensor.shape
     n = len(point.names)
     if shape != (n,) or (sizes and n not in sizes):
@@ -65,5 +70,6 @@ def _field(point: Point, what: str, sizes: tuple[int, ...]) -> list[list[float]]
             f" shape [{', '.join(map(str, shape))}] and the variables {', '.join(point.names)}",
             "write the field as a vector, such as [x*y, y*z, z*x], and name the variables with"
             " --wrt")
-    rows: list[list[float]] = point.jacobian().tolist()
+    point.check_smooth(what.split()[1])
+    rows: list[list[float]] = point.finite(point.jacobian()).tolist()
     return rows

@@ -1,4 +1,7 @@
 """A target and its variables at a point: values, first and second derivatives, element by element.
+
+The order of the variables, which fields and directions need, is that of --wrt, else of --at where
+it names all, else of their declarations.
 """
 
 from __future__ import annotations
@@ -7,11 +10,15 @@ from gradcli import calculus
 from gradcli.answers.ask import answer, tensors_of, troubles
 from gradcli.answers.plain_data import data, note
 from gradcli.errors import Diagnostic, GradcliError
+from gradcli.lang.interpreter import CONSTANTS
 from gradcli.lang.targets import tensor_of
 from gradcli.ops import PUBLIC
-from gradcli.ops.lazy import np
+from gradcli.ops.lazy import np, quiet
 from gradcli.ops.values import is_complex, is_float, shape_of, show
 from gradcli.source import Source
+from gradcli.tape.operators import COMPARISONS
+from gradcli.tape.record import ANS, IDS, OP, OUT, VALUES
+from gradcli.tape.tensor import Tensor
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,10 +28,15 @@ if TYPE_CHECKING:
     from gradcli.answers.ask import Answer, Ask
     from gradcli.lang.run import Binding, Run
     from gradcli.lang.targets import Target
-    from gradcli.tape.tensor import Tensor
+    from gradcli.tape.record import Entry
 
 # Causes of a missing derivative where it is 0 in truth.
 ZERO = ("source-unrelated", "target-constant")
+# What takes variables that do not occur in the formula, and what depends on their order.
+FREE = ("taylor", "tangent", "directional", "divergence", "curl", "laplacian")
+ORDERED = ("directional", "divergence", "curl")
+# Words of conventions where the value itself jumps.
+JUMPS = ("jumps", "0, with slope")
 
 
 class Point:
@@ -32,9 +44,11 @@ class Point:
     these; value: of the target, an array for a vector.
     """
 
-    __slots__ = ("ask", "bindings", "names", "run", "sources", "target", "tensor", "values")
+    __slots__ = ("ask", "bindings", "free", "names", "run", "sources", "target", "tensor",
+                 "values")
 
-    def __init__(self, ask: Ask, run: Run, target: Target) -> None:
+    def __init__(self, ask: Ask, run: Run, target: Target, free: Sequence[str] = ()) -> None:
+        self.free = free
         self.ask = ask
         self.run = run
         self.target = target
@@ -90,6 +104,64 @@ class Point:
         # Nobody asked for the sign of 0.
         return np.concatenate(columns, axis=1).astype(float) + 0.0
 
+    def finite(self, derivatives: Any) -> Any:
+        """The derivatives. Raises E0833 where one of them is no number."""
+        for value in np.ravel(derivatives).tolist():
+            if value - value != 0:
+                raise self.error("E0833", f"a derivative of `{self.target.name}` is {value} there",
+                                 "take another point with --at; `gradcli why` tells where it comes"
+                                 " from")
+        return derivatives
+
+    def check_smooth(self, what: str, order: int = 1) -> None:
+        """Raises E0833 at a kink on a way: what stands there is a convention. To first order a
+        kink may be passed that nothing moves, or whose value has the weight 0.
+        """
+        if not self.run.record.has_kinks():
+            return
+        from gradcli.explain.kinks import Kinks
+
+        found = Kinks(self.run, tensors_of(self.target), self.ask.program.source)
+        found.hits = [hit for hit in found.hits if order > 1 or self._decides(*hit)]
+        for binding in self.bindings:
+            for told in found.of(binding.value):
+                raise GradcliError(Diagnostic(
+                    "E0833", f"there is no {what} of `{self.target.name}`: {told.message}",
+                    span=told.span or self.target.span, source=self.ask.program.source,
+                    help="take another point with --at; `gradcli grad` tells the slope that is"
+                    " convention"))
+
+    def check_rules(self, before: int) -> None:
+        """Raises E0833 if derivatives that were recorded, behind so many entries, are at a kink: in
+        truth there are none of the next order. Ties are choices that rules make on purpose.
+        """
+        for entry in self.run.record.history()[before:]:
+            op = entry[OP]
+            if op.kink is None or not op.elementwise or "tie" in op.kinks or all(
+                    rule == 0.0 for rule in op.rules):
+                continue
+            with quiet():
+                hits = op.kink(*entry[VALUES])
+            if np.any(hits):
+                raise self.error("E0833", f"a derivative on the way leads to `{op.name}` at a kink;"
+                                 f" {op.kinks}", "take another point with --at, or a lower --order")
+
+    def _decides(self, entry: Entry, hits: Any) -> bool:
+        def some(block: Any, shape: Any) -> bool:
+            if block is None:
+                return False
+            if shape_of(hits) and shape_of(hits) == shape:
+                block = block[..., hits]
+            return bool(np.any(block))
+
+        if any(word in entry[OP].kinks for word in JUMPS):
+            return True
+        (weight,) = calculus.jacobian(self.tensor, [Tensor(entry[ANS], entry[OUT])])
+        return some(weight, shape_of(entry[ANS])) and any(
+            some(block, ()) for i, v in zip(entry[IDS], entry[VALUES], strict=True)
+            if i is not None and is_float(v)
+            for block in calculus.jacobian(Tensor(v, i), self.sources))
+
     def _check_cut(self, binding: Binding) -> None:
         from gradcli.answers.causes import causes
 
@@ -119,6 +191,37 @@ class Point:
         return [PUBLIC["reshape"](self.tensor, shape=(-1,))[k]
                 for k in range(calculus.size(self.tensor.shape))]
 
+    def _boundaries(self) -> list[Any]:
+        """Notes on choices by a comparison of what is equal: a step to one side chooses otherwise.
+        """
+        record = self.run.record
+        if not any(entry[OP].role(0) == "condition" for entry in record.compact()):
+            return []
+        from gradcli.explain.reason import Note, span_of
+        from gradcli.sweeps import reach
+
+        entries = record.history()
+        made = {entry[OUT]: entry for entry in entries}
+        moved = reach.active(entries, [s.id for s in self.sources if s.id is not None])
+        leading = reach.leading(
+            entries, [t.id for t in tensors_of(self.target) if t.id is not None])
+        found: dict[Any, Note] = {}
+        for entry in entries:
+            waiting = [entry[IDS][0]] if entry[OP].role(0) == "condition" and (
+                entry[OUT] in leading) else []
+            while waiting:
+                at = waiting.pop()
+                test = None if at is None else made.get(at)
+                if test is None:
+                    continue
+                waiting += test[IDS]
+                if test[OP] in COMPARISONS.values() and not moved.isdisjoint(test[IDS]) and np.any(
+                        np.equal(*test[VALUES])):
+                    told = Note("boundary", "both sides of the comparison are equal there: what"
+                                " stands here is of one branch", span_of(test))
+                    found.setdefault(told.span, told)
+        return list(found.values())
+
     def told(self) -> Answer:
         """What all answers begin with: target, point, value, notes."""
         notes = troubles(self.ask, self.run, self.target)
@@ -130,16 +233,69 @@ class Point:
                                      self.ask.program.source):
                     if note(self.ask, n) not in notes:
                         notes.append(note(self.ask, n))
-        return {"of": self.target.name, "at": dict(zip(self.names, self.values, strict=True)),
+        notes += [note(self.ask, n) for n in self._boundaries()]
+        notes += [remark("free-variable", f"`{name}` does not occur in the formula: derivatives by"
+                         " it are 0") for name in self.free]
+        return {"of": self.target.name, "variables": self.names,
+                "at": dict(zip(self.names, self.values, strict=True)),
                 "value": data(self.value), "notes": notes}
+
+
+def remark(code: str, message: str) -> Answer:
+    """A note without a place."""
+    return {"code": code, "message": message, "line": None, "column": None}
 
 
 def each(command: str, ask: Ask, work: Callable[[Point], Answer]) -> Answer:
     """One result for each target."""
+    free = declared(ask) if command in FREE else []
     run = ask.run()
     with run.record:
-        results = [work(Point(ask, run, target)) for target in ask.program.targets(run, ask.of)]
+        order(ask, run, command)
+        results = [work(Point(ask, run, target, free))
+                   for target in ask.program.targets(run, ask.of)]
     return answer(ask, command, results)
+
+
+def declared(ask: Ask) -> list[str]:
+    """Variables of --at and --wrt that a program without declarations does not mention: they are
+    made its inputs. None where names are without a value, of which one may be written wrong.
+    """
+    names = ask.program.names
+    if names.declared or any(name not in ask.at for name in names.inputs):
+        return []
+    known = {*names.order, *names.bound, *names.functions, *names.called, *CONSTANTS}
+    found = [name for name in dict.fromkeys([*ask.at, *ask.wrt])
+             if name not in known and name.isidentifier()]
+    for name in found:
+        names.order.setdefault(name)
+        names.inputs[name] = (0, 0)
+    return found
+
+
+def order(ask: Ask, run: Run, command: str) -> None:
+    """The variables in the order of --at where it names all, else of declarations, else of the
+    alphabet. Raises E0831 where a command needs an order and none of these is one.
+    """
+    names = [] if ask.wrt else ask.program.differentiable(run)
+    given = [name for name in ask.at if name in names]
+    if len(given) == len(names):
+        ask.wrt = ask.wrt or given
+    elif not all(name in ask.program.names.declared for name in names):
+        sort = [_place(name) for name in names]
+        if len({stem for stem, _, _ in sort}) == 1:
+            ask.wrt = sorted(names, key=_place)
+        elif command in ORDERED:
+            raise GradcliError(Diagnostic(
+                "E0831", f"the order of the variables {', '.join(names)} is not clear, and a"
+                f" {command} depends on it", span=None, source=ask.program.source,
+                help=f"say it: --wrt {','.join(names)}"))
+
+
+def _place(name: str) -> tuple[str, int, str]:
+    """What names in a row have in common, and where one stands: x, y, z; x1, x2, x10."""
+    stem = name.rstrip("0123456789")
+    return ("", 0, name) if len(name) == 1 else (stem, int(name[len(stem):] or 0), name)
 
 
 def in_option(code: str, message: str, text: str, option: str, help: str) -> GradcliError:
@@ -151,6 +307,12 @@ def in_option(code: str, message: str, text: str, option: str, help: str) -> Gra
 def one_of(name: str, names: Sequence[str], option: str) -> int:
     """Which of the variables a name is. Raises E0834."""
     if name not in names:
-        raise in_option("E0834", f"`{name}` is none of the variables {', '.join(names)}", name,
-                        option, f"such as {names[0]}")
+        known = ", ".join(names) or "(there are none)"
+        raise in_option("E0834", f"`{name}` is none of the variables {known}", name, option,
+                        f"such as {names[0]}" if names else "name a variable of the formula")
     return list(names).index(name)
+
+
+def counted(n: int, what: str, one: str = "", many: str = "s") -> str:
+    """`1 number`, `2 numbers`."""
+    return f"{n} {what}{one if n == 1 else many}"

@@ -8,10 +8,10 @@ quadratic term (A. Mathai and S. Provost, Quadratic Forms in Random Variables (1
 
 from __future__ import annotations
 
-from math import fsum, sqrt
+from math import fsum, hypot, sqrt
 
-from gradcli.analysis.point import Point, each, in_option, one_of
-from gradcli.ops.lazy import np
+from gradcli.analysis.point import Point, counted, each, in_option, one_of
+from gradcli.ops.lazy import np, quiet
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -31,26 +31,35 @@ def propagate(ask: Ask, options: dict[str, Any]) -> Answer:
     (name, name) to a number. Raises E0834 for what is none.
     """
     sigma, correlation = options["sigma"], options["correlation"]
+    for name in sigma:
+        # The inputs are named here first: nobody has written --wrt.
+        if name not in ask.program.names.order and not ask.wrt:
+            one_of(name, ask.program.default_sources() or [], "--sigma")
     ask.wrt = ask.wrt or list(sigma)
 
     def of(point: Point) -> Answer:
         point.scalar("an uncertainty")
+        point.check_smooth("uncertainty to first order")
         s = _sigmas(point, sigma)
         r = _correlations(point, correlation)
-        g = point.jacobian()[0]
-        for name, slope in zip(point.names, g.tolist(), strict=True):
-            if slope - slope != 0:
-                raise point.error("E0833", f"the derivative of `{point.target.name}` by {name} is"
-                                  f" {slope} there", "take another point with --at")
-        parts = (g * s).tolist()
+        g = point.finite(point.jacobian()[0])
+        with quiet():
+            parts = (g * s + 0.0).tolist()
+        # In units of the largest, so that squares neither overflow nor vanish.
+        unit = max(map(abs, parts)) or 1.0
+        if unit == float("inf"):
+            raise point.error("E0833", f"the uncertainty of `{point.target.name}` is larger than"
+                              " any floating point number", "take smaller units")
+        scaled = [part / unit for part in parts]
         # Each input's share: its own square, and half of what it has with each other.
-        shares = [fsum([parts[i] * r[i][j] * parts[j] for j in range(len(parts))])
+        shares = [fsum([scaled[i] * r[i][j] * scaled[j] for j in range(len(parts))])
                   for i in range(len(parts))]
         variance = max(0.0, fsum(shares))
+        first = unit * sqrt(variance)
         y = float(point.value)
         found: Answer = {
-            **point.told(), "sigma": sqrt(variance),
-            "relative": abs(sqrt(variance) / y) if y else None,
+            **point.told(), "sigma": first,
+            "relative": abs(first / y) if y and abs(y) < float("inf") else None,
             "inputs": [{
                 "wrt": name, "at": point.values[i], "sigma": s[i], "derivative": float(g[i]),
                 "contribution": parts[i], "share": shares[i] / variance if variance else 0.0}
@@ -58,18 +67,20 @@ def propagate(ask: Ask, options: dict[str, Any]) -> Answer:
             "correlations": [{"first": a, "second": b, "correlation": v}
                              for (a, b), v in correlation.items()]}
         if options.get("second_order"):
-            found["second_order"] = _second(point, np.array(s), np.array(r), variance, found)
+            found["second_order"] = _second(point, np.array(s), np.array(r), first, found)
         return found
 
     return each("propagate", ask, of)
 
 
-def _second(point: Point, s: Any, r: Any, variance: float, found: Answer) -> Answer:
-    product = point.hessian() @ (s[:, None] * r * s[None, :])
-    shift = float(np.trace(product)) / 2
-    more = float(np.trace(product @ product)) / 2
-    sigma = sqrt(max(0.0, variance + more))
-    first = sqrt(variance)
+def _second(point: Point, s: Any, r: Any, first: float, found: Answer) -> Answer:
+    with quiet():
+        curved = point.finite(point.hessian()) * s[:, None] * s[None, :]
+        unit = float(np.abs(curved).max(initial=0.0)) or 1.0
+        product = (curved / unit) @ r
+        shift = unit * float(np.trace(product)) / 2
+        more = unit * sqrt(max(0.0, float(np.trace(product @ product)) / 2))
+    sigma = hypot(first, more)
     if abs(shift) > NOTABLE * first or abs(sigma - first) > NOTABLE * first:
         found["notes"].append({
             "code": "second-order", "message": "the second order changes the result by more than"
@@ -92,8 +103,9 @@ def _sigmas(point: Point, sigma: Mapping[str, Any]) -> list[float]:
         if len(values) == 1:
             values *= len(places)
         if len(values) != len(places):
-            raise in_option("E0834", f"`{name}` has {len(places)} elements and {len(values)}"
-                            " uncertainties", name, "--sigma", "give one for each, or one for all")
+            raise in_option("E0834", f"`{name}` has {counted(len(places), 'element')} and"
+                            f" {counted(len(values), 'uncertaint', 'y', 'ies')}", name, "--sigma",
+                            "give one for each, or one for all")
         for k, v in zip(places, values, strict=True):
             if not 0 <= v < float("inf"):
                 raise in_option("E0834", f"the uncertainty of `{name}` is {v:g}, which is no"

@@ -6,8 +6,9 @@ from math import comb, factorial, prod
 
 from gradcli import calculus
 from gradcli.analysis.point import Point, each
-from gradcli.analysis.series import NoSeries, Series, along
+from gradcli.analysis.series import AtKink, Expansion, NoSeries, polynomial
 from gradcli.ops import PUBLIC
+from gradcli.ops.lazy import np
 from gradcli.tape.tensor import Tensor, value_of
 
 TYPE_CHECKING = False
@@ -27,6 +28,7 @@ def taylor(ask: Ask, options: dict[str, Any]) -> Answer:
 
     def of(point: Point) -> Answer:
         point.scalar("a Taylor polynomial")
+        point.check_smooth("Taylor polynomial", order)
         if len(point.names) == 1:
             terms = [{"powers": {point.names[0]: k} if k else {}, "derivative": c * factorial(k),
                       "coefficient": c} for k, c in enumerate(coefficients(point, order))]
@@ -51,20 +53,20 @@ def series_of(point: Point, order: int) -> list[float]:
     of an operation does not work on series.
     """
     point.jacobian()    # tells where there is none, and why
-    (source,), x = point.sources, point.values[0]
+    (source,) = point.sources
     if source.id is None or point.tensor.id is None:
         return [float(point.value), *[0.0] * order]
-    entries = point.run.record.history()
-    shape = source.shape
+    one = np.ones(source.shape) if source.shape else 1.0
     try:
-        if shape:
-            raise NoSeries
-        found = along(entries, {source.id: Series([x, 1.0, *[0.0] * (order - 1)])},
-                      point.tensor.id)
-        c = [point.value] if found is None else found.c
-        return [float(v) + 0.0 for v in c] + [0.0] * (order + 1 - len(c))
+        c = Expansion(point.run.record.history(), {source.id: polynomial(source.value, one)},
+                      [point.tensor.id]).of(point.tensor.id, order)
     except NoSeries:
         return by_derivatives(point.tensor, source, order)
+    except AtKink as kink:
+        raise point.error("E0833", "there is no Taylor polynomial at a kink: a derivative on the"
+                          f" way leads to `{kink.op.name}` at one; {kink.op.kinks}",
+                          "take another point with --at, or a lower --order") from None
+    return [float(v) + 0.0 for v in c or [point.value, *[0.0] * order]]
 
 
 def by_derivatives(target: Tensor, source: Tensor, order: int) -> list[float]:
@@ -80,8 +82,6 @@ def by_derivatives(target: Tensor, source: Tensor, order: int) -> list[float]:
 
 
 def _number(tensor: Tensor) -> float:
-    from gradcli.ops.lazy import np
-
     return float(np.sum(tensor.value))
 
 
@@ -93,6 +93,7 @@ def _several(point: Point, order: int) -> list[Answer]:
                           f" {comb(n + order, order):,} terms, and {MOST_TERMS:,} are the most",
                           "ask for a lower --order, or name fewer variables with --wrt")
     point.jacobian()    # tells where there is none, and why
+    before = len(point.run.record.history())
     terms = [_term((), float(point.value), point.names)]
     level: list[tuple[tuple[int, ...], Tensor | None]] = [((), point.tensor)]
     for k in range(order):
@@ -102,6 +103,7 @@ def _several(point: Point, order: int) -> list[Answer]:
                  for j in range(by[-1] if by else 0, n)]
         terms += [_term(by, 0.0 if t is None else float(value_of(t)), point.names)
                   for by, t in level]
+    point.check_rules(before)
     return terms
 
 

@@ -1,5 +1,6 @@
 """Writes cases.json: answers of sympy, mpmath and the `uncertainties` package for the commands of
-calculus. Run once, by hand: `python make.py` with sympy 1.14, mpmath 1.3 and uncertainties 3.2.
+calculus; and series.json: coefficients of mpmath's functions to order 100. Run once, by hand:
+`python make.py` with sympy 1.14, mpmath 1.3 and uncertainties 3.2.
 
 Formulas are written so that gradcli, sympy and Python (with ** for ^) read the same.
 """
@@ -79,6 +80,38 @@ SUMS = [
     "a*exp(-b)", "a^b", "a/(b+c)", "(a-b)/(a+b)", "sqrt(a^2+b^2)", "a*sin(b)+c", "log(a*b)/c",
     "a^2*b^3", "a*b/c^2", "cos(a)+sin(b)", "exp(-a^2)*b", "1/(1/a+1/b)", "a*(1+b*c)", "tan(a/3)*b",
     "atan(b/a)"]
+# At 1.3: how gradcli writes it, mpmath's function, and how far the nearest singularity is.
+SERIES: list[tuple[str, Any, float]] = [
+    ("sigmoid(x)", lambda x: 1 / (1 + mp.exp(-x)), 3), ("softplus(x)", lambda x: mp.log1p(
+        mp.exp(x)), 3), ("swish(x)", lambda x: x / (1 + mp.exp(-x)), 3),
+    ("log_sigmoid(x)", lambda x: -mp.log1p(mp.exp(-x)), 3),
+    ("mish(x)", lambda x: x * mp.tanh(mp.log1p(mp.exp(x))), 2),
+    ("logaddexp(x, 2x)", lambda x: mp.log(mp.exp(x) + mp.exp(2 * x)), 3),
+    ("logsumexp([x, -x])", lambda x: mp.log(mp.exp(x) + mp.exp(-x)), 2),
+    ("softmax([x, x^2])[0]", lambda x: 1 / (1 + mp.exp(x * x - x)), 1.5),
+    ("norm([x, 1])", lambda x: mp.sqrt(x * x + 1), 1.6),
+    ("det([[x, 2], [1, x^2]])", lambda x: x ** 3 - 2, 9),
+    ("inv([[x, 1], [-2, x]])[0, 0]", lambda x: x / (x * x + 2), 1.9),
+    ("betainc(2.5, 3, x/4)", lambda x: mp.betainc(2.5, 3, 0, x / 4, regularized=True), 1.3),
+    ("gammainc(2.5, x)", lambda x: mp.gammainc(2.5, x), 1.3),
+    ("exp(x)", mp.exp, 60), ("sin(x)", mp.sin, 60), ("tan(x)", mp.tan, 0.27),
+    ("sec(x)", mp.sec, 0.27),
+    ("csc(x)", mp.csc, 1.3), ("tanh(x)", mp.tanh, 2), ("sech(x)", mp.sech, 2),
+    ("atan(x)", mp.atan, 1.6), ("asin(x/3)", lambda x: mp.asin(x / 3), 1.7),
+    ("acos(x/3)", lambda x: mp.acos(x / 3), 1.7), ("atan2(x, 2)", lambda x: mp.atan(x / 2), 2.3),
+    ("asinh(x)", mp.asinh, 1.6), ("acosh(x + 1)", lambda x: mp.acosh(x + 1), 1.3),
+    ("atanh(x/3)", lambda x: mp.atanh(x / 3), 1.7), ("sqrt(x)", mp.sqrt, 1.3),
+    ("cbrt(x)", lambda x: mp.root(x, 3), 1.3), ("x^2.5", lambda x: x ** 2.5, 1.3),
+    ("x^20", lambda x: x ** 20, 9), ("x^x", lambda x: x ** x, 1.3), ("log(x)", mp.log, 1.3),
+    ("log2(x)/x", lambda x: mp.log(x, 2) / x, 1.3), ("1/x", lambda x: 1 / x, 1.3),
+    ("hypot(x, 2)", lambda x: mp.sqrt(x * x + 4), 2.3), ("erf(x)", mp.erf, 9),
+    ("gelu(x)", lambda x: x * (1 + mp.erf(x / mp.sqrt(2))) / 2, 9), ("gamma(x)", mp.gamma, 1.3),
+    ("lgamma(x)", mp.loggamma, 1.3), ("digamma(x)", mp.digamma, 1.3),
+    ("zeta(3, x)", lambda x: mp.zeta(3, x), 1.3), ("besselj(0, x)", lambda x: mp.besselj(0, x), 60),
+    ("besselk(1, x)", lambda x: mp.besselk(1, x), 1.3), ("lambertw(x)", mp.lambertw, 1.6),
+    ("exp(sin(x))/(1 + x^2)", lambda x: mp.exp(mp.sin(x)) / (1 + x * x), 1.6),
+    ("sigmoid(x)*gamma(x)", lambda x: mp.gamma(x) / (1 + mp.exp(-x)), 1.3),
+]
 
 
 def decimal(value: Any) -> str:
@@ -185,8 +218,28 @@ def propagate() -> list[Any]:
     return found
 
 
+def series() -> list[Any]:
+    """By Cauchy's integral over a circle of half the radius, whose error is 2^-POINTS."""
+    points = 256
+    found = []
+    with mp.workdps(90):
+        turns = [mp.expjpi(mp.mpf(2 * k) / points) for k in range(points)]
+        for text, f, radius in SERIES:
+            r = mp.mpf(radius) / 2
+            values = [f(mp.mpf(1.3) + r * turn) for turn in turns]
+            c = [mp.re(mp.fsum([v * turns[-j * k % points] for k, v in enumerate(values)])
+                       / points / r ** j) for j in [*range(51), 100]]
+            scale = [max([mp.fabs(v) for v in values]) / r ** j for j in [*range(51), 100]]
+            # What is nothing but the rounding of 90 digits is 0.
+            found.append({"text": text, "at": 1.3, "coefficients": [
+                mp.nstr(v if abs(v) > mp.mpf(10) ** -60 * s else mp.mpf(0), 20)
+                for v, s in zip(c, scale, strict=True)]})
+    return found
+
+
 if __name__ == "__main__":
     cases = {"taylor": taylor(), "tangent": tangent(), "implicit": implicit(), "newton": newton(),
              "propagate": propagate()}
     assert {len(v) for v in cases.values()} == {50}, {k: len(v) for k, v in cases.items()}
     (Path(__file__).parent / "cases.json").write_text(json.dumps(cases, indent=1) + "\n")
+    (Path(__file__).parent / "series.json").write_text(json.dumps(series(), indent=0) + "\n")
