@@ -16,10 +16,11 @@ if TYPE_CHECKING:
 FORMATS = ("plain", "json", "ndjson", "csv", "tsv", "markdown", "latex")
 
 
-def text(answer: dict[str, Any], format: str) -> str:
+def text(answer: dict[str, Any], format: str, digits: int | None = None) -> str:
     """The answer in one of FORMATS, ending in a line end (empty if there is nothing to print).
 
-    Raises ValueError for any other format.
+    digits: of the numbers in Markdown and LaTeX; None for all. Raises ValueError for any other
+    format.
     """
     if answer["command"] == "run":
         from gradcli.render import printed
@@ -28,7 +29,7 @@ def text(answer: dict[str, Any], format: str) -> str:
     if answer["command"] == "why" and format not in ("json", "ndjson"):
         from gradcli.render import why_text
 
-        return why_text.render(answer, format)
+        return why_text.render(answer, format, digits)
     if format == "plain":
         from gradcli.render import plain
 
@@ -45,6 +46,10 @@ def text(answer: dict[str, Any], format: str) -> str:
         from gradcli.render import delimited
 
         return delimited.render(answer, "\t" if format == "tsv" else ",")
+    if format in ("markdown", "latex"):
+        from gradcli.render import numbers
+
+        answer = numbers.rounded(answer, digits)
     if format == "markdown":
         from gradcli.render import markdown
 

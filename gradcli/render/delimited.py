@@ -76,18 +76,22 @@ def _jacobian(answer: dict[str, Any]) -> Iterator[Row]:
 
 
 def _hessian(answer: dict[str, Any]) -> Iterator[Row]:
+    checked = _checked(answer)
     sparse = any(map(triples.are_in, answer.get("results") or ()))
-    yield ["of", "row", "col", *_if(sparse, *INDICES), "hessian", "reason"]
+    yield ["of", "row", "col", *_if(sparse, *INDICES), "hessian", "reason", *_if(checked, "check")]
     for result in answer.get("results") or ():
-        for block, row, column, value in entries.hessians(result):
+        for block, row, column, value, check in entries.hessians(result):
             if sparse:
                 yield [cell(result["of"]), cell(block["row"]), cell(block["col"]), _index(row),
-                       _index(column), _number(value), _reason(block)]
+                       _index(column), _number(value), _reason(block),
+                       *_if(checked, numbers.exact(check))]
                 continue
             yield [cell(result["of"]), cell(numbers.indexed(block["row"], row)),
-                   cell(numbers.indexed(block["col"], column)), _number(value), _reason(block)]
+                   cell(numbers.indexed(block["col"], column)), _number(value), _reason(block),
+                   *_if(checked, numbers.exact(check))]
         for name, value in entries.eigen(result):
-            yield [cell(result["of"]), name, "", *_if(sparse, "", ""), _number(value), ""]
+            yield [cell(result["of"]), name, "", *_if(sparse, "", ""), _number(value), "",
+                   *_if(checked, "")]
 
 
 def _values(answer: dict[str, Any]) -> Iterator[Row]:
@@ -124,8 +128,8 @@ def _reason(item: dict[str, Any]) -> str:
 
 
 def _checked(answer: dict[str, Any]) -> bool:
-    return any(source.get("verify") for result in answer.get("results") or ()
-               for source in result.get("sources") or ())
+    return any(part.get("verify") for result in answer.get("results") or ()
+               for part in (*(result.get("sources") or ()), *(result.get("blocks") or ())))
 
 
 def _index(index: entries.Index) -> str:

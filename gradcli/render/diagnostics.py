@@ -10,8 +10,8 @@
 
 Columns count code points; carets are placed by display width. Tabs are shown as four spaces, what
 cannot be seen as an escape. A line wider than the terminal is shown as a window around the caret,
-a span of several lines by its first. Messages, notes and help are never wrapped or cut: they are
-there to be searched for and copied.
+a span of several lines by its first. Messages, notes and help are never cut; at a terminal they are
+wrapped, elsewhere they are lines to be searched for and copied.
 """
 
 from __future__ import annotations
@@ -37,13 +37,14 @@ _RED, _BLUE, _BOLD, _OFF = "\x1b[1;31m", "\x1b[1;34m", "\x1b[1m", "\x1b[0m"
 
 
 def render(diagnostics: Sequence[Diagnostic], color: bool = False, width: int = 80,
-           encoding: str = "utf-8") -> str:
+           encoding: str = "utf-8", wrapped: bool = False) -> str:
     """All diagnostics, separated by blank lines, with a count at the end if there are several.
+    wrapped: sentences, too, are at most `width` wide.
 
     What `encoding` lacks is shown as an escape in excerpts, so that carets stand right below it.
     """
     paint = _painted if color else _unpainted
-    parts = ["".join([line + "\n" for line in _lines(one, paint, width, encoding)])
+    parts = ["".join([line + "\n" for line in _lines(one, paint, width, encoding, wrapped)])
              for one in diagnostics]
     if len(parts) > 1:
         parts.append(f"{len(parts)} errors\n")
@@ -58,30 +59,49 @@ def _unpainted(style: str, text: str) -> str:
     return text
 
 
-def _lines(one: Diagnostic, paint: Paint, width: int, encoding: str) -> list[str]:
+def _sentence(text: str, width: int, indent: int) -> list[str]:
+    """A text in lines; the first one stands beside a head that is `indent` wide."""
+    from textwrap import wrap
+
+    return wrap(text, max(LEAST, width - indent), break_long_words=False, break_on_hyphens=False,
+                replace_whitespace=False) or [""]
+
+
+def _lines(one: Diagnostic, paint: Paint, width: int, encoding: str, wrapped: bool) -> list[str]:
     places: list[tuple[Span, str]] = []
     if one.source is not None and one.span is not None:
         places = [(one.span, one.label), *(one.related if one.source.text else ())]
     pad = " " * max([len(str(one.source.position(span[0])[0])) for span, _ in places]
                     if one.source is not None else [], default=1)
     bar = paint(_BLUE, f" {pad} |")
-    lines = [paint(_RED, f"error[{one.code}]") + paint(_BOLD, f": {visible(one.message)}")]
+    head = f"error[{one.code}]"
+
+    def sentence(text: str, indent: int) -> list[str]:
+        return _sentence(visible(text), width, indent) if wrapped else [visible(text)]
+
+    first, *further = sentence(one.message, len(head) + 2)
+    lines = [paint(_RED, head) + paint(_BOLD, f": {first}")]
+    lines += [" " * (len(head) + 2) + paint(_BOLD, text) for text in further]
     for at, (span, label) in enumerate(places):
         assert one.source is not None
         lines += [bar] * (at > 0)
-        lines += _place(one.source, span, label, at == 0, len(pad), paint, width, encoding)
+        lines += _place(one.source, span, label, at == 0, len(pad), paint, width, encoding,
+                        wrapped)
     advice = [("note", note) for note in one.notes]
     if one.help is not None:
         advice.append(("help", one.help))
     lines += [bar] * (bool(places) and bool(advice))
-    lines += [f"{paint(_BLUE, f' {pad} =')} {paint(_BOLD, f'{kind}:')} {visible(text)}"
-              for kind, text in advice]
+    for kind, text in advice:
+        indent = len(pad) + len(kind) + 6
+        first, *further = sentence(text, indent)
+        lines.append(f"{paint(_BLUE, f' {pad} =')} {paint(_BOLD, f'{kind}:')} {first}")
+        lines += [" " * indent + more for more in further]
     return lines
 
 
 def _place(
     source: Source, span: Span, label: str, primary: bool, pad: int, paint: Paint, width: int,
-    encoding: str,
+    encoding: str, wrapped: bool,
 ) -> list[str]:
     """Where it is and the line that stands there; a file without text has its name only."""
     arrow = paint(_BLUE, f" {' ' * pad}{'-->' if primary else ':::'}")
@@ -90,10 +110,19 @@ def _place(
     line, column = source.position(span[0])
     text, marks = excerpt(
         source, span, label, width - pad - 4, "^" if primary else "-", encoding)
+    if wrapped and len(marks) > 1:
+        marks[1:] = _folded(marks[1], width - pad - 4)
     bar = paint(_BLUE, f" {' ' * pad} |")
     return [f"{arrow} {visible(source.name)}:{line}:{column}", bar,
             paint(_BLUE, f" {line:>{pad}} |") + (f" {text}" if text else ""),
             *[f"{bar} {paint(_RED if primary else _BLUE, mark)}" for mark in marks]]
+
+
+def _folded(label: str, width: int) -> list[str]:
+    """A label that has a line of its own, in as many as it needs."""
+    if _width(map(_cell, label)) <= max(width, LEAST):
+        return [label]
+    return _sentence(label.strip(), width, 0)
 
 
 def excerpt(

@@ -47,12 +47,14 @@ def jacobians(result: dict[str, Any]) -> Iterator[tuple[dict[str, Any], Index, I
             yield source, row, column, value, pick(check, row + column)
 
 
-def hessians(result: dict[str, Any]) -> Iterator[tuple[dict[str, Any], Index, Index, Any]]:
-    """(block, index of the row, index of the column, value) of each element of each block."""
+def hessians(result: dict[str, Any]) -> Iterator[tuple[dict[str, Any], Index, Index, Any, Any]]:
+    """(block, index of the row, index of the column, value, checked value) of each element of each
+    block.
+    """
     for block in result.get("blocks") or ():
-        rank = len(source_shape(result, block["row"]))
+        rank, check = len(source_shape(result, block["row"])), block.get("verify") or {}
         for row, column, value in _places(block, "hessian", rank):
-            yield block, row, column, value
+            yield block, row, column, value, pick(check.get("hessian"), row + column)
 
 
 def _places(item: dict[str, Any], field: str, rank: int) -> Iterator[tuple[Index, Index, Any]]:

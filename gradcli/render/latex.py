@@ -12,7 +12,7 @@ from gradcli.render.visible import visible
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
     from typing import Any
 
     Index = tuple[int | str, ...]
@@ -55,6 +55,25 @@ def name(text: str, index: Index = ()) -> str:
     return _word(base) + (f"_{{{','.join(subscripts)}}}" if subscripts else "")
 
 
+def element(text: str) -> str:
+    r"""A name, possibly of an element, as mathematics: `v[0,1]` is v_{0,1}; other text is itself.
+    """
+    base, _, inside = text.partition("[")
+    if not base.isidentifier():
+        return f"\\text{{{escaped(text)}}}"
+    return name(base, tuple([part for part in inside.rstrip("]").split(",") if part]))
+
+
+def derivative(of: str, wrt: Mapping[str, int], sign: str = r"\partial") -> str:
+    r"""A fraction such as \frac{\partial^{2} f}{\partial x^{2}} of finished names; wrt: how often
+    by each. sign: d where there is one variable.
+    """
+    order, gap = sum(wrt.values()), "" if sign == "d" else " "
+    above = f"{sign}{f'^{{{order}}}' if order > 1 else ''}{gap}{of}"
+    below = " ".join([f"{sign}{gap}{one}{f'^{{{k}}}' if k > 1 else ''}" for one, k in wrt.items()])
+    return f"\\frac{{{above}}}{{{below}}}"
+
+
 def _word(text: str) -> str:
     if text in GREEK or text in _WORDS:
         return f"\\{GREEK.get(text, text)}"
@@ -63,11 +82,13 @@ def _word(text: str) -> str:
     return f"\\mathrm{{{escaped(text)}}}" if text.isalnum() else f"\\text{{{escaped(text)}}}"
 
 
-def number(value: Any) -> str:
-    r"""A number in full: 1e-17 is 1 \times 10^{-17}; None, NaN and infinities have words."""
+def number(value: Any, digits: int | None = None) -> str:
+    r"""A number in full, or to so many digits: 1e-17 is 1 \times 10^{-17}; None, NaN and infinities
+    have words.
+    """
     if value is None or isinstance(value, bool | str):
         return f"\\text{{{escaped(numbers.exact(value))}}}"
-    text = numbers.exact(value)
+    text = numbers.exact(value) if digits is None else numbers.significant(value, digits)
     if text == "nan":
         return r"\mathrm{NaN}"
     text = text.replace("inf", r"\infty")

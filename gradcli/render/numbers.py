@@ -77,6 +77,31 @@ def _point(text: str) -> int:
     return at if at > start else len(text)
 
 
+def rounded(value: Any, digits: int | None) -> Any:
+    """Nested data whose floats have so many significant digits; the same without a number of them.
+    """
+    if digits is None:
+        return value
+    if isinstance(value, float):
+        return float(significant(value, digits))
+    if isinstance(value, list):
+        return [rounded(item, digits) for item in value]
+    if isinstance(value, dict):
+        return {key: rounded(item, digits) for key, item in value.items()}
+    return value
+
+
+def unsigned(value: Any) -> Any:
+    """Nested data with 0 for -0: nobody asked for its sign."""
+    if isinstance(value, float):
+        return value + 0.0
+    if isinstance(value, list):
+        return [unsigned(item) for item in value]
+    if isinstance(value, dict):
+        return {key: unsigned(item) for key, item in value.items()}
+    return value
+
+
 def elements(value: Any, index: Index = ()) -> Iterator[tuple[Index, Any]]:
     """Every (index, scalar) of nested lists in row-major order; a scalar or None is one with ().
 
@@ -126,14 +151,14 @@ def indexed(name: str, index: Index) -> str:
 
 def first_derivative(of: str, wrt: str, row: Index = (), column: Index = ()) -> str:
     """`dy/dx`, `dy/dx[0,1]`, `dy[0]/dx[1]`; a target that is no name gets brackets: `d(a,b)/dx`."""
-    return f"d{indexed(_closed(of), row)}/d{indexed(_closed(wrt), column)}"
+    return f"d{indexed(closed(of), row)}/d{indexed(closed(wrt), column)}"
 
 
 def second_derivative(of: str, row: str, column: str, at: Index = (), to: Index = ()) -> str:
     """`d2y/dxdy`, `d2y/dxdx`, `d2y/dx[0]dx[1]`."""
-    return f"d2{_closed(of)}/d{indexed(_closed(row), at)}d{indexed(_closed(column), to)}"
+    return f"d2{closed(of)}/d{indexed(closed(row), at)}d{indexed(closed(column), to)}"
 
 
-def _closed(name: str) -> str:
+def closed(name: str) -> str:
     """The name, in round brackets unless it is one, possibly indexed or dotted."""
     return name if name.partition("[")[0].replace(".", "").isidentifier() else f"({name})"

@@ -51,9 +51,9 @@ def _check(source: dict[str, Any], value: Any) -> Row:
 
 
 def _hessian(result: dict[str, Any]) -> Iterator[Row]:
-    for block, row, column, value in entries.hessians(result):
+    for block, row, column, value, check in entries.hessians(result):
         name = numbers.second_derivative(result["of"], block["row"], block["col"], row, column)
-        yield name, numbers.exact(value)
+        yield (name, numbers.exact(value), *_check(block, check))
     for name, value in entries.eigen(result):
         yield name, numbers.exact(value)
 

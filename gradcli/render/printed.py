@@ -66,7 +66,7 @@ def ndjson(answer: dict[str, Any], item: dict[str, Any]) -> str:
 
 
 def render(answer: dict[str, Any], format: str, show: Callable[[Any], str] = numbers.exact) -> str:
-    """The whole answer as text; empty if there is nothing to print. show: for `table`."""
+    """The whole answer as text; empty if there is nothing to print. show: for people."""
     if format == "json":
         from gradcli.render.json import render as whole
 
@@ -77,7 +77,7 @@ def render(answer: dict[str, Any], format: str, show: Callable[[Any], str] = num
     if format in ("csv", "tsv"):
         return _delimited(answer["printed"], "\t" if format == "tsv" else ",")
     if format in ("markdown", "latex"):
-        return _table(answer["printed"], format)
+        return _table(answer["printed"], format, show)
     return "".join([line(printed, show) for printed in answer["printed"]])
 
 
@@ -102,8 +102,8 @@ def _delimited(prints: list[Printed], delimiter: str) -> str:
     return buffer.getvalue()
 
 
-def _table(prints: list[Printed], format: str) -> str:
-    rows = [(str(printed["line"]), visible(line(printed)[:-1])) for printed in prints]
+def _table(prints: list[Printed], format: str, show: Callable[[Any], str]) -> str:
+    rows = [(str(printed["line"]), visible(line(printed, show)[:-1])) for printed in prints]
     if format == "markdown":
         from gradcli.render.markdown import code
 

@@ -1,13 +1,13 @@
 """A sheet: what a command of calculus says, before it has a format.
 
-A title, facts (name and value), formulas (name, text, LaTeX), one table, and notes. Every format
-but JSON is made of these: `render` here, tables for a terminal in `render.sheet_table`.
+A title, a verdict, facts (name and value), formulas (name, text, LaTeX), one table, and remarks.
+Plain lines, Markdown and LaTeX are made of these here, tables for a terminal in
+`render.sheet_table`; CSV, in `render.sheet_rows`, needs the formulas only.
 """
 
 from __future__ import annotations
 
 from gradcli.render import latex, numbers
-from gradcli.render.delimited import cell
 from gradcli.render.markdown import LEFT, RIGHT, code, prose, table
 from gradcli.render.visible import visible
 
@@ -17,100 +17,112 @@ if TYPE_CHECKING:
     from typing import Any
 
 
+ENDS = (40, 10)
+
+
 class Sheet:
-    """name: what plain lines are called by. title: pieces, texts and numbers in turn. head, rows:
-    the table; its first `labels` columns are texts. plain: what plain lines have in place of facts
-    and rows. verdict: "" or a sentence that says how it went, bad: whether that is bad. remarks:
-    (sentence, whether it is a reproach). wrong: rows to be marked. At a terminal, brief columns
-    have two digits, and `narrow` has other heads and words; `tex` has those of LaTeX.
+    """name: the target. title: pieces, texts and numbers in turn. verdict: "" or a sentence that
+    says how it went, bad: whether that is bad. head, rows: the table; its first `labels` columns
+    are texts. tex: the mathematics that these stand for, signs: that of facts. remarks: (sentence,
+    whether it is a reproach). told: what has no room in lines of names and values.
+
+    At a terminal `wrong` rows are marked, `brief` columns have two digits, `narrow` has other heads
+    and words, `short` has heads for where the others are too wide, and of many rows `ends` tells
+    how many of the first and the last are shown. digits: of the numbers in formulas; None: all.
     """
 
-    __slots__ = ("bad", "brief", "facts", "formulas", "head", "labels", "name", "narrow", "plain",
-                 "remarks", "rows", "tex", "title", "verdict", "wrong")
+    __slots__ = ("_plain", "bad", "brief", "digits", "ends", "facts", "formulas", "head", "labels",
+                 "name", "narrow", "remarks", "rows", "short", "signs", "tex", "title", "told",
+                 "verdict", "wrong")
 
-    def __init__(self, name: str, title: Sequence[Any]) -> None:
+    def __init__(self, name: str, title: Sequence[Any], digits: int | None = None) -> None:
         self.name = name
         self.title = list(title)
+        self.digits = digits
         self.facts: list[tuple[str, Any]] = []
         self.formulas: list[tuple[str, str, str]] = []
         self.head: list[str] = []
         self.rows: list[list[Any]] = []
         self.labels = 1
-        self.plain: list[tuple[str, Any]] | None = None
         self.remarks: list[tuple[str, bool]] = []
+        self.told: list[str] = []
         self.verdict = ""
         self.bad = False
         self.wrong: set[int] = set()
         self.brief: set[int] = set()
         self.narrow: dict[str, str] = {}
         self.tex: dict[str, str] = {}
+        self.signs: dict[str, str] = {}
+        self.short: dict[str, str] = {}
+        self.ends = ENDS
+        self._plain: list[tuple[str, Any, bool]] = []
 
-    def lines(self) -> Iterator[tuple[str, ...]]:
-        """Plain lines: facts, formulas, rows."""
-        for name, value in self.plain if self.plain is not None else self.facts:
+    def say(self, name: str, value: Any) -> None:
+        """A plain line, or one for each element; the name contains the target's."""
+        self._plain.append((name, value, True))
+
+    def say_own(self, name: str, value: Any) -> None:
+        """The same with a name that is the same for each target."""
+        self._plain.append((name, value, False))
+
+    def lines(self, several: bool) -> Iterator[tuple[str, str]]:
+        """Plain lines. several: there are sheets of other targets, too."""
+        target = numbers.closed(self.name)
+        for name, value, unique in self._plain:
+            whole = name if unique or not several else f"{target}.{name}"
             for index, item in numbers.elements(value):
-                yield numbers.indexed(name, index), numbers.exact(item)
-        for name, text, _ in self.formulas:
-            yield name, text
-        for row in self.rows if self.plain is None else []:
-            yield tuple([numbers.exact("" if v is None else v) for v in row])
+                yield numbers.indexed(whole, index), numbers.exact(item)
 
 
 def render(sheets: Sequence[Sheet], format: str) -> str:
-    """All sheets as plain lines, CSV, TSV, Markdown or LaTeX."""
+    """All sheets as plain lines, Markdown or LaTeX."""
     if format == "plain":
-        return "".join(["\t".join(map(visible, line)) + "\n" for s in sheets for line in s.lines()])
-    if format in ("csv", "tsv"):
-        return _delimited(sheets, "\t" if format == "tsv" else ",")
+        return "".join(["\t".join(map(visible, line)) + "\n" for s in sheets
+                        for line in s.lines(len(sheets) > 1)])
     if format == "markdown":
         return "\n".join([part for s in sheets for part in _markdown(s)])
     return "\n".join([part for s in sheets for part in _latex(s)])
 
 
-def _delimited(sheets: Sequence[Sheet], delimiter: str) -> str:
-    import csv
-    import io
-
-    stream = io.StringIO()
-    writer = csv.writer(stream, delimiter=delimiter, lineterminator="\n")
-    for k, sheet in enumerate(sheets):
-        if k == 0:
-            writer.writerow(["of", *map(cell, sheet.head)])
-        for row in sheet.rows:
-            writer.writerow([cell(sheet.name), *[
-                cell(v) if isinstance(v, str) else "" if v is None else numbers.exact(v)
-                for v in row]])
-    return stream.getvalue()
+def shown(value: Any, digits: int | None) -> str:
+    """A number or an array on one line, rounded if there is a number of digits."""
+    if digits is None:
+        return numbers.exact(value)
+    if isinstance(value, list):
+        return f"[{', '.join([shown(item, digits) for item in value])}]"
+    return numbers.significant(value, digits)
 
 
-def title(sheet: Sheet, exact: Any) -> str:
-    """The title with its numbers written by `exact`."""
-    return "".join([piece if isinstance(piece, str) else exact(piece) for piece in sheet.title])
+def _title(sheet: Sheet) -> str:
+    return "".join([piece if isinstance(piece, str) else shown(piece, sheet.digits)
+                    for piece in sheet.title])
 
 
 def _markdown(sheet: Sheet) -> Iterator[str]:
-    yield f"{prose(title(sheet, numbers.exact))}\n"
-    told = [f"- {prose(name)}: {numbers.exact(value)}\n" for name, value in sheet.facts]
-    told += [f"- {prose(name)}: {code(text)}\n" for name, text, _ in sheet.formulas]
+    yield f"{prose(_title(sheet))}\n"
+    if sheet.verdict:
+        yield f"**{prose(sheet.verdict)}**\n"
+    told = [f"- {prose(name)}: {code(text)}\n" for name, text, _ in sheet.formulas]
+    told += [f"- {prose(name)}: {shown(value, sheet.digits)}\n" for name, value in sheet.facts]
     if told:
         yield "".join(told)
     if sheet.rows:
         yield table(list(map(prose, sheet.head)),
                     [LEFT] * sheet.labels + [RIGHT] * (len(sheet.head) - sheet.labels),
-                    [[_cell(v) for v in row] for row in sheet.rows])
+                    [["" if v is None else code(v) if isinstance(v, str) else
+                      shown(v, sheet.digits) for v in row] for row in sheet.rows])
     if sheet.remarks:
         yield "".join([f"- {prose(text)}\n" for text, _ in sheet.remarks])
 
 
-def _cell(value: Any) -> str:
-    return "" if value is None else code(value) if isinstance(value, str) else numbers.exact(value)
-
-
 def _latex(sheet: Sheet) -> Iterator[str]:
-    comments = [title(sheet, numbers.exact), *[text for text, _ in sheet.remarks]]
+    comments = [_title(sheet), *[text for text, _ in sheet.remarks]]
     yield "".join([f"% {visible(text)}\n" for text in comments])
+    if sheet.verdict:
+        # Typeset, not a comment: without it a point that is no solution would look like one.
+        yield f"{latex.escaped(sheet.verdict)}\n"
     equations = [text for _, _, text in sheet.formulas] + [
-        f"{latex.name(name) if name.isidentifier() else _words(name)} &= {_number(value)}"
+        f"{sheet.signs.get(name) or _words(name)} &= {_number(value, sheet.digits)}"
         for name, value in sheet.facts]
     if equations:
         inner = " \\\\\n".join(equations)
@@ -118,19 +130,23 @@ def _latex(sheet: Sheet) -> Iterator[str]:
     if sheet.rows:
         sides = "l" * sheet.labels + "r" * (len(sheet.head) - sheet.labels)
         lines = [f"\\begin{{tabular}}{{{sides}}}",
-                 " & ".join(map(latex.escaped, sheet.head)) + r" \\", "\\hline"]
+                 " & ".join([_text(sheet, head) for head in sheet.head]) + r" \\", "\\hline"]
         lines += [" & ".join([
-            sheet.tex.get(v) or latex.escaped(v) if isinstance(v, str) else
-            "" if v is None else f"${_number(v)}$"
+            _text(sheet, v) if isinstance(v, str) else
+            "" if v is None else f"${_number(v, sheet.digits)}$"
             for v in row]) + r" \\" for row in sheet.rows]
         yield "\n".join([*lines, "\\end{tabular}", ""])
+
+
+def _text(sheet: Sheet, text: str) -> str:
+    return f"${sheet.tex[text]}$" if text in sheet.tex else latex.escaped(text)
 
 
 def _words(text: str) -> str:
     return f"\\text{{{latex.escaped(text)}}}"
 
 
-def _number(value: Any) -> str:
+def _number(value: Any, digits: int | None) -> str:
     if isinstance(value, list):
-        return r"\left(" + r",\; ".join(map(_number, value)) + r"\right)"
-    return latex.number(value)
+        return r"\left(" + r",\; ".join([_number(item, digits) for item in value]) + r"\right)"
+    return latex.number(value, digits)

@@ -1,13 +1,10 @@
-"""Sheets for a person at a terminal, by rich; the only form that rounds."""
+"""Sheets for a person at a terminal, by rich; the only form that folds and shortens."""
 
 from __future__ import annotations
 
-import re
-
 from gradcli.render import layout, numbers
-from gradcli.render.sheet import title
-from gradcli.render.table import MISSING, WRONG, print_parts
-from gradcli.render.view import View
+from gradcli.render.table import GAP, MISSING, WRONG, groups, print_parts
+from gradcli.render.view import NAME, View, widest
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,15 +12,21 @@ if TYPE_CHECKING:
     from typing import Any
 
     from gradcli.render.sheet import Sheet
+    from gradcli.render.view import Column, Lines
 
-GOOD, BAD, OPEN = "bold green", "bold red", "bold yellow"
+GOOD, BAD = "bold green", "bold red"
+LEAST = 12          # columns that a name or a text gets in any case
+UNEVEN = 4          # points stand below each other where that costs no more columns
 
 
-def render(sheets: Sequence[Sheet], *, width: int, color: bool, digits: int, encoding: str) -> str:
-    """All sheets as text, no wider than `width` where numbers allow."""
+def render(sheets: Sequence[Sheet], *, width: int, color: bool, digits: int, encoding: str,
+           whole: bool) -> str:
+    """All sheets as text, no wider than `width` where numbers allow. whole: all rows, and arrays in
+    full.
+    """
     from io import StringIO
 
-    view = View({}, digits, width, encoding, whole=True)
+    view = View({}, digits, width, encoding, whole)
     buffer = StringIO()
     parts: list[Any] = []
     for sheet in sheets:
@@ -33,51 +36,159 @@ def render(sheets: Sequence[Sheet], *, width: int, color: bool, digits: int, enc
 
 
 def _page(view: View, sheet: Sheet) -> Iterator[Any]:
-    def exact(value: Any) -> str:
-        return layout.inline(value, view.digits)
-
-    yield view.text(title(sheet, exact), "bold")
+    yield view.text("".join([piece if isinstance(piece, str) else _brief(view, piece)
+                             for piece in sheet.title]), "bold")
     if sheet.verdict:
         yield view.text(sheet.verdict, BAD if sheet.bad else GOOD)
     if sheet.formulas or sheet.facts:
-        from rich.table import Table
-
-        grid = Table.grid(padding=(0, 3, 0, 0))
-        grid.add_column(no_wrap=True)
-        grid.add_column(overflow="fold")
-        for name, text, _ in sheet.formulas:
-            grid.add_row(view.text(name), view.text(_rounded(text, view.digits)))
-        for name, value in sheet.facts:
-            grid.add_row(view.text(name), view.text(exact(value)))
         yield view.text("")
-        yield grid
+        yield _facts(view, sheet)
     if sheet.rows:
-        yield view.text("")
-        yield view.table([
-            ([sheet.narrow.get(head, head)], _column(view, sheet, k))
-            for k, head in enumerate(sheet.head)])
+        yield from _tables(view, sheet)
     for text, reproach in sheet.remarks:
         yield view.text("")
         yield view.text(text, WRONG if reproach else "")
+    if view.summarised:
+        yield view.text("")
+        yield view.text(f"arrays of more than {layout.SUMMARISED} elements are summarised; -v shows"
+                        " them")
+        view.summarised = False
 
 
-def _column(view: View, sheet: Sheet, k: int) -> list[tuple[list[str], str]]:
-    values = [sheet.narrow.get(row[k], row[k]) if isinstance(row[k], str) else row[k]
-              for row in sheet.rows]
-    digits = 2 if k in sheet.brief else view.digits
-    single = [v for v in values if isinstance(v, float | int)]
-    texts = iter(numbers.aligned([numbers.significant(v, digits) for v in single]))
-    found = []
-    for at, value in enumerate(values):
-        text = next(texts) if isinstance(value, float | int) else (
-            "" if value is None else layout.inline(value, view.digits))
-        odd = isinstance(value, float) and value - value != 0
-        found.append(([text.rstrip() if isinstance(value, str) else text],
-                      WRONG if at in sheet.wrong else MISSING if odd else ""))
+def _brief(view: View, value: Any) -> str:
+    """A scalar or a small array on one line, the shape of a larger one."""
+    if view.large(value):
+        return f"({layout.summary(value, view.digits)[0]})"
+    return layout.inline(value, view.digits)
+
+
+def _facts(view: View, sheet: Sheet) -> Any:
+    """Formulas and facts beside their names."""
+    from rich.table import Table
+
+    names = [name for name, *_ in [*sheet.formulas, *sheet.facts]]
+    natural = widest(names)
+    width = natural if natural <= view.width // 2 else max(LEAST, view.width // 3)
+    room = max(LEAST, view.width - width - GAP)
+    grid = Table.grid(padding=(0, GAP, 0, 0))
+    grid.add_column(no_wrap=True)
+    grid.add_column(no_wrap=True)
+    for name, text, _ in sheet.formulas:
+        grid.add_row(view.cell(_words(view, name, width)), view.cell(broken(text, room)))
+    for name, value in sheet.facts:
+        lines = [line.rstrip() for line in view.lines(value, room)]
+        grid.add_row(view.cell(_words(view, name, width)), view.cell(lines))
+    return grid
+
+
+def broken(text: str, width: int) -> Lines:
+    """A formula in lines that end between its terms: before a sign that no bracket holds."""
+    pieces, depth, start = [], 0, 0
+    for k, character in enumerate(text):
+        depth += (character in "([{") - (character in ")]}")
+        if depth == 0 and character == " " and text[k + 1:k + 3] in ("+ ", "- "):
+            pieces.append(text[start:k])
+            start = k + 1
+    lines: Lines = []
+    for piece in [*pieces, text[start:]]:
+        if lines and len(lines[-1]) + 1 + len(piece) <= width:
+            lines[-1] += f" {piece}"
+        else:
+            lines.append(piece)
+    return lines
+
+
+def _words(view: View, text: str, width: int) -> Lines:
+    """A name in lines, broken at its blanks if it has to be."""
+    lines: Lines = []
+    for word in view.safe(text).split(" "):
+        if lines and len(lines[-1]) + 1 + len(word) <= width:
+            lines[-1] += f" {word}"
+        else:
+            lines += view.name(word, max(width, 1))
+    return lines
+
+
+# --- the table ------------------------------------------------------------------------------------
+
+
+def _tables(view: View, sheet: Sheet) -> Iterator[Any]:
+    """As many tables below each other as the columns need; each begins with the names."""
+    first, last = sheet.ends
+    at = list(range(len(sheet.rows)))
+    cut = not view.whole and len(at) > first + last + 2
+    if cut:
+        at = at[:first] + at[-last:]
+    columns = _columns(view, sheet, at, NAME, folded=False)
+    if _width(columns) > view.width:
+        # A name is folded only if it would have no other column beside it.
+        room = view.width - GAP - max(_width([column]) for column in columns[sheet.labels:])
+        columns = _columns(view, sheet, at, min(NAME, max(LEAST, room)), folded=True)
+    if cut:
+        for k, (_, cells) in enumerate(columns):
+            cells.insert(first, (["..." if k < sheet.labels else ""], ""))
+    labels, rest = columns[:sheet.labels], columns[sheet.labels:]
+    room = view.width - _width(labels)
+    for group in groups([_width([column]) for column in rest], room):
+        yield view.text("")
+        yield view.table([*labels, *_stripped([rest[k] for k in group])])
+    if cut:
+        yield view.text("")
+        yield view.text(f"{len(sheet.rows):,} rows, the first {first} and the last {last} shown; -v"
+                        " shows all")
+
+
+def _width(columns: Sequence[Column]) -> int:
+    return sum([max(map(widest, [head, *[lines for lines, _ in cells]]))
+                for head, cells in columns]) + GAP * (len(columns) - 1)
+
+
+def _stripped(columns: list[Column]) -> list[Column]:
+    """The same without blanks at the ends of lines."""
+    head, cells = columns[-1]
+    return [*columns[:-1], (head, [([line.rstrip() for line in lines], style)
+                                   for lines, style in cells])]
+
+
+def _columns(view: View, sheet: Sheet, at: list[int], limit: int, folded: bool) -> list[Column]:
+    """limit: of a name. folded: heads, too, are in several lines."""
+    found: list[Column] = []
+    for k, head in enumerate(sheet.head):
+        text = sheet.narrow.get(head, head)
+        cells = _column(view, sheet, k, at, limit)
+        if folded:
+            text = sheet.short.get(text, text)
+        most = max([len(word) for word in text.split(" ")] + [widest(one) for one, _ in cells])
+        if text or any(lines != [""] for lines, _ in cells):
+            found.append((_words(view, text, most if folded else view.width), cells))
     return found
 
 
-def _rounded(text: str, digits: int) -> str:
-    """A formula with its numbers rounded for people; digits of names stay."""
-    return re.sub(r"(?<![\w.])\d[\d.]*(e[+-]?\d+)?",
-                  lambda number: numbers.significant(float(number[0]), digits), text)
+def _column(view: View, sheet: Sheet, k: int, at: list[int], limit: int
+            ) -> list[tuple[Lines, str]]:
+    values = [sheet.narrow.get(v, v) if isinstance(v, str) else v
+              for v in [sheet.rows[j][k] for j in at]]
+    digits = 2 if k in sheet.brief else view.digits
+    texts = iter(_aligned([numbers.significant(v, digits) for v in values
+                           if isinstance(v, float | int)]))
+    found: list[tuple[Lines, str]] = []
+    for j, value in zip(at, values, strict=True):
+        if isinstance(value, str):
+            lines = view.name(value, limit)
+        elif isinstance(value, float | int):
+            lines = [next(texts)]
+        else:
+            lines = [""] if value is None else view.lines(value, max(LEAST, view.width - limit))
+        odd = isinstance(value, float) and value - value != 0
+        found.append((lines, WRONG if j in sheet.wrong else MISSING if odd else ""))
+    return found
+
+
+def _aligned(texts: list[str]) -> Lines:
+    """Points below each other, unless one number is so much larger that this makes the column wide.
+    """
+    aligned = numbers.aligned(texts)
+    natural = max(map(len, texts), default=0)
+    if aligned and len(aligned[0]) > natural + UNEVEN:
+        return [text.rjust(natural) for text in texts]
+    return aligned

@@ -22,7 +22,7 @@ def render(answer: dict[str, Any], whole: bool) -> str:
 
 
 def _result(answer: dict[str, Any], result: dict[str, Any], whole: bool) -> list[str]:
-    show = steps.short(steps.EXACT)
+    show, symbol = steps.short(steps.EXACT, whole), steps.symbol_of("utf-8")
     parts = [f"{code(steps.title(result, show))}\n"]
     if not result["steps"]:
         return [*parts, steps.WITHOUT + "\n"]
@@ -31,14 +31,16 @@ def _result(answer: dict[str, Any], result: dict[str, Any], whole: bool) -> list
     if answer["mode"] == "forward":
         heads = [code(f"d/d{s['wrt']}") for s in result["sources"]]
         parts.append(_table(("step", "local derivative", "rule", *heads), (0, 1),
-                            steps.forward(result, show, whole)))
+                            steps.forward(result, show, symbol, whole)))
     else:
         parts.append(_table(("step", "adjoint", "local derivative", "rule"), (0, 2),
-                            steps.backward(result, show, whole)))
+                            steps.backward(result, show, symbol, whole)))
         for source in result["sources"]:
-            lines = steps.chain(result, source, show)
+            lines = steps.chain(result, source, show, symbol)
             if lines:
                 parts.append("```text\n" + "\n".join(lines) + "\n```\n")
+    told = steps.legend(result, symbol)
+    parts.append(prose(told) + "\n" if told else "")
     parts.append(_remarks(steps.remarks(answer, result)))
     return parts
 

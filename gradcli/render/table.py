@@ -25,6 +25,7 @@ HEADER = 16         # a name in the head of a matrix is folded beyond this
 POINT = 12          # a point of more elements is named by its shape only
 MATRIX = 400        # a matrix of more elements is summarised
 MISSING, WRONG = "yellow", "red"
+OFF = "\x1b[0m"
 BY_DIFFERENCES = " (finite differences)"
 
 
@@ -56,7 +57,18 @@ def print_parts(parts: Iterable[Any], stream: TextIO, width: int, color: bool) -
         needs = Measurement.get(console, console.options, part)
         finished = isinstance(part, Text) and part.no_wrap
         console.print(part, width=max(width, needs.maximum if finished else needs.minimum))
-    stream.write("".join([line.rstrip() + "\n" for line in buffer.getvalue().splitlines()]))
+    stream.write("".join([_bare(line) + "\n" for line in buffer.getvalue().splitlines()]))
+
+
+def _bare(line: str) -> str:
+    """The line without blanks at its end, in front of where a colour ends, too."""
+    kept = line.rstrip()
+    while kept.endswith("m") and "\x1b[" in kept:
+        text, _, code = kept.rpartition("\x1b[")
+        if not code[:-1].replace(";", "").isdigit():
+            break
+        kept = text.rstrip()
+    return kept + OFF if "\x1b[" in kept else kept
 
 
 def tables(answer: dict[str, Any], digits: int = 6, width: int = 80,
@@ -263,6 +275,7 @@ def _hessian(view: View, result: dict[str, Any]) -> Iterator[Any]:
                          for at, line in enumerate(lines)])
     if result.get("definiteness") is not None:
         yield view.text(f"{'definiteness':14}{result['definiteness']}")
+    yield from _checks(view, named)
     yield from remarks.below(view, named)
 
 
@@ -286,7 +299,7 @@ def _matrix(view: View, named: entries.Named, build: Callable[[], entries.Matrix
             ([text.rjust(width)], _style(value))
             for text, value in zip(texts, column, strict=True)]))
     widths = [widest(head) for head, _ in found]
-    for number, group in enumerate(_groups(widths, view.width - side)):
+    for number, group in enumerate(groups(widths, view.width - side)):
         if number:
             yield view.text("")
         yield view.table([(view.name(corner), [(name, "") for name in left]),
@@ -342,7 +355,7 @@ def _marked(view: View, rows: list[entries.Label], column: entries.Label, values
     return [text.ljust(width) for text in marked]
 
 
-def _groups(widths: Sequence[int], room: int) -> Iterator[list[int]]:
+def groups(widths: Sequence[int], room: int) -> Iterator[list[int]]:
     """Consecutive columns that fit into `room` together, at least one at a time."""
     group: list[int] = []
     used = 0

@@ -19,7 +19,7 @@ def are_in(result: dict[str, Any]) -> bool:
 
 def of(result: dict[str, Any]) -> Iterator[Triple]:
     """(row, column, value) of each triple, labels as (name, index); a None is one for the whole."""
-    for block, row, column, value in entries.hessians(result):
+    for block, row, column, value, _ in entries.hessians(result):
         yield (block["row"], row), (block["col"], column), value
     for source, row, column, value, _ in entries.jacobians(result):
         yield (result["of"], row), (source["wrt"], column), value

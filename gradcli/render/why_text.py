@@ -18,14 +18,18 @@ if TYPE_CHECKING:
 WIDE = 100          # columns of source text
 
 
-def render(answer: dict[str, Any], format: str) -> str:
-    """The page in one of the other formats. Raises ValueError for one that there is not."""
-    formats = {"plain": _plain, "markdown": _markdown, "latex": _latex}
+def render(answer: dict[str, Any], format: str, digits: int | None = None) -> str:
+    """The page in one of the other formats. digits: of numbers for people, None for all. Raises
+    ValueError for a format that there is not.
+    """
     if format in ("csv", "tsv"):
         return _delimited(answer, "\t" if format == "tsv" else ",")
+    if format == "plain":
+        return "".join(list(_plain(answer)))
+    formats = {"markdown": _markdown, "latex": _latex}
     if format not in formats:
         raise ValueError(f"unknown format `{format}`")
-    return "".join(list(formats[format](answer)))
+    return "".join(list(formats[format](answer, digits)))
 
 
 def _exact(value: Any) -> str:
@@ -104,7 +108,7 @@ def _delimited(answer: dict[str, Any], delimiter: str) -> str:
     return stream.getvalue()
 
 
-def _markdown(answer: dict[str, Any]) -> Iterator[str]:
+def _markdown(answer: dict[str, Any], digits: int | None) -> Iterator[str]:
     """As of `grad`, then a table for each way."""
     from gradcli.render.markdown import LEFT, RIGHT, code, prose, render, table
 
@@ -117,13 +121,13 @@ def _markdown(answer: dict[str, Any]) -> Iterator[str]:
         return table(head, [RIGHT, LEFT, LEFT, RIGHT, RIGHT], [
             [row[0], code(row[1]), *map(prose, row[2:])] for row in part[2]])
 
-    for result, lines in _beside(answer, render, told):
+    for result, lines in _beside(answer, render, told, digits):
         yield from lines
         for at, (_, head, text) in enumerate(watched(result.get("names") or [])):
             yield f"{'' if at else chr(10)}- {head} {prose(text)}\n"
 
 
-def _latex(answer: dict[str, Any]) -> Iterator[str]:
+def _latex(answer: dict[str, Any], digits: int | None) -> Iterator[str]:
     """As of `grad`; the ways are comments, as reasons are."""
     from gradcli.render.latex import render
 
@@ -132,19 +136,25 @@ def _latex(answer: dict[str, Any]) -> Iterator[str]:
             return "".join([f"%{line}" for line in _aligned(part[1], part[2])])
         return f"% {visible(part[1])}\n" if part[0] == "text" else ""
 
-    for _, lines in _beside(answer, render, told):
+    for _, lines in _beside(answer, render, told, digits):
         yield from lines
 
 
 def _beside(answer: dict[str, Any], of_grad: Callable[[dict[str, Any]], str],
-            told: Callable[[dict[str, Any], str, Part], str]
+            told: Callable[[dict[str, Any], str, Part], str], digits: int | None
             ) -> Iterator[tuple[dict[str, Any], Iterator[str]]]:
     """Each result with its text: what `grad` shows, then its ways, told part by part."""
-    look = Look(answer, WIDE, "utf-8", _exact, _exact)
+    def show(value: Any) -> str:
+        if digits is None or layout.count(value) > SMALL:
+            return _exact(value)
+        return layout.inline(value, digits)
+
+    # A product is of the factors in full: the way rounds what it shows.
+    look = Look(answer, WIDE, "utf-8", show, show)
 
     def lines(at: int, result: dict[str, Any]) -> Iterator[str]:
         yield "\n" if at else ""
-        yield of_grad({"command": "grad", "results": [result]})
+        yield of_grad({"command": "grad", "results": [numbers.rounded(result, digits)]})
         for group in groups(result):
             for part in way(result, group[0], len(group), look):
                 yield told(result, group[0]["wrt"], part)
