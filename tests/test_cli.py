@@ -6,9 +6,9 @@ test_terminal.py.
 
 from __future__ import annotations
 
-import io
 import os
 import random
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -16,11 +16,10 @@ from typing import Any
 
 import pytest
 from asked import USUAL, gradients, loaded, ok
+from readers import compared
 from transcripts import in_process
 
-from gradcli.cli import app, plain_argv
-from gradcli.cli.environment import Environment
-from gradcli.cli.options import ARGUMENTS, FORMATS, OPTIONS, defaults, misused, options
+from gradcli.cli.options import ARGUMENTS, FORMATS, OPTIONS, options
 
 TWO_KINDS = "const c = 2; var x = 3; var k = 4, trainable=false; c*x*k"
 # Every option with an argument list that shows it at work, and what the output then holds.
@@ -156,12 +155,37 @@ def test_unconnected_zero_keeps_its_reasons() -> None:
     assert answer["results"][0]["blocks"][0]["hessian"] == 0.0
 
 
-def test_digits_are_for_tables_only() -> None:
+def test_digits_are_for_people_only() -> None:
     third = ["eval", "-e", "1/3", "--digits", "3"]
-    assert "f = 0.333\n" in ok(*third, "--format", "table")
-    for format in set(FORMATS) - {"table"}:
+    for format, shown in (("table", "f = 0.333\n"), ("markdown", "`f` = 0.333\n"),
+                          ("latex", "f &= 0.333\n")):
+        assert shown in ok(*third, "--format", format)
+        assert "0.3333333333333333" in ok("eval", "-e", "1/3", "--format", format)
+    for format in set(FORMATS) - {"table", "markdown", "latex"}:
         assert "0.3333333333333333" in ok(*third, "--format", format)
-    assert "0.3333333333333333" in ok("eval", "-e", "1/3", "--format", "table")
+
+
+@pytest.mark.parametrize("command", ["grad", "jac", "hess", "why", "steps", "run", "check"])
+@pytest.mark.parametrize("format", ["table", "markdown", "latex"])
+def test_digits_mean_the_same_in_every_command(command: str, format: str) -> None:
+    argv = {"run": ["samples/training/three_points.txt"],
+            "check": ["x^2/3", "x"]}.get(command, ["-e", "x^3/3", "--at", "x=1.2345678"])
+    if (command, format) == ("check", "latex"):
+        assert in_process([command, *argv, "--format", format])[0] == 2     # it has no LaTeX
+        return
+    _, out, _ = in_process([command, *argv, "--digits", "3", "--format", format])
+    # What `check` says in words has its own digits.
+    shown = [line for line in out.splitlines() if not line.startswith(("wrong", "**wrong"))]
+    found = re.findall(r"(?<![\w.])\d+\.\d+(?![\w.])", "\n".join(shown))
+    assert found
+    assert all(len(number.replace(".", "").lstrip("0")) <= 3 for number in found), out
+
+
+def test_what_is_calculated_from_rounded_numbers_is_not_shown() -> None:
+    """The product along a path is that of all digits."""
+    for format in ("table", "markdown", "latex"):
+        out = ok("why", "-e", "x^3/3", "--at", "x=1.2345678", "--digits", "3", "--format", format)
+        assert "4.57 * 0.333 = 1.52\n" in out.replace("\\", "")
 
 
 def test_quiet_drops_the_notes_and_keeps_the_answer() -> None:
@@ -295,30 +319,7 @@ def command_lines(count: int) -> Iterator[list[str]]:
         yield argv
 
 
-def test_both_readers_read_the_same(monkeypatch: pytest.MonkeyPatch,
-                                    capsys: pytest.CaptureFixture[str]) -> None:
-    """What the plain reader takes, Typer takes with the same values; the rest is Typer's alone."""
-    seen: list[tuple[str, dict[str, Any]]] = []
-
-    def note(name: str, values: dict[str, Any], environment: Environment) -> int:
-        seen.append((name, values))
-        return 0
-
-    monkeypatch.setattr(app, "dispatch", note)
-    environment = Environment(io.BytesIO(), io.StringIO(), io.StringIO(), {})
-    plain = both = 0
-    for argv in command_lines(300):
-        quick = plain_argv.read(argv)
-        seen.clear()
-        status = app.run(argv, environment)
-        if quick is not None:
-            assert seen == [quick], argv
-            plain += 1
-        if seen:
-            assert misused(*seen[0]) is None
-            assert set(seen[0][1]) == set(defaults(argv[0]))
-            both += 1
-        else:
-            assert status == 2 or "Usage: " in capsys.readouterr().out, argv
+def test_both_readers_read_the_same(capsys: pytest.CaptureFixture[str]) -> None:
+    plain, both = compared(command_lines(300), capsys)
     assert plain > 80
     assert both > plain + 3

@@ -7,10 +7,13 @@ that `cli.plain_argv` reads. Typer and Click are imported here only.
 # No `from __future__ import annotations`: Typer evaluates annotations, and they name closures.
 import inspect
 import os
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from difflib import get_close_matches
 from typing import Annotated, Any
 
 import typer
+from typer.core import TyperCommand, TyperGroup
 
 from gradcli._version import __version__
 from gradcli.cli import marking
@@ -22,6 +25,14 @@ from gradcli.cli.plain_argv import arranged
 from gradcli.render.visible import visible
 
 Chosen = tuple[str, dict[str, Any]]     # a command and its values
+UsageError: Any = typer.BadParameter.__base__
+OVERRIDDEN = ("color", "digits", "format", "jobs", "max_memory", "max_steps", "mode", "on_error",
+              "timeout", "unconnected")
+"""Options that say how, not what: an alias may set them, and of two the later counts."""
+
+
+SAID_ELSEWHERE = {("plot", "--wrt"): ["--over"]}
+"""(command, option that it does not have) to what says the same there."""
 
 
 def run(argv: Sequence[str], environment: Environment) -> int:
@@ -43,10 +54,76 @@ def run(argv: Sequence[str], environment: Environment) -> int:
     return dispatch(*chosen[0], environment)
 
 
+class _Command(TyperCommand):
+    """A command that suggests what was meant, and does not pass over what was said twice."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        given = list(args)
+        try:
+            rest: list[str] = super().parse_args(ctx, args)
+        except UsageError as problem:
+            if hasattr(problem, "possibilities"):
+                flags = [flag for one in self.params for flag in one.opts if flag.startswith("--")]
+                problem.possibilities = SAID_ELSEWHERE.get(
+                    (self.name or "", problem.option_name)) or near(problem.option_name, flags)
+            raise
+        order: list[Any] = self.make_parser(ctx).parse_args(args=given)[2]
+        for one, often in Counter([p for p in order if p.param_type_name == "option"]).items():
+            if often > 1 and one.name not in OVERRIDDEN and not (
+                    one.multiple or one.count or one.is_flag):
+                raise typer.BadParameter(f"it is given {often} times, and may be given once.",
+                                         param_hint=f"'{one.opts[-1]}'")
+        return rest
+
+
+class _Group(TyperGroup):
+    """Commands with a name each; an option of theirs in front of it is told as such."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        try:
+            rest: list[str] = super().parse_args(ctx, args)
+        except UsageError as problem:
+            flag = getattr(problem, "option_name", None)
+            command = next((name for name in SUMMARIES for option in options(name)
+                            if flag in option.flags), None)
+            if command is not None:
+                problem.possibilities = None
+                problem.message += f" (commands have it: gradcli {command} {flag} ...)"
+            raise
+        return rest
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        try:
+            return super().resolve_command(ctx, args)
+        except UsageError as problem:
+            words = near(args[0], self.commands)
+            if words and not hasattr(problem, "option_name"):
+                problem.message = (f"{problem.message.partition(' Did you mean ')[0]}"
+                                   f" Did you mean {' or '.join([repr(word) for word in words])}?")
+            elif not hasattr(problem, "option_name"):
+                problem.message = problem.message.partition(" Did you mean ")[0]
+            raise
+
+
+def near(word: str, names: Iterable[str]) -> list[str]:
+    """What may have been meant, best first: a name that begins so, the same letters in another
+    order, a name with a part that begins as one of these, a similar one; at most two.
+    """
+    known = list(names)
+    bare = word.lstrip("-")
+    prefixes = [name for name in known if bare and name.lstrip("-").startswith(bare)]
+    turned = [name for name in known if sorted(name) == sorted(word)]
+    parts = [part for part in reversed(bare.split("-")) if len(part) > 2]
+    named = [name for part in parts for name in known
+             if any(one.startswith(part) for one in name.lstrip("-").split("-"))]
+    similar = get_close_matches(word, known, n=2, cutoff=0.7)
+    return next((found[:2] for found in (prefixes, turned, named, similar) if found), [])
+
+
 def _application(chosen: list[Chosen]) -> typer.Typer:
     app = typer.Typer(
         name="gradcli", help=_with_examples(ABOUT, GROUPS[""]), no_args_is_help=True,
-        add_completion=True, rich_markup_mode=None,
+        add_completion=True, rich_markup_mode=None, cls=_Group,
         context_settings={"help_option_names": ["-h", "--help"]})
 
     def version(wanted: bool) -> None:
@@ -62,10 +139,11 @@ def _application(chosen: list[Chosen]) -> typer.Typer:
         pass
 
     class_ = typer.Typer(help=_with_examples(marking.ABOUT_HW, GROUPS["hw"]),
-                         no_args_is_help=True, rich_markup_mode=None)
+                         no_args_is_help=True, rich_markup_mode=None, cls=_Group)
     for name, summary in SUMMARIES.items():
         of, word = (class_, name[3:]) if name.startswith("hw ") else (app, name)
-        of.command(word, help=_with_examples(summary, EXAMPLES[name]))(_command(name, chosen))
+        of.command(word, help=_with_examples(summary, EXAMPLES[name]), cls=_Command)(
+            _command(name, chosen))
     app.add_typer(class_, name="hw")
     return app
 
@@ -82,7 +160,7 @@ def _command(name: str, chosen: list[Chosen]) -> Callable[..., None]:
                 values[option.name] = list(values[option.name] or [])
         problem = misused(name, values)
         if problem is not None:
-            raise typer.BadParameter(visible(problem[0]), param_hint=problem[1])
+            raise typer.BadParameter(visible(problem[0]), param_hint=f"'{problem[1]}'")
         chosen.append((name, values))
 
     parameters = [_parameter(argument, str | None, None, typer.Argument(
@@ -100,6 +178,14 @@ TYPES: dict[str, Any] = {
 }
 
 
+def _whole(text: Any) -> int:
+    """A whole number from 1 on."""
+    words = str(text)
+    if not (words.isascii() and words.isdigit() and len(words) <= 15 and int(words) > 0):
+        raise typer.BadParameter(f"'{visible(words)}' is not a whole number from 1 on.")
+    return int(words)
+
+
 def _from_option(option: Option) -> inspect.Parameter:
     settings: dict[str, Any] = {"help": option.help}
     if option.metavar:
@@ -110,6 +196,8 @@ def _from_option(option: Option) -> inspect.Parameter:
         settings["autocompletion"] = _completing(option.choices)
     if option.kind == "count":
         settings["count"] = True
+    if option.kind == "number":
+        settings["parser"] = _whole
     settings["show_default"] = option.kind == "text" and option.default is not None
     default = None if option.kind == "list" else option.default
     return _parameter(option.name, TYPES[option.kind], default,

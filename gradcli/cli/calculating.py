@@ -24,7 +24,8 @@ OPTIONS = (
     Option("order", "--order", "number", "How far: the highest power of a polynomial, the highest"
            " derivative of an implicit function.", commands=("taylor", "implicit"), metavar="N"),
     Option("dependent", "--dependent", "text", "The variable that the equation makes a function of"
-           " the other: y.", commands=("implicit",), metavar="NAME"),
+           " the others; several for a system: u,v.", commands=("implicit",),
+           metavar="NAME[,NAME]"),
     Option("direction", "--direction", "text", "The direction, a number for each variable: 3,4 or"
            " x=3,y=4.", commands=("directional",), metavar="A,B"),
     Option("minimum", "--minimum", "flag", "Look for a minimum, not for a root.",
@@ -40,21 +41,22 @@ OPTIONS = (
     Option("second_order", "--second-order", "flag", "Look at the second order, too: the shift of"
            " the mean, and whether the first order is enough.", commands=("propagate",)),
     *same("watch tape format digits output color quiet", ALL),
-    Option("verbose", "-v --verbose", "count", "Say more.", commands=ALL),
+    Option("verbose", "-v --verbose", "count", "Say more; all rows, however many.",
+           commands=ALL),
     *same("max_steps max_memory timeout", ALL),
 )
 
 ARGUMENTS: dict[str, tuple[str, ...]] = dict.fromkeys(ALL, ("file",))
 
 SUMMARIES = {
-    "verify": "Check derivatives four ways: reverse, forward, complex step, differences.",
+    "verify": "Check derivatives by four methods, side by side.",
     "taylor": "The Taylor polynomial at a point.",
     "tangent": "Tangent line, plane or vector at a point, and the normal.",
     "directional": "The derivative in a direction.",
     "divergence": "The divergence of a vector field at a point.",
-    "curl": "The curl of a vector field of two or three components at a point.",
-    "laplacian": "The Laplacian of a function, or of each component of a vector.",
-    "implicit": "Derivatives of a function that an equation F(x, y) = 0 defines.",
+    "curl": "The curl of a vector field of two or three components.",
+    "laplacian": "The Laplacian of a function, or of each element of a vector.",
+    "implicit": "Derivatives of a function that F(x, y) = 0 defines.",
     "newton": "A root or a minimum by Newton's method, step by step.",
     "propagate": "The uncertainty of a result from those of its inputs.",
 }

@@ -108,7 +108,8 @@ def _print(problem: GradcliError, values: dict[str, Any], environment: Environme
     color = environment.color(stream, values["color"])
     encoding = getattr(stream, "encoding", None) or "utf-8"
     write(stream, diagnostics.render(
-        problem.diagnostics, color, environment.width(stream), encoding))
+        problem.diagnostics, color, environment.width(stream), encoding,
+        wrapped=environment.terminal(stream)))
 
 
 def _report(problem: Exception, trace: bool, environment: Environment) -> None:

@@ -20,6 +20,13 @@ if TYPE_CHECKING:
     from gradcli.cli.options import Option
 
 
+RELATED = (
+    ("grad", "jac", "hess", "eval", "why", "verify"), ("steps", "derive", "plot", "graph"),
+    ("taylor", "tangent", "directional"), ("divergence", "curl", "laplacian"),
+    ("implicit", "newton"), ("run", "eval", "why"), ("propagate", "grad"), ("check", "hw run"),
+    ("hw run", "hw lint", "hw diff", "hw explain", "hw stats", "hw export"))
+"""Commands whose pages name each other; of a command the first row counts."""
+
 SIGNS = {"\\": "\\(rs", "-": "\\-", "^": "\\(ha", "~": "\\(ti", "`": "\\(ga", "'": "\\(aq"}
 
 
@@ -60,7 +67,8 @@ def _page(command: str) -> str:
     lines += [".TP", "\\fB\\-h\\fR, \\fB\\-\\-help\\fR", "Show a short form of this page."]
     lines += _examples(EXAMPLES[command]) + _status()
     above = ["gradcli", *(["gradcli hw"] if command.startswith("hw ") else [])]
-    return _finished(lines, above)
+    related = next((group for group in RELATED if command in group), ())
+    return _finished(lines, [*above, *[f"gradcli {c}" for c in related if c != command]])
 
 
 def _group(group: str, about: str) -> str:
@@ -80,7 +88,8 @@ def _group(group: str, about: str) -> str:
                            ("help", "Show help; gradcli COMMAND --help shows that of a command.")):
             lines += [".TP", f"\\fB{escaped('--' + flag)}\\fR", escaped(text)]
     lines += _examples(GROUPS[group]) + _status()
-    return _finished(lines, [f"gradcli {c}" for c in own])
+    others = [f"gradcli {c}" for c in own]
+    return _finished(lines, ["gradcli", *others] if group else [*others, "gradcli hw"])
 
 
 def _flags(option: Option) -> str:

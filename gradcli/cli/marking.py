@@ -134,11 +134,11 @@ ARGUMENT_HELP = {
 ABOUT_HW = "Homework of a whole class: check, grade, review, report."
 
 SUMMARIES = {
-    "check": "Check one answer against one function, or a stream of answers.",
-    "hw run": "Check and grade what a class handed in; only what changed is checked again.",
-    "hw lint": "Check a sheet: its derivatives at some points, and what may be unclear in it.",
+    "check": "Check one answer against a function, or a stream of answers.",
+    "hw run": "Check and grade a class; only what changed is checked again.",
+    "hw lint": "Check a sheet: its derivatives, and what may be unclear in it.",
     "hw diff": "Which marks changed between two runs.",
-    "hw explain": "One answer in full: how it was read, what would be right, what went wrong.",
+    "hw explain": "One answer in full: how it was read, and what went wrong.",
     "hw stats": "Per problem: how many are right, and the mistakes.",
     "hw export": "Write the gradebooks again, for Canvas, Moodle and Gradescope.",
 }

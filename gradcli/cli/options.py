@@ -73,7 +73,7 @@ OPTIONS = (
     Option("mode", "--mode", "text", "How: reverse, forward or finite differences.",
            commands=DERIVATIVES, default="reverse", choices=("reverse", "forward", "finite")),
     Option("verify", "--verify", "flag", "Check each derivative by finite differences; exit 1 if"
-           " one differs.", commands=FIRST),
+           " one differs.", commands=DERIVATIVES),
     Option("eig", "--eig", "flag", "Add eigenvalues and definiteness.", commands=("hess",)),
     Option("sparse", "--sparse", "flag", "Only the elements that can differ from 0, with their row"
            " and column.", commands=("jac", "hess")),
@@ -94,7 +94,8 @@ OPTIONS = (
            " standard error.", commands=("why",)),
     Option("format", "--format", "text", "Output format; by default a table on a terminal, plain"
            " otherwise.", commands=ALL, choices=FORMATS),
-    Option("digits", "--digits", "number", "Significant digits in tables (6).", commands=ALL,
+    Option("digits", "--digits", "number", "Significant digits for people, in table, markdown and"
+           " latex; by default 6 on a terminal, all of them elsewhere.", commands=ALL,
            metavar="N"),
     Option("strict", "--strict", "flag", "Exit 1 if a gradient is None.", commands=EXPLAINED),
     Option("output", "-o --output", "text", "Write to a file instead of standard output.",
@@ -126,9 +127,9 @@ SUMMARIES = {
     "jac": "Jacobian: target shape + source shape.",
     "hess": "Hessian: second derivatives, as a matrix or in blocks.",
     "eval": "Values only.",
-    "why": "Why a gradient is None, zero or NaN, and how it came about, step by step.",
+    "why": "Why a gradient is None, zero or NaN, step by step.",
     "run": "Run a program: its print statements, loops and expectations.",
-    "ops": "The operation table, or one operation with its rule, domain and kinks.",
+    "ops": "The operation table, or one row: rule, domain and kinks.",
 }
 
 EXAMPLES = {
@@ -152,30 +153,16 @@ CALCULUS = ("verify", "taylor", "tangent", "directional", "divergence", "curl", 
 """Commands with rows in `cli.calculating`."""
 
 
+ELSEWHERE = {**dict.fromkeys(CALCULUS, "calculating"), "steps": "stepping", "derive": "deriving",
+             "plot": "drawing", "graph": "drawing", "check": "marking"}
+"""Command to the module with its rows, where they are not here; all of `hw` are in `marking`."""
+
+
 def _elsewhere(command: str) -> Any:
     """The module with the rows of a command that are not here; None if there is no such command.
     """
-    if command in CALCULUS:
-        from gradcli.cli import calculating
-
-        return calculating
-    if command == "steps":
-        from gradcli.cli import stepping
-
-        return stepping
-    if command == "derive":
-        from gradcli.cli import deriving
-
-        return deriving
-    if command in ("plot", "graph"):
-        from gradcli.cli import drawing
-
-        return drawing
-    if command == "check" or command.startswith("hw "):
-        from gradcli.cli import marking
-
-        return marking
-    return None
+    family = "marking" if command.startswith("hw ") else ELSEWHERE.get(command)
+    return family and __import__(f"gradcli.cli.{family}", fromlist=["OPTIONS"])
 
 
 def arguments(command: str) -> tuple[str, ...] | None:

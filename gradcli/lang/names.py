@@ -235,12 +235,20 @@ def _short(value: Any) -> str:
 
 
 def nearest(name: str, names: Iterable[str]) -> str | None:
-    """The most similar of `names`, if one is similar enough to suggest."""
+    """The most similar of `names`, if one is similar enough to suggest: with the same letters in
+    another order, or beginning so, rather than anything else.
+    """
     import difflib
 
     lower = {n.lower(): n for n in sorted(names, reverse=True)}
-    if name.lower() in lower:
-        return lower[name.lower()]
+    word = name.lower()
+    if word in lower:
+        return lower[word]
+    letters = sorted(word)
+    turned = [n for n in lower if len(word) > 2 and sorted(n) == letters]
+    begun = [n for n in lower if len(word) > 2 and n.startswith(word)]
+    if turned or begun:
+        return lower[min(turned or begun, key=lambda n: (len(n), n))]
     cutoff = 0.6 if len(name) > 3 else 0.7
     close = difflib.get_close_matches(name.lower(), lower, n=1, cutoff=cutoff)
     return lower[close[0]] if close else None

@@ -166,7 +166,7 @@ def _hint(parser: Parser, at: int, character: str, rest: str) -> str | None:
     if character == "\\":
         return _latex(rest)
     if character == "$":
-        return "write the name without `$`"
+        return "write the name without `$`; LaTeX is read with --latex"
     if character in INSTEAD:
         return f"write `{INSTEAD[character]}`"
     if character == "⁻":
@@ -197,13 +197,13 @@ def _latex(rest: str) -> str:
         return "put the expression in brackets to continue it on the next line"
     fraction = re.match(r"\\[dt]?frac\{([^{}]*)\}\{([^{}]*)\}", rest)
     if fraction:
-        return f"write `({fraction[1]})/({fraction[2]})`"
+        return f"write `({fraction[1]})/({fraction[2]})`, or ask for --latex"
     root = re.match(r"\\sqrt\{([^{}]*)\}", rest)
     if root:
-        return f"write `sqrt({root[1]})`"
+        return f"write `sqrt({root[1]})`, or ask for --latex"
     command = re.match(r"\\([A-Za-z]+)", rest)
     plain = {"cdot": "*", "times": "*", "div": "/", "le": "<=", "leq": "<=", "ge": ">=",
              "geq": ">=", "ne": "!=", "infty": "inf", "frac": "a/b"}
     if command:
-        return f"LaTeX is not read here: write `{plain.get(command[1], command[1])}`"
+        return f"write `{plain.get(command[1], command[1])}`; LaTeX is read with --latex"
     return "write the formula without `\\`"

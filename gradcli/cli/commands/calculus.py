@@ -31,11 +31,11 @@ def run(command: str, values: dict[str, Any], environment: Environment) -> int:
 def _read(command: str, values: dict[str, Any]) -> dict[str, Any]:
     """The options of a command as it takes them."""
     if command == "propagate":
-        values["sigma"] = values_at(values["sigma"])
+        values["sigma"] = values_at(values["sigma"], "--sigma")
         values["correlation"] = _correlations(values["correlation"])
     if command == "directional":
         text = values["direction"]
-        values["by_name"] = values_at([text]) if "=" in text else {}
+        values["by_name"] = values_at([text], "--direction") if "=" in text else {}
         values["components"] = [] if values["by_name"] else [
             number_of(part, "--direction", "3,4 or x=3,y=4") for part in split(text)]
     return values
@@ -52,10 +52,14 @@ def number_of(text: str, option: str, such: str) -> float:
 
 
 def _correlations(texts: list[str]) -> dict[tuple[str, str], float]:
-    found = {}
+    found: dict[tuple[str, str], float] = {}
     for part in [part for text in texts for part in split(text)]:
         pair, _, number = part.partition("=")
-        first, _, second = pair.partition(":")
-        found[first.strip(), second.strip()] = number_of(
-            number.strip(), "--correlation", "x:y=0.5")
+        first, second = (name.strip() for name in pair.split(":", 1))
+        if (first, second) in found or (second, first) in found:
+            raise GradcliError(Diagnostic(
+                "E0834", f"--correlation gives `{first}` and `{second}` twice",
+                span=(0, len(part)), source=Source(part, "--correlation"),
+                help="give each pair one correlation"))
+        found[first, second] = number_of(number.strip(), "--correlation", "x:y=0.5")
     return found

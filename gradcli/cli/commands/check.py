@@ -5,7 +5,7 @@ from __future__ import annotations
 from gradcli.checking.advice import in_options
 from gradcli.checking.lines import KEYS, SCHEMA, prepared, right, unreadable
 from gradcli.checking.problem import DEFAULTS, from_fields
-from gradcli.cli.commands.output import EXACT_DIGITS, PIPE_WIDTH
+from gradcli.cli.commands.output import Output
 from gradcli.cli.environment import write
 from gradcli.cli.main import OK, WRONG
 from gradcli.cli.options import split
@@ -93,27 +93,15 @@ def deliver(answer: dict[str, Any], values: dict[str, Any], environment: Environ
     """Print a result, or write it to the file of -o."""
     from gradcli.render import check as rendering
 
-    path = None if values["output"] == "-" else values["output"]
-    to_terminal = path is None and environment.terminal(environment.stdout)
-    chosen = values["format"] or ("table" if to_terminal else "plain")
-    if chosen == "table":
+    output = Output(values, environment)
+    if output.format == "table":
         from gradcli.render import check_table
 
-        stream = environment.stdout
-        text = check_table.render(
-            answer, encoding="utf-8" if path else getattr(stream, "encoding", None) or "ascii",
-            width=environment.width(stream) if to_terminal else PIPE_WIDTH,
-            digits=values["digits"] or (6 if to_terminal else EXACT_DIGITS),
-            color=not path and environment.color(stream, values["color"]),
-            quiet=values["quiet"], verbose=values["verbose"] > 0)
+        output.put(check_table.render(
+            answer, quiet=values["quiet"], verbose=values["verbose"] > 0, **output.view()))
     else:
-        text = rendering.render(answer, chosen, quiet=values["quiet"])
-    if path is None:
-        write(environment.stdout, text)
-    else:
-        from gradcli.cli.files import write_file
-
-        write_file(path, text)
+        output.put(rendering.render(
+            output.rounded(answer), output.format, quiet=values["quiet"]))
 
 
 def _point(ready: Prepared, answer: str, values: dict[str, Any], environment: Environment) -> None:
@@ -124,4 +112,5 @@ def _point(ready: Prepared, answer: str, values: dict[str, Any], environment: En
     environment.stdout.flush()
     write(stream, diagnostics.render(
         unreadable(ready, answer), environment.color(stream, values["color"]),
-        environment.width(stream), getattr(stream, "encoding", None) or "utf-8"))
+        environment.width(stream), getattr(stream, "encoding", None) or "utf-8",
+        wrapped=environment.terminal(stream)))

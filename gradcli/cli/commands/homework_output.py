@@ -32,9 +32,11 @@ def deliver(answer: dict[str, Any], values: dict[str, Any], environment: Environ
             digits=values["digits"] or (6 if rounded else EXACT_DIGITS),
             color=not path and environment.color(stream, values["color"]), whole=not to_terminal)
     else:
-        from gradcli.render import homework
+        from gradcli.render import homework, numbers
 
-        text = homework.render(answer, chosen)
+        people = chosen in ("markdown", "latex")
+        text = homework.render(
+            numbers.rounded(answer, values["digits"] if people else None), chosen)
     if path is None:
         write(environment.stdout, text)
     else:

@@ -12,29 +12,98 @@ if TYPE_CHECKING:
     from gradcli.cli.environment import Environment
 
 PIPE_WIDTH = 10_000
+ENDINGS = {"tex": "latex", "md": "markdown", "json": "json", "ndjson": "ndjson", "csv": "csv",
+           "tsv": "tsv"}
+"""End of a file's name to its format."""
 EXACT_DIGITS = 17
 
 
+class Output:
+    """Where -o and --format send an answer. path: a file, or None for standard output. format: by
+    default tables for people, plain lines for programs; with by_name what the name of the file
+    says.
+    """
+
+    __slots__ = ("_environment", "_values", "format", "path", "to_terminal")
+
+    def __init__(self, values: dict[str, Any], environment: Environment, by_name: bool = False
+                 ) -> None:
+        self._environment = environment
+        self._values = values
+        self.path = None if values["output"] == "-" else values["output"]
+        self.to_terminal = self.path is None and environment.terminal(environment.stdout)
+        named = ENDINGS.get(self.path.rpartition(".")[2].lower()) if (
+            by_name and self.path and "." in self.path) else None
+        self.format = values["format"] or named or ("table" if self.to_terminal else "plain")
+
+    def encoding(self) -> str:
+        """What the text may hold."""
+        if self.path is not None:
+            return "utf-8"
+        return getattr(self._environment.stdout, "encoding", None) or "ascii"
+
+    def color(self) -> bool:
+        """Whether to colour it: never a file."""
+        return self.path is None and self._environment.color(
+            self._environment.stdout, self._values["color"])
+
+    def view(self) -> dict[str, Any]:
+        """encoding, width, digits and color of tables: as wide and as exact as their reader, a
+        terminal's six digits, all of them else.
+        """
+        return {
+            "encoding": self.encoding(), "color": self.color(),
+            "width": self._environment.width(self._environment.stdout) if self.to_terminal else
+            PIPE_WIDTH, "digits": self._values["digits"] or (6 if self.to_terminal else
+                                                             EXACT_DIGITS)}
+
+    def rounded(self, answer: dict[str, Any]) -> dict[str, Any]:
+        """The answer with the numbers that --digits asks for, where people read the format; tables
+        round for themselves.
+        """
+        if self.format not in ("markdown", "latex") or self._values["digits"] is None:
+            return answer
+        from gradcli.render.numbers import rounded
+
+        found: dict[str, Any] = rounded(answer, self._values["digits"])
+        return found
+
+    def put(self, text: str) -> None:
+        """Print the text, or write it to the file: all of it or nothing."""
+        if self.path is None:
+            write(self._environment.stdout, text)
+        else:
+            from gradcli.cli.files import write_file
+
+            write_file(self.path, text)
+
+    def put_bytes(self, data: bytes) -> None:
+        """The same with a picture."""
+        if self.path is None:
+            with self._environment.output() as stream:
+                stream.write(data)
+        else:
+            from gradcli.cli.files import whole_file
+
+            with whole_file(self.path) as file:
+                file.write(data)
+
+    def remark(self, text: str) -> None:
+        """What has no room in the answer goes where messages go."""
+        self._environment.stdout.flush()
+        write(self._environment.stderr, text)
+
+
 def deliver(answer: dict[str, Any], values: dict[str, Any], environment: Environment) -> None:
-    """Print an answer, or write it to the file of -o: all of it or nothing."""
-    path = None if values["output"] == "-" else values["output"]
-    to_terminal = path is None and environment.terminal(environment.stdout)
-    chosen = values["format"] or ("table" if to_terminal else "plain")
+    """Print an answer, or write it to the file of -o."""
+    output = Output(values, environment)
     if values["quiet"]:
         _without_notes(answer)
-    if chosen == "table":
-        text = _tables(answer, values, environment, to_terminal, path is not None)
-    else:
-        text = render.text(answer, chosen)
-    if path is None:
-        write(environment.stdout, text)
-    else:
-        from gradcli.cli.files import write_file
-
-        write_file(path, text)
+    output.put(_tables(answer, output) if output.format == "table" else
+               render.text(answer, output.format, values["digits"]))
     # What `why` has to say is its answer.
     silent = values["quiet"] or answer["command"] == "why"
-    if chosen == "plain" and not silent and (values["verbose"] or _has_reasons(answer)):
+    if output.format == "plain" and not silent and (values["verbose"] or _has_reasons(answer)):
         # One name and value per line has no room for a reason; it goes where messages go.
         from gradcli.render import causes
 
@@ -43,8 +112,7 @@ def deliver(answer: dict[str, Any], values: dict[str, Any], environment: Environ
             from gradcli.render import why_text
 
             told += why_text.plain_paths(answer)
-        environment.stdout.flush()
-        write(environment.stderr, told)
+        output.remark(told)
 
 
 def _has_reasons(answer: dict[str, Any]) -> bool:
@@ -53,21 +121,13 @@ def _has_reasons(answer: dict[str, Any]) -> bool:
         for part in (result, *result.get("sources", ()), *result.get("blocks", ())))
 
 
-def _tables(answer: dict[str, Any], values: dict[str, Any], environment: Environment,
-            to_terminal: bool, to_file: bool) -> str:
-    """Tables as wide and as exact as their reader: a terminal's six digits, all of them else."""
+def _tables(answer: dict[str, Any], output: Output) -> str:
     from io import StringIO
 
     from gradcli.render import table
 
-    stream = environment.stdout
-    encoding = "utf-8" if to_file else getattr(stream, "encoding", None) or "ascii"
     buffer = StringIO()
-    table.print_tables(
-        answer, buffer, encoding=encoding,
-        width=environment.width(stream) if to_terminal else PIPE_WIDTH,
-        digits=values["digits"] or (6 if to_terminal else EXACT_DIGITS), whole=not to_terminal,
-        color=not to_file and environment.color(stream, values["color"]))
+    table.print_tables(answer, buffer, whole=not output.to_terminal, **output.view())
     return buffer.getvalue()
 
 

@@ -185,7 +185,8 @@ class Report:
             return
         write(stream, diagnostics.render(
             [problem], self.environment.color(stream, self.values["color"]),
-            self.environment.width(stream), getattr(stream, "encoding", None) or "utf-8") + "\n")
+            self.environment.width(stream), getattr(stream, "encoding", None) or "utf-8",
+            wrapped=self.environment.terminal(stream)) + "\n")
 
     def _explain(self) -> None:
         """Each None once, as at the first point that has it."""

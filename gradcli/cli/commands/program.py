@@ -39,6 +39,8 @@ def run(values: dict[str, Any], environment: Environment) -> int:
     if chosen == "table":
         digits = values["digits"] or (TERMINAL_DIGITS if to_terminal else EXACT_DIGITS)
         show = printed.for_people(digits, whole=not to_terminal)
+    elif chosen in ("markdown", "latex") and values["digits"]:
+        show = printed.for_people(values["digits"], whole=True)
     bar = _bar(values, environment)
     answer: dict[str, Any] = {"schema": 1, "command": "run", "file": "", "expects": []}
     kept: list[dict[str, Any]] = []

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from gradcli.cli.commands.output import EXACT_DIGITS, PIPE_WIDTH
-from gradcli.cli.environment import write
+from gradcli.cli.commands.output import Output
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -13,54 +12,48 @@ if TYPE_CHECKING:
 
 
 def deliver(answer: dict[str, Any], values: dict[str, Any], environment: Environment) -> None:
-    """Print an answer, or write it to the file of -o: all of it or nothing."""
-    path = None if values["output"] == "-" else values["output"]
-    to_terminal = path is None and environment.terminal(environment.stdout)
-    chosen = values["format"] or ("table" if to_terminal else "plain")
+    """Print an answer, or write it to the file of -o."""
+    output = Output(values, environment)
     if values["quiet"]:
         for result in answer["results"]:
             result["notes"] = []
-    sheets: list[Any] = []
-    if chosen in ("json", "ndjson"):
+    if output.format in ("json", "ndjson"):
         from gradcli.render import json
 
-        text = json.render(answer) if chosen == "json" else json.render_ndjson(answer)
+        output.put(json.render(answer) if output.format == "json" else json.render_ndjson(answer))
+        return
+    from gradcli.render.sheet import render
+
+    people = output.format in ("table", "markdown", "latex")
+    view = output.view()
+    digits = view["digits"] if output.format == "table" else values["digits"] if people else None
+    sheets = _sheets(answer, values, digits)
+    if output.format == "table":
+        from gradcli.render import sheet_table
+
+        output.put(sheet_table.render(
+            sheets, whole=not output.to_terminal or values["verbose"] > 0, **view))
+    elif output.format in ("csv", "tsv"):
+        from gradcli.render import sheet_rows
+
+        output.put(sheet_rows.render(answer, sheets, "\t" if output.format == "tsv" else ","))
     else:
-        from gradcli.render.sheet import render
-
-        sheets = _sheets(answer, values["verbose"] > 0)
-        if chosen == "table":
-            from gradcli.render import sheet_table
-
-            stream = environment.stdout
-            text = sheet_table.render(
-                sheets, encoding="utf-8" if path else getattr(stream, "encoding", None) or "ascii",
-                width=environment.width(stream) if to_terminal else PIPE_WIDTH,
-                digits=values["digits"] or (6 if to_terminal else EXACT_DIGITS),
-                color=not path and environment.color(stream, values["color"]))
-        else:
-            text = render(sheets, chosen)
-    if path is None:
-        write(environment.stdout, text)
-    else:
-        from gradcli.cli.files import write_file
-
-        write_file(path, text)
-    if chosen == "plain" and not values["quiet"]:
-        # Lines of names and values have no room for a reproach; it goes where messages go.
+        output.put(render(sheets, output.format))
+    if not people and not values["quiet"]:
+        # Names and values have no room for a note or a reproach; these go where messages go.
         from gradcli.render.visible import visible
 
-        environment.stdout.flush()
-        write(environment.stderr, "".join([
-            visible(remark) + "\n" for sheet in sheets for remark, reproach in sheet.remarks
-            if reproach]))
+        output.remark("".join([visible(text) + "\n" for sheet in sheets for text in sheet.told]))
 
 
-def _sheets(answer: dict[str, Any], verbose: bool) -> list[Any]:
+def _sheets(answer: dict[str, Any], values: dict[str, Any], digits: int | None) -> list[Any]:
     if answer["command"] == "verify":
         from gradcli.render import verify
 
-        return verify.sheets(answer, verbose)
+        return verify.sheets(answer, values["verbose"] > 0, digits)
+    from gradcli.cli.commands.values import values_at
     from gradcli.render import calculus
 
-    return calculus.sheets(answer)
+    moving = {name.partition("[")[0] for result in answer["results"] for name in result["at"]}
+    held = {name: value for name, value in values_at(values["at"]).items() if name not in moving}
+    return calculus.sheets(answer, digits, held)

@@ -32,13 +32,13 @@ def program_from(values: dict[str, Any], environment: Environment) -> Program:
 
 
 def _from_latex(source: Source, values: dict[str, Any]) -> Program:
-    """The program that LaTeX stands for; names in the options may be written in ASCII: mu for μ."""
+    """The program that LaTeX stands for; Greek names in the options may have either spelling."""
     import re
 
     from gradcli import latex
 
     program = latex.program(source)
-    names = {word: letter for word, letter in latex.ASCII.items()
+    names = {word: letter for word, letter in latex.SPELLINGS.items()
              if letter in program.names.reads or letter in program.names.bound}
     if names:
         word = re.compile(rf"\b({'|'.join(names)})\b")
@@ -76,13 +76,25 @@ def asked(values: dict[str, Any]) -> dict[str, Any]:
     return found
 
 
-def values_at(texts: list[str]) -> dict[str, Any]:
-    """`--at x=3,y=[1,2]`, repeated: name to value. The last value of a name counts."""
-    found = {}
+def values_at(texts: list[str], where: str = "--at") -> dict[str, Any]:
+    """`--at x=3,y=[1,2]`, repeated: name to value; that of a later option counts. Raises E0204 for
+    a name that has two in one.
+    """
+    found: dict[str, Any] = {}
     for text in texts:
+        names: set[str] = set()
         for part in split(text):
             name, _, value = part.partition("=")
-            found[name.strip()] = _number(name.strip(), value.strip(), "--at")
+            name = name.strip()
+            if name in names:
+                start = text.rindex(part)
+                raise GradcliError(Diagnostic(
+                    "E0204", f"{where} gives `{name}` two values",
+                    span=(start, start + len(part)), source=Source(text, where),
+                    help="give each name one value; `gradcli grad --points` takes many"
+                    if where == "--at" else "give each name one value"))
+            names.add(name)
+            found[name] = _number(name, value.strip(), where)
     return found
 
 
