@@ -15,8 +15,9 @@ demo: $(VENV)/.installed            ## install into .venv and differentiate samp
 
 test: $(VENV)/.installed-test       ## ruff, mypy, pytest (PYTEST_ARGS="-k name" for a part)
 	$(BIN)/ruff check .
-	$(BIN)/mypy
-	$(BIN)/pytest --numprocesses auto --dist worksteal $(PYTEST_ARGS)
+	$(BIN)/mypy & types=$$!; \
+	$(BIN)/pytest --numprocesses auto --dist worksteal $(PYTEST_ARGS); tests=$$?; \
+	wait $$types && exit $$tests
 
 bench: $(VENV)/.installed-test      ## beside other engines (BENCH_ARGS="--peers PYTHON"), and alone
 	$(BIN)/python benchmarks/run.py $(BENCH_ARGS)

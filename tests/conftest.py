@@ -6,14 +6,24 @@ both look at it once and keep what they saw.
 
 from __future__ import annotations
 
+import gc
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+# Collecting makes half a million objects that stay. The collector does not look for garbage among
+# them while they are made, nor ever again: see pytest_runtestloop.
+gc.disable()
+
+# Hundreds of commands run in processes of their own: each would compile the package again.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 
 # The same examples each time, however slow the machine.
 settings.register_profile(
@@ -25,6 +35,9 @@ for _name in ("CLICOLOR", "CLICOLOR_FORCE", "FORCE_COLOR", "GITHUB_ACTIONS", "NO
               "PY_COLORS", "TTY_COMPATIBLE", "TTY_INTERACTIVE"):
     os.environ.pop(_name, None)
 os.environ.update(TERM="xterm-256color", COLUMNS="80", LINES="24", LC_ALL="C.UTF-8")
+# As gradcli.ops.lazy does before it loads NumPy, which the tests load themselves: a second thread
+# turns the digits of samples/digits.txt into ten times the work.
+os.environ["OPENBLAS_NUM_THREADS"] = "1"
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -64,6 +77,50 @@ def pytest_addoption(parser: pytest.Parser) -> None:
                      help="write what the tests see into the golden files; then read the diff")
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtestloop() -> None:
+    gc.collect()
+    gc.freeze()
+    gc.enable()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _one_application() -> Iterator[None]:
+    """Typer's application is built once per process of tests, not for every command line.
+
+    The options are the same each time, and building it takes longer than most tests.
+    """
+    import typer.main
+
+    from gradcli.cli import app
+
+    chosen = Latest()
+    application = app._application(chosen)      # type: ignore[arg-type]
+    command, get_command = typer.main.get_command(application), typer.main.get_command
+
+    def kept(latest: list[app.Chosen]) -> Any:
+        chosen.latest = latest
+        return application
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(app, "_application", kept)
+        patch.setattr(typer.main, "get_command",
+                      lambda of: command if of is application else get_command(of))
+        yield
+
+
+class Latest:
+    """What a command line chose goes to the list of the latest one."""
+
+    __slots__ = ("latest",)
+
+    def __init__(self) -> None:
+        self.latest: list[Any] = []
+
+    def append(self, chosen: Any) -> None:
+        self.latest.append(chosen)
+
+
 @pytest.fixture(scope="session")
 def home(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str | None]:
     """Variables for a subprocess: this checkout's gradcli, and a cache folder of this session."""
@@ -80,6 +137,26 @@ def gradcli(home: dict[str, str | None]) -> Callable[..., Ran]:
                    env={**home, **(env or {})}, timeout=timeout)
 
     return call
+
+
+@pytest.fixture
+def prunings(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Records of loops are pruned from a thousand entries on, in place of a hundred thousand; the
+    entries that each pruning left, in order. test_memory.py has loops of the real length.
+    """
+    from gradcli.lang import interpreter
+    from gradcli.tape import pruning
+
+    left: list[int] = []
+    prune = pruning.prune
+
+    def counted(record: Any, live: Any) -> int:
+        left.append(prune(record, live))
+        return left[-1]
+
+    monkeypatch.setattr(interpreter, "PRUNE_AT", 1_000)
+    monkeypatch.setattr(pruning, "prune", counted)
+    return left
 
 
 @pytest.fixture

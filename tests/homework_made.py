@@ -9,7 +9,7 @@ from gradcli.homework.people import Student
 from gradcli.homework.results import Result
 from gradcli.homework.sheet import Sheet
 
-TEXT = """\
+HEAD = """\
 schema = 1
 [sheet]
 id = "hw3"
@@ -18,6 +18,20 @@ title = "Chain rule"
 missing_chain_factor = 0.5
 [late]
 penalty = 0.25
+"""
+TWO_PROBLEMS = """\
+[sheet]
+id = "hw"
+seed = "autumn"
+[[problem]]
+id = "1"
+function = "x^2 sin(x)"
+[[problem]]
+id = "2"
+function = "x^2 + 3xy"
+wrt = ["x", "y"]
+"""
+TEXT = HEAD + """\
 [[problem]]
 id = "1a"
 function = "sin(x^2)"

@@ -11,6 +11,8 @@ from collections.abc import Iterator
 from io import BytesIO, TextIOWrapper
 from pathlib import Path
 
+from conftest import Ran
+
 from gradcli.cli.environment import Environment
 from gradcli.cli.main import run
 
@@ -52,6 +54,12 @@ def in_process(arguments: list[str], stdin: bytes = b"") -> tuple[int, str, str]
         stream.flush()
         texts.append(stream.buffer.getvalue().decode())  # type: ignore[attr-defined]
     return status, texts[0], texts[1]
+
+
+def here(*arguments: str, stdin: str = "") -> Ran:
+    """What the fixture `gradcli` gives, from this process."""
+    status, out, err = in_process([*arguments], stdin.encode())
+    return Ran(out, err, status)
 
 
 def header_commands(path: Path) -> list[list[str]]:
