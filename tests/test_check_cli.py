@@ -19,20 +19,19 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-import jsonschema
 import pytest
-from asked import SCHEMAS
+from asked import valid
 from conftest import Ran
+from readers import compared, reached
 from test_imports import HEAVY, command, loaded_by
 from test_terminal import bare, on_terminal
 from transcripts import in_process
 
 from gradcli.checking import check as checking
 from gradcli.checking import lines
-from gradcli.cli import app, marking, plain_argv
+from gradcli.cli import marking, plain_argv
 from gradcli.cli.commands import check_batch
-from gradcli.cli.environment import Environment
-from gradcli.cli.options import defaults, misused, options
+from gradcli.cli.options import options
 
 Gradcli = Callable[..., Ran]
 
@@ -147,18 +146,11 @@ def test_an_answer_may_begin_with_a_minus(answer: str, form: str) -> None:
     words = [word.format(a="-cos x", b=answer) for word in form.split()]
     if answer == "-j" and "--" not in words:
         return      # that is an option
-    reached: list[dict[str, Any]] = []
-
-    def note(name: str, values: dict[str, Any], environment: Environment) -> int:
-        reached.append(values)
-        return 0
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(app, "dispatch", note)
-        app.run(["check", *words], Environment(io.BytesIO(), io.StringIO(), io.StringIO(), {}))
-    assert [(v["function"], v["answer"]) for v in reached] == [("-cos x", answer)]
+    _, found = reached(["check", *words])
+    assert found is not None
+    assert (found[1]["function"], found[1]["answer"]) == ("-cos x", answer)
     plain = plain_argv.read(["check", *words])
-    assert plain is None or plain[1] == reached[0]
+    assert plain is None or plain == found
     assert plain is not None or "--" in words or "-vq" in words
 
 
@@ -191,7 +183,7 @@ def test_a_bad_problem_has_a_place_and_a_help(
         assert word in err
     status, out, err = in_process(["check", *arguments, "--format", "json"])
     assert (status, out) == (3, "")
-    jsonschema.validate(json.loads(err), SCHEMAS["error"])
+    valid(json.loads(err), "error")
 
 
 def test_an_unreadable_answer_is_shown_with_its_place() -> None:
@@ -213,7 +205,7 @@ CASES = [["x^2", "2x"], ["x^2", "3x"], ["x^2 y", "(2x y, 1)", "--wrt", "x,y"], [
 def test_every_format_says_the_same(arguments: list[str]) -> None:
     status, out, _ = in_process(["check", *arguments, "--format", "json"])
     result = json.loads(out)
-    jsonschema.validate(result, SCHEMAS["check"])
+    valid(result, "check")
     assert list(result) == ["schema", "id", *lines.KEYS]
     assert status == (0 if result["verdict"] in ("correct", "domain") else 1)
     plain = dict(line.split("\t") for line in
@@ -290,32 +282,8 @@ def command_lines(count: int) -> Iterator[list[str]]:
         yield argv
 
 
-def test_both_readers_agree(monkeypatch: pytest.MonkeyPatch,
-                            capsys: pytest.CaptureFixture[str]) -> None:
-    """What the plain reader takes, Typer takes with the same values; the rest is Typer's alone."""
-    seen: list[tuple[str, dict[str, Any]]] = []
-
-    def note(name: str, values: dict[str, Any], environment: Environment) -> int:
-        seen.append((name, values))
-        return 0
-
-    monkeypatch.setattr(app, "dispatch", note)
-    environment = Environment(io.BytesIO(), io.StringIO(), io.StringIO(), {})
-    plain = both = 0
-    for argv in command_lines(600):
-        quick = plain_argv.read(argv)
-        seen.clear()
-        status = app.run(argv, environment)
-        if quick is not None:
-            assert seen == [quick], argv
-            plain += 1
-        if seen:
-            name, values = seen[0]
-            assert misused(name, values) is None
-            assert set(values) == set(defaults(name))
-            both += 1
-        else:
-            assert status == 2 or "Usage: " in capsys.readouterr().out, argv
+def test_both_readers_agree(capsys: pytest.CaptureFixture[str]) -> None:
+    plain, both = compared(command_lines(600), capsys)
     assert plain > 80
     assert both > plain
 
@@ -333,7 +301,7 @@ def batch(text: str | bytes, *arguments: str) -> tuple[int, list[dict[str, Any]]
     assert err == ""
     found = [json.loads(text) for text in out.splitlines()]
     for one in found:
-        jsonschema.validate(one, SCHEMAS["check"])
+        valid(one, "check")
     return status, found
 
 

@@ -11,10 +11,9 @@ import json
 from pathlib import Path
 from typing import Any
 
-import jsonschema
 import numpy as np
 import pytest
-from asked import SCHEMAS
+from asked import valid
 from transcripts import ROOT, in_process
 
 from gradcli.explain.written import grouped, is_atom, operands_of
@@ -39,7 +38,7 @@ def run(path: Path) -> list[dict[str, Any]]:
     status, out, err = in_process(["run", str(path), "--format", "json"])
     assert status == 0, err
     answer = json.loads(out)
-    jsonschema.validate(answer, SCHEMAS["run"])
+    valid(answer, "run")
     return [value for printed in answer["printed"] for value in printed["values"]]
 
 

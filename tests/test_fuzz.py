@@ -126,7 +126,8 @@ def command(stream: random.Random, given: str) -> list[str]:
     if stream.random() < 0.03:
         argv[-1] = "table"
     more = {"grad": ("--verify", "--mode=finite", "--mode=forward", "--output-gradient=2"),
-            "jac": ("--mode=forward", "--verify"), "hess": ("--eig", "--mode=forward"), "eval": ()}
+            "jac": ("--mode=forward", "--verify"), "eval": (),
+            "hess": ("--eig", "--verify", "--mode=forward")}
     shared = () if name == "eval" else ("--unconnected=zero", "--tf", "--strict", "-q")
     for option in (*more[name], *shared):
         slow = option in ("--verify", "--mode=finite")

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from conftest import ROOT
+from homework_made import TWO_PROBLEMS
 from transcripts import in_process
 
 from gradcli.homework.run import Found
@@ -20,17 +21,7 @@ from gradcli.homework.run import Found
 # Importing Dask warns about what it finds or not; none of that is ours.
 pytestmark = pytest.mark.filterwarnings("default")
 
-SHEET = """\
-[sheet]
-id = "hw"
-seed = "autumn"
-[[problem]]
-id = "1"
-function = "x^2 sin(x)"
-[[problem]]
-id = "2"
-function = "x^2 + 3xy"
-wrt = ["x", "y"]
+SHEET = TWO_PROBLEMS + """\
 [[problem]]
 id = "3"
 function = "sin(x^2)"

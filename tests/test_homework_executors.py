@@ -18,6 +18,7 @@ from typing import Any
 
 import pytest
 from conftest import ROOT
+from homework_made import TWO_PROBLEMS
 from hostile_work import make
 
 from gradcli.errors import GradcliError
@@ -306,17 +307,7 @@ def test_an_interrupt_ends_what_is_under_way() -> None:
 
 # --- answers ------------------------------------------------------------------------------------
 
-SHEET = '''\
-[sheet]
-id = "hw"
-seed = "autumn"
-[[problem]]
-id = "1"
-function = "x^2 sin(x)"
-[[problem]]
-id = "2"
-function = "x^2 + 3xy"
-wrt = ["x", "y"]
+SHEET = TWO_PROBLEMS + '''\
 [[problem]]
 id = "3"
 function = "ln(x)"

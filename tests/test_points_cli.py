@@ -1,4 +1,7 @@
-"""`--points` as its users run it: files, pipes, ranges, bad rows, interrupted runs."""
+"""`--points` as its users run it: files, pipes, ranges, bad rows, interrupted runs.
+
+Where processes, their ends or real pipes are the point, a process is started.
+"""
 
 from __future__ import annotations
 
@@ -15,6 +18,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from conftest import Ran
+from transcripts import here
 
 Gradcli = Callable[..., Ran]
 
@@ -38,17 +42,17 @@ def test_csv_in_csv_out(gradcli: Gradcli) -> None:
                                rtol=1e-14)
 
 
-def test_ndjson_in_ndjson_out(gradcli: Gradcli) -> None:
+def test_ndjson_in_ndjson_out() -> None:
     lines = "".join([json.dumps({"x": x, "y": y}) + "\n" for x, y in ROWS])
-    ran = gradcli("grad", "-e", TEXT, "--points", "-", "--points-format", "ndjson", stdin=lines)
+    ran = here("grad", "-e", TEXT, "--points", "-", "--points-format", "ndjson", stdin=lines)
     found = [json.loads(line) for line in ran.stdout.splitlines()]
     assert [list(row) for row in found] == [["row", "f", "df/dx", "df/dy"]] * 3
     assert [row["row"] for row in found] == [0, 1, 2]
     np.testing.assert_allclose([list(row.values())[1:] for row in found], expected(), rtol=1e-14)
 
 
-def test_json_is_one_object(gradcli: Gradcli) -> None:
-    ran = gradcli("grad", "-e", TEXT, "--points", "-", "--format", "json", stdin=THREE)
+def test_json_is_one_object() -> None:
+    ran = here("grad", "-e", TEXT, "--points", "-", "--format", "json", stdin=THREE)
     found = json.loads(ran.stdout)
     assert (found["schema"], found["command"], found["mode"]) == (1, "grad", "reverse")
     assert [row["row"] for row in found["points"]] == [0, 1, 2]
@@ -58,46 +62,46 @@ def test_json_is_one_object(gradcli: Gradcli) -> None:
     ("eval", "x > 1", ["f"]), ("jac", "[x, x^2]", ["f[0]", "f[1]", "df[0]/dx", "df[1]/dx"]),
     ("hess", "y = x^3", ["y", "d2y/dxdx"]), ("grad", "x*v[1] + v[0]", ["f", "df/dx", "df/dv[0]",
                                                                       "df/dv[1]"])])
-def test_every_question(gradcli: Gradcli, command: str, text: str, titles: list[str]) -> None:
-    ran = gradcli(command, "-e", text, "--points", "-", stdin="id,x,v[0],v[1]\na,2,3,4\nb,5,6,7\n"
+def test_every_question(command: str, text: str, titles: list[str]) -> None:
+    ran = here(command, "-e", text, "--points", "-", stdin="id,x,v[0],v[1]\na,2,3,4\nb,5,6,7\n"
                   if "v" in text else "x\n2\n5\n")
     rows = list(csv.reader(io.StringIO(ran.stdout)))
     assert rows[0][-len(titles):] == titles
     assert len(rows) == 3
     at = {"x": 2, "v": [3, 4]} if "v" in text else {"x": 2}
-    single = gradcli(command, "-e", text, "--at", ",".join([f"{n}={v}" for n, v in at.items()]))
+    single = here(command, "-e", text, "--at", ",".join([f"{n}={v}" for n, v in at.items()]))
     wanted = dict(line.split("\t") for line in single.stdout.splitlines())
     found = dict(zip(rows[0], rows[1], strict=True))
     for name, value in wanted.items():
         assert found[name] == value
 
 
-def test_a_grid_without_a_file(gradcli: Gradcli) -> None:
-    ran = gradcli("eval", "-e", "x + 10y", "--points", "x=linspace(0,1,3)", "--points", "y=[1,2]")
+def test_a_grid_without_a_file() -> None:
+    ran = here("eval", "-e", "x + 10y", "--points", "x=linspace(0,1,3)", "--points", "y=[1,2]")
     assert ran.stdout == "x,y,f\n0,1,10\n0,2,20\n0.5,1,10.5\n0.5,2,20.5\n1,1,11\n1,2,21\n"
 
 
-def test_branches_take_their_own_ways(gradcli: Gradcli) -> None:
-    ran = gradcli("grad", "-e", "x^2 if x > 0 else -x", "--points", "x=[-2,3,-1,4]")
+def test_branches_take_their_own_ways() -> None:
+    ran = here("grad", "-e", "x^2 if x > 0 else -x", "--points", "x=[-2,3,-1,4]")
     assert ran.stdout == "x,f,df/dx\n-2,2,-1\n3,9,6\n-1,1,-1\n4,16,8\n"
 
 
 # --- None, NaN -----------------------------------------------------------------------------------
 
 
-def test_a_none_is_said_once_and_can_be_strict(gradcli: Gradcli) -> None:
+def test_a_none_is_said_once_and_can_be_strict() -> None:
     question = ("grad", "-e", "floor(x)*y", "--points", "-")
-    ran = gradcli(*question, stdin=THREE)
+    ran = here(*question, stdin=THREE)
     assert [row[-2:] for row in csv.reader(io.StringIO(ran.stdout))][1:] == [
         ["None", "1"], ["None", "-1"], ["None", "3"]]
     assert ran.stderr.count("floor") >= 1
     assert ran.stderr.count("df/dx is None") == 1
-    assert gradcli(*question, "--strict", stdin=THREE).returncode == 1
-    assert gradcli(*question, "-q", stdin=THREE).stderr == ""
+    assert here(*question, "--strict", stdin=THREE).returncode == 1
+    assert here(*question, "-q", stdin=THREE).stderr == ""
 
 
-def test_zeros_absorb_as_at_a_single_point(gradcli: Gradcli) -> None:
-    ran = gradcli("grad", "-e", "where(x > 0, sqrt(x), 0)", "--points", "x=[0,4]")
+def test_zeros_absorb_as_at_a_single_point() -> None:
+    ran = here("grad", "-e", "where(x > 0, sqrt(x), 0)", "--points", "x=[0,4]")
     assert ran.stdout == "x,f,df/dx\n0,0,0\n4,2,0.25\n"
 
 
@@ -106,41 +110,41 @@ def test_zeros_absorb_as_at_a_single_point(gradcli: Gradcli) -> None:
 BAD = "x,y\n1,2\nfive,0.5\n3,-2\n4\n"
 
 
-def test_stop_is_the_default_and_names_line_and_column(gradcli: Gradcli) -> None:
-    ran = gradcli("eval", "-e", "x + y", "--points", "-", stdin=BAD)
+def test_stop_is_the_default_and_names_line_and_column() -> None:
+    ran = here("eval", "-e", "x + y", "--points", "-", stdin=BAD)
     assert ran.returncode == 3
     assert ran.stdout == "x,y,f\n1,2,3\n"
     assert ":3:1" in ran.stderr
     assert "five,0.5" in ran.stderr
 
 
-def test_skip_leaves_them_out_and_says_so(gradcli: Gradcli) -> None:
-    ran = gradcli("eval", "-e", "x + y", "--points", "-", "--on-error", "skip", stdin=BAD)
+def test_skip_leaves_them_out_and_says_so() -> None:
+    ran = here("eval", "-e", "x + y", "--points", "-", "--on-error", "skip", stdin=BAD)
     assert ran.returncode == 0
     assert ran.stdout == "x,y,f\n1,2,3\n3,-2,1\n"
     assert ran.stderr.count("error[") == 2
     assert "2 rows left out" in ran.stderr
 
 
-def test_null_leaves_them_empty(gradcli: Gradcli) -> None:
-    ran = gradcli("eval", "-e", "x + y", "--points", "-", "--on-error", "null", stdin=BAD)
+def test_null_leaves_them_empty() -> None:
+    ran = here("eval", "-e", "x + y", "--points", "-", "--on-error", "null", stdin=BAD)
     assert ran.stdout == "x,y,f\n1,2,3\nfive,0.5,\n3,-2,1\n4,,\n"
     assert "2 rows left empty" in ran.stderr
 
 
-def test_what_fails_in_evaluation_names_the_row_and_its_point(gradcli: Gradcli) -> None:
+def test_what_fails_in_evaluation_names_the_row_and_its_point() -> None:
     text = "L = [1, 2]\ny = L[int(x)]*x"
-    ran = gradcli("eval", "-e", text, "--points", "x=[0,1,7]")
+    ran = here("eval", "-e", text, "--points", "x=[0,1,7]")
     assert ran.returncode == 3
     assert ran.stdout == "x,y\n0,0\n1,2\n"
     assert "row 2" in ran.stderr
     assert "x = 7" in ran.stderr
-    ran = gradcli("eval", "-e", text, "--points", "x=[0,7,1]", "--on-error", "skip")
+    ran = here("eval", "-e", text, "--points", "x=[0,7,1]", "--on-error", "skip")
     assert ran.stdout == "x,y\n0,0\n1,2\n"
 
 
-def test_only_the_first_of_many_bad_rows_are_told(gradcli: Gradcli) -> None:
-    ran = gradcli("eval", "-e", "x", "--points", "-", "--on-error", "skip",
+def test_only_the_first_of_many_bad_rows_are_told() -> None:
+    ran = here("eval", "-e", "x", "--points", "-", "--on-error", "skip",
                   stdin="x\n" + "bad\n"*100 + "1\n")
     assert ran.stderr.count("error[") == 10
     assert "100 rows left out" in ran.stderr
@@ -159,7 +163,8 @@ def test_only_the_first_of_many_bad_rows_are_told(gradcli: Gradcli) -> None:
 ])
 def test_bad_input_has_a_code(gradcli: Gradcli, arguments: tuple[str, ...], stdin: str, code: str
                               ) -> None:
-    ran = gradcli("grad", *arguments, "--on-error", "skip", stdin=stdin)
+    ask = gradcli if "--scheduler" in arguments else here
+    ran = ask("grad", *arguments, "--on-error", "skip", stdin=stdin)
     assert (ran.returncode, ran.stdout) == (3, "")
     assert f"error[{code}]" in ran.stderr
     assert "help:" in ran.stderr
@@ -171,12 +176,12 @@ def test_bad_input_has_a_code(gradcli: Gradcli, arguments: tuple[str, ...], stdi
     ("hess", "-e", "x", "--points", "-", "--eig"),
     ("grad", "-e", "x", "--points", "-", "--format", "latex"),
     ("grad", "-e", "x", "--points", "-", "--jobs", "2", "--scheduler", "tcp://h:1")])
-def test_misuse_is_a_usage_error(gradcli: Gradcli, arguments: tuple[str, ...]) -> None:
-    assert gradcli(*arguments, stdin="x\n1\n").returncode == 2
+def test_misuse_is_a_usage_error(arguments: tuple[str, ...]) -> None:
+    assert here(*arguments, stdin="x\n1\n").returncode == 2
 
 
-def test_a_header_alone_answers_nothing(gradcli: Gradcli) -> None:
-    ran = gradcli("grad", "-e", TEXT, "--points", "-", stdin="x,y\n")
+def test_a_header_alone_answers_nothing() -> None:
+    ran = here("grad", "-e", TEXT, "--points", "-", stdin="x,y\n")
     assert ran.returncode == 0
     assert ran.stdout == "x,y,f,df/dx,df/dy\n"
 
@@ -184,19 +189,19 @@ def test_a_header_alone_answers_nothing(gradcli: Gradcli) -> None:
 # --- output --------------------------------------------------------------------------------------
 
 
-def test_output_files_choose_their_format(gradcli: Gradcli, tmp_path: Path) -> None:
+def test_output_files_choose_their_format(tmp_path: Path) -> None:
     for name, begins in (("a.csv", "x,y,f"), ("a.tsv", "x\ty\tf"), ("a.ndjson", '{"row"'),
                          ("a.md", "| `x`")):
         path = tmp_path / name
-        assert gradcli("eval", "-e", "x + y", "--points", "-", "-o", str(path),
+        assert here("eval", "-e", "x + y", "--points", "-", "-o", str(path),
                        stdin=THREE).stdout == ""
         assert path.read_text().startswith(begins)
 
 
-def test_a_run_that_stops_leaves_the_old_file(gradcli: Gradcli, tmp_path: Path) -> None:
+def test_a_run_that_stops_leaves_the_old_file(tmp_path: Path) -> None:
     path = tmp_path / "out.csv"
     path.write_text("old\n")
-    ran = gradcli("eval", "-e", "x + y", "--points", "-", "-o", str(path), stdin=BAD)
+    ran = here("eval", "-e", "x + y", "--points", "-", "-o", str(path), stdin=BAD)
     assert ran.returncode == 3
     assert path.read_text() == "old\n"
     assert [p.name for p in tmp_path.iterdir()] == ["out.csv"]
@@ -231,8 +236,8 @@ def test_a_closed_pipe_ends_quietly(home: dict[str, str]) -> None:
     assert ran.stderr == ""
 
 
-def test_a_table_for_people(gradcli: Gradcli) -> None:
-    ran = gradcli("grad", "-e", TEXT, "--points", "-", "--format", "table", stdin=THREE)
+def test_a_table_for_people() -> None:
+    ran = here("grad", "-e", TEXT, "--points", "-", "--format", "table", stdin=THREE)
     assert ran.stdout.splitlines()[0].split() == ["x", "y", "f", "df/dx", "df/dy"]
     assert len(ran.stdout.splitlines()) == 5
 

@@ -20,9 +20,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-import jsonschema
 import pytest
-from asked import SCHEMAS, gradients, loaded, ok
+from asked import gradients, loaded, ok, valid
 from conftest import Ran
 from test_streams import shell
 from test_terminal import on_terminal, pty
@@ -72,7 +71,7 @@ def program(text: str, *arguments: str) -> Any:
     status, out, _ = run_text(text, "--format", "json", *arguments)
     assert status in (0, 1)
     answer = json.loads(out, parse_constant=lambda name: pytest.fail(name))
-    jsonschema.validate(answer, SCHEMAS["run"])
+    valid(answer, "run")
     return answer
 
 
@@ -205,7 +204,7 @@ def test_what_was_printed_before_an_error_is_printed_by_lines(format: str) -> No
     assert ("before" in out) == (format in ("table", "plain", "ndjson", "csv", "tsv"))
     if format in ("json", "ndjson"):
         message = json.loads(err)
-        jsonschema.validate(message, SCHEMAS["error"])
+        valid(message, "error")
         assert (message["error"]["code"], message["error"]["line"]) == ("E0301", 2)
     else:
         assert err.startswith("error[E0301]: ")

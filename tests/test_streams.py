@@ -167,7 +167,7 @@ def test_files_of_all_kinds(tmp_path: Path) -> None:
     assert grad(b"x^2") == (0, "df/dx\t6\n", "")
     assert grad(b"\xef\xbb\xbfx^2\r\n") == (0, "df/dx\t6\n", "")
     assert grad(b"\n\n# only\nx^2 # here\n\n") == (0, "df/dx\t6\n", "")
-    for content, code in ((b"", "E0204"), (b"\0" * 100, "E0604"), (b"\x7fELF\x02\xd0", "E0603"),
+    for content, code in ((b"", "E0210"), (b"\0" * 100, "E0604"), (b"\x7fELF\x02\xd0", "E0603"),
                           (b"\xff\xfex\0^\x002\0", "E0603")):
         status, out, err = grad(content)
         assert (status, out) == (3, "")
