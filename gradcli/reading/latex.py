@@ -12,87 +12,43 @@ from __future__ import annotations
 from gradcli.errors import error
 from gradcli.reading import tokens as t
 from gradcli.reading.functions import ALONE, GREEK, LOADED, SCHOOL, SPECIAL
+from gradcli.reading.latex_parts import Delimited
+from gradcli.reading.latex_words import (
+    ACCENTS,
+    BEFORE_BRACKETS,
+    BINOMIALS,
+    CASES,
+    COMMANDS,
+    FRACTIONS,
+    LETTER,
+    MATRICES,
+    NORMS,
+    PROSE,
+    REFUSED,
+    SIDES,
+    SUMS,
+    WORDS,
+)
 from gradcli.reading.plain import Plain, put_character
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from gradcli.errors import GradcliError
 
-    from gradcli.errors import GradcliError, Span
-
-LETTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
 MAX_ROOT = 12
 
-_GREEK = {name: letter for letter, name in reversed(GREEK.items())}
-COMMANDS = {
-    **_GREEK, "varphi": "φ", "vartheta": "θ", "varepsilon": "ε", "varrho": "ρ",
-    **dict.fromkeys(("cdot", "times", "ast", "star"), "*"), "div": "/", "pm": "±", "mp": "∓",
-    **dict.fromkeys(("langle", "lt"), "<"), **dict.fromkeys(("rangle", "gt"), ">"),
-    **dict.fromkeys(("vert", "lvert", "rvert", "mid"), "|"), "lbrace": "{", "rbrace": "}",
-    "lbrack": "[", "rbrack": "]", "infty": "∞", "degree": "°", "circ": "°", "prime": "'",
-    "partial": "∂", "nabla": "∇", "dots": "…", "ldots": "…", "cdots": "…", "imath": "i",
-    "jmath": "j", "ell": "l", "colon": ":", "le": "≤", "leq": "≤", "ge": "≥", "geq": "≥",
-    "ne": "≠", "neq": "≠", "approx": "≈", "lfloor": " floor(", "rfloor": ")", "lceil": " ceil(",
-    "rceil": ")", "slash": "/",
-    **dict.fromkeys((",", ";", ":", "!", " ", ">", "\n", "\t", "quad", "qquad", "(", ")", "[", "]",
-                     "thinspace", "enspace", "medspace", "thickspace", "negthinspace"), " "),
-    **dict.fromkeys(("left", "right", "big", "Big", "bigl", "bigr", "Bigl", "Bigr", "bigg", "Bigg",
-                     "biggl", "biggr", "Biggl", "Biggr", "middle", "displaystyle", "textstyle",
-                     "scriptstyle", "limits", "nolimits", "rm", "it", "bf"), ""),
-    "{": "{", "}": "}", "%": "%", "$": "$", "&": "&", "#": "#", "_": "_",
-}
-SIDES = frozenset(("left", "right", "middle"))
-BEFORE_BRACKETS = frozenset((
-    "left", "big", "Big", "bigl", "Bigl", "bigg", "Bigg", "biggl", "Biggl"))
-FRACTIONS = frozenset(("frac", "dfrac", "tfrac", "cfrac"))
-BINOMIALS = frozenset(("binom", "dbinom", "tbinom"))
-SUMS = {"sum": "sum over", "prod": "product over"}
-WORDS = frozenset((
-    "operatorname", "mathrm", "text", "textrm", "mathbf", "mathit", "mathsf", "vec", "hat", "bar",
-    "boldsymbol", "bm", "mbox", "textbf", "textit", "overrightarrow", "widehat", "mathop",
-    "boxed", "mathbb", "mathcal", "mathnormal", "mathscr"))
-# With one of these a letter is another name; in an answer that is the unit vector or the mean that
-# the problem calls by its letter.
-ACCENTS = {"hat": "hat", "widehat": "hat", "bar": "bar", "overline": "bar", "tilde": "tilde",
-           "widetilde": "tilde", "dot": "dot", "ddot": "ddot", "check": "check", "breve": "breve"}
-MATRICES = frozenset(("pmatrix", "bmatrix", "matrix", "Bmatrix", "smallmatrix", "array"))
-CASES = frozenset(("cases", "dcases", "rcases"))
-NORMS = frozenset(("|", "Vert", "lVert"))
-PROSE = frozenset((
-    "otherwise", "when", "where", "let", "then", "falls", "sonst", "wenn", "und", "oder"))
 
-# What has a meaning, but none as a formula here.
-REFUSED = {
-    **dict.fromkeys(("int", "iint", "iiint", "oint"), (
-        "an integral is not read", "give the formula that it is, such as x^2/2")),
-    **dict.fromkeys(("lim", "limsup", "liminf", "sup", "inf", "to", "rightarrow"), (
-        "a limit is not read", "give the formula that it is")),
-    "over": ("`\\over` is not understood here", r"write \frac{x+1}{x-1}"),
-    "choose": ("`\\choose` is not understood here", r"write \binom{n}{k}"),
-    "atop": ("`\\atop` is not understood here", r"write \frac{x+1}{x-1}"),
-    **dict.fromkeys(("bmod", "pmod", "mod"), (
-        "a remainder is not read in this spelling", r"write \operatorname{mod}(x, y)")),
-    **dict.fromkeys(("top", "intercal", "dagger"), (
-        "a transposed matrix is not read", "write its elements")),
-}
-
-
-class LATEX:
-    """One text on its way. program: as in `Names`. waiting: what the next argument is for; braces:
-    what each open one is for; matrices: how many are open. called: where the bracket of a function
-    begins; sets: of each open \\{, whether it is one.
+class LATEX(Delimited):
+    """One text on its way. program: as in `Names`. braces: what each open one is for; matrices: how
+    many are open. called: where the bracket of a function begins; sets: of each open \\{, whether
+    it is one.
     """
 
-    __slots__ = ("at", "braces", "called", "end", "found", "matrices", "program", "sets", "text",
-                 "waiting")
+    __slots__ = ("braces", "called", "matrices", "program", "sets")
 
     def __init__(self, text: str, program: bool = False) -> None:
-        self.text = text
+        super().__init__(text)
         self.program = program
-        self.at = 0
-        self.end = len(text)
-        self.found = Plain()
-        self.waiting = ""
         self.braces: list[str] = []
         self.matrices = 0
         self.called = -1
@@ -128,7 +84,7 @@ class LATEX:
                 self.at += 1
                 use = self.braces.pop() if self.braces else ""
                 found.put("" if use == "word" else ")" if use else "}", at, at + 1)
-                self._argument_ends(use, at)
+                self.argument_ends(use, at)
             elif character == "&" and self.matrices:
                 found.put(",", at, at + 1)
                 self.at += 1
@@ -138,7 +94,7 @@ class LATEX:
                 put_character(found, text[:at + 1], at)
                 found.put(")" if use != "word" else "", at, at + 1)
                 self.at += 1
-                self._argument_ends(use, at)
+                self.argument_ends(use, at)
             elif character == "!":
                 found.put(t.FACTORIAL_SIGN, at, at + 1)
                 found.expands = True
@@ -159,20 +115,10 @@ class LATEX:
         """Whether several digits stand behind ^ or _, as in x^10."""
         return at + 1 < self.end and self.text[at].isdecimal() and self.text[at + 1].isdecimal()
 
-    def _argument_ends(self, use: str, at: int) -> None:
-        """What follows an argument whose last character is at `at`."""
-        if use == "top":
-            self.found.put("/", at, at + 1)
-            self.waiting = "bottom"
-        elif use == "bottom":
-            self.found.put(")", at, at + 1)
-        elif use.startswith("^"):
-            self.found.put(use + ")", at, at + 1)
-
     def _command(self, at: int) -> None:
         """One that begins at `at`."""
         text, found = self.text, self.found
-        end = self._name_end(at)
+        end = self.name_end(at)
         name = text[at + 1:end]
         self.at = end
         use, self.waiting = self.waiting, ""
@@ -189,22 +135,22 @@ class LATEX:
                 raise self._refused(at, end, name)
             self._root(at, end)
         elif name in BINOMIALS:
-            self._binomial(at, use)
+            self.binomial(at, use)
         elif name in SUMS:
             if use:
                 raise self._refused(at, end, name)
-            self._sum(at, end, name)
+            self.sum(at, end, name)
         elif self.program and name in ACCENTS:
             self._accent(at, end, ACCENTS[name])
         elif self.program and name in NORMS:
-            self._norm(at, end)
+            self.norm(at, end)
         elif self.program and name == "approx":
             raise error("E0720", "an approximation is no formula", (at, end),
                         help="write = before the formula that is meant")
         elif name in WORDS:
             self._word(at, end)
-        elif name == "left" and self._is_cases(end):
-            self._cases(at, end, use)
+        elif name == "left" and self.is_cases(end):
+            self.cases(at, end, use)
         elif name in ("begin", "end"):
             self._environment(at, end, name, use)
         elif name == "Gamma" and self._bracket(end):
@@ -231,7 +177,7 @@ class LATEX:
             shown = ")"
         if use and use != "word":
             self.found.put(f"({shown})", at, end)
-            self._argument_ends(use, end - 1)
+            self.argument_ends(use, end - 1)
         else:
             self.found.put(shown, at, end)
         if name in SIDES and self.text[end:end + 1] == ".":
@@ -249,7 +195,7 @@ class LATEX:
     def _word(self, at: int, end: int) -> None:
         r"""\mathrm{loss}, \operatorname{erf}(x), \vec{x}."""
         text = self.text
-        begin = self._behind_blanks(end)
+        begin = self.behind_blanks(end)
         closed = text.find("}", begin, self.end)
         if text[begin:begin + 1] == "{" and closed > 0:
             word = text[begin + 1:closed].strip()
@@ -287,26 +233,26 @@ class LATEX:
 
     def _bracket(self, at: int) -> int:
         r"""Where the round or curly bracket of a call begins: (, \left(, \{. 0 if there is none."""
-        at = self._behind_blanks(at)
+        at = self.behind_blanks(at)
         if self.text.startswith("\\", at):
-            end = self._name_end(at)
+            end = self.name_end(at)
             if self.text[at + 1:end] in BEFORE_BRACKETS:
-                at = self._behind_blanks(end)
+                at = self.behind_blanks(end)
         return at if self.text.startswith(("(", "\\{", "\\lbrace"), at) and at < self.end else 0
 
     def _accent(self, at: int, end: int, accent: str) -> None:
         r"""\hat y is the name y_hat, \bar{x}_1 is x_bar1."""
         text = self.text
-        begin, stop, behind = self._argument(end)
+        begin, stop, behind = self.argument(end)
         letter = text[begin:stop].strip()
         if letter.startswith("\\"):
-            letter = _GREEK.get(letter[1:], "")
+            letter = LETTER.get(letter[1:], "")
         if len(letter) != 1 or not letter.isalpha():
             raise error("E0720", "what stands below this is no letter", (at, behind),
                         help=f"write {text[at:end]}{{x}}")
         index = ""
         if text[behind:behind + 1] == "_":
-            first, last, behind = self._argument(behind + 1)
+            first, last, behind = self.argument(behind + 1)
             index = "_" + self._subscript(first, last)
         self.found.put(" ", at, begin)
         self.found.put(letter, begin, stop)
@@ -316,10 +262,10 @@ class LATEX:
     def _index(self, at: int) -> None:
         r"""_{\text{max}}, _\mu; all other indices are as in plain text."""
         text, found = self.text, self.found
-        begin = self._behind_blanks(at + 1)
+        begin = self.behind_blanks(at + 1)
         behind_log = "".join(found.characters[-3:]) == "log"
         if not behind_log and text[begin:begin + 1] in ("{", "\\"):
-            first, last, behind = self._argument(at + 1)
+            first, last, behind = self.argument(at + 1)
             if "\\" in text[first:last] or "," in text[first:last]:
                 found.put(f"_{{{self._subscript(first, last)}}}", at, behind)
                 self.at = behind
@@ -337,7 +283,7 @@ class LATEX:
         while at < end:
             character = text[at]
             if character == "\\":
-                stop = self._name_end(at)
+                stop = self.name_end(at)
                 name = text[at + 1:stop]
                 if name in GREEK.values() or name in ("max", "min"):
                     word += name
@@ -381,7 +327,7 @@ class LATEX:
         closed = self.text.find("}", end, end + 16)
         kind = self.text[end + 1:closed] if closed > 0 and self.text[end:end + 1] == "{" else ""
         if kind in CASES and name == "begin":
-            self._cases(at, at, use)
+            self.cases(at, at, use)
             return
         if kind not in MATRICES:
             if kind.rstrip("*").isalpha():
@@ -390,164 +336,6 @@ class LATEX:
             raise self._refused(at, end, name)
         self.at = closed + 1
         if kind == "array" and name == "begin":
-            self.at = self._argument(closed + 1)[2]  # how columns are aligned
+            self.at = self.argument(closed + 1)[2]  # how columns are aligned
         self.matrices += 1 if name == "begin" else -1
         self.found.put("[" if name == "begin" else "]", at, closed + 1)
-
-    # ---- parts ----------------------------------------------------------------------------------
-
-    def _part(self, kind: str, characters: Sequence[str], place: Span, places: Sequence[Span],
-              use: str = "", order: str = "") -> None:
-        """Set a part aside; use: what its place is for."""
-        from gradcli.reading.parts import Part
-
-        found = self.found
-        if len(found.parts) == len(characters):
-            raise error("E0710", f"a formula has at most {len(characters)} sums, cases, binomials"
-                        " and norms", place, help="name some of them")
-        character = characters[len(found.parts)]
-        found.parts[character] = Part(kind, place, places, order)
-        found.expands = True
-        self.at = place[1]
-        if use and use != "word":
-            found.put(f"({character})", *place)
-            self._argument_ends(use, place[1] - 1)
-        else:
-            found.put(character, *place)
-
-    def _binomial(self, at: int, use: str) -> None:
-        upper = self._argument(self.at)
-        lower = self._argument(upper[2])
-        self._part("binomial", t.CHARACTERS, (at, lower[2]), [upper[:2], lower[:2]], use)
-
-    def _sum(self, at: int, end: int, name: str) -> None:
-        r"""\sum_{k=1}^{n}, \prod\limits^{n}_{k=1}: the sign; what is summed stands behind it."""
-        text = self.text
-        bounds: dict[str, Span] = {}
-        behind = end
-        while True:
-            begin = self._behind_blanks(behind)
-            if text.startswith(("\\limits", "\\nolimits"), begin):
-                behind = self._name_end(begin)
-                continue
-            script = text[begin:begin + 1]
-            if begin >= self.end or script not in ("_", "^") or script in bounds:
-                break
-            first, last, behind = self._argument(begin + 1)
-            bounds[script] = first, last
-        low = bounds.get("_", (at, end))
-        equals = text.find("=", *low)
-        if len(bounds) < 2 or equals < 0 or text.find("=", equals + 1, low[1]) >= 0:
-            raise error("E0720", "a sum without its bounds" if name == "sum" else
-                        "a product without its bounds", (at, behind),
-                        help=f"write \\{name}_{{k=1}}^{{n}}")
-        places = [(low[0], equals), (equals + 1, low[1]), bounds["^"]]
-        infinite = next((span for span in places if "\\infty" in text[slice(*span)]
-                         or "∞" in text[slice(*span)]), None)
-        if infinite is not None:
-            raise error("E0720", "an infinite sum has no last term" if name == "sum" else
-                        "an infinite product has no last factor", infinite,
-                        help="give a number or a name as the bound")
-        characters = t.SUMS if name == "sum" else t.PRODUCTS
-        self._part(SUMS[name], characters, (at, behind), places)
-
-    def _norm(self, at: int, end: int) -> None:
-        r"""\|x\|, \lVert x \rVert_1."""
-        text = self.text
-        ending = "\\|" if text[at + 1] == "|" else "\\rVert" if text[at + 1] == "l" else "\\Vert"
-        closed = text.find(ending, end, self.end)
-        if closed < 0:
-            raise error("E0717", "this bar has no partner", (at, end), help=f"write {ending}")
-        stop = closed
-        for side in ("\\right", "\\left"):
-            if text[:closed].rstrip().endswith(side):
-                stop = text.rindex(side, end, closed)
-        behind = closed + len(ending)
-        order = ""
-        if text[behind:behind + 1] == "_":
-            first, last, behind = self._argument(behind + 1)
-            order = text[first:last].strip()
-            if order not in ("1", "2", "\\infty"):
-                raise error("E0720", "this norm is not known", (first, last),
-                            help="the norms are 1, 2 and \\infty")
-        self._part("norm", t.CHARACTERS, (at, behind), [(end, stop)], order=order)
-
-    def _is_cases(self, at: int) -> bool:
-        r"""Whether \left\{ \begin{array} or the like begins cases: \left stands before `at`."""
-        at = self._behind_blanks(at)
-        if not self.text.startswith(("\\{", "\\lbrace"), at):
-            return False
-        at = self._behind_blanks(self._name_end(at))
-        return self.text.startswith(("\\begin{array}", "\\begin{matrix}", "\\begin{aligned}"), at)
-
-    def _cases(self, at: int, begin: int, use: str) -> None:
-        """An environment, which begins at or behind `begin`; the part that it is begins at `at`."""
-        text = self.text
-        begin = text.index("\\begin", begin)
-        inside = text.index("}", begin) + 1
-        if text.startswith("{array}", begin + 6):
-            inside = self._argument(inside)[2]
-        depth = 0
-        stop = begin
-        while True:
-            found = [k for k in (text.find("\\begin", stop, self.end),
-                                 text.find("\\end", stop, self.end)) if k >= 0]
-            if not found:
-                raise error("E0720", "this environment has no end", (begin, inside),
-                            help=f"write {text[begin:inside].replace('begin', 'end', 1)}")
-            stop = min(found)
-            depth += 1 if text.startswith("\\begin", stop) else -1
-            if not depth:
-                break
-            stop += 4
-        behind = text.find("}", stop, self.end) + 1 or self.end
-        if begin != at:  # \left\{ ... \right.
-            closed = self._behind_blanks(behind)
-            side = self._name_end(closed) if closed < self.end else closed
-            if text[closed:side] != "\\right" or side == self.end:
-                raise error("E0720", "cases without their end", (at, behind),
-                            help="write \\right. behind them")
-            behind = side + 1 + (text[side] == "\\")
-        self._part("cases", t.CHARACTERS, (at, min(behind, self.end)), [(inside, stop)], use)
-
-    # ---- where things end -----------------------------------------------------------------------
-
-    def _name_end(self, at: int) -> int:
-        """Behind the name of the command that begins at `at`."""
-        end = at + 1
-        while end < self.end and self.text[end] in LETTERS:
-            end += 1
-        return end if end > at + 1 else min(end + 1, self.end)
-
-    def _behind_blanks(self, at: int) -> int:
-        while at < self.end and self.text[at] in " ~\t\r\n":
-            at += 1
-        return at
-
-    def _argument(self, at: int) -> tuple[int, int, int]:
-        """Where the argument at `at` begins and ends, and where to go on. Raises E0720 for none."""
-        text, end = self.text, self.end
-        before = at
-        at = self._behind_blanks(at)
-        if at >= end or text[at] in "}&$^_":
-            raise error("E0720", "a command of LaTeX without its argument",
-                        (min(before, end - 1), max(at, before)), help="put it between { and }")
-        if text[at] == "\\":
-            stop = self._name_end(at)
-            if text[at + 1:stop] in WORDS:  # F_\text{net}
-                behind = self._argument(stop)[2]
-                return at, behind, behind
-            return at, stop, stop
-        if text[at] != "{":
-            return at, at + 1, at + 1
-        depth = 0
-        k = at
-        while k < end:
-            if text[k] == "\\":
-                k += 1
-            else:
-                depth += (text[k] == "{") - (text[k] == "}")
-                if not depth:
-                    return at + 1, k, k + 1
-            k += 1
-        raise error("E0716", "this bracket is never closed", (at, at + 1), help="close it")
