@@ -14,9 +14,7 @@ from gradcli.ops.lazy import np, quiet
 from gradcli.ops.values import dtype_of, is_float, shape_of
 from gradcli.sweeps import reach
 from gradcli.tape.record import ANS, ATTRIBUTES, BATCH, IDS, OP, OUT, VALUES
-from gradcli.verifying.continued import CONTINUED
-from gradcli.verifying.continued_arrays import ARRAYS
-from gradcli.verifying.continued_special import INVERSES, SPECIAL
+from gradcli.verifying.continued import ARRAYS, CONTINUED, INVERSES, SPECIAL
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

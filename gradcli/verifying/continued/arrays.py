@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 
 from gradcli.ops.lazy import np
-from gradcli.verifying.continued import absolute
+from gradcli.verifying.continued.elementwise import absolute
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
