@@ -282,19 +282,32 @@ def test_reset_and_reentry_let_go() -> None:
 
 # --- loops in flat memory -------------------------------------------------------------------------
 
+# What a process may hold more after a loop, whatever its length.
+BLOCKS = 500
+
+
 def grown(step: Callable[[int], None], steps: int, warm: int = 200) -> int:
-    """How many more blocks of memory Python holds after `steps` steps than after the first ones."""
+    """How many more blocks of memory Python holds after `steps` steps than after the first ones.
+
+    The least of three times: what the process that runs the tests is told meanwhile, such as which
+    tests are next, takes blocks once, and what a step keeps is kept each time.
+    """
     record = records.current()
     record.trace = _full()
     try:
         for k in range(warm):
             step(k)
-        gc.collect()
-        first = sys.getallocatedblocks()
-        for k in range(steps):
-            step(k)
-        gc.collect()
-        return sys.getallocatedblocks() - first
+        found = []
+        for _ in range(3):
+            gc.collect()
+            first = sys.getallocatedblocks()
+            for k in range(steps):
+                step(k)
+            gc.collect()
+            found.append(sys.getallocatedblocks() - first)
+            if found[-1] < BLOCKS:
+                break
+        return min(found)
     finally:
         record.trace = Trace()
 
@@ -326,7 +339,7 @@ def test_ten_thousand_steps_of_training_in_flat_memory() -> None:
         w.assign_sub(0.05 * dw)
         b.assign_sub(0.05 * db)
 
-    assert grown(step, 10_000) < 500
+    assert grown(step, 10_000) < BLOCKS
     np.testing.assert_allclose(w.numpy(), [1.0, -2.0, 0.5], atol=1e-9)
     assert float(b) == pytest.approx(0.25)
 
@@ -449,7 +462,7 @@ def _by_numpy() -> Callable[[int], None]:
 @pytest.mark.parametrize("steps", [
     _scalar_steps, _second_order, _persistent, _forward, _custom, _reentered, _failing, _by_numpy])
 def test_loops_of_every_kind_in_flat_memory(steps: Callable[[], Callable[[int], None]]) -> None:
-    assert grown(steps(), 1_000) < 500
+    assert grown(steps(), 1_000) < BLOCKS
 
 
 @pytest.mark.slow
