@@ -10,7 +10,7 @@ import gc
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -95,10 +95,10 @@ def _one_application() -> Iterator[None]:
     from gradcli.cli import app
 
     chosen = Latest()
-    application = app._application(chosen)      # type: ignore[arg-type]
+    application = app._application(chosen, app.named([]))      # type: ignore[arg-type]
     command, get_command = typer.main.get_command(application), typer.main.get_command
 
-    def kept(latest: list[app.Chosen]) -> Any:
+    def kept(latest: list[app.Chosen], names: Sequence[str]) -> Any:
         chosen.latest = latest
         return application
 

@@ -5,8 +5,10 @@ belongs; help that is not cut, and errors as wide as the terminal.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 import pytest
+from conftest import Ran
 from rich.cells import cell_len
 from test_man import PAGES, plain
 from test_terminal import on_terminal
@@ -165,3 +167,14 @@ def test_errors_are_lines_in_a_pipe() -> None:
     assert piped.split() == shown.split()
     assert [line for line in piped.splitlines() if "|" in line] == [
         line for line in shown.splitlines() if "|" in line]
+
+
+@pytest.mark.parametrize("line", ["grad --help", "hw run --help", "hw stats --nonsense"])
+def test_a_command_that_is_built_alone_says_the_same(
+        line: str, gradcli: Callable[..., Ran], capfd: pytest.CaptureFixture[str]) -> None:
+    """A process builds the command that it is asked for, the tests all of them."""
+    alone = gradcli(*line.split())
+    status, _, _ = in_process(line.split())
+    out, err = capfd.readouterr()
+    assert (alone.returncode, alone.stdout, alone.stderr) == (status, out, err)
+    assert len(out + err) > 50

@@ -43,7 +43,7 @@ def run(argv: Sequence[str], environment: Environment) -> int:
     if environment.variables.get("NO_COLOR") or not environment.terminal(environment.stdout):
         os.environ.setdefault("TYPER_USE_RICH", "0")
     chosen: list[Chosen] = []
-    command = typer.main.get_command(_application(chosen))
+    command = typer.main.get_command(_application(chosen, named(argv)))
     try:
         command.main(arranged(argv), prog_name="gradcli", standalone_mode=True)
     except SystemExit as stop:
@@ -120,7 +120,17 @@ def near(word: str, names: Iterable[str]) -> list[str]:
     return next((found[:2] for found in (prefixes, turned, named, similar) if found), [])
 
 
-def _application(chosen: list[Chosen]) -> typer.Typer:
+def named(argv: Sequence[str]) -> list[str]:
+    """The command that a line begins with; all, if it begins with none.
+
+    Only the list of all commands, and what is near a slip, needs more than that one; to build all
+    takes 50 ms.
+    """
+    return [name for name in (" ".join(argv[:1]), " ".join(argv[:2])) if name in SUMMARIES] or list(
+        SUMMARIES)
+
+
+def _application(chosen: list[Chosen], names: Sequence[str]) -> typer.Typer:
     app = typer.Typer(
         name="gradcli", help=_with_examples(ABOUT, GROUPS[""]), no_args_is_help=True,
         add_completion=True, rich_markup_mode=None, cls=_Group,
@@ -140,11 +150,12 @@ def _application(chosen: list[Chosen]) -> typer.Typer:
 
     class_ = typer.Typer(help=_with_examples(marking.ABOUT_HW, GROUPS["hw"]),
                          no_args_is_help=True, rich_markup_mode=None, cls=_Group)
-    for name, summary in SUMMARIES.items():
+    for name in names:
         of, word = (class_, name[3:]) if name.startswith("hw ") else (app, name)
-        of.command(word, help=_with_examples(summary, EXAMPLES[name]), cls=_Command)(
+        of.command(word, help=_with_examples(SUMMARIES[name], EXAMPLES[name]), cls=_Command)(
             _command(name, chosen))
-    app.add_typer(class_, name="hw")
+    if class_.registered_commands:
+        app.add_typer(class_, name="hw")
     return app
 
 
