@@ -15,7 +15,7 @@ PIPE_WIDTH = 10_000
 ENDINGS = {"tex": "latex", "md": "markdown", "json": "json", "ndjson": "ndjson", "csv": "csv",
            "tsv": "tsv"}
 """End of a file's name to its format."""
-EXACT_DIGITS = 17
+TERMINAL_DIGITS, EXACT_DIGITS = 6, 17
 
 
 class Output:
@@ -30,7 +30,8 @@ class Output:
                  ) -> None:
         self._environment = environment
         self._values = values
-        self.path = None if values["output"] == "-" else values["output"]
+        path = values.get("output")
+        self.path = None if path == "-" else path
         self.to_terminal = self.path is None and environment.terminal(environment.stdout)
         named = ENDINGS.get(self.path.rpartition(".")[2].lower()) if (
             by_name and self.path and "." in self.path) else None
@@ -47,15 +48,16 @@ class Output:
         return self.path is None and self._environment.color(
             self._environment.stdout, self._values["color"])
 
+    def digits(self) -> int:
+        """Of tables: six for a terminal, all of them else, if nothing is asked for."""
+        return self._values["digits"] or (TERMINAL_DIGITS if self.to_terminal else EXACT_DIGITS)
+
     def view(self) -> dict[str, Any]:
-        """encoding, width, digits and color of tables: as wide and as exact as their reader, a
-        terminal's six digits, all of them else.
-        """
+        """encoding, width, digits and color of tables: as wide and as exact as their reader."""
         return {
-            "encoding": self.encoding(), "color": self.color(),
+            "encoding": self.encoding(), "color": self.color(), "digits": self.digits(),
             "width": self._environment.width(self._environment.stdout) if self.to_terminal else
-            PIPE_WIDTH, "digits": self._values["digits"] or (6 if self.to_terminal else
-                                                             EXACT_DIGITS)}
+            PIPE_WIDTH}
 
     def rounded(self, answer: dict[str, Any]) -> dict[str, Any]:
         """The answer with the numbers that --digits asks for, where people read the format; tables

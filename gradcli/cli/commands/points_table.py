@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 
-from gradcli.cli.commands.output import EXACT_DIGITS, PIPE_WIDTH
+from gradcli.cli.commands.output import EXACT_DIGITS, PIPE_WIDTH, TERMINAL_DIGITS
 from gradcli.cli.environment import write
 from gradcli.cli.files import write_file
 from gradcli.render.rows import print_rows
@@ -67,7 +67,8 @@ class Gathered:
             header, first, last, self.count - 1 - len(first) - len(last), buffer,
             encoding=encoding,
             width=environment.width(stdout) if self.terminal else PIPE_WIDTH,
-            digits=self.values["digits"] or (6 if self.terminal else EXACT_DIGITS),
+            digits=self.values["digits"] or (
+                TERMINAL_DIGITS if self.terminal else EXACT_DIGITS),
             color=not self.path and environment.color(stdout, self.values["color"]))
         if self.path:
             write_file(self.path, buffer.getvalue())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gradcli.answers.running import run as run_program
-from gradcli.cli.commands.output import EXACT_DIGITS
+from gradcli.cli.commands.output import Output
 from gradcli.cli.commands.question import guarded
 from gradcli.cli.commands.values import ask_from
 from gradcli.cli.environment import write
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 LINES = ("table", "plain")
 # Formats whose lines mean something without the others: an error drops none of them.
 BY_LINES = ("ndjson", "csv", "tsv")
-TERMINAL_DIGITS = 6
 
 
 def run(values: dict[str, Any], environment: Environment) -> int:
@@ -32,13 +31,11 @@ def run(values: dict[str, Any], environment: Environment) -> int:
     What it prints appears as it happens, where a format has a line for each print and no more to
     say about it; else all of it does at the end, and in a file all of it or nothing.
     """
-    path = None if values["output"] == "-" else values["output"]
-    to_terminal = path is None and environment.terminal(environment.stdout)
-    chosen = values["format"] or ("table" if to_terminal else "plain")
+    output = Output(values, environment)
+    path, chosen = output.path, output.format
     show: Callable[[Any], str] = exact
     if chosen == "table":
-        digits = values["digits"] or (TERMINAL_DIGITS if to_terminal else EXACT_DIGITS)
-        show = printed.for_people(digits, whole=not to_terminal)
+        show = printed.for_people(output.digits(), whole=not output.to_terminal)
     elif chosen in ("markdown", "latex") and values["digits"]:
         show = printed.for_people(values["digits"], whole=True)
     bar = _bar(values, environment)
@@ -80,9 +77,7 @@ def run(values: dict[str, Any], environment: Environment) -> int:
         answer["notes"] = []
     text = printed.render(answer, chosen, show)
     if path is not None:
-        from gradcli.cli.files import write_file
-
-        write_file(path, text)
+        output.put(text)
     elif text:
         put(text)
     if remarks:
