@@ -24,8 +24,8 @@ from gradcli.analysis.implicit import implicit
 from gradcli.analysis.point import Point
 from gradcli.analysis.series import Expansion, Series, polynomial
 from gradcli.answers import Ask
-from gradcli.cli import calculating
 from gradcli.cli.options import CALCULUS, FORMATS, options
+from gradcli.cli.rows import calculus as calculus_rows
 
 PAGE = ROOT / "docs/calculus.md"
 SHOWN = [step for block in blocks(PAGE.read_text()) for step in steps(block)]
@@ -85,8 +85,8 @@ def test_page_shows_every_command() -> None:
 
 
 def test_the_tables_name_the_same_commands() -> None:
-    assert CALCULUS == calculating.ALL
-    for table in (calculating.ARGUMENTS, calculating.SUMMARIES, calculating.EXAMPLES, USUAL):
+    assert CALCULUS == calculus_rows.ALL
+    for table in (calculus_rows.ARGUMENTS, calculus_rows.SUMMARIES, calculus_rows.EXAMPLES, USUAL):
         assert set(table) == set(CALCULUS)
     assert set(CALCULUS) <= set(SCHEMAS)
 
@@ -101,7 +101,7 @@ def test_help_shows_every_option_and_example(name: str) -> None:
                          capture_output=True, text=True)
     for option in options(name):
         assert option.flags[-1] in ran.stdout
-    for example in calculating.EXAMPLES[name]:
+    for example in calculus_rows.EXAMPLES[name]:
         assert example[:60] in ran.stdout
         arguments = shlex.split(example)[1:]
         if "-e" in arguments:
@@ -786,7 +786,7 @@ def test_a_pair_has_one_correlation() -> None:
 
 # --- what others load -----------------------------------------------------------------------------
 
-NEW = ("gradcli.analysis", "gradcli.verifying", "gradcli.cli.calculating",
+NEW = ("gradcli.analysis", "gradcli.verifying", "gradcli.cli.rows.calculus",
        "gradcli.cli.commands.calculus", "gradcli.cli.commands.verify", "gradcli.render.sheet",
        "gradcli.render.calculus", "gradcli.render.verify")
 

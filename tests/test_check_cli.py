@@ -29,9 +29,10 @@ from transcripts import in_process
 
 from gradcli.checking import check as checking
 from gradcli.checking import lines
-from gradcli.cli import marking, plain_argv
+from gradcli.cli import plain_argv
 from gradcli.cli.commands import check_batch
 from gradcli.cli.options import options
+from gradcli.cli.rows import homework as homework_rows
 
 Gradcli = Callable[..., Ran]
 
@@ -95,7 +96,7 @@ def test_every_option_is_shown_at_work() -> None:
 def test_kinds_are_those_of_the_library() -> None:
     from gradcli.checking.problem import KINDS
 
-    assert marking.KINDS == KINDS
+    assert homework_rows.KINDS == KINDS
 
 
 # --- one answer -------------------------------------------------------------------------------
@@ -269,10 +270,11 @@ def command_lines(count: int) -> Iterator[list[str]]:
     """Mostly sound command lines of check and hw, and slips of all kinds."""
     stream = random.Random(6)
     for _ in range(count):
-        name = stream.choice((*marking.ARGUMENTS,))
+        name = stream.choice((*homework_rows.ARGUMENTS,))
         argv = [*name.split(), *stream.choice((["a", "b"], ["a"], [], ["-a", "-b c"], ["--", "a"]))]
         for _ in range(stream.choice((0, 1, 2, 3))):
-            option = stream.choice(marking.OPTIONS if stream.random() < 0.1 else options(name))
+            option = stream.choice(
+                homework_rows.OPTIONS if stream.random() < 0.1 else options(name))
             flag = stream.choice(option.flags)
             if option.kind in ("flag", "count"):
                 argv.append(flag)
@@ -605,7 +607,7 @@ def test_a_bug_costs_one_answer(monkeypatch: pytest.MonkeyPatch) -> None:
 
 # --- budgets ----------------------------------------------------------------------------------
 
-NEW = ("gradcli.checking", "gradcli.reading", "gradcli.homework", "gradcli.cli.marking",
+NEW = ("gradcli.checking", "gradcli.reading", "gradcli.homework", "gradcli.cli.rows.homework",
        "gradcli.cli.commands.check", "gradcli.cli.commands.homework")
 
 

@@ -26,8 +26,8 @@ from homework_made import HEAD
 from test_terminal import bare, on_terminal
 from transcripts import in_process
 
-from gradcli.cli import marking
 from gradcli.cli.options import options
+from gradcli.cli.rows import homework as homework_rows
 from gradcli.homework.results import read_results
 
 SHEET = HEAD + """\
@@ -590,7 +590,7 @@ def test_explain_knows_whom_it_knows(
 
 
 @pytest.mark.parametrize("command", [["stats"], ["run", "sheet.toml", "subs", "-j", "1"]])
-@pytest.mark.parametrize("format", marking.FORMATS)
+@pytest.mark.parametrize("format", homework_rows.FORMATS)
 def test_the_summary_in_every_format(done: Class, command: list[str], format: str) -> None:
     status, out, _ = done.hw(*command, "--format", format)
     assert status == (command[0] == "run")
@@ -750,7 +750,7 @@ def test_progress_is_for_people(of: Class, monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_help_of_every_command(capsys: pytest.CaptureFixture[str]) -> None:
-    for name in marking.ARGUMENTS:
+    for name in homework_rows.ARGUMENTS:
         assert in_process([*name.split(), "--help"])[0] == 0
         text = capsys.readouterr().out
         assert "Usage: gradcli " + name in text

@@ -25,8 +25,8 @@ from conftest import ROOT, run
 from transcripts import in_process
 
 from gradcli.cli import main
-from gradcli.cli.drawing import HIGHEST
 from gradcli.cli.environment import Environment
+from gradcli.cli.rows.pictures import HIGHEST
 
 SVG = "{http://www.w3.org/2000/svg}"
 LINK = "{http://www.w3.org/1999/xlink}href"
@@ -718,7 +718,7 @@ def test_other_commands_import_none_of_it(
     assert "gradcli.plotting.drawing" not in modules
     if arguments[0] not in ("plot", "graph"):
         assert not [m for m in modules if m.startswith(
-            ("gradcli.plotting", "gradcli.graphs", "gradcli.cli.drawing"))]
+            ("gradcli.plotting", "gradcli.graphs", "gradcli.cli.rows.pictures"))]
 
 
 # --- where values are rounding --------------------------------------------------------------------

@@ -16,12 +16,12 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from gradcli._version import __version__
-from gradcli.cli import marking
 from gradcli.cli.environment import Environment
 from gradcli.cli.families import ABOUT, ARGUMENT_HELP, EXAMPLES, GROUPS, SUMMARIES
 from gradcli.cli.main import dispatch
 from gradcli.cli.options import Option, arguments, misused, options
 from gradcli.cli.plain_argv import arranged
+from gradcli.cli.rows import homework
 from gradcli.render.visible import visible
 
 Chosen = tuple[str, dict[str, Any]]     # a command and its values
@@ -148,7 +148,7 @@ def _application(chosen: list[Chosen], names: Sequence[str]) -> typer.Typer:
     ) -> None:
         pass
 
-    class_ = typer.Typer(help=_with_examples(marking.ABOUT_HW, GROUPS["hw"]),
+    class_ = typer.Typer(help=_with_examples(homework.ABOUT_HW, GROUPS["hw"]),
                          no_args_is_help=True, rich_markup_mode=None, cls=_Group)
     for name in names:
         of, word = (class_, name[3:]) if name.startswith("hw ") else (app, name)

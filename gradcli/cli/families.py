@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from gradcli.cli import calculating, deriving, drawing, marking, options, stepping
+from gradcli.cli import options
+from gradcli.cli.rows import calculus, derive, homework, pictures, steps
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-FAMILIES: tuple[Any, ...] = (options, stepping, deriving, drawing, calculating, marking)
+FAMILIES: tuple[Any, ...] = (options, steps, derive, pictures, calculus, homework)
 ABOUT = "The gradient calculator of the command line."
 
 SUMMARIES: dict[str, str] = {k: v for rows in FAMILIES for k, v in rows.SUMMARIES.items()}
@@ -19,7 +20,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {k: v for rows in FAMILIES for k, v in ro
 ARGUMENT_HELP = {
     "file": "A file with an expression or program, or - for standard input.",
     "name": "An operation by name or alias; all of them by default.",
-    **marking.ARGUMENT_HELP,
+    **homework.ARGUMENT_HELP,
 }
 
 GROUPS = {

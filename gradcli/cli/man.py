@@ -9,9 +9,9 @@ from __future__ import annotations
 import sys
 
 from gradcli._version import __version__
-from gradcli.cli import marking
 from gradcli.cli.families import ABOUT, ARGUMENT_HELP, EXAMPLES, GROUPS, STATUS, SUMMARIES
 from gradcli.cli.options import arguments, options
+from gradcli.cli.rows import homework
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ SIGNS = {"\\": "\\(rs", "-": "\\-", "^": "\\(ha", "~": "\\(ti", "`": "\\(ga", "'
 
 def pages() -> dict[str, str]:
     """File name to page: `gradcli-hw-run.1`."""
-    found = {"gradcli.1": _group("", ABOUT), "gradcli-hw.1": _group("hw", marking.ABOUT_HW)}
+    found = {"gradcli.1": _group("", ABOUT), "gradcli-hw.1": _group("hw", homework.ABOUT_HW)}
     found.update((f"{_dashed(command)}.1", _page(command)) for command in SUMMARIES)
     return found
 
@@ -80,7 +80,7 @@ def _group(group: str, about: str) -> str:
     for command in own:
         lines += [".TP", f"\\fBgradcli {escaped(command)}\\fR", escaped(SUMMARIES[command])]
     if not group:
-        lines += [".TP", "\\fBgradcli hw\\fR \\fICOMMAND\\fR", escaped(marking.ABOUT_HW),
+        lines += [".TP", "\\fBgradcli hw\\fR \\fICOMMAND\\fR", escaped(homework.ABOUT_HW),
                   ".SH OPTIONS"]
         for flag, text in (("version", "Print the version."),
                            ("install-completion", "Install completion for the shell in use."),

@@ -150,19 +150,19 @@ EXAMPLES = {
 
 CALCULUS = ("verify", "taylor", "tangent", "directional", "divergence", "curl", "laplacian",
             "implicit", "newton", "propagate")
-"""Commands with rows in `cli.calculating`."""
+"""Commands with rows in `cli.rows.calculus`."""
 
 
-ELSEWHERE = {**dict.fromkeys(CALCULUS, "calculating"), "steps": "stepping", "derive": "deriving",
-             "plot": "drawing", "graph": "drawing", "check": "marking"}
-"""Command to the module with its rows, where they are not here; all of `hw` are in `marking`."""
+ELSEWHERE = {**dict.fromkeys(CALCULUS, "calculus"), "steps": "steps", "derive": "derive",
+             "plot": "pictures", "graph": "pictures", "check": "homework"}
+"""Command to the module of `cli.rows` with its rows, where they are not here; `hw` is homework."""
 
 
 def _elsewhere(command: str) -> Any:
     """The module with the rows of a command that are not here; None if there is no such command.
     """
-    family = "marking" if command.startswith("hw ") else ELSEWHERE.get(command)
-    return family and __import__(f"gradcli.cli.{family}", fromlist=["OPTIONS"])
+    family = "homework" if command.startswith("hw ") else ELSEWHERE.get(command)
+    return family and __import__(f"gradcli.cli.rows.{family}", fromlist=["OPTIONS"])
 
 
 def arguments(command: str) -> tuple[str, ...] | None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from gradcli.cli.commands.output import Output
 from gradcli.cli.commands.question import guarded
 from gradcli.cli.commands.values import ask_from
-from gradcli.cli.deriving import format_of
 from gradcli.cli.main import OK, WRONG
+from gradcli.cli.rows.derive import format_of
 from gradcli.formulas.derive import derived
 from gradcli.render import formula
 from gradcli.render.derivative_names import heading, outside

@@ -6,8 +6,8 @@ from gradcli.answers import Ask
 from gradcli.cli.commands.pictures import Misuse, as_json, deliver, refuse_terminal, refused
 from gradcli.cli.commands.question import guarded
 from gradcli.cli.commands.values import asked
-from gradcli.cli.drawing import PICTURES, format_of
 from gradcli.cli.main import OK
+from gradcli.cli.rows.pictures import PICTURES, format_of
 from gradcli.graphs.build import MAX_NODES, graph
 from gradcli.graphs.writing import WRITERS
 

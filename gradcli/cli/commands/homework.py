@@ -9,8 +9,8 @@ from gradcli.cli.commands.check import seed_of
 from gradcli.cli.commands.homework_output import deliver, numbers_of
 from gradcli.cli.environment import write
 from gradcli.cli.main import INTERRUPTED, OK, WRONG
-from gradcli.cli.marking import share
 from gradcli.cli.options import split
+from gradcli.cli.rows.homework import share
 from gradcli.homework.notes import NOTES, summary
 from gradcli.homework.output_folder import OutputFolder
 from gradcli.homework.run import Wish

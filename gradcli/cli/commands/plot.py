@@ -6,9 +6,9 @@ from gradcli.cli.commands.output import Output
 from gradcli.cli.commands.pictures import Misuse, as_json, deliver, refuse_terminal, refused
 from gradcli.cli.commands.question import guarded
 from gradcli.cli.commands.values import values_at
-from gradcli.cli.drawing import PICTURES, format_of, orders
 from gradcli.cli.main import OK
 from gradcli.cli.options import memory, split
+from gradcli.cli.rows.pictures import PICTURES, format_of, orders
 from gradcli.errors import Diagnostic, GradcliError
 from gradcli.lang.names import nearest
 from gradcli.plotting.over import limits_of, over
