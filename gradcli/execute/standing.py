@@ -47,10 +47,10 @@ class Standing:
         for and were made inside into `wanted`.
 
         False, or what Python's arithmetic raises at an edge, with all as it was, where only the
-        entries that it stands for can tell. Each kind has its own.
+        entries that it stands for can tell.
         """
-        raise NotImplementedError
+        raise NotImplementedError  # a stretch and a passage sweep in ways of their own
 
     def expand(self) -> list[Entry]:
-        """The entries that it stands for; each kind has its own way to make them."""
-        raise NotImplementedError
+        """The entries that it stands for."""
+        raise NotImplementedError  # a stretch and a passage run in ways of their own

@@ -53,11 +53,11 @@ class Arrays(Writer):
 
     def scattered(self, places: Sequence[int], text: str, term: Term) -> str:
         """A vector with elements at some places, as many as `term` has elements."""
-        raise NotImplementedError
+        raise NotImplementedError  # each language has its own function for it
 
     def reshaped(self, text: str, shape: Sequence[int]) -> str:
         """An array in another shape."""
-        raise NotImplementedError
+        raise NotImplementedError  # each language has its own function for it
 
 
 def summed_axes(term: Term) -> tuple[int, ...]:

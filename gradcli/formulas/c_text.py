@@ -8,6 +8,7 @@ from gradcli.formulas.terms import NUMBER
 from gradcli.formulas.text import (
     ADDED,
     AND,
+    ANY,
     ATOM,
     CHOICE,
     MULTIPLIED,
@@ -34,6 +35,16 @@ class C(Scalars):
     __slots__ = ()
 
     name = "c"
+    patterns: ClassVar = {
+        # Exact near 1.
+        "one_minus_square": ("(1.0 - {0})*(1.0 + {0})", (MULTIPLIED,), MULTIPLIED),
+        "where": ("{0} ? {1} : {2}", (OR, OR, CHOICE), CHOICE),
+        "sign": ("(({0} > 0.0) - ({0} < 0.0))", (ADDED,), ATOM),
+        "logical_and": ("{0} && {1}", (AND, NOT), AND),
+        "logical_or": ("{0} || {1}", (NOT, NOT), OR),
+        "logical_not": ("!{0}", (ATOM,), SIGN),
+        # It does not overflow.
+        "logaddexp": ("fmax({0}, {1}) + log1p(exp(-fabs(({0}) - ({1}))))", (ANY, ANY), ADDED)}
     lowered: ClassVar = {**LOWERED, **ZEROS}
     functions: ClassVar = {
         **{name: name for name in (
@@ -97,40 +108,8 @@ class C(Scalars):
             return "*".join([base[0]] * int(term.value)), MULTIPLIED
         return f"pow({base[0]}, {exponent[0]})", ATOM
 
-    def op_one_minus_square(self, term: Term, args: Sequence[Text]) -> Text:
-        """1 - x^2, which is exact near 1 as a product."""
-        x = inside(args[0], MULTIPLIED)
-        return f"(1.0 - {x})*(1.0 + {x})", MULTIPLIED
-
-    def op_where(self, term: Term, args: Sequence[Text]) -> Text:
-        """condition ? a : b."""
-        return (f"{inside(args[0], OR)} ? {inside(args[1], OR)} : {inside(args[2], CHOICE)}",
-                CHOICE)
-
-    def op_sign(self, term: Term, args: Sequence[Text]) -> Text:
-        """C has no sign."""
-        x = inside(args[0], ADDED)
-        return f"(({x} > 0.0) - ({x} < 0.0))", ATOM
-
-    def op_logical_and(self, term: Term, args: Sequence[Text]) -> Text:
-        """a && b."""
-        return f"{inside(args[0], AND)} && {inside(args[1], NOT)}", AND
-
-    def op_logical_or(self, term: Term, args: Sequence[Text]) -> Text:
-        """a || b."""
-        return f"{inside(args[0], NOT)} || {inside(args[1], NOT)}", OR
-
-    def op_logical_not(self, term: Term, args: Sequence[Text]) -> Text:
-        """!a."""
-        return f"!{inside(args[0], ATOM)}", SIGN
-
     def op_mod(self, term: Term, args: Sequence[Text]) -> Text:
         """The remainder with the sign of the divisor."""
         x, y = args[0], args[1]
         return (f"{inside(x, ADDED)} - {inside(y, POWER)}*floor({inside(x, MULTIPLIED)}/"
                 f"{inside(y, POWER)})", ADDED)
-
-    def op_logaddexp(self, term: Term, args: Sequence[Text]) -> Text:
-        """log(e^x + e^y) without overflow."""
-        x, y = args[0][0], args[1][0]
-        return f"fmax({x}, {y}) + log1p(exp(-fabs(({x}) - ({y}))))", ADDED

@@ -5,7 +5,7 @@ from __future__ import annotations
 from gradcli.formulas.array_text import Arrays, summed_axes
 from gradcli.formulas.arrays import size
 from gradcli.formulas.lowering import cofactor
-from gradcli.formulas.text import AND, ATOM, COMPARISON, NOT, OR, inside
+from gradcli.formulas.text import AND, ANY, ATOM, COMPARISON, NOT, OR
 from gradcli.ops import lookup
 from gradcli.ops.rows import INTERNAL
 
@@ -23,23 +23,12 @@ class Gradcli(Arrays):
 
     __slots__ = ()
 
+    patterns: ClassVar = {
+        "logical_and": ("{0} and {1}", (AND, NOT), AND),
+        "logical_or": ("{0} or {1}", (OR, AND), OR),
+        "logical_not": ("not {0}", (COMPARISON,), NOT),
+        "floor_divide": ("floor_divide({0}, {1})", (ANY, ANY), ATOM)}
     lowered: ClassVar = {"cofactor": cofactor}
-
-    def op_logical_and(self, term: Term, args: Sequence[Text]) -> Text:
-        """a and b."""
-        return f"{inside(args[0], AND)} and {inside(args[1], NOT)}", AND
-
-    def op_logical_or(self, term: Term, args: Sequence[Text]) -> Text:
-        """a or b."""
-        return f"{inside(args[0], OR)} or {inside(args[1], AND)}", OR
-
-    def op_logical_not(self, term: Term, args: Sequence[Text]) -> Text:
-        """not a."""
-        return f"not {inside(args[0], COMPARISON)}", NOT
-
-    def op_floor_divide(self, term: Term, args: Sequence[Text]) -> Text:
-        """a // b as a call: the operator has its own strength."""
-        return f"floor_divide({args[0][0]}, {args[1][0]})", ATOM
 
     def scattered(self, places: Sequence[int], text: str, term: Term) -> str:
         """scatter([[2], [3]], [x, y], [5])."""

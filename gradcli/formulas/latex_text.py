@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gradcli.formulas.text import ADDED, ATOM, MULTIPLIED, POWER, SIGN
+from gradcli.formulas.text import ADDED, ANY, ATOM, MULTIPLIED, POWER, SIGN
 from gradcli.formulas.writing import Writer, listed, no_arrays
 
 TYPE_CHECKING = False
@@ -21,6 +21,10 @@ class Latex(Writer):
     __slots__ = ()
 
     name = "latex"
+    patterns: ClassVar = {
+        "where": (r"\begin{{cases}} {1} & {0} \\ {2} & \text{{otherwise}} \end{{cases}}",
+                  (ANY, ANY, ANY), ATOM),
+        "exp": ("e^{{{0}}}", (ANY,), POWER)}
     functions: ClassVar = {name: rf"\{name}" for name in (
         "sin cos tan sec csc cot sinh cosh tanh coth").split()} | {
         "log": r"\ln", "asin": r"\arcsin", "acos": r"\arccos", "atan": r"\arctan"}
@@ -80,15 +84,6 @@ class Latex(Writer):
         over = up[0][0] if len(up) == 1 and not above else _beside(above, up) or "1"
         under = down[0][0] if len(down) == 1 and not below else _beside(below, down)
         return rf"{sign}\frac{{{over}}}{{{under}}}", MULTIPLIED
-
-    def op_where(self, term: Term, args: Sequence[Text]) -> Text:
-        """Cases."""
-        return (rf"\begin{{cases}} {args[1][0]} & {args[0][0]} \\ {args[2][0]} &"
-                r" \text{otherwise} \end{cases}"), ATOM
-
-    def op_exp(self, term: Term, args: Sequence[Text]) -> Text:
-        """e to the power."""
-        return f"e^{{{args[0][0]}}}", POWER
 
     def op_index(self, term: Term, args: Sequence[Text]) -> Text:
         """x_{0,1}, counted from 0 as in the names of derivatives. Raises E0802 for slices."""

@@ -9,7 +9,7 @@ from fractions import Fraction
 from gradcli.formulas.array_text import Arrays, summed_axes
 from gradcli.formulas.arrays import size
 from gradcli.formulas.lowering import LOWERED
-from gradcli.formulas.text import ATOM, MULTIPLIED, POWER, SIGN, inside
+from gradcli.formulas.text import ATOM, MULTIPLIED, POWER, SIGN
 from gradcli.formulas.writing import listed
 from gradcli.ops import lookup
 from gradcli.ops.rows import INTERNAL
@@ -44,6 +44,7 @@ class Python(Arrays):
     __slots__ = ()
 
     name = "python"
+    patterns: ClassVar = {"matmul": ("{0} @ {1}", (SIGN, POWER), MULTIPLIED)}
     power_sign = "**"
     none = "None"
     functions: ClassVar = FUNCTIONS
@@ -95,10 +96,6 @@ class Python(Arrays):
             return super().powered(base, exponent, term)
         self.needs.add("np")
         return f"np.power({base[0]}, {exponent[0]})", ATOM
-
-    def op_matmul(self, term: Term, args: Sequence[Text]) -> Text:
-        """a @ b."""
-        return f"{inside(args[0], SIGN)} @ {inside(args[1], POWER)}", MULTIPLIED
 
     def scattered(self, places: Sequence[int], text: str, term: Term) -> str:
         """np.bincount([2, 3], np.ravel(x), 5)."""

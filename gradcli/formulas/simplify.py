@@ -55,8 +55,9 @@ def simplified(a: Algebra, terms: Sequence[Term], names: Mapping[str, Any]
     for term in terms:
         try:
             new = _simplified(a, term, sympy)
+        # SymPy says NotImplementedError, and others, of what it cannot do: that stays as it is.
         except (GradcliError, TypeError, ValueError, AttributeError, KeyError, NotImplementedError):
-            new = term  # what SymPy does not have stays as it is
+            new = term
         if new is not term and not _same(a, term, new, names):
             refused.append(f"SymPy's {Gradcli(a).texts([new], {})[0][:80]} has other values")
             new = term

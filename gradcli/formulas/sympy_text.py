@@ -5,7 +5,7 @@ from __future__ import annotations
 from gradcli.formulas.lowering import SYMBOLIC
 from gradcli.formulas.python_text import accepted
 from gradcli.formulas.terms import NAME, PRODUCT
-from gradcli.formulas.text import ADDED, ATOM, POWER, inside
+from gradcli.formulas.text import ADDED, ANY, ATOM, POWER
 from gradcli.formulas.writing import Scalars, listed
 
 TYPE_CHECKING = False
@@ -23,6 +23,13 @@ class Sympy(Scalars):
     __slots__ = ()
 
     name = "sympy"
+    patterns: ClassVar = {
+        "where": ("Piecewise(({1}, {0}), ({2}, True))", (ANY, ANY, ANY), ATOM),
+        "one_minus_square": ("1 - {0}**2", (ATOM,), ADDED),
+        "log2": ("log({0}, 2)", (ANY,), ATOM), "log10": ("log({0}, 10)", (ANY,), ATOM),
+        "log1p": ("log({0} + 1)", (ADDED,), ATOM), "expm1": ("exp({0}) - 1", (ANY,), ADDED),
+        "hypot": ("sqrt({0}**2 + {1}**2)", (ATOM, ATOM), ATOM),
+        "exp2": ("2**{0}", (ATOM,), POWER)}
     power_sign = "**"
     lowered: ClassVar = SYMBOLIC
     functions: ClassVar = {
@@ -54,38 +61,6 @@ class Sympy(Scalars):
 
     OTHERS = frozenset(("symbols", "Piecewise", "Eq", "Ne", "oo", "nan"))
     """What else the statements call; `sympify` is told of names that it knows otherwise."""
-
-    def op_where(self, term: Term, args: Sequence[Text]) -> Text:
-        """Piecewise."""
-        return f"Piecewise(({args[1][0]}, {args[0][0]}), ({args[2][0]}, True))", ATOM
-
-    def op_one_minus_square(self, term: Term, args: Sequence[Text]) -> Text:
-        """1 - x**2."""
-        return f"1 - {inside(args[0], ATOM)}**2", ADDED
-
-    def op_log2(self, term: Term, args: Sequence[Text]) -> Text:
-        """The logarithm to base 2."""
-        return f"log({args[0][0]}, 2)", ATOM
-
-    def op_log10(self, term: Term, args: Sequence[Text]) -> Text:
-        """The logarithm to base 10."""
-        return f"log({args[0][0]}, 10)", ATOM
-
-    def op_log1p(self, term: Term, args: Sequence[Text]) -> Text:
-        """log(1 + x)."""
-        return f"log({inside(args[0], ADDED)} + 1)", ATOM
-
-    def op_expm1(self, term: Term, args: Sequence[Text]) -> Text:
-        """e^x - 1."""
-        return f"exp({args[0][0]}) - 1", ADDED
-
-    def op_hypot(self, term: Term, args: Sequence[Text]) -> Text:
-        """The root of a sum of squares."""
-        return f"sqrt({inside(args[0], ATOM)}**2 + {inside(args[1], ATOM)}**2)", ATOM
-
-    def op_exp2(self, term: Term, args: Sequence[Text]) -> Text:
-        """2^x."""
-        return f"2**{inside(args[0], ATOM)}", POWER
 
     def float(self, value: float) -> Text:
         """Infinity is oo."""

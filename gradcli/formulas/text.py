@@ -10,6 +10,7 @@ if TYPE_CHECKING:
 
 # Binding strength of what a text was made by, weakest first.
 CHOICE, OR, AND, NOT, COMPARISON, ADDED, MULTIPLIED, SIGN, POWER, ATOM = range(10)
+ANY = CHOICE
 
 
 def inside(text: Text, strength: int) -> str:

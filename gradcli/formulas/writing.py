@@ -30,14 +30,16 @@ COMPARISONS = {"less": "<", "less_equal": "<=", "greater": ">", "greater_equal":
 class Writer(Arithmetic):
     """One language.
 
-    name: as --format knows it. functions: operation to the function of the language. lowered:
-    operation to what is written in place of it, made of terms.
+    name: as --format knows it. functions: operation to the function of the language. patterns:
+    operation to (text around its operands, how strongly each place binds, how strongly the whole
+    does). lowered: operation to what is written in place of it, made of terms.
     """
 
     __slots__ = ()
 
     name = "gradcli"
     functions: ClassVar[Mapping[str, str]] = {}
+    patterns: ClassVar[Mapping[str, tuple[str, tuple[int, ...], int]]] = {}
     lowered: ClassVar[Mapping[str, Callable[..., Term]]] = {}
 
     def accepts(self, name: str) -> bool:
@@ -112,6 +114,9 @@ class Writer(Arithmetic):
         if special is not None:
             found: Text = special(term, args)
             return found
+        if name in self.patterns:
+            pattern, places, strength = self.patterns[name]
+            return pattern.format(*map(inside, args, places)), strength
         return self.function(term, args)
 
     def compared(self, term: Term, args: Sequence[Text]) -> Text:

@@ -122,11 +122,8 @@ class Table:
             for k, name in enumerate(self.names)])
 
     def blocks(self) -> Iterator[Block]:
-        """All rows in order, once; each kind of file has its own way to read them.
-
-        Raises what makes it impossible to go on.
-        """
-        raise NotImplementedError
+        """All rows in order, once. Raises what makes it impossible to go on."""
+        raise NotImplementedError  # each kind of file is read in its own way
 
     def close(self) -> None:
         """Close the file."""

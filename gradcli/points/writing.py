@@ -67,10 +67,9 @@ class Output:
         """The rows of a block, written; nothing if no row is left.
 
         answers: one array [rows] for each title, of dtype object where some are None, or None
-        where all are. failed: the rows without answers and why, bad ones included. Each format has
-        its own.
+        where all are. failed: the rows without answers and why, bad ones included.
         """
-        raise NotImplementedError
+        raise NotImplementedError  # text and Arrow are written in ways of their own
 
     def sink(self, stream: BinaryIO) -> Sink:
         """Where the pieces go, in order."""
