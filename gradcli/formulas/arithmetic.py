@@ -136,9 +136,17 @@ class Arithmetic(Atoms):
         """sign above*up/(below*down)."""
         if len(up) == 1 and not above and not below and not down:
             only = up[0]
-            if not sign:
-                return only
-            return f"-{inside(only, MULTIPLIED)}", min(SIGN, max(only[1], MULTIPLIED))
+            return (f"-{self.enclosed(only, MULTIPLIED)}", min(SIGN, max(only[1], MULTIPLIED))
+                    ) if sign else only
+        return self.fraction(sign, above, up, below, down)
+
+    def enclosed(self, text: Text, strength: int) -> str:
+        """A text as an operand, in brackets where it needs them."""
+        return inside(text, strength)
+
+    def fraction(self, sign: str, above: str, up: Sequence[Text], below: str,
+                 down: Sequence[Text]) -> Text:
+        """The same where there is more than one factor."""
         over, under = [[*([number] if number else []), *[inside(f, POWER) for f in factors]]
                        for number, factors in ((above, up), (below, down))]
         text = "*".join(over) or self.whole(1)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gradcli.formulas.text import ADDED, ANY, ATOM, MULTIPLIED, POWER, SIGN
+from gradcli.formulas.text import ADDED, ANY, ATOM, MULTIPLIED, POWER
 from gradcli.formulas.writing import Writer, listed, no_arrays
 
 TYPE_CHECKING = False
@@ -71,14 +71,13 @@ class Latex(Writer):
             return f"{_braced(base, ATOM)}^{{{exponent[0]}}}", POWER
         return f"{_braced(base, ATOM)}^{exponent[0]}", POWER
 
-    def quotient(self, sign: str, above: str, up: Sequence[Text], below: str,
+    def enclosed(self, text: Text, strength: int) -> str:
+        """Brackets grow with what is inside."""
+        return _braced(text, strength)
+
+    def fraction(self, sign: str, above: str, up: Sequence[Text], below: str,
                  down: Sequence[Text]) -> Text:
         """A fraction, or factors side by side."""
-        if len(up) == 1 and not above and not below and not down:
-            text = up[0]
-            if not sign:
-                return text
-            return f"-{_braced(text, MULTIPLIED)}", min(SIGN, max(text[1], MULTIPLIED))
         if not below and not down:
             return sign + _beside(above, up), MULTIPLIED
         over = up[0][0] if len(up) == 1 and not above else _beside(above, up) or "1"
