@@ -11,7 +11,7 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from typing import Any
 
     Index = tuple[int | str, ...]
@@ -82,23 +82,22 @@ def rounded(value: Any, digits: int | None) -> Any:
     """
     if digits is None:
         return value
-    if isinstance(value, float):
-        return float(significant(value, digits))
-    if isinstance(value, list):
-        return [rounded(item, digits) for item in value]
-    if isinstance(value, dict):
-        return {key: rounded(item, digits) for key, item in value.items()}
-    return value
+    return _mapped(value, lambda x: float(significant(x, digits)))
 
 
 def unsigned(value: Any) -> Any:
     """Nested data with 0 for -0: nobody asked for its sign."""
+    return _mapped(value, lambda x: x + 0.0)
+
+
+def _mapped(value: Any, change: Callable[[float], float]) -> Any:
+    """Nested data with all its floats changed."""
     if isinstance(value, float):
-        return value + 0.0
+        return change(value)
     if isinstance(value, list):
-        return [unsigned(item) for item in value]
+        return [_mapped(item, change) for item in value]
     if isinstance(value, dict):
-        return {key: unsigned(item) for key, item in value.items()}
+        return {key: _mapped(item, change) for key, item in value.items()}
     return value
 
 
