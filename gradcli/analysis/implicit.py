@@ -11,8 +11,9 @@ from __future__ import annotations
 from math import factorial
 
 from gradcli import calculus
-from gradcli.analysis.point import Point, in_option, one_of, order
+from gradcli.analysis.point import Point, in_option, one_of
 from gradcli.analysis.series import AtKink, Expansion, NoSeries, Series, guarded
+from gradcli.analysis.variables import order
 from gradcli.answers.ask import answer
 from gradcli.answers.plain_data import data
 from gradcli.ops.lazy import np

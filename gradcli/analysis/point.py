@@ -1,22 +1,18 @@
 """A target and its variables at a point: values, first and second derivatives, element by element.
-
-The order of the variables, which fields and directions need, is that of --wrt, else of --at where
-it names all, else of their declarations.
 """
 
 from __future__ import annotations
 
 from gradcli import calculus
+from gradcli.analysis.variables import FREE, declared, order
 from gradcli.answers.ask import answer, tensors_of, troubles
 from gradcli.answers.plain_data import data, note
 from gradcli.errors import Diagnostic, GradcliError
-from gradcli.lang.interpreter import CONSTANTS
 from gradcli.lang.targets import tensor_of
 from gradcli.ops import PUBLIC
 from gradcli.ops.lazy import np, quiet
 from gradcli.ops.values import is_complex, is_float, shape_of, show
 from gradcli.source import Source
-from gradcli.tape.operators import COMPARISONS
 from gradcli.tape.record import ANS, IDS, OP, OUT, VALUES
 from gradcli.tape.tensor import Tensor
 
@@ -32,9 +28,6 @@ if TYPE_CHECKING:
 
 # Causes of a missing derivative where it is 0 in truth.
 ZERO = ("source-unrelated", "target-constant")
-# What takes variables that do not occur in the formula, and what depends on their order.
-FREE = ("taylor", "tangent", "directional", "divergence", "curl", "laplacian")
-ORDERED = ("directional", "divergence", "curl")
 # Words of conventions where the value itself jumps.
 JUMPS = ("jumps", "0, with slope")
 
@@ -191,37 +184,6 @@ class Point:
         return [PUBLIC["reshape"](self.tensor, shape=(-1,))[k]
                 for k in range(calculus.size(self.tensor.shape))]
 
-    def _boundaries(self) -> list[Any]:
-        """Notes on choices by a comparison of what is equal: a step to one side chooses otherwise.
-        """
-        record = self.run.record
-        if not any(entry[OP].role(0) == "condition" for entry in record.compact()):
-            return []
-        from gradcli.explain.reason import Note, span_of
-        from gradcli.sweeps import reach
-
-        entries = record.history()
-        made = {entry[OUT]: entry for entry in entries}
-        moved = reach.active(entries, [s.id for s in self.sources if s.id is not None])
-        leading = reach.leading(
-            entries, [t.id for t in tensors_of(self.target) if t.id is not None])
-        found: dict[Any, Note] = {}
-        for entry in entries:
-            waiting = [entry[IDS][0]] if entry[OP].role(0) == "condition" and (
-                entry[OUT] in leading) else []
-            while waiting:
-                at = waiting.pop()
-                test = None if at is None else made.get(at)
-                if test is None:
-                    continue
-                waiting += test[IDS]
-                if test[OP] in COMPARISONS.values() and not moved.isdisjoint(test[IDS]) and np.any(
-                        np.equal(*test[VALUES])):
-                    told = Note("boundary", "both sides of the comparison are equal there: what"
-                                " stands here is of one branch", span_of(test))
-                    found.setdefault(told.span, told)
-        return list(found.values())
-
     def told(self) -> Answer:
         """What all answers begin with: target, point, value, notes."""
         notes = troubles(self.ask, self.run, self.target)
@@ -233,7 +195,11 @@ class Point:
                                      self.ask.program.source):
                     if note(self.ask, n) not in notes:
                         notes.append(note(self.ask, n))
-        notes += [note(self.ask, n) for n in self._boundaries()]
+        if any(entry[OP].role(0) == "condition" for entry in self.run.record.compact()):
+            from gradcli.explain.boundaries import boundaries
+
+            notes += [note(self.ask, n) for n in boundaries(
+                self.run.record, self.sources, tensors_of(self.target))]
         notes += [remark("free-variable", f"`{name}` does not occur in the formula: derivatives by"
                          " it are 0") for name in self.free]
         return {"of": self.target.name, "variables": self.names,
@@ -255,47 +221,6 @@ def each(command: str, ask: Ask, work: Callable[[Point], Answer]) -> Answer:
         results = [work(Point(ask, run, target, free))
                    for target in ask.program.targets(run, ask.of)]
     return answer(ask, command, results)
-
-
-def declared(ask: Ask) -> list[str]:
-    """Variables of --at and --wrt that a program without declarations does not mention: they are
-    made its inputs. None where names are without a value, of which one may be written wrong.
-    """
-    names = ask.program.names
-    if names.declared or any(name not in ask.at for name in names.inputs):
-        return []
-    known = {*names.order, *names.bound, *names.functions, *names.called, *CONSTANTS}
-    found = [name for name in dict.fromkeys([*ask.at, *ask.wrt])
-             if name not in known and name.isidentifier()]
-    for name in found:
-        names.order.setdefault(name)
-        names.inputs[name] = (0, 0)
-    return found
-
-
-def order(ask: Ask, run: Run, command: str) -> None:
-    """The variables in the order of --at where it names all, else of declarations, else of the
-    alphabet. Raises E0831 where a command needs an order and none of these is one.
-    """
-    names = [] if ask.wrt else ask.program.differentiable(run)
-    given = [name for name in ask.at if name in names]
-    if len(given) == len(names):
-        ask.wrt = ask.wrt or given
-    elif not all(name in ask.program.names.declared for name in names):
-        sort = [_place(name) for name in names]
-        if len({stem for stem, _, _ in sort}) == 1:
-            ask.wrt = sorted(names, key=_place)
-        elif command in ORDERED:
-            raise GradcliError(Diagnostic(
-                "E0831", f"the order of the variables {', '.join(names)} is not clear, and a"
-                f" {command} depends on it", span=None, source=ask.program.source,
-                help=f"say it: --wrt {','.join(names)}"))
-
-
-def _place(name: str) -> tuple[str, int, str]:
-    """What names in a row have in common, and where one stands: x, y, z; x1, x2, x10."""
-    stem = name.rstrip("0123456789")
-    return ("", 0, name) if len(name) == 1 else (stem, int(name[len(stem):] or 0), name)
 
 
 def in_option(code: str, message: str, text: str, option: str, help: str) -> GradcliError:
