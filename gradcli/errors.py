@@ -11,10 +11,19 @@ from __future__ import annotations
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import Any
 
     from gradcli.source import Source
 
 Span = tuple[int, int]
+
+if TYPE_CHECKING:
+    # What an error is about, within the call or operation that raises it:
+    # ("value", v)     the argument that is v, or that v stands in
+    # ("option", name) the name of an option
+    # ("beyond", n)    the arguments behind the first n
+    # ("callee", None) the name of what is called or asked for
+    About = tuple[str, Any]
 
 
 class Diagnostic:
@@ -57,8 +66,11 @@ class GradcliError(Exception):
     """Bad input, told as one or more diagnostics; the first one is the error's own.
 
     Attributes: `code`, `message`, `span` ((start, end) offsets or None), `help`, `source` and
-    `diagnostics` (all that were found).
+    `diagnostics` (all that were found). about: see `About`; whoever knows the text turns it into
+    the first diagnostic's place.
     """
+
+    about: About | None = None
 
     def __init__(self, *diagnostics: Diagnostic) -> None:
         self.diagnostics = diagnostics
@@ -97,6 +109,9 @@ class GradcliError(Exception):
 
 
 def error(code: str, message: str, span: Span | None = None, help: str | None = None,
-          label: str = "", notes: Sequence[str] = ()) -> GradcliError:
+          label: str = "", notes: Sequence[str] = (), about: About | None = None) -> GradcliError:
     """A `GradcliError` with one diagnostic; whoever knows the source fills it in."""
-    return GradcliError(Diagnostic(code, message, span=span, help=help, label=label, notes=notes))
+    found = GradcliError(Diagnostic(code, message, span=span, help=help, label=label, notes=notes))
+    if about is not None:
+        found.about = about
+    return found

@@ -112,18 +112,23 @@ class Program:
                 run.record, run.on_tape = Record(), set()
 
     def logged_run(self, at: Mapping[str, Any], output: Callable[[Printed], None] | None = None,
-                   until: int | None = None) -> Run:
+                   until: int | None = None, given: Mapping[int, Mapping[int, Any]] | None = None
+                   ) -> Run:
         """A second run that keeps everything and a log, for explanations; one that fails is kept as
-        far as it came. until: the number of the question of the file after which it may end.
+        far as it came. until: the number of the question of the file after which it may end. given:
+        answers that the file gets in place of its own.
         """
         interpreter = self._interpreter(at, self.max_steps, log=True)
         interpreter.output, interpreter.tf = output or (lambda printed: None), self.tf
         assert interpreter.run.log is not None
         interpreter.run.log.until = until
+        interpreter.run.log.given = given or {}
         try:
-            return interpreter.execute(self.statements)
+            interpreter.execute(self.statements)
+            interpreter.run.log.ended = True
         except GradcliError:
-            return interpreter.run
+            pass
+        return interpreter.run
 
     def traced_run(self, at: Mapping[str, Any], *, max_steps: int = MAX_STEPS, tf: bool = False
                    ) -> Run:
@@ -220,6 +225,8 @@ class Program:
                 from gradcli.lang.unanswerable import no_such_name
 
                 raise no_such_name(self.source, self.names, name, "--of")
+        if not parts:
+            raise TypeError(f"a target is a name, not {names!r}")
         if len(parts) == 1:
             return parts[0]
         return Target(names, [p.tensor for p in parts], parts[-1].span, self.source)
@@ -242,13 +249,26 @@ class Program:
                 if n in run.bindings and run.bindings[n][0].kind in ("variable", "input")
                 and is_float(run.bindings[n][0].value.value)]
 
+    def asked_alone(self, run: Run) -> list[str]:
+        """The names that a question without names is about: the default sources, else what the tape
+        that is asked watches.
+        """
+        names = self.differentiable(run)
+        if names:
+            return names
+        tape = run.tape()
+        ids = run.watched if tape is None else tape.remembered()[1]
+        return [name for name, bindings in run.bindings.items()
+                if isinstance(bindings[0].value, Tensor) and bindings[0].value.id in ids
+                and is_float(bindings[0].value.value)]
+
     def sources(self, run: Run, wrt: Sequence[str] = ()) -> list[Binding]:
         """The bindings that the names mean: the first value of a variable, input or plain
         constant; the last of a name that is computed.
         """
         names = list(wrt)
         if not names:
-            names = self.differentiable(run)
+            names = self.asked_alone(run)
             if not names:
                 from gradcli.lang.unanswerable import nothing_to_differentiate
 
@@ -305,6 +325,7 @@ class Program:
             sources = self.sources(run, names_of(wrt))
             blocks = calculus.hessian(
                 tensor_of(target), [run.source(s) for s in sources], sparse=sparse).blocks
+        doubted(run)
         return {
             row.name: {column.name: blocks[i, j] for j, column in enumerate(sources)}
             for i, row in enumerate(sources)}
@@ -326,7 +347,16 @@ class Program:
             target = self.targets(run, [of] if of else ())[0]
             sources = self.sources(run, names_of(wrt))
             answers = question(target, [run.source(s) for s in sources])
+        doubted(run)
         return {s.name: g for s, g in zip(sources, answers, strict=True)}
+
+
+def doubted(run: Run) -> None:
+    """Warn Python code, which gets no notes, of a derivative that may be wrong."""
+    if run.record.lost:
+        from gradcli.sweeps.wide import warn
+
+        warn()
 
 
 def names_of(wrt: str | Sequence[str] | None) -> list[str]:

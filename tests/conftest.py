@@ -11,6 +11,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -100,6 +101,12 @@ def pytest_runtestloop() -> None:
 
 @pytest.fixture(scope="session", autouse=True)
 def _one_application() -> Iterator[None]:
+    with one_application():
+        yield
+
+
+@contextmanager
+def one_application() -> Iterator[None]:
     """Typer's application is built once per process of tests, not for every command line.
 
     The options are the same each time, and building it takes longer than most tests.

@@ -325,7 +325,9 @@ SPECIAL: dict[str, Callable[[Any], Any]] = {name: _bounded(f) for name, f in {
     "digamma": lambda x: (mp.psi(0, x), mp.psi(1, x), mp.psi(2, x)),
     "erfcx": _erfcx, "dawsn": _dawsn, "lambertw": _lambertw, "erfinv": _erfinv,
     "ellipk": _ellipk,
-    "si": lambda x: (mp.si(x), mp.sin(x) / x, mp.cos(x) / x - mp.sin(x) / x**2),
+    # Near 0 the difference has no digits left: the first term of its series.
+    "si": lambda x: (mp.si(x), mp.sin(x) / x, -x / 3 if abs(x) < 1e-80 else
+                     mp.cos(x) / x - mp.sin(x) / x**2),
     "ci": lambda x: (mp.ci(x) if x > 0 else NAN, mp.cos(x) / x,
                      -mp.sin(x) / x - mp.cos(x) / x**2),
     "ei": lambda x: (mp.ei(x), e(x) / x, e(x) / x - e(x) / x**2),

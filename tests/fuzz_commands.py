@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import csv
+import gc
 import io
 import json
 import mmap
@@ -22,7 +23,6 @@ import re
 import resource
 import shlex
 import shutil
-import signal
 import sys
 import tempfile
 import time
@@ -30,7 +30,7 @@ import traceback
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from contextlib import redirect_stderr, redirect_stdout
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -39,6 +39,7 @@ if __package__ in (None, "") and __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from asked import valid
+from conftest import one_application
 from jsonschema.exceptions import ValidationError
 from program_generator import Blocks, Generator
 from test_fuzz import COLOUR, FORMULAS, Hang, alarm
@@ -49,12 +50,13 @@ from gradcli.cli.main import run
 from gradcli.cli.options import Option, options
 from gradcli.cli.plain_argv import read
 from gradcli.ops import NAMES, TABLE
+from gradcli.workers import cluster
 
 ROOT = Path(__file__).resolve().parent.parent
 SECONDS = 20        # of work per input: a thousand times what one takes
-PATIENCE = 200      # seconds until an input that only waits is a hang
 MEMORY = 3 * 1024 ** 3
-SHARE = 500         # inputs that one child runs
+SHARE = 5000        # inputs that one child runs; its start takes as long as a thousand of them
+LISTENS = 0.05      # seconds that a scheduler may take to answer
 VALIDATED = 20_000  # characters of JSON that are held to a schema
 
 Files = dict[str, bytes]
@@ -121,8 +123,12 @@ wrt = ["x", "y"]
 ENDS = ("txt", "json", "csv", "tsv", "md", "tex", "py", "c", "rs", "svg", "dot", "mmd", "ndjson",
         "parquet", "arrow", "csv.gz", "html", "png", "", "JSON", "gz")
 SLOW = {"png", "pdf", "svg"}    # pictures of whole libraries
-# Not drawn: what asks the network, or waits; the rest of a budget is set by `budgets`.
-LEFT_OUT = {"scheduler", "timeout", "max_steps", "max_memory"}
+LEFT_OUT = {"max_steps", "max_memory"}      # every program gets these
+TIMES = ("10", "0", "-1", "nan", "inf", "1e-300", "1e-9", "1e-4", "0.001", "0.01", "1e9", "1e18",
+         "1e300", "x", "")
+# Nobody listens there; a port out of range; what is no address.
+SCHEDULERS = ("tcp://127.0.0.1:1", "tls://127.0.0.1:1", "ws://localhost:1", "ucx://127.0.0.1:1",
+              "tcp://127.0.0.1:99999", "tcp://[::1]:1", "tcp://", "127.0.0.1:1", "x")
 
 
 class Inputs:
@@ -225,10 +231,11 @@ class Inputs:
         form = self.random.randrange(4)
         if form == 0:
             rest, stdin = ["-"], text
-        elif form == 1 and name != "why":
+        elif form == 1:
             rest, files["f.txt"] = ["f.txt"], text
         else:
-            rest = ["-e", text.decode("utf-8", "surrogateescape").replace("\0", "")]
+            rest = [self.choose(("-e", "--expression")),
+                    text.decode("utf-8", "surrogateescape").replace("\0", "")]
         budget = ["--max-steps", "5000", "--max-memory", "1M"]
         more = self._options(name, given)
         if name in ("grad", "jac", "hess", "eval") and self.chance(0.15):
@@ -239,6 +246,7 @@ class Inputs:
                                               "x=[1,2],y=[3]", "x=[]", "-", f"x={given}"))]
             if self.chance(0.5):
                 more += ["--on-error", self.choose(("skip", "null"))]
+            more += self._workers(name)
         if name == "plot":
             more += ["--over", self.choose((
                 "x=-2:2", "x=0:1", "y=0:1", "x=-1e200:1e200", "x=0:1e-300", "x=1:1", "x=5:-5",
@@ -320,7 +328,7 @@ class Inputs:
         """Some of the options of a command, mostly with values of their sort."""
         known = [o for o in options(name) if o.name not in LEFT_OUT and o.name not in without
                  and o.name not in ("expression", "points", "at", "over", "dependent", "direction",
-                                    "sigma", "latex", "batch", "jobs", "write")]
+                                    "sigma", "latex", "batch", "jobs", "scheduler")]
         found: list[str] = []
         for option in known:
             usual = {"format": 0.6, "output": 0.05, "verbose": 0.1, "strict": 0.1, "wrt": 0.15,
@@ -329,9 +337,16 @@ class Inputs:
                 found += self._option(option, name, given)
         if self.chance(0.02) and "latex" in [o.name for o in options(name)]:
             found.append("--latex")
-        if self.chance(0.002) and "jobs" in [o.name for o in options(name)]:
-            found += ["--jobs", "2"]
+        if name == "hw run" or self.chance(0.01):
+            found += self._workers(name)
         return found
+
+    def _workers(self, name: str) -> list[str]:
+        """Who works on rows or answers; processes take long to start."""
+        if "jobs" not in [o.name for o in options(name)] or self.chance(0.9):
+            return []
+        return [self.choose(("--jobs", "-j")), "2"] if self.chance(0.25) else [
+            "--scheduler", self.choose((*SCHEDULERS, self.choose(WORDS)))]
 
     def _option(self, option: Option, name: str, given: Sequence[str]) -> list[str]:
         flag = self.choose(option.flags)
@@ -356,6 +371,8 @@ class Inputs:
             return self.choose((f"o.{self.choose(ENDS)}", "o", "-", "no/where.txt"))
         if option.name == "out":
             return self.choose(("results", "out", "sheet.toml", "in"))
+        if option.name == "timeout":
+            return self.choose(TIMES)
         if option.metavar in ("NAME[,NAME]", "NAME"):
             return self.choose(("x", "x", "y", "x,y", "y,x", "x,x", "z", "loss", "f", "x[0]"))
         if option.name in ("tolerance", "late"):
@@ -391,11 +408,15 @@ def complaint(one: Case, folder: Path) -> str | None:
     environment = Environment(io.BytesIO(one.stdin), out, err, {"COLUMNS": "80"})
     before = Path.cwd()
     os.chdir(folder)
+    patience, cluster.PATIENCE = cluster.PATIENCE, LISTENS
     try:
-        with (alarm(PATIENCE), limited(SECONDS), warnings.catch_warnings(record=True) as warned,
+        with (alarm(SECONDS), warnings.catch_warnings(record=True) as warned,
               redirect_stdout(shown), redirect_stderr(usage)):
             warnings.simplefilter("always")
             status = run(one.argv, environment)
+            if "--timeout" in " ".join(one.argv):   # it may strike between a file and its `with`
+                warnings.simplefilter("ignore", ResourceWarning)
+                gc.collect(1)
         plain = read(one.argv)
         written = None if plain is None else _written(plain[1].get("output"))
     except Hang:
@@ -405,27 +426,13 @@ def complaint(one: Case, folder: Path) -> str | None:
             traceback.format_exception(problem))
     finally:
         os.chdir(before)
+        cluster.PATIENCE = patience
     try:
         return _judged(one, status, out.getvalue(), err.getvalue(), usage.getvalue(),
                        [str(w.message) for w in warned], written)
     finally:
         for entry in list(folder.iterdir()):
             shutil.rmtree(entry) if entry.is_dir() else entry.unlink()
-
-
-@contextmanager
-def limited(seconds: int) -> Iterator[None]:
-    """Raise Hang after so many seconds of work, on a machine that may have other things to do."""
-    def stop(number: int, frame: object) -> None:
-        raise Hang
-
-    before = signal.signal(signal.SIGPROF, stop)
-    signal.setitimer(signal.ITIMER_PROF, seconds)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_PROF, 0)
-        signal.signal(signal.SIGPROF, before)
 
 
 def _written(path: str | None) -> tuple[str, bytes] | None:
@@ -607,7 +614,7 @@ def child(seed: object, numbers: range, at: mmap.mmap, pipe: int) -> None:
     """Run a share in a process of its own; findings are lines of JSON."""
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     known: Counter[str] = Counter()
-    with os.fdopen(pipe, "w") as out:
+    with os.fdopen(pipe, "w") as out, one_application():
         for number, found, one in share(seed, numbers, at):
             known[signature(found)] += 1
             if known[signature(found)] == 1:

@@ -3,8 +3,8 @@
     python tests/processors.py [ARGUMENTS OF PYTEST]
 
 OpenBLAS and NumPy choose their kernels by the processor, and another kernel rounds the last digits
-otherwise. Each setting below takes kernels away, so a new processor can stand for older ones. Which
-tests: all that compare what is printed with a page, a sample or a golden file.
+otherwise. Each setting below takes kernels away from both, so a new processor stands for an older
+one. Which tests: all that compare what is printed with a page, a sample or a golden file.
 """
 
 from __future__ import annotations
@@ -15,12 +15,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-HERE = Path(__file__).resolve().parent
-PRINTING = """
-    test_calculus_commands test_derive test_docs test_errors_golden test_formats
-    test_homework_samples test_none_catalogue test_plot_docs test_printed test_readme test_run
-    test_samples test_seeds test_steps test_why
-""".split()
+from selections import PRINTING, paths
+
+ROOT = Path(__file__).resolve().parent.parent
 X86 = ("x86_64", "AMD64")
 
 
@@ -34,11 +31,10 @@ def settings() -> dict[str, dict[str, str]]:
 
     wide = [name for name in kernels if "512" in name or name == "X86_V4"]
     return {
-        "OpenBLAS as on Haswell": {"OPENBLAS_CORETYPE": "Haswell"},
-        "OpenBLAS as on Prescott": {"OPENBLAS_CORETYPE": "Prescott"},
-        "NumPy without AVX-512": {"NPY_DISABLE_CPU_FEATURES": " ".join(wide)},
-        "plain kernels": {"NPY_DISABLE_CPU_FEATURES": " ".join(kernels),
-                          "OPENBLAS_CORETYPE": "Prescott"},
+        "Haswell, without AVX-512": {
+            "OPENBLAS_CORETYPE": "Haswell", "NPY_DISABLE_CPU_FEATURES": " ".join(wide)},
+        "Prescott, without AVX": {
+            "OPENBLAS_CORETYPE": "Prescott", "NPY_DISABLE_CPU_FEATURES": " ".join(kernels)},
     }
 
 
@@ -48,9 +44,8 @@ def main(arguments: list[str]) -> int:
     for name, variables in chosen.items():
         print(f"--- {name}: {variables}", flush=True)
         done = subprocess.run(
-            [sys.executable, "-m", "pytest", "-m", "not slow",
-             *[str(HERE / f"{file}.py") for file in PRINTING], *arguments],
-            cwd=HERE.parent, env={**os.environ, **variables}, check=False)
+            [sys.executable, "-m", "pytest", "-m", "not slow", *paths(PRINTING), *arguments],
+            cwd=ROOT, env={**os.environ, **variables}, check=False)
         if done.returncode:
             failed.append(name)
     for name in failed:

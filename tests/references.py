@@ -141,6 +141,11 @@ FUNCTIONS: dict[str, Function] = {
     "erf": mp.erf,
     "erfc": lambda x: 1 - mp.erf(x),
     "polygamma": lambda n, x: mp.polygamma(int(n), x),
+    "polygamma_difference": lambda n, x, d: mp.polygamma(int(n), x) - mp.polygamma(int(n), x + d),
+    "besselie_derivative": lambda k, n, x: mp.diff(
+        lambda t: mp.exp(-mp.fabs(t)) * mp.besseli(n, t), x, int(k)),
+    "besselke_derivative": lambda k, n, x: mp.diff(
+        lambda t: mp.exp(t) * mp.besselk(n, t), x, int(k)),
     "digamma": mp.digamma,
     "gamma": mp.gamma,
     "lgamma": lambda x: mp.ln(mp.gamma(x)),

@@ -17,6 +17,7 @@ from draws import drawn
 from program_generator import Blocks
 from stock_lark import stock_reductions
 from test_grammar import driver_reductions, error_of
+from transcripts import in_process
 
 from gradcli.lang import code as c
 from gradcli.lang.parser import parse
@@ -443,6 +444,7 @@ def test_spans_of_blocks() -> None:
     assert (code[1][0], text[slice(*code[1][2:])]) == (c.ENTER, "tape t, persistent=true:")
     assert parts(code[1][1].spans) == {
         "name": "t", "head": "tape t, persistent=true:", "persistent": "persistent=true",
+        "persistent name": "persistent", "persistent value": "true",
         "block": text[:text.index("\n\n")]}
     assert code[1][1] is code[-1][1]
     (inner,) = [ins[1] for ins in code if ins[0] == c.ENTER and ins[1].keyword == "forward"]
@@ -450,7 +452,8 @@ def test_spans_of_blocks() -> None:
         "name": "acc", "head": "forward acc(x, v):", "block": "forward acc(x, v):\n        z = x"}
     assert (inner.arguments, code[1][1].arguments) == (2, 0)
     assert [parts(s.code[-1][1].spans) for s in statements[1:]] == [
-        {"left": "a", "right": "f(b)", "k": "k = 1"}, {"value": "a and b"},
+        {"left": "a", "right": "f(b)", "k": "k = 1", "k name": "k", "k value": "1"},
+        {"value": "a and b"},
         {"left": "a", "right": "-b"}]
     assert [text[slice(*s.code[-1][2:])] for s in statements[1:]] == [
         "expect a == f(b), k = 1", "expect  a and b", "expect a ~= -b"]
@@ -679,7 +682,7 @@ ERRORS = [
     ("for = 3", "E0102", 1, "for", "reserved word", "`for_`"),
     ("pass = 3", "E0102", 1, "pass", "reserved word", "`pass_`"),
     ("if a:\n  x++", "E0111", 2, "++", "`++` is no operator", "`x = x + 1`"),
-    ("if a:\n  x += 1", "E0111", 2, "x += 1", "two meanings", "`x.assign_add(1)`"),
+    ("if a:\n  x += 1", "E0111", 2, "+=", "two meanings", "`x.assign_add(1)`"),
     ("if a: print x", "E0106", 1, "print x", "needs brackets", "`print(x)`"),
     ("np.linalg.norm(x)", "E0102", 1, "np.linalg", "no constant of NumPy", "right behind `np.`"),
     ("y = np.mean", "E0102", 1, "np.mean", "no constant of NumPy", "`np.mean(...)`"),
@@ -776,3 +779,14 @@ def test_blocks_are_imported_when_a_text_has_one() -> None:
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True,
                           check=True)
     assert done.stdout.split() == ["False", "True"]
+
+
+@pytest.mark.parametrize("name", ["persistent", "watch_accessed_variables"])
+def test_an_attribute_without_comma_and_value(name: str) -> None:
+    text = f"var x = 2.0\ntape t {name}:\n    y = x^2\nprint(t.gradient(y, x))\n"
+    status, _, err = in_process(["run", "-"], text.encode())
+    assert status == 3
+    assert f"help: write `tape t, {name}=true:`" in err
+    status, out, _ = in_process(["run", "-"], text.replace(
+        f"tape t {name}:", f"tape t, {name}=true:").encode())
+    assert (status, out) == (0, "4\n")

@@ -314,6 +314,13 @@ y = f(x)*x
         lambda x: mp.sin(x) * x, 0.5, 4)], rel=1e-12)
 
 
+def test_a_coefficient_0_has_no_sign() -> None:
+    """-x^2 is -0 at 0, and so is what is multiplied with it."""
+    _, out, _ = in_process(["taylor", "-e", "-x^2", "--at", "x=0", "--format", "json"])
+    terms = json.loads(out)["results"][0]["terms"]
+    assert [repr(t["coefficient"]) for t in terms] == ["0.0", "0.0", "-1.0", "0.0"]
+
+
 def test_several_variables() -> None:
     terms = first("taylor", "-e", "exp(x)*cos(y)", "--at", "x=0,y=0", "--order", "2")["terms"]
     assert [(t["powers"], t["coefficient"]) for t in terms] == [
@@ -668,7 +675,7 @@ def test_minima_without_a_second_derivative(text: str, at: str, solution: dict[s
 
 def test_the_number_of_steps_is_said_once() -> None:
     out = in_process(["newton", "-e", "exp(x)", "--at", "x=0", "--format", "table"])[1]
-    assert "no root: no convergence in 50 steps\n" in out
+    assert "no root found: no convergence in 50 steps\n" in out
 
 
 @pytest.mark.parametrize(("text", "at", "options", "words"), [

@@ -123,3 +123,36 @@ def test_a_rule_without_a_derivative_is_no_error() -> None:
         with_it = in_process([command, "-", "--of", "z"], text.encode())
         without = in_process([command, "-", "--of", "z"], text.replace("1 - ", "2 - ").encode())
         assert with_it[0] == without[0] != 70
+
+
+# The derivatives of each command, as (names of fields, order) of its answer.
+ANALYSES: list[tuple[list[str], Any]] = [
+    (["tangent"], lambda r: [(r["slopes"]["x"], 1)]),
+    (["directional", "--direction", "1"], lambda r: [(r["derivative"], 1)]),
+    (["propagate", "--sigma", "x=0.1"], lambda r: [(r["inputs"][0]["derivative"], 1)]),
+    (["laplacian"], lambda r: [(r["laplacian"], 2)]),
+    (["taylor", "--order", "2"], lambda r: [
+        (term["derivative"], k) for k, term in enumerate(r["terms"]) if k]),
+]
+
+
+@pytest.mark.parametrize(("command", "derivatives"), ANALYSES, ids=[a[0] for a, _ in ANALYSES])
+def test_other_commands_tell_it_as_well(command: list[str], derivatives: Any) -> None:
+    for text, f, points in [*FORMULAS, ("sin(x)/x", lambda x: mpmath.sin(x)/x, ["1e-8", "0.5"])]:
+        for at in points:
+            status, out, _ = in_process(
+                [*command, "-e", text, "--at", f"x={at}", "--format", "json"], b"")
+            if status:
+                continue  # no derivative there
+            (result,) = json.loads(out)["results"]
+            told = [n["message"] for n in result["notes"] if n["code"] == CODE
+                    and n["message"].startswith("derivative of f")]
+            for found, k in derivatives(result):
+                with mpmath.workdps(60):
+                    right = float(mpmath.diff(
+                        f, mpmath.mpf(float(at)), k, h=mpmath.mpf(10)**-35))
+                by = "by x and x:" if k == 2 else "by x:"
+                if abs(found - right) > 0.1*max(abs(right), 1e-9):
+                    assert any(by in message for message in told), (text, at, k)
+                elif abs(found - right) <= 1e-12*abs(right):
+                    assert not any(by in message for message in told), (text, at, k)

@@ -250,3 +250,37 @@ def test_a_point_of_a_curve_has_both_coordinates() -> None:
         prepare(from_fields({"function": "x^2+y^2=25", "kind": "implicit", "wrt": "x",
                              "dependent": "y", "at": {"x": 3}}))
     assert caught.value.code == "E0702"
+
+
+@pytest.mark.parametrize(("fields", "answer", "right"), [
+    ({"function": "x^2", "accept": ["5"]}, "5", True),
+    ({"function": "x^2", "accept": ["5"]}, "10/2", True),
+    ({"function": "x^2", "accept": ["2x"]}, "2x + 1", False),
+    ({"function": "x^2", "accept": ["2x", "x^2"]}, "17", False),
+    ({"function": "x^2", "accept": ["2x + C"]}, "C + 2x", True),
+    ({"function": "x^2", "accept": ["2x + C"]}, "2x + 3", False),
+    ({"function": "x^2", "accept": ["sqrt(x - 1)"]}, "sqrt(x)", False),
+    ({"function": "x^2", "kind": "value", "at": {"x": 2}, "accept": ["5"]}, "5", True),
+    ({"function": "x^2", "kind": "value", "at": {"x": 2}, "accept": ["5"]}, "6", False),
+    ({"function": "x^2", "kind": "value", "at": {"x": 2}, "accept": ["2x"]}, "2x", True),
+    ({"function": "x^2 y", "kind": "gradient", "wrt": "x,y", "accept": ["2xy"]}, "2xy", True),
+    ({"function": "x^2 y", "kind": "gradient", "wrt": "x,y", "accept": ["(1, 2)"]}, "(1, 2)", True),
+    ({"function": "x^2 y", "kind": "gradient", "wrt": "x,y", "accept": ["(1, 2)"]}, "(1, 3)",
+     False)])
+def test_only_the_accepted_answer_is_accepted(
+        fields: dict[str, Any], answer: str, right: bool) -> None:
+    found = checked(prepare(from_fields(fields)), answer)
+    assert (found["verdict"] == "correct") == right, found["message"]
+    assert ("accepts" in found["message"]) == right
+
+
+@pytest.mark.parametrize(("function", "answer", "verdict"), [
+    ("x^(1/3)", "1/3 x^(-2/3)", "correct"), ("x^(1/3)", r"\frac13 x^{-\frac23}", "correct"),
+    ("x^(1/3)", "1/3 x^(1/3 - 1)", "correct"), ("x^(1/3)", "1/3 x^-(2/3)", "correct"),
+    ("x^(1/3)", "-1/3 x^(-2/3)", "wrong"), ("x^(2/3)", "2/3 x^(-1/3)", "correct"),
+    ("x^(2/3)", "2/3 |x|^(-1/3)", "wrong"), ("x^(-1/3)", "-1/3 x^(-4/3)", "correct"),
+    ("x^(3/5)", "3/5 x^(-2/5)", "correct"), ("x^(3/5)", "0.6 x^(3/5-1)", "correct")])
+def test_real_roots_hold_for_exponents_however_they_are_written(
+        function: str, answer: str, verdict: str) -> None:
+    """At negative x too, where all of these have values."""
+    assert check(function, answer, real_roots=True)["verdict"] == verdict

@@ -212,3 +212,23 @@ def test_powers_of_ten_in_any_notation(sign: str, power: str) -> None:
     for digits, expected in (("6.67", "correct"), ("6.66", "wrong"), ("6.670", "wrong")):
         found = check("x^2/3", f"{digits}{sign}10{power}", kind="value", wrt="x", at={"x": 1})
         assert found["verdict"] == expected, found["message"]
+
+
+@pytest.mark.parametrize(("function", "answer", "expected"), [
+    ("1.5 (0.3x)^(-2)", "-33.3x^(-3)", "correct"), ("1.5 (0.3x)^(-2)", "-32.9x^(-3)", "wrong"),
+    ("(0.3x)^10", "0.0000591x^9", "correct"), ("(0.3x)^10", "0.0000583x^9", "wrong"),
+    ("1.5 (0.3x)^(1/2)", "0.411/x^(1/2)", "correct")])
+def test_a_number_below_a_power_that_is_not_written_out(
+        function: str, answer: str, expected: str) -> None:
+    """-33.33x^-3, 5.9049e-5x^9 and 0.41079/sqrt(x), rounded to one percent or beyond."""
+    found = check(function, answer, tolerance="1%")
+    assert found["verdict"] == expected, found["message"]
+
+
+@pytest.mark.parametrize(("function", "answer"), [
+    ("(2e200 x)^9 / 10^900", "x^8"), ("((((0.3x)^60)^60)^60)^60", "x"),
+    ("(1e-200 x)^9 + 0.25x", "0.25")])
+def test_numbers_that_leave_the_range_of_floats_end_in_a_verdict(
+        function: str, answer: str) -> None:
+    assert check(function, answer, tolerance="1%")["verdict"] in (
+        "correct", "wrong", "undecided", "unusable", "unreadable")

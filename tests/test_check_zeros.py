@@ -6,6 +6,7 @@ import random
 
 import pytest
 from test_check import check
+from transcripts import in_process
 
 from gradcli.checking.check import prepare
 from gradcli.checking.problem import from_fields
@@ -86,3 +87,20 @@ def test_lint_counts_the_points_where_answers_can_be_told() -> None:
     warned = {p["function"]: " ".join(p["warnings"]) for p in found["problems"]}
     assert "at none of the points" in warned["x 10^(-400)"]
     assert "at none of the points" not in warned["1^x"]
+
+
+@pytest.mark.parametrize("kind", ["value", "tangent"])
+@pytest.mark.parametrize(("function", "at", "corner"), [
+    ("|x|", 0, True), ("|x - 3|", 3, True), ("|x|", 2, False), ("max(x, 2)", 2, True),
+    ("x + |x^2 - 4|", -2, True), ("x|x|", 0, False), ("|x|^3", 0, False), ("|sin(x)|", 0, True),
+    ("tanh(1000000x)", 0, False), ("1/(x + 10^(-8))", 0, False), ("sqrt(x^2)", 0, None),
+    ("|x|^1.5", 0, False), ("e^(-|x|)", 0, True), ("3x + 2", 1, False), ("x^2", 1e9, False),
+    ("a|x| + b", 0, True), ("a x^2 + b", 709.8, False)])
+def test_no_answer_is_held_to_the_slope_of_a_corner(
+        kind: str, function: str, at: float, corner: bool | None) -> None:
+    """What a derivative is at a corner is a convention; a person would accept none, or any."""
+    status, _, err = in_process(
+        ["check", function, "0", "--kind", kind, "--wrt", "x", "--at", f"x={at!r}"])
+    assert (status == 3) == (corner is not False), err
+    if corner:
+        assert "corner" in err

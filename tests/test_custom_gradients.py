@@ -97,6 +97,59 @@ def test_the_rule_is_stable_where_the_formula_is_not() -> None:
     assert slope(log1pexp, constant(1000.0)).numpy() == 1.0
 
 
+# Bodies that overflow, and their derivatives by a rule that does not.
+OVERFLOWING: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any], Callable[..., Any]]] = {
+    "log1pexp": (lambda x: ops.log(1.0 + ops.exp(x)), ops.sigmoid,
+                 lambda v: 1 / (1 + mp.exp(-v))),
+    "log of a power": (lambda x: ops.log(ops.exp(2.0 * x)), lambda x: 2.0 + 0.0 * x,
+                       lambda v: mp.mpf(2)),
+    "ratio": (lambda x: ops.exp(x) / (1.0 + ops.exp(x)),
+              lambda x: ops.sigmoid(x) * ops.sigmoid(-x),
+              lambda v: mp.exp(-v) / (1 + mp.exp(-v)) ** 2),
+    "of small numbers": (lambda x: ops.log(ops.exp(-x) * ops.exp(-x)), lambda x: -2.0 + 0.0 * x,
+                         lambda v: mp.mpf(-2)),
+}
+
+
+@pytest.mark.parametrize("name", OVERFLOWING)
+@pytest.mark.parametrize("shape", [(), (3,)])
+def test_what_overflows_in_the_body_alone_is_no_doubt(name: str, shape: tuple[int, ...]) -> None:
+    """Warnings are errors here: there is none, and the numbers are the rule's."""
+    body, rule, right = OVERFLOWING[name]
+
+    @custom_gradient
+    def f(x: Any) -> Any:
+        return body(x), lambda upstream: upstream * rule(x)
+
+    for point in (690.0, 720.0, 1000.0):
+        x = constant(np.full(shape, point) if shape else point)
+        want = float(right(mp.mpf(point)))
+        with GradientTape(persistent=True) as tape:
+            tape.watch(x)
+            y = f(x)
+            total = ops.reduce_sum(3.0 * y)
+        assert np.asarray(tape.gradient(total, x).numpy()) == pytest.approx(3 * want, rel=1e-13)
+        jacobian = np.asarray(tape.jacobian(y, x).numpy())
+        assert np.diag(np.atleast_2d(jacobian)) == pytest.approx(want, rel=1e-13)
+        with ForwardAccumulator(x, constant(np.ones(shape) if shape else 1.0)) as forward:
+            y = f(x)
+        assert np.asarray(forward.jvp(y).numpy()) == pytest.approx(want, rel=1e-13)
+
+
+@pytest.mark.parametrize("shape", [(), (2,)])
+@pytest.mark.parametrize("use", [
+    lambda y, x: x * x / y, lambda y, x: ops.exp(-y / 1000.0), lambda y, x: 1.0 / (1.0 + 1.0 / y)])
+def test_what_the_program_makes_of_an_overflowing_value_is_in_doubt(
+        use: Callable[[Any, Any], Any], shape: tuple[int, ...]) -> None:
+    """Floats give 0 for slopes of 1, -1/(1000 e) and 1e-6."""
+    x = constant(np.full(shape, 1000.0) if shape else 1000.0)
+    with GradientTape() as tape:
+        tape.watch(x)
+        y = use(log1pexp(x), x)
+    with pytest.warns(RuntimeWarning, match="may be wrong"):
+        tape.gradient(y, x)
+
+
 @pytest.mark.parametrize("forward", [False, True])
 def test_a_rule_of_another_function(forward: bool) -> None:
     """Value x^2, rule that of sin: derivatives are cos, -sin, -cos."""

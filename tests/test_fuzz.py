@@ -52,18 +52,22 @@ class Hang(BaseException):
 
 @contextmanager
 def alarm(seconds: int) -> Iterator[None]:
-    """Raise Hang in this thread after so many seconds."""
-
+    """Raise Hang in this thread after so many seconds of work, or ten times as many of waiting: the
+    machine may have other things to do.
+    """
     def stop(number: int, frame: FrameType | None) -> None:
         raise Hang
 
-    before = signal.signal(signal.SIGALRM, stop)
-    signal.alarm(seconds)
+    before = [signal.signal(number, stop) for number in (signal.SIGPROF, signal.SIGALRM)]
+    signal.setitimer(signal.ITIMER_PROF, seconds)
+    signal.alarm(10 * seconds)
     try:
         yield
     finally:
         signal.alarm(0)
-        signal.signal(signal.SIGALRM, before)
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        for number, handler in zip((signal.SIGPROF, signal.SIGALRM), before, strict=True):
+            signal.signal(number, handler)
 
 
 def ask(argv: list[str], data: bytes) -> tuple[int, str, str]:

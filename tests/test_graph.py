@@ -124,6 +124,12 @@ def test_the_source_of_an_output_that_is_not_used() -> None:
     assert not [n for n in answer["nodes"] if "slice" in n["text"]]
 
 
+def test_a_constant_that_is_bound_again_keeps_its_name_and_line() -> None:
+    answer = graph("-e", "var x = 2.0\nfor k in range(3):\n    y = 0.5\n    y = y + x")
+    (leaf,) = [n for n in answer["nodes"] if n["kind"] == "constant"]
+    assert (leaf["name"], leaf["line"]) == ("y", 3)
+
+
 def test_a_second_name_hides_no_input() -> None:
     nodes = named(graph("-e", "a = x\nb = a\nb^2", "--at", "x=3"))
     assert nodes["x"]["kind"] == "input"

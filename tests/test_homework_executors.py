@@ -21,9 +21,11 @@ from conftest import ROOT
 from homework_made import TWO_PROBLEMS
 from hostile_work import make
 
+from gradcli.checking.check import check, prepare
+from gradcli.checking.problem import from_fields
 from gradcli.errors import GradcliError
 from gradcli.homework import executors
-from gradcli.homework.executors import check_answers, prepared, seed_of
+from gradcli.homework.executors import check_answers, prepared, seed_of, unchecked
 from gradcli.homework.sheet import Sheet, parse
 from gradcli.homework.submissions.records import Answer
 from gradcli.workers import batches, guarded
@@ -411,3 +413,13 @@ def test_a_cluster(sheet: Sheet, monkeypatch: pytest.MonkeyPatch) -> None:
             many = [[f"{k}.{i}" for i in range(200)] for k in range(60)]
             run_batches(executor, workers, job(), many, tell)
             assert found == [(batch, [(True, f"p{item}") for item in batch]) for batch in many]
+
+
+def test_what_was_not_checked_has_the_fields_of_what_was_and_no_points() -> None:
+    """JSON, CSV and the review list take both the same way."""
+    checked = check(prepare(from_fields({"function": "x^2"})), "2x")
+    found = unchecked("undecided", "it takes too long")
+    assert found.keys() == checked.keys()
+    assert found["points"] == dict.fromkeys(checked["points"], 0)
+    assert (found["verdict"], found["score"], found["message"]) == (
+        "undecided", 0.0, "it takes too long")

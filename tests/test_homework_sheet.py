@@ -103,7 +103,7 @@ def test_the_hash_is_that_of_the_text() -> None:
     ("[0, 5]", "[5, 0]", [("E0703", "[5, 0]", "write domain = {x = [0, 5]}")]),
     ('"Chain rule"', "3", [("E0703", "3", 'write title = "..."')]),
     ('"Chain rule"', "Chain rule", [
-        ("E0709", "C", 'texts stand in quotes, such as function = "x^2"')]),
+        ("E0709", "Chain rule", 'texts stand in quotes, such as function = "x^2"')]),
 ])
 def test_what_is_wrong_has_a_place(old: str, new: str, expected: list[tuple[str, str, str]]
                                    ) -> None:

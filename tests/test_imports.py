@@ -12,8 +12,11 @@ import math
 import sys
 import tomllib
 from collections.abc import Iterator
+from pathlib import Path
 
+import oldest
 import pytest
+import selections
 from conftest import ROOT, run
 
 PACKAGE = ROOT / "gradcli"
@@ -278,3 +281,9 @@ def test_a_gradient_from_python_loads_nothing_heavy(warm: dict[str, str | None])
         "import gradcli; print(gradcli.loads('x^2').gradient(at={'x': 3.0}))", warm)
     assert printed == "{'x': 6.0}\n"
     assert not modules & HEAVY
+
+
+def test_every_dependency_has_tests_that_run_with_the_oldest_one() -> None:
+    """`make test-oldest` runs a selection; a new dependency needs a line there."""
+    assert selections.DEPENDENCIES.keys() == oldest.oldest().keys()
+    assert [path for path in selections.oldest() if not Path(path).is_file()] == []

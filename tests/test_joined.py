@@ -31,6 +31,7 @@ NAMES = """
     u2 eps epsilon delta deltas Re Pr Nu kB NA hbar me mp qe G0 T1 P2 V_m R_gas n_A pi_hat pin pit
     pip pie pint spin tint mint limit ln_p exp_t lna expo logs alogx_ cosy sect""".split()
 SLIPS = (
+    ("lnsinx", "ln(sin(x))"), ("x*expsinx", "x*exp(sin(x))"),
     ("xe^x", "x*e^x"), ("2xsinx", "2x*sin(x)"), ("sinx", "sin(x)"), ("sinx^2", "sin(x)^2"),
     ("cosx*x", "cos(x)*x"), ("xlnx", "x*ln(x)"), ("3expx + x", "3exp(x) + x"),
     ("sin2x", "sin(2x)"), ("sqrtx + x", "sqrt(x) + x"), ("sinxcosx", "sin(x)*cos(x)"),
@@ -96,7 +97,7 @@ def test_names_of_the_pages_and_samples() -> None:
     assert len(words) > 8000
     assert {word for word in words if word not in PUBLIC and readings(word, (), True)} <= {
         "xsinx", "sinx", "sinxcosx", "lnx", "cosx", "acosx", "sinxy", "xlnx", "log2x", "ksinx",
-        "sin2x", "xlogx", "sint"}
+        "sin2x", "xlogx", "sint", "lnsinx"}
 
 
 @pytest.mark.parametrize(("argv", "status"), [
@@ -133,3 +134,12 @@ def test_a_column_may_have_such_a_name(tmp_path: Path) -> None:
     points.write_text("sinx,x\n2,3\n")
     assert in_process(["eval", "-e", "sinx*x", "--points", str(points)])[:2] == (
         0, "sinx,x,f\n2,3,6\n")
+
+
+@pytest.mark.parametrize(("text", "help"), [
+    ("d2y/dx2", "`gradcli hess` gives its second derivative"),
+    ("d3y/dx3", "`gradcli derive --order 3` gives that derivative"),
+    ("dy/dx", "ask for it with --wrt x")])
+def test_signs_of_derivatives_of_any_order(text: str, help: str) -> None:
+    (problem,) = errors("grad", "-e", text)
+    assert str(problem["help"]).endswith(help)

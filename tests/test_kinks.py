@@ -118,3 +118,23 @@ def test_a_second_derivative_has_the_kinks_of_the_first() -> None:
     assert in_process(["taylor", "-e", "x*abs(x)", "--at", "x=0"])[0] == 3
     assert in_process(["tangent", "-e", "x*abs(x)", "--at", "x=0"])[0] == 0
     assert in_process(["tangent", "-e", "abs(x)", "--at", "x=0"])[0] == 3
+
+
+@pytest.mark.parametrize("name", ["xdivy", "divide_no_nan"])
+def test_a_quotient_that_is_0_by_convention(name: str) -> None:
+    """A note where x/y has no limit: values beside the point are far from the one there."""
+    for x, y in itertools.product((0.0, 1.0, -2.0), repeat=2):
+        def value(a: float, b: float) -> float:
+            return a / b if b and (a or name != "xdivy") else 0.0 if not a or b == 0 else math.inf
+
+        if name == "xdivy" and x and not y:
+            continue  # a pole
+        here = value(x, y)
+        jumps = any(abs(value(x + s * STEP, y + t * STEP) - here) > 0.5
+                    for s, t in ((1, 1), (1, -1), (0, 1)))
+        status, out, _ = in_process(["grad", "-e", f"{name}(x, y)", "--at", f"x={x},y={y}",
+                                     "--format", "json"])
+        assert status == 0
+        sources = json.loads(out)["results"][0]["sources"]
+        codes = {n["code"] for source in sources for n in source["notes"]}
+        assert ("kink" in codes) == jumps, (x, y, codes)

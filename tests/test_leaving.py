@@ -235,3 +235,14 @@ def test_there_are_functions_to_try() -> None:
     assert len(NAMES) > 200
     assert {"mean", "sum", "sin", "add", "linalg.det", "stack", "array", "cumsum"} <= {
         *NAMES, "array"}
+
+
+@pytest.mark.parametrize("dtype", [None, "float64"])
+def test_a_constant_of_a_tensor_stays_on_the_tape(dtype: str | None) -> None:
+    """As tf.constant, which hands on the tensor that it is given."""
+    x = Variable(3.0)
+    with GradientTape() as tape, ForwardAccumulator(x, constant(1.0)) as forward:
+        y = constant(x * 2, dtype) * x + constant(x, dtype)
+    assert float(tape.gradient(y, x)) == 13.0
+    assert float(forward.jvp(y)) == 13.0
+    assert constant(constant(2.0), "float32").dtype == "float32"

@@ -314,3 +314,20 @@ def test_long_functions_are_diagnosed_too() -> None:
     assert diagnosed(function, " + ".join([*right, "x^4"]))["mistake"] == "power_coefficient"
     lost = [*right[:20], "cos(22x)", *right[21:], "5x^4"]
     assert "missing_chain_factor" in names(diagnosed(function, " + ".join(lost)))
+
+
+@pytest.mark.parametrize(("kind", "function", "answer", "what"), [
+    ("tangent", "x^3 - x", "y = 6x - 6", "the function's value as the slope"),
+    ("tangent", "x^3 - x", "y = 12x - 18", "the second derivative as the slope"),
+    ("tangent", "x^2 + x", "y = x + 4", "the slope at another point"),
+    ("value", "x^3 - x", "6", "the function itself, not its derivative"),
+    ("value", "x^3 - x", "12", "the second derivative, which was not asked for"),
+    ("value", "x^3 - x", "18", "the difference to the next whole step"),
+])
+def test_what_was_put_in_place_of_a_slope_is_named(
+        kind: str, function: str, answer: str, what: str) -> None:
+    """At 2, where x^3 - x is 6, its slopes 11 and 12, and 24 at the next whole number."""
+    found = check(prepare(from_fields(
+        {"function": function, "kind": kind, "at": {"x": 2}})), answer)
+    assert found["verdict"] == "wrong"
+    assert found["message"].startswith(f"looks like this is {what}"), found["message"]

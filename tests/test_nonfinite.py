@@ -228,7 +228,7 @@ CASES = {
         "var x: float32 = 100.0\nz = log(1 + exp(x))\n", NAN, OVER, "2:13", "exp(x)",
         "log(1 + exp(x))", "softplus(x)", 1.0),
     "length in float32": Case(
-        "var x: float32 = 1e25\nz = sqrt(x*x)\n", 0.0, OVER, "2:10", "x*x",
+        "var x: float32 = 1e25\nz = sqrt(x*x)\n", 1.0, OVER, "2:10", "x*x",
         "sqrt(x*x)", "abs(x)", 1.0),
     "cosh": Case(
         x(800.0, "z = log(cosh(x))"), NAN, OVER, "2:9", "cosh(x)",
@@ -657,6 +657,18 @@ def test_a_rule_of_the_file_that_gives_nan() -> None:
     note = said(source)
     assert (note["code"], note["line"], note["column"]) == (VAGUE, 7, 5)
     assert "a rule of its own for the gradient" in note["message"]
+
+
+@pytest.mark.parametrize(("at", "code", "words"), [
+    ("-1.0", "nan-domain", "`f(x)` is not a number"), ("0.0", "nan-overflow", "is infinite")])
+def test_a_function_of_the_file_without_a_value(at: str, code: str, words: str) -> None:
+    program = ("@custom_gradient\ndef f(t):\n    def grad(upstream):\n        return upstream\n"
+               f"    return log(t)\nvar x = {at}\nz = f(x)\n")
+    source = asked(program)["sources"][0]
+    assert source["gradient"] == 1.0
+    note = said(source)
+    assert (note["code"], note["line"], note["column"]) == (code, 7, 5)
+    assert words in note["message"]
 
 
 def test_complex_numbers() -> None:

@@ -195,6 +195,44 @@ def weighted(answer: Any) -> Any:
     return total
 
 
+def kinds(answer: Any) -> Any:
+    """What several arrays stand in, and what they are called there."""
+    if not isinstance(answer, (list, tuple)):
+        return "array"
+    return ("list" if isinstance(answer, list) else getattr(answer, "_fields", "tuple"),
+            [kinds(part) for part in answer])
+
+
+@pytest.mark.parametrize("call", CALLS)
+def test_several_arrays_stand_in_what_numpy_gives(call: str) -> None:
+    assert kinds(evaluated(call, tensors())) == kinds(evaluated(call, ARRAYS))
+
+
+@pytest.mark.parametrize("shape", [(3,), (2, 3), (3, 2, 2)])
+@pytest.mark.parametrize("name", ["stack", "concatenate", "hstack", "vstack", "column_stack"])
+def test_one_array_is_its_rows(name: str, shape: tuple[int, ...]) -> None:
+    a = np.arange(float(np.prod(shape))).reshape(shape)
+    try:
+        expected = getattr(np, name)(a)
+    except ValueError:
+        return
+    same(off(getattr(np, name)(constant(a))), expected)
+
+
+def test_indices_of_what_is_not_zero() -> None:
+    a = np.array([[1.0, 2.0], [3.0, 4.0]])
+    x = constant(a)
+    with GradientTape() as tape:
+        tape.watch(x)
+        y = np.sum(x[np.nonzero(x > 1)])
+    assert float(y) == a[np.nonzero(a > 1)].sum() == 9.0
+    g = tape.gradient(y, x)
+    assert g is not None
+    np.testing.assert_array_equal(g.numpy(), [[0.0, 1.0], [1.0, 1.0]])
+    same(off(x[np.where(x > 2)]), a[np.where(a > 2)])
+    same(off(np.linalg.eigh(constant(a @ a.T)).eigenvalues), np.linalg.eigh(a @ a.T).eigenvalues)
+
+
 @pytest.mark.parametrize("call", CALLS)
 def test_derivatives_are_those_of_numpy_s_differences(call: str) -> None:
     names = tensors()

@@ -358,7 +358,8 @@ def test_declaration_with_everything() -> None:
     assert declaration.attributes == ("trainable", "note")
     assert {part: text[slice(*span)] for part, span in declaration.spans.items()} == {
         "keyword": "var", "name": "w", "type": "float32[3, :]", "value": "normal(3, 2, seed=1)",
-        "trainable": "trainable=false", "note": "note='a'"}
+        "trainable": "trainable=false", "trainable name": "trainable", "trainable value": "false",
+        "note": "note='a'", "note name": "note", "note value": "'a'"}
     assert names_of(statement.code[:-1]) == [
         ("PUSH", 3.0), ("PUSH", 2.0), ("PUSH", 1.0), ("CALL", ("normal", 2, ("seed",))),
         ("PUSH", False), ("PUSH", "a")]
@@ -515,9 +516,9 @@ ERRORS = [
     ("a, b += 1", "E0111", 1, 6, "one name", None),
     ("x + 1 = 2", "E0107", 1, 1, "`x + 1` is not a name", "`x + 1 == 2`"),
     ("2 = x", "E0107", 1, 1, "`2` is a number", "`x = 2`"),
-    ("f(2) = 3", "E0107", 1, 1, "parameters", "`f(x) = ...`"),
-    ("f(x, x) = 3", "E0107", 1, 1, "parameters", None),
-    ("a, a = f(x)", "E0107", 1, 1, "twice", None),
+    ("f(2) = 3", "E0107", 1, 3, "parameters", "`f(x) = ...`"),
+    ("f(x, x) = 3", "E0107", 1, 6, "parameters", None),
+    ("a, a = f(x)", "E0107", 1, 4, "twice", None),
     ("a, 2 = f(x)", "E0107", 1, 1, "`a, 2`", None),
     ("true = 1", "E0107", 1, 1, "`true` is a constant", None),
     ("π = 3", "E0107", 1, 1, "`π` is a constant", None),
@@ -533,10 +534,10 @@ ERRORS = [
     ("input x domain=[0, 1]", "E0102", 1, 9, "comma is missing", "`input x, domain="),
     ("var x 3", "E0102", 1, 7, "`=` is missing", "`var x = 3`"),
     ("var x: float64[2.5] = 1", "E0102", 1, 16, "`2.5` is no size", "`:`"),
-    ("x += 1", "E0111", 1, 1, "two meanings",
+    ("x += 1", "E0111", 1, 3, "two meanings",
      "`x.assign_add(1)` changes the variable, `x = x + 1`"),
-    ("x -= a - b", "E0111", 1, 1, "two meanings", "`x = x - (a - b)`"),
-    ("x *= 2", "E0111", 1, 1, "two meanings", "`x.assign(x * 2)`"),
+    ("x -= a - b", "E0111", 1, 3, "two meanings", "`x = x - (a - b)`"),
+    ("x *= 2", "E0111", 1, 3, "two meanings", "`x.assign(x * 2)`"),
     ("x++", "E0111", 1, 2, "`++`", "`x = x + 1`"),
     # operators
     ("(x = 1)", "E0102", 1, 4, "`=` cannot stand inside", "`==`"),

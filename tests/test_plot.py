@@ -308,6 +308,17 @@ def test_gradient_field() -> None:
     assert answer["notes"] == []
 
 
+@pytest.mark.parametrize("more", ["1000", "-1000"])
+def test_gaps_are_the_same_at_any_height(more: str) -> None:
+    over = ("--over", "x=-1:1", "--over", "y=-0.7:0.7")
+    low, high = (data("-e", text, *over) for text in (
+        "x + floor(y)", f"x + floor(y) + ({more})"))
+    assert "jump" in notes(low)
+    assert notes(low) == notes(high)
+    assert [[v is None for v in row] for row in low["field"]["values"]] == [
+        [v is None for v in row] for row in high["field"]["values"]]
+
+
 def test_a_field_has_gaps_at_jumps_and_poles() -> None:
     steps = data("-e", "x + floor(y)", "--over", "x=-1:1", "--over", "y=-0.7:0.7")
     rows = [j for j, row in enumerate(steps["field"]["values"]) if None in row]

@@ -26,6 +26,7 @@ from transcripts import here
 from gradcli.cli.commands.points import told
 from gradcli.errors import GradcliError
 from gradcli.points import stream
+from gradcli.workers import cluster
 from gradcli.workers.guarded import Guarded
 from gradcli.workers.processes import processes
 
@@ -170,10 +171,10 @@ def test_only_the_first_of_many_bad_rows_are_told() -> None:
     (("-e", "x*y", "--points", "x=linspace(0,1,0.5)"), "", "E0613"),
     (("-e", "x*y", "--points", "-", "--scheduler", "tcp://127.0.0.1:1"), THREE, "E0617"),
 ])
-def test_bad_input_has_a_code(gradcli: Gradcli, arguments: tuple[str, ...], stdin: str, code: str
-                              ) -> None:
-    ask = gradcli if "--scheduler" in arguments else here
-    ran = ask("grad", *arguments, "--on-error", "skip", stdin=stdin)
+def test_bad_input_has_a_code(arguments: tuple[str, ...], stdin: str, code: str,
+                              monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cluster, "PATIENCE", 0.1)
+    ran = here("grad", *arguments, "--on-error", "skip", stdin=stdin)
     assert (ran.returncode, ran.stdout) == (3, "")
     assert f"error[{code}]" in ran.stderr
     assert "help:" in ran.stderr

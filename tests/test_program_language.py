@@ -14,6 +14,8 @@ import mpmath
 import pytest
 from transcripts import in_process
 
+from gradcli import loads
+
 
 def run_text(text: str, *arguments: str) -> tuple[int, str, str]:
     return in_process(["run", "-", *arguments], text.encode())
@@ -510,7 +512,7 @@ words: str) -> None:
     assert (status, out) == (3, "")
     assert err.startswith(f"error[{code}]: ")
     assert words in err
-    assert "program.txt:1:7" in err
+    assert "program.txt:1:12" in err
     assert all(c.isprintable() or c == "\n" for c in err)
 
 
@@ -653,3 +655,62 @@ def test_methods_of_tapes_are_known_before_a_program_runs() -> None:
     from gradcli.lang import methods, names
 
     assert set(names.OF_TAPE) == set(methods.OF_TAPE)
+
+
+@pytest.mark.parametrize("command", ["grad", "jac", "hess", "derive", "verify", "steps", "taylor"])
+def test_what_only_a_tape_watches_is_asked_about(command: str) -> None:
+    """Of a file whose tape watches a constant; one that watches nothing has nothing to ask."""
+    text = "x = 2.0\nk = 3.0\ntape t:\n    t.watch(x)\n    y = k*x^2\n"
+    status, out, err = in_process([command, "-", "--format", "json"], text.encode())
+    assert status == 0, err
+    told = json.loads(out)
+    assert '"x"' in out
+    assert '"k"' not in out or command == "steps"  # its trace has every name
+    if command == "grad":
+        assert told["results"][0]["sources"][0]["gradient"] == 12
+    status, _, err = in_process([command, "-"], text.replace("    t.watch(x)\n", "").encode())
+    assert status == 3
+    assert "E0211" in err
+
+
+# --- none ---------------------------------------------------------------------------------------
+
+NONES = """var x = 2.0
+var w = 1.0
+tape t, persistent=true:
+    loss = x^2
+g = t.gradient(loss, w)
+d = t.gradient(loss, x)
+n = none
+def missing(a): return a == none
+"""
+# Expressions with whether they are none.
+ARE_NONE = {"g": True, "n": True, "none": True, "d": False, "x": False, "0": False, '"a"': False,
+            "[1, 2]": False, "[g, n]": False, "[1.0, 2.0] * x": False, "true": False}
+
+
+@pytest.mark.parametrize(("one", "is_none"), ARE_NONE.items())
+def test_none_equals_none_and_nothing_else(one: str, is_none: bool) -> None:
+    other = ["3", one][is_none]
+    text = f"""print({one} == none, none == {one}, {one} != none, none != {one}, missing({one}))
+print(7 if {one} == none else 8, not {one} == none, np.equal({one}, none), {one} == g)
+if {one} != none:
+    print("there")
+print({other} == none)
+"""
+    yes, no = ("true", "false") if is_none else ("false", "true")
+    expected = [f"{yes} {yes} {no} {no} {yes}", f"{7 if is_none else 8} {no} {yes} {yes}"]
+    status, out, _ = run_text(NONES + text)
+    assert status == 0
+    assert out.splitlines() == [*expected, *([] if is_none else ["there"]), yes]
+
+
+def test_a_comparison_with_none_is_no_operation() -> None:
+    run = loads(NONES + "a = d == none\nb = g != none\nc = x == none\n").logged_run({})
+    assert not {"equal", "not_equal"} & {entry[0].name for entry in run.record.history()}
+    assert run.bindings["b"][0].value.value is False
+
+
+@pytest.mark.parametrize("sign", ["<", "<=", ">", ">=", "+", "*"])
+def test_none_is_no_number(sign: str) -> None:
+    assert failure(f"n = none\nprint(n {sign} 1)")[:2] == ("E0309", 2)

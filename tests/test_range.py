@@ -14,6 +14,7 @@ import math
 import os
 import random
 from collections.abc import Callable, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -87,7 +88,7 @@ def link(rng: random.Random) -> Link:
 
 
 def of_row(name: str) -> Link:
-    reference = FUNCTIONS[name]
+    reference = cache(FUNCTIONS[name])      # `truth` asks three times for most numbers
 
     def function(x: mpf, v: mpf) -> mpf:
         if (name in GROWING and abs(v) > 1e5) or (name in PERIODIC and abs(v) > 1e6):
@@ -172,8 +173,6 @@ def wrong(links: Sequence[Link], x: float) -> str:
     except (ArithmeticError, ValueError, TypeError, mp.NoConvergence):
         raise Skipped from None
     answer = told(text, x)
-    if not math.isfinite(answer[0][0]):
-        raise Skipped
     for order, ((got, notes), true, off) in enumerate(zip(answer, found, error, strict=True)):
         if not math.isfinite(got):
             if abs(true) < 1e307 and not notes:

@@ -110,6 +110,16 @@ def test_a_0_that_is_not_exact_has_finite_powers_and_products(form: str, base: s
         assert abs(mp.mpf(got) - right) <= SAFETY * error, (x, got, error)
 
 
+@pytest.mark.parametrize("base", ["(x*10^(-200))", "(x*10^200)", "(x/1000)", "(x^2*10^(-250))"])
+def test_an_exponent_that_is_not_exact_moves_by_the_logarithm_of_the_base(base: str) -> None:
+    text = f"{base}^((x+1000)-1000)"
+    points = np.geomspace(1e-3, 0.9, 60)
+    values, told = _bounds(text, points)
+    for x, got, error in zip(points.tolist(), values.tolist(), told.tolist(), strict=True):
+        assert abs(mp.mpf(got) - _exact(text, x)) <= SAFETY * error, (x, got, error)
+        assert error <= 1e-9 * abs(got)
+
+
 def _bounds(text: str, points: Any) -> tuple[Any, Any]:
     """Values and absolute bounds at the points."""
     formula = Formula()

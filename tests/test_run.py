@@ -436,9 +436,9 @@ def screen(text: str) -> list[str]:
     return [line.rstrip() for line in lines]
 
 
-def watched(text: str, tmp_path: Path, *arguments: str) -> str:
-    """What a real terminal is sent while a program runs under a progress bar, and its status."""
-    command = shlex.join([sys.executable, "-c", AT_ONCE, "run", "-e", text, *arguments])
+def watched(text: str, tmp_path: Path, *arguments: str, command: str = "run") -> str:
+    """What a real terminal is sent while a command works under a progress bar, and its status."""
+    command = shlex.join([sys.executable, "-c", AT_ONCE, command, "-e", text, *arguments])
     return terminal(f"PYTHONPATH={shlex.quote(str(ROOT))} {command}; echo status $?", tmp_path,
                     tmp_path)
 
@@ -463,6 +463,19 @@ def test_a_progress_bar_is_gone_before_an_error(tmp_path: Path) -> None:
         assert shown[2].startswith(f"error[{code}]: ")
         assert shown[-1] == "status 3"
         assert not any("running" in line for line in shown)
+
+
+def test_a_progress_bar_is_gone_before_the_errors_of_rows(tmp_path: Path) -> None:
+    rows = "\n".join(["x", *["0" if k == 149_000 else "4" for k in range(150_000)]])
+    (tmp_path / "p.csv").write_text(rows + "\n")
+    text = watched("x if x > 0 else eye(2) @ eye(3)", tmp_path, "--points", "p.csv", "--on-error",
+                   "skip", "--output", "o.csv", command="eval")
+    assert "running" in text
+    shown = [line for line in screen(text) if line]
+    assert [line for line in shown if "error[" in line] == [
+        line for line in shown if line.startswith("error[E0301]: ")]
+    assert sum("error[" in line for line in shown) == 1
+    assert not any("running" in line for line in shown)
 
 
 def test_a_short_program_has_no_bar(home: dict[str, str | None], gradcli: Callable[..., Ran]

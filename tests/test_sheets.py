@@ -224,7 +224,7 @@ def test_every_format_tells_a_failure(format: str) -> None:
     assert "the derivative is 0 there" in text
     shown = [line for line in text.splitlines() if not line.startswith("%")]
     told = {"plain": "converged\tfalse", "csv": "converged,false", "tsv": "converged\tfalse",
-            "json": '"converged": false'}.get(format, "no root after 1 step")
+            "json": '"converged": false'}.get(format, "no root found after 1 step")
     assert told in "\n".join(shown)
 
 

@@ -499,6 +499,32 @@ def test_prepared_matrices_are_those_of_the_program(text: str, what: str, sparse
                     same(got.dense() if sparse else got, block)
 
 
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize(("text", "what"), [
+    ("sin(x)*2", "jacobian"), ("sum(sin(x)*x)", "hessian")])
+def test_a_prepared_diagonal_is_one_sweep(
+        text: str, what: str, sparse: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Dense or not, what is nearly all 0 is placed from few sweeps; what is not is recorded."""
+    made: list[int] = []
+
+    def counted(*arguments: Any, **options: Any) -> Any:
+        made.append(len(arguments))
+        return Matrix(*arguments, **options)
+
+    Matrix = matrices.Matrix
+    monkeypatch.setattr(matrices, "Matrix", counted)
+    asked = gradcli.loads(text).prepare(what=what, sparse=sparse)
+    for k in range(1, 20):
+        asked({"x": np.linspace(0.0, k, 300)})
+    assert made
+    made.clear()
+    monkeypatch.setattr(matrices, "MAX_PLACED", 10)
+    asked = gradcli.loads(text).prepare(what=what, sparse=sparse)
+    for k in range(1, 20):
+        asked({"x": np.linspace(0.0, k, 300)})
+    assert bool(made) == sparse
+
+
 def test_a_prepared_band_is_not_found_out_again(monkeypatch: pytest.MonkeyPatch) -> None:
     program = gradcli.loads(ROSENBROCK)
     asked = program.prepare(what="hessian", sparse=True)

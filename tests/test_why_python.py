@@ -974,3 +974,104 @@ def test_layers_between_do_not_count() -> None:
     assert {provenance.position(entry[records.PLACE])[0]  # type: ignore[index]
             for entry in tape.window()} == {__file__}
     assert y.id is not None
+
+
+# --- what is beside the target, and what to write instead ----------------------------------------
+
+def _why(body: str, target: str = "y", source: str = "x") -> Any:
+    """The first cause in a program of its own file."""
+    text = f"""import copy
+import gradcli
+from gradcli import GradientTape, Module, Variable, constant, ops
+x = Variable(2.0)
+k = constant(1.0)
+{body}
+reasons = t.why({target}, {source})
+"""
+    file = f"<beside {abs(hash(text))}>"
+    linecache.cache[file] = len(text), None, text.splitlines(True), file
+    names: dict[str, Any] = {"__name__": "program"}
+    exec(compile(text, file, "exec"), names)
+    reason = names["reasons"][0]
+    return reason, linecache.getline(file, reason.line).strip() if reason.line else ""
+
+
+# Statements that have to do with x; what makes z of them, and the cause if that is the target.
+BESIDE = {
+    "print": ("if x > 1: print('big')", ""),
+    "branch": ("z = k\n    if x > 1: z = k*3", "source-condition-only"),
+    "untaken": ("z = k*2\n    if k > 5: z = x", "source-untaken-branch"),
+    "loop": ("z = k*1\n    while z < x: z = z*2", "source-condition-only"),
+    "break": ("z = k*1\n    while True:\n        z = z*2\n        if z > x: break",
+              "source-condition-only"),
+}
+
+
+@pytest.mark.parametrize("name", BESIDE)
+def test_a_condition_beside_the_target_is_no_cause(name: str) -> None:
+    lines, code = BESIDE[name]
+    for body in (f"with GradientTape() as t:\n    t.watch(k)\n    {lines}\n    y = k*2",
+                 f"with GradientTape() as t:\n    t.watch(k)\n    y = k*2\n    {lines}"):
+        assert _why(body)[0].code == "source-unrelated"
+    if code:
+        body = f"with GradientTape() as t:\n    t.watch(k)\n    {lines}\n    y = z*2"
+        assert _why(body)[0].code == code
+
+
+def test_a_condition_before_the_tape() -> None:
+    before = "if x > 1: z = k*3\nwith GradientTape() as t:\n    y = "
+    assert _why(before + "k*2")[0].code == "source-unrelated"
+    assert _why(before + "z*2")[0].code == "source-condition-only"
+
+
+def test_what_should_have_been_the_target_is_a_question() -> None:
+    reason, _ = _why("with GradientTape() as t:\n    y = constant(7.0)\n    v = x*4")
+    assert (reason.code, reason.fix) == ("target-constant", "did you mean v?")
+
+
+@pytest.mark.parametrize(("step", "fix"), [
+    ("x = x - 0.1*g", "x.assign_sub(0.1 * g)"), ("x -= 0.1*g", "x.assign_sub(0.1 * g)"),
+    ("x = x + g", "x.assign_add(g)"), ("x += g", "x.assign_add(g)"),
+    ("x = 0.9*x", "x.assign(0.9 * x)")])
+def test_a_variable_that_is_bound_again_is_to_be_assigned(step: str, fix: str) -> None:
+    reason, line = _why(f"""for i in range(2):
+    with GradientTape() as t:
+        y = x*x
+    g = t.gradient(y, x)
+    if g is None:
+        break
+    {step}""")
+    assert (reason.code, reason.fix, line) == ("source-rebound", fix, step)
+
+
+@pytest.mark.parametrize(("made", "source"), [
+    ("c = copy.deepcopy(x)", "c"), ("c = copy.copy(x)", "c"),
+    ("m = Module(); m.w = x; c = copy.deepcopy(m)", "c.w"),
+    ("c = copy.deepcopy([x])", "c[0]")])
+def test_a_copy_of_a_variable_is_another_one(made: str, source: str) -> None:
+    reason, line = _why(f"{made}\nwith GradientTape() as t:\n    y = x*x", source=source)
+    assert reason.code == "source-is-copy"
+    assert reason.fix.startswith("ask for ")
+    assert line == made
+
+
+def test_what_a_closure_takes_up() -> None:
+    body = """c = Variable(3.0)
+with GradientTape() as t:
+    d = c*2
+    @gradcli.custom_gradient
+    def h(a):
+        return a*d, lambda up: up*d
+    y = h(x)"""
+    reason, _ = _why(body, source="c")
+    assert "takes up d" in reason.message
+    assert reason.fix == "make d an argument of h"
+
+
+@pytest.mark.parametrize("how", ["x.item()*2", "float(x)*2", "x.numpy()*2"])
+def test_a_number_as_a_target_was_a_tensor_once(how: str) -> None:
+    for question in ("gradient", "jacobian", "why"):
+        with pytest.raises(GradcliError) as raised:
+            _why(f"with GradientTape() as t:\n    y = {how}\nt.{question}(y, x)")
+        assert raised.value.help is not None
+        assert raised.value.help.startswith("keep it a tensor")

@@ -76,6 +76,7 @@ DEAD: list[tuple[str, list[Told]]] = [
     ("5*sigmoid(400x)", [("zero-dead", 1, 3, "sigmoid(800) is saturated")]),
     ("exp(-400x)", [("zero-dead", 1, 1, "exp(-800) is saturated")]),
     ("erf(20x)", [("zero-dead", 1, 1, "erf(40) is saturated")]),
+    ("sech(400x)", [("zero-dead", 1, 1, "sech(800) is saturated")]),
     ("1e-110/(x*1e200)", [("zero-dead", 1, 1, "`1e-110/(x*1e200)` is saturated at 2e+200")]),
     ("1e-200*(1e-200*x)", [("zero-dead", 1, 9, "multiply to less than a float holds")]),
     ("hard_sigmoid(x + 3)", [("zero-dead", 1, 1, "hard_sigmoid(5) is flat")]),
@@ -98,7 +99,7 @@ CANCELLED: list[tuple[str, list[Told]]] = [
 ]
 # Smooth slopes that vanish at the point; what a note on a kink says already.
 SILENT = ["(x - 2)^2", "(x - 2)*(x - 2)", "cos(x - 2)", "cosh(x - 2)", "hypot(x - 2, 3)",
-          "abs(x - 2)", "relu(x - 2)", "max(2, x)", "clip(x - 2, -1, 1)^2"]
+          "sech(x - 2)", "abs(x - 2)", "relu(x - 2)", "max(2, x)", "clip(x - 2, -1, 1)^2"]
 
 
 @pytest.mark.parametrize(("text", "expected"), [*FLAT, *DEAD, *CANCELLED])

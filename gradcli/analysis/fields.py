@@ -41,6 +41,7 @@ def laplacian(ask: Ask, options: dict[str, Any]) -> Answer:
     """The sum of the second derivatives; of a vector that of each element."""
     def of(point: Point) -> Answer:
         point.jacobian()
+        point.slopes = []  # which are not told
         point.check_smooth("Laplacian", 2)
         before = len(point.run.record.history())
         terms, sums = [], []

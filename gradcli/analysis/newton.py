@@ -3,7 +3,8 @@
 Steps that do not reduce what they are to reduce are halved (Dennis and Schnabel, Numerical Methods
 for Unconstrained Optimization and Nonlinear Equations (1996), chapter 6). For a minimum the
 Hessian gets what it lacks to be positive definite. Where steps shrink by one ratio r, as at a root
-of multiplicity m with r = (m - 1)/m, the step times 1/(1 - r) is tried (E. Schröder (1870)).
+of multiplicity m with r = (m - 1)/m, the step times 1/(1 - r) is tried (E. Schröder (1870)), and
+taken if Newton's own step is short there: on the way down a steep slope it leads beyond the root.
 """
 
 from __future__ import annotations
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
     from gradcli.answers.ask import Answer, Ask
 
 STEPS, TOLERANCE, HALVINGS = 50, 1e-12, 40
+# On a plateau a step may be of any length: one of the size of x counts if it leaves so much.
+LEFT = 0.9
 EPSILON = 2.0 ** -52
 # Ratios of steps that are told from quadratic convergence and from none, and how near two of them
 # have to be.
@@ -109,7 +112,9 @@ def _result(ask: Ask, which: int, minimum: bool, options: dict[str, Any]) -> Ans
     if converged and minimum:
         converged, reason = _judged(here, seen or 1.0, reason, found["notes"])
     point = here.point
-    found["notes"] += [note for note in point.told()["notes"] if note not in found["notes"]]
+    # What is left of the value at a root is rounding by nature.
+    found["notes"] += [note for note in point.told()["notes"] if note not in found["notes"]
+                       and note["code"] != "digits-cancelled"]
     return {
         **found, "goal": "minimum" if minimum else "root", "converged": converged,
         "reason": reason, "steps": len(told) - 1,
@@ -166,8 +171,12 @@ def _searched(ask: Ask, which: int, here: Iterate, step: Any, minimum: bool, tol
     """The first point on the way, halved again and again, that is better than here; why there is
     none; the share of the step.
     """
-    factor = 1.0
-    for _ in range(HALVINGS):
+    size = max(1.0, float(np.abs(here.x).max()))
+    whole = float(np.abs(step).max())
+    factors = [0.5 ** k for k in range(HALVINGS)]
+    if not minimum and whole > size:
+        factors += [0.5 ** k * size / whole for k in range(HALVINGS)]
+    for k, factor in enumerate(factors):
         x = here.x + factor * step
         if (x == here.x).all():
             break
@@ -179,16 +188,16 @@ def _searched(ask: Ask, which: int, here: Iterate, step: Any, minimum: bool, tol
             there = None
         if there is not None and np.isfinite(there.merit):
             slope = float(here.residual @ step) if minimum else -here.merit
-            if there.merit <= here.merit + 1e-4 * factor * slope:
+            most = LEFT * here.merit if k >= HALVINGS else here.merit + 1e-4 * factor * slope
+            if there.merit <= most:
                 return there, "", factor
-            near = float(np.abs(factor * step).max()) <= tolerance * max(
-                1e-300, float(np.abs(here.x).max()))
-            if near and there.merit <= here.merit:
+            near = factor * whole <= tolerance * max(1e-300, float(np.abs(here.x).max()))
+            if near and k < HALVINGS and there.merit <= here.merit:
                 return there, "", factor
-        factor /= 2
-    why = ("no step leads to a smaller value" if minimum else
-           "no step leads nearer to 0; where |f| is smallest without a root, there is none")
-    return None, why, 0.0
+    if minimum:
+        return None, "no step leads to a smaller value", 0.0
+    return None, ("no step leads nearer to 0: |f| is smallest without a root near there, or so flat"
+                  " that steps lead far beyond one; try another start"), 0.0
 
 
 def _stretched(ask: Ask, which: int, here: Iterate, step: Any, minimum: bool, usual: Iterate,
@@ -207,9 +216,17 @@ def _stretched(ask: Ask, which: int, here: Iterate, step: Any, minimum: bool, us
                 raise
             return usual, 1.0
         if float(np.hypot.reduce(there.residual)) < float(np.hypot.reduce(usual.residual)) and (
-                not minimum or there.merit <= here.merit):
+                there.merit <= here.merit if minimum else _is_near(there, lengths[2])):
             return there, float(share)
     return usual, 1.0
+
+
+def _is_near(here: Iterate, length: float) -> bool:
+    """Whether it is a root, or Newton's step from here is not longer than this."""
+    if here.merit == 0:
+        return True
+    step, _ = _step(here, minimum=False)
+    return step is not None and float(np.abs(step).max()) <= length
 
 
 def _judged(here: Iterate, seen: float, reason: str, notes: list[Answer]) -> tuple[bool, str]:

@@ -7,8 +7,9 @@ from math import fsum, inf
 
 from gradcli import calculus
 from gradcli.analysis.variables import FREE, declared, order
+from gradcli.answers import digits
 from gradcli.answers.ask import answer, moved, tensors_of, troubles
-from gradcli.answers.notes import is_finite
+from gradcli.answers.notes import is_finite, left_out
 from gradcli.answers.plain_data import data, note
 from gradcli.errors import Diagnostic, GradcliError
 from gradcli.lang.targets import tensor_of
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
     from gradcli.answers.ask import Answer, Ask
     from gradcli.explain.nonfinite.limits import Limits
+    from gradcli.explain.reason import Note
     from gradcli.lang.run import Binding, Run
     from gradcli.lang.targets import Target
 
@@ -35,14 +37,17 @@ ZERO = ("source-unrelated", "target-constant")
 
 class Point:
     """One target of one run. names: of each element of each variable, `x` or `v[0]`; values: of
-    these; value: of the target, an array for a vector.
+    these; value: of the target, an array for a vector. slopes, curves: the derivatives that were
+    asked for, by variable and by pairs of them.
     """
 
-    __slots__ = ("ask", "bindings", "free", "names", "run", "sources", "target", "tensor",
-                 "values")
+    __slots__ = ("ask", "bindings", "curves", "free", "names", "run", "slopes", "sources", "target",
+                 "tensor", "values")
 
     def __init__(self, ask: Ask, run: Run, target: Target, free: Sequence[str] = ()) -> None:
         self.free = free
+        self.slopes: list[Any] = []
+        self.curves: dict[tuple[int, int], Any] = {}
         self.ask = ask
         self.run = run
         self.target = target
@@ -104,13 +109,16 @@ class Point:
             raise self.error("E0831", f"{what} needs a target that is one number, and"
                              f" `{self.target.name}` has shape {show(self.tensor.shape)}",
                              "take an element, such as y[0], or a sum")
+        if isinstance(self.value, str):
+            raise self.error("E0310", f"`{self.target.name}` is no tensor to differentiate",
+                             "name a number or a tensor with --of")
         return float(self.value)
 
     def jacobian(self) -> Any:
         """One row for each element of the target, one column for each name; 0 where the target does
         not depend on a variable. Raises E0833 where a path is cut.
         """
-        found = calculus.jacobian(self.tensor, self.sources)
+        found = self.slopes = calculus.jacobian(self.tensor, self.sources)
         columns = []
         for binding, block in zip(self.bindings, found, strict=True):
             n = calculus.size(shape_of(binding.value.value))
@@ -220,6 +228,8 @@ class Point:
         """
         t = self.tensor if target is None else target
         blocks = calculus.hessian(t, self.sources).blocks
+        if t is self.tensor:
+            self.curves = dict(blocks)
         sizes = [calculus.size(shape_of(b.value.value)) for b in self.bindings]
         return np.block([[
             np.zeros((m, n)) if blocks[i, j] is None else np.reshape(blocks[i, j], (m, n))
@@ -236,6 +246,8 @@ class Point:
         """What all answers begin with: target, point, value, notes."""
         notes = troubles(self.ask, self.run, self.target)
         notes += moved(self.ask, self.run, self.target, self.bindings)
+        notes += left_out(self.ask, self.run, self.target, self.bindings)
+        notes += [told for told in self._lost_digits() if told not in notes]
         if self.run.record.has_kinks():
             from gradcli.explain import kinks
 
@@ -254,6 +266,24 @@ class Point:
         return {"of": self.target.name, "variables": self.names,
                 "at": dict(zip(self.names, self.values, strict=True)),
                 "value": data(self.value), "notes": notes}
+
+
+    def _lost_digits(self) -> list[Answer]:
+        """Notes on derivatives that were asked for and of which digits cancelled."""
+        if not is_finite(self.value):
+            return []
+        found: list[tuple[str, Note]] = []
+        for b, g in zip(self.bindings, self.slopes, strict=False):
+            if g is not None and is_finite(g):
+                found += [(f"by {b.name}", n) for n in digits.of_derivative(
+                    self.ask, self.run, self.target, b, g, "jacobian")]
+        for (i, j), block in sorted(self.curves.items()):
+            if block is not None and i <= j and is_finite(block):
+                row, column = self.bindings[i], self.bindings[j]
+                found += [(f"by {row.name} and {column.name}", n) for n in digits.of_second(
+                    self.ask, self.run, self.target, row, column, block)]
+        return [{**told, "message": f"derivative of {self.target.name} {by}: {told['message']}"}
+                for by, one in found for told in (note(self.ask, one),)]
 
 
 def remark(code: str, message: str) -> Answer:

@@ -36,6 +36,7 @@ def taylor(ask: Ask, options: dict[str, Any]) -> Answer:
         else:
             terms = _several(point, order)
         _check(point, terms)
+        point.curves = _second(point, terms)
         told = point.told()
         if told["value"] - told["value"] != 0:
             told["notes"].append(remark(
@@ -44,6 +45,19 @@ def taylor(ask: Ask, options: dict[str, Any]) -> Answer:
         return {**told, "order": order, "terms": terms}
 
     return each("taylor", ask, of)
+
+
+def _second(point: Point, terms: Sequence[Answer]) -> dict[tuple[int, int], Any]:
+    """The second derivatives of numbers among the terms, by pairs of variables."""
+    names = [b.name for b in point.bindings]
+    if names != point.names:
+        return {}
+    found = {}
+    for term in terms:
+        by = [names.index(name) for name, k in term["powers"].items() for _ in range(k)]
+        if len(by) == 2:
+            found[by[0], by[1]] = term["derivative"]
+    return found
 
 
 def coefficients(point: Point, order: int) -> list[float]:

@@ -26,6 +26,8 @@ __all__ = ["Ask", "evaluate", "failed", "grad", "hess", "jac"]
 VERIFY_TOLERANCE = 1e-5
 # Where an answer has numbers.
 NUMBERS = ("value", "gradient", "jacobian", "hessian", "sparse")
+# Notes on what is not right, or may not be.
+PERHAPS_WRONG = ("range-value", "range-slope", "digits-cancelled", "part-left-out")
 
 
 def evaluate(ask: Ask) -> Answer:
@@ -64,11 +66,15 @@ def hess(ask: Ask) -> Answer:
 
 
 def failed(found: Answer, strict: bool) -> bool:
-    """Whether something checked is wrong: exit status 1. strict: a None, NaN and infinity are."""
+    """Whether something checked is wrong: exit status 1. strict: a None, NaN and infinity are, and
+    what may be wrong.
+    """
     for result in found["results"]:
         for part in (result, *result.get("sources", ()), *result.get("blocks", ())):
-            if strict and (part.get("reasons") or not all_finite(
-                    [part.get(field) for field in NUMBERS])):
+            if strict and (
+                    part.get("reasons")
+                    or not all_finite([part.get(field) for field in NUMBERS])
+                    or any(n["code"] in PERHAPS_WRONG for n in part.get("notes", ()))):
                 return True
             check = part.get("verify")
             if check is not None and not check.get(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gradcli.answers import digits
 from gradcli.answers.plain_data import data, lines, note
 from gradcli.lang.interpreter import MAX_STEPS
 from gradcli.lang.structures import is_number
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
     from typing import Any
 
+    from gradcli.explain.nonfinite.trials import Trials
     from gradcli.lang.run import Binding, Run
 
     Answer = dict[str, Any]
@@ -29,13 +31,14 @@ class Ask:
     with notes on operations that a function of the file hides. sparse: Jacobians and Hessians as
     triples. on_tape, said: of the last run, what
     a tape of the file saw and what `watch(x)` named. explained: the last target with gradients that
-    are 0 or not finite, and what explains them.
+    are 0 or not finite, and what explains them. trials: those of rewrites for first derivatives, by
+    target and source.
     """
 
     __slots__ = (
         "_logged", "at", "eig", "explained", "max_bytes", "max_steps", "mode", "of", "on_tape",
-        "output_gradient", "program", "said", "sparse", "tape", "tf", "unconnected", "verbose",
-        "verify", "watch", "wrt")
+        "output_gradient", "program", "said", "sparse", "tape", "tf", "trials", "unconnected",
+        "verbose", "verify", "watch", "wrt")
 
     def __init__(self, program: Program, *, at: Mapping[str, Any] | None = None,
                  of: Sequence[str] = (), wrt: Sequence[str] = (), mode: str = "reverse",
@@ -47,6 +50,7 @@ class Ask:
         self.program = program
         self._logged: Run | None = None
         self.explained: tuple[Target, dict[Any, Any]] | None = None
+        self.trials: dict[tuple[str, str], Trials] = {}
         self.tape = tape
         self.on_tape: set[int] | None = None
         self.said: Collection[int] = ()
@@ -97,6 +101,12 @@ class Ask:
         if self._logged is None:
             self._logged = self.program.logged_run(self.at)
         return self._logged
+
+    def made(self, target: Target) -> dict[Any, Any]:
+        """What explanations of a target have made so far."""
+        if self.explained is None or self.explained[0] is not target:
+            self.explained = (target, {})
+        return self.explained[1]
 
     def same_target(self, run: Run, target: Target) -> Target:
         """The target of another run of the same program."""
@@ -170,16 +180,18 @@ def troubles(ask: Ask, run: Run, target: Target) -> list[Answer]:
     hidden = run.shadows() if ask.verbose else []
     large = extreme(run.record.compact(), [
         b[0].value for b in run.bindings.values() if isinstance(b[0].value, Tensor)])
-    if finite and not run.notes and not hidden and not large:
+    rounded = digits.of_value(ask, run, target)
+    if finite and not run.notes and not hidden and not large and not rounded:
         return []
     from gradcli.answers import retrying
     from gradcli.explain import nonfinite
-    from gradcli.explain.notes import flushed
+    from gradcli.explain.notes import flushed, out_of_range
     from gradcli.explain.reason import Note
 
     said = [Note(*told) for told in (*run.notes, *hidden)]
-    if large:
-        said += flushed(run, tensors, target.name, target.span)
+    said += rounded
+    if large and out_of_range(run, tensors):
+        said.append(flushed(target.name, target.span))
     return [note(ask, n) for n in (
         *said, *nonfinite.of_value(
             run, tensors, ask.program.source, retrying.of_value(ask, run, target)))]

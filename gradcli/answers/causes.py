@@ -39,5 +39,5 @@ def causes(ask: Ask, target: Target, binding: Binding) -> list[Reason]:
     if ask.tf and binding.kind != "variable" and binding.name not in ask.watch:
         late = {i: (when, None if place is None else (place[2], place[3]))
                 for i, (when, place) in run.watched.items()}
-    return of_named(ask.program, run, target, binding, again, tape=ask.tape,
+    return of_named(ask.program, ask.at, run, target, binding, again, tape=ask.tape,
                     unwatched=not ask.watched(binding), late=late)

@@ -8,7 +8,7 @@ from gradcli.answers.plain_data import data
 from gradcli.answers.sparse import whole
 from gradcli.errors import Diagnostic, GradcliError
 from gradcli.finite import difference, noise, slope
-from gradcli.lang.targets import parts, plain_structure
+from gradcli.lang.targets import parts, tensor_of
 from gradcli.ops.lazy import quiet
 from gradcli.ops.values import is_complex, is_float, shape_of, zeros
 
@@ -97,7 +97,7 @@ def _value_at(ask: Ask, target: Target, binding: Binding, x: Any, summed: bool) 
     with run.record:
         again = ask.same_target(run, target)
         if not summed:
-            value = plain_structure(again.tensor)
+            value = tensor_of(again).value
             return value if shape_of(value) or is_complex(value) else float(value)
         tensors = parts(again)
         weights = seeds_of(ask, tensors) or [1.0] * len(tensors)

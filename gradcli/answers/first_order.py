@@ -11,6 +11,7 @@ from gradcli.lang.targets import parts, plain_structure, tensor_of
 from gradcli.ops.lazy import np, quiet
 from gradcli.ops.values import has_nan, plain, shape_of, zeros
 from gradcli.source import Source
+from gradcli.sweeps.derivatives import seed_of
 from gradcli.tape import record as records
 
 TYPE_CHECKING = False
@@ -140,7 +141,16 @@ def with_constants(ask: Ask, found: list[Any], tensors: Sequence[Tensor],
 
 
 def seeds_of(ask: Ask, tensors: Sequence[Tensor]) -> list[Any]:
-    """--output-gradient as one weight per target; empty if it is not given."""
+    """--output-gradient as one weight per target; empty if it is not given. Raises E0301 for one
+    that does not fit its target.
+    """
+    found = _weights(ask, tensors)
+    for t, weight in zip(tensors, found, strict=False):
+        seed_of(t, weight)
+    return found
+
+
+def _weights(ask: Ask, tensors: Sequence[Tensor]) -> list[Any]:
     weights = ask.output_gradient
     if weights is None:
         return []

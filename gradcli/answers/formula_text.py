@@ -6,7 +6,7 @@ write more of the formula. What is not written with an operator has its LaTeX fr
 
 from __future__ import annotations
 
-from gradcli.ops.describe import ATOM, OPERATORS, POWER, PRODUCT, SIGN, SUM, Text
+from gradcli.ops.describe import ATOM, OPERATORS, POWER, PRODUCT, SIGN, SPELLED, SUM, Text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -138,6 +138,8 @@ def _number(text: str, negative: bool) -> Written:
 
 def applied(op: Op, args: Sequence[Any], attributes: Mapping[str, Any]) -> Written:
     """An operation on operands, written."""
+    if op.name in SPELLED and type(args[0]) is float:
+        return written(SPELLED[op.name](*args))
     operands = [written(a) for a in args]
     return Written(spelled(op, [o.text for o in operands], attributes),
                    *_drawn(op, operands, attributes))

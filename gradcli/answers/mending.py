@@ -7,6 +7,7 @@ from gradcli.answers.asked import answered, first_questions
 from gradcli.answers.first_order import gradients
 from gradcli.answers.why import explained, sources_of
 from gradcli.errors import GradcliError
+from gradcli.explain.missing.harm import harms
 from gradcli.lang.calls import NoGradient
 from gradcli.program import Program
 from gradcli.source import Source
@@ -118,11 +119,14 @@ def _edited(text: str, chosen: Sequence[Mend]) -> str:
 
 def _lost(found: Explained, chosen: Sequence[Mend]) -> Place | None:
     """Which gradients the changed program has no more; None if one that was to be mended is not
-    there. That each change alone keeps the target's value was tried before.
+    there, or if anything else that the file says is changed. That each change alone keeps the
+    target's value was tried before.
     """
     try:
-        there = _there(found, _changed(found, _edited(found.ask.program.source.text, chosen)))
-        if not all(there[i][j] for i, j, _ in chosen):
+        ask, changed = found.ask, _changed(found, _edited(found.ask.program.source.text, chosen))
+        there = _there(found, changed)
+        if not all(there[i][j] for i, j, _ in chosen) or harms(
+                ask.program, ask.at, ask.logged(), changed.program):
             return None
         return {(i, j) for i, result in enumerate(found.answer["results"])
                 for j, source in enumerate(result["sources"])

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
+from gradcli.answers import digits
 from gradcli.answers.ask import tensors_of
 from gradcli.answers.plain_data import note
 from gradcli.lang.targets import parts
-from gradcli.ops.elementwise import add, subtract
 from gradcli.ops.lazy import np
 from gradcli.ops.values import is_float
-from gradcli.tape.record import ANS, OP, VALUES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,19 +21,16 @@ if TYPE_CHECKING:
 
     Of = Callable[[Ask, Run, Target, list[int], str], Any]
 
-# Of a longer record nobody looks whether digits cancelled.
-MOST_ENTRIES = 10_000
-
-
 def of_gradient(ask: Ask, run: Run, target: Target, binding: Binding, g: Any, field: str,
                 trials: Trials | None = None) -> list[Answer]:
     """What has to be said of a derivative that exists: conventions at kinks, a name that was bound
     again. trials: what tries rewrites for it, where it is not asked for by names.
     """
-    found: list[Any] = _lost(ask, run, target, binding, g)
+    found: list[Any] = digits.of_derivative(ask, run, target, binding, g, field)
+    said = left_out(ask, run, target, [binding])
     values = all(is_finite(t.value) for t in tensors_of(target))
     if found and values and not is_finite(g):
-        return [note(ask, n) for n in found]
+        return said + [note(ask, n) for n in found]
     if run.record.absorbed or not is_finite(g) or not values:
         # Where there is no value, its explanation knows what is around the point.
         found = found if values else []
@@ -44,7 +40,7 @@ def of_gradient(ask: Ask, run: Run, target: Target, binding: Binding, g: Any, fi
             binding.value.id, g,
             trials or retrying.of_derivative(ask, run, target, binding.name, field))
     # Why a 0 was absorbed, or comes with a value that is no number, has been said.
-    if is_zero(g) and not found:
+    if is_zero(g) and not found and not said:
         found += _explained(ask, run, target, binding, field, _zero).why(binding.value.id)
     kinks = _kinks(ask, run, target)
     if kinks is not None:
@@ -57,40 +53,21 @@ def of_gradient(ask: Ask, run: Run, target: Target, binding: Binding, g: Any, fi
         from gradcli.explain import notes
 
         found += notes.rebound(run, binding)
-    return [note(ask, n) for n in found]
+    return said + [note(ask, n) for n in found]
 
 
-def cancels(run: Run) -> bool:
-    """Whether nearly all digits may have cancelled in a sum of numbers; a long record is not
-    looked at.
-    """
-    entries = run.record.compact()
-    if len(entries) > MOST_ENTRIES:
-        return False
-    for entry in entries:
-        if entry[OP] is subtract or entry[OP] is add:
-            x, ans = entry[VALUES][0], entry[ANS]
-            if type(ans) is not float:
-                if entries.scalar or not is_float(ans):
-                    continue
-                if np.any(np.abs(ans) < 1e-9 * np.abs(x)):
-                    return True
-            elif -1e-9 * abs(x) < ans < 1e-9 * abs(x):
-                return True
-    return False
+def left_out(ask: Ask, run: Run, target: Target, bindings: list[Binding]) -> list[Answer]:
+    """What derivatives in these names leave out; differences leave out nothing."""
+    made = ask.made(target)
+    if left_out not in made:
+        made[left_out] = ask.mode != "finite" and run.record.is_partial()
+    if not made[left_out]:
+        return []
+    from gradcli.explain.left_out import left_out as found
 
-
-def _lost(ask: Ask, run: Run, target: Target, binding: Binding, g: Any) -> list[Any]:
-    """What the digits of a derivative are worth, if some cancelled."""
-    made = _made(ask, target)
-    if _lost not in made:
-        made[_lost] = None
-        if ask.output_gradient is None and cancels(run):
-            from gradcli.explain.cancelled import Cancelled
-
-            made[_lost] = Cancelled(run, parts(target), ask.program.source)
-    found = made[_lost]
-    return found.of(binding.value, g) if found is not None else []
+    return [note(ask, n) for n in found(
+        run.record.history(), tensors_of(target), [ask.source(b) for b in bindings],
+        ask.program.source)]
 
 
 def is_finite(value: Any) -> bool:
@@ -109,21 +86,15 @@ def is_zero(value: Any) -> bool:
 
 def _explained(ask: Ask, run: Run, target: Target, binding: Binding, field: str, of: Of) -> Any:
     """What explains derivatives of a target, for all sources whose gradients are swept together."""
-    made = _made(ask, target)
+    made = ask.made(target)
     if of not in made or binding.value.id not in made[of].sources or field == "jacobian":
         made[of] = of(ask, run, target, _sources(ask, run, target, binding, field), field)
     return made[of]
 
 
-def _made(ask: Ask, target: Target) -> dict[Any, Any]:
-    if ask.explained is None or ask.explained[0] is not target:
-        ask.explained = (target, {})
-    return ask.explained[1]
-
-
 def _kinks(ask: Ask, run: Run, target: Target) -> Any:
     """What knows the conventions on the ways to a target; None if there can be none."""
-    made = _made(ask, target)
+    made = ask.made(target)
     if _kinks not in made:
         made[_kinks] = None
         if run.record.has_kinks():

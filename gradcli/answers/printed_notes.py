@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from gradcli.explain.nonfinite.trials import Trials
     from gradcli.explain.reason import Note
     from gradcli.lang.log import Asked
-    from gradcli.lang.run import Run
+    from gradcli.lang.run import Printed, Run
     from gradcli.source import Source
 
 # Questions whose answers are gradients or Jacobians, one for each source.
@@ -50,6 +50,19 @@ def sums(ask: Ask, run: Run, ids: Iterable[int | None]) -> list[Answer]:
     found = {run.summed[i] for i in ids if i in run.summed}
     return [note(ask, summed("the target", count, span, each="jacobian"))
             for count, span in sorted(found)]
+
+
+def out_of_range(ask: Ask, run: Run, prints: Sequence[Printed]) -> list[list[Answer]]:
+    """Of each value in some prints whether it is another one than floats on the way made of it."""
+    from gradcli.explain.notes import flushed
+    from gradcli.explain.notes import out_of_range as off
+
+    values = [(one, tensors(v)) for one in prints for v in one.values]
+    ids = off(run, [t for _, of in values for t in of])
+    names = {b.value.id: f"`{name}`" for name, bindings in run.bindings.items() for b in bindings
+             if isinstance(b.value, Tensor)}
+    return [[note(ask, flushed(names.get(t.id, "what is printed"), one.span))
+             for t in of if t.id in ids] for one, of in values]
 
 
 def zeros(ask: Ask, logged: Run, value: Any) -> list[Answer]:

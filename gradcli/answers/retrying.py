@@ -69,18 +69,24 @@ def of_second(ask: Ask, run: Run, target: Target, row: str, column: str) -> Tria
     from gradcli.answers.second_order import hessian, total
 
     def asked(other: Ask, found: Run, made: Target) -> Answered:
-        rows, columns = other.program.sources(found, [row, column])
-        block = hessian(other, made, [rows, columns]).blocks[0, 1]
+        sources = other.program.sources(found, list(dict.fromkeys((row, column))))
+        rows, columns = sources[0], sources[-1]
+        block = hessian(other, made, sources).blocks[0, len(sources) - 1]
 
         def notes() -> list[Note]:
+            if block is None:  # the rewritten text has no second derivative at this point
+                return []
             with found.record:
                 return nonfinite.of_second(found, total(made), other.source(rows), other.source(
                     columns), block, other.program.source)
 
         return [t.value for t in tensors_of(made)], block, notes
 
+    nearby = ask.trials.get((target.name, row))
+    if nearby is None:
+        nearby = ask.trials[target.name, row] = of_derivative(ask, run, target, row, "gradient")
     return _trials(ask, run, _named(ask, target, [row, column], asked),
-                   row if row == column else None, target, 2)
+                   row if row == column else None, target, 2, nearby)
 
 
 def of_question(ask: Ask, logged: Run, question: Asked, item: int) -> Trials:
@@ -150,11 +156,11 @@ def _value(ask: Ask, target: Target) -> Again:
 
 
 def _trials(ask: Ask, run: Run, again: Again, wrt: str | None = None,
-            target: Target | None = None, order: int = 1) -> Trials:
+            target: Target | None = None, order: int = 1, nearby: Trials | None = None) -> Trials:
     at = {name: value_of(run.bindings[name][0].value)
           for name in ask.program.default_sources() if name in run.bindings}
     # An operation on an array is some steps.
     elements = sum([size(shape_of(entry[ANS])) for entry in run.record.history()])
     return Trials(ask.program.source, again, at, run.steps + elements//PER_STEP, wrt,
                   target.name if target is not None else "", order,
-                  _value(ask, target) if target is not None else None)
+                  _value(ask, target) if target is not None else None, nearby)

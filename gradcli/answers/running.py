@@ -3,10 +3,20 @@
 from __future__ import annotations
 
 from gradcli.answers.plain_data import data, lines, note, reason
-from gradcli.answers.printed_notes import has_zero, is_bad, nonfinite, sums, tensors, zeros
+from gradcli.answers.printed_notes import (
+    has_zero,
+    is_bad,
+    nonfinite,
+    out_of_range,
+    sums,
+    tensors,
+    zeros,
+)
 from gradcli.errors import GradcliError, error
 from gradcli.lang.calls import NoGradient
 from gradcli.lang.targets import plain_structure
+from gradcli.sweeps.extremes import extreme
+from gradcli.tape.tensor import Tensor
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -33,7 +43,7 @@ def run(ask: Ask, each: Callable[[Answer, bool], None] | None = None,
     """
     printed: list[Answer] = []
     gaps: list[tuple[int, Answer]] = []
-    ids: list[tuple[Answer, list[int | None]]] = []
+    held: list[tuple[Answer, Printed]] = []
     count = 0
 
     def output(one: Printed) -> None:
@@ -45,10 +55,9 @@ def run(ask: Ask, each: Callable[[Answer, bool], None] | None = None,
             _missing(v) or is_bad(v) or (notes and has_zero(v)) for v in one.values)
         if waits:
             gaps.append((count, told))
-        if notes and len(ids) < MAX_NOTED and any(map(tensors, one.values)):
-            waits = True
-            ids.extend((item, [t.id for t in tensors(v)])
-                       for item, v in zip(told["values"], one.values, strict=True))
+        if len(held) < MAX_NOTED and any(map(tensors, one.values)):
+            waits = waits or notes
+            held.append((told, one))
         if waits or each is None:
             printed.append(told)
         if each is not None:
@@ -59,8 +68,18 @@ def run(ask: Ask, each: Callable[[Answer, bool], None] | None = None,
         progress=progress, weigh=ask.verbose)
     if gaps:
         _explain(ask, gaps, notes)
-    for item, of in ids:
-        item["notes"] += sums(ask, found, of)
+    large = bool(held) and extreme(found.record.compact(), [
+        b[0].value for b in found.bindings.values() if isinstance(b[0].value, Tensor)])
+    items = [(item, tensors(v)) for told, one in held
+             for item, v in zip(told["values"], one.values, strict=True)]
+    for item, of in items if notes else ():
+        item["notes"] += sums(ask, found, [t.id for t in of])
+    if large:
+        far = out_of_range(ask, found, [one for _, one in held])
+        for (item, _), more in zip(items, far, strict=True):
+            item["notes"] += more
+        printed += [told for told, _ in held if any(item["notes"] for item in told["values"])
+                    and all(told is not p for p in printed)]
     reasons = [r for _, told in gaps for item in told["values"] for r in item["reasons"]]
     return {
         "schema": 1, "command": "run", "file": ask.program.source.name, "printed": printed,

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from gradcli import calculus
+from gradcli.answers import digits
 from gradcli.answers.ask import answer, moved, point, tensors_of, troubles
 from gradcli.answers.first_order import each_target
-from gradcli.answers.notes import cancels, is_finite, is_zero
+from gradcli.answers.notes import is_finite, is_zero, left_out
 from gradcli.answers.plain_data import EACH, data, derivative, note, reason, seen, shape
 from gradcli.lang.targets import plain_structure, tensor_of
 from gradcli.ops import PUBLIC
@@ -114,17 +115,14 @@ def _told(ask: Ask, run: Run, target: Target, bindings: list[Binding], found: ca
             from gradcli.answers.causes import causes
 
             known[i] = causes(ask, target, b)
-    cancelled: Any = None
-    if len(bindings) <= MAX_EXPLAINED and cancels(run):
-        from gradcli.explain.cancelled import Cancelled
-
-        cancelled = Cancelled(run, [total(target)], ask.program.source)
     told = []
     for (i, j), block in sorted(blocks.items()):
         why: list[Answer] = []
-        lost = [] if cancelled is None or block is None else cancelled.of_second(
-            ask.source(bindings[i]), ask.source(bindings[j]), seen(block))
+        lost = [] if block is None or len(bindings) > MAX_EXPLAINED else digits.of_second(
+            ask, run, target, bindings[i], bindings[j], seen(block))
         notes: list[Answer] = []
+        part = [] if block is None else left_out(
+            ask, run, target, bindings[i:i + 1] + bindings[j:j + 1])
         whole = shape_of(bindings[i].value.value) + shape_of(bindings[j].value.value)
         if block is None:
             because = [*known.get(i, ()), *(known.get(j, ()) if j != i else ())]
@@ -136,6 +134,8 @@ def _told(ask: Ask, run: Run, target: Target, bindings: list[Binding], found: ca
 
                 block = zeros(whole)
                 notes = [note(ask, n) for n in requested_zero(because[0])]
+        elif part:
+            notes = part + [note(ask, n) for n in lost]
         elif (i, j) in found.constant:
             from gradcli.explain.reason import Note, Reason
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import operator
+
 from gradcli.errors import error
 from gradcli.lang import code as c
 from gradcli.ops import lookup
@@ -18,7 +20,8 @@ from gradcli.ops.elementwise import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
+    from fractions import Fraction
     from typing import Any, TypeAlias
 
     from gradcli.lang.code import Code
@@ -31,6 +34,9 @@ if TYPE_CHECKING:
 PI = 3.141592653589793
 CONSTANTS = {"e": 2.718281828459045, "pi": PI}
 MAX_NODES = 2_000
+RATIONAL: dict[Op, Callable[..., Fraction]] = {
+    add: operator.add, subtract: operator.sub, multiply: operator.mul, divide: operator.truediv,
+    negative: operator.neg}
 TAKES_ANGLE = frozenset("sin cos tan sec csc cot".split())
 GIVES_ANGLE = frozenset("asin acos atan asec acsc acot atan2".split())
 
@@ -88,8 +94,10 @@ def _applied(formula: Formula, op: Op, nodes: list[int], place: Any, degrees: bo
              real_roots: bool) -> int:
     if degrees and op.name in TAKES_ANGLE:
         nodes = [formula.add(multiply, (nodes[0], formula.number(PI / 180)), place)]
-    if real_roots and op is power and _is_odd_root(formula, nodes[1]):
-        return _real_power(formula, nodes, place)
+    if real_roots and op is power:
+        exponent = _exponent(formula, nodes[1])
+        if exponent is not None and exponent.denominator % 2 and exponent.denominator > 1:
+            return _real_power(formula, nodes, exponent.numerator, place)
     made = formula.add(op, nodes, place)
     if degrees and op.name in GIVES_ANGLE:
         made = formula.add(multiply, (made, formula.number(180 / PI)), place)
@@ -123,20 +131,26 @@ def _of_vectors(formula: Formula, op: Op, operands: list[Tree], place: Any) -> T
                 help="write each component as a formula")
 
 
-def _is_odd_root(formula: Formula, exponent: int) -> bool:
-    """Whether an exponent is written as a fraction of whole numbers, the lower one odd."""
-    if formula.ops[exponent] is not divide:
-        return False
-    upper, lower = [formula.value(k) for k in formula.args[exponent]]
-    return upper is not None and lower is not None and upper % 1 == 0 and lower % 2 == 1
+def _exponent(formula: Formula, node: int, depth: int = 4) -> Fraction | None:
+    """An exponent that is written with few whole numbers: 1/3, -(2/3), 1/3 - 1."""
+    from fractions import Fraction
+
+    op = formula.ops[node]
+    if op is None or op not in RATIONAL or not depth:
+        value = formula.value(node)
+        return Fraction(int(value)) if value is not None and value % 1 == 0 else None
+    operands = [_exponent(formula, k, depth - 1) for k in formula.args[node]]
+    known = [o for o in operands if o is not None]
+    if len(known) < len(operands) or (op is divide and known[1] == 0):
+        return None
+    return RATIONAL[op](*known)
 
 
-def _real_power(formula: Formula, nodes: list[int], place: Any) -> int:
+def _real_power(formula: Formula, nodes: list[int], upper: int, place: Any) -> int:
     """x^(p/q) for odd q: the root of |x|, with the sign of x if p is odd."""
     base, exponent = nodes
     size = formula.add(power, (formula.add(absolute, (base,), place), exponent), place)
-    upper = formula.value(formula.args[exponent][0])
-    if upper is None or upper % 2 == 0:
+    if upper % 2 == 0:
         return size
     return formula.add(multiply, (formula.add(sign, (base,), place), size), place)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from time import perf_counter, thread_time
 
 from gradcli.checking.answered import Answered
+from gradcli.checking.compare import Comparison
 from gradcli.checking.prepared import Prepared, ready
 from gradcli.checking.reference import names
 from gradcli.checking.trial import Trial, is_right
@@ -54,13 +55,15 @@ def prepare(problem: Problem, seed: object = 0) -> Prepared:
         result = check(prepared, expected)
         if result["verdict"] not in ("correct", "domain"):
             raise error("E0705", f"the expected answer `{expected}` is not right:"
-                        f" {result['message']}", help="correct it, or leave `expected` out")
+                        f" {result['message']}", help="correct it, or leave `expected` out",
+                        about=("option", "expected"))
     for accepted in problem.accept:
         try:
             _read(prepared, accepted)
         except GradcliError as unreadable:
             raise error("E0705", f"`{accepted}`, which `accept` lists, cannot be read:"
-                        f" {unreadable.message}", help=unreadable.help) from None
+                        f" {unreadable.message}", help=unreadable.help,
+                        about=("value", accepted)) from None
     return prepared
 
 
@@ -104,6 +107,11 @@ def _check(prepared: Prepared, text: str, result: dict[str, Any], deadline: floa
             result["read_as"] = reading.read_as
     trial = Trial(prepared, answered, deadline)
     trial.judge(result)
+    if result["verdict"] != "correct" and any(
+            _is_same(trial, accepted, deadline) for accepted in prepared.problem.accept):
+        result.update(verdict="correct", score=1.0, witness=None,
+                      message="right: one of the answers that the sheet accepts")
+        return
     if result["verdict"] in ("wrong", "undecided"):
         others = alternatives(reading, reference.names)
         result["alternatives"] = [other.read_as for other in others]
@@ -111,10 +119,6 @@ def _check(prepared: Prepared, text: str, result: dict[str, Any], deadline: floa
             from gradcli.checking.mistakes import diagnose
             from gradcli.reading.mixed import mixed_numbers
 
-            if any(is_right(prepared, other, deadline) for other in _accepted(prepared)):
-                result.update(verdict="correct", score=1.0, witness=None,
-                              message="right: one of the answers that the sheet accepts")
-                return
             for other in [one.reading for one in _listed(prepared, text)]:
                 if is_right(prepared, other, deadline):
                     result["alternatives"].insert(0, other.read_as)
@@ -183,5 +187,17 @@ def _times_ten(text: str) -> str:
     return re.sub(r"(?<=\d)( *)[xX](?= *10 *(?:\^|\*\*|[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]))", r"\1*", text)
 
 
-def _accepted(prepared: Prepared) -> list[Reading]:
-    return [read(text, prepared.reference.names) for text in prepared.problem.accept]
+def _is_same(trial: Trial, accepted: str, deadline: float) -> bool:
+    """Whether an answer is the one that a sheet accepts: the same text, or the same values at all
+    points; whether they are right does not matter.
+    """
+    prepared, reading = trial.prepared, _read(trial.prepared, accepted)
+    if trial.answered.reading.read_as == reading.read_as:
+        return True
+    other = Trial(prepared, Answered(reading, prepared.reference, prepared.problem), deadline)
+    other.judge({})
+    if trial.side is None or other.side is None:
+        return False
+    found = Comparison(other.side, trial.side, prepared.problem.rtol, prepared.zeros)
+    return bool(found.agree.any(axis=1).all() and not found.disagree.any()
+                and not found.undefined.any())

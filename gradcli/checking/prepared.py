@@ -6,6 +6,7 @@ from __future__ import annotations
 from gradcli.checking import pool as points
 from gradcli.checking import switches
 from gradcli.checking.compare import TINY, Side
+from gradcli.checking.corners import corner
 from gradcli.checking.reference import Reference, slope
 from gradcli.errors import error
 from gradcli.ops.lazy import np
@@ -110,8 +111,28 @@ def ready(problem: Problem, seed: object = 0, deadline: float = float("inf")) ->
             Prepared(problem, reference, seed, found, errors, deadline))
     if prepared.single and not prepared.side.finite.all():
         raise error("E0704", "the right answer is not defined at this point",
-                    help="choose another point: at = ...")
+                    help="choose another point: at = ...", about=("option", "at"))
+    _check_corner(prepared)
     return prepared
+
+
+def _check_corner(prepared: Prepared) -> None:
+    """Raise E0704 for the one point of a problem if the slope jumps there. Letters that `at` does
+    not give, as in a*abs(x), have any value.
+    """
+    reference, problem = prepared.reference, prepared.problem
+    if problem.kind == "tangent":
+        slopes = [slope(reference.formula, reference.functions[0], n) for n in reference.wrt]
+    elif reference.constraint is None and problem.at.keys() >= set(reference.wrt):
+        slopes = reference.nodes
+    else:
+        return
+    fixed = {n: v if type(v) is float else float(v[0]) for n, v in prepared.inputs.items()}
+    name = corner(reference.formula, slopes, {**fixed, **problem.at}, problem.at)
+    if name is not None:
+        raise error("E0704", f"the function has a corner at this point: its slope in {name} is"
+                    " another one from each side", help="choose another point: at = ...",
+                    about=("option", "at"))
 
 
 def _with_enough_points(prepared: Prepared) -> Prepared:

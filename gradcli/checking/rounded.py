@@ -8,6 +8,8 @@ whole number is not rounded.
 
 from __future__ import annotations
 
+import math
+
 from gradcli.checking import tolerance, verdict
 from gradcli.checking.compare import Comparison, Side
 from gradcli.checking.pool import ENOUGH
@@ -28,6 +30,8 @@ if TYPE_CHECKING:
 
 MOST = 24
 """So many terms a right answer may have."""
+FACTORS = 64
+"""So many factors a power may have that is written out."""
 ROOTS = (sqrt, cbrt)
 NEAR = 1e-9
 """What is left of a fit: rounding errors, far below any tolerance."""
@@ -184,7 +188,8 @@ def _expanded(prepared: Prepared, node: int) -> list[Term]:
         elif op is power and len(inner[0]) == 1 and not inner[1][0][1] and _is_whole(
                 inner[1][0][0]) and inner[0][0][1]:
             (n, up, down), exponent = inner[0][0], inner[1][0][0]
-            if n != 1 and 1 < exponent <= 8:
-                made = [(n**exponent, up * int(exponent), down * int(exponent))]
+            if n != 1 and 1 < exponent and exponent * len(up + down) <= FACTORS and (
+                    0 < abs(scale := power.on_scalars((n, exponent))) < math.inf):
+                made = [(scale, up * int(exponent), down * int(exponent))]
         known[k] = made if len(made) <= MOST else [(1.0, (k,), ())]
     return known[node]

@@ -100,8 +100,9 @@ OPTIONS = (
     Option("digits", "--digits", "number", "Significant digits for people, in table, markdown and"
            " latex; by default 6 on a terminal, all of them elsewhere.", commands=ALL,
            metavar="N"),
-    Option("strict", "--strict", "flag", "Exit 1 if a gradient is None, or a number NaN or"
-           " infinite.", commands=(*QUESTIONS, "why")),
+    Option("strict", "--strict", "flag", "Exit 1 if a gradient is None, or a number NaN,"
+           " infinite, or noted as perhaps wrong.",
+           commands=(*QUESTIONS, "why")),
     Option("output", "-o --output", "text", "Write to a file instead of standard output; the"
            " end of its name (.json, .csv, .tex, ...) tells the format unless --format does.",
            commands=ALL, metavar="FILE"),
@@ -200,7 +201,7 @@ def misused(command: str, values: dict[str, Any]) -> tuple[str, str] | None:
         value = values[option.name]
         if option.choices and value is not None and value not in option.choices:
             return f"{value!r} is not one of {', '.join(option.choices)}.", option.flags[-1]
-        if option.kind == "list" and any(not part.strip(" ,") for part in value):
+        if option.kind == "list" and any(not part.replace(",", " ").strip() for part in value):
             return "an empty value.", option.flags[-1]
         if option.kind == "number" and value is not None and value < 1:
             return f"{value} is not in the range x>=1.", option.flags[-1]

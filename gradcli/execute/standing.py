@@ -14,10 +14,10 @@ if TYPE_CHECKING:
 
 class Standing:
     """The operation of an entry that stands for `count` ordinary ones, whose ids, `first` to
-    `last`, are set aside. kink: that of one of them, if any has one.
+    `last`, are set aside. kink: that of one of them, if any has one. partial: whether one is.
     """
 
-    __slots__ = ("first", "kink", "last")
+    __slots__ = ("first", "kink", "last", "partial")
     name = "stretch"
     kind = "stretch"
     elementwise = False
@@ -25,9 +25,10 @@ class Standing:
     smooth = True
     holomorphic = False
 
-    def __init__(self, count: int, kink: Callable[..., Any] | None) -> None:
+    def __init__(self, count: int, kink: Callable[..., Any] | None, partial: bool) -> None:
         self.first, self.last = fresh_ids(count)
         self.kink = kink
+        self.partial = partial
 
     def edge(self, k: int) -> bool:
         """A derivative passes from every input."""

@@ -226,7 +226,8 @@ class Stretch(Standing):
                  ids: Mapping[str, int]) -> None:
         steps = [step for step in plan.steps if step.tracked]
         super().__init__(plan.count * len(turns),
-                         next((s.op.kink for s in steps if s.op.kink is not None), None))
+                         next((s.op.kink for s in steps if s.op.kink is not None), None),
+                         any(s.op.partial for s in steps))
         self.plan = plan
         self.turns = turns
         self.values = values

@@ -45,7 +45,7 @@ class Wengert:
     """
 
     __slots__ = ("extreme", "first", "fixed", "functions", "growing", "head", "kink", "ops",
-                 "places", "second", "steep")
+                 "partial", "places", "second", "steep")
 
     def __init__(self, ops: list[Op], first: list[Any], second: list[int | None],
                  places: list[Any], head: list[float], fixed: frozenset[int]) -> None:
@@ -60,6 +60,7 @@ class Wengert:
         self.growing: itemgetter[tuple[float, ...]] | None = None
         self.functions: list[Any] = [SIGNS.get(op.name, op.floats) for op in ops]
         self.kink = next((op.kink for op in set(ops) if op.kink is not None), None)
+        self.partial = any(op.partial for op in ops)
 
     def run(self, inputs: Mapping[int, float]) -> list[float]:
         """The values of all slots, given those of the inputs."""
@@ -97,7 +98,7 @@ class Passage(Standing):
     __slots__ = ("ids", "values", "wengert")
 
     def __init__(self, wengert: Wengert, values: list[float], ids: Mapping[int, int]) -> None:
-        super().__init__(len(wengert.ops), wengert.kink)
+        super().__init__(len(wengert.ops), wengert.kink, wengert.partial)
         self.wengert = wengert
         self.values = values
         self.ids = ids

@@ -1,18 +1,22 @@
-"""Sums in which all digits cancel, so that a derivative is made of what rounding left.
+"""Digits that cancel, so that a value or derivative is made of what rounding left.
 
 1 - cos(x) at 1e-9 is 0 in floats: the operands agree in all their digits, and what is left is their
-rounding. That does harm only where the derivative changes with it, which its own derivative by the
-difference tells: cos(x) - 1 has the slope -sin(x), and nothing is lost.
+rounding. A logarithm of a number near 1 and a large power show the rounding of their operand in the
+same way. That does harm only where the answer changes with it, which its own derivative by the
+operation tells: cos(x) - 1 has the slope -sin(x), and nothing is lost. What rounding the sources
+would do as well is no loss.
 """
 
 from __future__ import annotations
 
+import math
+
 from gradcli import calculus
 from gradcli.errors import GradcliError
-from gradcli.explain.naming import called
+from gradcli.explain.naming import called, written
 from gradcli.explain.reason import Note, span_of
 from gradcli.ops.kinds import BILINEAR, LINEAR
-from gradcli.ops.lazy import np, quiet
+from gradcli.ops.lazy import np
 from gradcli.ops.values import is_float
 from gradcli.sweeps import reach
 from gradcli.tape.record import ANS, IDS, OP, OUT, VALUES
@@ -20,19 +24,25 @@ from gradcli.tape.tensor import Tensor, value_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from typing import Any
 
+    from gradcli.explain.nonfinite.trials import Trials
     from gradcli.lang.run import Run
     from gradcli.source import Source
     from gradcli.tape.record import Entry
 
-UNIT = 2.0**-52
-# What is left of the operands where nearly all digits cancelled.
-LEFT = 1e-9
-# A derivative that moves less, relative or at all, is right enough.
-MOVED, LEAST = 1e-3, 1e-9
-# So many differences at the most are looked at.
+# The relative rounding of one operation in 64 and in 32 bits.
+UNIT, UNIT_32 = 2.0**-52, 2.0**-23
+# An answer that moves less, relative to what rounding the sources does or at all, is right enough.
+INHERENT, LEAST = 16.0, 1e-9
+# A bound is of first order.
+SAFE = 4.0
+# Of what is rounding to this share no digit is right.
+ALL = 0.1
+# What is left of the operands where rounding shows: some operations together may do harm.
+SHOWN = 2.0**-6
+# So many operations at the most are looked at.
 MOST = 8
 # Numbers that arithmetic on a few of them does not round: multiples of GRAIN, of a modest size.
 GRAIN, MODEST = 2.0**-10, 2.0**20
@@ -43,84 +53,209 @@ HANDED_ON = frozenset((
     "positive", "negative", "abs", "maximum", "minimum", "where", "relu", "clip", "sign", "floor",
     "ceil", "round", "trunc"))
 SUMS = frozenset(("sum", "mean", "matmul", "contraction", "convolution", "cumsum"))
+# Exact on whole numbers that are not too large.
+WHOLE = frozenset(("add", "subtract", "multiply", "square", "sum"))
+TOTALS = frozenset(("sum", "mean"))
+LOGARITHMS = frozenset(("log", "log2", "log10"))
 
 
 class Cancelled:
-    """The differences of a record in which nearly all digits cancelled.
-
-    found: each with how far off it may be.
+    """The operations of a record that show rounding, of the targets and of their derivatives.
     """
 
-    __slots__ = ("found", "run", "source", "targets")
+    __slots__ = ("run", "source", "targets")
 
     def __init__(self, run: Run, targets: Sequence[Tensor], source: Source) -> None:
         self.run = run
         self.source = source
         self.targets = targets
-        with quiet():
-            self.found = list(_lost(run.record.history(), [
-                t.id for t in targets if t.id is not None]))[:MOST]
 
-    def of(self, wrt: Tensor, g: Any) -> list[Note]:
-        """What the derivative g of the sum of the targets is made of, if no digit of it is right.
-        """
-        return self._behind([wrt], g) if self.found else []
+    def of_value(self, trials: Trials | None = None) -> list[Note]:
+        """What the sum of the targets is made of, if more than half of its digits are wrong."""
+        with np.errstate(all="ignore"), self.run.record:
+            whole = float(np.sum([np.sum(t.value) for t in self.targets]))
+            return self._notes(self.targets, whole, None, trials) if np.isfinite(whole) else []
 
-    def of_second(self, row: Tensor, column: Tensor, block: Any) -> list[Note]:
+    def of(self, wrt: Tensor, g: Any, trials: Trials | None = None) -> list[Note]:
+        """The same of the derivative g of that sum."""
+        return self._behind([wrt], g, trials)
+
+    def of_second(self, row: Tensor, column: Tensor, block: Any, trials: Trials | None = None
+                  ) -> list[Note]:
         """The same of second derivatives."""
-        return self._behind([row, column], block) if self.found else []
+        return self._behind([row, column], block, trials)
 
-    def _behind(self, sources: Sequence[Tensor], g: Any) -> list[Note]:
+    def _behind(self, sources: Sequence[Tensor], g: Any, trials: Trials | None) -> list[Note]:
         record = self.run.record
         before = len(record.entries), record.absorbed, dict(record.lost)
         try:
-            with quiet():
+            with np.errstate(all="ignore"):
                 made = list(self.targets)
                 for source in sources:
                     (one,) = calculus.gradient(made, [source], emit=True)
                     if not isinstance(one, Tensor):
                         return []
                     made = [one]
-                return self._notes(made, g)
+                return self._notes(made, g, sources[-1].value, trials)
         except GradcliError:  # a rule that has no derivative of its own: nothing can be told
             return []
         finally:
             del record.entries[before[0]:]
             record.absorbed, record.lost = before[1:]
 
-    def _notes(self, made: Sequence[Tensor], g: Any) -> list[Note]:
-        size = float(np.max(np.abs(g), initial=0.0))
-        slopes = calculus.gradient(made, [Tensor(e[ANS], e[OUT]) for e, _ in self.found])
-        for (entry, off), slope in zip(self.found, slopes, strict=True):
-            if slope is None:
-                continue
-            moved = float(np.sum(np.where(off > 0.0, np.abs(value_of(slope)) * off, 0.0)))
+    def _notes(self, made: Sequence[Tensor], g: Any, x: Any, trials: Trials | None) -> list[Note]:
+        """x: of a derivative, the source."""
+        entries = self.run.record.history()
+        last = max((t.id for t in self.targets if t.id is not None), default=0)
+        found = _worst(_lost(entries, [t.id for t in made if t.id is not None], last))
+        size, half = _size(g), math.sqrt(_unit(made[0].value))
+        told, worst = None, 0.0
+        for entry, off, moved in self._effects(made, found):
             # No number moves by more than any; infinity only where the difference made it.
-            if bool(np.isfinite(moved)) == bool(np.isfinite(size)) and (
-                    moved != moved or moved > (max(LEAST, MOVED*size) if size < np.inf else 0.0)):
-                name = called(entry, self.source)
-                return [Note("digits-cancelled", f"all digits cancel in `{name}`: what is left is"
-                             " rounding, and so is this derivative", span_of(entry))]
-        return []
+            if bool(np.isfinite(moved)) == bool(np.isfinite(size)) and not moved <= worst:
+                told, worst = (entry, off), moved
+        if told is None or (size < np.inf and not worst > max(
+                half*size, INHERENT*self._inherent(made), _least(entries, last, x))):
+            return []
+        entry, off = told
+        kind = "value" if x is None else "derivative"
+        share = worst/size if 0.0 < size < np.inf else np.inf
+        message = _message(entry, self.source, share, kind, entry[OUT] > last)
+        if trials is not None and entry[OUT] <= last:
+            from gradcli.explain.exact_forms import exact_form
+
+            # By so much the value itself may be off.
+            ((_, _, away),) = self._effects(self.targets, [told])
+            away = SAFE*away + half*max(_size(t.value) for t in self.targets)
+            form = exact_form(self.run, entry, self.source, trials, away, x is not None)
+            message += f"; {form}" if form else ""
+        return [Note("digits-cancelled", message, span_of(entry))]
+
+    def at_edge(self, distance: float, seeds: Sequence[Any]) -> Entry | None:
+        """The operation whose rounding moves what the seeds pick of the targets by more than its
+        distance from the edge of a domain, and more than that of the sources.
+        """
+        with np.errstate(all="ignore"), self.run.record:
+            found = _worst(_lost(self.run.record.history(), [
+                t.id for t in self.targets if t.id is not None]))
+            least = max(distance, INHERENT*self._inherent(self.targets, seeds)) if found else 0.0
+            return next((e for e, _, moved in self._effects(self.targets, found, seeds)
+                         if moved > least), None)
+
+    def _effects(self, made: Sequence[Tensor], found: Sequence[tuple[Entry, Any]],
+                 seeds: Sequence[Any] = ()) -> Iterator[tuple[Entry, Any, float]]:
+        """Operations, how far off each is, and how far that moves the answer."""
+        made_of = [Tensor(e[ANS], e[OUT]) for e, _ in found]
+        slopes = calculus.gradient(made, made_of, seeds=seeds) if found else []
+        for (entry, off), slope in zip(found, slopes, strict=True):
+            yield entry, off, _moved(slope, off)
+
+    def _inherent(self, made: Sequence[Tensor], seeds: Sequence[Any] = ()) -> float:
+        """How far rounding what has a name would move the answer."""
+        leaves = [b.value for bindings in self.run.bindings.values() for b in bindings
+                  if isinstance(b.value, Tensor) and is_float(b.value.value)]
+        slopes = calculus.gradient(made, leaves, seeds=seeds) if leaves else []
+        return sum(_moved(slope, _unit(x.value)*np.abs(x.value))
+                   for x, slope in zip(leaves, slopes, strict=True))
 
 
-def _lost(entries: Sequence[Entry], targets: Sequence[int]) -> Iterator[tuple[Entry, Any]]:
+def _message(entry: Entry, source: Source, share: float, kind: str, late: bool) -> str:
+    name = f"`{written(entry, source) or called(entry, source)}`"
+    op = entry[OP].name
+    digits = 0 if not share <= ALL else int(-math.log10(share))
+    if late:
+        which = f"{'all digits' if not digits else 'digits'} cancel between the parts of this"\
+                f" {kind}"
+    elif op in LOGARITHMS:
+        which = f"{name} is of a number so near to 1 that its rounding shows"
+    elif op == "power":
+        which = f"{name} makes much of the rounding of its base"
+    else:
+        which = f"{'all digits' if not digits else 'digits'} cancel in {name}"
+    if digits:
+        return f"{which}: about {digits} of 16 digits of this {kind} are right"
+    return f"{which}: what is left is rounding, and so is this {kind}"
+
+
+def _least(entries: Sequence[Entry], last: int, x: Any) -> float:
+    """What a derivative in x may be off at all, by the size of the program's numbers; of a value
+    nothing.
+    """
+    size = 0.0 if x is None else _size(x)
+    if not size:
+        return 0.0 if x is None else LEAST
+    largest = max((_size(e[ANS]) for e in entries if e[OUT] <= last and is_float(e[ANS])),
+                  default=0.0)
+    return LEAST*min(1.0, largest/size)
+
+
+def _size(value: Any) -> float:
+    return float(np.max(np.abs(value), initial=0.0))
+
+
+def _moved(slope: Any, off: Any) -> float:
+    if slope is None:
+        return 0.0
+    return float(np.sum(np.where(off > 0.0, np.abs(value_of(slope)) * off, 0.0)))
+
+
+def _unit(value: Any) -> float:
+    return UNIT_32 if getattr(value, "dtype", None) == "float32" else UNIT
+
+
+def _lost(entries: Sequence[Entry], targets: Sequence[int], last: float = math.inf
+          ) -> Iterator[tuple[Entry, Any]]:
+    """The operations that show rounding, each with how far off it may be. last: the id after which
+    derivatives begin: for them what is exactly 0 or 1 is saturated, and no rounding.
+    """
     wanted = reach.ancestry(entries, targets)
     rounded: set[int] = set()
+    saturated: set[int] = set()
     for entry in entries:
         if entry[OUT] not in wanted or not is_float(entry[ANS]):
             continue
-        ids, values, ans = entry[IDS], entry[VALUES], entry[ANS]
-        if not rounded.isdisjoint(ids):
+        if entry[OUT] > last and saturated:
+            rounded -= saturated
+            saturated.clear()
+        inexact = not rounded.isdisjoint(entry[IDS])
+        # A difference of two exact numbers is exact, a sum of more need not be.
+        if inexact or _rounds(entry):
             rounded.add(entry[OUT])
-            # What is taken from itself leaves exactly nothing.
-            if entry[OP].name in ("add", "subtract") and ids[0] != ids[1]:
-                largest = np.maximum(np.abs(values[0]), np.abs(values[1]))
-                lost = (np.abs(ans) < LEFT*largest) & np.isfinite(largest)
-                if np.any(lost):
-                    yield entry, np.where(lost, UNIT*largest, 0.0)
-        elif _rounds(entry):
-            rounded.add(entry[OUT])
+            if _saturated(entry[ANS]):
+                saturated.add(entry[OUT])
+            off = _off(entry, rounded) if inexact or entry[OP].name in TOTALS else None
+            if off is not None and np.any(off):
+                yield entry, off
+
+
+def _worst(found: Iterable[tuple[Entry, Any]]) -> list[tuple[Entry, Any]]:
+    """Those that are off most by their size."""
+    def share(one: tuple[Entry, Any]) -> float:
+        entry, off = one
+        return -float(np.max(np.where(off > 0.0, off/np.abs(entry[ANS]), 0.0), initial=0.0))
+
+    return sorted(found, key=share)[:MOST]
+
+
+def _off(entry: Entry, rounded: set[int]) -> Any:
+    """How far off rounded operands may make the answer, where that shows; 0 elsewhere."""
+    name, ids, values, ans = entry[OP].name, entry[IDS], entry[VALUES], entry[ANS]
+    unit = _unit(ans)
+    # What is taken from itself leaves exactly nothing.
+    if name in ("add", "subtract") and ids[0] != ids[1]:
+        largest = np.maximum(np.abs(values[0]), np.abs(values[1]))
+        return np.where((np.abs(ans) < SHOWN*largest) & np.isfinite(largest),
+                        unit*largest, 0.0)
+    if name in TOTALS:
+        largest = np.max(np.abs(values[0]), initial=0.0)
+        return np.where((np.abs(ans) < SHOWN*largest) & np.isfinite(largest),
+                        unit*largest, 0.0)
+    if name in LOGARITHMS:
+        return np.where(np.abs(ans) < SHOWN, unit, 0.0)
+    if name == "power" and ids[0] in rounded:
+        grown = unit*np.abs(values[1])
+        return np.where((grown > unit/SHOWN) & np.isfinite(ans), grown*np.abs(ans), 0.0)
+    return None
 
 
 def _rounds(entry: Entry) -> bool:
@@ -129,10 +264,19 @@ def _rounds(entry: Entry) -> bool:
     if name in HANDED_ON or (not entry[OP].elementwise and name not in SUMS and entry[OP].kind in (
             LINEAR, BILINEAR)):
         return False
+    if name in WHOLE and all(map(_whole, (*values, ans))):
+        return False
     if not all(map(_short, (*values, ans))):
         return True
-    return not (name in ARITHMETIC or name in SUMS or all(
-        bool(np.all((np.equal(v, 0)) | (np.equal(v, 1)))) for v in values))
+    return not (name in ARITHMETIC or name in SUMS or all(map(_saturated, values)))
+
+
+def _saturated(value: Any) -> bool:
+    return bool(np.all(np.equal(value, 0) | np.equal(np.abs(value), 1)))
+
+
+def _whole(value: Any) -> bool:
+    return bool(np.all(np.remainder(value, 1.0) == 0) and np.sum(np.abs(value)) < 1/UNIT)
 
 
 def _short(value: Any) -> bool:

@@ -165,6 +165,9 @@ NOTES = {
     "digits-cancelled":
         "All digits cancel in a difference on the way: what is left is rounding, and so is the"
         " derivative.",
+    "part-left-out":
+        "An operation on the way has no derivative in one of its numbers, as a Bessel function in"
+        " its order: that part counts as 0.",
     "sum": "The target has several elements: this is the gradient of their sum.",
     "rebound": "The name was bound again: the derivative is the one in its first value.",
     "assigned-state":

@@ -8,7 +8,7 @@ from gradcli.ops.values import is_float
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping
 
     from gradcli.errors import Span
     from gradcli.explain.reason import Reason
@@ -39,17 +39,22 @@ def requested_zero(why: Reason) -> list[Note]:
     return found
 
 
-def flushed(run: Run, tensors: Sequence[Tensor], name: str, span: Span | None) -> list[Note]:
-    """The value would be another float if nothing had been lost beyond their range on the way."""
+def out_of_range(run: Run, tensors: Iterable[Tensor]) -> set[int]:
+    """Ids of values that would be other floats if nothing had been lost beyond their range on the
+    way.
+    """
     from gradcli.sweeps import wide
 
     finite = [t.id for t in tensors if t.id is not None and is_float(t.value)
               and bool(np.isfinite(t.value).all())]
     with quiet():
-        if not wide.flushed(run.record.history(), finite):
-            return []
-    return [Note("range-value", f"the value of {name} is not right: a number on the way is too"
-                 " small or too large for a float", span)]
+        return wide.flushed(run.record.history(), finite)
+
+
+def flushed(name: str, span: Span | None) -> Note:
+    """A value is another float than it would be if nothing had been lost."""
+    return Note("range-value", f"the value of {name} is not right: a number on the way is too"
+                " small or too large for a float", span)
 
 
 def lost(record: Record, source: Tensor, name: str, span: Span | None) -> list[Note]:

@@ -22,6 +22,7 @@ from gradcli.lang.lexer import (
     NEWLINE,
     NOT,
     NOT_EQUAL,
+    NUMBER,
     OR,
     PLUS,
     lex,
@@ -122,6 +123,20 @@ def operands_of(text: str, span: Span) -> list[str]:
             outer[kind in COMPARISONS] = a, b
     place = outer.get(True) or outer.get(False)
     return [whole[:place[0]].strip(), whole[place[1]:].strip()] if place is not None else []
+
+
+def sides(text: str) -> tuple[str, str] | None:
+    """What stands on both sides of the last plus or minus of a sum outside of all brackets."""
+    depth = 0
+    last: Span | None = None
+    before = None
+    for kind, a, b in zip(*lex(text), strict=True):
+        depth += (kind in OPENING_KINDS) - (kind in CLOSING_KINDS)
+        binary = before in CLOSING_KINDS or before in (NAME, NUMBER)
+        if depth == 0 and kind in (PLUS, MINUS) and binary:
+            last = a, b
+        before = kind
+    return (text[:last[0]].strip(), text[last[1]:].strip()) if last is not None else None
 
 
 def grouped(text: str, span: Span, new: str) -> str:

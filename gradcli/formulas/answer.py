@@ -117,10 +117,10 @@ def _answered(found: Derivation, language: str, simplify: bool, named: bool) -> 
         "needs": written.needs,
         "renamed": [{"name": n, "identifier": i} for n, i in writer.names.items()
                     if n in found.primal or any(n == b.name for b in inputs)],
-        "notes": [note(found.ask, _note(n)) for n in (
+        "notes": [*found.left_out, *[note(found.ask, _note(n)) for n in (
             *found.run.notes, *[("not-simplified", text, None) for text in refused],
             *[(OUTSIDE, f"the given values do not meet {text}", None)
-              for text in failing(found)])]}
+              for text in failing(found)])]]}
 
 
 def _shown(writer: Writer, term: Term) -> str | None:

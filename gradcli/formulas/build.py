@@ -6,7 +6,7 @@ from collections import Counter
 from fractions import Fraction
 
 from gradcli import calculus
-from gradcli.errors import error
+from gradcli.errors import GradcliError, error
 from gradcli.formulas import arrays
 from gradcli.formulas.numbers import MINUS, ONE, as_float
 from gradcli.formulas.terms import ARRAY, NAME, NUMBER, PRODUCT, SUM, needed
@@ -50,12 +50,18 @@ def terms_of(a: Algebra, entries: Sequence[Entry], known: dict[int, Term],
     inner = _inner_sums(mine, wanted)
     sums: dict[int, Summands] = {}
     for entry in mine:
-        made = _summed(a, entry, known, sums) if entry[OP].name in SUMS else None
-        if made is not None and entry[OUT] in inner:
-            sums[entry[OUT]] = made
-        else:
-            known[entry[OUT]] = a.sum_of(made) if made is not None else _of_entry(
-                a, entry, known, entry[OUT] in rules)
+        try:
+            made = _summed(a, entry, known, sums) if entry[OP].name in SUMS else None
+            if made is not None and entry[OUT] in inner:
+                sums[entry[OUT]] = made
+            else:
+                known[entry[OUT]] = a.sum_of(made) if made is not None else _of_entry(
+                    a, entry, known, entry[OUT] in rules)
+        except GradcliError as problem:
+            from gradcli.explain.reason import span_of
+
+            problem.diagnostics[0].span = problem.span or span_of(entry)
+            raise
     return [_operand(a, None if t is None else t.id, None if t is None else t.value, known)
             for t in wanted]
 
@@ -279,7 +285,11 @@ class Replay:
             if not isinstance(target, Tensor):
                 return [None] * len(names)
             first = len(self.record.history())
-            found = calculus.gradient([target], [self.names[n] for n in names], emit=True)
+            # What is no number, such as a truth value, stands in no term.
+            known_names = [n for n in names if n in self.names]
+            slopes = dict(zip(known_names, calculus.gradient(
+                [target], [self.names[n] for n in known_names], emit=True), strict=True))
+            found = [slopes.get(n) for n in names]
             entries = self.record.history()
         known: dict[int, Term] = {
             t.id: self.algebra.table.name(n, t.shape)

@@ -10,6 +10,7 @@ from math import comb
 
 from gradcli import calculus
 from gradcli.answers.ask import tensors_of
+from gradcli.answers.notes import left_out
 from gradcli.answers.plain_data import reason
 from gradcli.errors import Diagnostic, GradcliError
 from gradcli.execute.recorded import ancestors
@@ -26,6 +27,7 @@ from gradcli.lang.targets import parts, tensor_of
 from gradcli.ops import TABLE
 from gradcli.ops.lazy import np, quiet
 from gradcli.ops.values import dtype_of, shape_of
+from gradcli.tape.record import OUT
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -80,11 +82,12 @@ class Derivation:
 
     made_up: names without a value, which ran with some value. states: id of a variable's state
     that is not its first to the name. wanted: ids of the targets.
+    left_out: notes on what the derivatives leave out.
     expanded: by source the target without the names that are computed from it, the ids in hidden.
     """
 
     __slots__ = (
-        "algebra", "ask", "bindings", "expanded", "given", "hidden", "made_up", "names",
+        "algebra", "ask", "bindings", "expanded", "given", "hidden", "left_out", "made_up", "names",
         "on_record", "order", "parts", "primal", "replay", "run", "shapes", "states", "wanted",
         "what")
 
@@ -95,13 +98,14 @@ class Derivation:
         self.algebra = Algebra()
         self.given, self.made_up = values_for(ask)
         self.run = run_with(ask, self.given, self.made_up)
-        self.bindings = names_of(self.run, ask.wrt)
+        self.bindings = names_of(self.run, ask.wrt or ask.program.asked_alone(self.run))
         self.names = {b.name: b.value.value for b in self.bindings}
         self.states: dict[int, str] = {}
         self.parts: list[Part] = []
         self.primal: dict[str, Term] = {}
         self.expanded: dict[str, Term] = {}
         self.hidden: list[int | None] = []
+        self.left_out: list[Answer] = []
         with quiet():
             self._derive()
 
@@ -120,6 +124,7 @@ class Derivation:
             self.on_record = OnRecord(self.algebra, run.record, self._known(), {
                 s.name: ask.source(s) for s in sources})
             for target in targets:
+                self.left_out += left_out(ask, run, target, sources)
                 missing = self._missing(target, sources)
                 tensor = tensor_of(target) if self.what == "jacobian" or not isinstance(
                     target.tensor, list) else None
@@ -277,12 +282,17 @@ class Derivation:
         if not self.made_up or not run.record.guards:
             return
         ids = {b.value.id: b.name for b in self.bindings if b.name in self.made_up}
+        history = run.record.history()
         for guard, _ in run.record.guards:
-            names = [ids[i] for i in ancestors(run.record.history(), [guard]) if i in ids]
+            names = [ids[i] for i in ancestors(history, [guard]) if i in ids]
             if names:
+                from gradcli.explain.reason import span_of
+
+                decides = next((span_of(e) for e in history if e[OUT] == guard), None)
                 raise GradcliError(Diagnostic(
                     "E0801", f"which way the program goes depends on `{names[0]}`, which has no"
-                    " value", span=self._place(names[0]), source=self.ask.program.source,
+                    " value", span=decides or self._place(names[0]),
+                    source=self.ask.program.source,
                     help=f"give one: --at {names[0]}=2; the formula holds on that way"))
 
     def _place(self, name: str) -> tuple[int, int] | None:

@@ -12,11 +12,13 @@ from gradcli.formulas.numbers import HALF, MINUS, ONE, ZERO, as_float, whole
 from gradcli.formulas.rewrites import EVEN, INVERSES, ODD, VALUES
 from gradcli.formulas.terms import ARRAY, NUMBER, SUM
 from gradcli.ops import TABLE
+from gradcli.ops.describe import SPELLED
 from gradcli.ops.lazy import np
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from typing import Any
 
     from gradcli.formulas.algebra import Algebra
     from gradcli.formulas.terms import Term
@@ -131,6 +133,47 @@ def _bessel(name: str) -> Callable[..., Term | None]:
     return rule
 
 
+class _Traced:
+    """A term, as what formulas are traced with."""
+
+    __slots__ = ("algebra", "term")
+    value = None
+
+    def __init__(self, algebra: Algebra, term: Term) -> None:
+        self.algebra = algebra
+        self.term = term
+
+    def __gradcli_apply__(self, op: Op, args: Sequence[Any], attributes: Any) -> _Traced:
+        return _Traced(self.algebra, self.algebra.call(op, [self._term(x) for x in args], None,
+                                                       None))
+
+    def _term(self, x: Any) -> Term:
+        return x.term if type(x) is _Traced else self.algebra.constant(float(x))
+
+    def __add__(self, other: Any) -> _Traced:
+        return _Traced(self.algebra, self.algebra.add(self.term, self._term(other)))
+
+    def __sub__(self, other: Any) -> _Traced:
+        return _Traced(self.algebra, self.algebra.sum_of([
+            (self.term, ONE), (self._term(other), MINUS)]))
+
+    def __mul__(self, other: Any) -> _Traced:
+        return _Traced(self.algebra, self.algebra.times(self.term, self._term(other)))
+
+    __rmul__ = __mul__
+
+
+def _spelled(name: str) -> Callable[..., Term | None]:
+    """What formulas write for a row that only rules use."""
+    def rule(a: Algebra, n: Term, *terms: Term) -> Term | None:
+        if n.kind != NUMBER:
+            return None
+        found: Term = SPELLED[name](as_float(n.value), *[_Traced(a, t) for t in terms]).term
+        return found
+
+    return rule
+
+
 RULES: dict[str, Callable[..., Term | None]] = {
     "add": _arithmetic(lambda a, x, y: a.add(x, y)),
     "subtract": _arithmetic(lambda a, x, y: a.sum_of([(x, ONE), (y, MINUS)])),
@@ -154,6 +197,7 @@ RULES: dict[str, Callable[..., Term | None]] = {
     "hypot": lambda a, x, y: a.call(TABLE["hypot"], (y, x), None, None) if (
         y.number < x.number) else None,
     "besselj": _bessel("besselj"), "bessely": _bessel("bessely"),
+    **{name: _spelled(name) for name in SPELLED},
     **{name: _compared(name) for name in (
         "equal", "not_equal", "less", "less_equal", "greater", "greater_equal")},
 }

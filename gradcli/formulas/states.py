@@ -51,13 +51,17 @@ def states_read(program: Program, history: Sequence[Entry], bindings: Sequence[B
                 found.setdefault(b.name, {})[i] = value
     made = States({}, {})
     for name, states in found.items():
-        first, *others = states.values()
-        if any(not np.array_equal(value, first) for value in others):
+        first, *others = states.items()
+        another = [i for i, value in others if not np.array_equal(value, first[1])]
+        if another:
+            from gradcli.explain.reason import span_of
+
             b = next(b for b in bindings if b.name == name)
+            assigned = next((span_of(e) for e in history if e[OUT] == another[0]), None)
             raise GradcliError(Diagnostic(
                 "E0804", f"`{name}` has {len(states)} values on the way to the target, and a"
-                " formula has one value for a name", span=b.span, source=program.source,
+                " formula has one value for a name", span=assigned or b.span, source=program.source,
                 help=f"bind a new name to what {name} becomes, or ask for numbers"))
-        made.values[name] = first
+        made.values[name] = first[1]
         made.later.update((i, name) for i in states if i in links)
     return made

@@ -122,9 +122,9 @@ def _system(head: Record | None, source: Source) -> str:
         return CANVAS
     if "Email address" in names or {"Identifier", "Grade"} <= names:
         return MOODLE
-    start = head.start if head else 0
     raise failure("E0745", "these are the columns of neither Canvas nor Moodle", source,
-                  (start, start + 1), "export the gradebook as CSV, in English, and give that file")
+                  head.span if head else (0, 0),
+                  "export the gradebook as CSV, in English, and give that file")
 
 
 def _column(system: str, head: Record, names: Sequence[str], body: Sequence[Record], sheet: Sheet,
@@ -147,7 +147,8 @@ def _column(system: str, head: Record, names: Sequence[str], body: Sequence[Reco
     else:
         message = f"{'two columns are' if found else 'there is no column to fill that is'} called"
         message += f" `{visible(column)}`"
-    raise failure("E0745", message, source, (head.start, head.start + 1),
+    asked = Source(column, "--column") if column else None
+    raise failure("E0745", message, asked or source, (0, len(column or "")) if asked else head.span,
                   f"name one with --column: {listed}" if free else
                   "make the assignment first, then export again")
 

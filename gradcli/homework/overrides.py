@@ -109,8 +109,8 @@ def _places(head: Record | None, source: Source) -> dict[str, int]:
               for name in known[::-1] if name in names}
     missing = [COLUMNS[key][0] for key in NEEDED if key not in places]
     if missing:
-        at = (head.start, head.start + 1) if head else (0, 0)
-        raise failure("E0740", f"there is no column `{missing[0]}`", source, at,
+        raise failure("E0740", f"there is no column `{missing[0]}`", source,
+                      head.span if head else (0, 0),
                       "give the review.csv of a run, filled in")
     return places
 

@@ -44,6 +44,11 @@ class Record:
         self.start = start
 
     @property
+    def span(self) -> tuple[int, int]:
+        """Its place in the text."""
+        return self.start, self.cells[-1].span[1]
+
+    @property
     def empty(self) -> bool:
         """Whether there is nothing in the row at all."""
         return not any(cell.text.strip() for cell in self.cells)

@@ -84,14 +84,27 @@ class Sheet:
         """Where a problem, or the value of one of its fields, stands in the sheet."""
         return self._places.get((id, field)) or self._places.get((id, ""), (0, 0))
 
+    def _quoted(self, start: int, end: int, text: str) -> Span:
+        """Where a text stands in a list, with its quotes; all of the list if that is not plain."""
+        for quote in "\"'":
+            at = self.source.text.find(f"{quote}{text}{quote}", start, end)
+            if at >= 0:
+                return at, at + len(text) + 2
+        return start, end
+
     def located(self, id: str, failure: GradcliError) -> GradcliError:
         """What is wrong with a problem, with its place in the sheet. Places in the text of the
         function are kept where the sheet writes it as it is.
         """
         field = "function"
-        if failure.code == "E0705":
-            field = "accept" if "`accept`" in failure.message else "expected"
+        if failure.about is not None:
+            kind, what = failure.about
+            field = what if kind == "option" else "accept"
+            if (id, field) not in self._places:
+                field = "function"
         start, end = self.place(id, field)
+        if field == "accept" and failure.about is not None:
+            start, end = self._quoted(start, end, failure.about[1])
         said = getattr(self._ids[id], field)
         inside = self.source.text[start:end].find(said) if isinstance(said, str) and said else -1
         found = []

@@ -32,6 +32,7 @@ def toml_sheet(source: Source) -> Sheet:
 
 
 def _document(source: Source) -> dict[str, Any]:
+    size = 1
     try:
         # tomllib takes no lone carriage return, and counts \r\n as one character.
         return tomllib.loads(source.text)
@@ -43,8 +44,10 @@ def _document(source: Source) -> dict[str, Any]:
             message = message[:found.start()]
             if found[1]:
                 at = _offset(source, int(found[1]), int(found[2]))
-        if re.search(r'^\s*\w+\s*=\s*[^"\'\[{\d\s+-]', source.line(source.position(at)[0])):
+        line = source.line(source.position(at)[0])
+        if re.search(r'^\s*\w+\s*=\s*[^"\'\[{\d\s+-]', line):
             help = 'texts stand in quotes, such as function = "x^2"'
+            size = max(1, len(line.rstrip()) - source.position(at)[1] + 1)
         message = re.sub(r"(?i)\b(?:invalid|illegal)\b", "unexpected", message)
         message = message[:1].lower() + message[1:]
     except RecursionError:
@@ -52,7 +55,7 @@ def _document(source: Source) -> dict[str, Any]:
     except ValueError as problem:       # a number of thousands of digits
         message, help, at = f"a number cannot be read: {str(problem)[:100]}", "shorten it", 0
     raise GradcliError(Diagnostic(
-        "E0709", f"this is no TOML: {message}", source=source, span=(at, at + 1), help=help))
+        "E0709", f"this is no TOML: {message}", source=source, span=(at, at + size), help=help))
 
 
 def _offset(source: Source, line: int, column: int) -> int:

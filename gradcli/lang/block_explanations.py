@@ -183,6 +183,10 @@ def loop_head(parser: Parser, at: int, row: Row) -> GradcliError | None:
                  help=f"write `for {name} in range(3):`")
 
 
+# What may be true or false of a tape.
+OF_TAPES = ("persistent", "watch_accessed_variables")
+
+
 def tape_head(parser: Parser, at: int, row: Row) -> GradcliError | None:
     """`tape:`, `forward acc:`, `tape t(persistent=true):`."""
     kinds = parser.kinds
@@ -206,6 +210,10 @@ def tape_head(parser: Parser, at: int, row: Row) -> GradcliError | None:
         written = f"{name}, {inside}" if inside else name
         return error("E0102", f"the attributes of a `{word}` stand behind a comma",
                      parser.span(at, at), help=f"write `{word} {written}:`")
+    if kinds[first] == t.TAPE and parser.token(at) in OF_TAPES and kinds[at + 1] == t.COLON:
+        said = parser.token(at)
+        return error("E0102", f"`{said}` is an attribute, and needs a comma and a value",
+                     parser.span(at, at), help=f"write `{word} {name}, {said}=true:`")
     return None
 
 

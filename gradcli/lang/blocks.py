@@ -42,10 +42,10 @@ def entered(run: Interpreter, block: Block, stack: list[Any], local: dict[str, A
         if name not in ATTRIBUTES[block.keyword]:
             raise GradcliError(Diagnostic(
                 "E0208", f"`{block.keyword}` has no attribute `{name}`",
-                span=block.spans.get(name), help=one_of(name, ATTRIBUTES[block.keyword])))
+                span=block.spans[f"{name} name"], help=one_of(name, ATTRIBUTES[block.keyword])))
         if not isinstance(value, bool):
             raise GradcliError(Diagnostic(
-                "E0306", f"`{name}` is true or false", span=block.spans.get(name),
+                "E0306", f"`{name}` is true or false", span=block.spans[f"{name} value"],
                 help=f"write {name}=true"))
     if block.keyword == "tape":
         tape = FileTape(block.name, block.spans, attributes.get("persistent", False),

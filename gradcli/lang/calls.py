@@ -10,7 +10,7 @@ from gradcli.ops.lazy import quiet
 from gradcli.ops.shapes import stack
 from gradcli.ops.values import is_array
 from gradcli.tape.record import current, fresh_id
-from gradcli.tape.structure import flatten
+from gradcli.tape.structure import flatten, like
 from gradcli.tape.tensor import Tensor, core_shape, value_of
 
 TYPE_CHECKING = False
@@ -61,6 +61,9 @@ def asked(run: Interpreter, kind: str, tape: Any, targets: Any, sources: Any, fo
             Asked(kind, run.at[2:], tape, targets, sources, found, first, fresh_id()))
         if number == run.run.log.until:
             raise error("E0401", "all that was wanted has run")
+        given = run.run.log.given.get(number)
+        if given:
+            found = like(found, [given.get(k, g) for k, g in enumerate(flatten(found))])
     return found
 
 
@@ -92,11 +95,16 @@ def call_operation(op: Op, args: list[Any], named: Mapping[str, Any]) -> Any:
     Raises E0207 (wrong number), E0208 (unknown keyword), E0302 (a text or structure where a number
     belongs), E0309 (a gradient that is None) and what the operation raises.
     """
+    if op.name in ("equal", "not_equal") and len(args) == 2 and (_is_none(args[0])
+                                                                or _is_none(args[1])):
+        # Nothing but none equals none; that is no operation on numbers.
+        return (_is_none(args[0]) and _is_none(args[1])) == (op.name == "equal")
     attributes = dict(named)
     for name in named:
         if name not in op.attributes:
             raise error("E0208", f"`{op.name}` has no option `{name}`",
-                        help=f"it has {', '.join(op.attributes) or 'none'}")
+                        help=f"it has {', '.join(op.attributes) or 'none'}",
+                        about=("option", name))
     n = len(op.parameters)
     if op.variadic and len(args) == 1 and isinstance(args[0], list):
         args = args[0]
@@ -104,11 +112,11 @@ def call_operation(op: Op, args: list[Any], named: Mapping[str, Any]) -> Any:
         extra = args[n:]
         free = [name for name in op.attributes if name not in attributes]
         if len(args) < n or len(extra) > len(free):
-            raise _wrong_count(op, len(args))
+            raise _wrong_count(op, len(args), n + len(free))
         attributes.update(zip(free, extra, strict=False))
         args = args[:n]
     elif n and not op.variadic and len(args) < n - 1:
-        raise _wrong_count(op, len(args))
+        raise _wrong_count(op, len(args), n)
     if not n:
         return _create(op, args, attributes)
     operands = [a if op.role(k) == "text" and isinstance(a, str) else operand(op, a)
@@ -121,7 +129,13 @@ def call_operation(op: Op, args: list[Any], named: Mapping[str, Any]) -> Any:
             raise
         shown = ", ".join([f"{k}={_shown(v)}" for k, v in options.items()])
         raise error("E0303", f"`{op.name}` cannot work with {shown}",
-                    help=f"`gradcli ops {op.name}` tells what it takes") from None
+                    help=f"`gradcli ops {op.name}` tells what it takes",
+                    about=("value", next(iter(options.values()))) if len(options) == 1 else None
+                    ) from None
+
+
+def _is_none(value: Any) -> bool:
+    return value is None or isinstance(value, NoGradient)
 
 
 def _shown(value: Any) -> str:
@@ -141,7 +155,8 @@ def call_numpy(name: str, args: list[Any], named: Mapping[str, Any]) -> Any:
         op = lookup("positive")
     if op is None:
         raise error("E0209", f"np.{name} is no function of this language",
-                    help="`gradcli ops` lists the operations; np. works before each of them")
+                    help="`gradcli ops` lists the operations; np. works before each of them",
+                    about=("callee", None))
     tensors = [a.read() for a in flatten(args) if isinstance(a, Tensor)]
     plain = [_plain(a) for a in args]
     ans = value_of(call_operation(op, plain, {k: _plain(v) for k, v in named.items()}))
@@ -168,13 +183,13 @@ def _plain(value: Any) -> Any:
     return decided(value)
 
 
-def _wrong_count(op: Op, given: int) -> GradcliError:
+def _wrong_count(op: Op, given: int, most: int) -> GradcliError:
     n = len(op.parameters)
     names = ", ".join([*op.parameters, *[f"{a}=..." for a in op.attributes]])
     base = (op.name, given) == ("log", 2)
     return error("E0207", f"`{op.name}` takes {n} argument{'' if n == 1 else 's'}, not {given}",
                  help="to another base b it is log(x)/log(b)" if base else
-                 f"it is called as {op.name}({names})")
+                 f"it is called as {op.name}({names})", about=("beyond", most))
 
 
 def _create(op: Op, args: list[Any], attributes: Mapping[str, Any]) -> Any:
@@ -208,6 +223,12 @@ def operand(op: Op, value: Any) -> Any:
 
 def no_operand(op: Op, value: Any) -> GradcliError:
     """The error for a value that no operation can calculate with."""
+    problem = _no_operand(op, value)
+    problem.about = "value", value
+    return problem
+
+
+def _no_operand(op: Op, value: Any) -> GradcliError:
     if isinstance(value, NoGradient):
         problem = MissingGradient(error(
             "E0309", f"`{op.name}` cannot calculate with a gradient that is None",
@@ -256,7 +277,7 @@ def _attribute(op: Op, name: str, value: Any) -> Any:
     raw = value_of(value)
     if name not in LISTS and is_array(raw) and raw.ndim:
         raise error("E0303", f"the option `{name}` of `{op.name}` takes one value, not a tensor",
-                    help=f"its default is {op.attributes.get(name)}")
+                    help=f"its default is {op.attributes.get(name)}", about=("value", value))
     if isinstance(value, (dict, NoGradient)):
         raise no_operand(op, value)
     return decided(value)

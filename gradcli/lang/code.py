@@ -96,7 +96,8 @@ class Declaration:
 
     keyword is "var", "const" or "input". attributes: names whose values stand on the stack above
     the value, in this order. spans: name of a part ("keyword", "name", "type", "value", an
-    attribute) to its (start, end); an attribute's span covers `name=value`, "value" only the value.
+    attribute) to its (start, end); an attribute's span covers `name=value`, "value" only the value,
+    "trainable name" and "trainable value" each side of such an attribute.
     """
 
     __slots__ = ("attributes", "dtype", "has_value", "keyword", "name", "shape", "spans")

@@ -29,7 +29,7 @@ def declared(run: Interpreter, d: Declaration, initial: Any, attributes: Mapping
     place = d.spans["name"]
     for name in attributes:
         if name not in ATTRIBUTES[d.keyword]:
-            raise _at(d.spans.get(name, place), "E0208", f"`{d.keyword}` has no attribute `{name}`",
+            raise _at(d.spans[f"{name} name"], "E0208", f"`{d.keyword}` has no attribute `{name}`",
                       one_of(name, ATTRIBUTES[d.keyword]))
     given = d.name in run.given and d.keyword != "const"
     value = run.given[d.name] if given else decided(initial)
@@ -40,16 +40,18 @@ def declared(run: Interpreter, d: Declaration, initial: Any, attributes: Mapping
         value = decided(as_tensor(value))
     if isinstance(value, dict) or not (is_array(value) or isinstance(
             value, (float, int, bool, str))):
-        raise _at(d.spans.get("value", place), "E0306", f"`{d.name}` needs a number",
+        raise _at(place if given else d.spans["value"], "E0306", f"`{d.name}` needs a number",
                   "write a number or a list of numbers")
-    value = _typed(d, value, d.spans.get("value", place))
-    _check_shape(d, shape_of(value), d.spans.get("value", place))
+    # What does not fit is the file's own value, or else, of the file, what it has to fit.
+    own = "type" if given else "value"
+    value = _typed(d, value, d.spans.get(own, place))
+    _check_shape(d, shape_of(value), d.spans.get(own, place))
     if "domain" in attributes:
-        _check_domain(d, value, attributes["domain"])
+        _check_domain(d, value, attributes["domain"], given)
     kind = KINDS[d.keyword]
     trainable = attributes.get("trainable", True)
     if not isinstance(trainable, bool):
-        raise _at(d.spans.get("trainable", place), "E0306", "`trainable` is true or false",
+        raise _at(d.spans["trainable value"], "E0306", "`trainable` is true or false",
                   "write trainable=false")
     if not trainable:
         kind = "nontrainable"
@@ -112,10 +114,10 @@ def _check_shape(d: Declaration, shape: tuple[int, ...], span: Span) -> None:
                   "give a value of the declared shape, or `:` for a free length")
 
 
-def _check_domain(d: Declaration, value: Any, domain: Any) -> None:
+def _check_domain(d: Declaration, value: Any, domain: Any, given: bool) -> None:
     from gradcli.ops.lazy import np
 
-    place = d.spans.get("domain", d.spans["name"])
+    place = d.spans["domain value"]
     if isinstance(value, str):
         raise _at(place, "E0405", f"`{d.name}` is a text and has no domain", "leave domain out")
     try:
@@ -128,7 +130,7 @@ def _check_domain(d: Declaration, value: Any, domain: Any) -> None:
     inside = (np.asarray(value) >= low) & (np.asarray(value) <= high)
     if not np.all(inside):
         bad = value if isinstance(value, (int, float)) else np.asarray(value)[~inside].flat[0]
-        raise _at(d.spans["name"], "E0405",
+        raise _at(place if given else d.spans.get("value", place), "E0405",
                   f"`{d.name}` = {telling(float(bad))} is outside its domain"
                   f" [{telling(low)}, {telling(high)}]",
                   "give a value inside, or widen the domain")

@@ -34,7 +34,7 @@ def checked(expectation: Expectation, operands: Sequence[Any], attributes: Mappi
         if name not in allowed:
             raise GradcliError(Diagnostic(
                 "E0208", f"this `expect` has no attribute `{name}`",
-                span=expectation.spans.get(name),
+                span=expectation.spans[f"{name} name"],
                 help=one_of(name, allowed) if allowed else "rtol and atol belong to ~="))
     if not expectation.operator:
         value = _settled(operands[0])
@@ -56,7 +56,7 @@ def _tolerance(expectation: Expectation, attributes: Mapping[str, Any], name: st
     value = value_of(attributes.get(name, default))
     if type(value) not in (int, float) or not value >= 0.0:
         raise GradcliError(Diagnostic(
-            "E0306", f"`{name}` is a number, 0 or more", span=expectation.spans.get(name),
+            "E0306", f"`{name}` is a number, 0 or more", span=expectation.spans[f"{name} value"],
             help=f"such as {name}={default}"))
     return float(value)
 

@@ -4,7 +4,7 @@ scope of the function that runs, if one does. What only programs need is importe
 
 from __future__ import annotations
 
-from gradcli.errors import error
+from gradcli.errors import GradcliError, error
 from gradcli.lang import code as c
 from gradcli.lang.calls import as_tensor, call_numpy, call_operation
 from gradcli.lang.declare import declared
@@ -71,12 +71,18 @@ def _index(run: Interpreter, arg: Sequence[str], stack: Stack, span: Span, local
     parts.reverse()
     values.reverse()
     obj = stack.pop()
-    if isinstance(obj, (list, dict)):
-        stack.append(item(obj, parts, values))
-        if run.run.log is not None:
-            run.run.log.pick(span, obj, stack[-1], values)
-    else:
-        stack.append(call_operation(index_op, [obj, *values], {"pattern": tuple(parts)}))
+    at = run.at
+    try:
+        if isinstance(obj, (list, dict)):
+            stack.append(item(obj, parts, values))
+        else:
+            stack.append(call_operation(index_op, [obj, *values], {"pattern": tuple(parts)}))
+    except GradcliError as problem:
+        if len(values) == len(parts):
+            run.blame(problem, at, [obj, *values])
+        raise
+    if isinstance(obj, (list, dict)) and run.run.log is not None:
+        run.run.log.pick(span, obj, stack[-1], values)
 
 
 def _attribute(run: Interpreter, arg: str, stack: Stack, span: Span, local: Scope) -> None:
@@ -86,7 +92,13 @@ def _attribute(run: Interpreter, arg: str, stack: Stack, span: Span, local: Scop
 def _prime(run: Interpreter, arg: tuple[str, int, int], stack: Stack, span: Span, local: Scope
            ) -> None:
     name, order, count = arg
-    stack.append(prime(run, name, order, taken(stack, count), local))
+    points = taken(stack, count)
+    at = run.at
+    try:
+        stack.append(prime(run, name, order, points, local))
+    except GradcliError as problem:
+        run.blame(problem, at, points)
+        raise
 
 
 def _unpack(run: Interpreter, arg: Sequence[str], stack: Stack, span: Span, local: Scope
@@ -114,13 +126,24 @@ def _method(run: Interpreter, arg: tuple[str, int, Sequence[str]], stack: Stack,
     from gradcli.lang.methods import call_method
 
     args, named = _call(stack, arg)
-    stack.append(call_method(run, stack.pop(), arg[0], args, named))
+    obj = stack.pop()
+    at = run.at
+    try:
+        stack.append(call_method(run, obj, arg[0], args, named))
+    except GradcliError as problem:
+        run.blame(problem, at, args, named)
+        raise
 
 
 def _numpy(run: Interpreter, arg: tuple[str, int, Sequence[str]], stack: Stack, span: Span,
            local: Scope) -> None:
     args, named = _call(stack, arg)
-    stack.append(call_numpy(arg[0], args, named))
+    at = run.at
+    try:
+        stack.append(call_numpy(arg[0], args, named))
+    except GradcliError as problem:
+        run.blame(problem, at, args, named)
+        raise
 
 
 def _iterate(run: Interpreter, arg: None, stack: Stack, span: Span, local: Scope) -> None:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from gradcli.errors import Span
-    from gradcli.lang.code import Code, Declaration, Function, Statement
+    from gradcli.lang.code import Code, Declaration, Function, Instruction, Statement
     from gradcli.lang.lines import Waiting
     from gradcli.lang.loops import Body
     from gradcli.lang.run import Binding, Printed
@@ -79,7 +79,7 @@ class Interpreter:
         self.run.record.max_entries = max_steps // 4
         self.scope: dict[str, Any] = {}
         self.nested = 0
-        self.at: tuple[Any, ...] = (0, None, 0, 0)
+        self.at: Instruction = (0, None, 0, 0)
         self.missing: list[tuple[Diagnostic, NoGradient]] = []
         self.waiting: Waiting | None = None
         for name, value in inputs.items():
@@ -136,7 +136,10 @@ class Interpreter:
             self.scope[name] = POISON
 
     def _placed(self, problem: GradcliError) -> Sequence[Diagnostic]:
-        """The diagnostics of an error, with the place of the current instruction."""
+        """The diagnostics of an error, with the place of what it is about: a part of the current
+        instruction, or all of it.
+        """
+        self.blame(problem, self.at)
         for d in problem.diagnostics:
             if d.span is None:
                 d.span = self.at[2:]
@@ -145,6 +148,16 @@ class Interpreter:
         if isinstance(problem, MissingGradient):
             self.missing.append((problem.diagnostics[0], problem.missing))
         return problem.diagnostics
+
+    def blame(self, problem: GradcliError, at: Instruction, args: Sequence[Any] = (),
+              named: Mapping[str, Any] | None = None) -> None:
+        """Give an error of an instruction the place of what it is about, if it says so; none to one
+        of another instruction that ran inside of this one.
+        """
+        if problem.about is not None and at is self.at:
+            from gradcli.lang.blame import place
+
+            place(self.source, problem, at, args, named)
 
     def call(self, function: Function, args: Sequence[Any], around: Mapping[str, Any] | None = None
              ) -> Any:

@@ -50,7 +50,7 @@ def readings(word: str, known: Collection[str], exponent: bool) -> list[str]:
 
 
 def _called(text: str, letters: Collection[str]) -> Iterator[str]:
-    """`sin2x`, `sinxcosx`, `sinxy`: a function, its argument, and what is behind it."""
+    """`sin2x`, `sinxcosx`, `sinxy`, `lnsinx`: a function, its argument, and what is behind it."""
     function = next((one for one in FUNCTIONS if text.startswith(one) and one in PUBLIC), None)
     if function is None:
         return
@@ -71,6 +71,8 @@ def _called(text: str, letters: Collection[str]) -> Iterator[str]:
             if function + number in PUBLIC and number:
                 yield f"{function}{number}({'*'.join(factors)}){one}"
         return
+    if not number:  # lnsinx
+        yield from [f"{function}({one})" for one in _called(rest, letters)]
 
 
 def _factors(word: str, known: Collection[str]) -> list[str] | None:
@@ -99,3 +101,9 @@ def differentials(text: str, start: int) -> tuple[str, str] | None:
 
     found = re.match(r"d(\w+)\s*/\s*d(\w+)", text[start:start + 80])
     return (found[1], found[2]) if found else None
+
+
+def order_of(pair: tuple[str, str]) -> int:
+    """The order of a derivative: 2 of (2y, x2), for `d2y/dx2`."""
+    (y, x) = pair
+    return int(y[0]) if len(y) > 1 and len(x) > 1 and y[0] == x[-1] and y[0] in "23456789" else 1

@@ -113,23 +113,26 @@ class Picked:
 
 class Log:
     """See the module. named: id to the binding that gave it a name first; more: names that values
-    got besides, as (name, id, place, kind, time). called: functions of the
-    file that ran; calls: (id from before, place) of each time. until: the question after which the
-    run may end. tried: steps of runs that tried out fixes; trials: the last of them, by what they
-    ran, since many sources may share a fix. windows: forward accumulators, their
-    blocks and the ids between which these ran. locals: names of functions: (name, id,
-    place, kind). counters: variables of loops, and where their loop
-    begins.
+    got besides, as (name, id, place, kind, time). given: answers that the file gets in place of its
+    own, by the numbers of the question and of the answer. ended: it came to its end. called:
+    functions of the file that ran; calls: (id from before, place) of each time. until: the question
+    after which the run may end. tried: steps of runs that tried out fixes; trials: the last of
+    them, by what they ran, since many sources may share a fix. windows: forward accumulators, their
+    blocks and the ids between which these ran. locals: names of functions: (name, id, place, kind).
+    counters: variables of loops, and where their loop begins.
     """
 
-    __slots__ = ("_turned", "branches", "called", "calls", "counters", "locals", "made", "more",
-                 "named", "picks", "questions", "states", "trials", "tried", "until", "windows")
+    __slots__ = (
+        "_turned", "branches", "called", "calls", "counters", "ended", "given", "locals", "made",
+        "more", "named", "picks", "questions", "states", "trials", "tried", "until", "windows")
 
     def __init__(self) -> None:
         self.branches: list[Unrun] = []
         self.calls: list[tuple[int, Span]] = []
         self.locals: list[tuple[str, int, Span, str]] = []
         self.until: int | None = None
+        self.given: Mapping[int, Mapping[int, Any]] = {}
+        self.ended = False
         self.tried = 0
         self.trials: dict[Any, Run] = {}
         self.made: dict[str, Any] = {}

@@ -126,7 +126,11 @@ def _loop(run: Interpreter, code: Code, local: dict[str, Any] | None, opened: li
                 stack[-1] = out
             else:
                 run.at = record.place = ins
-                stack[-1] = call_operation(op, [a, b], {})
+                try:
+                    stack[-1] = call_operation(op, [a, b], {})
+                except GradcliError as problem:
+                    run.blame(problem, ins, [a, b])
+                    raise
                 entries, seen = record.entries, record.seen
         elif opcode == c.LOAD:
             if local is not None and arg in local:
@@ -167,7 +171,11 @@ def _loop(run: Interpreter, code: Code, local: dict[str, Any] | None, opened: li
                 del stack[len(stack) - count:]
                 op_ = None if name in VERBS else PUBLIC.get(name)
                 if op_ is None:
-                    push(_verb(run, name, args_, named))
+                    try:
+                        push(_verb(run, name, args_, named))
+                    except GradcliError as problem:
+                        run.blame(problem, ins, args_, named)
+                        raise
                 else:
                     x = args_[0] if count == 1 else None
                     if type(x) is Variable:
@@ -189,7 +197,11 @@ def _loop(run: Interpreter, code: Code, local: dict[str, Any] | None, opened: li
                         continue
                     if run.run.registered:
                         op_ = run.run.registered.get(op_.name, op_)
-                    push(call_operation(op_, args_, named))
+                    try:
+                        push(call_operation(op_, args_, named))
+                    except GradcliError as problem:
+                        run.blame(problem, ins, args_, named)
+                        raise
             entries, seen = record.entries, record.seen
             short = not record.accumulators and not record.paused
         elif opcode == c.BIND:
@@ -241,7 +253,11 @@ def _loop(run: Interpreter, code: Code, local: dict[str, Any] | None, opened: li
                     run.prune(stack, frames, local)
         elif opcode == c.UNARY:
             run.at = record.place = ins
-            stack[-1] = call_operation(PUBLIC[arg], [stack[-1]], {})
+            try:
+                stack[-1] = call_operation(PUBLIC[arg], [stack[-1]], {})
+            except GradcliError as problem:
+                run.blame(problem, ins, [stack[-1]])
+                raise
             entries, seen = record.entries, record.seen
         elif opcode == c.POP:
             pop()
@@ -329,7 +345,9 @@ def _arguments(function: Function, stack: list[Any], count: int, keywords: Seque
         raise error(
             "E0207", f"`{function.name}` takes {_count_of(len(function.parameters))}"
             f" ({', '.join(function.parameters)}), {said}",
-            help=f"write {function.name}({', '.join(function.parameters)})")
+            help=f"write {function.name}({', '.join(function.parameters)})",
+            about=("option", unknown or twice) if unknown or twice else
+            ("beyond", len(function.parameters)))
     return dict(zip(names, values, strict=True))
 
 

@@ -39,21 +39,24 @@ def call_method(run: Interpreter, obj: Any, name: str, args: list[Any], named: M
                 return method(run, obj, _arranged(name, parameters, required, args, named), named)
             if kind is not Variable:
                 raise error("E0318", f"{what} has no method `{name}`",
-                            help=one_of(name, [*methods]))
+                            help=one_of(name, [*methods]), about=("callee", None))
     op = PUBLIC.get(name)
     if isinstance(obj, Variable) and op is None and not any(
             name in methods for methods in (OF_TAPE, OF_ACCUMULATOR)):
         raise error("E0318", f"a variable has no method `{name}`",
-                    help=one_of(name, [*OF_VARIABLE]))
+                    help=one_of(name, [*OF_VARIABLE]), about=("callee", None))
     if name in OF_VARIABLE:
         raise error("E0318", f"only a variable can be changed with `.{name}(...)`",
-                    help="declare it with var, or bind the name again: x = ...")
+                    help="declare it with var, or bind the name again: x = ...",
+                    about=("callee", None))
     if name in OF_TAPE or name in OF_ACCUMULATOR:
         raise error("E0318", f"only a {'tape' if name in OF_TAPE else 'forward accumulator'} has"
                     f" `.{name}(...)`", help="write tape t: before the lines it shall record"
-                    if name in OF_TAPE else "write forward acc(x, v): before the lines")
+                    if name in OF_TAPE else "write forward acc(x, v): before the lines",
+                    about=("callee", None))
     raise error("E0318", f"there is no method `{name}`",
-                help=f"write {op.name}(x)" if op is not None else "`gradcli ops` lists operations")
+                help=f"write {op.name}(x)" if op is not None else "`gradcli ops` lists operations",
+                about=("callee", None))
 
 
 def _arranged(name: str, parameters: tuple[str, ...], required: int, args: list[Any],
@@ -61,18 +64,21 @@ def _arranged(name: str, parameters: tuple[str, ...], required: int, args: list[
     """All arguments in order, None for those left out."""
     for key in named:
         if key not in parameters:
-            raise error("E0208", f"`{name}` has no option `{key}`", help=one_of(key, parameters))
+            raise error("E0208", f"`{name}` has no option `{key}`", help=one_of(key, parameters),
+                        about=("option", key))
     given = [*args, *[None] * (len(parameters) - len(args))]
     missing = [p for k, p in enumerate(parameters[:required])
                if k >= len(args) and p not in named]
     if len(args) > len(parameters) or missing:
         shown = ", ".join(parameters[:max(required, 1)])
         raise error("E0207", f"`{name}` takes {required} argument{'s' * (required != 1)}, not"
-                    f" {len(args)}", help=f"write .{name}({shown})")
+                    f" {len(args)}", help=f"write .{name}({shown})",
+                    about=("beyond", len(parameters)))
     for k, p in enumerate(parameters):
         if p in named:
             if k < len(args):
-                raise error("E0207", f"`{name}` is given `{p}` twice", help=f"leave out {p}=...")
+                raise error("E0207", f"`{name}` is given `{p}` twice", help=f"leave out {p}=...",
+                            about=("option", p))
             given[k] = named[p]
     return given
 
@@ -86,7 +92,8 @@ def _assignable(how: str, variable: Variable, value: Any) -> Any:
     if not (is_text or is_number(value)) or is_text != (variable.dtype == "string") or (
             is_text and how != "assign"):
         raise error("E0302", f"`{variable.name}` is {variable.dtype} and {_DONE[how]}"
-                    f" {kind_of('' if is_text else value)}", help="give a value of its type")
+                    f" {kind_of('' if is_text else value)}", help="give a value of its type",
+                    about=("value", value))
     if how != "assign":
         broadcast_shape(how, [variable.shape, shape_of(value_of(value))])
     return value
@@ -115,7 +122,8 @@ def _watch(run: Interpreter, tape: Any, given: list[Any], named: Mapping[str, An
     for item in items:
         if not isinstance(item, Tensor):
             raise error("E0310", "only tensors and variables can be watched, not"
-                        f" {kind_of(item)}", help="bind it to a name first")
+                        f" {kind_of(item)}", help="bind it to a name first",
+                        about=("value", item))
     tape.watch(items)
 
 
@@ -185,7 +193,7 @@ def _tensors(value: Any, what: str) -> Any:
     if what == "target" and is_number(value):
         return leaf(value)
     raise error("E0310", f"the {what} must be a tensor with a name, not {kind_of(value)}",
-                help="bind it to a name first: x = 3")
+                help="bind it to a name first: x = 3", about=("value", value))
 
 
 def _jvp(run: Interpreter, accumulator: Any, given: list[Any], named: Mapping[str, Any]) -> Any:

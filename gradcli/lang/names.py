@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 # Methods that only a tape has.
 OF_TAPE = frozenset((
     "watch", "gradient", "jacobian", "batch_jacobian", "watched_variables", "reset"))
+# What gives a derivative of order 2, and of 3 and more.
+DERIVED = {2: "write the function alone: `gradcli hess` gives its second derivative",
+           3: "write the function alone: `gradcli derive --order {}` gives that derivative"}
 # Instructions that name nothing.
 PLAIN = (c.BINARY, c.PUSH, c.UNARY)
 
@@ -167,11 +170,13 @@ class Names:
                 continue
             pair = joined.differentials(text, start) if name[0] == "d" else None
             if pair is not None and f"d{pair[1]}" in wanted:
+                order = joined.order_of(pair)
                 found[name] = found[f"d{pair[1]}"] = Diagnostic(
                     "E0203", f"`d{pair[0]}` and `d{pair[1]}` are names here, and have no value",
                     span=(start, text.index(pair[1], start + len(name)) + len(pair[1])),
                     source=source, label="a formula has no sign for its derivative",
-                    help=f"did you mean `grad({pair[0]}, {pair[1]})`?"
+                    help=DERIVED[min(order, 3)].format(order) if order > 1 else
+                    f"did you mean `grad({pair[0]}, {pair[1]})`?"
                     if pair[0] in self.bound and pair[1] in {*self.inputs, *self.declared} else
                     f"write the function alone and ask for it with --wrt {pair[1]}")
                 continue

@@ -181,10 +181,12 @@ def bad_target(parser: Parser, first: int, equal: int, at: int) -> GradcliError:
                      help=f"write `{right} = {left}`" if swap
                      else f"write `{left} == {right}` to compare")
     if set(kinds) <= IDENTIFIERS | {COMMA}:
-        return error("E0107", f"a name stands twice in `{left}`", span,
+        return error("E0107", f"a name stands twice in `{left}`",
+                     _no_new_name(parser, first, equal) or span,
                      help="choose different names")
     if kinds[0] in IDENTIFIERS and kinds[1] == LPAR and _closes(kinds, 1) == len(kinds) - 1:
-        return error("E0107", f"the parameters in `{left}` are not different names", span,
+        return error("E0107", f"the parameters in `{left}` are not different names",
+                     _no_new_name(parser, first + 2, equal - 1) or span,
                      help=f"write `{parser.token(first)}(x) = ...` to define a function,"
                      " `==` to compare")
     if kinds[0] in IDENTIFIERS and kinds[1] in (LSQB, DOT):
@@ -197,6 +199,18 @@ def bad_target(parser: Parser, first: int, equal: int, at: int) -> GradcliError:
     return error("E0107", f"`{left}` is not a name", span,
                  help=f"`=` binds a name; an equation is written `{left} - {minus}`, a comparison"
                  f" `{left} == {right}`")
+
+
+def _no_new_name(parser: Parser, first: int, end: int) -> Span | None:
+    """The first token among those of a list of names that is neither a new one nor a comma."""
+    known: set[str] = set()
+    for at in range(first, end):
+        named = not (at - first) % 2
+        if parser.kinds[at] != COMMA if not named else (
+                parser.kinds[at] not in IDENTIFIERS or parser.token(at) in known):
+            return parser.span(at, at)
+        known.add(parser.token(at))
+    return None
 
 
 def _closes(kinds: list[int], opening: int) -> int:
@@ -253,7 +267,7 @@ def augmented(parser: Parser, first: int, operator: int, value: int, at: int) ->
     method = {"+=": "assign_add", "-=": "assign_sub"}.get(sign)
     changed = (f"{name}.{method}({amount})" if method
                else f"{name}.assign({name} {sign[:-1]} {bracketed})")
-    return error("E0111", f"`{sign}` has two meanings here", parser.span(first, at - 1),
+    return error("E0111", f"`{sign}` has two meanings here", parser.span(operator, operator),
                  help=f"`{changed}` changes the variable,"
                  f" `{name} = {name} {sign[:-1]} {bracketed}` binds a new tensor")
 

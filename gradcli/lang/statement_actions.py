@@ -141,7 +141,10 @@ def attribute_names(parser: Parser, attributes: list[tuple[int, int]], spans: di
     """
     names = distinct(parser, [attribute for attribute, _ in attributes])
     for attribute, last in attributes:
-        spans[parser.token(attribute)] = parser.span(attribute, last)
+        name = parser.token(attribute)
+        spans[name] = parser.span(attribute, last)
+        spans[f"{name} name"] = parser.span(attribute, attribute)
+        spans[f"{name} value"] = parser.span(attribute + 2, last)
     return names
 
 

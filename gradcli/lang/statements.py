@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gradcli.errors import error
+from gradcli.errors import GradcliError, error
 from gradcli.lang.calls import as_tensor, decided
 from gradcli.lang.run import Printed
 from gradcli.lang.structures import is_number
@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 
 def _no_options(name: str, named: Mapping[str, Any]) -> None:
     for key in named:
-        raise error("E0208", f"`{name}` has no option `{key}`", help="it has none")
+        raise error("E0208", f"`{name}` has no option `{key}`", help="it has none",
+                    about=("option", key))
 
 
 def _print(run: Interpreter, args: list[Any], named: Mapping[str, Any]) -> None:
@@ -38,10 +39,11 @@ def _range(run: Interpreter, args: list[Any], named: Mapping[str, Any]) -> range
     _no_options("range", named)
     if not 1 <= len(args) <= 3:
         raise error("E0207", f"`range` takes 1 to 3 arguments, not {len(args)}",
-                    help="write range(n) or range(start, stop, step)")
+                    help="write range(n) or range(start, stop, step)", about=("beyond", 3))
     bounds = [whole(decided(as_tensor(a)), "a bound of a range") for a in args]
     if len(bounds) == 3 and not bounds[2]:
-        raise error("E0303", "the step of a range must not be 0", help="write 1 or -1")
+        raise error("E0303", "the step of a range must not be 0", help="write 1 or -1",
+                    about=("value", args[2]))
     return range(*bounds)
 
 
@@ -61,11 +63,13 @@ def _items(value: Any) -> list[Any]:
     if isinstance(value, dict):
         return list(value)
     if not is_number(value) or isinstance(value_of(value), str):
-        raise error("E0317", "there is nothing to go over", help="give a list or a tensor")
+        raise error("E0317", "there is nothing to go over", help="give a list or a tensor",
+                    about=("value", value))
     tensor = as_tensor(value)
     shape = core_shape(tensor)
     if not shape:
-        raise error("E0317", "one number has no items to go over", help="give a list or a tensor")
+        raise error("E0317", "one number has no items to go over", help="give a list or a tensor",
+                    about=("value", value))
     rows = tensor if isinstance(tensor, Tensor) else leaf(tensor)
     return list(rows)
 
@@ -83,7 +87,7 @@ def _watch(run: Interpreter, args: list[Any], named: Mapping[str, Any]) -> None:
     for item in flatten(args):
         if not isinstance(item, Tensor):
             raise error("E0310", "only tensors and variables can be watched",
-                        help="bind it to a name first")
+                        help="bind it to a name first", about=("value", item))
         if item.id is not None:
             id = getattr(item, "origin", lambda item=item: item)().id
             run.run.watched.setdefault(id, (fresh_id(), run.run.record.place))
@@ -95,7 +99,11 @@ def _load(run: Interpreter, args: list[Any], named: Mapping[str, Any]) -> Any:
     _no_options("load", named)
     if len(args) != 1 or not isinstance(args[0], str):
         raise error("E0207", "`load` takes the name of a file", help='write load("data.csv")')
-    return load(run.source, args[0])
+    try:
+        return load(run.source, args[0])
+    except GradcliError as problem:
+        problem.about = "value", args[0]
+        raise
 
 
 STATEMENTS: dict[str, Verb] = {

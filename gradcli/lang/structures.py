@@ -59,7 +59,8 @@ def attribute(obj: Any, name: str) -> Any:
         obj = as_tensor(obj)
     if not is_number(obj) or isinstance(value_of(obj), str):
         raise error("E0308", f"{kind_of(value_of(obj))} has no attribute `{name}`",
-                    help="use an index" if isinstance(obj, dict) else "ask a tensor for it")
+                    help="use an index" if isinstance(obj, dict) else "ask a tensor for it",
+                    about=("callee", None))
     if name == "T":
         return transpose(obj)
     # Plain numbers: a shape takes part in no derivative (`shape(x)` is the recorded operation).
@@ -72,7 +73,8 @@ def attribute(obj: Any, name: str) -> Any:
         from gradcli.ops.lazy import np
 
         return np.array(shape, dtype=np.int64)
-    raise error("E0308", f"a tensor has no attribute `{name}`", help="it has T, shape, size, ndim")
+    raise error("E0308", f"a tensor has no attribute `{name}`", help="it has T, shape, size, ndim",
+                about=("callee", None))
 
 
 def item(obj: Any, parts: Sequence[Any], values: Sequence[Any]) -> Any:
@@ -94,7 +96,8 @@ def item(obj: Any, parts: Sequence[Any], values: Sequence[Any]) -> Any:
                 obj = call_operation(index_op, [obj, key], {"pattern": ("i",)})
         except (KeyError, IndexError, TypeError):
             raise error("E0305", f"the structure has no item `{key}`",
-                        help="lists count from 0; dictionaries go by name") from None
+                        help="lists count from 0; dictionaries go by name",
+                        about=("value", key)) from None
     return obj
 
 

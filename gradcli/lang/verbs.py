@@ -62,7 +62,7 @@ def _tensors(value: Any, what: str) -> list[Tensor]:
         raise no_operand(PUBLIC["add"], value)
     raise error("E0310", f"the {what} of a derivative must be a tensor with a name, not a plain"
                 f" {'text' if isinstance(value, str) else 'value'}",
-                help="bind it first: x = 3")
+                help="bind it first: x = 3", about=("value", value))
 
 
 def _like(structure: Any, values: list[Any]) -> Any:
@@ -79,11 +79,11 @@ def _arguments(name: str, args: list[Any], named: Mapping[str, Any], count: int,
     if len(args) != count:
         words = {1: "(x)", 2: "(y, x)", 3: "(y, x, v)"}[count]
         raise error("E0207", f"`{name}` takes {count} argument{'s' * (count > 1)}, not {len(args)}",
-                    help=f"write {name}{words}")
+                    help=f"write {name}{words}", about=("beyond", count))
     for key in named:
         if key not in options:
             raise error("E0208", f"`{name}` has no option `{key}`",
-                        help=f"it has {', '.join(options) or 'none'}")
+                        help=f"it has {', '.join(options) or 'none'}", about=("option", key))
 
 
 def _unconnected(named: Mapping[str, Any]) -> bool:
@@ -171,7 +171,7 @@ def _grad(run: Interpreter, args: list[Any], named: Mapping[str, Any]) -> Any:
         seeds = _several(given, len(targets))
         if len(seeds) != len(targets):
             raise error("E0313", f"{len(seeds)} output gradients for {len(targets)} targets",
-                        help="give one for each target")
+                        help="give one for each target", about=("value", given))
     window = _window("grad")
     found = calculus.gradient(targets, sources, seeds=seeds, emit=True, entries=window.entries)
     zero = _unconnected(named)
@@ -191,7 +191,7 @@ def _target(value: Any) -> Tensor:
     found = [tensor] if type(tensor) is Tensor else _tensors(tensor, "target")
     if len(found) != 1:
         raise error("E0310", f"the target must be one tensor, not {len(found)}",
-                    help="take one of them, or stack them: [a, b]")
+                    help="take one of them, or stack them: [a, b]", about=("value", value))
     return found[0]
 
 
@@ -220,7 +220,8 @@ def _hessian(run: Interpreter, args: list[Any], named: Mapping[str, Any]) -> Any
     sources = _tensors(args[1], "source")
     targets = _tensors(args[0], "target")
     if not targets:
-        raise error("E0310", "the target must be one tensor, not 0", help="name a tensor")
+        raise error("E0310", "the target must be one tensor, not 0", help="name a tensor",
+                    about=("value", args[0]))
     window = _window("hessian")
     first = calculus.gradient(targets, sources, emit=True, entries=window.entries)
     rows = [
@@ -240,7 +241,7 @@ def _jvp(run: Interpreter, args: list[Any], named: Mapping[str, Any]) -> Any:
     directions = _several(args[2], len(sources))
     if len(directions) != len(sources):
         raise error("E0313", f"{len(directions)} directions for {len(sources)} sources",
-                    help="give one for each source")
+                    help="give one for each source", about=("value", args[2]))
     window = _window("jvp")
     found = calculus.jvp(target, sources, directions, emit=True, entries=window.entries)
     if found is not None:
@@ -269,7 +270,8 @@ def prime(run: Interpreter, name: str, order: int, points: list[Any],
     if len(points) != 1 or count != 1:
         raise error("E0207", f"`{name}{chr(39) * order}` needs a function of one argument,"
                     f" {count} {'is' if count == 1 else 'are'} taken and {len(points)} given",
-                    help="write grad(y, x) for one of several arguments")
+                    help="write grad(y, x) for one of several arguments",
+                    about=("beyond", 1) if count == 1 else None)
     x = operand(positive, points[0])
     if not is_float(value_of(x)):
         x = float(value_of(x)) if type(value_of(x)) in (int, bool) else x
@@ -323,7 +325,8 @@ def _len(run: Interpreter, args: list[Any], named: Mapping[str, Any]) -> Any:
     shape = core_shape(value) if is_number(value) else ()
     if not shape:
         what = "a scalar" if is_number(value) else kind_of(value)
-        raise error("E0301", f"{what} has no length", help="give a list or a tensor")
+        raise error("E0301", f"{what} has no length", help="give a list or a tensor",
+                    about=("value", value))
     return shape[0]
 
 

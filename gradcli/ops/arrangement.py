@@ -47,7 +47,8 @@ def _counts(values: Any, what: str) -> Shape:
     found = lengths(values)
     for n in found:
         if n < 0:
-            raise error("E0303", f"{what} cannot be negative: {n}", help="use 0 or more")
+            raise error("E0303", f"{what} cannot be negative: {n}", help="use 0 or more",
+                        about=("value", n))
     return found
 
 
@@ -226,7 +227,8 @@ def _pad(x: Any, paddings: Any = 0, mode: Any = "constant", constant_values: Any
     rank = len(shape)
     kind: Any = mode.lower() if isinstance(mode, str) else mode
     if kind not in MODES:
-        raise error("E0404", f"`pad` has no mode {mode!r}", help=f"one of {', '.join(MODES)}")
+        raise error("E0404", f"`pad` has no mode {mode!r}", help=f"one of {', '.join(MODES)}",
+                    about=("value", mode))
     widths = _widths(paddings, rank) if rank else []
     total = tuple(n + a + b for n, (a, b) in zip(shape, widths, strict=True))
     check_bytes(8.0 * _elements(total))
@@ -300,7 +302,8 @@ def _unstack(x: Any, axis: Any = 0) -> list[Any]:
 
 def _meshgrid(*xs: Any, indexing: Any = "xy") -> list[Any]:
     if indexing not in ("xy", "ij"):
-        raise error("E0404", f"`meshgrid` has no indexing {indexing!r}", help='"xy" or "ij"')
+        raise error("E0404", f"`meshgrid` has no indexing {indexing!r}", help='"xy" or "ij"',
+                    about=("value", indexing))
     if not xs:
         raise error("E0301", "`meshgrid` needs at least one vector", help="such as meshgrid(x, y)")
     for x in xs:

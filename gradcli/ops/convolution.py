@@ -184,7 +184,7 @@ def _each(name: str, option: str, value: Any, d: int) -> Shape:
     if len(given) != d or min(given) < 1:
         raise error("E0303", f"the option `{option}` of `{name}` takes {d} whole"
                     f" number{'s' if d > 1 else ''} from 1 on, not {show(lengths(value))}",
-                    help=f"such as {option}=2")
+                    help=f"such as {option}=2", about=("value", value))
     return given
 
 
@@ -196,7 +196,7 @@ def _geometry(name: str, size: Shape, kernel: Shape, strides: Any, padding: Any,
     apart = _each(name, "dilations", dilations, d)
     if not isinstance(padding, str) or padding.upper() not in ("SAME", "VALID"):
         raise error("E0303", f"`{name}` pads by \"SAME\" or \"VALID\", not {padding!r}",
-                    help='such as padding="SAME"')
+                    help='such as padding="SAME"', about=("value", padding))
     reach = [(k - 1) * s + 1 for k, s in zip(kernel, apart, strict=True)]
     pads = []
     for n, r, s in zip(size, reach, by, strict=True):

@@ -29,7 +29,7 @@ def _number(x: Any, what: str) -> float:
     kind = "none" if x is None else "a text" if isinstance(x, str) else "a list"
     raise error("E0303", f"{what} must be a number, not"
                 f" {kind if shape is None else f'a tensor of shape {list(shape)}'}",
-                help="give a scalar")
+                help="give a scalar", about=("value", x))
 
 
 def _shape(shape: tuple[Any, ...]) -> Shape:
@@ -40,7 +40,8 @@ def _shape(shape: tuple[Any, ...]) -> Shape:
     count = 1
     for n in wanted:
         if n < 0:
-            raise error("E0303", f"a length cannot be negative: {n}", help="use 0 or more")
+            raise error("E0303", f"a length cannot be negative: {n}", help="use 0 or more",
+                        about=("value", n))
         count *= n
     check_bytes(8.0 * count)
     return wanted
@@ -49,7 +50,8 @@ def _shape(shape: tuple[Any, ...]) -> Shape:
 def _linspace(start: Any, stop: Any, num: Any = 50) -> Any:
     n = whole(num, "the number of points")
     if n < 0:
-        raise error("E0404", f"`linspace` cannot make {n} points", help="give 0 or more")
+        raise error("E0404", f"`linspace` cannot make {n} points", help="give 0 or more",
+                    about=("value", num))
     check_bytes(8.0 * n)
     if _recorded(start) or _recorded(stop):
         return start + (stop - start) * np.linspace(0.0, 1.0, n)
@@ -103,7 +105,8 @@ def _arange(start: Any, stop: Any = None, step: Any = 1.0) -> Any:
     a, b = _number(first, "the start"), _number(last, "the end")
     by = _number(step, "the step")
     if not by or by != by:
-        raise error("E0404", "`arange` needs a step other than 0", help="such as arange(0, 1, 0.1)")
+        raise error("E0404", "`arange` needs a step other than 0", help="such as arange(0, 1, 0.1)",
+                    about=("value", step))
     count = (b - a) / by
     if count != count or abs(count) == float("inf"):
         raise error("E0404", f"`arange` from {a:g} to {b:g} by {by:g} has no end",
@@ -128,7 +131,8 @@ def _generator(seed: Any) -> Any:
 def _option(value: Any, what: str) -> float:
     number = _number(value, what)
     if not math.isfinite(number):
-        raise error("E0404", f"{what} must be finite, not {number}", help="such as 1")
+        raise error("E0404", f"{what} must be finite, not {number}", help="such as 1",
+                    about=("value", value))
     return number
 
 
@@ -160,7 +164,7 @@ def _bernoulli(*shape: Any, p: Any = 0.5, seed: Any = 0.0) -> Any:
     share = _number(p, "a probability")
     if not 0.0 <= share <= 1.0:
         raise error("E0404", f"a probability lies between 0 and 1, not at {telling(share)}",
-                    help="such as p=0.5")
+                    help="such as p=0.5", about=("value", p))
     return plain(np.asarray(_generator(seed).random(size=_shape(shape)) < share) * 1.0)
 
 

@@ -70,7 +70,36 @@ class Text:
         return Text(f"-{_in(self, PRODUCT)}", min(SIGN, max(self.strength, PRODUCT)))
 
 
+def _polygamma_difference(n: float, x: Any, d: Any) -> Any:
+    if n == 0.0:
+        return TABLE["digamma"](x) - TABLE["digamma"](x + d)
+    return TABLE["polygamma"](n, x) - TABLE["polygamma"](n, x + d)
+
+
+def _besselie_derivative(k: float, n: Any, x: Any) -> Any:
+    if k == 0.0:
+        return TABLE["besselie"](n, x)
+    around = _besselie_derivative(k - 1.0, n - 1.0, x) + _besselie_derivative(k - 1.0, n + 1.0, x)
+    return 0.5 * around - TABLE["sign"](x) * _besselie_derivative(k - 1.0, n, x)
+
+
+def _besselke_derivative(k: float, n: Any, x: Any) -> Any:
+    if k == 0.0:
+        return TABLE["besselke"](n, x)
+    around = _besselke_derivative(k - 1.0, n - 1.0, x) + _besselke_derivative(k - 1.0, n + 1.0, x)
+    return _besselke_derivative(k - 1.0, n, x) - 0.5 * around
+
+
+SPELLED = {"polygamma_difference": _polygamma_difference,
+           "besselie_derivative": _besselie_derivative,
+           "besselke_derivative": _besselke_derivative}
+"""What formulas write for rows that only rules use, which keep digits that this loses."""
+
+
 def _applied(op: Op, args: Sequence[Any], attributes: Mapping[str, Any]) -> Text:
+    if op.name in SPELLED and type(args[0]) is float:
+        spelled: Text = SPELLED[op.name](*args)
+        return spelled
     if op.name == "square":
         return Text(f"{_in(args[0], ATOM)}^2", POWER)
     if op.name == "one_minus_square":

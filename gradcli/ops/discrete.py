@@ -163,7 +163,8 @@ def _dtype_of(x: Any) -> str:
 
 def _cast(x: Any, dtype: Any = "float64") -> Any:
     if dtype not in DTYPES:
-        raise error("E0306", f"there is no type `{dtype}`", help=f"one of {', '.join(DTYPES)}")
+        raise error("E0306", f"there is no type `{dtype}`", help=f"one of {', '.join(DTYPES)}",
+                    about=("value", dtype))
     smooth = dtype in FLOAT_DTYPES and _dtype_of(x) in FLOAT_DTYPES
     try:
         return (cast_float if smooth else cast_other)(x, dtype=dtype)

@@ -298,7 +298,8 @@ xdivy = elementwise(
     floats=lambda x, y: 0.0 if x == 0 and y == y else x / y,
     arrays=lambda x, y: _times(x, y, lambda x, y: x / y),
     samples=PAIR, latex=r"\frac{{{0}}}{{{1}}}", domain="y != 0, or x = 0",
-    doc="x/y, and 0 where x is 0")
+    kinks="0, with slope 0, where x and y are 0",
+    kink=lambda x, y: logical_and(equal(x, 0.0), equal(y, 0.0)), doc="x/y, and 0 where x is 0")
 
 # --- trigonometric functions and their inverses -----------------------------------------------
 
@@ -348,16 +349,46 @@ atan2 = elementwise(
     floats=math.atan2, arrays="arctan2", samples=PAIR,
     latex=r"\operatorname{{atan2}}\left({0}, {1}\right)",
     kinks="no derivative at (0, 0)", doc="angle of the point (x, y), in radians")
+
+
+def _asec(x: float) -> float:
+    # 1/x loses the digits of x - 1.
+    angle = math.atan(math.sqrt(abs(x) - 1) * math.sqrt(abs(x) + 1))
+    return angle if x > 0 else math.pi - angle
+
+
+def _asec_array(x: Any) -> Any:
+    if np.iscomplexobj(x):
+        return np.arccos(1 / x)
+    size = np.abs(x)
+    angle = np.arctan(np.sqrt(size - 1) * np.sqrt(size + 1))
+    return typed(np.where(np.less(x, 0), math.pi - angle, angle), x)
+
+
 asec = elementwise(
     "asec", "x", lambda x, ans: 1 / (absolute(x) * (sqrt(absolute(x) - 1) * sqrt(absolute(x) + 1))),
-    aliases="arcsec", floats=lambda x: math.acos(1 / x), arrays=lambda x: np.arccos(1 / x),
+    aliases="arcsec", floats=_asec, arrays=_asec_array,
     samples=((1.2, 4.0),), latex=r"\operatorname{{arcsec}}\left({0}\right)",
     domain="x <= -1 or x >= 1", kinks="slope inf at -1 and 1", doc="inverse secant, acos(1/x)")
+def _acsc(x: float) -> float:
+    if not 1 <= abs(x) < 1.1:
+        return math.asin(1 / x)
+    return math.copysign(math.atan2(1.0, math.sqrt(abs(x) - 1) * math.sqrt(abs(x) + 1)), x)
+
+
+def _acsc_array(x: Any) -> Any:
+    if np.iscomplexobj(x):
+        return np.arcsin(1 / x)
+    size = np.abs(x)
+    near = np.arctan2(1.0, np.sqrt(size - 1) * np.sqrt(size + 1))
+    return typed(np.where((size >= 1) & (size < 1.1), np.copysign(near, x), np.arcsin(1 / x)), x)
+
+
 acsc = elementwise(
     "acsc", "x",
     lambda x, ans: -1 / (absolute(x) * (sqrt(absolute(x) - 1) * sqrt(absolute(x) + 1))),
-    aliases="arccsc arccosec", floats=lambda x: math.asin(1 / x),
-    arrays=lambda x: np.arcsin(1 / x), samples=((1.2, 4.0),),
+    aliases="arccsc arccosec", floats=_acsc, arrays=_acsc_array,
+    samples=((1.2, 4.0),),
     latex=r"\operatorname{{arccsc}}\left({0}\right)", domain="x <= -1 or x >= 1",
     kinks="slope -inf at -1 and 1", doc="inverse cosecant, asin(1/x)")
 acot = elementwise(

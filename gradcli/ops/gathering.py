@@ -189,7 +189,8 @@ def _scatter(indices: Any, updates: Any, shape: Any = None) -> Any:
                     help="such as scatter([[4], [1]], [2, 3], [6])")
     wanted = lengths(shape)
     if min(wanted, default=0) < 0:
-        raise error("E0303", f"a length cannot be negative: {min(wanted)}", help="use 0 or more")
+        raise error("E0303", f"a length cannot be negative: {min(wanted)}", help="use 0 or more",
+                    about=("value", min(wanted)))
     return _scattered("scatter", indices, updates, wanted)
 
 

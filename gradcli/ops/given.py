@@ -37,7 +37,8 @@ def array_of(x: Any) -> Any:
         raise error("E0301", "the rows of this list have different lengths",
                     help="give every row as many numbers") from None
     if found.dtype.kind not in "fiubc":
-        raise error("E0303", f"numbers were expected, not `{x!r}`", help="write a number such as 2")
+        raise error("E0303", f"numbers were expected, not `{x!r}`", help="write a number such as 2",
+                    about=("value", x))
     return found
 
 
@@ -46,7 +47,7 @@ def one_number(x: Any, what: str) -> Any:
     found = array_of(x)
     if found.ndim:
         raise error("E0303", f"{what} must be one number, not a tensor of shape"
-                    f" {show(found.shape)}", help="give a scalar")
+                    f" {show(found.shape)}", help="give a scalar", about=("value", x))
     return found.item()
 
 
@@ -72,7 +73,7 @@ def as_integers(values: Any, name: str) -> Any:
         wrong = ~(np.abs(at) < 2.0**53) | (at != np.floor(at))
         if wrong.any():
             raise error("E0303", f"an index must be a whole number, not `{at[wrong][0]}`",
-                        help="write a number such as 2")
+                        help="write a number such as 2", about=("value", at[wrong][0].item()))
     return at.astype(np.int64)
 
 
@@ -96,11 +97,13 @@ def check_range(name: str, at: Any, length: int, low: int | None = None) -> None
             "E0305", f"`{name}`: the index {at[tuple(where_)]}{at_place} is out of range for an"
             f" axis of length {length}",
             help="indices count from 0" if low == 0 else
-            "indices count from 0; negative ones from the end")
+            "indices count from 0; negative ones from the end",
+            about=("value", at[tuple(where_)].item()))
 
 
 def whole_from(value: Any, low: int, name: str, what: str) -> int:
     n = whole(value, what)
     if n < low:
-        raise error("E0404", f"`{name}`: {what} cannot be {n}", help=f"use {low} or more")
+        raise error("E0404", f"`{name}`: {what} cannot be {n}", help=f"use {low} or more",
+                    about=("value", value))
     return n

@@ -65,13 +65,15 @@ def _csch_array(x: Any) -> Any:
 def _asech(x: float) -> float:
     if 0.0 < x < TINY:
         return LOG_2 - math.log(x)
-    return math.log((1 + math.sqrt((1 - x) * (1 + x))) / x)
+    # 1/x is 1 + (1-x)/x: near 1 its logarithm has all digits of 1 - x.
+    return math.log1p(((1 - x) + math.sqrt((1 - x) * (1 + x))) / x)
 
 
 def _asech_array(x: Any) -> Any:
-    found = np.log((1 + np.sqrt((1 - x) * (1 + x))) / x)
+    root = np.sqrt((1 - x) * (1 + x))
     if np.iscomplexobj(x):
-        return found
+        return np.log((1 + root) / x)
+    found = np.log1p(((1 - x) + root) / x)
     return typed(np.where((x > 0.0) & (x < TINY), LOG_2 - np.log(np.abs(x)), found), x)
 
 

@@ -81,8 +81,8 @@ class Op:
     __slots__ = (
         "aliases", "arrays", "attributes", "batching", "by_parts", "doc", "domain", "edges",
         "elementwise", "expand", "fast_rules", "floats", "holomorphic", "integers", "jvp", "kind",
-        "kink", "kinks", "latex", "name", "on_complex", "parameters", "prepare", "roles", "rules",
-        "samples", "smooth", "substitute", "variadic",
+        "kink", "kinks", "latex", "name", "on_complex", "parameters", "partial", "prepare", "roles",
+        "rules", "samples", "smooth", "substitute", "variadic",
     )
 
     def __init__(
@@ -144,6 +144,8 @@ class Op:
         self.edges = tuple(rule is not None for rule in self.rules) or (
             kind == UNREGISTERED,) * len(self.parameters)
         self.smooth = all(self.edges)
+        # Whether a number may move it that has no rule, beside others that have one.
+        self.partial = self.elementwise and "index" in self.roles and not self.smooth
         TABLE[name] = self
         for alias in (name, *self.aliases):
             assert not dict.__contains__(NAMES, alias), alias

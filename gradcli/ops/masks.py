@@ -80,7 +80,8 @@ def _one_hot_prepare(shapes: Sequence[Shape], depth: Any, on_value: Any, off_val
     if depth is None:
         raise error("E0303", "`one_hot` needs its depth", help="such as one_hot([0, 2], 3)")
     if dtype not in DTYPES:
-        raise error("E0306", f"there is no type `{dtype}`", help=f"one of {', '.join(DTYPES)}")
+        raise error("E0306", f"there is no type `{dtype}`", help=f"one of {', '.join(DTYPES)}",
+                    about=("value", dtype))
     n = whole_from(depth, 0, "one_hot", "the depth")
     return {"depth": n, "on_value": one_number(on_value, "on_value"),
             "off_value": one_number(off_value, "off_value"),
@@ -109,7 +110,8 @@ one_hot = stop(
 
 def _mask_prepare(shapes: Sequence[Shape], maxlen: Any, dtype: Any) -> dict[str, Any]:
     if dtype not in DTYPES:
-        raise error("E0306", f"there is no type `{dtype}`", help=f"one of {', '.join(DTYPES)}")
+        raise error("E0306", f"there is no type `{dtype}`", help=f"one of {', '.join(DTYPES)}",
+                    about=("value", dtype))
     return {"maxlen": None if maxlen is None else whole_from(
         maxlen, 0, "sequence_mask", "maxlen"), "dtype": dtype}
 

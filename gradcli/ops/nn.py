@@ -40,7 +40,7 @@ from gradcli.ops.elementwise import (
     typed,
     where,
 )
-from gradcli.ops.hyperbolic import tanh
+from gradcli.ops.hyperbolic import sech, tanh
 from gradcli.ops.kinds import composite, elementwise, linear, unregistered
 from gradcli.ops.lazy import np
 from gradcli.ops.linalg import matmul
@@ -104,8 +104,9 @@ def _gelu_array(x: Any) -> Any:
     return 0.5 * x * erfc(-x * 0.7071067811865476)
 
 
+# The slope is s(1-s), whose own derivative s(1-s)(1-2s) would cancel near 0; that of sech does not.
 sigmoid = elementwise(
-    "sigmoid", "x", lambda x, ans: ans * sigmoid(-x), aliases="logistic expit",
+    "sigmoid", "x", lambda x, ans: square(0.5 * sech(0.5 * x)), aliases="logistic expit",
     floats=_sigmoid, arrays=_sigmoid_array, samples=REAL, latex=r"\sigma\left({0}\right)",
     doc="1/(1 + exp(-x)) without overflow")
 log_sigmoid = elementwise(
@@ -382,6 +383,8 @@ def _adjust_contrast_prepare(shapes: Sequence[Shape]) -> dict[str, Any]:
 
 
 def _adjust_contrast(cores: Sequence[int], image: Any, factor: Any) -> Any:
+    if not np.size(image):
+        return image
     centre = np.mean(image, axis=(-3, -2), keepdims=True)
     by = np.reshape(factor, (*shape_of(factor), *(1,) * cores[0]))
     return typed((image - centre) * by + centre, image)

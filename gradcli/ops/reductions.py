@@ -212,7 +212,8 @@ def _norm(x: Any, ord: Any = 2.0, axis: Any = None, keepdims: Any = False) -> An
         return reduce_max(absolute(x), axis=axis, keepdims=keepdims)
     if not isinstance(ord, (int, float)) or ord <= 0:
         raise error("E0404", f"`norm` has no order `{ord!r}`",
-                    help="use ord=1, ord=2, ord=inf or another positive number")
+                    help="use ord=1, ord=2, ord=inf or another positive number",
+                    about=("value", ord))
     return power(sum_(power(absolute(x), ord), axis=axis, keepdims=keepdims), 1 / ord)
 
 

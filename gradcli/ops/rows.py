@@ -19,11 +19,13 @@ else:
     Base = dict
 
 INTERNAL = frozenset((
-    "add_along_axis", "align", "cast_float", "cast_other", "cofactor", "cofactor_slope",
+    "add_along_axis", "align", "besselie_derivative", "besselke_derivative", "cast_float",
+    "cast_other", "cofactor", "cofactor_slope",
     "contraction", "convolve", "convolve_input", "convolve_kernel", "deficient", "det_sign",
     "eigh_packed", "excess", "guarded_base", "index", "inverse_gaps", "left_engine",
     "lowered_exponent", "modulus",
-    "one_minus_square", "overwrite", "pool_max", "pool_put", "pool_take", "put", "put_diagonal",
+    "one_minus_square", "overwrite", "polygamma_difference", "pool_max", "pool_put", "pool_take",
+    "put", "put_diagonal",
     "qr_packed", "rebatch", "recurrence", "running_logsumexp", "running_place", "running_product",
     "segment_largest", "segment_share", "segment_smallest", "shifted", "spread", "sum_batch",
     "sum_to", "svd_packed", "turns", "unbatch", "undetermined",

@@ -29,7 +29,7 @@ def whole(value: Any, what: str) -> int:
     if getattr(value, "ndim", None) == 0:
         return whole(value.item(), what)
     raise error("E0303", f"{what} must be a whole number, not `{value!r}`",
-                help="write a number such as 2")
+                help="write a number such as 2", about=("value", value))
 
 
 def negative_axis(axis: Any, rank: int) -> int:
@@ -40,7 +40,7 @@ def negative_axis(axis: Any, rank: int) -> int:
             "E0304",
             f"axis {k} does not exist: the tensor has {rank} ax{'i' if rank == 1 else 'e'}s",
             help=f"axes go from 0 to {rank - 1}" if rank > 1 else
-            "its only axis is 0" if rank else "a scalar has no axes")
+            "its only axis is 0" if rank else "a scalar has no axes", about=("value", axis))
     return k if k < 0 else k - rank
 
 
@@ -213,8 +213,24 @@ def _index(cores: Sequence[int], x: Any, *indices: Any, pattern: Sequence[Any]) 
         used = sum(item is not None for item in pattern)
         what = (f"{used} indices for a tensor of shape {show(core)}" if used > len(core)
                 else f"index out of range for the shape {show(core)}")
-        raise error("E0305", what,
-                    help="indices count from 0; negative ones from the end") from None
+        wrong = _outside(core, pattern, indices) if used <= len(core) else None
+        raise error("E0305", what, help="indices count from 0; negative ones from the end",
+                    about=None if wrong is None else ("value", wrong)) from None
+
+
+def _outside(shape: Shape, pattern: Sequence[Any], indices: Sequence[Any]) -> Any:
+    """The first index that its axis does not have; None where masks make that unclear."""
+    lengths_ = iter(shape)
+    values = iter(indices)
+    for item in pattern:
+        n = 1 if item is None else next(lengths_)
+        value = next(values) if item == "i" else None
+        if value is not None and (isinstance(value, bool) or getattr(
+                getattr(value, "dtype", None), "kind", "") == "b"):
+            return None
+        if value is not None and not np.all((np.asarray(value) < n) & (np.asarray(value) >= -n)):
+            return value
+    return None
 
 
 def _put(cores: Sequence[int], x: Any, *indices: Any, pattern: Sequence[Any], shape: Shape) -> Any:

@@ -174,7 +174,7 @@ def _rank_prepare(shapes: Sequence[Shape], tol: Any) -> dict[str, Any]:
 def _tolerance(name: str, value: Any) -> float | None:
     if value is not None and not (isinstance(value, (int, float)) and value >= 0):
         raise error("E0303", f"the tolerance of `{name}` must be a number, not `{value!r}`",
-                    help="such as 1e-10")
+                    help="such as 1e-10", about=("value", value))
     return value
 
 
@@ -202,7 +202,7 @@ def _matrix_norm(x: Any, ord: Any = "fro", keepdims: Any = False) -> Any:
         found = reduce(sum_(absolute(x), axis=-1), axis=-1)
     else:
         raise error("E0404", f"`matrix_norm` has no order `{ord!r}`",
-                    help='use "fro", "nuc", 1, 2, inf, -1, -2 or -inf')
+                    help='use "fro", "nuc", 1, 2, inf, -1, -2 or -inf', about=("value", ord))
     return reshape(found, shape=(*shape_of(found), 1, 1)) if keepdims else found
 
 

@@ -80,17 +80,26 @@ lgamma = elementwise(
     floats=_plain("lgamma"), samples=POSITIVE,
     latex=r"\ln\left|\Gamma\left({0}\right)\right|", domain="x != 0, -1, -2, ...",
     doc="logarithm of |gamma(x)|, without overflow")
+# A row of its own: the two differ by next to nothing where d is small beside x.
+polygamma_difference = elementwise(
+    "polygamma_difference", "n x d", None,
+    lambda n, x, d, ans: polygamma_difference(n + 1.0, x, d),
+    lambda n, x, d, ans: -polygamma(n + 1.0, x + d),
+    roles=("index", "data", "data"), floats=_derived("polygamma_difference"),
+    samples=(ORDER, *POSITIVE * 2),
+    latex=r"\psi^{{({0})}}\left({1}\right) - \psi^{{({0})}}\left({1} + {2}\right)",
+    doc="polygamma(n, x) - polygamma(n, x + d) without cancellation")
 beta = elementwise(
     "beta", "a b",
-    lambda a, b, ans: ans * (digamma(a) - digamma(a + b)),
-    lambda a, b, ans: ans * (digamma(b) - digamma(a + b)),
+    lambda a, b, ans: ans * polygamma_difference(0.0, a, b),
+    lambda a, b, ans: ans * polygamma_difference(0.0, b, a),
     floats=_plain("beta"), samples=POSITIVE * 2,
     latex=r"\mathrm{{B}}\left({0}, {1}\right)", domain="a, b != 0, -1, -2, ...",
     doc="gamma(a)*gamma(b)/gamma(a + b) (DLMF 5.12.1)")
 lbeta = elementwise(
     "lbeta", "a b",
-    lambda a, b, ans: digamma(a) - digamma(a + b),
-    lambda a, b, ans: digamma(b) - digamma(a + b), aliases="betaln",
+    lambda a, b, ans: polygamma_difference(0.0, a, b),
+    lambda a, b, ans: polygamma_difference(0.0, b, a), aliases="betaln",
     floats=_plain("lbeta"), samples=POSITIVE * 2,
     latex=r"\ln\left|\mathrm{{B}}\left({0}, {1}\right)\right|", domain="a, b != 0, -1, -2, ...",
     doc="logarithm of |beta(a, b)|, without underflow")

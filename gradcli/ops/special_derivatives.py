@@ -13,7 +13,9 @@ from __future__ import annotations
 import math
 
 from gradcli.ops.special_erf import dawsn, erfcx
-from gradcli.ops.special_series import EPSILON, INF, NAN, is_odd, is_whole
+from gradcli.ops.special_gamma import EULER_MACLAURIN, polygamma
+from gradcli.ops.special_scaled import besselie, besselke
+from gradcli.ops.special_series import EPSILON, INF, NAN, is_odd, is_whole, power
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -125,6 +127,96 @@ def _sphericalj_series(n: float, x: float) -> float:
         term *= -0.5 * x * x / (k * (2.0 * (n + k) + 1.0))
         total += term
     return factor * total
+
+
+def polygamma_difference(n: float, x: float, d: float) -> float:
+    """polygamma(n, x) - polygamma(n, x + d), also where the two agree in most of their digits.
+
+    The differences of the terms of both sums (DLMF 5.15.1), then those of their Euler-Maclaurin
+    formulas (2.10.1).
+    """
+    low, high = (x, x + d) if d > 0.0 else (x + d, x)
+    if not (0.0 <= n <= 150.0 and is_whole(n) and -1000.0 < low and high < INF) or any(
+            v <= 0.0 and is_whole(v) for v in (low, high)):
+        return polygamma(n, x) - polygamma(n, x + d)
+    s, width, total, k = n + 1.0, abs(d), 0.0, 0.0
+    while low + k < s + 9.0:
+        total += _power_step(-s, low + k, high + k, width)
+        k += 1.0
+    low, high = low + k, high + k
+    total += 0.5 * _power_step(-s, low, high, width) + (
+        _power_step(1.0 - s, low, high, width) / (s - 1.0) if n else -math.log1p(width / low))
+    factor = s
+    for coefficient in EULER_MACLAURIN:
+        term = coefficient * factor * _power_step(-s - 1.0, low, high, width)
+        total += term
+        if abs(term) < EPSILON * abs(total):
+            break
+        factor *= (s + 1.0) * (s + 2.0)
+        s += 2.0
+    return math.factorial(int(n)) * math.copysign(total, total * (-d if is_odd(n) else d))
+
+
+def _power_step(exponent: float, low: float, high: float, width: float) -> float:
+    """high**exponent - low**exponent for a whole exponent, where width is high - low."""
+    sign = -1.0 if low < 0.0 and is_odd(exponent) else 1.0
+    if abs(width) < 0.5 * abs(low):
+        return sign * power(abs(low), exponent) * math.expm1(exponent * math.log1p(width / low))
+    return math.copysign(power(abs(high), exponent), high if is_odd(exponent) else 1.0
+                         ) - sign * power(abs(low), exponent)
+
+
+def besselie_derivative(k: float, n: float, x: float) -> float:
+    """The k-th derivative of besselie(n, x), with the slope 0 of the exponential at x = 0."""
+    if not (0.0 <= k <= 100.0 and is_whole(k)):
+        return NAN
+    size = abs(x) if is_whole(n) else x
+    if x == 0.0:
+        return math.ldexp(math.fsum(math.comb(int(k), i) * besselie(n + k - 2.0 * i, x)
+                                    for i in range(int(k) + 1)), -int(k))
+    found = _far_derivative(k, n, size, -1.0) / math.pi if _is_far(k, n, size) else (
+        _second_differences(besselie, k, n, size))
+    return found if size == x or is_odd(n) == is_odd(k) else -found
+
+
+def besselke_derivative(k: float, n: float, x: float) -> float:
+    """The k-th derivative of besselke(n, x)."""
+    if not (0.0 <= k <= 100.0 and is_whole(k)):
+        return NAN
+    if _is_far(k, n, x):
+        return _far_derivative(k, n, x, 1.0)
+    if besselke(abs(n) + k, x) == INF:
+        return -INF if is_odd(k) else INF
+    found = _second_differences(besselke, k, n, x)
+    return -found if is_odd(k) else found
+
+
+def _is_far(k: float, n: float, x: float) -> bool:
+    return x >= 25.0 + 2.0 * k and x >= 0.5 * n * n
+
+
+def _far_derivative(k: float, n: float, x: float, sign: float) -> float:
+    """The k-th derivative of sqrt(pi/(2 x)) times the series of exp(-x) In (sign -1) without its
+    1/pi, or exp(x) Kn (sign +1), for large x (DLMF 10.40.1-2).
+    """
+    mu, rising = 4.0 * n * n, math.sqrt(0.5 * math.pi / x)
+    for i in range(int(k)):
+        rising *= -(i + 0.5) / x
+    term = total = rising
+    for j in range(1, 60):
+        term *= sign * (mu - (2 * j - 1) ** 2) / (8.0 * j) / x * ((j + k - 0.5) / (j - 0.5))
+        total += term
+        if abs(term) <= 0.1 * EPSILON * abs(total):
+            break
+    return total
+
+
+def _second_differences(function: Callable[[float, float], float], k: float, n: float, x: float
+                        ) -> float:
+    """The k-th power of half the second difference in the order (DLMF 10.29.1)."""
+    return math.ldexp(math.fsum(
+        (-1.0) ** i * math.comb(2 * int(k), i) * function(n + k - i, x)
+        for i in range(2 * int(k) + 1)), -int(k))
 
 
 # --- integrals --------------------------------------------------------------------------------

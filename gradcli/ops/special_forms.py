@@ -10,13 +10,14 @@ from __future__ import annotations
 import math
 
 from gradcli.ops.discrete import less
-from gradcli.ops.elementwise import exp, maximum, minimum, sign, square, where, xlog1py, xlogy
+from gradcli.ops.elementwise import exp, maximum, minimum, square, where, xlog1py, xlogy
 from gradcli.ops.kinds import composite, elementwise
 from gradcli.ops.special import (
     INDEX_FIRST,
     ORDER,
     POSITIVE,
     REAL,
+    _derived,
     besseli,
     besselj,
     besselk,
@@ -109,17 +110,32 @@ zeta = elementwise(
 # --- Bessel functions of fixed order, and without their exponential ---------------------------
 
 besselie = elementwise(
-    "besselie", "n x", None,
-    lambda n, x, ans: 0.5 * (besselie(n - 1.0, x) + besselie(n + 1.0, x)) - sign(x) * ans,
+    "besselie", "n x", None, lambda n, x, ans: besselie_derivative(1.0, n, x),
     aliases="ive", roles=INDEX_FIRST, floats=_plain("besselie"), samples=(ORDER, POSITIVE[0]),
     latex=r"e^{{-\left|{1}\right|}} I_{{{0}}}\left({1}\right)", domain="n whole, or x >= 0",
     kinks="slope of the exponential 0 at 0", doc="exp(-|x|)*besseli(n, x), without overflow")
 besselke = elementwise(
-    "besselke", "n x", None,
-    lambda n, x, ans: ans - 0.5 * (besselke(n - 1.0, x) + besselke(n + 1.0, x)),
+    "besselke", "n x", None, lambda n, x, ans: besselke_derivative(1.0, n, x),
     aliases="kve", roles=INDEX_FIRST, floats=_plain("besselke"), samples=(ORDER, POSITIVE[0]),
     latex=r"e^{{{1}}} K_{{{0}}}\left({1}\right)", domain="x > 0",
     doc="exp(x)*besselk(n, x), without underflow")
+
+
+def _derivative(name: str, rule: Any, symbol: str) -> Op:
+    return elementwise(
+        f"{name}_derivative", "k n x", None, None, rule, roles=("index", "index", "data"),
+        floats=_derived(f"{name}_derivative"), samples=(ORDER, ORDER, POSITIVE[0]),
+        latex=r"\frac{{\mathrm{{d}}^{{{0}}}}}{{\mathrm{{d}}{2}^{{{0}}}}} " + symbol,
+        doc=f"the k-th derivative of {name}(n, x)")
+
+
+# Rows of their own: the neighbouring orders and the function itself cancel far out.
+besselie_derivative = _derivative(
+    "besselie", lambda k, n, x, ans: besselie_derivative(k + 1.0, n, x),
+    r"e^{{-\left|{2}\right|}} I_{{{1}}}\left({2}\right)")
+besselke_derivative = _derivative(
+    "besselke", lambda k, n, x, ans: besselke_derivative(k + 1.0, n, x),
+    r"e^{{{2}}} K_{{{1}}}\left({2}\right)")
 
 
 def _fixed(name: str, row: Op, order: float, domain: str = "") -> Op:

@@ -25,7 +25,7 @@ _STIRLING = (
 )
 
 # B(2j) / (2j)!: the Euler-Maclaurin formula, DLMF 2.10.1; lowest first.
-_EULER_MACLAURIN = (
+EULER_MACLAURIN = (
     0.08333333333333333, -0.001388888888888889, 3.306878306878307e-05, -8.267195767195768e-07,
     2.08767569878681e-08, -5.284190138687493e-10, 1.3382536530684679e-11, -3.3896802963225827e-13,
     8.586062056277845e-15, -2.174868698558062e-16, 5.5090028283602295e-18, -1.3954464685812522e-19,
@@ -131,7 +131,7 @@ def _euler_maclaurin(s: float, w: float) -> float:
     """w**s times the sum over k >= 0 of (w + k)**-s, continued to s < 1 (DLMF 25.11.28)."""
     term = s / w
     total = w / (s - 1.0) + 0.5
-    for coefficient in _EULER_MACLAURIN:
+    for coefficient in EULER_MACLAURIN:
         total += coefficient * term
         if abs(coefficient * term) < EPSILON * abs(total):
             break

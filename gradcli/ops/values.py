@@ -170,8 +170,9 @@ def cast(value: Any, dtype: str) -> Any:
     if array.dtype.kind == "c" and dtype.startswith(("float", "int")):
         array = array.real
     if dtype.startswith("int") and array.dtype.kind == "f":
-        low, high = np.iinfo(dtype).min, np.iinfo(dtype).max
-        if not (np.isfinite(array) & (array >= low) & (array <= high)).all():
+        # A float16 cannot be compared with what is too large for it.
+        wide, limit = array.astype(float), 2.0**(np.iinfo(dtype).bits - 1)
+        if not ((wide >= -limit) & (wide < limit)).all():
             raise OverflowError
     with quiet():       # a float32 holds less: infinity is the answer
         return plain(array.astype("str" if dtype == "string" else dtype))

@@ -6,10 +6,10 @@ a number that is none, a row has its value at 0, or at infinity, and what its sl
 
 from __future__ import annotations
 
-from gradcli.ops.kinds import LINEAR
+from gradcli.ops.kinds import BILINEAR, LINEAR
 from gradcli.ops.lazy import np
 from gradcli.ops.values import shape_of
-from gradcli.ops.wide import NORMAL, NOTHING, SMALLEST, Wide, choice, wide
+from gradcli.ops.wide import BITS, NORMAL, NOTHING, SMALLEST, Wide, choice, wide
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,6 +23,8 @@ LN2 = 0.6931471805599453
 LN2_HIGH, LN2_LOW = 6.93147180369123816490e-01, 1.90821492927058770002e-10
 # Exponents of one band: numbers that may be added up, and multiplied by floats, as floats.
 BAND = 256
+# What grows with each operand as that does, beside what is bilinear.
+HOMOGENEOUS = ("norm2", "contraction")
 
 
 def applied(op: Op, args: Sequence[Any], attributes: Mapping[str, Any],
@@ -32,6 +34,8 @@ def applied(op: Op, args: Sequence[Any], attributes: Mapping[str, Any],
         return ROWS[op.name](*args)
     if op.kind == LINEAR:
         return _linear(op, args, attributes, cores)
+    if op.kind == BILINEAR or op.name in HOMOGENEOUS:
+        return _scaled(op, args, attributes)
     if not op.elementwise:
         raise TypeError(f"`{op.name}` has no wide numbers")
     return _by_floats(op, args)
@@ -74,16 +78,35 @@ def _by_floats(op: Op, args: Sequence[Any]) -> Any:
 def _linear(op: Op, args: Sequence[Any], attributes: Mapping[str, Any],
             cores: Sequence[int] | None) -> Wide:
     cores = cores or [len(shape_of(a)) for a in args]
-    if op.prepare is not None:
-        attributes = op.prepare([shape_of(a) for a in args], **{**op.attributes, **attributes})
-    elif op.attributes:
-        attributes = {**op.attributes, **attributes}
+    attributes = _prepared(op, args, attributes)
     if op.name in ("cast_float", "stop_gradient"):
         return wide(args[0])
     assert op.arrays is not None
     arrays = op.arrays
     (found,) = banded(lambda xs: [arrays(cores, *xs, **attributes)], args)
     return found
+
+
+def _prepared(op: Op, args: Sequence[Any], attributes: Mapping[str, Any]) -> Mapping[str, Any]:
+    if op.prepare is not None:
+        found: Mapping[str, Any] = op.prepare(
+            [shape_of(a) for a in args], **{**op.attributes, **attributes})
+        return found
+    return {**op.attributes, **attributes}
+
+
+def _scaled(op: Op, args: Sequence[Any], attributes: Mapping[str, Any]) -> Wide:
+    """Of operands whose largest elements are made about 1."""
+    numbers = [wide(a) for a in args]
+    tops = [int(np.max(a.exponent, initial=NOTHING)) for a in numbers]
+    tops = [top if top != NOTHING else 0 for top in tops]
+    assert op.arrays is not None
+    ans = op.arrays([a.ndim for a in numbers], *[
+        Wide(a.mantissa, a.exponent - top).floats() for a, top in zip(numbers, tops, strict=True)],
+        **_prepared(op, args, attributes))
+    doubt = np.inf if any(np.any(a.is_doubtful()) for a in numbers) else sum(tops) + SMALLEST + BITS
+    return Wide(np.asarray(ans, float), sum(tops), np.where(np.equal(ans, 0), -np.inf, doubt)
+                if doubt < np.inf else np.full(np.shape(ans), doubt))
 
 
 def banded(linear: Callable[[list[Any]], Sequence[Any]], args: Sequence[Any]) -> list[Wide]:
@@ -235,6 +258,26 @@ def _sinh(x: Any) -> Wide:
     return choice(near, choice(x.beyond(), x, np.sinh(x.floats())), _hyperbolic(-1.0)(x))
 
 
+def _asinh(x: Any) -> Wide:
+    x = wide(x)
+    far = choice(_sign(x) < 0, -1.0, 1.0) * log(2.0 * abs(x))
+    return _doubted(choice(x.beyond(), choice(x.exponent < 0, x, far), np.arcsinh(x.floats())), x)
+
+
+def _acosh(x: Any) -> Wide:
+    x = wide(x)
+    return _doubted(choice(x.beyond() & (x.exponent > 0), log(2.0 * x), np.arccosh(x.floats())), x)
+
+
+def _atan2(y: Any, x: Any) -> Wide:
+    y, x = wide(y), wide(x)
+    top = np.maximum(x.exponent, y.exponent)
+    top = np.where(top == NOTHING, 0, top)
+    near = np.arctan2(*[Wide(a.mantissa, a.exponent - top).floats() for a in (y, x)])
+    small = (_sign(x) > 0) & (np.abs(near) < 2.0**-300) & (y.mantissa != 0)
+    return _doubted(choice(small, y / choice(small, x, 1.0), near), y, x)
+
+
 def _tanh(x: Any) -> Wide:
     x = wide(x)
     return _doubted(choice(x.beyond() & (x.exponent < 0), x, np.tanh(x.floats())), x)
@@ -296,6 +339,7 @@ ROWS: dict[str, Callable[..., Any]] = {
     "exp": exp, "exp2": _exp2, "expm1": _expm1, "log": log,
     "log2": lambda x: log(x) / LN2, "log10": lambda x: log(x) / 2.302585092994046,
     "log1p": _log1p, "sinh": _sinh, "cosh": _hyperbolic(1.0), "tanh": _tanh, "sech": _sech,
+    "asinh": _asinh, "acosh": _acosh, "atan2": _atan2,
     "csch": lambda x: 1.0 / _sinh(x), "coth": lambda x: 1.0 / _tanh(x),
     "sigmoid": _sigmoid, "log_sigmoid": lambda x: -_softplus(-wide(x)), "softplus": _softplus,
     "logaddexp": _logaddexp,

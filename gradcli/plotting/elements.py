@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from gradcli.answers.ask import Ask
-from gradcli.errors import error
+from gradcli.errors import Diagnostic, GradcliError, error
 from gradcli.lang.calls import NoGradient
 from gradcli.lang.structures import is_number
 from gradcli.lang.targets import Target, tensor_of
 from gradcli.ops.lazy import np
 from gradcli.ops.shapes import index
+from gradcli.source import Source
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -41,14 +42,18 @@ def joined(name: str, at: Index) -> str:
     return name + "".join([f"[{k}]" for k in at])
 
 
-def within(name: str, at: Index, shape: Sequence[int]) -> Index:
-    """An index counted from the front. Raises E0813 where an array of this shape has none."""
+def within(name: str, at: Index, shape: Sequence[int], option: str) -> Index:
+    """An index counted from the front. Raises E0813 where an array of this shape has none, at what
+    the option says.
+    """
     if len(at) != len(shape) or not all(-n <= k < n for k, n in zip(at, shape, strict=True)):
         last = joined(name, tuple([n - 1 for n in shape]))
-        raise error(
-            "E0813", f"`{name}` has shape {list(shape)}, and so no `{joined(name, at)}`",
+        wanted = joined(name, at)
+        raise GradcliError(Diagnostic(
+            "E0813", f"`{name}` has shape {list(shape)}, and so no `{wanted}`",
+            span=(0, len(wanted)), source=Source(wanted, option),
             help=f"its elements are {joined(name, (0,) * len(shape))} to {last}" if shape else
-            f"write {name}")
+            f"write {name}"))
     return tuple([k % n for k, n in zip(at, shape, strict=True)])
 
 
@@ -99,7 +104,7 @@ class Elements:
             yield target
             return
         if at:
-            chosen = [within(target.name, at, shape)]
+            chosen = [within(target.name, at, shape, "--of")]
         else:
             chosen = list(np.ndindex(*shape))
             if len(chosen) > MOST:

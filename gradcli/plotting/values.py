@@ -123,7 +123,7 @@ class Values:
         for o in self.overs:
             if o.at:
                 value = run.bindings[o.base][0].value.value
-                o.at = within(o.base, o.at, shape_of(value))
+                o.at = within(o.base, o.at, shape_of(value), "--over")
                 self._arrays[o.base] = np.array(value, dtype=float)
         if isinstance(self.ask, Along) and self.ask.element:
             self.ask.element = self.overs[0].at

@@ -10,7 +10,7 @@ from gradcli.ops.lazy import np, quiet
 from gradcli.ops.values import dtype_of, show
 from gradcli.points import extremes
 from gradcli.points.paths import Path, has_nan, recorded, worked
-from gradcli.points.questions import Part, asked, plain_value
+from gradcli.points.questions import Part, asked, left_out, plain_value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -58,16 +58,18 @@ class Answers:
 
     arrays: per part [n, its shape]. missing: per part which points have no gradient, [n], or None
     if all have one. failed: row to what is wrong there. doubtful: rows with a number that may be
-    wrong, since something on the way left the range of floats.
+    wrong, since something on the way left the range of floats. left_out: what derivatives
+    leave out.
     """
 
-    __slots__ = ("arrays", "doubtful", "failed", "missing")
+    __slots__ = ("arrays", "doubtful", "failed", "left_out", "missing")
 
     def __init__(self) -> None:
         self.arrays: list[Any] = []
         self.missing: list[Any] = []
         self.failed: dict[int, Diagnostic] = {}
         self.doubtful: set[int] = set()
+        self.left_out: dict[str, None] = {}
 
     def put(self, k: int, n: int, rows: Any, values: Any, missing: bool) -> None:
         """The values of part k at some rows of n."""
@@ -196,6 +198,7 @@ class Points:
         if some is None:
             return left
         found = some
+        out.left_out.update(dict.fromkeys(path.left_out))
         self._absorb(path, given, found)
         if path.answers.flushed or path.again.lost or path.again.silent:
             path.answers.flushed = False
@@ -246,7 +249,7 @@ class Points:
         if again is None:
             rows = []
             for k in range(len(unsure)):
-                parts, unsure[k] = self._asked(self._point(points, k))
+                parts, unsure[k], _ = self._asked(self._point(points, k))
                 rows.append([plain_value(part) for part in parts])
             again = [None if part.value is None else np.stack(values)
                      for part, values in zip(path.parts, zip(*rows, strict=True), strict=True)]
@@ -268,12 +271,13 @@ class Points:
     def _alone(self, columns: Sequence[Any], row: int, out: Answers) -> None:
         """Answer one point as the command line would."""
         try:
-            parts, doubtful = self._asked(self._point(columns, row))
+            parts, doubtful, unsaid = self._asked(self._point(columns, row))
         except GradcliError as problem:
             self._failed(row, problem, out)
             return
         if doubtful:
             out.doubtful.add(row)
+        out.left_out.update(dict.fromkeys(unsaid))
         for k, part in enumerate(parts):
             value = plain_value(part)
             missing = value is None
@@ -292,15 +296,16 @@ class Points:
             raise problem
         out.failed[row] = problem.diagnostics[0]
 
-    def _asked(self, point: dict[str, Any]) -> tuple[list[Part], bool]:
-        """The answers at one point, and whether one may be wrong."""
+    def _asked(self, point: dict[str, Any]) -> tuple[list[Part], bool, list[str]]:
+        """The answers at one point, whether one may be wrong, and what derivatives leave out."""
         self.ask.at = {**self.at, **point}
         run = self.ask.run(explain=False)
         with run.record:
+            unsaid = left_out(self.ask, self.command, run)
             parts = asked(self.ask, self.command, run, emit=False)
             doubtful = extremes.doubtful(run, parts)
         self._check(parts)
-        return parts, doubtful
+        return parts, doubtful, unsaid
 
 
 def _filled(before: Any, values: Any) -> Any:

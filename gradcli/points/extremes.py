@@ -30,9 +30,9 @@ if TYPE_CHECKING:
 
 # Rows of which the values of all statements are kept at a time.
 ROWS = 4096
-# Differences that rounding explains, and numbers that are neither right nor wrong.
-CLOSE, FLOOR = 1e-9, 1e-290
-# The smallest float with all its digits.
+# Differences that rounding explains.
+CLOSE = 1e-11
+# The smallest float with all its digits; smaller numbers are neither right nor wrong.
 NORMAL = 2.0**-1022
 
 
@@ -143,5 +143,5 @@ def settled(old: Any, new: Any) -> Any:
     """What replaces numbers that floats found: other ones, where these are known."""
     with np.errstate(all="ignore"):
         same = (np.abs(new - old) <= CLOSE * np.abs(new)) | ~np.isfinite(old) | np.isnan(new)
-        same |= np.maximum(np.abs(new), np.abs(old)) <= FLOOR
+        same |= np.maximum(np.abs(new), np.abs(old)) <= NORMAL
     return np.where(same, old, new)

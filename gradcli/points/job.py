@@ -71,11 +71,11 @@ class Done:
     of its rows. problems: number of a row to what is wrong there. missing: number of a title to the
     first point that has no such gradient. bad: rows with an answer that is NaN or infinite, and
     the first of them: its number, its point. doubtful, first_doubtful: the same of rows with an
-    answer that may be wrong.
+    answer that may be wrong. left_out: what derivatives leave out.
     """
 
-    __slots__ = ("bad", "count", "doubtful", "first_bad", "first_doubtful", "missing", "piece",
-                 "problems", "until")
+    __slots__ = ("bad", "count", "doubtful", "first_bad", "first_doubtful", "left_out", "missing",
+                 "piece", "problems", "until")
 
     def __init__(self, piece: bytes, until: int, count: int,
                  problems: Mapping[int, Diagnostic], missing: Mapping[int, dict[str, Any]],
@@ -91,6 +91,7 @@ class Done:
         self.first_bad = first_bad
         self.doubtful = doubtful
         self.first_doubtful = first_doubtful
+        self.left_out: list[str] = []
 
 
 _local = threading.local()
@@ -138,8 +139,10 @@ def work(job: Job, block: Block) -> Done:
         first = int(np.argmax(some)) if rows.count else 0
         counted += [int(some.sum()), (rows.first + first, _point(job, columns, first))
                     if some.any() else None]
-    return Done(job.output.piece(rows, answered, dropped), block.done, rows.count,
+    done = Done(job.output.piece(rows, answered, dropped), block.done, rows.count,
                 {rows.first + k: d for k, d in problems.items()}, missing, *counted)
+    done.left_out += answers.left_out
+    return done
 
 
 def _answered(job: Job, columns: Sequence[Any], rows: Rows

@@ -22,7 +22,7 @@ from gradcli.ops.kinds import EDGE
 from gradcli.ops.lazy import np
 from gradcli.points.absorbing import Forward
 from gradcli.points.extremes import Again
-from gradcli.points.questions import Part, asked, identity, plain_value
+from gradcli.points.questions import Part, asked, identity, left_out, plain_value
 from gradcli.tape.record import OUT
 
 TYPE_CHECKING = False
@@ -41,14 +41,15 @@ class Path:
     many the second are; where one is NaN, zeros may absorb. parts: of the answers, with their
     values at the point where it was recorded. forward: what ran before any derivative, where zeros
     may have to absorb; None where that is asked point by point. again: what ran, where numbers may
-    have left the range of floats.
+    have left the range of floats. left_out: messages on what derivatives leave out.
     """
 
-    __slots__ = ("again", "answers", "expected", "forward", "guards", "parts", "slopes")
+    __slots__ = ("again", "answers", "expected", "forward", "guards", "left_out", "parts",
+                 "slopes")
 
     def __init__(self, guards: Executor | None, expected: Sequence[Any], slopes: int,
                  answers: Executor, parts: Sequence[Part], forward: Forward | None,
-                 again: Again) -> None:
+                 again: Again, left_out: Sequence[str]) -> None:
         self.guards = guards
         self.expected = expected
         self.slopes = slopes
@@ -56,6 +57,7 @@ class Path:
         self.parts = parts
         self.forward = forward
         self.again = again
+        self.left_out = left_out
 
     def takes(self, columns: Sequence[Any]) -> Any:
         """Which points go this way: truth values."""
@@ -118,6 +120,7 @@ def recorded(ask: Ask, command: str, names: Sequence[str], point: Mapping[str, A
         ran, slopes = record.history()[:], list(record.derived)
         if not record.portable or not all(map(holds, ran)):
             raise Unrecorded
+        unsaid = left_out(ask, command, run)
         parts = asked(ask, command, run, emit=True)
         entries = record.history()
     inputs = {}
@@ -142,4 +145,4 @@ def recorded(ask: Ask, command: str, names: Sequence[str], point: Mapping[str, A
     return Path(Executor(guards, size, paired) if kept else None,
                 [decided[k][1] for k in kept if k < first], sum(first <= k < second for k in kept),
                 Executor(answers, size, paired), parts, forward,
-                Again(entries, inputs, [identity(p) for p in parts]))
+                Again(entries, inputs, [identity(p) for p in parts]), unsaid)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from functools import partial
 
 from gradcli import calculus
+from gradcli.answers import notes
 from gradcli.answers.first_order import gradients, jacobians, seeds_of, with_constants
 from gradcli.answers.second_order import hessian
 from gradcli.execute.recorded import Unrecorded
@@ -61,6 +62,16 @@ def asked(ask: Ask, command: str, run: Run, emit: bool) -> list[Part]:
         if derivatives:
             found.extend(derivatives(ask, target, bindings, emit))
     return found
+
+
+def left_out(ask: Ask, command: str, run: Run) -> list[str]:
+    """What the derivatives of an answer leave out, within `run.record`."""
+    if DERIVATIVES[command] is None or ask.mode == "finite" or not run.record.is_partial():
+        return []
+    bindings = ask.program.sources(run, ask.wrt)
+    return [f"{target.name} by {b.name}: {said['message']}"
+            for target in ask.program.targets(run, ask.of, derived=True) for b in bindings
+            for said in notes.left_out(ask, run, target, [b])]
 
 
 def _values(target: Target) -> Iterator[Part]:

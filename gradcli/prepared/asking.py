@@ -17,7 +17,7 @@ from gradcli.ops.kinds import EDGE
 from gradcli.ops.values import shape_of
 from gradcli.prepared.matrices import QUESTIONS
 from gradcli.prepared.ways import way
-from gradcli.program import names_of, plain_value
+from gradcli.program import doubted, names_of, plain_value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -108,6 +108,7 @@ class Prepared:
             target = self._program.targets(run, [self._of] if self._of else ())[0]
             found, form = self._question(
                 target, self._program.sources(run, self._wrt), run, None)
+        doubted(run)
         return form(found)
 
     def _learn(self, known: Known, at: Mapping[str, Any], names: list[str]) -> None:

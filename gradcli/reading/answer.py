@@ -82,6 +82,9 @@ def read(text: str, names: Names, both: bool = False) -> Reading:
     try:
         found = _read(text, origin.text, names, origin, both)
     except GradcliError as problem:
+        if not origin.text.strip():     # as of commands that only make blanks
+            problem.diagnostics[0].span = 0, len(text)
+            raise
         raise origin.moved_error(problem) from None
     if origin.expands:
         from gradcli.reading.parts import Expansion

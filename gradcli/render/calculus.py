@@ -282,8 +282,8 @@ def _newton(sheet: Sheet, result: Result) -> None:
     goal, iterates = result["goal"], result["iterates"]
     steps = f"{result['steps']} step{'' if result['steps'] == 1 else 's'}"
     sheet.verdict = (f"a {goal} after {steps}: {result['reason']}" if result["converged"] else
-                     f"no {goal}: {result['reason']}" if steps in result["reason"] else
-                     f"no {goal} after {steps}: {result['reason']}")
+                     f"no {goal} found: {result['reason']}" if steps in result["reason"] else
+                     f"no {goal} found after {steps}: {result['reason']}")
     sheet.bad = not result["converged"]
     names = list(result["solution"])
     sheet.tex.update({name: latex.element(name) for name in names})

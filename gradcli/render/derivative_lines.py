@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gradcli.render import numbers
-from gradcli.render.derivative_names import closed, heading, outside, why
+from gradcli.render.derivative_names import closed, doubts, heading, why
 from gradcli.render.markdown import code
 from gradcli.render.visible import visible
 
@@ -45,7 +45,7 @@ def table(answer: Answer, width: int | None = None, color: bool = False) -> str:
     if answer["conditions"]:
         lines += ["", *_folded("holds where ", visible(" and ".join(answer["conditions"])), width)]
     if answer["conditions"]:
-        lines += [visible(text) for text in outside(answer)]
+        lines += [visible(text) for text in doubts(answer)]
     return "\n".join(lines) + "\n"
 
 
@@ -70,7 +70,7 @@ def markdown(answer: Answer) -> str:
     lines += [f"| {code(name)} | {code(text)} |" for name, text in rows]
     if answer["conditions"]:
         lines += ["", f"They hold where {visible(' and '.join(answer['conditions']))}."]
-        lines += [f"\n{visible(line)}." for line in outside(answer)]
+        lines += [f"\n{visible(line)}." for line in doubts(answer)]
     return "\n".join(lines) + "\n"
 
 

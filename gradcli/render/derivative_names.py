@@ -70,7 +70,7 @@ def about(answer: Answer) -> list[str]:
              for target in answer["targets"]]
     if answer["conditions"]:
         lines.append("They hold where " + " and ".join(answer["conditions"]))
-    lines += [visible(text) for text in outside(answer)]
+    lines += [visible(text) for text in doubts(answer)]
     inputs = {i["name"] for i in answer["inputs"]}
     lines += [f"`{visible(r['name'])}` is called {r['identifier']} here"
               for r in answer["renamed"] if r["identifier"] in inputs]
@@ -79,10 +79,10 @@ def about(answer: Answer) -> list[str]:
     return lines
 
 
-def outside(answer: Answer) -> list[str]:
-    """Conditions that the values of the question do not meet, as sentences."""
+def doubts(answer: Answer) -> list[str]:
+    """Conditions that the given values do not meet, and what is left out, as sentences."""
     return [f"{n['message'][:1].upper()}{n['message'][1:]}" for n in answer["notes"]
-            if n["code"] == "outside"]
+            if n["code"] in ("outside", "part-left-out")]
 
 
 def why(result: Answer) -> str:

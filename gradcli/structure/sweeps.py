@@ -15,7 +15,7 @@ from gradcli.structure.dependence import is_own, patterns
 from gradcli.structure.pattern import MAX_ELEMENTS, identity, union
 from gradcli.structure.triples import Triples
 from gradcli.sweeps import reverse, tangent
-from gradcli.sweeps.derivatives import is_finite, size
+from gradcli.sweeps.derivatives import size
 from gradcli.sweeps.extremes import extreme
 from gradcli.tape import record as records
 from gradcli.tape.record import ANS, IDS, OP, OUT
@@ -120,7 +120,7 @@ def swept(entries: Segment, plan: Compression, targets: Side, sources: Side) -> 
     with quiet():
         found = (tangent.tangents(entries, seeds, ids) if plan.by_columns
                  else reverse.reverse(entries, seeds, ids))
-        if extreme(entries, sources.tensors) and all(map(is_finite, targets.tensors)):
+        if extreme(entries, sources.tensors):
             found = _in_range(entries, plan, seeds, found, carried, sources)
     return carried.collect(found, count).ravel()[plan.slots]
 

@@ -31,12 +31,13 @@ LARGE = 100_000
 
 def gradient(targets: Sequence[Tensor], sources: Sequence[Tensor], *, seeds: Sequence[Any] = (),
              emit: bool = False, entries: Segment | None = None, tensorflow: bool = False,
-             absorb: bool = False) -> list[Any]:
+             absorb: bool = False, ranged: bool = True) -> list[Any]:
     """The gradient of the sum of all elements of all targets; per source, in its shape, or None.
 
     seeds: cotangents of the targets, by default ones. A target named twice counts twice.
     tensorflow: zeros absorb infinite slopes at sqrt only, as there. absorb: zeros do in any case,
-    also where a slope is infinite only in the next derivative.
+    also where a slope is infinite only in the next derivative. ranged: what left the range of
+    floats on the way is found again.
     Raises E0301 where a seed has another shape than its target, E0503 where the path leads through
     an operation without a rule.
     """
@@ -61,7 +62,7 @@ def gradient(targets: Sequence[Tensor], sources: Sequence[Tensor], *, seeds: Seq
         with quiet():
             found.update(absorbing.reverse(
                 expanded(entries), weights, spoiled, emit=emit, guard_sqrt=tensorflow))
-    if found and extreme(entries, sources) and all(map(is_finite, targets)):
+    if ranged and found and extreme(entries, sources):
         from gradcli.sweeps import wide
 
         wide.gradients(expanded(entries), weights, found, emit,
@@ -179,33 +180,23 @@ def jacobian(target: Tensor, sources: Sequence[Tensor], *, mode: str = "auto",
     return out
 
 
-def is_finite(target: Tensor) -> bool:
-    """Whether a target has neither NaN nor infinity in it: then its derivatives should not."""
-    value = target.value
-    return value - value == 0.0 if type(value) is float else bool(np.isfinite(value).all())
-
-
 def in_range(entries: Segment, targets: Sequence[Tensor], source: Tensor, found: dict[int, Any]
              ) -> dict[int, Any]:
     """Jacobians in one source, id of a target to each: found again where numbers on the way may
     have left the range of floats.
     """
-    if _may_be_off(entries, targets, source):
+    if extreme(entries, [source]):
         from gradcli.sweeps import wide
 
         wide.jacobians(entries, targets, source, found)
     return found
 
 
-def _may_be_off(entries: Segment, targets: Sequence[Tensor], source: Tensor) -> bool:
-    return extreme(entries, [source]) and all(map(is_finite, targets))
-
-
 def rows_in_range(entries: Segment, target: Tensor, seeds: Any, source: Tensor, rows: Any) -> Any:
     """The adjoints of a source, [direction, *its shape], from seeds of a target: found again where
     numbers on the way may have left the range of floats.
     """
-    if not _may_be_off(entries, [target], source):
+    if not extreme(entries, [source]):
         return rows
     from gradcli.sweeps import wide
 
@@ -268,7 +259,7 @@ def directional_in_range(entries: Segment, seeds: Mapping[int, Any], target: Ten
     """A directional derivative, found again where numbers on the way may have left the range of
     floats.
     """
-    if not (is_finite(target) and extreme(entries, sources)):
+    if not extreme(entries, sources):
         return found
     from gradcli.sweeps import wide
 

@@ -95,8 +95,12 @@ def _arrays(entries: Sequence[Entry]) -> bool:
             if op.name in STEEP and _is_small(entry[VALUES][STEEP[op.name]]):
                 return True
             if None in entry[IDS] and is_float(entry[ANS]):  # comparisons lose nothing
+                limit = LIMITS.get(_kind(entry[ANS]), LARGE)
                 for i, v in zip(entry[IDS], entry[VALUES], strict=True):
-                    if i is None and (_is_large(v) or (type(v) is float and _is_small(v))):
+                    if i is not None:
+                        continue
+                    if _is_large(v) if type(v) is not float else not (
+                            1 / limit < v < limit or -limit < v < -1 / limit or v == 0.0):
                         return True
     return False
 

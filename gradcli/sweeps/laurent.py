@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 # A series whose first coefficients are all 0 counts as 0 behind so many.
 MOST_ZEROS = 16
+# Poles of higher orders have none: all coefficients up to the whole ones have to be known.
+MOST_ORDER = 64
 MOST_ENTRIES = 5_000
 EPS = 2.0 ** -52
 SUMS = ("add", "subtract")
@@ -255,7 +257,9 @@ def _moved(series: Series, by: int) -> Series:
 
 
 def _normal(series: Any, shift: int) -> Laurent:
-    """With a shift of 0 or below, and nothing but a true pole below."""
+    """With a shift of 0 or below, and nothing but a true pole below. Raises NoSeries."""
+    if shift < -MOST_ORDER:
+        raise NoSeries
     if not isinstance(series, Series):
         series = polynomial(float(series))
     k = 0

@@ -16,7 +16,7 @@ from gradcli.ops.lazy import np
 from gradcli.ops.values import plain, shape_of
 from gradcli.ops.wide import Wide, wide
 from gradcli.ops.wide_rows import banded
-from gradcli.sweeps.flushes import flushes
+from gradcli.sweeps.flushes import flushes, tame, tame_values
 from gradcli.sweeps.reach import active, leading, window
 from gradcli.sweeps.reverse import cotangents, shaped_like
 from gradcli.sweeps.tangent import basis, of_entry
@@ -31,26 +31,42 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from typing import Any
 
+    from gradcli.sweeps.wide_values import Type
     from gradcli.tape.record import Entry
 
 
 class Carried:
-    """A derivative on its way, and the sum of the magnitudes that went into it: what is smaller
-    than that by more than the digits of a float is rounding.
+    """A derivative on its way, and a bound on its rounding: what a sum leaves below that is nothing
+    but rounding, and becomes 0. What joins it later stays.
     """
 
-    __slots__ = ("mass", "value")
+    __slots__ = ("error", "value")
 
-    def __init__(self, value: Wide, mass: Wide) -> None:
+    def __init__(self, value: Wide, error: Wide) -> None:
         self.value = value
-        self.mass = mass
+        self.error = error
 
-    def times(self, slope: Wide) -> Carried:
-        return Carried(self.value * slope, self.mass * abs(slope))
+    def times(self, slope: Wide, kind: Type) -> Carried:
+        value = self.value * slope
+        return Carried(value, self.error * abs(slope) + abs(value) * kind.rounding)
 
     def plus(self, other: Carried | None) -> Carried:
-        return self if other is None else Carried(
-            self.value + other.value, self.mass + other.mass)
+        if other is None:
+            return self
+        value, error = self.value + other.value, self.error + other.error
+        counts = (abs(value) - error).mantissa > 0
+        return Carried(_only(value, counts), _only(error, counts))
+
+
+def _only(value: Wide, where: Any) -> Wide:
+    """The same, 0 elsewhere; what is in doubt stays so."""
+    return Wide(np.where(where | ~np.isfinite(value.mantissa), value.mantissa, 0.0),
+                value.exponent, value.doubt)
+
+
+def _seeded(seed: Any) -> Carried:
+    value = wide(value_of(seed))
+    return Carried(value, abs(value) * type_of(value_of(seed)).rounding)
 
 
 def adjoints(entries: Sequence[Entry], seeds: Mapping[int, Any], sources: Iterable[int],
@@ -63,8 +79,7 @@ def adjoints(entries: Sequence[Entry], seeds: Mapping[int, Any], sources: Iterab
     reached = active(entries, asked)
     ahead = leading(entries, seeds)
     swept = Swept([e for e in entries if e[OUT] in reached and e[OUT] in ahead], values)
-    found = {i: Carried(wide(value_of(g)), abs(wide(value_of(g)))) for i, g in seeds.items()
-             if i in reached}
+    found = {i: _seeded(g) for i, g in seeds.items() if i in reached}
     wanted: dict[int, Carried] = {}
     for entry in reversed(entries):
         g = found.pop(entry[OUT], None)
@@ -84,9 +99,9 @@ def _shares(swept: Swept, entry: Entry, g: Carried, reached: set[int]
     if op.elementwise:
         for k, i in enumerate(entry[IDS]):
             if i in reached and op.edge(k):
-                c, x = g.times(swept.slope(entry, k)), entry[VALUES][k]
+                c, x = g.times(swept.slope(entry, k), type_of(entry[ANS])), entry[VALUES][k]
                 yield i, Carried(shaped_like(c.value, x, entry, k, g.value),
-                                 shaped_like(c.mass, x, entry, k, g.mass))
+                                 shaped_like(c.error, x, entry, k, g.error))
         return
     ids: list[int] = []
 
@@ -95,9 +110,14 @@ def _shares(swept: Swept, entry: Entry, g: Carried, reached: set[int]
         ids[:] = [i for i, _ in found]
         return [value_of(c) for _, c in found]
 
-    values, masses = banded(shares, [g.value]), banded(shares, [g.mass])
-    for i, share, mass in zip(ids, swept.unknown(entry, values), masses, strict=True):
-        yield i, Carried(share, abs(mass) + abs(share))
+    values, errors = banded(shares, [g.value]), banded(shares, [g.error])
+    for i, share, error in zip(ids, swept.unknown(entry, values), errors, strict=True):
+        yield i, _rounded(entry, share, error)
+
+
+def _rounded(entry: Entry, value: Wide, error: Wide) -> Carried:
+    """What an operation as a whole makes of a derivative, and of the bound on its rounding."""
+    return Carried(value, abs(error) + abs(value) * type_of(entry[ANS]).rounding)
 
 
 def tangents(entries: Sequence[Entry], seeds: Mapping[int, Any], targets: Iterable[int]
@@ -108,13 +128,13 @@ def tangents(entries: Sequence[Entry], seeds: Mapping[int, Any], targets: Iterab
     reached = active(entries, seeds) & leading(entries, targets)
     inside = [e for e in entries if e[OUT] in reached]
     swept = Swept(inside)
-    found = {i: Carried(wide(value_of(t)), abs(wide(value_of(t)))) for i, t in seeds.items()}
+    found = {i: _seeded(t) for i, t in seeds.items()}
     for entry in inside:
         op, total = entry[OP], None
         if op.elementwise:
             for k, i in enumerate(entry[IDS]):
                 if i in found and op.edge(k):
-                    total = found[i].times(swept.slope(entry, k)).plus(total)
+                    total = found[i].times(swept.slope(entry, k), type_of(entry[ANS])).plus(total)
         else:
             total = _tangent(swept, entry, found)
         if total is not None:
@@ -135,13 +155,15 @@ def _tangent(swept: Swept, entry: Entry, found: Mapping[int, Carried]) -> Carrie
         return [np.zeros(shape_of(entry[ANS])) if total is None else total]
 
     (value,) = swept.unknown(entry, banded(made, [found[i].value for i in given]))  # type: ignore[index]
-    (mass,) = banded(made, [found[i].mass for i in given])  # type: ignore[index]
-    return Carried(value, abs(mass) + abs(value))
+    (error,) = banded(made, [found[i].error for i in given])  # type: ignore[index]
+    return _rounded(entry, value, error)
 
 
 def gradients(entries: Sequence[Entry], seeds: Mapping[int, Any], found: dict[int, Any],
               emit: bool = False, values: Mapping[int, Any] | None = None) -> None:
     """Put right what the ordinary sweep found from these seeds: id of a source to its adjoint."""
+    if tame(entries, seeds, found, forward=False):
+        return
     try:
         with np.errstate(all="ignore"):
             after = {i: settled(value_of(found[i]), carried)
@@ -206,6 +228,9 @@ def directions(entries: Sequence[Entry], seeds: Mapping[int, Any], found: Mappin
     sweep = tangents if forward else adjoints
     after = dict(found)
     unknown = {i: np.zeros(g.shape, bool) for i, g in found.items()}
+    given = {i: Tensor(g, None, 1) for i, g in seeds.items()}
+    if tame(entries, given, found, forward=forward):
+        return after, unknown
     try:
         if count * len(entries) > MAX_WORK // 100:
             raise Beyond
@@ -219,7 +244,6 @@ def directions(entries: Sequence[Entry], seeds: Mapping[int, Any], found: Mappin
                         after[i] = np.array(after[i]) if after[i] is found[i] else after[i]
                         after[i][k] = new
     except UNABLE:
-        given = {i: Tensor(g, None, 1) for i, g in seeds.items()}
         lost = flushes(entries, given, list(found), forward=forward)
         return dict(found), {i: np.isfinite(g) & lost for i, g in found.items()}
     return after, unknown
@@ -251,6 +275,8 @@ def recorded(g: Any, value: Any) -> Any:
 def directional(entries: Sequence[Entry], seeds: Mapping[int, Any], target: int, found: Any) -> Any:
     """What is right in place of a directional derivative that the ordinary sweep found."""
     new = value_of(found)
+    if tame(entries, seeds, [target], forward=True):
+        return found
     try:
         with np.errstate(all="ignore"):
             new, unknown = settled(new, tangents(entries, seeds, [target])[target])
@@ -270,10 +296,10 @@ def note_doubt(source: int, count: int) -> None:
     if count and records.current().trace is None:
         records.current().lost[source] = count
     elif count:
-        _warn()
+        warn()
 
 
-def _warn() -> None:
+def warn() -> None:
     """Warn where Python code stands."""
     from sys import _getframe
     from warnings import warn, warn_explicit
@@ -313,9 +339,12 @@ def flushed(entries: Sequence[Entry], targets: Iterable[int]) -> set[int]:
     """Which of the values `targets` would be other floats, had nothing been lost on the way."""
     targets = set(targets)
     ahead = leading(entries, targets)
+    entries = [e for e in entries if e[OUT] in ahead]
+    if tame_values(entries):
+        return set()
     try:
         with np.errstate(all="ignore"):
-            changed = Swept([e for e in entries if e[OUT] in ahead]).changed
+            changed = Swept(entries).changed
             return {i for i in targets if i in changed and not _near(changed[i])}
     except UNABLE:
         return set()
@@ -325,7 +354,7 @@ def _near(value: Wide) -> bool:
     """Whether a value is surely 0 as a float as well, or nobody knows what it is."""
     near = value.floats()
     sure = value.doubt is None or not (value.doubt > np.log2(DOUBLE.floor)).any()
-    return sure and bool(((np.abs(near) < DOUBLE.floor) | np.isnan(near)).all())
+    return sure and bool(((np.abs(near) < DOUBLE.tiny) | np.isnan(near)).all())
 
 
 def settled(before: Any, after: Carried) -> tuple[Any, Any]:
@@ -336,17 +365,17 @@ def settled(before: Any, after: Carried) -> tuple[Any, Any]:
     """
     kind = type_of(before)
     old = np.asarray(before, np.float64)
-    new, mass = (np.broadcast_to(x.floats(), old.shape) for x in (after.value, after.mass))
+    new, error = (np.broadcast_to(x.floats(), old.shape) for x in (after.value, after.error))
     doubt = after.value.doubt
-    noise = kind.close * 1e-4 * mass
-    new = np.where(np.abs(new) <= noise, 0.0, new)
-    same = np.abs(new - old) <= kind.close * np.abs(new) + noise
+    same = np.abs(new - old) <= kind.close * np.abs(new) + 4.0 * error
     same |= ~np.isfinite(old) | np.isnan(new)
-    same |= np.maximum(np.abs(new), np.abs(old)) <= kind.tiny
+    same |= np.abs(new - old) <= kind.tiny
     unknown = np.zeros(old.shape, bool)
     if doubt is not None:
         size = np.log2(np.maximum(kind.close * np.abs(new), kind.floor))
         unknown = np.broadcast_to((doubt > size) & np.isfinite(old), old.shape)
+    # What the type cannot hold mends no number that it can.
+    unknown = unknown | (np.isfinite(old) & (np.abs(new) > np.finfo(np.asarray(before).dtype).max))
     if same.all() or (same | unknown).all():
         return before, unknown
     found = np.where(same | unknown, old, new)

@@ -5,10 +5,11 @@
 from __future__ import annotations
 
 from gradcli.errors import GradcliError
-from gradcli.ops.kinds import EDGE, LINEAR
+from gradcli.ops.kinds import BILINEAR, EDGE, LINEAR
 from gradcli.ops.lazy import np
 from gradcli.ops.values import dtype_of, is_complex, is_float, shape_of
-from gradcli.ops.wide import Wide, choice, wide
+from gradcli.ops.wide import SMALLEST, Wide, choice, wide
+from gradcli.ops.wide_rows import HOMOGENEOUS
 from gradcli.sweeps.extremes import BOUNDED
 from gradcli.tape import record as records
 from gradcli.tape.record import ANS, ATTRIBUTES, BATCH, IDS, OP, OUT, VALUES
@@ -35,17 +36,19 @@ UNABLE = (Beyond, GradcliError, TypeError, ValueError, AttributeError, *EDGE)
 
 class Type:
     """What counts in a type of floats. tiny: the smallest normal number. close: relative
-    differences that rounding explains. floor: a smaller doubt is none.
+    differences that rounding explains. rounding: that of a slope and a product. floor: a smaller
+    doubt is none.
     """
 
-    def __init__(self, tiny: float, close: float, floor: float) -> None:
+    def __init__(self, tiny: float, close: float, rounding: float, floor: float) -> None:
         self.tiny = tiny
         self.close = close
+        self.rounding = rounding
         self.floor = floor
 
 
-DOUBLE = Type(2.0**-1022, 1e-9, 1e-290)
-SINGLE = Type(2.0**-126, 1e-4, 1e-36)
+DOUBLE = Type(2.0**-1022, 1e-11, 2.0**-50, 1e-290)
+SINGLE = Type(2.0**-126, 1e-4, 2.0**-21, 1e-36)
 
 
 def size(shape: Sequence[int]) -> int:
@@ -58,6 +61,28 @@ def size(shape: Sequence[int]) -> int:
 
 def type_of(value: Any) -> Type:
     return SINGLE if dtype_of(value) == "float32" else DOUBLE
+
+
+def reads_answer(op: Any) -> bool:
+    """Whether the rule of an operation as a whole may read its answer. That of a custom gradient
+    reads its arguments: what the body makes of them has nothing to do with the derivative.
+    """
+    return op.kind != BILINEAR and not getattr(op, "custom", False)
+
+
+def _left(entry: Entry, ans: Any, kind: Type) -> Any:
+    """Where an operation as a whole left the range of floats: infinite of what is finite,
+    subnormal, or 0 though no operand has a 0.
+    """
+    op = entry[OP]
+    numbers = [v for k, v in enumerate(entry[VALUES]) if op.edge(k) and is_float(v)]
+    sizes = np.abs(ans)
+    left = (sizes > 0) & (sizes < kind.tiny)
+    if all(np.isfinite(v).all() for v in numbers):
+        left |= np.isinf(sizes)
+    if op.kind != LINEAR and op.smooth and all(np.all(v) for v in numbers):
+        left |= sizes == 0
+    return left
 
 
 class Swept:
@@ -102,7 +127,8 @@ class Swept:
         gone = self._is_gone(ans)
         fine = np.zeros(shape_of(ans), bool) if gone else (
             (np.abs(ans) >= kind.tiny) & np.isfinite(ans))
-        if not moved and (fine.all() or not (op.elementwise or gone)):
+        left = None if op.elementwise or gone or fine.all() else _left(entry, ans, kind)
+        if not moved and (fine.all() or (left is not None and not left.any())):
             return
         again: Any = None
         if any(i not in self.changed and self._is_gone(self._kept.get(i, v))
@@ -111,14 +137,15 @@ class Swept:
                 return
         elif op.elementwise and op.rules:
             again = op(*self.operands(entry)[:-1])
-        elif op.kind == LINEAR:
+        elif op.kind in (LINEAR, BILINEAR) or op.name in HOMOGENEOUS:
             again = op(*self.operands(entry)[:-1], **entry[ATTRIBUTES])
         elif gone:
             return
         elif not op.smooth:
             again = wide(ans)
         if again is None:
-            again = Wide(ans, 0, np.where(fine & (not moved), -np.inf, np.inf))
+            again = Wide(ans, 0, np.inf if moved or left is None else np.where(
+                left, np.where(np.isinf(ans), np.inf, float(SMALLEST)), -np.inf))
         again = wide(again)
         near = again.floats()
         if gone:
@@ -144,8 +171,10 @@ class Swept:
         return wide(rule(*self.operands(entry)) if callable(rule) else rule)
 
     def unknown(self, entry: Entry, parts: list[Wide]) -> list[Wide]:
-        """The shares of an entry that is swept with floats, in doubt where its operands are none.
+        """The shares of an entry that is swept with floats, in doubt where what its rule reads is
+        none.
         """
-        if entry[OP].kind == LINEAR or self.changed.keys().isdisjoint(entry[IDS]):
+        read = {*entry[IDS], *([entry[OUT]] if reads_answer(entry[OP]) else [])}
+        if entry[OP].kind == LINEAR or self.changed.keys().isdisjoint(read):
             return parts
         return [Wide(c.mantissa, c.exponent, np.inf) for c in parts]

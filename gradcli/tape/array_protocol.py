@@ -31,6 +31,10 @@ RENAMED = {
 IGNORED = {
     "out": None, "dtype": None, "where": True, "casting": "same_kind", "order": ("K", "C"),
     "subok": True, "signature": None, "optimize": (True, False, "greedy", "optimal")}
+# What NumPy calls the parts of answers that are several arrays; others are plain tuples.
+PARTS = {
+    "eigh": ("EighResult", "eigenvalues eigenvectors"), "qr": ("QRResult", "Q R"),
+    "slogdet": ("SlogdetResult", "sign logabsdet"), "svd": ("SVDResult", "U S Vh")}
 # Parameters that come before a tensor only in name, and functions that change their argument.
 NO_OPERANDS = ("out", "dtype", "initial")
 IN_PLACE = ("put", "copyto", "place", "putmask", "fill_diagonal")
@@ -77,7 +81,7 @@ def function(called: Any, args: Sequence[Any], options: Mapping[str, Any]) -> An
         raise _unknown(name)
     bound = signature(called).bind(*args, **options)
     if meaning is not None:
-        return _by_meaning(meaning, name, bound)
+        return _parts(name, _by_meaning(meaning, name, bound))
     assert op is not None
     operands: list[Any] = []
     named: dict[str, Any] = {}
@@ -94,7 +98,21 @@ def function(called: Any, args: Sequence[Any], options: Mapping[str, Any]) -> An
             operands.append(value)
         elif parameter.default is parameter.empty or not _same(value, parameter.default):
             named[key] = value
-    return op(*operands, **_options(op, name, named))
+    return _parts(name, op(*operands, **_options(op, name, named)))
+
+
+def _parts(name: str, found: Any) -> Any:
+    """Several arrays the way NumPy gives them: a list of what was split, else a tuple, so that
+    `x[np.nonzero(x)]` means what it means there.
+    """
+    if not isinstance(found, list) or name.endswith("split"):
+        return found
+    if name not in PARTS:
+        return tuple(found)
+    from collections import namedtuple
+
+    title, fields = PARTS[name]
+    return namedtuple(title, fields)(*found)
 
 
 def _by_meaning(meaning: Any, name: str, bound: Any) -> Any:

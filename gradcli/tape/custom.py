@@ -38,6 +38,7 @@ class CustomOp:
     custom = True
     kind = GENERAL
     elementwise = False
+    partial = False
     holomorphic = False
     on_complex = None
     variadic = True

@@ -63,7 +63,8 @@ def check(how: str, x: Any) -> None:
 
 def check_list(items: Any, maker: str) -> None:
     """Raises E0209 where a nested list that a constant or variable is made of has a tensor in it
-    that is on a tape: a tensor alone is copied, which an explanation of a None tells.
+    that is on a tape: a constant of a tensor alone stays there, and a variable is a copy, which an
+    explanation of a None tells.
     """
     for item in items:
         if isinstance(item, (list, tuple)):

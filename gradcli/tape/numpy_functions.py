@@ -130,6 +130,10 @@ def _concatenate(arrays: Any, axis: Any = 0) -> Any:
     return NAMES["concat"](*arrays, axis=axis)
 
 
+def _stack(arrays: Any, axis: Any = 0) -> Any:
+    return NAMES["stack"](*arrays, axis=axis)
+
+
 def _side_by_side(tup: Any) -> Any:
     arrays = [NAMES["atleast_1d"](a) for a in tup]
     return NAMES["concat"](*arrays, axis=0 if _rank(arrays[0]) == 1 else 1)
@@ -191,7 +195,7 @@ def _select(condlist: Any, choicelist: Any, default: Any = 0.0) -> Any:
 
 def _where(condition: Any, x: Any = None, y: Any = None) -> Any:
     if x is None and y is None:
-        return tuple(NAMES["nonzero"](condition))
+        return NAMES["nonzero"](condition)
     return NAMES["where"](condition, x, y)
 
 
@@ -272,6 +276,7 @@ MEANINGS: dict[str, Callable[..., Any]] = {
     "numpy.min": _extremum("reduce_min"), "numpy.amin": _extremum("reduce_min"),
     "numpy.diagonal": _diagonal, "numpy.trace": _trace, "numpy.diag": _diag,
     "numpy.linalg.trace": _stacked_trace, "numpy.concatenate": _concatenate,
+    "numpy.stack": _stack,
     "numpy.hstack": _side_by_side, "numpy.vstack": _on_top_of_each_other,
     "numpy.column_stack": _columns, "numpy.append": _append,
     "numpy.split": _split, "numpy.take": _take, "numpy.clip": _clip, "numpy.select": _select,

@@ -166,6 +166,15 @@ class Trace:
             initial = None
         births.append((number, place, kind, initial))
 
+    def copied(self, number: int, original: int | None) -> None:
+        """Note that the variable that was born last is a copy, which was made outside `copy`."""
+        frame = _getframe(2)
+        while frame.f_back is not None and frame.f_globals.get("__name__") in (
+                "copy", "gradcli.tape.variable"):
+            frame = frame.f_back
+        born = self.births.pop()
+        self.births.append((number, beyond(frame), born[2], original))
+
     def left(self, number: int, how: str, depth: int) -> None:
         """Note that a value left the engine."""
         self.exits.append((next(ids), beyond(_getframe(depth)), number, how))

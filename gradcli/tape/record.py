@@ -181,6 +181,10 @@ class Record:
         """Whether an operation with a kink ran: then notes may be due."""
         return any(entry[OP].kink is not None for entry in self.compact())
 
+    def is_partial(self) -> bool:
+        """Whether an operation ran that has no rule for one of its numbers."""
+        return any(entry[OP].partial for entry in self.compact())
+
     def __exit__(self, *exception: object) -> None:
         if self._collecting:
             gc.enable()

@@ -22,10 +22,10 @@ def is_zero(word: Any) -> bool:
     value = getattr(word, "value", word)
     if not (value is None or isinstance(value, str)):
         raise error("E0312", f"unconnected_gradients is a text, not {kind_of(value)}",
-                    help='"none" or "zero"')
+                    help='"none" or "zero"', about=("value", value))
     if value not in (None, "none", "zero"):
         raise error("E0312", f"unknown value for unconnected_gradients: `{value}`",
-                    help='"none" or "zero"')
+                    help='"none" or "zero"', about=("value", value))
     return bool(value == "zero")
 
 
@@ -40,15 +40,22 @@ def tensors_of(structure: Any, what: str) -> list[Tensor]:
     for item in found:
         if not isinstance(item, Tensor):
             raise error("E0310", f"the {what} must be a tensor or variable, not {kind_of(item)}"
-                        f" {item!r:.40}", help="make it one: gradcli.constant(...)")
+                        f" {item!r:.40}", help=_kept(what))
     return found
+
+
+def _kept(what: str) -> str:
+    """What to do about a number in place of a tensor: a target that is made one has no past."""
+    return "keep it a tensor: .numpy(), .item() and float() leave the tape" if (
+        what == "target") else "make it one: gradcli.constant(...)"
 
 
 def one_tensor(value: Any, what: str) -> Tensor:
     """The value itself. Raises E0310 for a structure or anything else that is no tensor."""
     if not isinstance(value, Tensor):
         raise error("E0310", f"the {what} must be one tensor, not {kind_of(value)}",
-                    help="ask for each separately")
+                    help="ask for each separately" if isinstance(value, (list, tuple, dict))
+                    else _kept(what))
     return value
 
 

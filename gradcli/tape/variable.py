@@ -9,6 +9,7 @@ from __future__ import annotations
 from itertools import count
 
 from gradcli.errors import error
+from gradcli.ops.discrete import cast_
 from gradcli.ops.elementwise import positive
 from gradcli.ops.lazy import np, quiet
 from gradcli.ops.values import (
@@ -71,11 +72,17 @@ def plain_value(value: Any, dtype: str | None = None) -> Any:
 def constant(value: Any, dtype: Any = None, name: str = "") -> Tensor:
     """A tensor that is never watched by itself, as tf.constant.
 
-    value: a number, array or nested list. dtype: such as "float32"; by default that of the value.
-    Raises E0209 for a list with a tensor in it that a tape watches.
+    value: a number, array, nested list or tensor, which stays on the tapes that watch it. dtype:
+    such as "float32"; by default that of the value. Raises E0209 for a list with a tensor in it
+    that a tape watches.
     """
     if isinstance(value, (list, tuple)):
         _check_list(value, "constant")
+    elif isinstance(value, Tensor) and _is_watched():
+        kind = dtype_name(dtype)
+        kept: Tensor = positive(value) if kind in (None, dtype_of(value.value)) else cast_(
+            value, dtype=kind)
+        return kept
     made = leaf(plain_value(value, dtype_name(dtype)))
     trace = records.current().trace
     if trace is not None and made.id is not None:
@@ -83,10 +90,16 @@ def constant(value: Any, dtype: Any = None, name: str = "") -> Tensor:
     return made
 
 
-def _check_list(items: Sequence[Any], maker: str) -> None:
+def _is_watched() -> bool:
+    """Whether a tape may watch what is made. A file says what it means by its own words, and its
+    record keeps everything.
+    """
     record = records.current()
-    # A file says what it means by its own words, and its record keeps everything.
-    if not record.everything and not record.paused and (record.tapes or record.accumulators):
+    return not record.everything and not record.paused and bool(record.tapes or record.accumulators)
+
+
+def _check_list(items: Sequence[Any], maker: str) -> None:
+    if _is_watched():
         from gradcli.tape.leaving import check_list
 
         check_list(items, maker)
@@ -160,7 +173,11 @@ class Variable(Tensor):
 
     def __copy__(self) -> Variable:
         """Another variable of the same value: two with one identity would share their gradient."""
-        return Variable(self.value, self.trainable, self.dtype, self.name)
+        made = Variable(self.value, self.trainable, self.dtype, self.name)
+        trace = records.current().trace
+        if trace is not None and made.id is not None:
+            trace.copied(made.id, self.id)
+        return made
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Variable:
         made = memo[id(self)] = self.__copy__()

@@ -137,6 +137,12 @@ def _verdict(case: Case) -> tuple[str, float, str]:
     return DIFFER, most, ""
 
 
+def without_part(one: dict[str, Any]) -> bool:
+    """Whether differences, which leave nothing out, have the number of the sweeps."""
+    return one["central"] is not None and _apart(
+        one["reverse"], one["central"], FLOOR * NOISE) <= BY_DIFFERENCES
+
+
 def _cancelled(case: Case) -> bool:
     """Whether rounding explains that differences have quite another number."""
     if case.central is None or not _finite(case.central) or (

@@ -27,7 +27,8 @@ if TYPE_CHECKING:
     from gradcli.verifying.function import Function
 
 STEP = 1e-20
-SMALL = 1e-80   # a smaller number that moves is moved like one of size 1
+SMALL = 1e-80   # a smaller number that moves is moved like one of size 1, if less is no step
+TINY, SHORTEST = 1e-300, 1e-286     # a number to which a step can be relative, and what it is then
 # How far a result is off that is shaken, relative; which way, is always drawn alike.
 SHAKEN, SEED = 4e-16, 20
 # How far the real part may be from the value that was recorded, relative to it; of float32.
@@ -82,17 +83,22 @@ def complex_step(run: Run, function: Function, binding: Binding, along: Directio
         columns = []
         with quiet(), np.errstate(all="ignore"):
             for k in range(len(along.columns)):
-                step = shorter * STEP * _size(value, None if along.random else k)
-                found = _along(entries, binding.value.id, value + 1j * step * np.asarray(
-                    along.direction(k)), [t.id for t in tensors],
-                    0.0 if moved or shaken else step,
-                    np.random.default_rng(SEED) if shaken else None)
-                # A gradient that does not depend on the source does not move.
-                if function.row is None and not any(t.id in found for t in tensors):
-                    raise Refused(f"nothing that is recorded leads from {binding.name} there")
-                columns.append(along.of_values([
-                    np.zeros(t.shape) if t.id not in found else np.imag(found[t.id]) / step
-                    for t in tensors]))
+                for size in _sizes(value, None if along.random else k):
+                    step = shorter * STEP * size
+                    found = _along(entries, binding.value.id, value + 1j * step * np.asarray(
+                        along.direction(k)), [t.id for t in tensors],
+                        0.0 if moved or shaken else step,
+                        np.random.default_rng(SEED) if shaken else None)
+                    # A gradient that does not depend on the source does not move.
+                    if function.row is None and not any(t.id in found for t in tensors):
+                        raise Refused(
+                            f"nothing that is recorded leads from {binding.name} there")
+                    column = along.of_values([
+                        np.zeros(t.shape) if t.id not in found else _moves(found[t.id]) / step
+                        for t in tensors])
+                    if np.all(column):
+                        break
+                columns.append(column)
     except Refused as problem:
         return None, str(problem)
     except (GradcliError, TypeError, ValueError, np.linalg.LinAlgError) as problem:
@@ -100,10 +106,19 @@ def complex_step(run: Run, function: Function, binding: Binding, along: Directio
     return np.stack(columns, axis=-1), ""
 
 
-def _size(value: Any, k: int | None) -> float:
-    """What a step is relative to: element k, or the smallest, if that is small."""
+def _moves(found: Any) -> Any:
+    """The imaginary part; of what left the range of floats nothing is known."""
+    return np.where(np.isfinite(np.real(found)), np.imag(found), np.nan)
+
+
+def _sizes(value: Any, k: int | None) -> list[float]:
+    """What a step is relative to: element k, or the smallest, if that is small; then what to try
+    where that is so short that nothing is left of what it moves.
+    """
     sizes = np.abs(np.ravel(value) if k is None else np.ravel(value)[k:k + 1])
-    return float(sizes[sizes >= SMALL].min(initial=1.0)) if (sizes >= SMALL).any() else 1.0
+    if (sizes >= SMALL).any():
+        return [float(sizes[sizes >= SMALL].min(initial=1.0))]
+    return [*[max(float(size), SHORTEST) for size in sizes[sizes >= TINY][:1]], 1.0]
 
 
 def _along(entries: Sequence[Entry], source: Any, start: Any, targets: Sequence[int | None],

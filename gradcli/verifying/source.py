@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from gradcli.answers.ask import moved, point
+from gradcli.answers.notes import left_out
 from gradcli.answers.plain_data import note, place, reason
 from gradcli.calculus import size
 from gradcli.ops.lazy import np
@@ -18,6 +19,7 @@ from gradcli.verifying.compare import (
     UNDECIDED,
     WHY,
     judge,
+    without_part,
     worst,
 )
 from gradcli.verifying.complex_step import complex_step
@@ -111,6 +113,14 @@ def verified(run: Run, function: Function, binding: Binding) -> Answer:
     told["elements"] = judged.elements
     told["verdict"] = worst([e["verdict"] for e in told["elements"]])
     told["notes"] = moved(ask, run, target, [binding])
+    part = left_out(ask, run, target, [binding] if function.row is None else [
+        function.row, binding])
+    if part:
+        told["notes"] += part
+        for one in told["elements"]:
+            if one["verdict"] == AGREE and not without_part(one):
+                one["verdict"] = DIFFER
+        told["verdict"] = worst([e["verdict"] for e in told["elements"]])
     told["notes"] += [{"code": f"undecided-{why}", "message": f"{target.name} by {binding.name}:"
                        f" {WHY[why]}", **place(ask, target.span)} for why in judged.why]
     _explain(run, function, binding, along, told, entries)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from contextlib import contextmanager
 
@@ -32,15 +33,18 @@ def cluster(address: str) -> Iterator[tuple[Executor, int]]:
     except ImportError:
         raise _unreachable(address, "Dask is not installed",
                            "pip install 'gradcli[cluster]'") from None
-    # Dask's client of what is no address takes 20 seconds to be collected, and complains then.
     if ADDRESS.fullmatch(address) is None:
         raise _unreachable(address, "that is no address of a scheduler",
                            "give one such as tcp://host:8786")
+    # A client that cannot connect takes 20 seconds to be collected, and complains then. What goes
+    # wrong is up to the protocol: one that is not installed, or has no certificate, is a TypeError.
     try:
+        asyncio.run(_connected(address))
         client: Any = Client(address, timeout=PATIENCE, set_as_default=False)
-    except (OSError, ValueError, TimeoutError) as problem:
+    except Exception as problem:
+        why = (str(problem) or type(problem).__name__).splitlines()[0]
         raise _unreachable(
-            address, f"no scheduler answers there: {str(problem).splitlines()[0]:.200}",
+            address, f"no scheduler answers there: {why:.200}",
             "start one with `dask scheduler`, and workers with `dask worker`") from None
     with client:
         workers = sum(client.nthreads().values())
@@ -48,6 +52,15 @@ def cluster(address: str) -> Iterator[tuple[Executor, int]]:
             raise _unreachable(address, "the scheduler has no workers",
                                f"start one with `dask worker {address}`")
         yield client.get_executor(retries=RETRIES, pure=False), workers
+
+
+async def _connected(address: str) -> None:
+    """Connect to a scheduler, as the settings of Dask say, and leave again."""
+    from distributed.comm.core import connect
+    from distributed.security import Security
+
+    comm = await connect(address, timeout=PATIENCE, **Security().get_connection_args("client"))
+    await comm.close()
 
 
 def _unreachable(address: str, why: str, help: str) -> GradcliError:

@@ -9,7 +9,7 @@ from gradcli.cli.main import OK, WRONG
 from gradcli.cli.rows.derive import format_of
 from gradcli.formulas.derive import derived
 from gradcli.render import formula
-from gradcli.render.derivative_names import heading, outside
+from gradcli.render.derivative_names import doubts, heading
 from gradcli.render.visible import visible
 
 TYPE_CHECKING = False
@@ -35,8 +35,8 @@ def run(values: dict[str, Any], environment: Environment) -> int:
     missing = [r for r in answer["results"] if r["formula"] is None]
     if output.bare():
         told = ["holds where " + " and ".join(conditions)] if conditions else []
-        told += outside(answer)
+        told += doubts(answer)
         told += [f"{heading(r)} is None: {reason['message']}"
                  for r in missing for reason in r["reasons"]]
         output.remark("".join([f"{visible(line)}\n" for line in told]))
-    return WRONG if values["strict"] and (missing or outside(answer)) else OK
+    return WRONG if values["strict"] and (missing or doubts(answer)) else OK

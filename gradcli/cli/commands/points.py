@@ -47,8 +47,8 @@ WRITTEN = {**ENDINGS, "json": "json", "md": "markdown"}
 
 
 def run(command: str, values: dict[str, Any], environment: Environment) -> int:
-    """Answer a question at every row; 1 with --strict if a gradient is None or a number NaN or
-    infinite.
+    """Answer a question at every row; 1 with --strict if a gradient is None or a number NaN,
+    infinite or perhaps wrong.
     """
     gc.enable()     # a command that may run for hours is not one answer
     status: int = guarded(values, environment, lambda program: _answer(
@@ -85,7 +85,8 @@ def _answer(command: str, program: Program, values: dict[str, Any], environment:
             if command != "eval":
                 report.assigned(assigned(program, job.inputs))
     report.end()
-    return WRONG if values.get("strict") and (report.missing or report.bad) else OK
+    return WRONG if values.get("strict") and (
+        report.missing or report.bad or report.doubtful or report.left_out) else OK
 
 
 def told(blocks: Iterator[Done]) -> Generator[Done]:
@@ -151,11 +152,12 @@ def _has_bar(values: dict[str, Any], environment: Environment, chosen: str) -> b
 class Report:
     """What went wrong at some rows, for standard error. missing: whether a gradient was None. bad:
     how many rows have a number that is NaN or infinite, first_bad: the first of them; doubtful,
-    first_doubtful: the same of rows with a number that may be wrong.
+    first_doubtful: the same of rows with a number that may be wrong. left_out: what derivatives
+    leave out.
     """
 
-    __slots__ = ("bad", "doubtful", "environment", "first_bad", "first_doubtful", "job", "missing",
-                 "progress", "values", "wrong")
+    __slots__ = ("bad", "doubtful", "environment", "first_bad", "first_doubtful", "job",
+                 "left_out", "missing", "progress", "values", "wrong")
 
     def __init__(self, job: Job, values: dict[str, Any], environment: Environment,
                  progress: Progress) -> None:
@@ -169,6 +171,7 @@ class Report:
         self.first_bad: tuple[int, dict[str, Any]] | None = None
         self.doubtful = 0
         self.first_doubtful: tuple[int, dict[str, Any]] | None = None
+        self.left_out: dict[str, None] = {}
 
     def add(self, done: Done) -> None:
         """A block is done. Raises what is wrong with its first bad row under --on-error stop."""
@@ -178,6 +181,7 @@ class Report:
         self.first_bad = self.first_bad or done.first_bad
         self.doubtful += done.doubtful
         self.first_doubtful = self.first_doubtful or done.first_doubtful
+        self.left_out.update(dict.fromkeys(done.left_out))
         for _, problem in sorted(done.problems.items()):
             if self.job.on_error == "stop":
                 raise GradcliError(problem)
@@ -191,6 +195,8 @@ class Report:
             self._explain()
             self._explain_bad()
             self._explain_doubtful()
+            for said in self.left_out:
+                self.environment.tell(f"gradcli: {said}\n")
         if self.wrong:
             what = "left out" if self.job.on_error == "skip" else "left empty"
             rows = "row" if self.wrong == 1 else "rows"

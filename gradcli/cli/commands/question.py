@@ -47,11 +47,15 @@ def guarded(values: dict[str, Any], environment: Environment, work: Callable[[Pr
     place in the program.
     """
     limit = values["timeout"]
-    done = None if limit is None else stop_after(seconds(limit) or 0.0)
-    program = None
+    program, done = None, None
     try:
-        program = program_from(values, environment)
-        return work(program)
+        try:
+            done = None if limit is None else stop_after(seconds(limit) or 0.0)
+            program = program_from(values, environment)
+            return work(program)
+        finally:
+            if done is not None:
+                done()
     except GradcliError as problem:
         _place(problem, program, values["file"] or "-e")
         if values.get("latex"):
@@ -69,9 +73,10 @@ def guarded(values: dict[str, Any], environment: Environment, work: Callable[[Pr
             help="use smaller arrays; --max-memory stops sooner"))
         _place(full, program, values["file"] or "-e")
         raise full from None
-    finally:
-        if done is not None:
-            done()
+
+
+# Seconds of what an alarm can be set to: 0 turns it off.
+SHORTEST, LONGEST = 1e-6, 1e8
 
 
 class TimeUp(BaseException):
@@ -79,12 +84,19 @@ class TimeUp(BaseException):
 
 
 def _place(problem: GradcliError, program: Program | None, file: str) -> None:
-    """An error that no line of the file made, as of a derivative, stands at the last one."""
-    last = program.statements[-1:] if program is not None else ()
+    """An error that no line of the file made, as of a derivative, stands at the last one: at the
+    name that it binds, or all of it.
+    """
+    span = (0, 0)
+    if program is not None and program.statements:
+        last = program.statements[-1]
+        span = last.start, last.end
+        if len(last.names) == 1 and program.source.text.startswith(last.names[0], last.start):
+            span = last.start, last.start + len(last.names[0])
     for one in problem.diagnostics:
         one.source = one.source or (program.source if program is not None else Source("", file))
         if one.span is None:
-            one.span = (last[0].start, last[0].end) if last else (0, 0)
+            one.span = span
 
 
 def stop_after(limit: float) -> Callable[[], None]:
@@ -99,10 +111,14 @@ def stop_after(limit: float) -> Callable[[], None]:
     if not hasattr(signal, "setitimer"):
         return lambda: None
     handler = signal.signal(signal.SIGALRM, stop)
-    signal.setitimer(signal.ITIMER_REAL, limit)
 
     def done() -> None:
         signal.setitimer(signal.ITIMER_REAL, 0.0)
         signal.signal(signal.SIGALRM, handler)
 
+    try:
+        signal.setitimer(signal.ITIMER_REAL, min(max(limit, SHORTEST), LONGEST))
+    except TimeUp:
+        done()
+        raise
     return done

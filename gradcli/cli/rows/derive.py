@@ -38,8 +38,8 @@ OPTIONS = (
            commands=ALL,
            choices=FORMATS),
     *same("output color", ALL),
-    Option("strict", "--strict", "flag", "Exit 1 if a derivative is None, or does not hold at the"
-           " given values.", commands=ALL),
+    Option("strict", "--strict", "flag", "Exit 1 if a derivative is None, or leaves a part out, or"
+           " does not hold at the given values.", commands=ALL),
     Option("quiet", "-q --quiet", "flag", "Formulas only, no notes.", commands=ALL),
     Option("verbose", "-v --verbose", "count", "Say more.", commands=ALL),
     *same("max_steps max_memory timeout", ALL),

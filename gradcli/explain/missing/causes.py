@@ -291,24 +291,13 @@ def _copied(scene: Scene, subject: Subject, maker: Entry, origin: int, above: se
         related=[(use, "this is what the target uses") for use in uses[:1]])
 
 
-def _decides(scene: Scene, subject: Subject, unrun: Unrun, above: set[int]) -> bool:
-    """Whether code that did not run could have changed the target, which was there already when
-    the question was asked.
-    """
-    if subject.asked is not None and unrun.time > subject.asked:
-        return False
-    if unrun.binds is None or subject.target in unrun.binds:
-        return True
-    return any(n.name in unrun.binds and n.id in above for n in scene.namings)
-
-
 def _of_source(scene: Scene, subject: Subject, ids: set[int]) -> bool:
     return not scene.above(ids).isdisjoint(subject.own)
 
 
 def _dead_code(scene: Scene, subject: Subject, above: set[int]) -> Reason | None:
     for unrun in scene.unrun:
-        if unrun.what in DEAD and _decides(scene, subject, unrun, above) and _of_source(
+        if unrun.what in DEAD and scene.decides(subject, above, unrun) and _of_source(
                 scene, subject, unrun.unread):
             return Reason("source-in-dead-code", f"{subject.source} is used only in"
                           f" {DEAD[unrun.what]}", unrun.span, about=unrun)
@@ -317,8 +306,8 @@ def _dead_code(scene: Scene, subject: Subject, above: set[int]) -> Reason | None
 
 def _untaken(scene: Scene, subject: Subject, above: set[int]) -> Reason | None:
     for unrun in reversed(scene.unrun):
-        if unrun.what in ("branch", "leave") and _decides(
-                scene, subject, unrun, above) and _of_source(scene, subject, unrun.unread):
+        if unrun.what in ("branch", "leave") and scene.decides(
+                subject, above, unrun) and _of_source(scene, subject, unrun.unread):
             known = "" if unrun.holds is None else (
                 f": the condition is {'true' if unrun.holds else 'false'}")
             return Reason(
@@ -330,7 +319,7 @@ def _untaken(scene: Scene, subject: Subject, above: set[int]) -> Reason | None:
 
 def _condition_only(scene: Scene, subject: Subject, above: set[int]) -> Reason | None:
     for unrun in reversed(scene.unrun):
-        if _decides(scene, subject, unrun, above) and _of_source(
+        if scene.decides(subject, above, unrun) and _of_source(
                 scene, subject, _deciding(scene, unrun)):
             said, slope = DECIDED.get(unrun.what, DECIDED["branch"])
             return Reason("source-condition-only", f"{subject.source} only decides {said};"
@@ -358,7 +347,8 @@ def _shadowed(scene: Scene, subject: Subject, above: set[int]) -> Reason | None:
     for name, place, what in scene.hiding:
         meant = any(n.name == name and n.id in subject.own
                     and scene.scope(n.span) == scene.scope(place) for n in scene.namings)
-        if name == subject.source and place != subject.source_span and not meant:
+        if name == subject.source and place != subject.source_span and not meant and (
+                scene.hides(subject, above, place)):
             return Reason(
                 "source-shadowed", f"{what} is called {name} too and hides the one that was asked"
                 " for", place, about=name,

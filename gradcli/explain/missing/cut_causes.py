@@ -42,7 +42,7 @@ SAID = {
     "source-watched-late": "{source} was used here before it was watched",
     "path-outside-tape": "this ran outside {tape}, so it was not recorded",
 }
-BY_CLOSURE = ("`{name}` takes up {source} without having it as an argument, and only its arguments"
+BY_CLOSURE = ("`{name}` takes up {inside} without having it as an argument, and only its arguments"
               " have a gradient")
 DECLARED = ("{name} takes its first value from {taken}, and is a source of its own from there on")
 # What stands at the other place, and what at further lines of the same cause.
@@ -188,6 +188,7 @@ def _cause(scene: Scene, subject: Subject, step: Step, code: str, place: Any) ->
         begins = code in ("path-outside-tape", "path-gradient-not-recorded")
         related = [(window.span, f"{tape} begins here")] if begins and window is not None else []
     said = template.format(
+        inside=taken_up(scene, subject, entry) if template is BY_CLOSURE else "",
         source=subject.source, target=subject.target, tape=tape, name=op.name,
         text=scene.written(entry), type=_type_word(entry), number=step.k + 1,
         taken=_taken(scene, subject, entry))
@@ -199,6 +200,17 @@ def is_inside(scene: Scene, subject: Subject, call: Entry) -> bool:
     makers = [maker for maker in map(scene.maker, subject.own) if maker is not None]
     around = scene.scope(place_of(call))
     return any(scene.scope(place_of(maker)) != around for maker in makers)
+
+
+def taken_up(scene: Scene, subject: Subject, call: Entry) -> str:
+    """What a custom function takes from around it on the way from the source, by name."""
+    below, around = scene.below(subject.own), scene.scope(place_of(call))
+    id: int | None = call[IDS][0]
+    maker = scene.maker(id)
+    while maker is not None and scene.scope(place_of(maker)) != around:
+        id = next((i for i in maker[IDS] if i in below), None)
+        maker = scene.maker(id)
+    return scene.name(id) or subject.source
 
 
 def _type_word(entry: Entry) -> str:

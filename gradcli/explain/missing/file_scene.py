@@ -6,7 +6,8 @@ import re
 from copy import copy
 from math import inf
 
-from gradcli.explain.missing.scene import Naming, Scene, Subject, Window, hop, place_of
+from gradcli.explain.missing.reads import FileScene
+from gradcli.explain.missing.scene import Naming, Subject, Window, hop, place_of
 from gradcli.explain.naming import written
 from gradcli.explain.written import arguments_of
 from gradcli.lang import code as c
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
     from gradcli.errors import Span
     from gradcli.explain.missing.outline import Outline
+    from gradcli.explain.missing.scene import Scene
     from gradcli.lang.file_tape import FileTape
     from gradcli.lang.log import Asked, Log, Unrun
     from gradcli.lang.run import Binding, Run
@@ -64,8 +66,9 @@ def _scene(run: Run, log: Log, history: Sequence[Entry], own: set[int], outline:
                 code = "path-state-write" if state.how not in ("const", "input") else \
                     "path-left-engine"
                 entries.append(hop(code, state.name, taken, state.after, state.span, state.how))
-    return Scene(
-        entries, _namings(run), [(q.first, q.last, q.span) for q in log.questions],
+    return FileScene(
+        outline, {f.name: (f.start, f.end) for f in log.called.values()}, entries, _namings(run),
+        [(q.first, q.last, q.span) for q in log.questions],
         run.record.derived, [_with_head(unrun, outline) for unrun in log.branches
                              if not _only_tells(unrun, outline)],
         log.picks, _hiding(log, outline),
@@ -242,6 +245,9 @@ def subject(run: Run, target: Any, source: Any, *, target_name: str | None = Non
         named_source, _ = _name_of(run, own, told[1] if len(told) > 1 else "")
         name = named_source or name
         target_name, target_span = _name_of(run, targets, told[0] if told else "")
+        if len(targets) > 1:
+            names = [_name_of(run, [i], told[0] if told else "")[0] for i in targets]
+            target_name = f"[{', '.join(map(str, names))}]" if all(names) else ""
     declaration = None if named is None else named.declaration
     others = [window(t) for t in run.tapes.values() if t is not tape]
     return Subject(

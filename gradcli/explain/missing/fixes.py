@@ -7,7 +7,7 @@ A proposal is only that: `trials` finds out whether it helps. A cause without an
 from __future__ import annotations
 
 from gradcli.explain.missing import path_fixes, source_fixes
-from gradcli.explain.missing.cut_causes import is_inside
+from gradcli.explain.missing.cut_causes import is_inside, taken_up
 from gradcli.explain.missing.scene import Hop, place_of
 from gradcli.explain.naming import LONGEST
 from gradcli.explain.reason import Fix
@@ -145,7 +145,7 @@ def _meant(ground: Ground, reason: Reason) -> str | None:
 def of_custom(scene: Scene, subject: Subject, hop: Entry) -> str:
     """What to do about a source that a custom function has inside, or takes up from around it."""
     if isinstance(hop[OP], Hop) and not is_inside(scene, subject, hop):
-        return f"make {subject.source} an argument of {hop[OP].name}"
+        return f"make {taken_up(scene, subject, hop)} an argument of {hop[OP].name}"
     call = scene.maker(hop[OUT])
     known = [name for name in map(scene.name, call[IDS] if call is not None else ()) if name]
     return f"ask for {' or '.join(known) or 'its arguments'} instead"

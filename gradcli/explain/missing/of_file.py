@@ -13,6 +13,7 @@ from gradcli.explain.missing.causes import causes
 from gradcli.explain.missing.file_scene import scene, subject
 from gradcli.explain.missing.fixes import propose
 from gradcli.explain.missing.ground import Ground
+from gradcli.explain.missing.harm import harms
 from gradcli.explain.missing.outline import Outline
 from gradcli.explain.missing.trials import tried
 from gradcli.lang.calls import NoGradient
@@ -33,8 +34,8 @@ if TYPE_CHECKING:
     from gradcli.program import Program
 
 
-def of_named(program: Program, run: Run, target: Target, binding: Binding, again: Again, *,
-             tape: str | None = None, unwatched: bool = False,
+def of_named(program: Program, at: Mapping[str, Any], run: Run, target: Target, binding: Binding,
+             again: Again, *, tape: str | None = None, unwatched: bool = False,
              late: Mapping[int, tuple[int, Any]] | None = None) -> list[Reason]:
     """The causes of a None that was asked for by names, the one to mend first on top.
 
@@ -51,7 +52,7 @@ def of_named(program: Program, run: Run, target: Target, binding: Binding, again
         asked = run.tapes[tape] if tape is not None else next(reversed(run.tapes.values()))
     return _explained(program, run, subject(
         run, target.tensor, binding.value, target_name=target.name, target_span=target.span,
-        binding=binding, tape=asked, unwatched=unwatched, late=late), again)
+        binding=binding, tape=asked, unwatched=unwatched, late=late), at, again)
 
 
 def of_missing(program: Program, at: Mapping[str, Any], run: Run, gap: NoGradient
@@ -83,10 +84,11 @@ def of_missing(program: Program, at: Mapping[str, Any], run: Run, gap: NoGradien
     return _explained(program, run, subject(
         run, gap.target if question.kind == "jvp" else question.targets, gap.source,
         tape=question.tape, asked_at=question.span, question=question,
-        text=program.source.text), again)
+        text=program.source.text), at, again)
 
 
-def _explained(program: Program, run: Run, subject: Subject, again: Again) -> list[Reason]:
+def _explained(program: Program, run: Run, subject: Subject, at: Mapping[str, Any], again: Again
+               ) -> list[Reason]:
     log = run.log
     assert log is not None
     outline = _outline(program.source.text)
@@ -101,15 +103,22 @@ def _explained(program: Program, run: Run, subject: Subject, again: Again) -> li
         reason.fixes = propose(ground, reason)
         if reason.fixes:
             reason.choose(reason.fixes[0])
-    tried(program, found, list(subject.targets.values()), again, log, run.steps)
+    tried(program, found, list(subject.targets.values()), again,
+          lambda changed: not harms(program, at, run, changed), log, run.steps)
     return found
 
 
 def _unnamed(scene: Scene, ids: Iterable[int], otherwise: str) -> str:
-    """What a value without a name is called: as it is written, if that is short."""
-    made = [scene.maker(i) for i in ids]
-    texts = [scene.written(entry) for entry in made if entry is not None and entry[PLACE]]
-    return texts[0] if len(made) == len(texts) == 1 and not texts[0].endswith("...") else otherwise
+    """What values without a name are called: as they are written, if that is short."""
+    def text(id: int) -> str:
+        entry = scene.maker(id)
+        return scene.name(id) or (
+            scene.written(entry) if entry is not None and entry[PLACE] else "...")
+
+    texts = [*map(text, ids)]
+    if not texts or any(text.endswith("...") for text in texts):
+        return otherwise
+    return texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]"
 
 
 @lru_cache(2)

@@ -244,7 +244,10 @@ def _fix(reason: reasons.Reason, subject: Subject, scene: PythonScene) -> str | 
     if reason.code in ("source-unrelated", "target-constant"):
         names = [reason.about] if isinstance(reason.about, str) else list(reason.about or ())
         names = [n for n in names if n != subject.target][:4]
-        return f"{subject.target} depends on {', '.join(names)}" if names else None
+        if not names:
+            return None
+        return f"did you mean {names[0]}?" if reason.code == "target-constant" else (
+            f"{subject.target} depends on {', '.join(names)}")
     if reason.code == "path-custom-internal" and reason.abouts:
         return of_custom(scene, subject, reason.abouts[0])
     if reason.code == "path-step-function":
@@ -255,6 +258,10 @@ def _fix(reason: reasons.Reason, subject: Subject, scene: PythonScene) -> str | 
         around = scene.texts.around(subject.window.span) if subject.window is not None else []
         if hasattr(function, "name") and function not in around:
             return f"call {function.name} in the block of {tape}"
+    if reason.code == "source-rebound" and any(
+            n.name == subject.source and n.kind == "variable" for n in scene.namings):
+        assigned = python_text.assigning(scene.texts.statement(reason.span), subject.source)
+        return assigned or ADVICE[reason.code]
     if reason.code == "path-rebound":
         return reason.fix
     if reason.code == "source-is-copy" and reason.about:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 
-from gradcli.explain.missing import file_scene, python_text
+from gradcli.explain.missing import file_scene, python_reads, python_text
 from gradcli.explain.missing.copies import origins
 from gradcli.explain.missing.exits import deciding, returns
 from gradcli.explain.missing.python_names import Names
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from gradcli.explain.missing.exits import Trails
     from gradcli.explain.missing.python_text import Texts
+    from gradcli.explain.missing.scene import Subject
     from gradcli.tape.gradient_tape import GradientTape
     from gradcli.tape.provenance import Trace
     from gradcli.tape.record import Entry
@@ -45,6 +46,7 @@ class Lost:
     kind = "lost"
     smooth = True
     elementwise = False
+    partial = False
     kink = None
     substitute = ""
 
@@ -99,6 +101,19 @@ class PythonScene(Scene):
     def scope(self, place: Any) -> Any:
         """The innermost function around a place."""
         return self.scope_of(place)
+
+    def decides(self, subject: Subject, above: set[int], unrun: Unrun) -> bool:
+        """As in other scenes, and by the names that the text reads for the target."""
+        if not super().decides(subject, above, unrun):
+            return False
+        tree = self.texts.of(unrun.span).tree if unrun.span is not None else None
+        known = python_reads.read_for(tree, subject.target) if tree is not None else None
+        bound = python_reads.bound_around(self.texts.around(unrun.span))
+        if known is None or bound is None:
+            return True
+        own, read = known
+        late = unrun.time > max(subject.targets, default=0)
+        return not own.isdisjoint(bound) or not (late or read.isdisjoint(bound))
 
     def caller(self, id: int, span: Any, near: Any) -> Any:
         """As in other scenes, as far as the text tells: the only call of a function."""
@@ -329,7 +344,8 @@ class Facts(Names):
             latest = found.setdefault(place, [])
             latest.append(Unrun(
                 what, text.position(branch.test), id, unread, branch.binds,
-                text.position(skipped[0], skipped[-1]) if skipped else None, holds))
+                text.position(skipped[0], skipped[-1]) if skipped else None, holds,
+                0 if id is None else time))
             del latest[:-MAX_UNRUN]
         return [unrun for latest in found.values() for unrun in latest]
 

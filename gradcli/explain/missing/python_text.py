@@ -229,6 +229,22 @@ def targets_of(statement: Any) -> list[Any]:
     return []
 
 
+def assigning(statement: Any, name: str) -> str | None:
+    """What a variable does instead of being bound again: `w.assign_sub(e)` for `w = w - e`."""
+    if not any(isinstance(t, ast.Name) and t.id == name for t in targets_of(statement)):
+        return None
+    value = statement.value
+    operation, right = getattr(statement, "op", None), value
+    if isinstance(statement, ast.Assign) and isinstance(value, ast.BinOp) and (
+            ast.unparse(value.left) == name):
+        operation, right = value.op, value.right
+    how = "assign_add" if isinstance(operation, ast.Add) else "assign_sub" if isinstance(
+        operation, ast.Sub) else ""
+    if how:
+        return f"{name}.{how}({ast.unparse(right)})"
+    return f"{name}.assign({ast.unparse(value)})" if isinstance(statement, ast.Assign) else None
+
+
 def name_bound(nodes: Sequence[ast.AST], where: Range | None) -> str | None:
     """The name that the value made at a place gets from its statement: `x` for the product in
     `x = a*b`.

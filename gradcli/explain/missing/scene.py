@@ -39,6 +39,7 @@ class Hop:
     kind = "hop"
     smooth = False
     elementwise = False
+    partial = False
     kink = None
     substitute = ""
 
@@ -210,6 +211,20 @@ class Scene:
         as a naming of what was made of it.
         """
         return ()
+
+    def decides(self, subject: Subject, above: set[int], unrun: Unrun) -> bool:
+        """Whether code that did not run could have changed the target, which was there already when
+        the question was asked.
+        """
+        if subject.asked is not None and unrun.time > subject.asked:
+            return False
+        if unrun.binds is None or subject.target in unrun.binds:
+            return True
+        return any(n.name in unrun.binds and n.id in above for n in self.namings)
+
+    def hides(self, subject: Subject, above: set[int], place: Any) -> bool:
+        """Whether a name that hides the one that was asked for has to do with the target."""
+        return True
 
     def asked(self, id: int) -> Any:
         """The question during which a value was made: where it stands."""

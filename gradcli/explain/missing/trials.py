@@ -1,7 +1,7 @@
 """Fixes tried before they are offered: applied to a copy of the text, run, asked the same question.
 
 All causes of one None are mended at once: lifting one of two proves nothing. A fix that changes
-the value of the target is none.
+the value of the target, or anything else that the file says, is none.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ NO_MEND = ("path-nondifferentiable", "path-value-independent")
 ASKS_ANEW = ("source-downstream", "forward-wrong-order")
 
 
-def tried(program: Program, found: list[Reason], values: list[Any], again: Again, log: Log,
-          steps: int) -> None:
+def tried(program: Program, found: list[Reason], values: list[Any], again: Again,
+          harmless: Callable[[Program], bool], log: Log, steps: int) -> None:
     """Choose for each cause the first fix that works together with those of the others, and note
     whether it does: `fix_works` stays None where nothing could be tried.
     """
@@ -48,7 +48,7 @@ def tried(program: Program, found: list[Reason], values: list[Any], again: Again
 
     def gradient(chosen: Mapping[int, Fix]) -> Any:
         edits = together([(mendable[k], fix.edits) for k, fix in chosen.items()])
-        return _gradient(program, applied(program.source.text, edits), values, again)
+        return _gradient(program, applied(program.source.text, edits), values, again, harmless)
 
     limit = max(MAX_STEPS, 4*steps)
     if log.tried > limit:
@@ -101,9 +101,10 @@ def _choices(mendable: Sequence[Reason]) -> Iterator[dict[int, Fix]]:
                 yield dict(zip(which, fixes, strict=True))
 
 
-def _gradient(program: Program, text: str | None, values: list[Any], again: Again) -> Any:
-    """The gradient in a changed text, None if it has none or another value. values: those that the
-    target must keep; empty: any.
+def _gradient(program: Program, text: str | None, values: list[Any], again: Again,
+              harmless: Callable[[Program], bool]) -> Any:
+    """The gradient in a changed text, None if it has none or anything else has another value.
+    values: those that the target must keep; empty: any.
     """
     if text is None:
         return None
@@ -113,7 +114,9 @@ def _gradient(program: Program, text: str | None, values: list[Any], again: Agai
         found = again(changed)
     except GradcliError:
         return None
-    return found[1] if found is not None and (not values or _same(found[0], values)) else None
+    if found is None or found[1] is None or (values and not _same(found[0], values)):
+        return None
+    return found[1] if harmless(changed) else None
 
 
 @lru_cache(4)

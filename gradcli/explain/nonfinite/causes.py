@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import re
 
+from gradcli.explain.cancelled import Cancelled
 from gradcli.explain.elements import (
     bad_index,
     element,
@@ -11,6 +13,7 @@ from gradcli.explain.elements import (
     is_nan,
     operands_at,
 )
+from gradcli.explain.exact_forms import exact_form
 from gradcli.explain.nonfinite import rewrites
 from gradcli.explain.nonfinite.limits import beginning, exact
 from gradcli.explain.nonfinite.logarithms import in_logarithms
@@ -18,8 +21,10 @@ from gradcli.explain.nonfinite.origins import Root, Trail
 from gradcli.explain.nonfinite.words import Words, at_element, number, tight
 from gradcli.explain.reason import Note, span_of
 from gradcli.ops.kinds import BILINEAR, LINEAR
+from gradcli.ops.lazy import np
 from gradcli.ops.values import shape_of
-from gradcli.tape.record import ANS, OP, OUT, VALUES
+from gradcli.tape.record import ANS, IDS, OP, OUT, VALUES
+from gradcli.tape.tensor import Tensor
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -44,6 +49,8 @@ GROWING = PRODUCTS - {"power", "divide", "reciprocal"} | {
 MOST_TURNS = 50
 # Classes of values that may have a limit.
 AROUND = ("nan-indeterminate", "nan-pole")
+# Where operations have poles, and where domains end.
+EDGES = (0.0, 1.0, -1.0)
 QUOTIENTS = ("divide", "reciprocal", "rsqrt")
 SCALE = "scale the operands, or add logarithms in place of a product"
 ADVICE = {"gamma": "work with its logarithm: lgamma"}
@@ -165,16 +172,20 @@ class About:
 
     def _made(self, entry: Entry, index: Index) -> Cause:
         """The cause where an operation made of finite operands what is not finite."""
-        values = [v for _, v, _ in operands_at(entry, index, every=True)]
+        operands = operands_at(entry, index, every=True)
+        values = [v for _, v, _ in operands]
         if getattr(entry[OP], "custom", False):
             return Cause("nan-domain" if is_nan(element(entry[ANS], index)) else "nan-overflow",
                          entry, self.spoiled(entry, index), "look at what happens inside of it")
         kind = _class_of(entry, values, element(entry[ANS], index))
-        if kind in ("nan-pole", "nan-indeterminate"):
+        if kind in (*AROUND, "nan-domain"):
             for k in (1,) if entry[OP].name == "divide" else range(len(values)):
                 small = self.trail.underflow(entry, k, index)
                 if small is not None:
                     return self.underflow(small, self.spoiled(entry, index))
+            lost = self._rounded(entry, operands)
+            if lost is not None:
+                return self._cancelled(lost, self.spoiled(entry, index))
         if kind == "nan-overflow":
             return Cause(kind, entry, f"{self.told(entry, index)} is too large for a float",
                          self.rescaled(entry, ADVICE.get(entry[OP].name, LOGARITHM)))
@@ -184,6 +195,29 @@ class About:
                      self.guard(entry, entry) or (
                          "keep the operand inside of the domain" if kind == "nan-domain" else
                          "keep the operand away from that point"))
+
+    def _rounded(self, entry: Entry, operands: Sequence[tuple[int, Any, Index]]) -> Entry | None:
+        """The operation whose rounding alone decides that an operand is at or beyond an edge."""
+        for k, value, at in operands:
+            id, whole = entry[IDS][k], entry[VALUES][k]
+            if id is not None and type(value) is float:
+                picked: Any = 1.0
+                if shape_of(whole):
+                    picked = np.zeros(shape_of(whole))
+                    picked[at] = 1.0
+                lost = Cancelled(self.run, [Tensor(whole, id)], self.words.source).at_edge(
+                    min(abs(value - edge) for edge in EDGES), [picked])
+                if lost is not None and not self.words.late(lost):
+                    return lost
+        return None
+
+    def _cancelled(self, lost: Entry, then: str) -> Cause:
+        """What is left of digits that cancel, and what happened with it."""
+        trials = self.words.trials
+        form = exact_form(self.run, lost, self.words.source, trials, math.inf, derived=False) \
+            if trials is not None else ""
+        return Cause("digits-cancelled", lost, f"all digits cancel in {self.words.name(lost)}: what"
+                     f" is left is rounding; {then}", form or "there is no digit to go on from")
 
     def guard(self, entry: Entry, at: Entry) -> str | None:
         """The advice to keep an operation inside of its domain, in a note at `at`."""
@@ -211,7 +245,7 @@ class About:
         binding = self.binding(root.leaf)
         if binding is not None:
             return Cause("nan-spread", None, f"`{binding.name}` {bad} where it gets its value, and"
-                         " that spreads", f"give {binding.name} finite values", binding.span)
+                         " that spreads", f"give `{binding.name}` finite values", binding.span)
         return Cause("nan-spread", root.user, f"a constant {bad}, and that spreads",
                      "give it finite values")
 
@@ -229,7 +263,9 @@ class About:
             if root.entry is not None and turned[OP].name == "multiply" else None
         return Cause(
             "nan-indeterminate", turned, f"{self.told(turned, at)} is not a number; {came}",
-            self.words.write(rewrite, turned) or "keep both operands finite")
+            self.words.write(rewrite, turned) or (
+                "keep both operands finite" if len(turned[IDS]) > 1 else
+                "keep its operand finite"))
 
     # --- words --------------------------------------------------------------------------------
 
@@ -261,5 +297,5 @@ def _class_of(entry: Entry, values: Sequence[Any], value: Any) -> str:
     if name == "power":
         return "nan-pole" if values[0] == 0 else "nan-overflow"
     # Poles are at 0, 1, -1 and 2 (erfcinv), and at the negative whole numbers.
-    pole = any(v == round(v) and v <= 2 for v in values if type(v) in (int, float))
+    pole = any(v % 1 == 0 and v <= 2 for v in values if type(v) in (int, float))
     return "nan-pole" if pole else "nan-overflow"

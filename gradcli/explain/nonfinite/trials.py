@@ -27,20 +27,28 @@ POINTS, STEP = 4, 0.1
 # Programs of more steps are run a few times more; of still more, not at all.
 FEW_STEPS, MOST_STEPS = 1_000, 200_000
 MOST_TRIALS = 40
+# How far a point moves in its last digits.
+BESIDE = 2.0**-30
+# At so many points nearby a form has to be the same.
+ENOUGH = 3
+# How far points are scaled where those nearby decide nothing, as where all is 0 or infinite.
+FAR = (0.5, 0.1, 0.01)
 
 
 class Trials:
     """at: the values of the inputs. steps: of one run. wrt: the name that it is about, if it is
     about one; of: what the target is called, if it has a name; order: of the derivative; alone: the
-    same question without the derivative. left: how many rewrites may be tried.
+    same question without the derivative. nearby: of a second derivative, the trials of the first,
+    which tell whether a rewrite is the same function. left: how many rewrites may be tried.
     """
 
-    __slots__ = ("_known", "_texts", "again", "alone", "at", "left", "of", "order", "source",
-                 "steps", "wrt")
+    __slots__ = ("_kept", "_known", "_texts", "again", "alone", "at", "left", "nearby", "of",
+                 "order", "source", "steps", "wrt")
 
     def __init__(self, source: Source, again: Again, at: Mapping[str, Any], steps: int,
                  wrt: str | None = None, of: str = "", order: int = 1,
-                 alone: Again | None = None) -> None:
+                 alone: Again | None = None, nearby: Trials | None = None) -> None:
+        self.nearby = nearby
         self.order = order
         self.alone = alone or again
         self.source = source
@@ -52,6 +60,7 @@ class Trials:
         self.left = MOST_TRIALS
         self._known: dict[int, tuple[list[Any], Any] | None] = {}
         self._texts: dict[str, bool] = {}
+        self._kept: dict[str, bool] = {}
 
     def value(self, name: str, x: float) -> float:
         """The target where one name has another value. Raises GradcliError."""
@@ -70,22 +79,113 @@ class Trials:
             self._texts[changed] = self._tried(changed, (span[0], span[0] + len(put)))
         return self._texts[changed]
 
+    def steadies(self, span: Span, new: str, off: float, derived: bool) -> bool:
+        """Whether the text with this change has the same values and derivatives nearby, a value
+        that differs at most by `off` at the point, and there an answer (derived: the derivative)
+        that does not jump when the point moves in its last digits.
+        """
+        text = self.source.text
+        changed = text[:span[0]] + grouped(text, span, new) + text[span[1]:]
+        if self.left <= 0 or self.steps > FEW_STEPS:
+            return False
+        self.left -= 1
+        if not self._agrees(text, changed, {}, [off]):
+            return False
+        # Where digits are lost nearby, too, both may differ.
+        nearby = [*self._points(), *[{name: _moved(value*factor, k) for name, value in
+                                      self.at.items() if is_float(value)}
+                                     for k, factor in enumerate((0.5, 0.1, 0.01, 0.0))]]
+        if sum(self._agrees(text, changed, moved, []) for moved in nearby[1:]) < ENOUGH:
+            return False
+        seen = [self._asked(changed, {
+            name: value*(1.0 + k*BESIDE) for name, value in self.at.items() if is_float(value)})
+            for k in (0, 1, -3)]
+        here, *beside = [None if one is None else [one[1]] if derived else one[0] for one in seen]
+        return here is not None and all(
+            one is not None and _away(here, one) <= CLOSE*_away(here, [0.0]*len(here))
+            for one in beside)
+
+    def _agrees(self, text: str, changed: str, moved: Mapping[str, Any], off: list[float]) -> bool:
+        """Whether values and derivative of both texts agree; off: by how much the values may be
+        away, and no derivative is looked at.
+        """
+        before, after = self._asked(text, moved), self._asked(changed, moved)
+        if before is None or after is None:
+            return False
+        if off:
+            return not all(map(finite, before[0])) or _away(before[0], after[0]) <= off[0]
+        return all(_away([a], [b]) <= CLOSE*_away([a], [0.0]) for a, b in zip(
+            [*before[0], before[1]], [*after[0], after[1]], strict=True))
+
     def _tried(self, changed: str, place: Span) -> bool:
         if self.left <= 0 or self.steps > MOST_STEPS:
             return False
         self.left -= 1
-        for k, moved in enumerate(self._points()):
-            if k not in self._known:
-                self._known[k] = self._asked(self.source.text, moved)
-            before, after = self._known[k], self._asked(changed, moved)
-            if before is None or (after is None and not _any_finite(before)):
-                continue
-            if after is None or not _kept(before[0], after[0]):
+        return (self.nearby or self).keeps(changed) and self._is_mended(changed, place)
+
+    def keeps(self, changed: str) -> bool:
+        """Whether a changed text has the values and derivatives, at the point and around it, that
+        the text has where they are finite, and that is known of a point where they are not 0.
+        """
+        if changed not in self._kept:
+            points = list(self._points())
+            self._kept[changed] = all(
+                self._is_kept(changed, k, moved) for k, moved in enumerate(points)) and (
+                    not self._has_numbers(len(points))
+                    or any(self._decides(changed, k, moved) for k, moved in enumerate(points))
+                    or self._is_kept_far(changed, len(points)))
+        return self._kept[changed]
+
+    def _has_numbers(self, count: int) -> bool:
+        """Whether the text has a number at one of the first points, of those that can be moved."""
+        known = [self._known[k] for k in range(count)]
+        return any(map(is_float, self.at.values())) and any(
+            one is not None and all(map(finite, one[0])) for one in known)
+
+    def _is_kept_far(self, changed: str, first: int) -> bool:
+        """The same of points far away. first: the number of the first of them."""
+        far = [] if self.steps > FEW_STEPS else [
+            {name: value*factor for name, value in self.at.items() if is_float(value)}
+            for factor in FAR]
+        ordinary = [{name: _ordinary(value, sign) for name, value in self.at.items()
+                     if is_float(value)} for sign in (1.0, -1.0)]
+        decided = False
+        for k, moved in enumerate(far + ordinary, first):
+            if not self._is_kept(changed, k, moved):
                 return False
-            # At the point itself the slope may be a convention, or that of no value.
-            if moved and all(map(finite, before[0])) and not _kept([before[1]], [after[1]]):
-                return False
-        return self._is_mended(changed, place)
+            decided = decided or self._decides(changed, k, moved, k >= first + len(far))
+        return decided
+
+    def _decides(self, changed: str, k: int, moved: Mapping[str, Any], ordinary: bool = False
+                 ) -> bool:
+        """Whether both texts have the same slopes, to the last digits that count, at a point where
+        these are not 0. ordinary: at a point of an ordinary size the same values will do as well.
+        """
+        before, after = self._known[k], self._asked(changed, moved)
+        if before is None or after is None or not all(map(finite, before[0])):
+            return False
+        slope, slopes = np.isfinite(before[1]), [(before[1], after[1])]
+        values = list(zip(before[0], after[0], strict=True))
+        zero = not any(np.any(value) for value in before[0])
+        if ordinary and zero and np.all(slope) and all(_away([a], [b]) <= CLOSE for a, b in (
+                *values, *slopes)):
+            return True
+        if not all(map(_same, *zip(*values, *slopes, strict=True))):
+            return False
+        if self.wrt is not None and not ordinary and self.steps <= FEW_STEPS:
+            return bool(np.any(slope & (np.asarray(before[1]) != 0)))
+        return not zero
+
+    def _is_kept(self, changed: str, k: int, moved: Mapping[str, Any]) -> bool:
+        if k not in self._known:
+            self._known[k] = self._asked(self.source.text, moved)
+        before, after = self._known[k], self._asked(changed, moved)
+        if before is None or (after is None and not _any_finite(before)):
+            return True
+        if after is None or not _kept(before[0], after[0]):
+            return False
+        # At the point itself the slope may be a convention, or that of no value.
+        return not moved or not all(map(finite, before[0])) or _kept([before[1]], [after[1]])
 
     def _asked(self, text: str, moved: Mapping[str, Any]) -> tuple[list[Any], Any] | None:
         try:
@@ -113,6 +213,15 @@ class Trials:
                     self.at.items()) if is_float(value)}
 
 
+def _ordinary(value: Any, sign: float) -> Any:
+    """Each element at a size between 0.3 and 2.3, with its sign or the other one."""
+    with quiet():
+        size = np.abs(value)
+        moved = np.where(np.isfinite(size), np.copysign(
+            0.3 + 2.0*size/(1.0 + size), value), 1.0)*sign
+    return moved if shape_of(value) else float(moved)
+
+
 def _moved(value: Any, k: int) -> Any:
     """Each element some way in one of both directions."""
     shape = shape_of(value)
@@ -121,6 +230,20 @@ def _moved(value: Any, k: int) -> Any:
     with quiet():
         moved = value + STEP*steps*np.maximum(1.0, np.abs(value))
     return moved if shape else float(moved)
+
+
+def _away(before: list[Any], after: list[Any]) -> float:
+    """How far values are from others, all together; NaN where that is no number."""
+    with quiet():
+        return float(sum([np.sum(np.abs(np.subtract(a, b)))
+                          for a, b in zip(before, after, strict=True)]))
+
+
+def _same(before: Any, after: Any) -> bool:
+    """Whether what was finite is the same, relative to its size."""
+    with quiet():
+        return shape_of(before) == shape_of(after) and bool(np.all(
+            ~np.isfinite(before) | (np.abs(np.subtract(after, before)) <= CLOSE*np.abs(before))))
 
 
 def _any_finite(before: tuple[list[Any], Any]) -> bool:

@@ -90,7 +90,7 @@ def parse(source: Source) -> Roster:
     if "student_id" not in known:
         raise GradcliError(Diagnostic(
             "E0735", "the roster has no column `student_id`", source=source,
-            span=(0, len(source.line(1))),
+            span=table[0].span if table else (0, 0),
             help="begin with the row student_id,last_name,first_name,email,section"))
     students: dict[str, tuple[Student, tuple[int, int]]] = {}
     wrong = []

@@ -20,15 +20,19 @@ if TYPE_CHECKING:
 HIGHEST = 1000      # of the orders; the series of higher ones are too long
 
 
-def _of_order(f: Callable[[int, Any], Any]) -> Callable[[Any, Any], Any]:
-    """f for each whole order among n."""
+def _of_order(f: Callable[[int, Any], Any], farthest: float = math.inf
+              ) -> Callable[[Any, Any], Any]:
+    """f for each whole order among n, and arguments up to `farthest`, beyond which it takes too
+    many nodes.
+    """
     def of(n: Any, z: Any) -> Any:
         n, z = wide(n, z)
         found = np.full(z.shape, np.nan + 0j)
         for order in np.unique(np.real(n)):
             if order == np.trunc(order) and abs(order) <= HIGHEST:
-                here = np.real(n) == order
-                found[here] = f(int(order), z[here])
+                here = (np.real(n) == order) & (np.abs(np.real(z)) <= farthest)
+                if here.any():
+                    found[here] = f(int(order), z[here])
         return found
 
     return of
@@ -96,8 +100,8 @@ def _spherical(n: int, z: Any) -> Any:
 
 
 BESSEL: dict[str, Any] = {
-    "besselj": _of_order(_j), "bessely": _of_order(_y),
-    "besseli": _of_order(lambda n, z: _i_scaled(n, z) * np.exp(absolute(z))),
+    "besselj": _of_order(_j, 1e5), "bessely": _of_order(_y),
+    "besseli": _of_order(lambda n, z: _i_scaled(n, z) * np.exp(absolute(z)), 1e8),
     "besselk": _of_order(lambda n, z: _k_scaled(n, z) * np.exp(-z)),
-    "besselie": _of_order(_i_scaled), "besselke": _of_order(_k_scaled),
+    "besselie": _of_order(_i_scaled, 1e8), "besselke": _of_order(_k_scaled),
     "sphericalj": _of_order(_spherical)}

@@ -82,7 +82,7 @@ def sigmoid(z: Any) -> Any:
 
 
 def _softplus(z: Any) -> Any:
-    return np.where(np.real(z) > 0, z, 0.0) + log1p(np.exp(-absolute(z)))
+    return np.where(np.real(z) >= 0, z, 0.0) + log1p(np.exp(-absolute(z)))
 
 
 def _logcosh(z: Any) -> Any:

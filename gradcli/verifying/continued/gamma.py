@@ -114,6 +114,7 @@ def _betainc(a: Any, b: Any, z: Any) -> Any:
 
 GAMMA: dict[str, Any] = {
     "gamma": gamma, "lgamma": log_gamma, "digamma": _digamma, "polygamma": _polygamma,
+    "polygamma_difference": lambda n, z, d: _polygamma(n, z) - _polygamma(n, z + d),
     "zeta": _zeta, "beta": lambda a, b: gamma(a) * gamma(b) / gamma(a + b), "lbeta": _log_beta,
     "gammainc": lambda a, z: _incomplete(a, z, True, False),
     "gammaincl": lambda a, z: _incomplete(a, z, False, False),

@@ -1,0 +1,129 @@
+"""Whether a change of the text changes more than the derivative that it is to mend.
+
+Both texts run to the end, and the changed one is answered None wherever the other one was: then all
+that either says has to be the same, what it makes of a missing gradient included.
+"""
+
+from __future__ import annotations
+
+from gradcli.errors import GradcliError
+from gradcli.lang.calls import NoGradient
+from gradcli.lang.expectations import same
+from gradcli.lang.structures import is_number
+from gradcli.tape.structure import flatten
+from gradcli.tape.tensor import value_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Any
+
+    from gradcli.lang.log import Asked
+    from gradcli.lang.run import Printed, Run
+    from gradcli.program import Program
+
+# A rewritten formula is rounded elsewhere.
+RTOL, ATOL = 1e-9, 1e-12
+WATCHED = "watched_variables"
+
+
+class Said:
+    """What a run said: values printed, expectations met or not, values of expressions that stand
+    alone, answers to its questions, None for one that is missing; whether it came to its end.
+    """
+
+    __slots__ = ("answers", "ended", "expects", "prints", "results")
+
+    def __init__(self, run: Run, prints: list[Any]) -> None:
+        assert run.log is not None
+        self.prints = prints
+        self.expects = [expect.holds for expect in run.expects]
+        self.results = [v for v in map(_plain, run.results.values()) if v is not None]
+        self.answers = [[_plain(g) for g in flatten(q.found)] for q in run.log.questions]
+        self.ended = run.log.ended
+
+    def keeps(self, other: Said) -> bool:
+        """Whether another run says the same, and what was missing here besides."""
+        return (
+            self.ended == other.ended and _same(self.prints, other.prints)
+            and self.expects == other.expects and len(self.answers) == len(other.answers)
+            and all(len(a) == len(b) and all(x is None or _same(x, y) for x, y in
+                                             zip(a, b, strict=True))
+                    for a, b in zip(self.answers, other.answers, strict=True))
+            and _among(self.results, other.results))
+
+
+def harms(program: Program, at: Mapping[str, Any], run: Run, changed: Program) -> bool:
+    """Whether the changed program says anything else, but for derivatives that the program lacks.
+    run: a logged one of the program, which keeps what was found out.
+    """
+    log = run.log
+    assert log is not None
+    if "said" not in log.made:
+        # The run may have ended before its end.
+        whole, said = _said(program, at, {})
+        assert whole.log is not None
+        log.made["said"] = said
+        missing = log.made["given"] = {
+            number: given for number, question in enumerate(whole.log.questions)
+            if (given := _missing(program, question))}
+        for number, given in missing.items():
+            for k in given:
+                said.answers[number][k] = None
+    found = log.trial(("harm", changed.source.text), lambda: _said(
+        changed, at, log.made["given"])[0])
+    assert found.log is not None
+    before: Said = log.made["said"]
+    # `expect` and comparisons of what has no items with lists refuse.
+    try:
+        return not before.keeps(found.log.made["said"])
+    except GradcliError:
+        return True
+
+
+def _said(program: Program, at: Mapping[str, Any], given: Mapping[int, Mapping[int, Any]]
+          ) -> tuple[Run, Said]:
+    prints: list[Any] = []
+
+    def output(printed: Printed) -> None:
+        # What a tape watches is what a watch is to change.
+        told = WATCHED not in program.source.text[slice(*printed.span)]
+        prints.append([_plain(value) for value in printed.values] if told else None)
+
+    run = program.logged_run(at, output, given=given)
+    assert run.log is not None
+    said = run.log.made["said"] = Said(run, prints)
+    return run, said
+
+
+def _missing(program: Program, question: Asked) -> dict[int, Any]:
+    """The answers to a question that are None, or 0 because that is asked for instead of None."""
+    asked = program.source.text[slice(*question.span)]
+    zero = "unconnected_gradients" in asked
+    return {k: g for k, g in enumerate(flatten(question.found))
+            if isinstance(g, NoGradient) or (zero and not _any(value_of(g)))}
+
+
+def _any(value: Any) -> bool:
+    return bool(value.any() if hasattr(value, "any") else value)
+
+
+def _plain(value: Any) -> Any:
+    """A value as it is now: a variable goes on."""
+    if value is None or isinstance(value, (str, NoGradient)):
+        return value if isinstance(value, str) else None
+    if isinstance(value, dict):
+        return {k: _plain(v) for k, v in value.items()}
+    if isinstance(value, (list, tuple, range)):
+        return [_plain(v) for v in value]
+    return value_of(value) if is_number(value) else type(value).__name__
+
+
+def _same(a: Any, b: Any) -> bool:
+    return same(a, b, RTOL, ATOL)
+
+
+def _among(values: Sequence[Any], others: Sequence[Any]) -> bool:
+    """Whether the values are among the others, in the same order."""
+    rest = iter(others)
+    return all(any(_same(value, other) for other in rest) for value in values)

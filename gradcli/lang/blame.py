@@ -1,0 +1,207 @@
+"""Where the part of an instruction stands that an error is about: an argument, an option, a name.
+
+Whoever raises an error says what it is about (`errors.About`), in terms of values and names; where
+that stands is found here, when there is an error: the text of the instruction is read once more.
+A part that cannot be told for sure is none: then all of the instruction is marked.
+"""
+
+from __future__ import annotations
+
+from gradcli.lang import code as c
+from gradcli.lang import lexer as t
+from gradcli.tape.tensor import value_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Any
+
+    from gradcli.errors import GradcliError, Span
+    from gradcli.lang.code import Instruction
+    from gradcli.source import Source
+
+    Range = tuple[int, int]     # of tokens, the latter end excluded
+
+SIGNS = {
+    "add": t.PLUS, "subtract": t.MINUS, "multiply": t.STAR, "divide": t.SLASH,
+    "floor_divide": t.DOUBLE_SLASH, "mod": t.PERCENT, "matmul": t.AT, "power": t.CIRCUMFLEX,
+    "equal": t.EQUAL_EQUAL, "not_equal": t.NOT_EQUAL, "less": t.LESS, "less_equal": t.LESS_EQUAL,
+    "greater": t.GREATER, "greater_equal": t.GREATER_EQUAL,
+}
+CALLS = (c.CALL, c.METHOD, c.NUMPY, c.PRIME)
+_OPENING, _CLOSING = frozenset(t.OPENING), frozenset(t.CLOSING)
+# What an operand can end with: a sign behind it has two sides.
+_ENDS = frozenset((*t.CLOSING, *t.IDENTIFIERS, t.NUMBER, t.SUPERSCRIPT, t.PI, t.STRING, t.TRUE,
+                   t.FALSE, t.NONE))
+
+
+def place(source: Source, problem: GradcliError, at: Instruction, args: Sequence[Any] = (),
+          named: Mapping[str, Any] | None = None) -> None:
+    """Give an error of the instruction `at` the place of what it is about, unless it has one.
+
+    args, named: the values that the instruction took.
+    """
+    about, problem.about = problem.about, None
+    first = problem.diagnostics[0]
+    if about is None or first.span is not None:
+        return
+    kind, what = about
+    written = Written(source.text, at)
+    if kind == "value":
+        key = _holder(what, args, named or {})
+        if key is not None and (span := written.argument(key)) is not None:
+            held = args[key] if isinstance(key, int) else (named or {})[key]
+            first.span = written.item(span, held, what)
+    elif kind == "option":
+        first.span = written.option(what)
+    elif kind == "beyond":
+        first.span = written.beyond(what)
+    else:
+        first.span = written.callee()
+
+
+class Written:
+    """An instruction as it stands in the text, in tokens."""
+
+    __slots__ = ("arg", "count", "ends", "keywords", "kinds", "opcode", "starts")
+
+    def __init__(self, text: str, at: Instruction) -> None:
+        self.opcode, self.arg, start, end = at
+        self.count, self.keywords = 0, ()
+        if self.opcode == c.PRIME:
+            _, _, self.count = self.arg
+        elif self.opcode in CALLS:
+            _, self.count, self.keywords = self.arg
+        # The text of an expression is one line, also where it stands in the middle of one.
+        kinds, self.starts, self.ends = t.lex(text[:end], start)
+        self.kinds = [kind for kind in kinds if kind not in (t.NEWLINE, t.END, t.DEDENT)]
+
+    def argument(self, key: int | str) -> Span | None:
+        """Operand, positional argument or index `key`; the value of the option `key`."""
+        if self.opcode in CALLS:
+            at = key if isinstance(key, int) else (
+                self.count + self.keywords.index(key) if key in self.keywords else None)
+            parts = self._arguments()
+            if at is None or at >= len(parts):
+                return None
+            start, end = parts[at]
+            return self._span(start if isinstance(key, int) else start + 2, end)
+        if not isinstance(key, int):
+            return None
+        if self.opcode == c.BINARY:
+            return self._operand(key)
+        if self.opcode == c.UNARY:
+            return self._span(1, len(self.kinds))
+        if self.opcode == c.INDEX:
+            first = self._opened()
+            parts = self._parts(first + 1, len(self.kinds) - 1)
+            return self._span(0, first) if not key else (
+                self._span(*parts[key - 1]) if len(parts) == len(self.arg) >= key else None)
+        return None
+
+    def item(self, span: Span, held: Any, value: Any) -> Span:
+        """Within the list that stands at `span`, whose value is `held`: the one item that holds a
+        value, however deep; all of the list if that is not clear.
+        """
+        start, end = self.starts.index(span[0]), self.ends.index(span[1])
+        plain = value_of(held)
+        items = plain.tolist() if getattr(plain, "ndim", 0) else plain
+        if not isinstance(items, list) or (self.kinds[start], self.kinds[end]) != (t.LSQB, t.RSQB):
+            return span
+        parts = self._parts(start + 1, end)
+        key = _holder(value, items, {})
+        if not isinstance(key, int) or len(parts) != len(items):
+            return span
+        return self.item(self._span(*parts[key]), items[key], value)
+
+    def option(self, name: str) -> Span | None:
+        """The name of an option, as it stands before its value."""
+        if name not in self.keywords:
+            return None
+        start, _ = self._arguments()[self.count + self.keywords.index(name)]
+        return self._span(start, start + 1)
+
+    def beyond(self, count: int) -> Span | None:
+        """The positional arguments behind the first `count`."""
+        parts = self._arguments()[:self.count] if self.opcode in CALLS else []
+        return self._span(parts[count][0], parts[-1][1]) if len(parts) > count else None
+
+    def callee(self) -> Span | None:
+        """The name of what is called, or of the attribute that is asked for."""
+        end = self._opened() if self.opcode in CALLS else len(self.kinds)
+        return self._span(0 if self.opcode == c.NUMPY else end - 1, end)
+
+    def _span(self, start: int, end: int) -> Span:
+        return self.starts[start], self.ends[end - 1]
+
+    def _opened(self) -> int:
+        """The bracket that the last token closes."""
+        depth = 0
+        for at in range(len(self.kinds) - 1, -1, -1):
+            depth += (self.kinds[at] in _CLOSING) - (self.kinds[at] in _OPENING)
+            if not depth:
+                return at
+        return 0
+
+    def _parts(self, start: int, end: int) -> list[Range]:
+        """What stands between commas."""
+        parts: list[Range] = []
+        depth = 0
+        begin = start
+        for at in range(start, end):
+            kind = self.kinds[at]
+            depth += (kind in _OPENING) - (kind in _CLOSING)
+            if kind == t.COMMA and not depth:
+                parts.append((begin, at))
+                begin = at + 1
+        return parts if begin >= end else [*parts, (begin, end)]
+
+    def _arguments(self) -> list[Range]:
+        if self.kinds[-1] != t.RPAR or self.kinds[0] == t.SQRT:
+            return [(1, len(self.kinds))]       # √x
+        return self._parts(self._opened() + 1, len(self.kinds) - 1)
+
+    def _operand(self, key: int) -> Span:
+        """The left (0) or the right (1) side of a sign, a coefficient or an exponent."""
+        size = len(self.kinds)
+        depth = 0
+        signs: list[int] = []
+        for at, kind in enumerate(self.kinds):
+            depth += (kind in _OPENING) - (kind in _CLOSING)
+            if (not depth and kind == SIGNS.get(self.arg)
+                    and at and self.kinds[at - 1] in _ENDS):
+                signs.append(at)
+        if signs:
+            at = signs[0 if self.arg == "power" else -1]
+            return self._span(*((0, at), (at + 1, size))[key])
+        at = size - 1 if self.arg == "power" else next(
+            (k + 1 for k, kind in enumerate(self.kinds) if kind == t.NUMBER), 1)
+        return self._span(*((0, at), (at, size))[key])
+
+
+def _holder(value: Any, args: Sequence[Any], named: Mapping[str, Any]) -> int | str | None:
+    """Which argument is a value, or holds it; None where that is not clear."""
+    given: list[tuple[int | str, Any]] = [*enumerate(args), *named.items()]
+    for holds in (_is, _has):
+        found = [key for key, arg in given if holds(arg, value)]
+        if found:
+            return found[0] if len(found) == 1 else None
+    return None
+
+
+def _is(arg: Any, value: Any) -> bool:
+    if isinstance(arg, (list, tuple)):
+        return any(_is(item, value) for item in arg)
+    return arg is value or value_of(arg) is value_of(value)
+
+
+def _has(arg: Any, value: Any) -> bool:
+    """Whether equal numbers or texts are among the items of an argument."""
+    if isinstance(arg, (list, tuple)):
+        return any(_has(item, value) for item in arg)
+    plain, wanted = value_of(arg), value_of(value)
+    if not isinstance(wanted, (int, float, str)):
+        return False
+    if hasattr(plain, "tolist"):
+        return wanted in plain.reshape(-1).tolist()
+    return isinstance(plain, (int, float, str)) and bool(plain == wanted)
