@@ -16,6 +16,7 @@ from test_check import check
 from gradcli.checking.check import check as checked
 from gradcli.checking.check import prepare
 from gradcli.checking.problem import from_fields
+from gradcli.errors import GradcliError
 
 FILE = Path(__file__).parent / "data" / "homework" / "forms.tsv"
 Problem = tuple[dict[str, Any], list[tuple[str, str]]]
@@ -86,3 +87,100 @@ def test_transposes_of_matrices() -> None:
     assert check("[x^2 y, x + 3y]", "[[2x y, 1], [x^2, 3]]^T", **fields)["verdict"] == "correct"
     assert check("[x^2 y, x + 3y]", f"{right}^T", **fields)["verdict"] == "wrong"
     assert check("[x^2 y, x + 3y]", "x[[2y, x], [1/x, 3/x]]", **fields)["verdict"] == "correct"
+
+
+# What is asked for with its right answer; left sides that name it, and such that name another.
+NAMED: list[tuple[str, dict[str, Any], str, list[str], list[str]]] = [
+    ("x^2", {}, "2x", [
+        "f'(x)", "y'", "f'", "g'(x)", "df/dx", "dy/dx", "\\frac{dy}{dx}", "\\frac{d}{dx}[x^2]",
+        "d/dx x^2", "D_x f", "∂f/∂x", "f_x", "f_x(x)", "y_x", "(x^2)'", "D(x^2)", "d(x^2 + 3)/dx",
+        "f^{(1)}(x)", "f", "y", "f(x)", "m", "D(x)", "slope", "y' = 3x = dy/dx"], [
+        "y''", "f''(x)", "f^{(3)}(x)", "\\frac{d^2y}{dx^2}", "d²y/dx²", "f_{xx}", "dx/dy",
+        "df/dt", "\\frac{dx}{dy}", "f'(3)", "f(3)", "f'(t)", "x", "x'", "(x^3)'", "d/dx(x^3)",
+        "d/dx x^3", "D(x^3)", "dy/dx|_{x=3}", "y' = y''", "\\left.\\frac{dy}{dx}\\right|_{x=2}"]),
+    ("x^3", {"order": 2}, "6x", ["y''", "f''(x)", "d^2y/dx^2", "f_xx", "f^{(2)}(x)", "y' = y''"],
+     ["y'", "dy/dx", "f'(x)", "y'''", "f_x", "d^2y/dt^2"]),
+    ("x^3", {"kind": "value", "at": "x=3"}, "27", [
+        "f'(3)", "y'(3)", "dy/dx|_{x=3}", "f'(x)|_{x=3}", "\\left.\\frac{dy}{dx}\\right|_{x=3}",
+        "f'(x=3)", "f'(x) = 3x^2 = f'(3)", "f'(x) = 3x^2", "f'", "m", "f'(a)", "f'(6/2)"], [
+        "f'(2)", "f(2)", "f''(3)", "dy/dx|_{x=2}", "f'(x=2)", "f'(x) = 3x^2 = f'(2)", "df/dt(3)",
+        "f'(2) = 3*2^2", "y'(-3)"]),
+    ("cos x", {"kind": "value", "at": "x=pi/6"}, "-1/2", [
+        "f'(pi/6)", "f'(π/6)", "f'(0.524)", "f'(\\frac{\\pi}{6})"],
+        ["f'(pi/3)", "f'(0.53)", "f'(30)"]),
+    ("x^2 y", {"kind": "partial", "wrt": "x"}, "2xy", [
+        "f_x", "f_x(x,y)", "∂f/∂x", "\\frac{\\partial f}{\\partial x}", "df/dx", "z_x", "D_x f"], [
+        "f_y", "∂f/∂y", "df/dy", "f_{xx}", "f_{xy}", "f_x(1,2)", "∂^2f/∂x∂y", "D_y f", "fy",
+        "∂x/∂y", "x"]),
+    ("x^2 y^2", {"kind": "partial", "wrt": "x,y"}, "4xy", [
+        "f_{xy}", "f_{yx}", "∂^2f/∂x∂y", "\\frac{\\partial^2 f}{\\partial y\\partial x}", "fxy"],
+        ["f_{xx}", "f_x", "∂^2f/∂x^2"]),
+    ("x^2 + y^2 = 25", {"dependent": "y", "wrt": "x"}, "-x/y", [
+        "dy/dx", "y'", "y'(x)", "\\frac{dy}{dx}", "D_x y"], [
+        "dx/dy", "x'", "x'(y)", "y''", "dx/dt", "\\frac{dx}{dy}"]),
+    ("x^2 + y^2 = 25", {"dependent": "y", "wrt": "x", "at": "x=3,y=4"}, "-3/4", [
+        "dy/dx", "y'(3)", "y'", "dy/dx|_{(3,4)}", "dy/dx|_{x=3}"], [
+        "y'(4)", "dy/dx|_{(4,3)}", "dy/dx|_{x=4}", "dx/dy"]),
+    ("[cos t, sin t]", {"kind": "parametric"}, "-cot t", [
+        "dy/dx", "y'", "y'(t)", "dy/dx(t)", "dv/du"], ["dx/dy", "dy/dt", "dx/dt", "y''", "x"]),
+    ("x^2 y", {"wrt": "x,y"}, "(2xy, x^2)", [
+        "∇f", "grad f", "∇f(x,y)", "Df", "f'", "(f_x, f_y)", "(∂f/∂x, ∂f/∂y)", "<z_x, z_y>",
+        "(a, b)"], ["f_x", "f_{xy}", "∇f(1,2)", "Hf", "(f_x, f_x)", "(f_x, f_{xy})"]),
+    ("x^2 y", {"kind": "value", "wrt": "x,y", "at": "x=1,y=2"}, "(4, 1)", [
+        "∇f(1,2)", "∇f", "(f_x, f_y)", "(f_x(1,2), f_y(1,2))"],
+     ["∇f(2,1)", "f_x", "(f_x, f_x)", "(f_x(2,1), f_y(2,1))"]),
+    ("x^2 y", {"kind": "hessian", "wrt": "x,y"}, "[2y, 2x; 2x, 0]", ["Hf", "H", "f''"],
+     ["∇f", "f_xx", "f'"]),
+    ("x^2 y", {"wrt": "x,y", "at": "x=1,y=2", "direction": "3,4"}, "16/5", [
+        "D_u f", "D_u f(1,2)", "D_{u}f(1,2)", "f'(1,2)"], ["D_u f(2,1)", "f_x", "∇f", "∂f/∂y"]),
+    ("x^2", {"kind": "tangent", "at": "x=3"}, "6x - 9", ["y", "f(x)", "T(x)", "L(x)", "T_3(x)"],
+     ["y'", "f'(3)", "dy/dx", "x", "y(3)"])]
+
+
+@pytest.mark.parametrize(("function", "fields", "answer", "same", "other"), NAMED)
+def test_what_the_left_side_names(function: str, fields: dict[str, Any], answer: str,
+                                  same: list[str], other: list[str]) -> None:
+    ready = prepare(from_fields({"function": function, **fields}))
+    for left in same:
+        found = checked(ready, f"{left} = {answer}")
+        assert found["verdict"] == "correct", (left, found["message"])
+    for left in other:
+        found = checked(ready, f"{left} = {answer}")
+        assert found["verdict"] == "undecided", (left, found["message"])
+        assert found["score"] == 0
+        assert "the left side names" in found["message"]
+
+
+@pytest.mark.parametrize(("answer", "verdict"), [
+    ("(f_y, f_x) = (x^2, 2xy)", "correct"), ("(f_y, f_x) = (2xy, x^2)", "wrong"),
+    ("(∂f/∂y, ∂f/∂x) = (x^2, 2xy)", "correct"), ("f_y = 2xy, f_x = x^2", "wrong"),
+    ("f_x = 2xy, f_x = x^2", "undecided"), ("f_x(1,2) = 2xy, f_y(1,2) = x^2", "undecided")])
+def test_left_sides_tell_which_component_is_which(answer: str, verdict: str) -> None:
+    assert check("x^2 y", answer, wrt="x,y")["verdict"] == verdict
+
+
+def test_a_left_side_is_told_beside_a_mistake() -> None:
+    asked: dict[str, Any] = {"kind": "partial", "wrt": "x"}
+    found = check("x^2 y", "f_y = x^2", **asked)
+    assert found["verdict"] == "wrong"
+    assert found["mistake"] == "wrong_variable"
+    assert found["message"].endswith("the left side names a derivative by y, not by x")
+    with pytest.raises(GradcliError, match="left side"):
+        prepare(from_fields({"function": "x^2 y", "expected": "f_y = 2xy", **asked}))
+
+
+@pytest.mark.parametrize("answer", [
+    "x = (y+9)/6", "x = y/6 + 3/2", "x - 3 = (y - 9)/6", "y - 9 = 6(x - 3)", "6x = y + 9",
+    "0 = 6x - y - 9", "x = \\frac{y+9}{6}", "y = 12x - y - 18"])
+def test_a_line_may_be_solved_for_any_letter(answer: str) -> None:
+    asked: dict[str, Any] = {"kind": "tangent", "at": "x=3"}
+    assert check("x^2", answer, **asked)["verdict"] == "correct"
+    assert check("x^2 - 1", answer, **asked)["verdict"] == "wrong"
+
+
+def test_the_coordinates_of_a_curve_have_names() -> None:
+    asked: dict[str, Any] = {"kind": "parametric"}
+    assert check("[cos t, sin t]", "-x/y", **asked)["verdict"] == "correct"
+    assert check("[cos t, sin t]", "y/x", **asked)["verdict"] == "wrong"
+    assert check("[t^2, t^3]", "dy/dx = 3y/(2x)", **asked)["verdict"] == "correct"
+    assert check("[t^2, t^3]", "3/(4y)*x", **asked, order=2)["verdict"] == "correct"

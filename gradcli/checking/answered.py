@@ -39,6 +39,12 @@ class Answered:
             left = built.build(reading.equation, self.formula, variables, degrees=degrees,
                                real_roots=real)
             tree = _solved(self.formula, left, tree, variables)
+        elif problem.kind == "tangent" and reading.sides:
+            from gradcli.checking.labels import is_equation
+
+            if is_equation(reading, reference):
+                tree = _solved(self.formula, self.formula.leaf(reading.sides.strip()), tree,
+                               variables)
         tree = _by_units(self.formula, tree, reference)
         if reading.labels:
             from gradcli.checking.labels import arranged

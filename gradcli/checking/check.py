@@ -107,6 +107,16 @@ def _check(prepared: Prepared, text: str, result: dict[str, Any], deadline: floa
             result["read_as"] = reading.read_as
     trial = Trial(prepared, answered, deadline)
     trial.judge(result)
+    named = ""
+    if reading.sides or reading.labels:
+        from gradcli.checking.labels import misnamed
+
+        named = misnamed(reading, prepared)
+    if named and result["verdict"] in ("correct", "domain"):
+        result.update(verdict="undecided", score=0.0, witness=None, message=(
+            f"the right side is right, but the left side names {named}: a person has to look at"
+            " it"))
+        return
     if result["verdict"] != "correct" and any(
             _is_same(trial, accepted, deadline) for accepted in prepared.problem.accept):
         result.update(verdict="correct", score=1.0, witness=None,
@@ -134,6 +144,8 @@ def _check(prepared: Prepared, text: str, result: dict[str, Any], deadline: floa
                         " this is right, as a product it is not: a person has to look at it"))
                     return
             diagnose(prepared, trial, others, result, thread_time() + DIAGNOSIS)
+            if named:
+                result["message"] += f"; the left side names {named}"
 
 
 def _read(prepared: Prepared, text: str) -> Reading:

@@ -1,15 +1,32 @@
-"""Components that say what they are: f_y = 3, f_x = 2x is a gradient in another order."""
+"""What the left side of an answer names, and what was asked for.
+
+Components may say what they are: f_y = 3, f_x = 2x is a gradient in another order. Of an answer
+that names another quantity than the one asked for, a person decides what is meant.
+"""
 
 from __future__ import annotations
+
+from gradcli.checking.built import CONSTANTS, build
+from gradcli.checking.compare import SAFETY
+from gradcli.errors import GradcliError
+from gradcli.ops.lazy import np
+from gradcli.reading import read
+from gradcli.reading.claims import Claim, claim
+from gradcli.sweeps.rounding import Values, error_of
+from gradcli.tape.formula import Formula
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from gradcli.checking.built import Tree
+    from gradcli.checking.prepared import Prepared
+    from gradcli.checking.problem import Problem
     from gradcli.checking.reference import Reference
+    from gradcli.reading import Reading
 
-ORDER = {"gradient": 1, "hessian": 2}
+NEAR = 1e-8
+ORDINALS = ("", "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth")
 
 
 def arranged(tree: Tree, labels: Sequence[str], reference: Reference, kind: str) -> Tree:
@@ -17,32 +34,196 @@ def arranged(tree: Tree, labels: Sequence[str], reference: Reference, kind: str)
 
     Of a Hessian, one mixed derivative stands for both.
     """
-    order = ORDER.get(kind)
-    if order is None or isinstance(tree, int) or len(tree) != len(labels):
+    if isinstance(tree, int) or len(tree) != len(labels):
         return tree
-    found = {variables(label, reference.wrt, order): item
-             for label, item in zip(labels, tree, strict=True)}
-    if None in found or len(found) < len(labels):
-        return tree
+    found = _by_variables(labels, tree, reference, kind)
     wrt = reference.wrt
-    if order == 1:
-        return [found[x,] for x in wrt] if len(found) == len(wrt) else tree
-    matrix = [[found.get((x, y), found.get((y, x))) for y in wrt] for x in wrt]
-    if any(item is None for row in matrix for item in row):
+    if found is None:
         return tree
-    return matrix
+    if kind != "hessian":
+        return [found[x,] for x in wrt]
+    return [[found.get((x, y), found.get((y, x), 0)) for y in wrt] for x in wrt]
 
 
-def variables(label: str, wrt: Sequence[str], order: int) -> tuple[str, ...] | None:
-    """The variables that a label ends with: f_xy, fxy, ∂f/∂x, d^2f/dxdy. None if it is no such."""
-    rest = "".join([c for c in label if c.isalpha() and c not in "∂"])
-    found: list[str] = []
-    for _ in range(order):
-        name = max((n for n in wrt if rest.endswith(n)), key=len, default="")
-        if not name:
-            return None
-        found.append(name)
-        rest = rest[:len(rest) - len(name)].removesuffix("d")
-    if label.endswith("^2") and order == 2 and len(set(found)) > 1:
+def _by_variables(labels: Sequence[str], items: Sequence[Tree], reference: Reference, kind: str
+                  ) -> dict[tuple[str, ...], Tree] | None:
+    """The items by the variables of their labels; None where these are not those asked for."""
+    order = 2 if kind == "hessian" else 1
+    if not reference.shape or kind == "jacobian":
         return None
-    return tuple(reversed(found))
+    found: dict[tuple[str, ...], Tree] = {}
+    for label, item in zip(labels, items, strict=True):
+        said = claim(label, reference.names)
+        if said is None or said.by is None or len(said.by) != order or said.by in found:
+            return None
+        found[said.by] = item
+    wrt = reference.wrt
+    wanted = [(x,) for x in wrt] if order == 1 else [(x, y) for x in wrt for y in wrt]
+    if set(found) <= set(wanted) and all(w in found or w[::-1] in found for w in wanted):
+        return found
+    return None
+
+
+def misnamed(reading: Reading, prepared: Prepared) -> str:
+    """What the left side names, where it is another quantity than the one asked for; else ""."""
+    reference, problem = prepared.reference, prepared.problem
+    if reading.labels:
+        return _misnamed_components(reading.labels, reference, problem)
+    said = claim(reading.sides, reference.names) if reading.sides else None
+    if said is None or (problem.kind == "tangent" and is_equation(reading, reference)):
+        return ""
+    return (_kind(said, reference, problem) or _place(said, reference, problem)
+            or _operand(said, prepared))
+
+
+def is_equation(reading: Reading, reference: Reference) -> bool:
+    """Whether the letter left of a tangent's answer is a part of its equation: x = (y + 9)/6."""
+    left = reading.sides.strip()
+    return left in (*reading.names, *reference.wrt) and not {
+        *reference.variables, *CONSTANTS}.issuperset((left, *reading.names))
+
+
+def _misnamed_components(labels: Sequence[str], reference: Reference, problem: Problem) -> str:
+    said = [claim(label, reference.names) for label in labels]
+    known = [one for one in said if one is not None]
+    if not reference.shape:
+        return ""
+    if problem.kind == "jacobian":
+        wrt = reference.wrt
+        if any(one is not None and one.by not in (None, (wrt[k % len(wrt)],))
+               for k, one in enumerate(said)):
+            return "other derivatives than those asked for"
+    elif any(one.by for one in known) and _by_variables(
+            labels, labels, reference, problem.kind) is None:  # type: ignore[arg-type]
+        return "other derivatives than those asked for"
+    return next(filter(None, [_place(one, reference, problem) for one in known]), "")
+
+
+def _kind(said: Claim, reference: Reference, problem: Problem) -> str:
+    """What is named where that is no derivative of the right order by the right variables."""
+    kind, wrt = problem.kind, reference.wrt
+    if said.operator in ("∇", "H") and len(wrt) > 1:
+        matrix = said.operator == "H"
+        if matrix == (kind == "hessian") and (reference.shape or not matrix):
+            return "" if reference.shape else "a gradient, not a number or formula"
+        return "a Hessian matrix" if matrix else "a gradient" if kind != "jacobian" else ""
+    if said.order is None:
+        itself = said.of == "x" if kind == "parametric" else said.of in wrt
+        return f"the variable {said.of}" if itself and not said.at and not said.operator else ""
+    if kind == "tangent":
+        return "a derivative, not the tangent"
+    if kind == "directional":
+        along = said.operator == "D" or not said.by or not set(said.by) <= set(wrt)
+        return "" if along else f"the derivative by {said.by[0]} alone"  # type: ignore[index]
+    if reference.shape and kind != "jacobian":
+        order = 2 if kind == "hessian" else 1
+        if said.order != order and (said.by or kind == "hessian" or said.order > 1):
+            return _ordinal(said.order, said.by)
+        return f"the derivative by {' and '.join(said.by)} alone" if said.by else ""
+    if kind == "jacobian":
+        return ""
+    wanted = wrt*problem.order if len(wrt) == 1 else wrt
+    if said.order != len(wanted):
+        return f"{_ordinal(said.order, said.by)}, not the {ORDINALS[len(wanted)]}"
+    if kind == "parametric":
+        # Its coordinates may have any names.
+        wanted = ("x",)*problem.order
+        if said.of == "x" or (said.by and (set(said.by) & {*wrt, "y"})):
+            return f"{_derivative(said)}, not dy/dx"
+        return ""
+    if said.by and sorted(said.by) != sorted(wanted):
+        of = f" of {problem.dependent}" if problem.dependent else ""
+        return f"{_derivative(said)}, not{of} by {', '.join(wanted)}"
+    if said.of in wrt or (said.of in reference.variables and said.of != problem.dependent):
+        return f"a derivative of {said.of}"
+    return ""
+
+
+def _ordinal(order: int, by: tuple[str, ...] | None) -> str:
+    word = ORDINALS[order] if order < len(ORDINALS) else f"{order}th"
+    return f"the {word} derivative"
+
+
+def _derivative(said: Claim) -> str:
+    of = f" of {said.of}" if said.of in ("x", "y") else ""
+    return f"a derivative{of} by {', '.join(said.by)}" if said.by else f"a derivative{of}"
+
+
+def _place(said: Claim, reference: Reference, problem: Problem) -> str:
+    """The point that is named, where it is another one than the one asked for."""
+    from gradcli.checking.verdict import shown
+
+    known = reference.names.written
+    values = [(known.get(name, name), None if value in known else _value(value), value)
+              for name, value in said.at]
+    at = problem.at if problem.kind != "tangent" else {}
+    if not at:
+        for _, value, text in values:
+            if value is not None:
+                return f"a value at {text}, not a formula"
+        if len(values) == 1 and said.of and problem.kind in ("derivative", "partial") and \
+                len(values[0][2]) == 1 and values[0][2].isalpha() and values[0][2] not in known:
+            return f"a value at {values[0][2]}"
+        return ""
+    for name, value, _ in values:
+        if name in at and value is not None and not _same(value, at[name]):
+            return f"a value at {name} = {shown(value)}, not {shown(at[name])}"
+    placed = [value for name, value, _ in values if not name]
+    # Along a curve, a number in brackets may be that of a coordinate.
+    if not placed or None in placed or problem.kind == "parametric":
+        return ""
+    if len(placed) == 1:
+        orders: list[tuple[str, ...]] = [reference.wrt[:1]]
+    else:
+        orders = [tuple(at), tuple(sorted(at)), reference.wrt]
+    orders = [order for order in orders if len(order) == len(placed) and set(order) <= set(at)]
+    if not orders or any(all(map(_same, placed, [at[n] for n in order])) for order in orders):
+        return ""
+    return (f"a value at ({', '.join(shown(v) for v in placed if v is not None)}), not"
+            f" ({', '.join(shown(at[n]) for n in orders[0])})")
+
+
+def _operand(said: Claim, prepared: Prepared) -> str:
+    """The formula that is differentiated, where it is not the function, nor that and a number."""
+    reference, problem = prepared.reference, prepared.problem
+    if not said.operand or problem.kind not in ("derivative", "partial"):
+        return ""
+    formula = Formula()
+    try:
+        tree = build(read(said.operand, reference.names).code, formula, reference.variables,
+                     degrees=problem.angle == "degree", real_roots=problem.real_roots)
+        if not isinstance(tree, int) or not set(formula.leaves([tree])) <= set(prepared.inputs):
+            return ""
+        values = Values(formula, prepared.inputs, prepared.errors)
+        values.deadline = prepared.values.deadline
+        (given, noise), = values.of([tree])
+        (right, bound), = prepared.values.of(reference.functions)
+    except GradcliError:
+        return ""
+    with np.errstate(all="ignore"):
+        noise = SAFETY*(error_of(given, noise) + error_of(right, bound))
+        size = abs(given) + abs(right)
+        apart = np.broadcast_to(given - right, (prepared.size,))
+        known = np.flatnonzero(np.broadcast_to(np.isfinite(apart) & (noise <= NEAR*size),
+                                               apart.shape))
+        if len(known) and (abs(apart - apart[known[0]]) > NEAR*(size + abs(apart[known[0]]))
+                           )[known].any():
+            return "the derivative of another formula"
+    return ""
+
+
+def _value(text: str) -> float | None:
+    from gradcli.checking.constants import constant
+
+    try:
+        return constant("at", text)
+    except GradcliError:
+        return None
+
+
+def _same(value: float | None, other: float) -> bool:
+    """Whether a number is another one, or that one rounded to the digits typed."""
+    from gradcli.checking.prepared import half_unit
+
+    return value is not None and abs(value - other) <= max(
+        half_unit(value), half_unit(other), 1e-9*abs(other))

@@ -175,7 +175,7 @@ def _check_on_curve(reference: Reference, problem: Problem) -> None:
 
     def off(at: dict[str, float]) -> float:
         """What the sides of the equation differ by; 0 where the digits of the point allow it."""
-        errors = {n: np.float64(_half_unit(v)) for n, v in at.items()}
+        errors = {n: np.float64(half_unit(v)) for n, v in at.items()}
         with np.errstate(all="ignore"):
             (left, noise), = Values(formula, at, errors).of([node])
             return 0.0 if abs(left) <= error_of(left, noise) else float(left)
@@ -194,7 +194,7 @@ def _check_on_curve(reference: Reference, problem: Problem) -> None:
         help=f"give {name} the value {right[0]}" if right else None)
 
 
-def _half_unit(value: float) -> float:
+def half_unit(value: float) -> float:
     """Half a unit of the last digit of a number: so far off a rounded one may be. Whole numbers
     are exact.
     """

@@ -10,7 +10,7 @@ from gradcli.checking.prepared import Prepared
 from gradcli.errors import GradcliError
 from gradcli.lang.code import BINARY, LIST, PUSH, UNARY
 from gradcli.ops.lazy import np
-from gradcli.sweeps.rounding import Values
+from gradcli.sweeps.rounding import Values, error_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -43,8 +43,8 @@ class Trial:
     values, None if its shape is not the one asked for.
     """
 
-    __slots__ = ("answered", "comparison", "deadline", "inputs", "notes", "prepared", "side",
-                 "values")
+    __slots__ = ("answered", "comparison", "deadline", "errors", "inputs", "notes", "prepared",
+                 "side", "values")
 
     def __init__(self, prepared: Prepared, answered: Answered, deadline: float) -> None:
         self.prepared = prepared
@@ -52,10 +52,10 @@ class Trial:
         self.deadline = deadline
         self.notes: list[str] = []
         self.inputs = prepared.inputs
-        errors = prepared.errors
+        self.errors = prepared.errors
         if answered.unknown:
             self.inputs = {**self.inputs, **self._unknown(answered.unknown)}
-        self.values = Values(answered.formula, self.inputs, errors)
+        self.values = Values(answered.formula, self.inputs, self.errors)
         self.values.deadline = deadline
         self.side: Side | None = None
         self.comparison: Comparison | None = None
@@ -64,9 +64,16 @@ class Trial:
         """Values of names that the problem does not know: y and f are the function itself."""
         prepared = self.prepared
         found: dict[str, Any] = {}
+        functions = prepared.reference.functions
+        parametric = prepared.problem.kind == "parametric"
         for name in names:
-            functions = prepared.reference.functions
-            if name in ("y", "f") and len(functions) == 1 and \
+            if parametric and name in ("x", "y"):
+                (value, bound), = prepared.values.of([functions[name == "y"]])
+                found[name] = value
+                self.errors = {**self.errors, name: error_of(value, bound)}
+                if not self.notes:
+                    self.notes.append("x and y were taken for the coordinates of the curve")
+            elif name in ("y", "f") and len(functions) == 1 and \
                     prepared.reference.constraint is None and prepared.problem.kind != "tangent":
                 found[name] = prepared.values.of(functions)[0][0]
                 self.notes.append(f"`{name}` was taken for the function itself")

@@ -27,13 +27,14 @@ class Reading:
     text: as typed; all offsets count in it. code: flat code that leaves one value on the stack
     (only LOAD, PUSH of a float, BINARY, UNARY negative, CALL and LIST). read_as: the same as a
     formula. left: what stood left of the equals sign and only named the answer, or None.
-    labels: those of the components, if each has one: f_x = 2x, f_y = 3.
+    labels: those of the components, if each has one: f_x = 2x, f_y = 3. sides: all that stood
+    left of the last equals sign, if it begins with a name of the answer.
     equation: the code of a left side that is a formula of its own, or None. notes: what was
     understood in another spelling. names: those that the code loads, in order, once each.
     """
 
-    __slots__ = ("_read_as", "code", "equation", "labels", "left", "notes", "origin", "text",
-                 "tokens")
+    __slots__ = ("_read_as", "code", "equation", "labels", "left", "notes", "origin", "sides",
+                 "text", "tokens")
 
     def __init__(self, text: str, code: Code, tokens: Tokens, origin: Plain | None) -> None:
         self.text = text
@@ -42,6 +43,7 @@ class Reading:
         self.origin = origin
         self.left: str | None = None
         self.labels: tuple[str, ...] = ()
+        self.sides = ""
         self.equation: Code | None = None
         self.notes: list[str] = []
         self._read_as: str | None = None
@@ -125,11 +127,18 @@ def _read(typed: str, text: str, names: Names, origin: Plain | None, both: bool)
     if "=" in text:
         before, (begin, end) = _sides(text, end, names, both)
     left = _left(text, before, names, both)
+    if before and left is None and names.vector and not both:
+        from gradcli.reading.left import listed
+
+        labels = listed(text[slice(*before[0])], names)
+        left = "" if labels else None
     equation = _equation(text, *before[0], names) if before and left is None else None
     tokens = arrange(scan(text, begin, end, names), names)
     found = Reading(typed, parse(tokens), tokens, origin)
     found.labels = labels
     found.left = left
+    if left is not None:
+        found.sides = text[before[0][0]:before[-1][1]]
     found.equation = equation
     if origin is not None:
         found.code = origin.moved(found.code)
@@ -221,6 +230,6 @@ def other_readings(reading: Reading, candidates: Iterable[Tokens]) -> list[Readi
             except GradcliError:
                 continue
         one.left, one.equation, one.notes = reading.left, reading.equation, reading.notes
-        one.labels = reading.labels
+        one.labels, one.sides = reading.labels, reading.sides
         found.append(one)
     return found

@@ -87,6 +87,20 @@ def unlabelled(text: str, end: int, names: Names) -> tuple[str, tuple[str, ...]]
     return "".join(found), tuple(labels)
 
 
+def listed(text: str, names: Names) -> tuple[str, ...]:
+    """The labels that a left side lists, (f_x, f_y); empty where it does not."""
+    bare = "".join(text.split())
+    if {"(": ")", "[": "]", "<": ">"}.get(bare[:1]) != bare[-1:]:
+        return ()
+    labels, begin, depth = [], 1, 0
+    for at in range(1, len(bare)):
+        if (bare[at] in ",;" or at == len(bare) - 1) and not depth:
+            labels.append(bare[begin:at])
+            begin = at + 1
+        depth += (bare[at] in "([{<") - (bare[at] in ")]}>")
+    return tuple(labels) if all(one and is_label(one, names) for one in labels) else ()
+
+
 def approximate(text: str, end: int, names: Names) -> str:
     """The text without what says that a number is rounded: ≈ 5.44 and f'(1) ≈ 5.44 have an equals
     sign there, of 2e ≈ 5.44 the formula is left. All else is as it was; so is its length.
