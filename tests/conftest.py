@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import gc
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -29,6 +30,10 @@ gc.disable()
 for _name in [name for name in os.environ if name.startswith("PYTHON")]:
     del os.environ[_name]
 sys.dont_write_bytecode = False
+
+# A job in the background of a shell ignores interrupts, and so would every command that it starts.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # The same examples each time unless a seed is given, however slow the machine.
 settings.register_profile(
