@@ -53,7 +53,7 @@ from gradcli.ops import NAMES, TABLE
 from gradcli.workers import cluster
 
 ROOT = Path(__file__).resolve().parent.parent
-SECONDS = 20        # of work per input: a thousand times what one takes
+SECONDS = 60        # of work per input: a thousand times what one takes
 MEMORY = 3 * 1024 ** 3
 SHARE = 5000        # inputs that one child runs; its start takes as long as a thousand of them
 LISTENS = 0.05      # seconds that a scheduler may take to answer

@@ -28,7 +28,7 @@ from gradcli.cli.options import ARGUMENTS, QUESTIONS, options
 
 ROOT = Path(__file__).resolve().parent.parent
 PROGRAMS, COMMAND_LINES, SHARES = 10_000, 1_000, 8
-SECONDS = 20        # per input: a thousand times what one takes
+SECONDS = 60        # of work per input: a thousand times what one takes
 # What may be wrong with a program that is made to be right: a value is withheld (E0203), --wrt
 # names what it lacks or what is computed (E0204, E0212), a slope that is None is used (E0309).
 WITHHELD = frozenset(("E0203", "E0204", "E0212", "E0309"))
