@@ -12,7 +12,10 @@ from typing import Any
 
 import mpmath
 import pytest
+from test_complex import COMPLEX_ROWS
 from transcripts import in_process
+
+from gradcli.ops import PUBLIC
 
 CODE = "digits-cancelled"
 # (formula, the same in mpmath, points)
@@ -123,6 +126,23 @@ def test_a_rule_without_a_derivative_is_no_error() -> None:
         with_it = in_process([command, "-", "--of", "z"], text.encode())
         without = in_process([command, "-", "--of", "z"], text.replace("1 - ", "2 - ").encode())
         assert with_it[0] == without[0] != 70
+
+
+def test_complex_numbers_on_the_way_are_no_error() -> None:
+    for name in [name for name, op in PUBLIC.items() if len(op.roles) in (1, 2) and (
+            op.elementwise or name in COMPLEX_ROWS)]:
+        for z in ("complex(1,x)", "complex(x,0.25)"), ("exp(complex(0,x))", "log(complex(x,1))"):
+            text = f"abs({name}({', '.join(z[:len(PUBLIC[name].roles)])}))"
+            for command in (["eval"], ["grad"], ["hess"], ["tangent"]):
+                status, _, err = in_process([*command, "-e", text, "--at", "x=2"])
+                assert status != 70, (command, text, err)
+
+
+def test_digits_of_complex_numbers_cancel_as_well() -> None:
+    for text, at in (("real(exp(complex(0,x)) - 1)/x", "1e-9"),
+                     ("abs(exp(complex(0,x)))^2 - 1", "2")):
+        _, answer = asked("eval", "-e", text, "--at", f"x={at}")
+        assert [n["code"] for n in answer["results"][0]["notes"]] == [CODE]
 
 
 # The derivatives of each command, as (names of fields, order) of its answer.

@@ -17,7 +17,7 @@ from gradcli.explain.naming import called, written
 from gradcli.explain.reason import Note, span_of
 from gradcli.ops.kinds import BILINEAR, LINEAR
 from gradcli.ops.lazy import np
-from gradcli.ops.values import is_float
+from gradcli.ops.values import is_complex, is_float
 from gradcli.sweeps import reach
 from gradcli.tape.record import ANS, IDS, OP, OUT, VALUES
 from gradcli.tape.tensor import Tensor, value_of
@@ -200,7 +200,7 @@ def _moved(slope: Any, off: Any) -> float:
 
 
 def _unit(value: Any) -> float:
-    return UNIT_32 if getattr(value, "dtype", None) == "float32" else UNIT
+    return UNIT_32 if getattr(value, "dtype", None) in ("float32", "complex64") else UNIT
 
 
 def _lost(entries: Sequence[Entry], targets: Sequence[int], last: float = math.inf
@@ -276,10 +276,16 @@ def _saturated(value: Any) -> bool:
 
 
 def _whole(value: Any) -> bool:
-    return bool(np.all(np.remainder(value, 1.0) == 0) and np.sum(np.abs(value)) < 1/UNIT)
+    return _multiple(value, 1.0) and bool(np.sum(np.abs(value)) < 1/UNIT)
 
 
 def _short(value: Any) -> bool:
     if not isinstance(value, (int, float)) and not is_float(value):
         return True
-    return bool(np.all((np.abs(value) < MODEST) & (np.remainder(value, GRAIN) == 0)))
+    return _multiple(value, GRAIN) and bool(np.all(np.abs(value) < MODEST))
+
+
+def _multiple(value: Any, grain: float) -> bool:
+    """Whether numbers are multiples of a grain, complex ones in both parts."""
+    parts = (np.real(value), np.imag(value)) if is_complex(value) else (value,)
+    return all(bool(np.all(np.remainder(part, grain) == 0)) for part in parts)
