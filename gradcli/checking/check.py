@@ -9,21 +9,20 @@ from __future__ import annotations
 from time import perf_counter, thread_time
 
 from gradcli.checking.answered import Answered
+from gradcli.checking.built import CONSTANTS
 from gradcli.checking.compare import Comparison
 from gradcli.checking.prepared import Prepared, ready
 from gradcli.checking.reference import names
 from gradcli.checking.trial import Trial, is_right
 from gradcli.errors import GradcliError, error
 from gradcli.lang.code import LIST
-from gradcli.reading import alternatives, read
+from gradcli.reading import Reading, alternatives, read
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
     from gradcli.checking.problem import Problem
-    from gradcli.reading import Reading
-
 SLOW = 0.25
 """Seconds of work after which an answer is left to a person."""
 PREPARING = 2.0
@@ -117,6 +116,8 @@ def _check(prepared: Prepared, text: str, result: dict[str, Any], deadline: floa
             f"the right side is right, but the left side names {named}: a person has to look at"
             " it"))
         return
+    if reading.equation is not None and _one_side(trial, result):
+        return
     if result["verdict"] != "correct" and any(
             _is_same(trial, accepted, deadline) for accepted in prepared.problem.accept):
         result.update(verdict="correct", score=1.0, witness=None,
@@ -146,6 +147,25 @@ def _check(prepared: Prepared, text: str, result: dict[str, Any], deadline: floa
             diagnose(prepared, trial, others, result, thread_time() + DIAGNOSIS)
             if named:
                 result["message"] += f"; the left side names {named}"
+
+
+def _one_side(trial: Trial, result: dict[str, Any]) -> bool:
+    """Leave an equation to a person of which one side is right and the other one is not: 2x = 0.
+
+    A number may be rounded on one side, and an equation may have another letter to solve it for.
+    """
+    prepared, reading = trial.prepared, trial.answered.reading
+    if prepared.single or prepared.problem.kind == "tangent" or reading.equation is None or \
+            not {*prepared.reference.variables, *CONSTANTS}.issuperset(reading.names):
+        return False
+    left = Reading(reading.text, reading.equation, reading.tokens, reading.origin)
+    right = result["verdict"] in ("correct", "domain")
+    if is_right(prepared, left, trial.deadline) == right:
+        return False
+    result.update(verdict="undecided", score=0.0, witness=None, message=(
+        f"one side of this equation is right, the {'left' if right else 'right'} side is not: a"
+        " person has to look at it"))
+    return True
 
 
 def _read(prepared: Prepared, text: str) -> Reading:

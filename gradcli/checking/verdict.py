@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from math import isfinite
+from math import isfinite, isinf
 
-from gradcli.checking.compare import BLURRED
+from gradcli.checking.compare import BLURRED, HUGE
 from gradcli.checking.pool import ENOUGH
 from gradcli.ops.elementwise import divide
 from gradcli.ops.lazy import np
+from gradcli.sweeps.rounding import applied
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,6 +22,8 @@ UNDEFINED = 0.02
 EXACT = 1e-14
 NOTHING = 1e-9
 """A value within rounding of 0 is called so where rounding is small itself."""
+NEARBY = 1e-3
+TOO_LARGE = "this is too large to be calculated: a person has to look at it"
 SCORES = {"note": 1.0, "reject": 0.0, "review": 0.0}
 
 
@@ -32,7 +35,9 @@ def function(trial: Trial, result: dict[str, Any]) -> None:
     usable = comparison.usable.sum(axis=1)
     agree = comparison.agree.sum(axis=1)
     disagree = comparison.disagree.sum(axis=1)
-    undefined = ((comparison.undefined & ~_overflown(trial)) | _divided(trial)).sum(axis=1)
+    large = _large(trial)
+    overflown = _overflown(trial, large)
+    undefined = ((comparison.undefined & ~overflown) | _divided(trial, large)).sum(axis=1)
     clear = (disagree >= 2) | (comparison.excess.max(axis=1) > CLEAR)
     right = prepared.side.finite.sum(axis=1)
     nowhere = (undefined == right) & (right > 0)
@@ -45,7 +50,8 @@ def function(trial: Trial, result: dict[str, Any]) -> None:
     elif disagree.any() or (agree < ENOUGH).any():
         result.update(verdict="undecided", score=0.0, message=(
             "a single point disagrees, and only just: a person has to look at it"
-            if disagree.any() else _too_few(prepared, agree)))
+            if disagree.any() else TOO_LARGE if _too_large(trial, overflown)
+            else _too_few(prepared, agree)))
     elif (undefined > UNDEFINED * right).any():
         policy = prepared.problem.domain_policy
         k = int(np.argmax(undefined))
@@ -77,18 +83,45 @@ def certain(trial: Trial, result: dict[str, Any]) -> bool:
     return True
 
 
-def _overflown(trial: Trial) -> Any:
-    """Where some part of the answer is too large for a float: that it is undefined there says
-    nothing about the answer.
+def _large(trial: Trial) -> set[int]:
+    """The constants that are too large for a float, as 9^9^9^9 is, and no poles, as 1/0: that is a
+    number for any operand nearby.
     """
-    found = np.zeros(trial.prepared.size, bool)
+    formula, known = trial.answered.formula, trial.values.known
+    found: set[int] = set()
+    for node in sorted(known):
+        value, op, args = known[node], formula.ops[node], formula.args[node]
+        if type(value) is not float or isfinite(value) or op is None:
+            continue
+        xs = [known[a] for a in args]
+        if found.intersection(args) or (
+                all(map(isfinite, xs)) and isinf(value) and isinf(float(
+                    applied(op, [x*(1 + NEARBY) + NEARBY for x in xs])))):
+            found.add(node)
+    return found
+
+
+def _overflown(trial: Trial, large: set[int]) -> Any:
+    """Where some part of the answer is too large for a float: that it is undefined there says
+    nothing about the answer. large: the constants that are.
+    """
+    found = np.full(trial.prepared.size, bool(large))
     for value in trial.values.known.values():
         if type(value) is not float:
             found |= np.isinf(value)
     return found
 
 
-def _divided(trial: Trial) -> Any:
+def _too_large(trial: Trial, overflown: Any) -> bool:
+    """Whether the answer has no value that can be compared since it is too large everywhere."""
+    assert trial.side is not None
+    with np.errstate(all="ignore"):
+        large = overflown | (trial.side.size > HUGE)
+    finite = trial.prepared.side.finite
+    return bool(large.any()) and bool((large | ~finite).all(axis=1).any())
+
+
+def _divided(trial: Trial, large: set[int]) -> Any:
     """Where an answer has no value since a constant in it has none: 1/0, x + ln 0. A row for each
     component.
     """
@@ -96,15 +129,15 @@ def _divided(trial: Trial) -> Any:
     assert side is not None
     found = trial.prepared.side.finite & np.isinf(side.values)
     for c in np.flatnonzero(found.any(axis=1)).tolist():
-        found[c] &= any(_is_pole(trial, k) for k in formula.needed([nodes[c]]))
+        found[c] &= any(_is_pole(trial, k, large) for k in formula.needed([nodes[c]]))
     return found
 
 
-def _is_pole(trial: Trial, node: int) -> bool:
+def _is_pole(trial: Trial, node: int, large: set[int]) -> bool:
     formula = trial.answered.formula
     (value,) = trial.values.plain([node])
     if isinstance(value, float):
-        return not isfinite(value)
+        return not isfinite(value) and node not in large
     if formula.ops[node] is not divide:
         return False
     (below,) = trial.values.plain([formula.args[node][1]])
@@ -126,6 +159,9 @@ def number(trial: Trial, result: dict[str, Any], allowed: Any) -> None:
         good = (difference <= bound + noise) & np.isfinite(typed)
         blurred = good & (difference > bound) & (noise > BLURRED * np.maximum(scale, 1.0))
     undefined = ~np.isfinite(typed)
+    if undefined.any() and _large(trial):
+        result.update(verdict="undecided", score=0.0, message=TOO_LARGE)
+        return
     result["points"] = {"usable": 1, "agree": int(good.all()), "disagree": int(not good.all()),
                         "undefined": int(undefined.any())}
     if not good.all():

@@ -34,6 +34,7 @@ def _edits(tokens: Tokens) -> Iterator[Edit]:
         # Of 1/2 x and e^2 x the blank says enough, and x^2y is a product to everybody.
         if end in places.products and _close(tokens, end) and (
                 kind == t.SLASH or kinds[at - 1] == t.NUMBER or places.words[at - 1] == "e"):
+            yield ((at + 1, places.letters_end(at + 1)),), ()
             yield ((at + 1, places.juxtaposed_end(at + 1)),), ()
     for first, last in places.closing:
         yield from _of_function(places, first, last)

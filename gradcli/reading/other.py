@@ -144,6 +144,13 @@ class Places:
             at = self.unary_end(at + 1)
         return at
 
+    def letters_end(self, at: int) -> int:
+        """The same, but before the first bracket or function: behind 2x in 2x(x + 1), 2x sin x."""
+        at = self.unary_end(at)
+        while at in self.products and self.kinds[at + 1] in (t.NAME, t.NUMBER):
+            at = self.unary_end(at + 1)
+        return at
+
     def product_end(self, at: int) -> int:
         """Behind the factors that begin here."""
         at = self.unary_end(at)
@@ -200,9 +207,11 @@ class Places:
         raised = self._wraps(powers, self.juxtaposed_end)
         yield from _each(below)
         yield from _each(raised)
-        # a^2x e^-ax - 2a e^-ax: of all powers, those of e are meant.
-        natural = [pair for pair in raised if self.words[pair[0] - 2] == "e"]
-        for together in (below, natural, raised, below + raised):
+        # e^2x (1 + 2x) and 1/2x (x + 1)
+        short = self._wraps(powers, self.letters_end), self._wraps(divisions, self.letters_end)
+        for pairs, long in zip(short, (raised, below), strict=True):
+            yield from _each([pair for pair in pairs if pair not in long])
+        for together in _together(raised, below, self.words) + _together(*short, self.words):
             if len(together) > 1:
                 yield tuple(together), ()
         yield from self._functions()
@@ -276,6 +285,13 @@ class Places:
             behind = self.sum_end(last + 1)
             if behind > last + 1:
                 yield ((-1, behind),), (last,)
+
+
+def _together(raised: list[tuple[int, int]], below: list[tuple[int, int]], words: list[str]
+              ) -> list[list[tuple[int, int]]]:
+    """What may be meant in all places: a^2x e^-ax - 2a e^-ax is one of the powers of e."""
+    natural = [pair for pair in raised if words[pair[0] - 2] == "e"]
+    return [below, natural, raised, below + raised]
 
 
 def _each(pairs: list[tuple[int, int]]) -> Iterator[Edit]:
