@@ -184,3 +184,46 @@ def test_the_coordinates_of_a_curve_have_names() -> None:
     assert check("[cos t, sin t]", "y/x", **asked)["verdict"] == "wrong"
     assert check("[t^2, t^3]", "dy/dx = 3y/(2x)", **asked)["verdict"] == "correct"
     assert check("[t^2, t^3]", "3/(4y)*x", **asked, order=2)["verdict"] == "correct"
+
+
+@pytest.mark.parametrize(("answer", "verdict", "told"), [
+    ("9^9^9^9", "undecided", "too large"), ("9^9^9^9 x", "undecided", "too large"),
+    ("170! x", "undecided", "too large"), ("gamma(200)x", "undecided", "too large"),
+    ("1e300*1e300 x", "undecided", "too large"), ("e^(1000 + x^2)", "undecided", "too large"),
+    ("9^9^9^9 - 9^9^9^9 + 2x", "undecided", "too large"),
+    ("1/0", "wrong", "not defined"), ("ln 0", "wrong", "not defined"),
+    ("x/0", "wrong", "not defined"), ("0/0", "wrong", "not defined"),
+    ("gamma(-1) x", "wrong", "not defined"), ("0^-1", "wrong", "not defined"),
+    ("ln(-1 - x^2)", "wrong", "not defined")])
+def test_too_large_is_not_undefined(answer: str, verdict: str, told: str) -> None:
+    found = check("x^2", answer)
+    assert found["verdict"] == verdict
+    assert told in found["message"]
+
+
+@pytest.mark.parametrize(("answer", "verdict"), [
+    ("6x - 5 = 0", "undecided"), ("0 = 6x - 5", "undecided"), ("6x - 5 = 7", "undecided"),
+    ("6x - 5 = 2*3x - 5", "correct"), ("6x - 5 = y", "correct"), ("6x - 4 = 0", "wrong"),
+    ("2x + 1 = 3x + 4", "wrong"), ("6x = 5", "wrong")])
+def test_equations_of_which_one_side_is_right(answer: str, verdict: str) -> None:
+    assert check("3x^2 - 5x + 2", answer)["verdict"] == verdict
+
+
+@pytest.mark.parametrize(("function", "answer"), [
+    ("x e^(2x)", "e^2x(1+2x)"), ("x e^(2x)", "(1+2x)e^2x"), ("x e^(2x)", "e^2x + 2x e^2x"),
+    ("x e^(3x) + sin x", "e^3x(3x+1) + cos x"), ("e^(2x) sin x", "e^2x(cos x + 2 sin x)"),
+    ("e^(2x) sin x", "e^2x cos x + 2e^2x sin x"), ("ln(x^2+x)", "1/x(x+1) * (2x+1)")])
+def test_brackets_that_are_missing_before_others(function: str, answer: str) -> None:
+    assert check(function, answer)["mistake"] == "missing_parentheses"
+
+
+@pytest.mark.parametrize("text", ["log5 x", "log5x", "log3x + 1", "x log10x", "log2x"])
+def test_a_number_behind_log_is_noted(text: str) -> None:
+    ready = prepare(from_fields({"function": text}))
+    assert any("for the base" in note for note in ready.reference.reading.notes)
+    assert "for the base" in check("x^2", text)["message"]
+
+
+@pytest.mark.parametrize("text", ["log2 x", "log10 x", "log_5(x)", "log(5x)", "x log5", "log 5x"])
+def test_other_logarithms_are_not(text: str) -> None:
+    assert not prepare(from_fields({"function": text + " + x"})).reference.reading.notes

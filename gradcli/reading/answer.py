@@ -149,6 +149,10 @@ def _read(typed: str, text: str, names: Names, origin: Plain | None, both: bool)
             found.left = typed[start:stop].strip()
     if len(before) > 1:
         found.notes.append("of several sides the last is read")
+    if "log" in text and not names.program:
+        from gradcli.reading.suffixes import log_notes
+
+        found.notes += log_notes(text + " ", begin, end, names)
     if names.notes:
         words = set(tokens.spellings())
         found.notes += [note for word, note in names.notes.items() if word in words]

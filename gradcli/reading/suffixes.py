@@ -81,6 +81,22 @@ def suffixed(found: Tokens, text: str, at: int, stop: int, names: Names) -> int:
     return stop
 
 
+def log_notes(text: str, begin: int, end: int, names: Names) -> list[str]:
+    """What to say of log5 x, which is no logarithm to the base 5 here."""
+    found = []
+    at = text.find("log", begin, end)
+    while at >= 0:
+        stop = _index(text, at + 3)[0] if text[at + 3] in DIGITS else at + 3
+        behind = stop + (stop < end and text[stop] == " ")
+        number = text[at + 3:stop]
+        if number and stop < end and text[behind] in LETTERS and f"log{number}" not in \
+                names.written and not (behind > stop and number in ("2", "10")):
+            found.append(f"`log{number}` is read as the logarithm of {number} times what follows:"
+                         f" for the base {number}, write log_{number}(x)")
+        at = text.find("log", at + 3, end)
+    return list(dict.fromkeys(found))
+
+
 def _index(text: str, stop: int) -> tuple[int, str]:
     """Where digits, `_1`, `_ab` or `_{1}` end, and how a name has them."""
     end = stop
