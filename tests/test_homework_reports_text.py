@@ -145,6 +145,16 @@ def test_a_hint_does_not_give_the_expected_value_away() -> None:
     assert told(SHEET["1a"], shape, HINT).message == "a vector of 2 is asked for"
 
 
+def test_nobody_waits_for_a_person_who_was_there() -> None:
+    result = answer("s", "1a", "6x = 0", checked(
+        "undecided", message="one side is right: a person has to look at it"))
+    assert told(SHEET["1a"], result, HINT).message.endswith("a person has to look at it")
+    result.override = {"score": None, "comment": "see me"}
+    assert told(SHEET["1a"], result, HINT).message.endswith("a person has to look at it")
+    result.override = {"score": 1.0, "comment": ""}
+    assert told(SHEET["1a"], result, HINT).message == "one side is right"
+
+
 def test_witness_values_are_rounded_and_may_be_anything() -> None:
     assert harmless.rounded([[1 / 3, None], ["NaN", -1e300]]) == (
         "[[0.3333, undefined], [undefined, -1e+300]]")

@@ -21,6 +21,8 @@ WORDS = {"correct": "right", "wrong": "not right", "domain": "right, but not whe
          "undecided": "to be looked at by a person", "unreadable": "could not be read",
          "blank": "no answer"}
 LOOKED_AT = "to be looked at by a person"
+WAITS = ": a person has to look at it"
+"""What a message says until somebody did."""
 
 
 class Told:
@@ -50,6 +52,8 @@ def told(problem: Problem, result: Result | None, level: str) -> Told:
     # A message tells the witness too, expected value and all.
     if result.hint or not result.witness:
         found.message = result.hint or result.message or ""
+        if given is not None and given["score"] is not None:
+            found.message = found.message.partition(WAITS)[0]
     if level == FULL:
         found.witness = _witness(result)
     return found
