@@ -179,7 +179,8 @@ def troubles(ask: Ask, run: Run, target: Target) -> list[Answer]:
     finite = all(type(t.value) is float and t.value - t.value == 0.0 for t in tensors)
     hidden = run.shadows() if ask.verbose else []
     large = extreme(run.record.compact(), [
-        b[0].value for b in run.bindings.values() if isinstance(b[0].value, Tensor)])
+        b[0].value for b in run.bindings.values() if isinstance(b[0].value, Tensor)],
+        [t.value for t in tensors])
     rounded = digits.of_value(ask, run, target)
     if finite and not run.notes and not hidden and not large and not rounded:
         return []

@@ -69,7 +69,8 @@ def run(ask: Ask, each: Callable[[Answer, bool], None] | None = None,
     if gaps:
         _explain(ask, gaps, notes)
     large = bool(held) and extreme(found.record.compact(), [
-        b[0].value for b in found.bindings.values() if isinstance(b[0].value, Tensor)])
+        b[0].value for b in found.bindings.values() if isinstance(b[0].value, Tensor)],
+        [t.value for _, one in held for v in one.values for t in tensors(v)])
     items = [(item, tensors(v)) for told, one in held
              for item, v in zip(told["values"], one.values, strict=True)]
     for item, of in items if notes else ():

@@ -20,7 +20,7 @@ from gradcli.execute.recorded import Doubtful, Elsewhere, Unrecorded
 from gradcli.ops.elementwise import add, multiply, positive
 from gradcli.ops.lazy import quiet
 from gradcli.ops.values import SCALAR_TYPES, plain
-from gradcli.sweeps.extremes import BOUNDED, LARGE, SMALL, STEEP, are_extreme
+from gradcli.sweeps.extremes import BOUNDED, FAINT, LARGE, SMALL, STEEP, are_extreme
 from gradcli.tape.record import ANS, ATTRIBUTES, IDS, OP, OUT, VALUES
 
 TYPE_CHECKING = False
@@ -70,6 +70,7 @@ def generated(recorded: Recorded) -> Callable[..., tuple[Any, ...]]:
     for i in recorded.derivatives:
         if i in known:
             writer.check(known[i], "!=", known[i], "Doubtful")
+            writer.derivatives.append(known[i])
     for i in recorded.fragile():
         if i in known:
             writer.keep(known[i])
@@ -106,12 +107,12 @@ class Formula:
 class Writer:
     """Values are numbered: the inputs first, then the formulas in order.
 
-    checks: number of a value to the statements behind it. names: what the text calls. templates:
+    derivatives: what may hardly be larger than what was lost on the way. checks: number of a value to the statements behind it. names: what the text calls. templates:
     of operations. growing: numbers of values that may be very large if no operand is; named:
     the variables of those that have one.
     """
 
-    __slots__ = ("checks", "first", "formulas", "growing", "named", "names", "shared",
+    __slots__ = ("checks", "derivatives", "first", "formulas", "growing", "named", "names", "shared",
                  "templates")
 
     def __init__(self, inputs: int) -> None:
@@ -120,6 +121,7 @@ class Writer:
         self.shared: dict[Any, int] = {}
         self.templates: dict[Op, str] = {}
         self.checks: dict[int, list[str]] = {}
+        self.derivatives: list[Operand] = []
         self.growing: set[int] = set()
         self.named: list[str] = []
         self.names: dict[str, Any] = {
@@ -213,6 +215,9 @@ class Writer:
         if self.named:
             lines.append(f" if not hypot({', '.join(self.named)}) < {LARGE}: raise Doubtful")
             lines[:0] = [_not_small(k) for k in range(self.first)]
+            lost = f"min(map(abs, ({', '.join(self.named)},))) < {FAINT}"
+            lines += [f" if {-FAINT} < v{k} < {FAINT} and (v{k} or {lost}): raise Doubtful"
+                      for k in self.derivatives if isinstance(k, int)]
         exec("\n".join([f"def run({inputs}):", *lines, f" return ({returned})"]), self.names)
         made: Callable[..., tuple[Any, ...]] = self.names["run"]
         return made

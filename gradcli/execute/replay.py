@@ -18,7 +18,7 @@ from gradcli.execute.unbatched import unbatched
 from gradcli.ops.kinds import on_arrays
 from gradcli.ops.lazy import np
 from gradcli.ops.values import SCALAR_TYPES, plain, shape_of
-from gradcli.sweeps.extremes import LARGE, LARGE_32
+from gradcli.sweeps.extremes import LARGE, LARGE_32, faint
 from gradcli.tape.record import ATTRIBUTES, BATCH, IDS, OP, OUT, VALUES
 
 TYPE_CHECKING = False
@@ -163,7 +163,8 @@ class Replay:
             function(*operands, out=out)
             if _is_extreme(out):
                 return True
-        return any(map(_is_extreme, self.inputs))
+        return any(map(_is_extreme, self.inputs)) or any(
+            faint(array) for array, _ in self.answers if array is not None)
 
 
 def _is_extreme(array: Any) -> bool:

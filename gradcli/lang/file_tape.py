@@ -84,6 +84,7 @@ class FileTape(GradientTape):
     def _view(self) -> Record:
         live = on_tape_of(self)
         record = Record(everything=True)
+        record.hollow = not self.sees_everything()
         record.entries.extend(live)
         record.entries.scalar = live.scalar
         record.derived = dict(self.derived)

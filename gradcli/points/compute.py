@@ -245,9 +245,11 @@ class Points:
         if not large.any():
             return doubtful
         points = [c[large] for c in given]
-        again, unsure = path.again.run(points), doubtful[large]
-        if again is None:
-            rows = []
+        ran, unsure = path.again.run(points), doubtful[large]
+        if ran is not None:
+            again, held = ran
+        else:
+            rows, held = [], np.ones(len(unsure), bool)
             for k in range(len(unsure)):
                 parts, unsure[k], _ = self._asked(self._point(points, k))
                 rows.append([plain_value(part) for part in parts])
@@ -257,7 +259,7 @@ class Points:
             if values is None or found[k].dtype.kind != "f":
                 continue
             old = found[k][large]
-            new = extremes.settled(old, values)
+            new = extremes.settled(old, values, held)
             wrong = np.isfinite(old) & np.isnan(values)
             if part.derivative:
                 found[k] = found[k].copy()

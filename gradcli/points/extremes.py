@@ -13,7 +13,7 @@ from gradcli.execute.statements import INTO
 from gradcli.ops.kinds import EDGE
 from gradcli.ops.lazy import np
 from gradcli.ops.wide import Wide, wide
-from gradcli.sweeps.extremes import LARGE, extreme
+from gradcli.sweeps.extremes import FAINT, LARGE, extreme
 from gradcli.sweeps.wide import flushed
 from gradcli.tape.record import ANS, IDS, OP, OUT, VALUES, Segment
 from gradcli.tape.tensor import Tensor
@@ -32,8 +32,9 @@ if TYPE_CHECKING:
 ROWS = 4096
 # Differences that rounding explains.
 CLOSE = 1e-11
-# The smallest float with all its digits; smaller numbers are neither right nor wrong.
-NORMAL = 2.0**-1022
+# The smallest float, and the smallest with all its digits: smaller numbers are neither right nor
+# wrong.
+SMALLEST, NORMAL = 2.0**-1074, 2.0**-1022
 
 
 def rows(graph: Graph, columns: Sequence[Any]) -> Any:
@@ -67,6 +68,11 @@ def _rows(graph: Graph, columns: Sequence[Any]) -> Any:
                 size = np.abs(value[:n]).reshape(n, -1)
                 large |= (~(size < LARGE) | ((size > 0) & (size < 1 / LARGE))).any(axis=1)
                 lost |= (~((size >= NORMAL) & (size < np.inf))).any(axis=1)
+        for k in graph.answers:
+            if isinstance(k, int) and values[k].dtype.kind == "f":
+                size = np.abs(values[k][:n]).reshape(n, -1)
+                least = 0.0 if values[k].ndim == 1 else SMALLEST  # zeros are common among many
+                large |= ((size >= least) & (size < FAINT)).any(axis=1)
     return large & lost
 
 
@@ -76,7 +82,8 @@ def doubtful(run: Run, parts: Sequence[Part]) -> bool:
         return True
     values = [p.value for p in parts if not p.derivative and isinstance(p.value, Tensor)]
     if not extreme(run.record.compact(), [
-            b[0].value for b in run.bindings.values() if isinstance(b[0].value, Tensor)]):
+            b[0].value for b in run.bindings.values() if isinstance(b[0].value, Tensor)],
+            [v.value for v in values]):
         return False
     return bool(flushed(run.record.history(), [v.id for v in values if v.id is not None]))
 
@@ -89,18 +96,19 @@ def _is_extreme(constant: Any) -> bool:
 
 class Again:
     """What was recorded at one point, of numbers alone, to be run at others. inputs: ids of the
-    columns. answers: id of each part, or None. lost: what is the same at all points has left the
+    columns. answers: id of each part, or None. own: ids of the values of the program. lost: what is the same at all points has left the
     range of floats already. silent: a function does not tell NumPy of an underflow.
     """
 
-    __slots__ = ("answers", "entries", "inputs", "lost", "silent")
+    __slots__ = ("answers", "entries", "inputs", "lost", "own", "silent")
 
     def __init__(self, entries: Sequence[Entry], inputs: Collection[int],
-                 answers: Sequence[int | None]) -> None:
+                 answers: Sequence[int | None], own: int) -> None:
         needed, varies = ancestors(entries, answers), reached(entries, inputs)
         self.entries = [e for e in entries if e[OUT] in needed and e[OUT] in varies]
         self.inputs = list(inputs)
         self.answers = list(answers)
+        self.own = {e[OUT] for e in entries[:own]}
         fixed = Segment()
         fixed.extend(e for e in entries if e[OUT] in needed and e[OUT] not in varies)
         fixed.scalar = False
@@ -108,9 +116,9 @@ class Again:
             flushed(fixed, [e[OUT] for e in fixed]))
         self.silent = any(e[OP].elementwise and e[OP].arrays is None for e in self.entries)
 
-    def run(self, columns: Sequence[Any]) -> list[Any] | None:
-        """Per part its numbers as far as they are known, else NaN; None where not all is of
-        numbers.
+    def run(self, columns: Sequence[Any]) -> tuple[list[Any], Any] | None:
+        """Per part its numbers as far as they are known, else NaN, and at which points all values
+        of the program are numbers; None where not all is of numbers.
         """
         if self.lost or any(not e[OP].elementwise or type(e[ANS]) not in (float, bool)
                             for e in self.entries):
@@ -118,17 +126,20 @@ class Again:
         with np.errstate(all="ignore"):
             return self._run(columns)
 
-    def _run(self, columns: Sequence[Any]) -> list[Any] | None:
+    def _run(self, columns: Sequence[Any]) -> tuple[list[Any], Any] | None:
         known: dict[int | None, Any] = {
             i: wide(c) for i, c in zip(self.inputs, columns, strict=True)}
+        held = np.ones(len(columns[0]), bool)
         try:
             for entry in self.entries:
                 known[entry[OUT]] = entry[OP](*[
                     known[i] if i in known else v
                     for i, v in zip(entry[IDS], entry[VALUES], strict=True)])
+                if entry[OUT] in self.own and type(known[entry[OUT]]) is Wide:
+                    held &= np.isfinite(known[entry[OUT]].floats())
         except (GradcliError, TypeError, ValueError, AttributeError, *EDGE):
             return None
-        return [_sure(known[i]) if i in known else None for i in self.answers]
+        return [_sure(known[i]) if i in known else None for i in self.answers], held
 
 
 def _sure(value: Any) -> Any:
@@ -139,9 +150,13 @@ def _sure(value: Any) -> Any:
     return np.where(value.doubt > value.size() - 30, np.nan, value.floats())
 
 
-def settled(old: Any, new: Any) -> Any:
-    """What replaces numbers that floats found: other ones, where these are known."""
+def settled(old: Any, new: Any, held: Any) -> Any:
+    """What replaces numbers that floats found: other ones, where these are known; and what are no
+    numbers, where the values are (held).
+    """
+    held = held.reshape(-1, *[1] * (old.ndim - 1))
     with np.errstate(all="ignore"):
-        same = (np.abs(new - old) <= CLOSE * np.abs(new)) | ~np.isfinite(old) | np.isnan(new)
+        same = (np.abs(new - old) <= CLOSE * np.abs(new)) | np.isnan(new)
+        same |= ~np.isfinite(old) & ~held
         same |= np.maximum(np.abs(new), np.abs(old)) <= NORMAL
     return np.where(same, old, new)

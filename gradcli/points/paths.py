@@ -145,4 +145,4 @@ def recorded(ask: Ask, command: str, names: Sequence[str], point: Mapping[str, A
     return Path(Executor(guards, size, paired) if kept else None,
                 [decided[k][1] for k in kept if k < first], sum(first <= k < second for k in kept),
                 Executor(answers, size, paired), parts, forward,
-                Again(entries, inputs, [identity(p) for p in parts]), unsaid)
+                Again(entries, inputs, [identity(p) for p in parts], len(ran)), unsaid)

@@ -120,7 +120,7 @@ def swept(entries: Segment, plan: Compression, targets: Side, sources: Side) -> 
     with quiet():
         found = (tangent.tangents(entries, seeds, ids) if plan.by_columns
                  else reverse.reverse(entries, seeds, ids))
-        if extreme(entries, sources.tensors):
+        if extreme(entries, sources.tensors, map(value_of, found.values())):
             found = _in_range(entries, plan, seeds, found, carried, sources)
     return carried.collect(found, count).ravel()[plan.slots]
 

@@ -62,7 +62,7 @@ def gradient(targets: Sequence[Tensor], sources: Sequence[Tensor], *, seeds: Seq
         with quiet():
             found.update(absorbing.reverse(
                 expanded(entries), weights, spoiled, emit=emit, guard_sqrt=tensorflow))
-    if ranged and found and extreme(entries, sources):
+    if ranged and found and extreme(entries, sources, map(value_of, found.values())):
         from gradcli.sweeps import wide
 
         wide.gradients(expanded(entries), weights, found, emit,
@@ -185,7 +185,7 @@ def in_range(entries: Segment, targets: Sequence[Tensor], source: Tensor, found:
     """Jacobians in one source, id of a target to each: found again where numbers on the way may
     have left the range of floats.
     """
-    if extreme(entries, [source]):
+    if extreme(entries, [source], found.values()):
         from gradcli.sweeps import wide
 
         wide.jacobians(entries, targets, source, found)
@@ -196,7 +196,7 @@ def rows_in_range(entries: Segment, target: Tensor, seeds: Any, source: Tensor, 
     """The adjoints of a source, [direction, *its shape], from seeds of a target: found again where
     numbers on the way may have left the range of floats.
     """
-    if not extreme(entries, [source]):
+    if not extreme(entries, [source], [value_of(rows)]):
         return rows
     from gradcli.sweeps import wide
 
@@ -259,7 +259,7 @@ def directional_in_range(entries: Segment, seeds: Mapping[int, Any], target: Ten
     """A directional derivative, found again where numbers on the way may have left the range of
     floats.
     """
-    if not extreme(entries, sources):
+    if not extreme(entries, sources, [value_of(found)]):
         return found
     from gradcli.sweeps import wide
 

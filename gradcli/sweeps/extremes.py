@@ -2,8 +2,9 @@
 of floats on the way to a derivative that is one.
 
 What is lost when a product flushes to 0 is less than the smallest float. It matters if it meets
-factors of more than 1e50 later, and then there are values, constants or inputs of such a size. So
-the usual case pays for a look at the values, which C code takes.
+factors of more than 1e50 later, and then there are values, constants or inputs of such a size; or
+if the answer is hardly larger than what was lost. So the usual case pays for a look at the values,
+which C code takes, and at the answer.
 """
 
 from __future__ import annotations
@@ -13,7 +14,9 @@ from math import hypot
 
 from gradcli.ops.lazy import np
 from gradcli.ops.values import SCALAR_TYPES, is_float
+from gradcli.tape import record as records
 from gradcli.tape.record import ANS, IDS, OP, VALUES
+from gradcli.tape.saved import is_hollow
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,6 +28,8 @@ if TYPE_CHECKING:
 
 LARGE = 1e50
 SMALL = 1e-50
+# The smallest float times 1e50 changes no more than rounding does in what is larger.
+FAINT = 1e-260
 # What makes nothing very large of what is not.
 BOUNDED = frozenset((
     "add", "subtract", "negative", "positive", "abs", "sin", "cos", "tanh", "atan", "sigmoid",
@@ -38,13 +43,22 @@ answer = itemgetter(ANS)
 LONG = 5000
 # For arrays of float32, whose smallest number is 1e-45.
 LARGE_32 = 1e10
+FAINT_32 = 1e-24
+# log2 of what becomes a float if it meets 1e50.
+NEAR = -1240.0
 LIMITS = {"d": LARGE, "f": LARGE_32, "D": LARGE, "F": LARGE_32}
 
 
-def extreme(entries: Segment, sources: Iterable[Tensor]) -> bool:
+def extreme(entries: Segment, sources: Iterable[Tensor], answers: Iterable[Any] = ()) -> bool:
     """Whether a value that an entry made is very large, or a constant, a source or what something
-    is divided by is very large or very small.
+    is divided by is very large or very small; or an answer is next to nothing.
     """
+    answers = list(answers)
+    if any(map(faint, answers)):
+        return True
+    if not entries.scalar and not all(np.all(a) for a in answers) and any(
+            map(_vanishes, entries)):
+        return True
     for source in sources:
         v = source.value
         if type(v) is float and not (SMALL < v < LARGE or -LARGE < v < -SMALL or v == 0.0):
@@ -79,6 +93,38 @@ def _numbers(entries: Sequence[Entry]) -> bool:
     except (TypeError, OverflowError):  # a text, an integer that is no float
         return True
     return False
+
+
+def faint(answer: Any) -> bool:
+    """Whether a number is 0 or nearly so; of an array, whether an element is nearly so: zeros are
+    common among many.
+    """
+    if type(answer) is float:
+        return -FAINT < answer < FAINT
+    kind = _kind(answer)
+    if kind not in LIMITS:
+        return False
+    sizes = np.abs(answer)
+    return bool(((sizes < (FAINT_32 if kind in "fF" else FAINT)) & (sizes > 0)).any())
+
+
+def _vanishes(entry: Entry) -> bool:
+    """Whether elements that an entry made are 0 only because floats end, and not far from where
+    they do: those of a mask are far.
+    """
+    op, ans = entry[OP], entry[ANS]
+    if not op.elementwise or op.name in BOUNDED or not is_float(ans) or np.all(ans):
+        return False
+    gone = np.equal(ans, 0)
+    for v in entry[VALUES]:
+        gone = gone & np.not_equal(v, 0)
+    if not gone.any() or (records.current().hollow and is_hollow(ans)):
+        return False
+    from gradcli.ops.wide import wide
+
+    with np.errstate(all="ignore"):
+        found = wide(op(*[wide(np.broadcast_to(v, gone.shape)[gone]) for v in entry[VALUES]]))
+        return bool((found.size() > NEAR).any())
 
 
 def are_extreme(constants: Iterable[float]) -> bool:

@@ -99,7 +99,7 @@ def _is_tame_value(entry: Entry) -> bool:
     op, values, ans = entry[OP], entry[VALUES], entry[ANS]
     if not op.elementwise and op.kind not in (LINEAR, BILINEAR):
         return False
-    if not records.current().everything and any(map(is_hollow, (*values, ans))):
+    if records.current().hollow and any(map(is_hollow, (*values, ans))):
         return False
     if not _is_tame(ans) or not all(map(_is_tame, values)):
         return False
@@ -151,7 +151,7 @@ def _loses(entry: Entry, carried: Mapping[int, Any], forward: bool) -> bool:
              and (i if forward else entry[OUT]) in carried]
     if not edges or op.kind == LINEAR:
         return False
-    if not records.current().everything and any(
+    if records.current().hollow and any(
             is_hollow(v) and not v.flat[0] for v in (*entry[VALUES], entry[ANS])):
         return False  # no rule reads it
     if not op.elementwise:

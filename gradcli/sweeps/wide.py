@@ -12,8 +12,10 @@ what it lost there may count, this is noted on the record.
 
 from __future__ import annotations
 
+import math
+
 from gradcli.ops.lazy import np
-from gradcli.ops.values import plain, shape_of
+from gradcli.ops.values import is_float, plain, shape_of
 from gradcli.ops.wide import Wide, wide
 from gradcli.ops.wide_rows import banded
 from gradcli.sweeps.flushes import flushes, tame, tame_values
@@ -75,10 +77,9 @@ def adjoints(entries: Sequence[Entry], seeds: Mapping[int, Any], sources: Iterab
     which a tape may not have kept.
     """
     asked = set(sources)
+    swept = _values(entries, seeds, values)
     entries = list(window(entries, asked, seeds))
     reached = active(entries, asked)
-    ahead = leading(entries, seeds)
-    swept = Swept([e for e in entries if e[OUT] in reached and e[OUT] in ahead], values)
     found = {i: _seeded(g) for i, g in seeds.items() if i in reached}
     wanted: dict[int, Carried] = {}
     for entry in reversed(entries):
@@ -91,6 +92,13 @@ def adjoints(entries: Sequence[Entry], seeds: Mapping[int, Any], sources: Iterab
             found[i] = c.plus(found.get(i))
     wanted.update((i, found[i]) for i in asked if i in found)
     return wanted
+
+
+def _values(entries: Sequence[Entry], targets: Iterable[int],
+            values: Mapping[int, Any] | None = None) -> Swept:
+    """The values that a derivative of the targets may meet, those beside its path among them."""
+    ahead = leading(entries, targets)
+    return Swept([e for e in entries if e[OUT] in ahead], values)
 
 
 def _shares(swept: Swept, entry: Entry, g: Carried, reached: set[int]
@@ -124,10 +132,10 @@ def tangents(entries: Sequence[Entry], seeds: Mapping[int, Any], targets: Iterab
              ) -> dict[int, Carried]:
     """Tangents of `targets`, as `gradcli.sweeps.tangent.tangents` finds them."""
     targets = list(targets)
+    swept = _values(entries, targets)
     entries = list(window(entries, seeds, targets))
     reached = active(entries, seeds) & leading(entries, targets)
     inside = [e for e in entries if e[OUT] in reached]
-    swept = Swept(inside)
     found = {i: _seeded(t) for i, t in seeds.items()}
     for entry in inside:
         op, total = entry[OP], None
@@ -166,7 +174,8 @@ def gradients(entries: Sequence[Entry], seeds: Mapping[int, Any], found: dict[in
         return
     try:
         with np.errstate(all="ignore"):
-            after = {i: settled(value_of(found[i]), carried)
+            held = _holds(entries, seeds)
+            after = {i: settled(value_of(found[i]), carried, held)
                      for i, carried in adjoints(entries, seeds, found, values).items()}
     except UNABLE:
         lost = flushes(entries, seeds, list(found), forward=False)
@@ -235,10 +244,11 @@ def directions(entries: Sequence[Entry], seeds: Mapping[int, Any], found: Mappin
         if count * len(entries) > MAX_WORK // 100:
             raise Beyond
         with np.errstate(all="ignore"):
+            held = _holds(entries, found if forward else seeds)
             for k in range(count):
                 part = {i: plain(np.asarray(g[k])) for i, g in seeds.items()}
                 for i, carried in sweep(entries, part, found).items():
-                    new, unknown[i][k] = settled(found[i][k], carried)
+                    new, unknown[i][k] = settled(found[i][k], carried, held)
                     if new is not found[i][k] and not np.array_equal(
                             new, found[i][k], equal_nan=True):
                         after[i] = np.array(after[i]) if after[i] is found[i] else after[i]
@@ -279,7 +289,8 @@ def directional(entries: Sequence[Entry], seeds: Mapping[int, Any], target: int,
         return found
     try:
         with np.errstate(all="ignore"):
-            new, unknown = settled(new, tangents(entries, seeds, [target])[target])
+            new, unknown = settled(new, tangents(entries, seeds, [target])[target],
+                                   _holds(entries, [target]))
         count = int(np.count_nonzero(unknown))
     except (*UNABLE, KeyError):
         lost = flushes(entries, seeds, [target], forward=True)
@@ -357,26 +368,37 @@ def _near(value: Wide) -> bool:
     return sure and bool(((np.abs(near) < DOUBLE.tiny) | np.isnan(near)).all())
 
 
-def settled(before: Any, after: Carried) -> tuple[Any, Any]:
+def _holds(entries: Sequence[Entry], targets: Iterable[int]) -> bool:
+    """Whether all values that the targets are made of are numbers, those of slopes aside."""
+    ahead = leading(entries, targets)
+    last = min((target for target, _ in records.current().derived.values()), default=math.inf)
+    return all(bool(np.isfinite(e[ANS]).all()) for e in entries
+               if e[OUT] in ahead and e[OUT] <= last and is_float(e[ANS]))
+
+
+def settled(before: Any, after: Carried, held: bool = True) -> tuple[Any, Any]:
     """What a derivative really is, given what the ordinary sweep found; and where neither knows.
 
-    It stays as it was where it differs no more than by rounding, and where it was no number, which
-    has an explanation of its own.
+    It stays as it was where it differs no more than by rounding. held: whether the values are
+    numbers; where one is not, that explains a derivative that is no number, which stays.
     """
     kind = type_of(before)
     old = np.asarray(before, np.float64)
     new, error = (np.broadcast_to(x.floats(), old.shape) for x in (after.value, after.error))
     doubt = after.value.doubt
     same = np.abs(new - old) <= kind.close * np.abs(new) + 4.0 * error
-    same |= ~np.isfinite(old) | np.isnan(new)
+    number = np.broadcast_to(np.isfinite(after.value.mantissa), old.shape)
+    same |= np.isnan(new) | (new == old) | (~np.isfinite(old) & ~(held & number))
     same |= np.abs(new - old) <= kind.tiny
     unknown = np.zeros(old.shape, bool)
     if doubt is not None:
         size = np.log2(np.maximum(kind.close * np.abs(new), kind.floor))
-        unknown = np.broadcast_to((doubt > size) & np.isfinite(old), old.shape)
+        unknown = np.broadcast_to(doubt > size, old.shape)
     # What the type cannot hold mends no number that it can.
-    unknown = unknown | (np.isfinite(old) & (np.abs(new) > np.finfo(np.asarray(before).dtype).max))
-    if same.all() or (same | unknown).all():
-        return before, unknown
+    large = np.abs(new) > np.finfo(np.asarray(before).dtype).max
+    unknown = unknown | (np.isfinite(old) & large)
+    doubted = unknown & np.isfinite(old)  # what is no number has an explanation of its own
+    if (same | unknown).all():
+        return before, doubted
     found = np.where(same | unknown, old, new)
-    return plain(found.astype(np.asarray(before).dtype)), unknown
+    return plain(found.astype(np.asarray(before).dtype)), doubted

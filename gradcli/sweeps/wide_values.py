@@ -93,7 +93,7 @@ class Swept:
     def __init__(self, entries: Sequence[Entry], values: Mapping[int, Any] | None = None) -> None:
         work = 0
         self._kept: dict[int | None, Any] = {}
-        self._whole = records.current().everything
+        self._whole = not records.current().hollow
         for entry in entries:
             ans = entry[ANS]
             if any(entry[BATCH]) or (type(ans) is not float and is_complex(ans)):
@@ -155,8 +155,9 @@ class Swept:
             np.isnan(near) & np.isnan(ans))
         # Beyond the range of the type the same float stands for different numbers.
         same = same & (fine | (again.mantissa == 0) | ~np.isfinite(again.mantissa))
-        if not same.all() or again.doubt is not None:
-            self.changed[entry[OUT]] = choice(same & ~again.is_doubtful(), ans, again)
+        same = same & ~again.is_doubtful()
+        if not same.all():
+            self.changed[entry[OUT]] = choice(same, ans, again)
 
     def operands(self, entry: Entry) -> list[Any]:
         """The operands as rules see them, and the answer last."""

@@ -123,17 +123,19 @@ class Record:
     recorded has to hold at other points too.
     lost: id of a source to in how many elements of a derivative in it something was lost beyond the
     range of floats that may count.
+    hollow: entries may lack values that no rule reads (`gradcli.tape.saved`).
     portable: no entry hides where its value came from, so that they hold at other points too.
     """
 
     __slots__ = (
         "_collecting", "absorbed", "absorbing", "accumulators", "checking", "derived", "entries",
-        "everything", "guards", "in_rules", "lost", "max_entries", "paused", "place", "portable",
-        "readers", "seen", "segments", "short", "stacked", "tapes", "trace")
+        "everything", "guards", "hollow", "in_rules", "lost", "max_entries", "paused", "place",
+        "portable", "readers", "seen", "segments", "short", "stacked", "tapes", "trace")
 
     def __init__(self, everything: bool = True) -> None:
         self.entries = Segment()
         self.everything = everything
+        self.hollow = not everything
         self.segments: list[Segment] = [self.entries] if everything else []
         self.tapes: list[Tape] = []
         self.accumulators: list[Accumulator] = []

@@ -11,17 +11,20 @@ from gradcli.explain.elements import (
     operands_at,
 )
 from gradcli.explain.nonfinite import rewrites
-from gradcli.explain.nonfinite.causes import QUOTIENTS, SCALE, About, Cause
+from gradcli.explain.nonfinite.causes import ADVICE, SCALE, About, Cause
 from gradcli.explain.nonfinite.origins import Root
 from gradcli.explain.nonfinite.words import at_element, number
 from gradcli.ops.kinds import BILINEAR, LINEAR, TABLE
 from gradcli.ops.lazy import np
 from gradcli.ops.values import shape_of
+from gradcli.ops.wide import wide
 from gradcli.sweeps.absorbing import SELECTING
+from gradcli.sweeps.wide_values import UNABLE
 from gradcli.tape.record import ANS, IDS, OP, VALUES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import Any
 
     from gradcli.explain.elements import Index
@@ -204,14 +207,15 @@ class Slopes(About):
             if small is not None:
                 return self.underflow(
                     small, f"the slope of {self.words.where(entry)} there is {_slope(origin)}")
+        size = _size(origin, values)
+        if size:
+            return Cause("nan-overflow", entry, f"{says} has a slope too large for a float, about"
+                         f" {size}", ADVICE.get(entry[OP].name, SCALE))
         if is_nan(origin.slope):
             return Cause("nan-indeterminate", entry, f"{says} has the slope 0/0",
                          self.words.write(
                              rewrites.off_edge(self.trail, self.words, entry), entry)
                          or "keep the operands off that point")
-        if entry[OP].name in (*QUOTIENTS, "log", "power") and all(values):
-            return Cause("nan-overflow", entry, f"{says} has a slope too large for a float",
-                         SCALE)
         off = rewrites.off_edge(self.trail, self.words, entry)
         if alone is not None:
             return Cause(
@@ -221,6 +225,21 @@ class Slopes(About):
             "nan-infinite-slope", entry, f"{says} has an infinite slope",
             self.words.write(off, entry)
             or "keep the operand off the edge, or change the formula")
+
+
+def _size(origin: Origin, values: Sequence[Any]) -> str:
+    """About how large a slope is that no float holds; empty if it is infinite, or nobody knows."""
+    entry, rule = origin.entry, origin.entry[OP].rules[origin.k]
+    ans = element(entry[ANS], origin.index)
+    if len(values) != len(entry[VALUES]) or not callable(rule) or type(ans) is not float:
+        return ""
+    try:
+        with np.errstate(all="ignore"):
+            slope = wide(rule(*map(wide, values), wide(ans)))
+            known = slope.beyond() & ~slope.is_doubtful()
+            return slope.text() if known.all() else ""
+    except UNABLE:
+        return ""
 
 
 def _some_finite(entry: Entry) -> bool:
