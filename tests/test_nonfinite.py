@@ -243,7 +243,7 @@ CASES = {
         x([-400.0, 0.0], "u = exp(2*x)", "v = exp(-2*x)", "z = sum((u - v)/(u + v))"), [NAN, 2.0],
         OVER, "3:5", "exp(-2*x)", "(u - v)/(u + v)", "tanh(2*x)", [0.0, 2.0]),
     "length": Case(
-        x(3e200, "y = 4e200", "z = sqrt(x^2 + y^2)"), 0.0, OVER, "3:10", "x^2",
+        x(3e200, "y = 4e200", "z = sqrt(x^2 + y^2)"), 0.6, OVER, "3:10", "x^2",
         "sqrt(x^2 + y^2)", "hypot(x, y)", 0.6),
     "in a function of a function": Case(
         x(0.5, "def loss(t):", "    return log(1 + exp(t))", "def scaled(t):",

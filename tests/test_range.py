@@ -56,7 +56,7 @@ POINTS = (1e-300, 1e-200, 1e-20, 0.1, 0.7, 1.0, 3.0, 19.8277, 26.5, 40.0, 250.0,
           1e-310, 745.0)
 EPSILON = mpf(2) ** -44
 # Below this a number is neither right nor wrong.
-FLOOR = 1e-280
+FLOOR = 1e-304
 
 Link = tuple[str, Callable[[mpf, mpf], mpf]]
 

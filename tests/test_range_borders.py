@@ -8,6 +8,7 @@ import decimal
 import math
 import random
 import re
+from collections.abc import Callable, Iterator
 
 import mpmath
 import numpy as np
@@ -19,7 +20,8 @@ from transcripts import in_process
 from gradcli import answers
 from gradcli.answers import Ask
 from gradcli.answers.running import run as run_printed
-from gradcli.program import loads
+from gradcli.prepared import Prepared
+from gradcli.program import load, loads
 
 # --- values that overflow -----------------------------------------------------------------------
 
@@ -299,3 +301,119 @@ def test_printed_values_that_left_the_range_are_noted(form: str) -> None:
     status, out, err = in_process(["run", "-"], source.encode())
     assert status == 0, (out, err)
     assert ("printed in line 4: the value of `z` is not right" in err) == wrong, (out, err)
+
+
+# --- derivatives that are floats though what they are made of is none ---------------------------
+
+# What falls below the range of floats, what brings it back, and where.
+FALLING = {"exp(-x^2/2)": lambda v: mp.exp(-v**2 / 2), "exp(-20*x)": lambda v: mp.exp(-20 * v),
+           "2^(-28*x)": lambda v: mp.power(2, -28 * v), "sech(19.5*x)": lambda v: mp.sech(19.5 * v)}
+RISING = {"x^10": lambda v: v**10, "x^20": lambda v: v**20, "exp(x)": mp.exp,
+          "(x*1e9)": lambda v: v * 10**9, "sinh(x)": mp.sinh}
+# Values that are floats; slopes, or parts of them, are none.
+STEEP = {"log(1/x)": (lambda v: -mp.log(v), [1e-160, 1e-150, 1e-140, 1e-120]),
+         "x^x": (lambda v: v**v, [1e-300, 1e-200, 1e-308]),
+         "gamma(x)/gamma(x-1)": (lambda v: v - 1, [171.5, 171.6, 171.1]),
+         "sqrt(1/x)*x": (mp.sqrt, [1e-250, 1e-180, 1e-120]),
+         "exp(x)/exp(x/2)/x": (lambda v: mp.exp(v / 2) / v, [709.5, 709.7])}
+
+
+def derivatives(function: Callable[[mpf], mpf], x: float) -> list[mpf]:
+    with mpmath.workdps(1000):
+        h = abs(mpf(x)) * mpf(10) ** -60
+        low, here, high = (function(mpf(x) + s * h) for s in (-1, 0, 1))
+        return [(high - low) / (2 * h), (high - 2 * here + low) / h**2]
+
+
+def in_all_ways(text: str, x: float) -> Iterator[tuple[int, float]]:
+    """(order, derivative) at a point alone, among others, as an element, and asked often."""
+    for order, ask, parts, field in ((0, answers.grad, "sources", "gradient"),
+                                     (1, answers.hess, "blocks", "hessian")):
+        for mode in ("reverse", "forward"):
+            found = ask(Ask(loads(text), at={"x": x}, mode=mode))["results"][0][parts][0]
+            yield order, found[field]
+            found = ask(Ask(loads(f"sum({text})"), at={"x": np.array([x, 2.5])}, mode=mode)
+                        )["results"][0][parts][0]
+            yield order, np.ravel(found[field])[0]
+        _, out, _ = in_process([field[:4], "-e", text, "--points", f"x=[2.5,{x!r}]", "--format",
+                                "csv"])
+        yield order, float(out.splitlines()[2].split(",")[-1])
+        asked = Prepared(loads(text), None, None, field)
+        for _ in range(22):
+            asked({"x": 2.5})
+        (g,) = asked({"x": x})[1].values()
+        yield order, g["x"] if order else g
+
+
+@pytest.mark.parametrize("falling", FALLING)
+def test_what_is_lost_below_the_range_is_found(falling: str) -> None:
+    for rising in RISING:
+        for x in (37.2, 38.5, 38.7):
+            right = derivatives(lambda v, r=rising: FALLING[falling](v) * RISING[r](v), x)
+            for order, got in in_all_ways(f"{falling}*{rising}", x):
+                assert abs(got - right[order]) <= 1e-9 * abs(right[order]) + 1e-307, (
+                    falling, rising, x, order, got, mp.nstr(right[order], 8))
+
+
+@pytest.mark.parametrize("text", STEEP)
+def test_slopes_that_overflow_where_the_values_do_not(text: str) -> None:
+    function, points = STEEP[text]
+    for x in points:
+        right = derivatives(function, x)
+        for order, got in in_all_ways(text, x):
+            least = 1e-9 * abs(right[0] / x)  # parts of a second derivative cancel
+            if abs(right[order]) > 1.7e308:
+                assert got == math.copysign(math.inf, right[order]), (text, x, order, got)
+            else:
+                assert abs(got - right[order]) <= 1e-9 * abs(right[order]) + least, (
+                    text, x, order, got, mp.nstr(right[order], 8))
+
+
+@pytest.mark.parametrize("beside", ["sqrt(x^2+y^2)", "exp(-x)*(y*1e-160)^2*exp(300)", "x^2/y/y"])
+@pytest.mark.parametrize("mode", ["reverse", "forward"])
+def test_values_beside_the_path_are_found_again(beside: str, mode: str) -> None:
+    """What the source does not move is lost as well as what it does."""
+    at = {"x": 3.0, "y": 1e-170} if "exp" in beside else {"x": 1e200, "y": 1.5e200}
+    text = re.sub(r"(\d+(?:e-?\d+)?)", r"mpf('\1')", beside.replace("^", "**"))
+    with mpmath.workdps(900):
+        h = mpf(at["x"]) * mpf(10) ** -60
+        low, here, high = (eval(text, {"x": at["x"] + s * h, "y": mpf(at["y"]), "mpf": mpf,
+                                       "sqrt": mp.sqrt, "exp": mp.exp}) for s in (-1, 0, 1))
+        right = [(high - low) / (2 * h), (high - 2 * here + low) / h**2]
+    (source,) = answers.grad(Ask(loads(beside), at=at, wrt=["x"], mode=mode)
+                             )["results"][0]["sources"]
+    (block,) = answers.hess(Ask(loads(beside), at=at, wrt=["x"], mode=mode)
+                            )["results"][0]["blocks"]
+    assert source["gradient"] == pytest.approx(float(right[0]), rel=1e-9)
+    assert block["hessian"] == pytest.approx(float(right[1]), rel=1e-9)
+
+
+def test_a_file_tape_lacks_values_that_no_rule_reads(monkeypatch: pytest.MonkeyPatch) -> None:
+    """And none is made of what stands in their place."""
+    path = "samples/training/dense_layer.txt"
+    before = answers.grad(Ask(load(path)))["results"][0]
+    monkeypatch.setattr("gradcli.sweeps.derivatives.extreme", lambda *_: True)
+    monkeypatch.setattr("gradcli.sweeps.wide.tame", lambda *_, **__: False)
+    after = answers.grad(Ask(load(path)))["results"][0]
+    assert after["sources"] == before["sources"]
+
+
+# --- slopes that are no floats ------------------------------------------------------------------
+
+@pytest.mark.parametrize(("text", "x"), [
+    ("gamma(x)", 171.4), ("x^x", 143.0), ("1/x", 1e-160), ("rsqrt(x)", 1e-300), ("log(x)", 1e-310),
+    ("csch(x)", 1e-200), ("coth(x)", 1e-200), ("besselk(0, x)", 1e-310)])
+def test_a_slope_too_large_for_a_float_is_not_infinite(text: str, x: float) -> None:
+    found = answers.grad(Ask(loads(text), at={"x": x}))["results"][0]["sources"][0]
+    (note,) = found["notes"]
+    assert math.isinf(found["gradient"])
+    assert note["code"] == "nan-overflow", note
+    assert "too large for a float" in note["message"]
+    assert "infinite slope" not in note["message"]
+
+
+@pytest.mark.parametrize(("text", "x"), [
+    ("sqrt(x)", 0.0), ("acos(x)", 1.0), ("asin(x)", -1.0), ("acosh(x)", 1.0), ("cbrt(x)", 0.0)])
+def test_a_slope_that_is_infinite_is_right(text: str, x: float) -> None:
+    found = answers.grad(Ask(loads(text), at={"x": x}))["results"][0]["sources"][0]
+    assert [n["code"] for n in found["notes"]] == ["nan-infinite-slope"]

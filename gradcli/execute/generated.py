@@ -37,6 +37,8 @@ if TYPE_CHECKING:
 
 # What makes of moderate numbers none that is very large, but in long chains.
 MODERATE = BOUNDED | {"multiply", "square"}
+# A smaller number has lost digits.
+NORMAL = 2.0**-1022
 # Operations in an expression.
 NESTED = 6
 
@@ -107,13 +109,15 @@ class Formula:
 class Writer:
     """Values are numbered: the inputs first, then the formulas in order.
 
-    derivatives: what may hardly be larger than what was lost on the way. checks: number of a value to the statements behind it. names: what the text calls. templates:
-    of operations. growing: numbers of values that may be very large if no operand is; named:
-    the variables of those that have one.
+    derivatives: what may hardly be larger than what was lost on the way. checks: number of a value
+    to the statements behind it. names: what the text calls. templates: of operations. growing:
+    numbers of values that may be very large if no operand is; named: the variables of those that
+    have one.
     """
 
-    __slots__ = ("checks", "derivatives", "first", "formulas", "growing", "named", "names", "shared",
-                 "templates")
+    __slots__ = (
+        "checks", "derivatives", "first", "formulas", "growing", "named", "names", "shared",
+        "templates")
 
     def __init__(self, inputs: int) -> None:
         self.first = inputs
@@ -215,8 +219,8 @@ class Writer:
         if self.named:
             lines.append(f" if not hypot({', '.join(self.named)}) < {LARGE}: raise Doubtful")
             lines[:0] = [_not_small(k) for k in range(self.first)]
-            lost = f"min(map(abs, ({', '.join(self.named)},))) < {FAINT}"
-            lines += [f" if {-FAINT} < v{k} < {FAINT} and (v{k} or {lost}): raise Doubtful"
+            least = f"min(map(abs, ({', '.join(self.named)},)))"
+            lines += [f" if {-FAINT} < v{k} < {FAINT} and {least} < {NORMAL}: raise Doubtful"
                       for k in self.derivatives if isinstance(k, int)]
         exec("\n".join([f"def run({inputs}):", *lines, f" return ({returned})"]), self.names)
         made: Callable[..., tuple[Any, ...]] = self.names["run"]
@@ -245,7 +249,7 @@ class Writer:
                     size += more
                 texts.append(f"v{o}" if isinstance(o, int) else o)
             text = formula.template.format(*texts)
-            if uses[number] == 1 and size < NESTED:
+            if uses[number] == 1 and size < NESTED and number not in self.growing:
                 inside[number] = f"({text})", size
             else:
                 if number in self.growing:

@@ -96,8 +96,9 @@ def _is_extreme(constant: Any) -> bool:
 
 class Again:
     """What was recorded at one point, of numbers alone, to be run at others. inputs: ids of the
-    columns. answers: id of each part, or None. own: ids of the values of the program. lost: what is the same at all points has left the
-    range of floats already. silent: a function does not tell NumPy of an underflow.
+    columns. answers: id of each part, or None. own: ids of the values of the program.
+    lost: what is the same at all points has left the range of floats already. silent: a function
+    does not tell NumPy of an underflow.
     """
 
     __slots__ = ("answers", "entries", "inputs", "lost", "own", "silent")

@@ -371,7 +371,8 @@ def _near(value: Wide) -> bool:
 def _holds(entries: Sequence[Entry], targets: Iterable[int]) -> bool:
     """Whether all values that the targets are made of are numbers, those of slopes aside."""
     ahead = leading(entries, targets)
-    last = min((target for target, _ in records.current().derived.values()), default=math.inf)
+    last = min((target for made, (target, _) in records.current().derived.items()
+                if made in ahead), default=math.inf)
     return all(bool(np.isfinite(e[ANS]).all()) for e in entries
                if e[OUT] in ahead and e[OUT] <= last and is_float(e[ANS]))
 

@@ -208,9 +208,9 @@ class Slopes(About):
                 return self.underflow(
                     small, f"the slope of {self.words.where(entry)} there is {_slope(origin)}")
         size = _size(origin, values)
-        if size:
-            return Cause("nan-overflow", entry, f"{says} has a slope too large for a float, about"
-                         f" {size}", ADVICE.get(entry[OP].name, SCALE))
+        if size is not None:
+            return Cause("nan-overflow", entry, f"{says} has a slope too large for a float{size}",
+                         ADVICE.get(entry[OP].name, SCALE))
         if is_nan(origin.slope):
             return Cause("nan-indeterminate", entry, f"{says} has the slope 0/0",
                          self.words.write(
@@ -227,19 +227,22 @@ class Slopes(About):
             or "keep the operand off the edge, or change the formula")
 
 
-def _size(origin: Origin, values: Sequence[Any]) -> str:
-    """About how large a slope is that no float holds; empty if it is infinite, or nobody knows."""
+def _size(origin: Origin, values: Sequence[Any]) -> str | None:
+    """About how large a slope is that no float holds, empty if nobody knows; None if it is infinite
+    or no number.
+    """
     entry, rule = origin.entry, origin.entry[OP].rules[origin.k]
     ans = element(entry[ANS], origin.index)
     if len(values) != len(entry[VALUES]) or not callable(rule) or type(ans) is not float:
-        return ""
+        return None
     try:
         with np.errstate(all="ignore"):
             slope = wide(rule(*map(wide, values), wide(ans)))
-            known = slope.beyond() & ~slope.is_doubtful()
-            return slope.text() if known.all() else ""
+            if np.any(slope.is_doubtful()):
+                return "" if np.isinf(slope.mantissa).any() else None
+            return f", about {slope.text()}" if slope.beyond().all() else None
     except UNABLE:
-        return ""
+        return None
 
 
 def _some_finite(entry: Entry) -> bool:
