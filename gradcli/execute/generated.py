@@ -20,7 +20,7 @@ from gradcli.execute.recorded import Doubtful, Elsewhere, Unrecorded
 from gradcli.ops.elementwise import add, multiply, positive
 from gradcli.ops.lazy import quiet
 from gradcli.ops.values import SCALAR_TYPES, plain
-from gradcli.sweeps.extremes import BOUNDED, FAINT, LARGE, SMALL, STEEP, are_extreme
+from gradcli.sweeps.extremes import BOUNDED, LARGE, SMALL, STEEP, are_extreme
 from gradcli.tape.record import ANS, ATTRIBUTES, IDS, OP, OUT, VALUES
 
 TYPE_CHECKING = False
@@ -37,8 +37,6 @@ if TYPE_CHECKING:
 
 # What makes of moderate numbers none that is very large, but in long chains.
 MODERATE = BOUNDED | {"multiply", "square"}
-# A smaller number has lost digits.
-NORMAL = 2.0**-1022
 # Operations in an expression.
 NESTED = 6
 
@@ -72,7 +70,6 @@ def generated(recorded: Recorded) -> Callable[..., tuple[Any, ...]]:
     for i in recorded.derivatives:
         if i in known:
             writer.check(known[i], "!=", known[i], "Doubtful")
-            writer.derivatives.append(known[i])
     for i in recorded.fragile():
         if i in known:
             writer.keep(known[i])
@@ -109,15 +106,13 @@ class Formula:
 class Writer:
     """Values are numbered: the inputs first, then the formulas in order.
 
-    derivatives: what may hardly be larger than what was lost on the way. checks: number of a value
-    to the statements behind it. names: what the text calls. templates: of operations. growing:
-    numbers of values that may be very large if no operand is; named: the variables of those that
-    have one.
+    checks: number of a value to the statements behind it. names: what the text calls. templates:
+    of operations. growing: numbers of values that may be very large if no operand is; named:
+    the variables of those that have one.
     """
 
-    __slots__ = (
-        "checks", "derivatives", "first", "formulas", "growing", "named", "names", "shared",
-        "templates")
+    __slots__ = ("checks", "first", "formulas", "growing", "named", "names", "shared",
+                 "templates")
 
     def __init__(self, inputs: int) -> None:
         self.first = inputs
@@ -125,7 +120,6 @@ class Writer:
         self.shared: dict[Any, int] = {}
         self.templates: dict[Op, str] = {}
         self.checks: dict[int, list[str]] = {}
-        self.derivatives: list[Operand] = []
         self.growing: set[int] = set()
         self.named: list[str] = []
         self.names: dict[str, Any] = {
@@ -219,9 +213,6 @@ class Writer:
         if self.named:
             lines.append(f" if not hypot({', '.join(self.named)}) < {LARGE}: raise Doubtful")
             lines[:0] = [_not_small(k) for k in range(self.first)]
-            least = f"min(map(abs, ({', '.join(self.named)},)))"
-            lines += [f" if {-FAINT} < v{k} < {FAINT} and {least} < {NORMAL}: raise Doubtful"
-                      for k in self.derivatives if isinstance(k, int)]
         exec("\n".join([f"def run({inputs}):", *lines, f" return ({returned})"]), self.names)
         made: Callable[..., tuple[Any, ...]] = self.names["run"]
         return made
@@ -249,7 +240,7 @@ class Writer:
                     size += more
                 texts.append(f"v{o}" if isinstance(o, int) else o)
             text = formula.template.format(*texts)
-            if uses[number] == 1 and size < NESTED and number not in self.growing:
+            if uses[number] == 1 and size < NESTED:
                 inside[number] = f"({text})", size
             else:
                 if number in self.growing:
