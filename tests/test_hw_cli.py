@@ -28,6 +28,7 @@ from transcripts import in_process
 
 from gradcli.cli.options import options
 from gradcli.cli.rows import homework as homework_rows
+from gradcli.homework.harmless import cell
 from gradcli.homework.results import read_results
 
 SHEET = HEAD + """\
@@ -356,8 +357,8 @@ def fill_review(folder: Path, student: str, problem: str, score: str, comment: s
     path = folder / "review.csv"
     rows = list(csv.DictReader(io.StringIO(path.read_text())))
     head = list(rows[0])
-    row = next((row for row in rows if (row["student_id"], row["problem"]) == (student, problem)),
-               None)
+    row = next((row for row in rows if (row["student_id"], row["problem"]) == (student, problem)
+                and row["reason"] != "earlier answer"), None)
     if row is None:
         row = dict.fromkeys(head, "")
         row.update(student_id=student, problem=problem)
@@ -389,6 +390,51 @@ def test_what_a_person_wrote_wins_and_stays(of: Class) -> None:
     assert status == 1
     assert "di, problem 1a: the answer has changed since its override" in err
     assert of.gradebook()["di"]["1a"] == "2"
+
+
+def review_rows(folder: Path) -> list[tuple[str, ...]]:
+    with open(folder / "review.csv", newline="") as file:
+        return [tuple(row[name] for name in (
+            "student_id", "problem", "reason", "answer", "override_score", "comment"))
+            for row in csv.DictReader(file)]
+
+
+def test_what_a_person_wrote_of_an_earlier_answer_is_kept(of: Class) -> None:
+    """Whatever is handed in, in whatever order: scores, comments, answers like formulas, none."""
+    answers = ["=2x sin x +", "x^2 +", ""]
+    said = {}
+    for answer, score, comment in zip(answers, ("1.5", "0.5", ""), ("a\nb", "", "+see me"),
+                                      strict=True):
+        of.hand_in("di", [answer, "", ""])
+        of.run()
+        fill_review(of.folder / "results", "di", "1a", score, comment)
+        said[answer] = (score, cell(" ".join(comment.split())))
+        of.run()
+    earlier = [("di", "1a", "earlier answer", cell(answer), *said[answer]) for answer in answers]
+    for answer in (answers[0], "", "2x sin x + x^2 cos x", answers[1]):
+        of.hand_in("di", [answer, "", ""])
+        for command in ("run", "export"):
+            err = of.run()["notes"] if command == "run" else of.hw("export", "-q")[2]
+            found = [row for row in review_rows(of.folder / "results") if row[0] == "di"]
+            assert sorted(row for row in found if row[2] == "earlier answer") == sorted(
+                row for row in earlier if row[3] != cell(answer))
+            assert [row[4:] for row in found if row[2] != "earlier answer"] == (
+                [said[answer]] if answer in said else [])
+            if command == "run":
+                assert err["override"] == len(answers) - (answer in said)
+                notes = (of.folder / "results" / "notes.csv").read_text()
+                assert notes.count("problem 1a: the answer has changed since a person gave") == \
+                    err["override"]
+                assert ("a score of 1.5 and the comment `a b`" in notes) == (answer != answers[0])
+        assert of.gradebook()["di"]["1a"] == {
+            answers[0]: "1.5", answers[1]: "0.5", "": "0"}.get(answer, "2")
+
+
+def test_a_row_of_their_own_in_the_review_list_is_of_any_answer(of: Class) -> None:
+    of.run()
+    fill_review(of.folder / "results", "bob", "1a", "0.25")
+    of.run()
+    assert of.gradebook()["bob"]["1a"] == "0.25"
 
 
 # --- interruptions ----------------------------------------------------------------------------

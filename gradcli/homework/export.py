@@ -33,8 +33,8 @@ def export(saved: Saved, out: OutputFolder, wish: Wish) -> Written:
     with out.open(RESULTS) as stream:
         return write_outputs(
             out, saved.sheet, saved.students, _results(saved, overrides, stream),
-            files=(*USUAL, GRADESCOPE) if wish.gradescope else USUAL, level=wish.level,
-            raw=wish.raw, templates=wish.templates, column=wish.column,
+            files=(*USUAL, GRADESCOPE) if wish.gradescope else USUAL, overrides=overrides,
+            level=wish.level, raw=wish.raw, templates=wish.templates, column=wish.column,
             visibility=wish.visibility)
 
 
@@ -43,8 +43,9 @@ def _results(saved: Saved, overrides: Mapping[tuple[str, str], Override] | None,
     for one in _checked(saved, overrides):
         if overrides is not None:
             automatic(one)
-        override = (overrides or {}).get((one.student, one.problem))
-        if override is not None and not override.other(one.answer):
+        said = (overrides or {}).get((one.student, one.problem))
+        override = said.of(one.answer) if said is not None else None
+        if override is not None:
             overridden(one, override)
         stream.write(line(one))
         yield one

@@ -20,10 +20,11 @@ from gradcli.homework.told import NONE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from gradcli.homework.lms import Filled
     from gradcli.homework.output_folder import OutputFolder
+    from gradcli.homework.overrides import Override
     from gradcli.homework.people import Student
     from gradcli.homework.results import Result
     from gradcli.homework.sheet import Sheet
@@ -48,15 +49,16 @@ class Written:
 
 
 def write_outputs(folder: OutputFolder, sheet: Sheet, students: Sequence[Student],
-                  results: Iterable[Result], *, files: Iterable[str] = USUAL, level: str = "hint",
+                  results: Iterable[Result], *, files: Iterable[str] = USUAL,
+                  overrides: Mapping[tuple[str, str], Override] | None = None, level: str = "hint",
                   raw: bool = False, templates: Iterable[str] = (), column: str | None = None,
                   visibility: str = "visible") -> Written:
     """Write the files of a run.
 
     students: everybody, those of the roster who handed nothing in too. results: in order
-    (`results.in_order`), of these students only. level: of feedback. raw: CSV without apostrophes
-    in front of formulas. templates: exports of Canvas and Moodle to fill, column: of theirs.
-    visibility: of Gradescope's tests.
+    (`results.in_order`), of these students only. overrides: all, of earlier answers too, for
+    review.csv. level: of feedback. raw: CSV without apostrophes in front of formulas. templates:
+    exports of Canvas and Moodle to fill, column: of theirs. visibility: of Gradescope's tests.
 
     Raises E0745 for a template before anything is written, E0748 for what cannot be written.
     """
@@ -74,7 +76,7 @@ def write_outputs(folder: OutputFolder, sheet: Sheet, students: Sequence[Student
         if GRADEBOOK in files:
             writers.append(Gradebook(stack.enter_context(folder.open(GRADEBOOK)), sheet, raw))
         if REVIEW in files:
-            review = Review(stack.enter_context(folder.open(REVIEW)), sheet, raw)
+            review = Review(stack.enter_context(folder.open(REVIEW)), sheet, raw, overrides)
             writers.append(review)
         if JUNIT in files:
             writers.append(Junit(stack.enter_context(folder.open(JUNIT)), sheet))

@@ -2,7 +2,8 @@
 
 Any CSV file with the columns `student_id` (or `student`), `problem`, `override_score` and perhaps
 `comment` will do; spreadsheets may have written it with semicolons and decimal commas. Rows with
-neither a score nor a comment are passed over.
+neither a score nor a comment are passed over. Of one problem there may be several where they say
+that they belong to different answers: what was said of an earlier one is kept.
 """
 
 from __future__ import annotations
@@ -26,22 +27,38 @@ if TYPE_CHECKING:
 NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d{1,3})?", re.ASCII | re.IGNORECASE)
 LONGEST = 40        # characters of a number
 COLUMNS = {"student": ("student_id", "student"), "problem": ("problem",),
-           "score": ("override_score",), "comment": ("comment",), "answer": ("answer",)}
+           "score": ("override_score",), "comment": ("comment",), "answer": ("answer",),
+           "reason": ("reason",)}
+EARLIER = "earlier answer"
+"""The reason of a row that counts nothing, since the answer is another one now."""
+
 NEEDED = ("student", "problem", "score")
 
 
 class Override:
     """What a person says of an answer. score: None for a comment alone. answer: what stood there,
-    as review.csv shows it; None if the file does not say.
+    as review.csv shows it; None if the file does not say. before: that was an earlier answer when
+    the file was written. others: what they said of other answers to the same problem.
     """
 
-    __slots__ = ("answer", "comment", "line", "score")
+    __slots__ = ("answer", "before", "comment", "line", "others", "score")
 
-    def __init__(self, score: float | None, comment: str, answer: str | None, line: int) -> None:
+    def __init__(self, score: float | None, comment: str, answer: str | None, line: int,
+                 before: bool = False) -> None:
         self.score = score
         self.comment = comment
         self.answer = answer
         self.line = line
+        self.before = before
+        self.others: list[Override] = []
+
+    def of(self, answer: str) -> Override | None:
+        """What was said of this answer."""
+        return next((one for one in (self, *self.others) if not one.other(answer)), None)
+
+    def earlier(self, answer: str) -> list[Override]:
+        """What was said of other answers than this."""
+        return [one for one in (self, *self.others) if one.other(answer)]
 
     def other(self, answer: str) -> bool:
         """Whether it was given for another answer than this."""
@@ -82,7 +99,7 @@ def _read(row: Record, places: Mapping[str, int], source: Source, separator: str
           ) -> None:
     """One row, into `found`."""
     cells = {name: row.cells[at] for name, at in places.items() if at < len(row.cells)}
-    comment = uncell(cells["comment"].text).strip() if "comment" in cells else ""
+    comment = " ".join(uncell(cells["comment"].text).split()) if "comment" in cells else ""
     given = cells["score"].text.strip() if "score" in cells else ""
     if not given and not comment:
         return
@@ -93,13 +110,21 @@ def _read(row: Record, places: Mapping[str, int], source: Source, separator: str
     problem = problems.find(cells["problem"], source, "E0743", "problem", "the sheet")
     score = _score(cells["score"], source, separator, most[problem]) if given else None
     line = source.position(row.start)[0]
-    before = found.get((student, problem))
+    answer = cells["answer"].text if "answer" in cells else None
+    reason = cells["reason"].text.strip() if "reason" in cells else ""
+    if not answer and not reason:
+        answer = None       # a row of their own, not that of a blank answer
+    this = Override(score, comment, answer, line, reason == EARLIER)
+    first = found.setdefault((student, problem), this)
+    before = next((one for one in (first, *first.others) if one is not this and (
+        one.answer == answer or (one.answer is None and reason != EARLIER)
+        or (answer is None and not one.before))), None)
     if before is not None and (before.score, before.comment) != (score, comment):
         raise failure("E0740", "the same answer is overridden twice", source,
                       cells["student"].span, "keep one of the rows",
                       f"and otherwise on line {before.line}")
-    answer = cells["answer"].text if "answer" in cells else None
-    found[student, problem] = Override(score, comment, answer, line)
+    if before is None and first is not this:
+        first.others.append(this)
 
 
 def _places(head: Record | None, source: Source) -> dict[str, int]:

@@ -15,6 +15,7 @@ from gradcli.errors import Diagnostic, GradcliError
 from gradcli.homework import executors
 from gradcli.homework.earlier import RESULTS, Earlier, reusable
 from gradcli.homework.grade import overridden, result
+from gradcli.homework.harmless import number
 from gradcli.homework.journal import Journal
 from gradcli.homework.lms import fill
 from gradcli.homework.manifest import NAME, file_hash, manifest, read_manifest
@@ -23,6 +24,7 @@ from gradcli.homework.outputs import GRADESCOPE, REVIEW, USUAL, write_outputs
 from gradcli.homework.overrides import read_overrides
 from gradcli.homework.results import blank, line
 from gradcli.homework.saved import save
+from gradcli.homework.submissions.records import Note
 from gradcli.source import Source
 from gradcli.workers.pools import pool
 
@@ -120,9 +122,9 @@ def run(sheet: Sheet, submissions: Submissions, roster: Roster | None, out: Outp
         with out.open(RESULTS) as stream:
             ran.written = write_outputs(
                 out, sheet, everybody,
-                _marked(found.results(everybody, overrides), overrides, stream, ran, each),
-                files=(*USUAL, GRADESCOPE) if wish.gradescope else USUAL, level=wish.level,
-                raw=wish.raw, templates=wish.templates, column=wish.column,
+                _marked(found.results(everybody, overrides), overrides, stream, ran, notes, each),
+                files=(*USUAL, GRADESCOPE) if wish.gradescope else USUAL, overrides=overrides,
+                level=wish.level, raw=wish.raw, templates=wish.templates, column=wish.column,
                 visibility=wish.visibility)
             # Results that are newer than their manifest must not be taken for what it says.
             if os.path.lexists(os.path.join(out.path, NAME)):
@@ -215,21 +217,32 @@ class Found:
 
 def _marked(found: Iterable[tuple[Result, str | None]],
             overrides: Mapping[tuple[str, str], Override], stream: TextIO, ran: Ran,
-            each: Callable[[str], Any] | None) -> Iterator[Result]:
+            notes: Notes, each: Callable[[str], Any] | None) -> Iterator[Result]:
     """The results with what a person said, written on the way."""
     for one, text in found:
-        override = overrides.get((one.student, one.problem))
-        if override is not None:
-            if override.other(one.answer):
-                ran.stale.append((one.student, one.problem))
-            else:
+        said = overrides.get((one.student, one.problem))
+        if said is not None:
+            override = said.of(one.answer)
+            if override is not None:
                 overridden(one, override)
                 text = None
+            else:
+                ran.stale.append((one.student, one.problem))
+            notes.add([_of_earlier(one, earlier) for earlier in said.earlier(one.answer)])
         text = text or line(one)
         stream.write(text)
         if each is not None:
             each(text)
         yield one
+
+
+def _of_earlier(result: Result, said: Override) -> Note:
+    """What a person said of an answer that stood there before."""
+    told = [f"a score of {number(said.score)}"] if said.score is not None else []
+    told += [f"the comment `{said.comment}`"] if said.comment else []
+    return Note("override", f"problem {result.problem}: the answer has changed since a person gave"
+                f" {' and '.join(told)}; see review.csv", result.file, result.line,
+                result.student)
 
 
 def students(submissions: Submissions, roster: Roster | None) -> list[Student]:

@@ -34,7 +34,7 @@ class Note:
 
     about: "skipped" (a file or line that is not read), "unknown" (an id that the sheet has not),
     "repeated" (an id with several answers), "unreadable", "encoding", "student" (whose it is),
-    "joined" (a line taken for the rest of the answer above).
+    "joined" (a line taken for the rest of the answer above), "override" (of an earlier answer).
     """
 
     __slots__ = ("about", "file", "line", "message", "student")
