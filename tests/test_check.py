@@ -274,6 +274,46 @@ def test_only_the_accepted_answer_is_accepted(
     assert ("accepts" in found["message"]) == right
 
 
+WORDS = ["does not exist", "DNE", "no idea", "see board", "don't know", "undefined", "infinity",
+         "not differentiable at x = 0", "n/a", "d.n.e."]
+
+
+@pytest.mark.parametrize("words", WORDS)
+def test_words_that_are_accepted_are_a_text(words: str) -> None:
+    """Written otherwise they are right; every other answer is judged as if nothing were listed."""
+    problem = {"function": "sin(x^2)", "credit": {"missing_chain_factor": 0.5}}
+    listed = prepare(from_fields({**problem, "accept": [words, "cos x + 1"]}))
+    bare = prepare(from_fields(problem))
+    for spelled in (words, words.upper(), f" {words.capitalize()}. ", words.replace(" ", "  ")):
+        found = checked(listed, spelled)
+        assert (found["verdict"], found["score"], found["read_as"]) == ("correct", 1.0, None)
+        assert "accepts" in found["message"]
+    assert checked(listed, "1 + cos(x)")["verdict"] == "correct"
+    for answer in ("cos(x^2)", "0", "7", "2x cos(x^2)", "2x cos(x^2) + C", "no derivative", "2x +",
+                   "e", "n", ""):
+        one, other = checked(listed, answer), checked(bare, answer)
+        one["ms"] = other["ms"]
+        assert one == other
+
+
+@pytest.mark.parametrize("accepted", ["2x +", "sin(x", "(1, 2", "±2x"])
+def test_an_accepted_formula_that_cannot_be_read_is_refused(accepted: str) -> None:
+    with pytest.raises(GradcliError) as caught:
+        prepare(from_fields({"function": "x^2", "accept": [accepted]}))
+    assert caught.value.code == "E0705"
+
+
+@pytest.mark.parametrize(("fields", "answer"), [
+    ({"function": "x^2"}, "2x = 0"), ({"function": "x^2"}, "dx/dy = 2x"),
+    ({"function": "x^2"}, "9^9^9^9 x"),
+    ({"function": "x^2", "kind": "value", "at": {"x": 1}}, "2x")])
+def test_a_text_that_is_accepted_is_right_whatever_it_means(
+        fields: dict[str, Any], answer: str) -> None:
+    found = checked(prepare(from_fields({**fields, "accept": [answer]})), f"{answer} ")
+    assert found["verdict"] == "correct"
+    assert found["read_as"]
+
+
 @pytest.mark.parametrize(("function", "answer", "verdict"), [
     ("x^(1/3)", "1/3 x^(-2/3)", "correct"), ("x^(1/3)", r"\frac13 x^{-\frac23}", "correct"),
     ("x^(1/3)", "1/3 x^(1/3 - 1)", "correct"), ("x^(1/3)", "1/3 x^-(2/3)", "correct"),

@@ -32,6 +32,7 @@ DIAGNOSIS = 1.0
 MAX_COMMAS = 4
 """Of so many commas between digits, each may be a decimal one or not."""
 
+ACCEPTED = "right: one of the answers that the sheet accepts"
 NOTHING = frozenset(("n/a", "na", "blank", "skip", "skipped"))
 """What stands for no answer, besides a dash."""
 
@@ -41,7 +42,7 @@ def prepare(problem: Problem, seed: object = 0) -> Prepared:
 
     Raises E0702 for fields that are missing, E0704 for a function that cannot be read, has no
     derivative or takes too much, and E0705 where the expected answer is not right or one that is
-    accepted cannot be read.
+    accepted is neither a formula nor words.
     """
     try:
         prepared = ready(problem, seed, thread_time() + PREPARING)
@@ -58,7 +59,7 @@ def prepare(problem: Problem, seed: object = 0) -> Prepared:
                         about=("option", "expected"))
     for accepted in problem.accept:
         try:
-            _read(prepared, accepted)
+            read_accepted(prepared, accepted)
         except GradcliError as unreadable:
             raise error("E0705", f"`{accepted}`, which `accept` lists, cannot be read:"
                         f" {unreadable.message}", help=unreadable.help,
@@ -80,7 +81,9 @@ def check(prepared: Prepared, answer: str) -> dict[str, Any]:
         "points": {"usable": 0, "agree": 0, "disagree": 0, "undefined": 0}, "score": 0.0,
         "fingerprint": None, "hint": None}
     try:
-        if not answer.strip(" \t\r\n-–—_") or answer.strip().lower() in NOTHING:
+        if _accepts_text(prepared, answer, result):
+            pass
+        elif not answer.strip(" \t\r\n-–—_") or answer.strip().lower() in NOTHING:
             result.update(verdict="blank", message="nothing was answered")
         else:
             _check(prepared, answer, result, thread_time() + SLOW)
@@ -121,7 +124,7 @@ def _check(prepared: Prepared, text: str, result: dict[str, Any], deadline: floa
     if result["verdict"] != "correct" and any(
             _is_same(trial, accepted, deadline) for accepted in prepared.problem.accept):
         result.update(verdict="correct", score=1.0, witness=None,
-                      message="right: one of the answers that the sheet accepts")
+                      message=ACCEPTED)
         return
     if result["verdict"] in ("wrong", "undecided"):
         others = alternatives(reading, reference.names)
@@ -219,14 +222,59 @@ def _times_ten(text: str) -> str:
     return re.sub(r"(?<=\d)( *)[xX](?= *10 *(?:\^|\*\*|[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]))", r"\1*", text)
 
 
-def _is_same(trial: Trial, accepted: str, deadline: float) -> bool:
-    """Whether an answer is the one that a sheet accepts: the same text, or the same values at all
-    points; whether they are right does not matter.
+def read_accepted(prepared: Prepared, text: str) -> Answered | None:
+    """An answer that a sheet accepts; None for words, `does not exist`, which are a text and no
+    formula. Raises GradcliError for what is neither.
     """
-    prepared, reading = trial.prepared, _read(trial.prepared, accepted)
-    if trial.answered.reading.read_as == reading.read_as:
+    from gradcli.reading.functions import SCHOOL
+
+    if text.strip().lower() in NOTHING:
+        return None
+    words, left = [[word for word in part.split() if word.isalpha() and len(word) > 1
+                    and word not in SCHOOL] for part in (text, text.rpartition("=")[0])]
+    try:
+        answered = Answered(_read(prepared, text), prepared.reference, prepared.problem)
+    except GradcliError as unreadable:
+        if unreadable.code == "E0711" or len(words) > 1 or all(
+                c.isalpha() or c in " .,;:!?'’-" for c in text):
+            return None
+        raise
+    # Nor is a side of an equation several words: not differentiable at x = 0.
+    return None if len(left) > 1 else answered
+
+
+def _accepts_text(prepared: Prepared, text: str, result: dict[str, Any]) -> bool:
+    """Whether an answer is written as one that the sheet accepts: that is right, whatever it means.
+
+    Blanks and the last dot do not matter, nor do capitals where it is no formula.
+    """
+    given = _plain(text)
+    for accepted in prepared.problem.accept if given else ():
+        wanted = _plain(accepted)
+        if given.casefold() != wanted.casefold():
+            continue
+        answered = read_accepted(prepared, accepted)
+        if given == wanted or answered is None:
+            result.update(verdict="correct", score=1.0, message=ACCEPTED,
+                          read_as=None if answered is None else answered.reading.read_as)
+            return True
+    return False
+
+
+def _plain(text: str) -> str:
+    return "".join(text.split()).rstrip(".")
+
+
+def _is_same(trial: Trial, accepted: str, deadline: float) -> bool:
+    """Whether an answer has the same values at all points as a formula that a sheet accepts;
+    whether they are right does not matter.
+    """
+    prepared, answered = trial.prepared, read_accepted(trial.prepared, accepted)
+    if answered is None:
+        return False
+    if trial.answered.reading.read_as == answered.reading.read_as:
         return True
-    other = Trial(prepared, Answered(reading, prepared.reference, prepared.problem), deadline)
+    other = Trial(prepared, answered, deadline)
     other.judge({})
     if trial.side is None or other.side is None:
         return False

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gradcli.checking.check import prepare
+from gradcli.checking.check import prepare, read_accepted
 from gradcli.checking.compare import Comparison
 from gradcli.checking.pool import ENOUGH
 from gradcli.checking.rounded import hides_numbers, may_round
@@ -93,6 +93,8 @@ def _warnings(ready: Prepared) -> list[str]:
                      " write brackets")
     found += reading.notes
     found += _names(ready)
+    found += [f"`{text}`, which `accept` lists, is no formula: only the same words are accepted"
+              for text in problem.accept if read_accepted(ready, text) is None]
     usable = _usable(ready)
     what = "is defined" if ready.side.finite.all(axis=0).sum() == usable else "can be told"
     if not usable:
