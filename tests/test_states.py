@@ -7,6 +7,7 @@ of each state worked out by hand: the target is a sum of squares of what is read
 from __future__ import annotations
 
 import json
+import re
 from random import Random
 from typing import Any
 
@@ -22,6 +23,7 @@ from gradcli.analysis.propagate import propagate
 from gradcli.analysis.tangents import directional, tangent
 from gradcli.analysis.taylor import taylor
 from gradcli.answers import Ask, grad, hess, jac
+from gradcli.answers.plain_data import data
 from gradcli.answers.steps import steps
 from gradcli.answers.why import why
 from gradcli.formulas.derive import derived
@@ -119,6 +121,54 @@ def test_calculus_starts_from_the_state_or_refuses(seed: int) -> None:
             if question is tangent:
                 assert found["value"] == reads[0][0] * slope / 2
             assert any(n["code"] == "assigned-state" for n in found["notes"]) == (reads[0][1] > 1)
+
+
+def taped(random: Random) -> str:
+    """A program that assigns inside, between and behind its tapes; each asks for several things."""
+    lines = ["var w = [2.0, 1.5]", "var v = 3.0"]
+    made: list[str] = []
+    asked: list[str] = []
+    for k in range(random.randrange(1, 3)):
+        lines += [f"tape t{k}, persistent=true:", f"  tape u{k}, persistent=true:"]
+        for _ in range(random.randrange(3, 9)):
+            kind = random.randrange(6)
+            if kind < 3:
+                factor = random.choice(("0.5", "w[0]", "v", *made[-2:]))
+                made.append(f"a{len(made)}")
+                lines.append(f"    {made[-1]} = sum(w^2)*{factor} + v*{factor}")
+            else:
+                lines.append("    " + random.choice((
+                    "w.assign(w*0.5)", "v.assign_add(1)", "v.assign(v*0.5 + sum(w))",
+                    "w.assign([1.0, 2.0])", "v.assign_sub(0.25)")))
+        made.append(f"a{len(made)}")
+        lines += [f"    {made[-1]} = sum(w^3) + {' + '.join(['v', *made[:-1]])}",
+                  f"  g{k} = u{k}.gradient({made[-1]}, w)", f"  h{k} = sum(g{k}*w)*v"]
+        asked += [f"u{k}.gradient({made[-1]}, w)", f"t{k}.jacobian({made[-1]}, w)"]
+        asked += [f"t{k}.gradient({one}, {x})" for one in (*made[-3:], f"h{k}") for x in "wv"]
+        lines.append(f"w.assign_sub(0.01*g{k})")
+    lines += [f"q{k} = {question}" for k, question in enumerate(asked)]
+    return "\n".join(lines) + "\n"
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_why_and_grad_say_what_the_program_gets(seed: int) -> None:
+    text = taped(drawn(seed))
+    lines = text.splitlines()
+    run = loads(text).run()
+    told = {lines[r["line"] - 1]: r["sources"][0]["gradient"] for r in why(Ask(loads(text)))[
+        "results"]}
+    for line in lines:
+        name, _, question = line.strip().partition(" = ")
+        if not name.startswith(("q", "g")):
+            continue
+        here = data(getattr(run.bindings[name][0].value, "value", None))
+        expected = None if here is None else pytest.approx(here)
+        assert told[line] == expected, (text, line)
+        tape, _, target, source = re.findall(r"\w+", question)
+        if tape == "t0":
+            ask = Ask(loads(text), of=[target], wrt=[source], tape=tape)
+            (found,) = grad(ask)["results"][0]["sources"]
+            assert found["gradient"] == expected, (text, line)
 
 
 def test_the_example() -> None:

@@ -1075,3 +1075,25 @@ def test_a_number_as_a_target_was_a_tensor_once(how: str) -> None:
             _why(f"with GradientTape() as t:\n    y = {how}\nt.{question}(y, x)")
         assert raised.value.help is not None
         assert raised.value.help.startswith("keep it a tensor")
+
+
+# What takes a tensor y on, out of the tape; and how its name held what left gradcli before.
+LEFT = ("y = x*float(x)", "y = ops.sin(x) + int(x)", "y = x.item()",
+        "def f(v): return int(v) + 0.5\nwith GradientTape() as s:\n    y = x*f(x)")
+TAKEN_ON = ("z = y + 1", "z = ops.multiply(y, 2.0)", "z = 3 - y", "y += 1\nz = y",
+            "y = ops.sin(2.0*y)\nz = y")
+
+
+@pytest.mark.parametrize("taken", TAKEN_ON)
+@pytest.mark.parametrize("left", LEFT)
+def test_what_a_name_held_before_is_no_cause(left: str, taken: str) -> None:
+    body = f"{left}\nwith GradientTape() as t:\n    y = x*2\n{taken}\ny = z"
+    reason, line = _why(body)
+    assert (reason.code, line) == ("path-outside-tape", taken.partition("\n")[0])
+
+
+@pytest.mark.parametrize("taken", [
+    "y = k*n", "y = n + k", "y = ops.add(k, n)", "y = k\n    y += n"])
+def test_a_number_that_left_is_the_plain_operand(taken: str) -> None:
+    reason, line = _why(f"n = float(x)\nwith GradientTape() as t:\n    {taken}")
+    assert (reason.code, line) == ("path-left-engine", "n = float(x)")

@@ -10,6 +10,7 @@ import random
 import re
 
 import pytest
+from draws import drawn
 
 from gradcli import loads
 from gradcli.answers import why
@@ -99,3 +100,35 @@ def test_any_number_of_them_beside_it(seed: int) -> None:
     code = blamed(*blocks, f"y = z{read}*k")[0]
     assert code == BESIDE[names[read]][1]
     assert blamed(*blocks, "y = 2*k")[0] == "source-unrelated"
+
+
+# Training steps, and what they print; ways to end outside of the last tape.
+STEPS = ("tape t{k}:\n    loss = (w*b - 5)^2\ng = t{k}.gradient(loss, w)\nw.assign_sub(0.01*g)",
+         "for i in range(2):\n    tape t{k}:\n        loss = (w*b - 5)^2\n"
+         "    gw, gb = t{k}.gradient(loss, [w, b])\n    w.assign_sub(0.01*gw)\n"
+         "    b.assign_sub(0.01*gb)",
+         "tape t{k}: loss = floor(w)*b^2\nb.assign(loss)",
+         "w.assign(floor(w*2.5))")
+LAST = {"l = (w*b - 5)^2 + w\nfinal = l*0.5": "path-outside-tape",
+        "final = floor(w*b)": "path-step-function",
+        "final = stop_gradient(w)*b": "path-stop-gradient"}
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_what_was_trained_before_is_no_cause(seed: int) -> None:
+    draw = drawn(seed)
+    steps = [draw.choice(STEPS).format(k=k) for k in range(draw.randrange(1, 4))]
+    for last, code in LAST.items():
+        inside, _, outside = last.partition("\n")
+        end = f"tape u:\n    {inside}\n{outside}\nprint(u.gradient(final, [w, b]))\n"
+        told = []
+        for before in ([], steps):
+            text = "\n".join(["var w = 2.0", "var b = 1.5", *before, end])
+            first = text[:text.index("tape u")].count("\n") + 1
+            answer = why.why(Ask(loads(text)))
+            sources = answer["results"][-1]["sources"]
+            reasons = [r for source in sources for r in source["reasons"]]
+            assert code in [r["code"] for r in reasons], text
+            assert all(at["line"] >= first for r in reasons for at in (r, *r["related"])), text
+            told.append([(r["code"], r["fix"], r["fix_works"]) for r in reasons])
+        assert told[0] == told[1]

@@ -107,6 +107,8 @@ def on_tape(tape: GradientTape, window: Segment, sources: Sequence[Sequence[int]
         return window, asked
     window = expanded(window)
     ids, made = reach.on_tape(window, tape.watched, tape.late)
+    # A state is a leaf: it is asked for itself, and a link to the first one would count it again.
+    made -= {i for own in tape.states.values() for i in own}
     live = Segment()
     live.extend([entry for entry in window if entry[OUT] in made])
     live.scalar = window.scalar

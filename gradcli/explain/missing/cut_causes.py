@@ -105,11 +105,10 @@ def _gives_none(entry: Entry, k: int) -> bool:
 
 def cut(scene: Scene, subject: Subject, between: list[Step]) -> list[Reason]:
     """The causes of what is cut between a source and a target, those of the smallest cut first."""
-    internal = {id(s.entry) for s in between if getattr(s.entry[OP], "code", "") == (
-        "path-custom-internal")}
-    if internal:
-        # The way through the inside of a custom function counts only where there is no other.
-        plain = Scene([e for e in scene.entries if id(e) not in internal])
+    aside = {id(s.entry) for s in between if _aside(s.entry, subject)}
+    if aside:
+        # Such a way counts only where there is no other.
+        plain = Scene([e for e in scene.entries if id(e) not in aside])
         between = ways(plain, subject) or between
     found: list[Reason] = []
     merged: dict[str, Reason] = {}
@@ -137,6 +136,18 @@ def cut(scene: Scene, subject: Subject, between: list[Step]) -> list[Reason]:
                 seen.add((code, at))
                 _add_line(scene, subject, merged[code], step, place)
     return found
+
+
+def _aside(entry: Entry, subject: Subject) -> bool:
+    """Whether an entry leads through the inside of a custom function, or into a state that a
+    variable had before the tape began, as after a training step.
+    """
+    op: Any = entry[OP]
+    if not isinstance(op, Hop):
+        return False
+    phases = subject.window.phases if subject.window is not None else ()
+    return op.code == "path-custom-internal" or (
+        op.how.startswith("assign") and bool(phases) and entry[OUT] < phases[0][0])
 
 
 def _add_line(scene: Scene, subject: Subject, reason: Reason, step: Step, place: Any) -> None:

@@ -56,7 +56,8 @@ class Step:
 def steps(scene: Scene, subject: Subject, judge: Judge) -> list[Step]:
     """All steps that lie on a way from the source to a target, in order."""
     below = scene.below(subject.own)
-    above = scene.above(subject.targets)
+    # A way begins where it leaves the source last: what went into a state of it is no part of it.
+    above = scene.above(subject.targets, past=subject.own)
     return [
         Step(entry, k, judge(entry, k))
         for entry in scene.between(below - subject.own, above)

@@ -13,7 +13,7 @@ from gradcli.tape.record import IDS, PLACE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from typing import Any
 
     from gradcli.explain.missing.python_text import Texts
@@ -31,11 +31,11 @@ def returns(trace: Trace, entries: Mapping[int, Entry], born: Mapping[int, Any],
     sinks = _sinks(trace, entries, born, made)
     found: list[Entry] = []
     for time, place, id, how in reversed(left):
-        if place is None or not texts.around(place) or not any(out > time for out, _ in sinks):
+        if place is None or not texts.around(place) or not any(out > time for out, *_ in sinks):
             continue
         trail = _trail(texts, place, trails)
-        for out, at in sinks:
-            if out > time and trail.meets(at):
+        for out, at, plain in sinks:
+            if out > time and trail.meets(at, plain):
                 found.append(hop("path-left-engine", how, id, out, place, how))
     return found
 
@@ -60,15 +60,17 @@ def _trail(texts: Texts, place: Any, trails: Trails) -> Trail:
 
 
 def _sinks(trace: Trace, entries: Mapping[int, Entry], born: Mapping[int, Any], made: set[int]
-           ) -> list[tuple[int, Any]]:
-    """The values that took up plain numbers, and where."""
-    found = [(id, born[id]) for id in made if id in born]
-    found += [(time, place) for time, place, _, taken, *_ in trace.states
+           ) -> list[tuple[int, Any, Sequence[bool]]]:
+    """The values that took up plain numbers, where, and which operands of an operation these are.
+    """
+    found: list[tuple[int, Any, Sequence[bool]]] = [
+        (id, born[id], ()) for id in made if id in born]
+    found += [(time, place, ()) for time, place, _, taken, *_ in trace.states
               if taken is None and time in made]
     for id in made:
         entry = entries.get(id)
         if entry is not None and None in entry[IDS] and entry[PLACE] is not None:
-            found.append((id, entry[PLACE][2:4]))
-    return [(id, place) for id, place in found if place is not None]
+            found.append((id, entry[PLACE][2:4], [i is None for i in entry[IDS]]))
+    return [one for one in found if one[1] is not None]
 
 

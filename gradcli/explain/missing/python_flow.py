@@ -15,7 +15,7 @@ from gradcli.explain.missing import python_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from typing import Any
 
     from gradcli.explain.missing.python_text import Branch, Text, Texts
@@ -100,14 +100,20 @@ class Trail:
         self.files: dict[Text, dict[Any, Scope]] = {}
         self._look_through(texts.of(place))
 
-    def meets(self, place: Any) -> bool:
-        """Whether what was computed at a place used it."""
+    def meets(self, place: Any, plain: Sequence[bool] = ()) -> bool:
+        """Whether what was computed at a place used it. plain: which operands are plain numbers; a
+        tensor is known by its id, whatever its name held before.
+        """
         nodes, text = self.texts.around(place), self.texts.of(place)
         if not nodes:
             return False
         self._look_through(text)
         scope = next(self.files[text][n] for n in reversed(nodes[:-1] or nodes)
                      if n in self.files[text])
+        parts = python_text.operands_of(nodes[-1])
+        if len(parts) == len(plain):
+            return any(self.holds(part, scope)
+                       for part, is_plain in zip(parts, plain, strict=True) if is_plain)
         return self.holds(nodes[-1], scope)
 
     def decides(self) -> Iterator[tuple[Branch, Text]]:

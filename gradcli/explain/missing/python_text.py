@@ -229,6 +229,15 @@ def targets_of(statement: Any) -> list[Any]:
     return []
 
 
+def operands_of(node: Any) -> list[Any]:
+    """What an operator or a call without keywords takes, in order."""
+    if isinstance(node, ast.BinOp):
+        return [node.left, node.right]
+    if isinstance(node, ast.AugAssign):
+        return [node.target, node.value]
+    return list(node.args) if isinstance(node, ast.Call) and not node.keywords else []
+
+
 def assigning(statement: Any, name: str) -> str | None:
     """What a variable does instead of being bound again: `w.assign_sub(e)` for `w = w - e`."""
     if not any(isinstance(t, ast.Name) and t.id == name for t in targets_of(statement)):

@@ -80,8 +80,8 @@ def _what(subject: Subject) -> str:
 def _read_before(scene: Scene, subject: Subject, window: Window, ways: list[Step]
                  ) -> list[Reason]:
     """A variable that a tape does not know though it saw its uses: it was read before that."""
-    read = next(iter(scene.uses(subject.own)), None)
-    if read is None or not ways or cuts.smallest(ways, subject):
+    read = next(iter(scene.uses(subject.own & {step.start for step in ways})), None)
+    if read is None or cuts.smallest(ways, subject):
         return []  # what it lacks is a read that was recorded
     return [Reason(
         "path-outside-tape", f"{subject.source} was read here, outside `{window.name}`, which does"
