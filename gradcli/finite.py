@@ -7,6 +7,10 @@ whose neighbours in the tableau agree best (C. J. F. Ridders, Advances in Engine
 
 from __future__ import annotations
 
+import math
+
+from gradcli.ops.lazy import np
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -15,24 +19,97 @@ if TYPE_CHECKING:
 STEP = 0.02
 SHRINK = 1.4
 ROUNDS = 12
+# Relative to the longest scale of steps, shorter ones.
+SHORTER = (1e-3, 1e-6, 1e-9)
+TINY = 1e-150   # of such steps squares are 0, and differences may be
+GOOD = 1e-7     # the relative error of differences that need no shorter steps
+TRUSTED = 1e-3  # of differences with a larger one no digit need be right
+NARROW = 0.9    # of the distance of the middle from both sides is left at half the step
+HALF = 0.5      # of a slope is what the shortest step may be off by
+SEEN = 1e-6     # of the values beside it is no rounding
+# Of the largest value on the way, divided by the scale of the steps, is 0; of 32 bits.
+NOISE, NOISE_32 = 1e-9, 1e-5
 
 
-def slope(f: Callable[[float], Any], x: float) -> Any:
-    """f'(x) for f from a float to a float or array.
-
-    Good for about ten digits where f is smooth on the steps around x (up to 2 % of x, at least
-    0.02 absolute); NaN where f is.
+class Best:
+    """A slope by differences; for each element: error: an estimate of it; noise: the largest value
+    that was met, divided by the scale of the steps; longest: the same at the longest scale. step:
+    the scale that gave it.
     """
-    return estimate(f, x)[0]
+
+    __slots__ = ("error", "longest", "noise", "step", "value")
+
+    def __init__(self, value: Any, error: Any, step: float, noise: Any, longest: Any) -> None:
+        self.value = value
+        self.error = error
+        self.step = step
+        self.noise = noise
+        self.longest = longest
+
+    def doubt(self, rounding: float = NOISE) -> str:
+        """Why no digit of it need be right; empty where they are."""
+        if not np.isfinite(self.value).all():
+            return "a step leaves the domain of the function or the range of floats"
+        off = np.asarray(self.error)
+        bad = off > np.maximum(TRUSTED * np.abs(self.value), rounding * self.longest)
+        if not bad.any():
+            return ""
+        worst = float(off[bad].max())
+        return f"their own estimate of the error is {worst:.2g}" if worst < math.inf else (
+            "the function changes too fast for the steps")
 
 
-def estimate(f: Callable[[float], Any], x: float) -> tuple[Any, float]:
-    """The same with an estimate of its error: the largest difference to a neighbour in the tableau,
-    of an array over all elements; infinite where no neighbour is finite.
+def best(f: Callable[[float], Any], x: float, size: float) -> Best:
+    """f'(x) for f from a float to a float or array, by steps relative to the longest of 1 and the
+    size of what moves; where these are too long for f, by the shorter ones whose estimated error is
+    the smallest part of the slope.
     """
-    h = STEP * max(1.0, abs(x))
+    long = max(1.0, size)
+    here = f(x)
+    found, least, longest = None, math.inf, np.zeros(())
+    for scale in dict.fromkeys((long, *([size] if 0.0 < size < 1.0 else ()),
+                                *[long * shorter for shorter in SHORTER])):
+        value, error = estimate(f, x, scale)
+        if found is not None and scale < TINY and not np.any(value):
+            continue
+        met = np.maximum(_size(f(x - STEP * scale)), _size(f(x + STEP * scale))) / scale
+        if found is None:
+            # The absolute error that makes no difference does not grow with shorter steps.
+            longest = met
+        error = np.where(_too_long(f, x, here, STEP * scale / SHRINK**ROUNDS, value,
+                                   NOISE * longest), math.inf, error)
+        share = _share(value, error, NOISE * longest)
+        if found is None or share < least:
+            found = Best(value, error, scale, np.maximum(met, _size(here) / scale), longest)
+            least = share
+        if least <= GOOD:
+            break
+    assert found is not None
+    return found
+
+
+def _too_long(f: Callable[[float], Any], x: float, here: Any, h: float, slope: Any, least: Any
+              ) -> Any:
+    """Whether even the shortest step h says that f does not have the slope, or that it has a jump
+    or a peak at x: how far the middle lies from both sides goes away with the step where f is
+    smooth or has a kink.
+    """
+    (left, right), (below, above) = [(f(x - step), f(x + step)) for step in (h, h / 2.0)]
+    wide, close = [abs(a + b - 2.0 * here) for a, b in ((left, right), (below, above))]
+    off = abs((right - left) / (2.0 * h) - slope) > HALF * np.maximum(np.abs(slope), least)
+    return off | (close > NARROW * wide) & (wide > SEEN * np.maximum(abs(left), abs(right)))
+
+
+def estimate(f: Callable[[float], Any], x: float, scale: float = 1.0) -> tuple[Any, Any]:
+    """f'(x) by steps of at most 2 % of a scale, and for each element an estimate of its error: the
+    largest difference to a neighbour in the tableau, infinite where no neighbour is finite.
+
+    Good for about ten digits where f is smooth on the steps around x; NaN where f is.
+    """
+    h = STEP * scale
     rows = [_central(f, x, h)]
-    best, error = rows[0], float("inf")
+    best, error = rows[0], math.inf if isinstance(rows[0], float) else (
+        np.full(np.shape(rows[0]), math.inf))
     for _ in range(ROUNDS):
         h /= SHRINK
         new = [_central(f, x, h)]
@@ -40,13 +117,20 @@ def estimate(f: Callable[[float], Any], x: float) -> tuple[Any, float]:
         for k in range(len(rows)):
             factor *= SHRINK * SHRINK
             new.append((new[k] * factor - rows[k]) / (factor - 1))
-            here = max(_distance(new[k + 1], new[k]), _distance(new[k + 1], rows[k]))
-            if here < error:
-                best, error = new[k + 1], here
-        if _distance(new[-1], rows[-1]) > 4 * error:
+            best, error = _nearer(best, error, new[k + 1], abs(new[k + 1] - new[k]),
+                                  abs(new[k + 1] - rows[k]))
+        if np.all(abs(new[-1] - rows[-1]) > 4 * error):
             break
         rows = new
     return best, error
+
+
+def _nearer(best: Any, error: Any, found: Any, one: Any, other: Any) -> tuple[Any, Any]:
+    """What has the smaller error, with it."""
+    if isinstance(one, float):
+        return (found, max(one, other)) if one < error and other < error else (best, error)
+    nearer = (one < error) & (other < error)
+    return np.where(nearer, found, best), np.where(nearer, np.maximum(one, other), error)
 
 
 def _central(f: Callable[[float], Any], x: float, h: float) -> Any:
@@ -54,9 +138,17 @@ def _central(f: Callable[[float], Any], x: float, h: float) -> Any:
     return (f(above) - f(below)) / (above - below)
 
 
-def _distance(a: Any, b: Any) -> float:
-    d = abs(a - b)
-    return float(d if isinstance(d, float) else d.max(initial=0.0))
+def _size(value: Any) -> Any:
+    """Magnitudes, 0 where they are not finite."""
+    return np.where(np.isfinite(value), np.abs(value), 0.0)
+
+
+def _share(value: Any, error: Any, floor: Any) -> float:
+    """Which part of a slope its error is, at the most; of a smaller one than the floor, of that."""
+    with np.errstate(all="ignore"):
+        share = np.where(np.equal(error, 0.0), 0.0, error / np.maximum(np.abs(value), floor))
+    known = np.isfinite(share) & np.isfinite(value)
+    return float(np.max(np.where(known, share, np.inf), initial=0.0))
 
 
 def noise(value: float, x: float) -> float:
@@ -73,8 +165,6 @@ def difference(a: Any, b: Any, floor: float = 0.0) -> float:
         if a == b or (a != a and b != b) or abs(a - b) <= floor:
             return 0.0
         return abs(a - b) / max(abs(a), abs(b), 1e-300)
-    from gradcli.ops.lazy import np
-
     x, y = (np.asarray(v, complex if np.iscomplexobj(v) else float) for v in (a, b))
     if not (x.size and y.size):     # as lists, empty arrays lose their shape
         return 0.0

@@ -482,13 +482,13 @@ def test_the_line_to_blame_goes_where_messages_go() -> None:
 
 
 def test_the_complex_step_stands_in_where_differences_are_no_good() -> None:
-    status, out, _ = in_process(["grad", "-e", "sin(1e6*x)", "--at", "x=1", "--verify",
+    status, out, _ = in_process(["grad", "-e", "sin(x)", "--at", "x=1e15", "--verify",
                                  "--format", "json"])
     check = sources(json.loads(out))[0]["verify"]
     assert (status, check["method"], check["agrees"]) == (0, "complex step", True)
     with mp.workdps(30):
-        assert math.isclose(check["gradient"], 1e6 * mp.cos(10**6), rel_tol=1e-10)
-    status, out, _ = in_process(["jac", "-e", "[sin(1e6*x), x]", "--at", "x=1", "--verify",
+        assert math.isclose(check["gradient"], mp.cos(10**15), rel_tol=1e-10)
+    status, out, _ = in_process(["jac", "-e", "[sin(x), x]", "--at", "x=1e15", "--verify",
                                  "--format", "json"])
     check = sources(json.loads(out))[0]["verify"]
     assert (status, check["method"], np.shape(check["jacobian"])) == (0, "complex step", (2,))
@@ -657,3 +657,52 @@ def test_a_kink_that_decides_nothing_is_not_told(formula: str) -> None:
     told = [n["code"] for one in (answer, *answer["results"], *sources(answer))
             for n in one.get("notes") or ()]
     assert "kink" not in told
+
+
+# (formula, the same in mpmath, points)
+FINITE: list[tuple[str, Any, list[str]]] = [
+    ("1/x", lambda x: 1/x, ["1e-100", "1e-23", "1e-5", "0.001", "0.01", "3", "-1e-7", "1e20"]),
+    ("log(x)", mp.log, ["1e-300", "1e-30", "1e-4", "0.001", "0.5", "1e10"]),
+    ("sqrt(x)", mp.sqrt, ["1e-200", "1e-12", "0.1", "1e12"]),
+    ("sqrt(1-x)", lambda x: mp.sqrt(1 - x), ["0.9", "0.999", "0.999999", "0.999999999"]),
+    ("1e-21/(x*300)", lambda x: mp.mpf(1e-21)/(x*300), ["1.38e-23"]),
+    ("sin(1e6*x)", lambda x: mp.sin(10**6*x), ["1", "0.3", "1e-9", "1e-3"]),
+    ("sin(1e13*x)", lambda x: mp.sin(10**13*x), ["1", "0.3"]),
+    ("tanh(1e7*x)", lambda x: mp.tanh(10**7*x), ["1e-8", "1e-7", "1e-6"]),
+    ("sin(x)", mp.sin, ["1e6", "1e12", "1e15"]),
+    ("exp(x)", mp.exp, ["700", "-700", "1e-20"]),
+    ("1+x^2", lambda x: 1 + x*x, ["1e-9", "1e-3", "1e9"]),
+    ("cos(x)", mp.cos, ["0", "3.141592653589793"]),
+]
+
+
+@pytest.mark.parametrize(("text", "f", "points"), FINITE, ids=[text for text, *_ in FINITE])
+def test_differences_are_right_or_told_to_be_rough(text: str, f: Any, points: list[str]) -> None:
+    for at in points:
+        for command, of, field in (
+                ("grad", text, "gradient"), ("jac", f"[{text}, 2*x]", "jacobian"),
+                ("hess", text, "hessian")):
+            status, out, _ = in_process([command, "-e", of, "--at", f"x={at}", "--mode", "finite",
+                                         "--format", "json", "--strict"])
+            (result,) = json.loads(out)["results"]
+            (part,) = result.get("sources") or result["blocks"]
+            codes = [n["code"] for n in part["notes"]]
+            if "differences-rough" in codes:
+                assert (status, codes) == (1, ["differences-rough"])
+                continue
+            with mp.workdps(400):
+                x = mp.mpf(float(at))
+                right = float(mp.diff(f, x, 2 if command == "hess" else 1,
+                                      h=abs(x or 1)*mp.mpf(10)**-60))
+            found = float(np.ravel(np.array(part[field], float))[0])
+            size = float(abs(f(mp.mpf(float(at)))))/max(1.0, abs(float(at)))
+            assert abs(found - right) <= 1e-3*abs(right) + 1e-9*size, (command, text, at)
+
+
+def test_rough_differences_at_points_are_counted() -> None:
+    status, out, err = in_process(["grad", "-e", "sin(x)", "--points", "x=linspace(1,1e15,2)",
+                                   "--mode", "finite", "--strict"])
+    assert status == 1
+    assert out.splitlines()[1].startswith("1,0.84147")
+    assert err.startswith("gradcli: 1 row may be wrong")
+    assert "first row 1 " in err

@@ -27,7 +27,8 @@ VERIFY_TOLERANCE = 1e-5
 # Where an answer has numbers.
 NUMBERS = ("value", "gradient", "jacobian", "hessian", "sparse")
 # Notes on what is not right, or may not be.
-PERHAPS_WRONG = ("range-value", "range-slope", "digits-cancelled", "part-left-out")
+PERHAPS_WRONG = ("range-value", "range-slope", "digits-cancelled", "part-left-out",
+                 "differences-rough")
 
 
 def evaluate(ask: Ask) -> Answer:

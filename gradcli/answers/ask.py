@@ -32,13 +32,13 @@ class Ask:
     triples. on_tape, said: of the last run, what
     a tape of the file saw and what `watch(x)` named. explained: the last target with gradients that
     are 0 or not finite, and what explains them. trials: those of rewrites for first derivatives, by
-    target and source.
+    target and source. rough: of differences that are in doubt why they are, by target and sources.
     """
 
     __slots__ = (
         "_logged", "at", "eig", "explained", "max_bytes", "max_steps", "mode", "of", "on_tape",
-        "output_gradient", "program", "said", "sparse", "tape", "tf", "trials", "unconnected",
-        "verbose", "verify", "watch", "wrt")
+        "output_gradient", "program", "rough", "said", "sparse", "tape", "tf", "trials",
+        "unconnected", "verbose", "verify", "watch", "wrt")
 
     def __init__(self, program: Program, *, at: Mapping[str, Any] | None = None,
                  of: Sequence[str] = (), wrt: Sequence[str] = (), mode: str = "reverse",
@@ -51,6 +51,7 @@ class Ask:
         self._logged: Run | None = None
         self.explained: tuple[Target, dict[Any, Any]] | None = None
         self.trials: dict[tuple[str, str], Trials] = {}
+        self.rough: dict[tuple[str, ...], str] = {}
         self.tape = tape
         self.on_tape: set[int] | None = None
         self.said: Collection[int] = ()

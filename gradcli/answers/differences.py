@@ -7,14 +7,15 @@ from gradcli.answers.first_order import seeds_of
 from gradcli.answers.plain_data import data
 from gradcli.answers.sparse import whole
 from gradcli.errors import Diagnostic, GradcliError
-from gradcli.finite import difference, noise, slope
+from gradcli.explain.reason import Note
+from gradcli.finite import NOISE, NOISE_32, best, difference, noise
 from gradcli.lang.targets import parts, tensor_of
 from gradcli.ops.lazy import quiet
-from gradcli.ops.values import is_complex, is_float, shape_of, zeros
+from gradcli.ops.values import dtype_of, is_complex, is_float, shape_of, zeros
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from typing import Any
 
     from gradcli.answers.ask import Answer, Ask
@@ -26,9 +27,10 @@ def finite(ask: Ask, target: Target, binding: Binding, *, summed: bool) -> Any:
     """Difference quotients of the whole program in every element of one source.
 
     summed: of the weighted sum of the target's elements, else of each. None for an unwatched or
-    integer source. Raises E0212 for a name that is computed, E0836 for one that is assigned.
+    integer source. What is in doubt is put down in `ask.rough`. Raises E0212 for a name that is
+    computed, E0836 for one that is assigned.
     """
-    return _slopes(ask, target, binding, lambda x: _value_at(ask, target, binding, x, summed))
+    return _slopes(ask, target, [binding], lambda x: _value_at(ask, target, binding, x, summed))
 
 
 def finite_hessian(ask: Ask, target: Target, row: Binding, column: Binding) -> Any:
@@ -44,10 +46,12 @@ def finite_hessian(ask: Ask, target: Target, row: Binding, column: Binding) -> A
             g = calculus.gradient(parts(again), [source.value])[0]
         return zeros(shape_of(row.value.value)) if g is None else g
 
-    return _slopes(ask, target, column, gradient_at)
+    return _slopes(ask, target, [row, column], gradient_at)
 
 
-def _slopes(ask: Ask, target: Target, binding: Binding, f: Callable[[Any], Any]) -> Any:
+def _slopes(ask: Ask, target: Target, bindings: Sequence[Binding], f: Callable[[Any], Any]) -> Any:
+    """Slopes in the last of the bindings."""
+    binding = bindings[-1]
     if binding.kind == "computed":
         raise GradcliError(Diagnostic(
             "E0212", f"differences need a value that can be changed; `{binding.name}` is computed",
@@ -59,7 +63,18 @@ def _slopes(ask: Ask, target: Target, binding: Binding, f: Callable[[Any], Any])
     if binding.kind == "variable":
         _check_free(ask, target, binding)
     with quiet():
-        return _slopes_at(value, f)
+        found, doubt = _slopes_at(value, f)
+    if doubt:
+        ask.rough[target.name, *[b.name for b in bindings]] = doubt
+    return found
+
+
+def rough(ask: Ask, target: Target, *bindings: Binding) -> list[Note]:
+    """A note on differences that are in doubt."""
+    doubt = ask.rough.get((target.name, *[b.name for b in bindings])) if (
+        ask.mode == "finite") else None
+    return [Note("differences-rough", f"differences are not good enough there: {doubt}",
+                 target.span)] if doubt else []
 
 
 def _check_free(ask: Ask, target: Target, binding: Binding) -> None:
@@ -72,24 +87,29 @@ def _check_free(ask: Ask, target: Target, binding: Binding) -> None:
         check_free(ask, run, ask.same_target(run, target), [again], "a difference quotient")
 
 
-def _slopes_at(value: Any, f: Callable[[Any], Any]) -> Any:
+def _slopes_at(value: Any, f: Callable[[Any], Any]) -> tuple[Any, str]:
+    """Differences in every element, and why they are in doubt."""
     shape = shape_of(value)
+    rounding = NOISE_32 if dtype_of(value) == "float32" else NOISE
     if not shape:
-        return slope(f, value)
+        found = best(f, value, abs(float(value)))
+        return found.value, found.doubt(rounding)
     from gradcli.ops.lazy import np
 
-    columns = []
+    columns, doubt = [], ""
     for k in np.ndindex(shape):
         def moved(x: float, k: tuple[int, ...] = k) -> Any:
             changed = np.array(value)
             changed[k] = x
             return f(changed)
 
-        columns.append(np.asarray(slope(moved, float(value[k]))))
+        found = best(moved, float(value[k]), abs(float(value[k])))
+        columns.append(np.asarray(found.value))
+        doubt = doubt or found.doubt(rounding)
     if not columns:     # of an empty source, whose value still tells the shape
-        return np.zeros(shape_of(f(value)) + shape)
+        return np.zeros(shape_of(f(value)) + shape), ""
     stacked = np.stack(columns, axis=-1)
-    return stacked.reshape(stacked.shape[:-1] + shape)
+    return stacked.reshape(stacked.shape[:-1] + shape), doubt
 
 
 def _value_at(ask: Ask, target: Target, binding: Binding, x: Any, summed: bool) -> Any:

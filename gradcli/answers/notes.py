@@ -26,9 +26,16 @@ def of_gradient(ask: Ask, run: Run, target: Target, binding: Binding, g: Any, fi
     """What has to be said of a derivative that exists: conventions at kinks, a name that was bound
     again. trials: what tries rewrites for it, where it is not asked for by names.
     """
+    values = all(is_finite(t.value) for t in tensors_of(target))
+    if ask.mode == "finite" and values:
+        from gradcli.answers.differences import rough
+
+        # Where differences have no number, no operation on the way need be to blame.
+        unsure = rough(ask, target, binding)
+        if unsure:
+            return [note(ask, n) for n in unsure]
     found: list[Any] = digits.of_derivative(ask, run, target, binding, g, field)
     said = left_out(ask, run, target, [binding])
-    values = all(is_finite(t.value) for t in tensors_of(target))
     if found and values and not is_finite(g):
         return said + [note(ask, n) for n in found]
     if run.record.absorbed or not is_finite(g) or not values:

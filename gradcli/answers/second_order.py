@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from gradcli.answers.ask import Answer, Ask
+    from gradcli.explain.reason import Note
     from gradcli.lang.run import Binding, Run
     from gradcli.lang.targets import Target
 
@@ -121,6 +122,11 @@ def _told(ask: Ask, run: Run, target: Target, bindings: list[Binding], found: ca
         lost = [] if block is None or len(bindings) > MAX_EXPLAINED else digits.of_second(
             ask, run, target, bindings[i], bindings[j], seen(block))
         notes: list[Answer] = []
+        unsure: list[Note] = []
+        if ask.mode == "finite":
+            from gradcli.answers.differences import rough
+
+            unsure = rough(ask, target, bindings[i], bindings[j])
         part = [] if block is None else left_out(
             ask, run, target, bindings[i:i + 1] + bindings[j:j + 1])
         whole = shape_of(bindings[i].value.value) + shape_of(bindings[j].value.value)
@@ -134,6 +140,8 @@ def _told(ask: Ask, run: Run, target: Target, bindings: list[Binding], found: ca
 
                 block = zeros(whole)
                 notes = [note(ask, n) for n in requested_zero(because[0])]
+        elif unsure:
+            notes = [note(ask, n) for n in unsure]
         elif part:
             notes = part + [note(ask, n) for n in lost]
         elif (i, j) in found.constant:

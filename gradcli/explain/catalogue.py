@@ -168,6 +168,9 @@ NOTES = {
     "part-left-out":
         "An operation on the way has no derivative in one of its numbers, as a Bessel function in"
         " its order: that part counts as 0.",
+    "differences-rough":
+        "With `--mode finite`: no digit need be right, as the function changes too fast for the"
+        " steps, is rounded too much, or has no value at one.",
     "sum": "The target has several elements: this is the gradient of their sum.",
     "rebound": "The name was bound again: the derivative is the one in its first value.",
     "assigned-state":

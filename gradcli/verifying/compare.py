@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gradcli.finite import TRUSTED
 from gradcli.ops.lazy import np
 
 TYPE_CHECKING = False
@@ -18,7 +19,6 @@ AGREE, DIFFER, UNDECIDED, NONE = "agree", "differ", "undecided", "none"
 # rounding, differences are good for about ten digits where the function is smooth.
 EXACT, BY_DIFFERENCES = 1e-8, 1e-5
 SINGLE = 1e4                # times as much for float32
-TRUSTED = 1e-3              # differences whose own error estimate is larger decide nothing
 KINK = 1e-2                 # slopes left and right that are farther apart than this
 NOISE = 1e-12               # of a number is what rounding may have made of it
 FLOOR = 1e3                 # times the noise: numbers below are compared as if they were this large
@@ -96,7 +96,7 @@ def judge(along: Directions, reverse: Any, forward: Any, by_complex: Any,
             "forward": float(forward[i, j]),
             "complex": None if by_complex is None else float(by_complex[i, j]),
             "central": None if differences is None else float(differences.values[i, j]),
-            "error": None if differences is None else float(differences.errors[j])}
+            "error": None if differences is None else float(differences.errors[i, j])}
         sides = None if differences is None else (
             float(differences.left[i, j]), float(differences.right[i, j]))
         exact = FLOOR * loose * NOISE * largest

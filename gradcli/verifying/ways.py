@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gradcli import calculus
-from gradcli.finite import STEP, estimate
+from gradcli.finite import best
 from gradcli.ops.lazy import np, quiet
 from gradcli.ops.values import shape_of
 from gradcli.verifying.directions import typed
@@ -20,9 +20,6 @@ if TYPE_CHECKING:
 
 NEAR = 1e-6     # the step of one-sided differences, which only have to tell a kink
 CLOSER = 8.0    # times shorter, to tell a kink from a bend
-GOOD = 1e-7     # the relative error of differences that need no shorter steps
-SHORTER = (1e-3, 1e-6)
-TINY = 1e-150   # a shorter step has no square
 SHIFTS = (-2e-13, -1e-13, 1e-13, 2e-13)
 
 
@@ -57,17 +54,17 @@ def forward(targets: Sequence[Tensor], source: Tensor, along: Directions) -> Any
 
 
 class Differences:
-    """By central differences: values, and for each column an error estimate, and the largest value
-    that was met, divided by the step: rounding makes some last digits of that of a slope of 0. The
-    slopes to the left and right of the point.
+    """By central differences: values, an error estimate of each, and for each column the largest
+    value that was met, divided by the step: rounding makes some last digits of that of a slope
+    of 0. The slopes to the left and right of the point.
     """
 
     __slots__ = ("errors", "left", "noise", "right", "values")
 
-    def __init__(self, columns: Sequence[tuple[Any, float, float, Any, Any]]) -> None:
+    def __init__(self, columns: Sequence[tuple[Any, Any, float, Any, Any]]) -> None:
         values, errors, noise, left, right = zip(*columns, strict=True)
         self.values = np.stack(values, axis=-1)
-        self.errors = np.array(errors)
+        self.errors = np.stack(errors, axis=-1)
         self.noise = np.array(noise)
         self.left = np.stack(left, axis=-1)
         self.right = np.stack(right, axis=-1)
@@ -93,34 +90,21 @@ def central(function: Function, binding: Binding, along: Directions) -> Differen
 
 
 def _column(moved: Callable[[float], Any], size: float, length: float
-            ) -> tuple[Any, float, float, Any, Any]:
+            ) -> tuple[Any, Any, float, Any, Any]:
     """The slope of `moved` at 0, its error, the noise and the slopes on both sides.
 
-    Steps are as long as the number that moves, at least 1; if that is too long for the function,
-    one of SHORTER, whichever has the smallest error.
+    Where the function allows steps as long as the number that moves, these are taken.
     """
-    long = max(1.0, size)
-    best: tuple[Any, float, float] | None = None
-    for step in dict.fromkeys((long, *([size] if TINY < size < 1.0 else []),
-                               *[long * shorter for shorter in SHORTER])):
-        found, error = estimate(lambda t, step=step: moved(t * step), 0.0)  # type: ignore[misc]
-        found, error = found / step, error / step
-        if best is None or error < best[1]:
-            best = found, error, step
-        if best[1] <= GOOD * float(np.max(np.abs(best[0]), initial=0.0)):
-            break
-    assert best is not None
-    found, error, step = best
-    near = NEAR * step / length
+    found = best(moved, 0.0, size)
+    near = NEAR * found.step / length
     here, below, above = moved(0.0), moved(-near), moved(near)
-    met = [x for x in (here, moved(-STEP * step), moved(STEP * step)) if np.isfinite(x).all()]
-    largest = max([float(np.abs(x).max(initial=0.0)) for x in met], default=0.0)
     left, right = (here - below) / near, (above - here) / near
     # The bend of a smooth function goes away with the step, that of a kink stays.
     bend = abs(moved(near / CLOSER) - 2.0 * here + moved(-near / CLOSER)) * CLOSER / near
     smooth = bend < 0.5 * abs(right - left)
     middle = (left + right) / 2.0
-    return (found, error, largest / step, np.where(smooth, middle, left),
+    noise = float(np.max(found.noise, initial=0.0))
+    return (found.value, found.error, noise, np.where(smooth, middle, left),
             np.where(smooth, middle, right))
 
 

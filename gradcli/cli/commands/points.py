@@ -254,14 +254,18 @@ class Report:
               + causes.text(QUESTIONS[self.job.command](self.job.ask(point))))
 
     def _explain_doubtful(self) -> None:
-        """How many rows may be wrong, since numbers on the way left the range of floats."""
+        """How many rows may be wrong, since numbers on the way left the range of floats, or no step
+        was good enough.
+        """
         if self.first_doubtful is None:
             return
         row, point = self.first_doubtful
         rows = "row" if self.doubtful == 1 else "rows"
+        steps = ", or differences are not good enough there" if (
+            self.job.ask(point).mode == "finite") else ""
         self.environment.tell(
             f"gradcli: {self.doubtful:,} {rows} may be wrong, since a number on the way is too"
-            f" small or too large for a float, first row {row} (counted from 0), where"
+            f" small or too large for a float{steps}, first row {row} (counted from 0), where"
             f" {_where(point)}\n")
 
 
