@@ -20,12 +20,13 @@ STEP = 0.02
 SHRINK = 1.4
 ROUNDS = 12
 # Relative to the longest scale of steps, shorter ones.
-SHORTER = (1e-3, 1e-6, 1e-9)
+SHORTER = (1e-3, 1e-6)
 TINY = 1e-150   # of such steps squares are 0, and differences may be
 GOOD = 1e-7     # the relative error of differences that need no shorter steps
 TRUSTED = 1e-3  # of differences with a larger one no digit need be right
 NARROW = 0.9    # of the distance of the middle from both sides is left at half the step
 HALF = 0.5      # of a slope is what the shortest step may be off by
+LITTLE = 1e-4   # of the largest value divided by the scale is no slope that a short step tells
 SEEN = 1e-6     # of the values beside it is no rounding
 # Of the largest value on the way, divided by the scale of the steps, is 0; of 32 bits.
 NOISE, NOISE_32 = 1e-9, 1e-5
@@ -62,11 +63,11 @@ class Best:
 def best(f: Callable[[float], Any], x: float, size: float) -> Best:
     """f'(x) for f from a float to a float or array, by steps relative to the longest of 1 and the
     size of what moves; where these are too long for f, by the shorter ones whose estimated error is
-    the smallest part of the slope.
+    the smallest part of the slope, or if no part is small, the smallest.
     """
     long = max(1.0, size)
     here = f(x)
-    found, least, longest = None, math.inf, np.zeros(())
+    found, least, longest = None, (math.inf, math.inf), np.zeros(())
     for scale in dict.fromkeys((long, *([size] if 0.0 < size < 1.0 else ()),
                                 *[long * shorter for shorter in SHORTER])):
         value, error = estimate(f, x, scale)
@@ -76,28 +77,32 @@ def best(f: Callable[[float], Any], x: float, size: float) -> Best:
         if found is None:
             # The absolute error that makes no difference does not grow with shorter steps.
             longest = met
-        error = np.where(_too_long(f, x, here, STEP * scale / SHRINK**ROUNDS, value,
-                                   NOISE * longest), math.inf, error)
+        error = np.maximum(error, _unlike(f, x, here, STEP * scale / SHRINK**ROUNDS, value,
+                                          LITTLE * met))
         share = _share(value, error, NOISE * longest)
-        if found is None or share < least:
+        # Of what is in doubt anyway the share says nothing.
+        rank = (share, 0.0) if share <= TRUSTED else (math.inf, float(np.max(error, initial=0.0)))
+        if found is None or rank < least:
             found = Best(value, error, scale, np.maximum(met, _size(here) / scale), longest)
-            least = share
-        if least <= GOOD:
+            least = rank
+        if share <= GOOD:
             break
     assert found is not None
     return found
 
 
-def _too_long(f: Callable[[float], Any], x: float, here: Any, h: float, slope: Any, least: Any
-              ) -> Any:
-    """Whether even the shortest step h says that f does not have the slope, or that it has a jump
-    or a peak at x: how far the middle lies from both sides goes away with the step where f is
-    smooth or has a kink.
+def _unlike(f: Callable[[float], Any], x: float, here: Any, h: float, slope: Any, least: Any
+            ) -> Any:
+    """What the shortest step h says against a slope, 0 if it says nothing: that it is quite another
+    one, or that f has a jump or a peak at x. How far the middle lies from both sides goes away with
+    the step where f is smooth or has a kink.
     """
     (left, right), (below, above) = [(f(x - step), f(x + step)) for step in (h, h / 2.0)]
     wide, close = [abs(a + b - 2.0 * here) for a, b in ((left, right), (below, above))]
-    off = abs((right - left) / (2.0 * h) - slope) > HALF * np.maximum(np.abs(slope), least)
-    return off | (close > NARROW * wide) & (wide > SEEN * np.maximum(abs(left), abs(right)))
+    off = abs((right - left) / (2.0 * h) - slope)
+    off = np.where(off > HALF * np.maximum(np.abs(slope), least), off, 0.0)
+    return np.where((close > NARROW * wide) & (wide > SEEN * np.maximum(abs(left), abs(right))),
+                    math.inf, off)
 
 
 def estimate(f: Callable[[float], Any], x: float, scale: float = 1.0) -> tuple[Any, Any]:

@@ -153,9 +153,9 @@ OPEN = {
     "relu-0": "kink", "max-tie": "kink", "sort-tie": "kink", "clip-edge": "kink",
     "cusp": "infinite", "sqrt-0": "infinite", "log-least": "infinite", "power-self-0": "infinite",
     "asin-1": "infinite", "acosh-1": "infinite", "root-of-square": "infinite",
-    "xlogx": "infinite", "overflow": "infinite", "pole": "infinite", "gamma-pole": "infinite",
-    "digamma-root": "rounding", "floor": "", "matrix": "rounding", "custom-log1p": "rounding",
-    "custom-lost": "rounding", "custom-softplus": "outside"}
+    "overflow": "infinite", "pole": "infinite", "gamma-pole": "infinite",
+    "digamma-root": "rounding", "floor": "", "floor-and-slope": "jump", "matrix": "rounding",
+    "custom-log1p": "rounding", "custom-lost": "rounding", "custom-softplus": "outside"}
 
 
 def test_there_are_at_least_sixty() -> None:
@@ -179,7 +179,8 @@ def test_what_is_right_but_difficult(path: Path) -> None:
 
 def test_methods_that_contradict_each_other_decide_nothing() -> None:
     one = {"reverse": 1.0, "forward": 1.0, "complex": 2.0, "central": 1.0, "error": 1e-12}
-    case = compare.Case(one, (1.0, 1.0), 0.0, 0.0, 1.0, lambda: 0.0, lambda: 0.0, custom=False)
+    case = compare.Case(one, (1.0, 1.0), 0.0, 0.0, 1.0, lambda: 0.0, lambda: 0.0, custom=False,
+                        edge=lambda: False)
     assert compare._verdict(case) == ("undecided", 0.5, "apart")
 
 
@@ -187,7 +188,8 @@ def test_methods_that_contradict_each_other_decide_nothing() -> None:
     (0.0, "agree"), (0.5, "agree"), (10.0, "undecided")])
 def test_exact_methods_may_agree_on_rounding(shaken: float, verdict: str) -> None:
     one = {"reverse": 3.0, "forward": 3.0, "complex": 3.0, "central": 1.0, "error": 1e-12}
-    case = compare.Case(one, (1.0, 1.0), 0.0, 0.0, 1.0, lambda: 0.0, lambda: shaken, custom=False)
+    case = compare.Case(one, (1.0, 1.0), 0.0, 0.0, 1.0, lambda: 0.0, lambda: shaken, custom=False,
+                        edge=lambda: False)
     assert compare._verdict(case)[0] == verdict
 
 
@@ -706,3 +708,27 @@ def test_rough_differences_at_points_are_counted() -> None:
     assert out.splitlines()[1].startswith("1,0.84147")
     assert err.startswith("gradcli: 1 row may be wrong")
     assert "first row 1 " in err
+
+
+@pytest.mark.parametrize(("formula", "at", "why"), [
+    ("x if x > 0 else -x", 0.0, "kink"), ("where(x < 1, x^2, 3*x - 2)", 1.0, "kink"),
+    ("where(x >= 1, x^2, 3*x)", 1.0, "jump"), ("2*x if x <= 3 else x^2", 3.0, "jump"),
+    *[(f"{name}(x)*2 + x", at, "jump") for name, at in (
+        ("floor", 2.0), ("ceil", -3.0), ("round", 2.5), ("trunc", 4.0))],
+    ("x//2 + x^2", 6.0, "jump"), ("mod(x, 3) + x", 3.0, "jump")])
+def test_what_holds_of_one_side_alone_is_not_agreed_on(formula: str, at: float, why: str) -> None:
+    status, answer = verified("-e", formula, "--at", f"x={at}")
+    (source,) = sources(answer)
+    assert (status, source["verdict"]) == (0, "undecided"), source
+    assert f"undecided-{why}" in [n["code"] for n in source["notes"]]
+    for beside in (at - 1e-3, at + 1e-3):
+        assert verified("-e", formula, "--at", f"x={beside}")[1]["verdict"] == "agree"
+
+
+@pytest.mark.parametrize(("formula", "at"), [
+    ("acos(1-x^2)", "1e-5"), ("acos(1-x^2)", "1e-6"), ("asin(1-x^2)", "1e-5"),
+    ("acosh(1+x^2)", "1e-5")])
+def test_methods_that_share_a_rounding_do_not_agree_on_it(formula: str, at: str) -> None:
+    _, answer = verified("-e", formula, "--at", f"x={at}")
+    (block,) = answer["results"][0]["blocks"] or [answer]
+    assert block["verdict"] == "undecided"

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from gradcli.explain.reason import Note, span_of
-from gradcli.ops.lazy import np
+from gradcli.ops.lazy import np, quiet
 from gradcli.sweeps import reach
 from gradcli.tape.operators import COMPARISONS
 from gradcli.tape.record import IDS, OP, OUT, VALUES
+from gradcli.tape.saved import is_hollow
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
+    from gradcli.lang.run import Run
     from gradcli.tape.record import Record
     from gradcli.tape.tensor import Tensor
 
@@ -41,3 +43,14 @@ def boundaries(record: Record, sources: Sequence[Tensor], targets: Sequence[Tens
                             " stands here is of one branch", span_of(test))
                 found.setdefault(told.span, told)
     return list(found.values())
+
+
+def at_edge(run: Run, source: Tensor) -> bool:
+    """Whether something that moves with a source is compared with its equal, or is at a kink."""
+    entries = run.record.history()
+    moved = reach.active(entries, [source.id]) if source.id is not None else set()
+    with quiet():
+        return any(
+            np.any(np.equal(*e[VALUES])) if e[OP] in COMPARISONS.values()
+            else e[OP].elementwise and e[OP].kink is not None and np.any(e[OP].kink(*e[VALUES]))
+            for e in entries if not moved.isdisjoint(e[IDS]) and not any(map(is_hollow, e[VALUES])))

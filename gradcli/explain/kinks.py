@@ -5,6 +5,7 @@ from __future__ import annotations
 from gradcli.errors import GradcliError
 from gradcli.explain.naming import called
 from gradcli.explain.reason import Note, span_of
+from gradcli.ops.kinds import FLAT
 from gradcli.ops.lazy import np, quiet
 from gradcli.ops.values import shape_of
 from gradcli.sweeps import reach
@@ -69,7 +70,9 @@ class Kinks:
         for entry, hits, _ in self.hits:
             if decisive is not None and entry[OUT] not in decisive:
                 continue
-            if entry[OUT] in on_way and entry[OUT] != wrt.id:
+            # A step lets no derivative through, but its jump counts.
+            if entry[OUT] != wrt.id and (entry[OUT] in on_way or (
+                    entry[OP].kind == FLAT and not on_way.isdisjoint(entry[IDS]))):
                 note = _kink(entry, hits, self.source)
                 found.setdefault((note.message, note.span), note)  # once for a whole loop
         return list(found.values())

@@ -34,25 +34,33 @@ def _integral(function: Any) -> Any:
     return stays_float
 
 
+def _is_whole(x: Any) -> Any:
+    return np.equal(x, np.rint(x))
+
+
 floor = flat(
     "floor", "x", floats=_integral(math.floor), arrays="floor", samples=((-2.9, 2.9),),
     latex=r"\lfloor {0} \rfloor", substitute="{0} + stop_gradient(floor({0}) - {0})",
-    kinks="jumps at whole numbers", doc="largest whole number not above x")
+    kinks="jumps at whole numbers", kink=_is_whole,
+    doc="largest whole number not above x")
 ceil = flat(
     "ceil", "x", floats=_integral(math.ceil), arrays="ceil", samples=((-2.9, 2.9),),
     aliases="ceiling", latex=r"\lceil {0} \rceil",
     substitute="{0} + stop_gradient(ceil({0}) - {0})",
-    kinks="jumps at whole numbers", doc="smallest whole number not below x")
+    kinks="jumps at whole numbers", kink=_is_whole,
+    doc="smallest whole number not below x")
 round_ = flat(
     "round", "x", floats=_integral(round), arrays="rint", samples=((-2.9, 2.9),),
     aliases="rint", latex=r"\operatorname{{round}}\left({0}\right)",
     substitute="{0} + stop_gradient(round({0}) - {0})",
-    kinks="jumps at halves", doc="nearest whole number, halves to even")
+    kinks="jumps at halves", kink=lambda x: _is_whole(x + 0.5),
+    doc="nearest whole number, halves to even")
 trunc = flat(
     "trunc", "x", floats=_integral(math.trunc), arrays="trunc", samples=((-2.9, 2.9),),
     aliases="fix", latex=r"\operatorname{{trunc}}\left({0}\right)",
     substitute="{0} + stop_gradient(trunc({0}) - {0})",
-    kinks="jumps at whole numbers", doc="x without its fraction")
+    kinks="jumps at whole numbers but 0",
+    kink=lambda x: _is_whole(x) & np.not_equal(x, 0.0), doc="x without its fraction")
 def _floor_divide(x: Any, y: Any) -> Any:
     if np.result_type(x, y).kind in "iu" and not np.all(y):
         raise ValueError  # NumPy would answer 0
@@ -64,7 +72,8 @@ floor_divide = flat(
     integers=lambda x, y: x // y,
     samples=PAIR, latex=r"\lfloor {0} / {1} \rfloor",
     substitute="{0}/{1} + stop_gradient({0}//{1} - {0}/{1})", domain="y != 0",
-    kinks="jumps where x is a multiple of y", doc="floor(x/y)")
+    kinks="jumps where x is a multiple of y",
+    kink=lambda x, y: _is_whole(np.divide(x, y)), doc="floor(x/y)")
 heaviside = flat(
     "heaviside", "x y", floats=lambda x, y: x if x != x else 0.0 if x < 0 else 1.0 if x > 0
     else float(y), arrays="heaviside", samples=PAIR,

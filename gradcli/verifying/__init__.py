@@ -27,6 +27,8 @@ __all__ = ["failed", "verify", "worst"]
 # Second derivatives are cheap for so many numbers and so long a record.
 MOST_SOURCES = 3
 MOST_ENTRIES = 500
+# Notes where a gradient has no slope: its function has a kink.
+KINKS = ("undecided-kink", "undecided-jump")
 
 
 def verify(ask: Ask) -> Answer:
@@ -66,7 +68,7 @@ def _second(run: Run, function: Function, bindings: list[Binding]) -> list[Answe
         for column in bindings[k:]:
             told = verified(run, gradient, column)
             del told["wrt"], told["at"]
-            if not any(n["code"] == "undecided-kink" for n in told["notes"]):
+            if not any(n["code"] in KINKS for n in told["notes"]):
                 found.append({"row": row.name, "col": column.name, **told})
     return found
 

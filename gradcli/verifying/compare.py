@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from gradcli.finite import TRUSTED
 from gradcli.ops.lazy import np
 
@@ -36,6 +38,7 @@ WHY = {
     "apart": "the complex step and differences contradict each other",
     "outside": "differences leave the domain of the function",
     "kink": "the slopes on both sides differ, and any between them is as right",
+    "jump": "the function jumps there, which differences see and rules do not",
     "rough": "differences are not good enough there: the function changes too fast or is rounded"
              " too much"}
 
@@ -59,15 +62,16 @@ class Case:
     """One number by all methods. sides: the slopes to the left and right. floor: numbers below are
     compared as if they were this large, by differences; exact: by the others. unsure: what
     rounding does, asked for when something differs; shaken: by results on the way alone, without
-    another branch. custom: whether the file has a rule for it.
+    another branch. custom: whether the file has a rule for it. edge: whether the point is where
+    branches meet.
     """
 
-    __slots__ = ("by_complex", "central", "custom", "error", "exact", "floor", "loose", "ours",
-                 "shaken", "sides", "unsure")
+    __slots__ = ("by_complex", "central", "custom", "edge", "error", "exact", "floor", "loose",
+                 "ours", "shaken", "sides", "unsure")
 
     def __init__(self, one: dict[str, Any], sides: tuple[float, float] | None,
                  floor: float, exact: float, loose: float, unsure: Callable[[], float],
-                 shaken: Callable[[], float], custom: bool) -> None:
+                 shaken: Callable[[], float], custom: bool, edge: Callable[[], bool]) -> None:
         self.ours = one["reverse"], one["forward"]
         self.by_complex, self.central, self.error = one["complex"], one["central"], one["error"]
         self.sides = sides
@@ -77,12 +81,14 @@ class Case:
         self.unsure = unsure
         self.shaken = shaken
         self.custom = custom
+        self.edge = edge
 
 
 def judge(along: Directions, reverse: Any, forward: Any, by_complex: Any,
-          differences: Differences | None, *, single: bool, custom: bool,
+          differences: Differences | None, *, single: bool, custom: bool, edge: Callable[[], bool],
           rounding: Callable[[], Any], shaken: Callable[[], Any]) -> Judged:
-    """single: float32 is on the way. custom: a gradient of the file is. rounding: by how much it
+    """single: float32 is on the way. custom: a gradient of the file is. edge: whether branches
+    meet there. rounding: by how much it
     moves each number; infinite where the complex step says nothing. shaken: what the complex step
     says when results on the way are off by some last digits.
     """
@@ -105,7 +111,7 @@ def judge(along: Directions, reverse: Any, forward: Any, by_complex: Any,
         case = Case(one, sides, max(exact, coarse if coarse - coarse == 0.0 else 0.0), exact, loose,
                     lambda i=i, j=j: UNSURE * float(rounding()[i, j]),  # type: ignore[misc]
                     lambda i=i, j=j: UNSURE * float(  # type: ignore[misc]
-                        abs(shaken()[i, j] - by_complex[i, j])), custom)
+                        abs(shaken()[i, j] - by_complex[i, j])), custom, edge)
         one["verdict"], one["difference"], why = _verdict(case)
         if why:
             judged.why[why] = None
@@ -127,8 +133,9 @@ def _verdict(case: Case) -> tuple[str, float, str]:
         return _by_differences(case)
     most = _most(case, case.by_complex, case.exact)
     if most <= EXACT * case.loose:
-        # All three are made of the same values: they agree on rounding, too.
-        return (UNDECIDED, most, "cancelled") if _cancelled(case) else (AGREE, most, "")
+        # All three are made of the same values, on the same branch: they agree on rounding, too.
+        why = "cancelled" if _cancelled(case) else _edge(case)
+        return (UNDECIDED if why else AGREE), most, why
     if max([abs(a - case.by_complex) for a in case.ours]) <= case.unsure():
         return _rounded(case, most)
     if case.central is not None and all(
@@ -148,7 +155,24 @@ def _cancelled(case: Case) -> bool:
     if case.central is None or not _finite(case.central) or (
             _most(case, case.central, case.floor) <= KINK):
         return False
-    return bool(abs(case.ours[0] - case.central) <= case.shaken())
+    off = abs(case.ours[0] - case.central)
+    return bool(off > case.error and off <= case.shaken()) or (
+        0.0 < abs(case.ours[0]) <= case.shaken())
+
+
+def _edge(case: Case) -> str:
+    """Why a slope that three methods have of one branch is not that of the function: a jump, or a
+    kink that differences see on both sides.
+    """
+    if case.central is None or case.sides is None or not case.edge():
+        return ""
+    low, high = min(case.sides), max(case.sides)
+    if math.inf in map(abs, case.sides):
+        return "jump"
+    inside = all(low - KINK * abs(low) <= a <= high + KINK * abs(high) for a in case.ours)
+    gap = high - low
+    return "kink" if inside and case.error <= KINK * gap and gap > max(
+        KINK * abs(low), KINK * abs(high), case.floor) else ""
 
 
 def _rounded(case: Case, most: float) -> tuple[str, float, str]:
@@ -180,6 +204,8 @@ def _by_differences(case: Case) -> tuple[str, float, str]:
         return AGREE, most, ""
     if not _finite(central) or case.sides is None:
         return UNDECIDED, most, "outside"
+    if math.inf in map(abs, case.sides):
+        return UNDECIDED, most, "jump"
     low, high = min(case.sides), max(case.sides)
     if low != low or high != high:
         return UNDECIDED, most, "outside"

@@ -106,10 +106,15 @@ def verified(run: Run, function: Function, binding: Binding) -> Answer:
             shakes.append(by_complex if again is None else again)
         return shakes[0]
 
+    def edge() -> bool:
+        from gradcli.explain.boundaries import at_edge
+
+        return at_edge(run, source)
+
     judged = judge(
         along, by_reverse, forward(tensors, source, along), by_complex, by_difference,
-        single=_single(run, value), custom=bool(entries), rounding=rounding,
-        shaken=shaken)
+        single=_single(run, value), custom=bool(entries), edge=edge,
+        rounding=rounding, shaken=shaken)
     told["elements"] = judged.elements
     told["verdict"] = worst([e["verdict"] for e in told["elements"]])
     told["notes"] = moved(ask, run, target, [binding])

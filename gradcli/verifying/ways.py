@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gradcli import calculus
-from gradcli.finite import best
+from gradcli.finite import SEEN, best
 from gradcli.ops.lazy import np, quiet
 from gradcli.ops.values import shape_of
 from gradcli.verifying.directions import typed
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 NEAR = 1e-6     # the step of one-sided differences, which only have to tell a kink
 CLOSER = 8.0    # times shorter, to tell a kink from a bend
+FLAT = 1e-3     # of a jump is what the value beside it changes by
 SHIFTS = (-2e-13, -1e-13, 1e-13, 2e-13)
 
 
@@ -91,21 +92,32 @@ def central(function: Function, binding: Binding, along: Directions) -> Differen
 
 def _column(moved: Callable[[float], Any], size: float, length: float
             ) -> tuple[Any, Any, float, Any, Any]:
-    """The slope of `moved` at 0, its error, the noise and the slopes on both sides.
+    """The slope of `moved` at 0, its error, the noise and the slopes on both sides, infinite at a
+    jump.
 
     Where the function allows steps as long as the number that moves, these are taken.
     """
     found = best(moved, 0.0, size)
     near = NEAR * found.step / length
     here, below, above = moved(0.0), moved(-near), moved(near)
+    nearer_below, nearer_above = moved(-near / CLOSER), moved(near / CLOSER)
     left, right = (here - below) / near, (above - here) / near
     # The bend of a smooth function goes away with the step, that of a kink stays.
-    bend = abs(moved(near / CLOSER) - 2.0 * here + moved(-near / CLOSER)) * CLOSER / near
+    bend = abs(nearer_above - 2.0 * here + nearer_below) * CLOSER / near
     smooth = bend < 0.5 * abs(right - left)
     middle = (left + right) / 2.0
+    left, right = [
+        np.where(_jumps(here, side, nearer), np.copysign(np.inf, slope),
+                 np.where(smooth, middle, slope))
+        for side, nearer, slope in ((below, nearer_below, left), (above, nearer_above, right))]
     noise = float(np.max(found.noise, initial=0.0))
-    return (found.value, found.error, noise, np.where(smooth, middle, left),
-            np.where(smooth, middle, right))
+    return found.value, found.error, noise, left, right
+
+
+def _jumps(here: Any, side: Any, nearer: Any) -> Any:
+    """Whether a function has another value beside a point, however near."""
+    gap = abs(side - here)
+    return (abs(side - nearer) < FLAT * gap) & (gap > SEEN * np.maximum(abs(here), abs(side)))
 
 
 def _like(value: Any, x: Any) -> Any:
