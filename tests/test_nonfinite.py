@@ -279,6 +279,15 @@ CASES = {
     "log of softmax of small ones": Case(
         x([0.0, -1000.0], "z = log(softmax(x))[1]"), [NAN, NAN], UNDER, "2:9", "softmax(x)",
         "log(softmax(x))", "log_softmax(x)", [-1.0, 1.0]),
+    "log of a part of softmax": Case(
+        x([0.0, -1000.0], "p = softmax(x)", "z = log(p[1])"), [NAN, NAN], UNDER, "2:5",
+        "softmax(x)", "log(p[1])", "log_softmax(x)[1]", [-1.0, 1.0]),
+    "log of a part of softmax of large ones": Case(
+        x([0.0, 800.0], "p = exp(x)/sum(exp(x))", "z = log(p[0])"), [NAN, NAN], OVER, "2:16",
+        "exp(x)", "log(p[0])", "log_softmax(x)[0]", [1.0, -1.0]),
+    "log of 1/(1 + exp(-x))": Case(
+        x(-1000.0, "s = 1/(1 + exp(-x))", "z = log(s)"), NAN, OVER, "2:12", "exp(-x)",
+        "log(s)", "log_sigmoid(x)", 1.0),
     "square below 1e-324": Case(
         x(1e-200, "z = 1/(x*x)"), -INF, UNDER, "2:8", "x*x"),
     # Outside of the domain.

@@ -20,11 +20,14 @@ CASES = [
     ("1/exp(x)", 720.0, True), ("log(1+exp(x))", 1000.0, True),
 ]
 FUNCTIONS = {name: getattr(mpmath, name) for name in ("exp", "log", "sin", "sqrt")}
+FUNCTIONS |= {
+    "log_sigmoid": lambda x: -mpmath.log1p(mpmath.exp(-x)), "maximum": max, "abs": abs,
+    "sigmoid": lambda x: 1/(1 + mpmath.exp(-x))}
 FUNCTIONS["softplus"] = lambda x: mpmath.log1p(mpmath.exp(x))
 
 
 def value(text: str, x: float) -> mpmath.mpf:
-    with mpmath.workdps(40):
+    with mpmath.workdps(800):
         found: mpmath.mpf = eval(text.replace("^", "**"), {**FUNCTIONS, "x": mpmath.mpf(x)})
         return found
 
@@ -44,3 +47,23 @@ def test_what_is_offered_is_the_same_function(command: str, text: str, at: float
             assert mpmath.almosteq(value(changed, x), value(text, x), 1e-12), (changed, x)
     if wanted and command != "eval":
         assert offered
+
+# What is 0 or infinite only as a float, and what needs another number than that.
+FLUSHED = ["exp(x)", "1/exp(x)", "exp(-x^2)", "1/(1+exp(x))", "exp(x)/(1+exp(x))", "exp(x)*exp(x)",
+           "1/(2+exp(x)*3)", "exp(x)^3", "1/(1+exp(x))^2", "x*exp(x)", "exp(exp(x)*0.01)"]
+OUTER = ["log({})", "log({})^2", "sin(log({})*1e-3)", "1/log({})", "exp(log({})*1e-3)"]
+
+
+@pytest.mark.parametrize("inner", FLUSHED)
+@pytest.mark.parametrize("outer", OUTER)
+def test_no_guard_hides_a_number(outer: str, inner: str) -> None:
+    text = outer.format(inner)
+    for command in ("grad", "eval"):
+        for at in (800.0, -800.0):
+            _, out, err = in_process(
+                [command, "-e", text, "--at", f"x={at}", "--format", "json"], b"")
+            assert out, err
+            for new, old in re.findall(r"write `([^`]*)` for `([^`]*)`", out):
+                changed = text.replace(old, f"({new})")
+                for x in (at, at*0.9):
+                    assert mpmath.almosteq(value(changed, x), value(text, x), 1e-9), changed

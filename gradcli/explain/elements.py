@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
+
 from gradcli.ops.lazy import np
 from gradcli.ops.values import SCALAR_TYPES, shape_of
-from gradcli.tape.record import ANS, OP, VALUES
+from gradcli.tape.record import ANS, ATTRIBUTES, OP, VALUES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -14,6 +16,10 @@ if TYPE_CHECKING:
     from gradcli.tape.record import Entry
 
     Index = tuple[int, ...]
+
+
+# Operations whose answer has elements of their first operand, in other places.
+TAKING = ("index", "reshape", "transpose")
 
 
 def operands_at(entry: Entry, index: Index, every: bool = False) -> list[tuple[int, Any, Index]]:
@@ -37,6 +43,9 @@ def operands_at(entry: Entry, index: Index, every: bool = False) -> list[tuple[i
         elif op.elementwise:
             at = fitting(index, shape, own)
             found.append((k, plain_number(value[at]), at))
+        elif op.name in TAKING and k == 0 and len(index) == len(shape):
+            at = _taken(entry, index, own)
+            found.append((k, plain_number(value[at]), at))
         else:
             at = bad_index(value)
             if every and finite(value):
@@ -44,6 +53,13 @@ def operands_at(entry: Entry, index: Index, every: bool = False) -> list[tuple[i
             else:
                 found.append((k, plain_number(value[at]) if at else value, at))
     return found
+
+
+def _taken(entry: Entry, index: Index, own: Index) -> Index:
+    """The element of its operand that an element of a rearranged answer is."""
+    places = np.arange(float(math.prod(own))).reshape(own)
+    made = entry[OP].compute([places, *entry[VALUES][1:]], entry[ATTRIBUTES])
+    return tuple(int(n) for n in np.unravel_index(int(element(made, index)), own))
 
 
 def _picked(mask: Any, shape: Index, index: Index) -> bool:

@@ -342,6 +342,31 @@ def beyond(entries: Sequence[Entry], seeds: Mapping[int, Any], ids: Iterable[int
         return {}, {}
 
 
+def exact(entries: Sequence[Entry], seeds: Mapping[int, Any], source: int | None = None
+          ) -> tuple[dict[int, Any], Any]:
+    """The values of targets, and the adjoint of a source, if these were numbers without the ends of
+    the range; NaN where nobody knows. source: None for the values alone.
+    """
+    try:
+        with np.errstate(all="ignore"):
+            changed = _values(entries, seeds).changed
+            ahead = leading(entries, seeds)
+            known = {e[OUT]: wide(e[ANS]) for e in entries if e[OUT] in ahead & seeds.keys()}
+            values = {i: _sure(changed.get(i, value)) for i, value in known.items()}
+            if source is None or not all(np.isfinite(v).all() for v in values.values()):
+                return values, None if source is None else math.nan
+            found = adjoints(entries, seeds, [source]).get(source)
+            return values, math.nan if found is None else _sure(found.value)
+    except UNABLE:
+        return {}, math.nan
+
+
+def _sure(value: Wide) -> Any:
+    """The floats of numbers that are known, else NaN."""
+    near = value.floats()
+    return np.where(value.is_doubtful() | ~np.isfinite(near), math.nan, near)
+
+
 def _is_beyond(value: Wide) -> bool:
     return bool((value.beyond() & ~value.is_doubtful()).any())
 

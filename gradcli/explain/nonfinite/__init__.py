@@ -69,6 +69,8 @@ def of_value(run: Run, targets: Sequence[Tensor], source: Source, trials: Trials
     """
     about = About(run, source, trials=trials)
     about.limits = limits_of(run, targets, trials)
+    if trials is not None:
+        trials.exact = partial(_exact, run, targets, weights_of(targets, []))
     return [cause.note() for cause in _of_values(about, targets)]
 
 
@@ -138,6 +140,9 @@ class Gradients:
         """
         self.about.words.trials = trials
         self.about.limits = limits_of(self.run, self.targets, trials)
+        if trials is not None:
+            trials.exact = partial(_exact, self.run, self.targets, self.weights,
+                                   wrt if self.of == "gradient" else None)
         infinite, nan = self._origins(finite(g), wrt).get(wrt, (None, None))
         if finite(g):
             healthy = [t for t in self.targets if not finite(t.value)]
@@ -195,6 +200,15 @@ def of_second(run: Run, target: Tensor, row: Tensor, column: Tensor, block: Any,
     if origin is None:
         return [_elsewhere(weights, block, "second derivative")]
     return [about.gradient(origin, block, column.id, "second derivative")]
+
+
+def _exact(run: Run, targets: Sequence[Tensor], weights: dict[int, Any], wrt: int | None = None
+           ) -> tuple[list[Any], Any]:
+    """Values and derivative as they would be, had floats no largest and no smallest number."""
+    from gradcli.sweeps.wide import exact
+
+    values, slope = exact(run.record.history(), weights, wrt)
+    return [values.get(t.id or 0, t.value) for t in targets], slope
 
 
 def _bad(value: Any) -> str:

@@ -10,6 +10,7 @@ from gradcli.explain.elements import (
     bad_index,
     element,
     first_zero,
+    has_inf,
     is_nan,
     operands_at,
 )
@@ -233,10 +234,14 @@ class About:
             for sizes in (False, True))), otherwise)
 
     def underflow(self, small: Entry, then: str) -> Cause:
-        """A 0 that stands for a smaller number, and what happened with it."""
-        says = self.told(small, first_zero(small[ANS]) or ())
-        return Cause("nan-underflow", small,
-                     f"{says} is too small for a float and becomes 0; {then}",
+        """A 0 that stands for a smaller number, or an infinity for a larger one, and what happened
+        with it.
+        """
+        large = has_inf(small[ANS])
+        says = self.told(small, bad_index(small[ANS]) if large else first_zero(small[ANS]) or ())
+        what = "large for a float" if large else "small for a float and becomes 0"
+        return Cause("nan-overflow" if large else "nan-underflow", small,
+                     f"{says} is too {what}; {then}",
                      self.rescaled(small, "work with its logarithm"))
 
     def given(self, root: Root) -> Cause:

@@ -30,6 +30,10 @@ def in_logarithms(trail: Trail, words: Words, entry: Entry, sizes: bool = False)
         last = trail.by_out.get(log[IDS][0] or 0) if log is not None else None
         whole = last is not None and last[PLACE] == entry[PLACE]
         if log is not None and text.startswith("softmax("):
+            part = _part(words, last)
+            made = trail.by_out.get(last[IDS][0] or 0) if last is not None else None
+            if part and made is not None and made[PLACE] == entry[PLACE]:
+                return f"log_{text}{part}", log
             return f"log_{text}", log if whole else None
         if whole and np.all(np.greater(entry[VALUES][0], 0.0)):
             first, *rest = arguments(text[len("prod("):-1])
@@ -53,15 +57,39 @@ def _of_exp(trail: Trail, words: Words, entry: Entry, a: str, user: Entry) -> Re
     if name in ("log1p", "log", "sqrt"):
         return {"log1p": f"softplus({a})", "log": a, "sqrt": f"exp({tight(a)}/2)"}[name], user
     if name == "sum":
-        return _of_sum(trail, entry, a, user)
+        return _of_sum(trail, words, entry, a, user)
     if name == "add" and None in user[IDS]:
-        return _of_one_and(trail, entry, a, user)
+        return _of_one_and(trail, words, entry, a, user)
     if name in ("add", "subtract"):
         return _of_opposite(trail, entry, a, user)
     return _of_product(trail, words, entry, a, user) if name in ("divide", "multiply") else None
 
 
-def _of_sum(trail: Trail, entry: Entry, a: str, total: Entry) -> Rewrite | None:
+def _part(words: Words, taken: Entry | None) -> str:
+    """How the elements that an operation takes of its operand are written: `[0]`."""
+    text = words.of(taken) if taken is not None and taken[OP].name == "index" else None
+    if not text or not text.endswith("]"):
+        return ""
+    depth, k = 0, len(text)
+    while k and (depth or k == len(text)):
+        k -= 1
+        depth += (text[k] == "]") - (text[k] == "[")
+    return text[k:]
+
+
+def _log_of(trail: Trail, words: Words, made: Entry) -> tuple[Entry, str] | None:
+    """The logarithm of a value, or of elements of it and how these are written."""
+    for user in trail.users(made[OUT]):
+        if user[OP].name == "log":
+            return user, ""
+        part = _part(words, user)
+        log = next((one for one in trail.users(user[OUT]) if one[OP].name == "log"), None)
+        if part and log is not None:
+            return log, part
+    return None
+
+
+def _of_sum(trail: Trail, words: Words, entry: Entry, a: str, total: Entry) -> Rewrite | None:
     """log(sum(exp(a))), exp(a)/sum(exp(a)) and the logarithm of that."""
     axes = total[ATTRIBUTES].get("axis")
     rank = len(shape_of(entry[ANS]))
@@ -74,14 +102,14 @@ def _of_sum(trail: Trail, entry: Entry, a: str, total: Entry) -> Rewrite | None:
             return f"logsumexp({a}{along})", last
         if last[OP].name == "divide" and last[IDS][1] == total[OUT] and whole and _same(
                 trail, last[IDS][0], entry):
-            log = next((user for user in trail.users(last[OUT]) if user[OP].name == "log"), None)
+            log = _log_of(trail, words, last)
             return (f"softmax({a}{along})", last) if log is None else (
-                f"log_softmax({a}{along})", log)
+                f"log_softmax({a}{along}){log[1]}", log[0])
     return None
 
 
-def _of_one_and(trail: Trail, entry: Entry, a: str, total: Entry) -> Rewrite | None:
-    """log(1 + exp(a)), 1/(1 + exp(a)) and exp(a)/(1 + exp(a))."""
+def _of_one_and(trail: Trail, words: Words, entry: Entry, a: str, total: Entry) -> Rewrite | None:
+    """log(1 + exp(a)), 1/(1 + exp(a)), exp(a)/(1 + exp(a)) and the logarithms of these."""
     if not any(i is None and not shape_of(v) and v == 1
                for i, v in zip(total[IDS], total[VALUES], strict=True)):
         return None
@@ -89,10 +117,11 @@ def _of_one_and(trail: Trail, entry: Entry, a: str, total: Entry) -> Rewrite | N
         if last[OP].name == "log":
             return f"softplus({a})", last
         if last[OP].name == "divide" and last[IDS][1] == total[OUT]:
-            if _same(trail, last[IDS][0], entry):
-                return f"sigmoid({a})", last
-            if last[IDS][0] is None and last[VALUES][0] == 1:
-                return f"sigmoid({minus(a)})", last
+            one = last[IDS][0] is None and last[VALUES][0] == 1
+            if one or _same(trail, last[IDS][0], entry):
+                log, of = _log_of(trail, words, last), minus(a) if one else a
+                return (f"sigmoid({of})", last) if log is None else (
+                    f"log_sigmoid({of}){log[1]}", log[0])
     return None
 
 
@@ -122,9 +151,9 @@ def _of_product(trail: Trail, words: Words, entry: Entry, a: str, user: Entry) -
         return (f"exp({minus(a)})", user) if one and has_inf(entry[ANS]) else None
     if name == "divide" and k == 0 and any(_same(trail, i, entry) for i in other[IDS]):
         if other[OP].name == "sum":
-            return _of_sum(trail, entry, a, other)
+            return _of_sum(trail, words, entry, a, other)
         if other[OP].name == "add":
-            return _of_one_and(trail, entry, a, other)
+            return _of_one_and(trail, words, entry, a, other)
     written = words.operands(other) if other[OP].name == "exp" else None
     if not written:
         return None

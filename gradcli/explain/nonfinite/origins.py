@@ -197,8 +197,8 @@ class Trail:
             entry, index = before, at
 
     def underflow(self, entry: Entry, k: int, index: Index) -> Entry | None:
-        """The operation that made operand k of `entry`, a 0, of what is not 0; None for a true
-        zero.
+        """The operation that made operand k of `entry`, a 0, of what is not 0, or made something
+        else infinite by which was divided; None for a true zero.
         """
         while True:
             found = [one for one in operands_at(entry, index, every=True) if one[0] == k]
@@ -211,7 +211,7 @@ class Trail:
             there = operands_at(entry, index, every=True)
             values = [v for _, v, _ in there]
             if not all(map(finite, values)):
-                return None
+                return self._overflow(entry, there) if name in ("divide", "reciprocal") else None
             if name in NEVER_ZERO or (
                     name in ("multiply", "divide", "power", "square") and all(values)):
                 return entry
@@ -225,6 +225,16 @@ class Trail:
             if not follow:
                 return None
             k = follow[0]
+
+    def _overflow(self, entry: Entry, there: Sequence[tuple[int, Any, Index]]) -> Entry | None:
+        """The operation that made what is divided by infinite, of numbers that are not 0."""
+        k, value, at = there[-1]
+        before = self.by_out.get(entry[IDS][k] or 0)
+        if before is None or is_nan(value) or not all(finite(v) for _, v, _ in there[:-1]):
+            return None
+        root = self.root(before, at)
+        return root.entry if root.entry is not None and all(
+            v for _, v, _ in operands_at(root.entry, root.index, every=True)) else None
 
     # --- backwards ----------------------------------------------------------------------------
 

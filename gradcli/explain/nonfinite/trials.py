@@ -39,11 +39,12 @@ class Trials:
     """at: the values of the inputs. steps: of one run. wrt: the name that it is about, if it is
     about one; of: what the target is called, if it has a name; order: of the derivative; alone: the
     same question without the derivative. nearby: of a second derivative, the trials of the first,
-    which tell whether a rewrite is the same function. left: how many rewrites may be tried.
+    which tell whether a rewrite is the same function. left: how many rewrites may be tried. exact:
+    the values and the derivative in a range without end, NaN where unknown.
     """
 
-    __slots__ = ("_kept", "_known", "_texts", "again", "alone", "at", "left", "nearby", "of",
-                 "order", "source", "steps", "wrt")
+    __slots__ = ("_kept", "_known", "_texts", "again", "alone", "at", "exact", "left", "nearby",
+                 "of", "order", "source", "steps", "wrt")
 
     def __init__(self, source: Source, again: Again, at: Mapping[str, Any], steps: int,
                  wrt: str | None = None, of: str = "", order: int = 1,
@@ -58,6 +59,7 @@ class Trials:
         self.at = at
         self.steps = steps
         self.left = MOST_TRIALS
+        self.exact: Callable[[], tuple[list[Any], Any]] | None = None
         self._known: dict[int, tuple[list[Any], Any] | None] = {}
         self._texts: dict[str, bool] = {}
         self._kept: dict[str, bool] = {}
@@ -197,12 +199,27 @@ class Trials:
     def _is_mended(self, changed: str, place: Span) -> bool:
         try:
             values, g, notes = self.again(changed, {})
+            if not self._is_exact(values, g):
+                return False
             if all(map(finite, values)) and (g is None or finite(g)) and not notes():
                 return True
             return not any(note.span is None or (
                 place[0] <= note.span[0] and note.span[1] <= place[1]) for note in notes())
         except GradcliError:
             return False
+
+    def _is_exact(self, values: list[Any], g: Any) -> bool:
+        """Whether values and derivative are those that floats could not hold, where known: a guard
+        may hide these behind a number of its own.
+        """
+        if self.exact is None:
+            return True
+        before, slope = self.exact()
+        if g is None and slope is not None:  # the derivative is among what is printed
+            alike = [v for v in values if shape_of(v) == shape_of(slope)]
+            return not alike or any(_kept([slope], [v]) for v in alike)
+        return _kept(before, values) and (
+            g is None or slope is None or shape_of(g) != shape_of(slope) or _kept([slope], [g]))
 
     def _points(self) -> Iterator[Mapping[str, Any]]:
         """The point itself, and some around it."""
