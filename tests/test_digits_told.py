@@ -102,6 +102,60 @@ def test_what_is_lost_is_told_and_nothing_else(seed: int) -> None:
     assert not false
 
 
+# Next to the end of a domain or to a root, where the rounding of what is there shows.
+STEEP: list[tuple[str, Function, list[float]]] = [
+    ("acos(1-x^2)", lambda x: mp.acos(1 - x*x), [1e-7, 1e-5]),
+    ("asin(1-x)", lambda x: mp.asin(1 - x), [1e-14, 3e-12]),
+    ("acosh(1+x^2)", lambda x: mp.acosh(1 + x*x), [1e-6, 1e-5]),
+    ("atanh(1-x)", lambda x: mp.atanh(1 - x), [1e-14, 1e-12]),
+    ("asec(1+x)", lambda x: mp.asec(1 + x), [1e-14, 3e-12]),
+    ("lgamma(1+x)/x", lambda x: mp.loggamma(1 + x)/x, [1e-7, 1e-9]),
+    ("digamma(1.4616321449683622+x)*1e5", lambda x: mp.psi(0, mpf(1.4616321449683622) + x)*1e5,
+     [1e-12]),
+    ("log(1+x)/x", lambda x: mp.log(1 + x)/x, [1e-7, 1e-6]),
+    ("acos(sin(0.9)*sin(0.9+x)+cos(0.9)*cos(0.9+x))", lambda x: x, [1e-7, 1e-6])]
+
+
+@pytest.mark.parametrize(("text", "f", "points"), STEEP, ids=[text for text, *_ in STEEP])
+def test_the_rounding_of_what_is_at_a_steep_place_is_told(text: str, f: Function,
+                                                         points: list[float]) -> None:
+    for x in points:
+        right = derivatives(f, x)
+        answer = asked("grad", text, x)
+        (source,), (block,) = answer["sources"], asked("hess", text, x)["blocks"]
+        lost = 0
+        for order, (got, told) in enumerate(((answer["value"], answer), (
+                source["gradient"], source), (block["hessian"], block))):
+            if abs(mpf(float(got)) - right[order]) > MANY*abs(right[order]):
+                lost += 1
+                assert CODE in [n["code"] for n in told["notes"]], (x, order, got)
+        assert lost
+
+
+ORDINARY: list[tuple[str, Function]] = [
+    ("acos(x/11)", lambda x: mp.acos(x/11)), ("atanh(x/10.5)", lambda x: mp.atanh(x/10.5)),
+    ("acosh(1+x)", lambda x: mp.acosh(1 + x)), ("sqrt(x^2+1)-x", lambda x: mp.sqrt(x*x + 1) - x),
+    ("log(x)^2", lambda x: mp.log(x)**2), ("x^2*log(x)", lambda x: x*x*mp.log(x)),
+    ("lgamma(x)", mp.loggamma), ("exp(x)/(1+exp(x))", lambda x: 1/(1 + mp.exp(-x))),
+    ("x-tanh(x)", lambda x: x - mp.tanh(x)), ("sin(x)/x", lambda x: mp.sin(x)/x),
+    ("4*(1/x^12-1/x^6)", lambda x: 4*(x**-12 - x**-6)), ("(1+1/x)^x", lambda x: (1 + 1/x)**x),
+    ("x*log(x)+(11-x)*log(11-x)", lambda x: x*mp.log(x) + (11 - x)*mp.log(11 - x)),
+    ("besselj(1,x)/x", lambda x: mp.besselj(1, x)/x), ("(x-5)^10", lambda x: (x - 5)**10),
+    ("log(cosh(x))", lambda x: mp.log(mp.cosh(x))), ("sin(pi*x)", lambda x: mp.sin(mp.pi*x))]
+
+
+@pytest.mark.parametrize(("text", "f"), ORDINARY, ids=[text for text, _ in ORDINARY])
+def test_ordinary_formulas_are_silent(text: str, f: Function) -> None:
+    for x in (0.1, 0.25, 0.9, 1.0, 2.0, 5.0, 10.0):
+        right = derivatives(f, x)
+        answer = asked("grad", text, x)
+        (source,), (block,) = answer["sources"], asked("hess", text, x)["blocks"]
+        for order, (got, told) in enumerate(((answer["value"], answer), (
+                source["gradient"], source), (block["hessian"], block))):
+            if abs(mpf(float(got)) - right[order]) <= FEW*abs(right[order]):
+                assert CODE not in [n["code"] for n in told["notes"]], (x, order, got)
+
+
 @pytest.mark.parametrize(("text", "at", "new", "old"), [
     ("ln(1+x)/x", "x=1e-12", "log1p(x)", "ln(1+x)"),
     ("ln(x*y+1)/x", "x=1e-12,y=3", "log1p(x*y)", "ln(x*y+1)"),

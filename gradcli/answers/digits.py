@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from gradcli.lang.targets import parts
+from gradcli.ops.kinds import EDGE, fast_rules
 from gradcli.ops.lazy import np
 from gradcli.ops.values import is_float
-from gradcli.tape.record import ANS, OP, VALUES
+from gradcli.tape.record import ANS, IDS, OP, VALUES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,60 +16,69 @@ if TYPE_CHECKING:
     from gradcli.explain.reason import Note
     from gradcli.lang.run import Binding, Run
     from gradcli.lang.targets import Target
+    from gradcli.tape.record import Entry
 
 # Of a longer record nobody looks whether digits cancelled.
 MOST_ENTRIES = 10_000
-# Half of the digits of a number in 64 and in 32 bits, and an exponent that loses as many.
-HALF, HALF_32, LARGE = 2.0**-26, 2.0**-11, 2.0**26
-INFINITE = 1e308
-LOGARITHMS, TOTALS = frozenset(("log", "log2", "log10")), frozenset(("sum", "mean"))
-SHOWING = LOGARITHMS | TOTALS | {"add", "subtract", "power"}
+# What loses half of the digits of a number, and what loses all.
+LARGE = 2.0**26
+INFINITE = 1e100
+TOTALS = frozenset(("sum", "mean"))
+# What never makes rounding more than twice as large.
+QUIET = frozenset(("multiply", "divide", "negative", "positive", "square", "sqrt", "reciprocal",
+                   "abs", "where", "maximum", "minimum", "relu"))
+# Whose slopes cost nothing, however many numbers they are of.
+SUMS = frozenset(("add", "subtract"))
 # Of more numbers at once nobody looks.
 MOST_NUMBERS = 10_000
 
 
 def shown(run: Run) -> float:
-    """By which factor a sum of numbers, a logarithm or a power makes the rounding of its operand
-    larger, at the most; of arrays only whether it is more than LARGE. A long record is not looked
-    at.
+    """By which factor a sum of numbers or a function of one makes the rounding of its operand
+    larger, at the most. A long record is not looked at.
     """
     entries = run.record.compact()
     worst = 1.0
     if len(entries) > MOST_ENTRIES:
         return worst
     for entry in entries:
-        op = entry[OP].name
-        if op not in SHOWING:
+        op, ans = entry[OP], entry[ANS]
+        if op.name in QUIET or not (op.elementwise or op.name in TOTALS):
             continue
-        values, ans = entry[VALUES], entry[ANS]
-        x = values[0]
-        if op == "power":
-            # What is not 0 or huge is a power of a number near 1.
-            y = values[1]
-            large = abs(y) if type(y) is float else INFINITE if np.any(np.abs(y) > LARGE) else 1.0
-        elif type(ans) is float and type(x) is float:
-            size = 1.0 if op in LOGARITHMS else abs(x)
-            if not size > worst * abs(ans):
-                continue
-            large = size / abs(ans) if ans else INFINITE
-        elif type(ans) is not float and (entries.scalar or not is_float(ans)):
-            continue
-        else:
-            part = HALF_32 if getattr(ans, "dtype", None) == "float32" else HALF
-            large = INFINITE if np.any(np.abs(ans) < _most(op, part, x)) else 1.0
-        if large > worst:
-            worst = large
+        if type(ans) is float and op.elementwise:
+            worst = max(worst, _grown(entry))
+        elif not entries.scalar and is_float(ans):
+            worst = max(worst, _grown_of_arrays(entry))
     return worst
 
 
-def _most(op: str, part: float, x: Any) -> Any:
-    """What an answer is less than in size if it shows the rounding of x."""
-    if op in LOGARITHMS:
-        return part
-    size = np.abs(x)
-    if op in TOTALS:
-        return part * np.max(size, initial=0.0) if np.size(size) <= MOST_NUMBERS else 0.0
-    return part * size
+def _grown(entry: Entry) -> float:
+    """The condition of an operation on numbers: relative change by relative change."""
+    op, values, ans = entry[OP], entry[VALUES], entry[ANS]
+    size = 0.0
+    for k, rule in enumerate(op.fast_rules or fast_rules(op)):
+        if entry[IDS][k] is None or rule is None or type(values[k]) is not float:
+            continue
+        try:
+            c = rule if rule.__class__ is float else rule(*values, ans)
+            size = max(size, abs(c * values[k]))
+        except EDGE:
+            return INFINITE
+    return min(size / abs(ans), INFINITE) if ans else INFINITE if size else 0.0
+
+
+def _grown_of_arrays(entry: Entry) -> float:
+    """The same of arrays, in the element where it is most."""
+    from gradcli.explain.cancelled import UNIT, UNIT_32, reached
+
+    op, ans = entry[OP], entry[ANS]
+    if op.name not in SUMS and max(np.size(v) for v in (*entry[VALUES], ans)) > MOST_NUMBERS:
+        return 1.0
+    with np.errstate(all="ignore"):
+        far = reached(entry, {i for i in entry[IDS] if i is not None})
+        grown = np.where(np.isfinite(far) & (far > 0.0), far / np.abs(ans), 0.0)
+    part = UNIT_32 / UNIT if getattr(ans, "dtype", None) == "float32" else 1.0
+    return min(float(np.max(grown, initial=0.0)) * part, INFINITE)
 
 
 def of_value(ask: Ask, run: Run, target: Target) -> list[Note]:
@@ -82,14 +92,15 @@ def of_value(ask: Ask, run: Run, target: Target) -> list[Note]:
     return told
 
 
-def _cancelled(ask: Ask, run: Run, target: Target, share: float = 1.0) -> Any:
+def _cancelled(ask: Ask, run: Run, target: Target, order: int = 0, share: float = 1.0) -> Any:
     """What knows the operations that show rounding; None if all together they make it less than
-    LARGE. share: of a derivative, how large it is beside its parts.
+    LARGE. A derivative is about as many times steeper than the value as its order says. share: how
+    large it is beside its parts.
     """
     made = ask.made(target)
     if shown not in made:
         made[shown] = shown(run)
-    if not made[shown] > LARGE * share:
+    if not made[shown] ** (order + 1) > LARGE * share:
         return None
     if _cancelled not in made:
         from gradcli.explain.cancelled import Cancelled
@@ -104,7 +115,7 @@ def of_derivative(ask: Ask, run: Run, target: Target, binding: Binding, g: Any, 
     which are about as large as a quotient of value and source.
     """
     found = None if ask.output_gradient is not None else _of_parts(
-        ask, run, target, g, binding.value.value)
+        ask, run, target, 1, g, binding.value.value)
     if found is None:
         return []
     from gradcli.answers import retrying
@@ -118,7 +129,7 @@ def of_second(ask: Ask, run: Run, target: Target, row: Binding, column: Binding,
               ) -> list[Note]:
     """The same of a second derivative."""
     x, y = row.value.value, column.value.value
-    found = _of_parts(ask, run, target, block, x * y if type(x) is type(y) is float else None)
+    found = _of_parts(ask, run, target, 2, block, x * y if type(x) is type(y) is float else None)
     if found is None:
         return []
     from gradcli.answers import retrying
@@ -128,7 +139,7 @@ def of_second(ask: Ask, run: Run, target: Target, row: Binding, column: Binding,
     return told
 
 
-def _of_parts(ask: Ask, run: Run, target: Target, g: Any, x: Any) -> Any:
+def _of_parts(ask: Ask, run: Run, target: Target, order: int, g: Any, x: Any) -> Any:
     """What knows the operations that show rounding, those of a derivative among them: its parts are
     about as large as a quotient of the value and x. None if there can be none.
     """
@@ -137,4 +148,4 @@ def _of_parts(ask: Ask, run: Run, target: Target, g: Any, x: Any) -> Any:
     if type(x) is type(g) is type(value) is float and x and value and (
             abs(g * x) < abs(value) and len(run.record.compact()) <= MOST_ENTRIES):
         share = abs(g * x / value)
-    return _cancelled(ask, run, target, share)
+    return _cancelled(ask, run, target, order, share)

@@ -1,10 +1,11 @@
 """Digits that cancel, so that a value or derivative is made of what rounding left.
 
 1 - cos(x) at 1e-9 is 0 in floats: the operands agree in all their digits, and what is left is their
-rounding. A logarithm of a number near 1 and a large power show the rounding of their operand in the
-same way. That does harm only where the answer changes with it, which its own derivative by the
-operation tells: cos(x) - 1 has the slope -sin(x), and nothing is lost. What rounding the sources
-would do as well is no loss.
+rounding. Every operation that has a large condition shows the rounding of its operand in the same
+way: a logarithm or lgamma of a number near 1, a large power, acos next to the end of its domain.
+That does harm only where the answer changes with it, which its own derivative by the operation
+tells: cos(x) - 1 has the slope -sin(x), and nothing is lost. What rounding the sources would do as
+well is no loss.
 """
 
 from __future__ import annotations
@@ -19,12 +20,13 @@ from gradcli.ops.kinds import BILINEAR, LINEAR
 from gradcli.ops.lazy import np
 from gradcli.ops.values import is_complex, is_float
 from gradcli.sweeps import reach
+from gradcli.sweeps.reverse import slope
 from gradcli.tape.record import ANS, IDS, OP, OUT, VALUES
 from gradcli.tape.tensor import Tensor, value_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Container, Iterable, Iterator, Sequence
     from typing import Any
 
     from gradcli.explain.nonfinite.trials import Trials
@@ -57,6 +59,8 @@ SUMS = frozenset(("sum", "mean", "matmul", "contraction", "convolution", "cumsum
 WHOLE = frozenset(("add", "subtract", "multiply", "square", "sum"))
 TOTALS = frozenset(("sum", "mean"))
 LOGARITHMS = frozenset(("log", "log2", "log10"))
+# Whose rules take complex numbers as they are.
+PLAIN = frozenset(("add", "subtract", "power")) | LOGARITHMS
 
 
 class Cancelled:
@@ -147,16 +151,16 @@ class Cancelled:
         """Operations, how far off each is, and how far that moves the answer."""
         made_of = [Tensor(e[ANS], e[OUT]) for e, _ in found]
         slopes = calculus.gradient(made, made_of, seeds=seeds) if found else []
-        for (entry, off), slope in zip(found, slopes, strict=True):
-            yield entry, off, _moved(slope, off)
+        for (entry, off), one in zip(found, slopes, strict=True):
+            yield entry, off, _moved(one, off)
 
     def _inherent(self, made: Sequence[Tensor], seeds: Sequence[Any] = ()) -> float:
         """How far rounding what has a name would move the answer."""
         leaves = [b.value for bindings in self.run.bindings.values() for b in bindings
                   if isinstance(b.value, Tensor) and is_float(b.value.value)]
         slopes = calculus.gradient(made, leaves, seeds=seeds) if leaves else []
-        return sum(_moved(slope, _unit(x.value)*np.abs(x.value))
-                   for x, slope in zip(leaves, slopes, strict=True))
+        return sum(_moved(one, _unit(x.value)*np.abs(x.value))
+                   for x, one in zip(leaves, slopes, strict=True))
 
 
 def _message(entry: Entry, source: Source, share: float, kind: str, late: bool) -> str:
@@ -223,8 +227,8 @@ def _lost(entries: Sequence[Entry], targets: Sequence[int], last: float = math.i
             rounded.add(entry[OUT])
             if _saturated(entry[ANS]):
                 saturated.add(entry[OUT])
-            off = _off(entry, rounded) if inexact or entry[OP].name in TOTALS else None
-            if off is not None and np.any(off):
+            off = _off(entry, rounded) if inexact or entry[OP].name in TOTALS else 0.0
+            if np.any(off):
                 yield entry, off
 
 
@@ -237,25 +241,24 @@ def _worst(found: Iterable[tuple[Entry, Any]]) -> list[tuple[Entry, Any]]:
     return sorted(found, key=share)[:MOST]
 
 
+def reached(entry: Entry, rounded: Container[int | None]) -> Any:
+    """How far the answer moves if a rounded operand changes by its whole size, to first order."""
+    op, ids, values, ans = entry[OP], entry[IDS], entry[VALUES], entry[ANS]
+    if op.name in TOTALS:
+        return np.max(np.abs(values[0]), initial=0.0)
+    far: Any = 0.0
+    if op.elementwise and op.rules and (
+            op.name in PLAIN or not any(map(is_complex, (*values, ans)))):
+        for k, i in enumerate(ids):
+            if i in rounded and op.edge(k) and is_float(values[k]):
+                far = np.maximum(far, np.abs(slope(op, k, values, ans) * values[k]))
+    return far
+
+
 def _off(entry: Entry, rounded: set[int]) -> Any:
     """How far off rounded operands may make the answer, where that shows; 0 elsewhere."""
-    name, ids, values, ans = entry[OP].name, entry[IDS], entry[VALUES], entry[ANS]
-    unit = _unit(ans)
-    # What is taken from itself leaves exactly nothing.
-    if name in ("add", "subtract") and ids[0] != ids[1]:
-        largest = np.maximum(np.abs(values[0]), np.abs(values[1]))
-        return np.where((np.abs(ans) < SHOWN*largest) & np.isfinite(largest),
-                        unit*largest, 0.0)
-    if name in TOTALS:
-        largest = np.max(np.abs(values[0]), initial=0.0)
-        return np.where((np.abs(ans) < SHOWN*largest) & np.isfinite(largest),
-                        unit*largest, 0.0)
-    if name in LOGARITHMS:
-        return np.where(np.abs(ans) < SHOWN, unit, 0.0)
-    if name == "power" and ids[0] in rounded:
-        grown = unit*np.abs(values[1])
-        return np.where((grown > unit/SHOWN) & np.isfinite(ans), grown*np.abs(ans), 0.0)
-    return None
+    far = reached(entry, rounded)
+    return np.where((np.abs(entry[ANS]) < SHOWN*far) & np.isfinite(far), _unit(entry[ANS])*far, 0.0)
 
 
 def _rounds(entry: Entry) -> bool:
