@@ -255,6 +255,19 @@ def test_a_pole_that_the_source_is_at_stays_one(text: str, x: float) -> None:
     assert all(n["code"] != CODE for n in asked("eval", text, x)["notes"])
 
 
+@pytest.mark.parametrize(("text", "at"), [
+    ("sqrt(1-(v/c)^2)", "v=299792458,c=299792458"), ("sqrt(1-v^2/c^2)", "v=299792458,c=299792458"),
+    ("sqrt(v^2-c^2)", "v=0.3,c=0.3"), ("sqrt(v/c-3)", "v=899377374,c=299792458"),
+    ("sqrt(sqrt(v)-c)", "v=1000018000081,c=1000009"), ("1/(sin(v)-sin(c))", "v=0.7,c=0.7"),
+    ("ln(exp(v)/exp(c)-1)", "v=0.1,c=0.1")])
+def test_what_is_exact_here_has_lost_nothing(text: str, at: str) -> None:
+    """Whole quotients and roots, and what is made of the same numbers in the same way."""
+    for command in ("eval", "grad"):
+        _, out, _ = in_process([command, "-e", text, *[word for pair in at.split(",")
+                                for word in ("--at", pair)], "--format", "json"], b"")
+        assert CODE not in out
+
+
 def test_no_warning_of_numpy_where_it_was_not_loaded() -> None:
     done = subprocess.run(
         [sys.executable, "-m", "gradcli", "eval", "-e", "sqrt(1-sin(x)^2-cos(x)^2)", "--at",

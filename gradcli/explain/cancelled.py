@@ -55,8 +55,8 @@ HANDED_ON = frozenset((
     "positive", "negative", "abs", "maximum", "minimum", "where", "relu", "clip", "sign", "floor",
     "ceil", "round", "trunc"))
 SUMS = frozenset(("sum", "mean", "matmul", "contraction", "convolution", "cumsum"))
-# Exact on whole numbers that are not too large.
-WHOLE = frozenset(("add", "subtract", "multiply", "square", "sum"))
+# Exact on whole numbers that are not too large, if the answer is one.
+WHOLE = frozenset(("add", "subtract", "multiply", "square", "sum", "divide", "sqrt"))
 TOTALS = frozenset(("sum", "mean"))
 LOGARITHMS = frozenset(("log", "log2", "log10"))
 # Whose rules take complex numbers as they are.
@@ -215,9 +215,18 @@ def _lost(entries: Sequence[Entry], targets: Sequence[int], last: float = math.i
     wanted = reach.ancestry(entries, targets)
     rounded: set[int] = set()
     saturated: set[int] = set()
+    twins: dict[Any, int] = {}
+    first: dict[int | None, Any] = {}
     for entry in entries:
         if entry[OUT] not in wanted or not is_float(entry[ANS]):
             continue
+        if type(entry[ANS]) is float:
+            # What is made of the same numbers in the same way is rounded in the same way.
+            made = [first.get(i, v) for i, v in zip(entry[IDS], entry[VALUES], strict=True)]
+            if entry[OP].elementwise:
+                first[entry[OUT]] = (twins.setdefault((entry[OP], *made), entry[OUT]),)
+            if entry[OP].name in ("subtract", "divide") and made[0] == made[1]:
+                continue
         if entry[OUT] > last and saturated:
             rounded -= saturated
             saturated.clear()
