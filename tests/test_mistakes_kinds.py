@@ -172,3 +172,13 @@ def test_the_answer_does_not_depend_on_what_was_asked_before() -> None:
     for one, *others in zip(alone, together, together[::-1], strict=False):
         for other in others:
             assert {**one, "ms": 0} == {**other, "ms": 0}
+
+
+@pytest.mark.parametrize(("function", "number"), [
+    ("ln(x)", "3"), ("1/x", "3"), ("sqrt(x)", "3"), ("x^(-3)", "7"), ("x + ln(x)", "5"),
+    ("max(x, 2) + x^2", "5"), ("|x - 1|/2 + x", "7"), ("ln(x)", "-1")])
+def test_no_number_is_the_derivative_where_there_is_none(function: str, number: str) -> None:
+    """A pole, a corner, a point at which the function is not defined."""
+    found = check(prepare(from_fields({"function": function, **X})), number)
+    assert found["verdict"] == "wrong"
+    assert "evaluated_at_point" not in (found["mistake"], *found["also"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gradcli.checking.corners import corner
 from gradcli.checking.mistakes.sample import EXACT, LEAST, RTOL, evaluated, near, taken
 from gradcli.checking.mistakes.whole import function, names_of
 from gradcli.checking.mistakes.wrong import BETWEEN, LEFT, SITE, WHOLE, Found
@@ -13,6 +14,7 @@ from gradcli.sweeps.wrong_rules import RARE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
     from typing import Any
 
     from gradcli.checking.mistakes.sample import Given
@@ -90,8 +92,8 @@ def _constant_answer(way: Way, trial: Trial, given: Given) -> list[Found]:
     if set(names) <= set(at):
         points.insert(0, at)
     for point in points:
-        wanted, = evaluated(reference.formula, [d], {**dict.fromkeys(names, 0.0), **point}, {})
-        if wanted == wanted and abs(wanted - value) <= EXACT * max(abs(wanted), abs(value)):
+        wanted, = evaluated(reference.formula, [d], point, {})
+        if near(wanted, value, EXACT) and _is_slope_at(way, d, names, point):
             text = ", ".join([f"{n} = {point[n]:g}" for n in names])
             # Much is the same at 0, without anybody having put in 0.
             rank = BETWEEN - 1 if any(point.values()) else 2 * RARE
@@ -107,7 +109,17 @@ def _is_slope(way: Way, value: float) -> bool:
     if len(reference.wrt) > 1 or not set(reference.formula.leaves([steep])) <= set(at):
         return False
     wanted, = evaluated(reference.formula, [steep], at, {})
-    return bool(abs(wanted - value) <= EXACT * max(abs(wanted), abs(value)))
+    return bool(near(wanted, value, EXACT))
+
+
+def _is_slope_at(way: Way, d: int, names: Sequence[str], point: Mapping[str, float]) -> bool:
+    """Whether the formula of a derivative gives one at a point: the function has a value there, and
+    no corner.
+    """
+    formula = way.reference.formula
+    known = [f for f in way.reference.functions if set(formula.leaves([f])) <= set(point)]
+    return bool(np.isfinite(evaluated(formula, known, point, {})).all()) and corner(
+        formula, [d], point, names) is None
 
 
 def _integrated(way: Way, trial: Trial, given: Given) -> list[Found]:

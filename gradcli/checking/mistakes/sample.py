@@ -105,9 +105,10 @@ def rows(values: Sequence[Any], points: int) -> Any:
 
 
 def near(wanted: Any, given: Any, rtol: float) -> Any:
-    """Where two arrays are the same, up to a share of the larger."""
+    """Where two arrays are the same, up to a share of the larger; infinite values never are."""
     with np.errstate(all="ignore"):
-        return abs(wanted - given) <= rtol * np.maximum(abs(wanted), abs(given))
+        size = np.maximum(abs(wanted), abs(given))
+        return (abs(wanted - given) <= rtol * size) & (size < np.inf)
 
 
 class Given:
