@@ -442,3 +442,19 @@ def test_the_spread_of_scores() -> None:
         "upper_quartile": 35.0, "highest": 40.0}
     assert spread([7.0]) == dict.fromkeys(spread([]), 7.0)
     assert set(spread([]).values()) == {None}
+
+
+@pytest.mark.parametrize(("right", "of", "points"), [
+    (right, of, points) for of in (2, 3, 6, 7, 9, 12) for right in range(1, of)
+    for points in (of, 2 * of, 1)])
+def test_shares_of_a_vector_add_up(right: int, of: int, points: int) -> None:
+    """Components that are right are counted, not rounded: 2 of 3 of 3 points are 2."""
+    free = sheet.parse('schema = 1\n' + "".join([
+        f'[[problem]]\nid = "{k}"\nfunction = "x"\npoints = {points}\n' for k in range(of)]),
+        "a.toml")
+    given = checked("wrong", score=right / of)
+    found = {p.id: answer("s", p.id, "x", given, free) for p in free.problems}
+    one = marks.Marks(Student("s"), free.problems, found)
+    assert one.raw == right * points
+    if points % of == 0:
+        assert found["0"].score == right * points // of

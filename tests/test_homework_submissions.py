@@ -560,3 +560,20 @@ def test_rows_are_those_of_the_csv_module(text: str) -> None:
         return
     rows = csv.reader(io.StringIO(text, newline=""))
     assert found == [row for row in rows if any(cell.strip() for cell in row)]
+
+
+def test_whoever_a_stream_names_has_handed_in(sheet: Sheet) -> None:
+    """Lists are answers as in a student's own file; of a bad line the student is kept."""
+    lines = [{"student": "a", "problem": "1a", "answer": ["2xy", "x^2"]},
+             {"student": "b", "problem": "1a", "answer": [["1", 2], ["3", None]]},
+             {"student": "c", "problem": "1a", "answer": {"x": 1}},
+             {"student": "d", "problem": "1a", "answer": True},
+             {"student": "e", "problem": ["1a"], "answer": "x"}, {"student": "f"},
+             {"student": "g", "problem": "99", "answer": "x"}]
+    data = b"\n".join([json.dumps(line).encode() for line in lines])
+    found = open_submissions("-", sheet, stdin=io.BytesIO(data))
+    assert {student.id for student in found.students} == set("abcdefg")
+    assert all(student.handed_in for student in found.students)
+    given = given_answers(found)
+    assert (given["a"], given["b"]) == ({"1a": "[2xy, x^2]"}, {"1a": "[[1, 2], [3, ]]"})
+    assert [n.line for n in found.notes if n.about == "skipped"] == [5, 6]

@@ -45,7 +45,7 @@ def function(trial: Trial, result: dict[str, Any]) -> None:
                         "disagree": int(disagree.max()), "undefined": int(undefined.max())}
     if clear.any() or (nowhere.any() and (right >= ENOUGH).all()):
         result["verdict"] = "wrong"
-        result["score"] = round(float(np.mean(~clear & ~nowhere & (agree >= ENOUGH))), 6)
+        result["score"] = float(np.mean(~clear & ~nowhere & (agree >= ENOUGH)))
         _explain(trial, result, clear, nowhere)
     elif disagree.any() or (agree < ENOUGH).any():
         result.update(verdict="undecided", score=0.0, message=(
@@ -166,7 +166,7 @@ def number(trial: Trial, result: dict[str, Any], allowed: Any) -> None:
                         "undefined": int(undefined.any())}
     if not good.all():
         result["verdict"] = "wrong"
-        result["score"] = round(float(np.mean(good)), 6)
+        result["score"] = float(np.mean(good))
         _explain(trial, result, ~good[:, 0], undefined[:, 0])
     elif blurred.any():
         result.update(verdict="undecided", score=0.0, message=(
@@ -224,9 +224,11 @@ def _explain(trial: Trial, result: dict[str, Any], wrong: Any, nowhere: Any) -> 
         j = int(far[0]) if len(far) else 0
         which = f"component {_index(prepared.reference.shape, k)}" if len(wrong) > 1 else "this"
         at = place(trial, j)
+        got, wanted = _told(trial.side, k, j), _told(prepared.side, k, j)
+        if got == wanted:
+            got, wanted = _apart(float(trial.side.values[k, j]), float(prepared.side.values[k, j]))
         result["message"] = _noted(
-            f"{f'at {at} ' if at else ''}{which} is {_told(trial.side, k, j)}, and should be"
-            f" {_told(prepared.side, k, j)}", trial)
+            f"{f'at {at} ' if at else ''}{which} is {got}, and should be {wanted}", trial)
     result["witness"] = witness(trial, j)
 
 
@@ -278,6 +280,15 @@ def _told(side: Side, k: int, j: int) -> str:
     """A value for people: 0 where it is that within rounding, as cos(pi/2) is."""
     zero = side.near_zero[k, j] and side.noise[k, j] <= NOTHING
     return "0" if zero else shown(side.values[k, j])
+
+
+def _apart(first: float, second: float) -> tuple[str, str]:
+    """Two numbers to as many digits as tell them apart."""
+    for digits in range(7, 18):
+        texts = f"{first:.{digits}g}", f"{second:.{digits}g}"
+        if texts[0] != texts[1]:
+            break
+    return texts
 
 
 def shown(value: float) -> str:

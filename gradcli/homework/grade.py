@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from gradcli.homework.overrides import Override
     from gradcli.homework.sheet import Sheet
 
-PLACES = 9      # decimals of a score: 0.1 of 3 points is 0.3
+PLACES = 9      # decimals of a sum of scores: 0.1 of 3 points is 0.3
+FINER = PLACES + 3      # and of one score: three times two thirds are two
 
 
 def result(sheet: Sheet, problem: Problem, student: str, answer: str, checked: Mapping[str, Any],
@@ -39,7 +40,7 @@ def result(sheet: Sheet, problem: Problem, student: str, answer: str, checked: M
 
 def score(problem: Problem, checked: Mapping[str, Any]) -> float:
     """Points, from 0 to the problem's."""
-    return round(fraction(problem, checked) * problem.points, PLACES)
+    return round(fraction(problem, checked) * problem.points, FINER)
 
 
 def fraction(problem: Problem, checked: Mapping[str, Any]) -> float:
@@ -86,4 +87,4 @@ def waits(problem: Problem, result: Result) -> str | None:
 def _in_doubt(problem: Problem, result: Result) -> bool:
     """Whether the mark would be another if one of the possible mistakes were sure."""
     credits = [problem.credit.get(name, 0.0) for name in (result.mistake, *result.also) if name]
-    return round(max(credits, default=0.0) * problem.points, PLACES) > result.score
+    return round(max(credits, default=0.0) * problem.points, FINER) > result.score

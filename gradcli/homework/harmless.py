@@ -94,16 +94,16 @@ def plain(text: str) -> str:
     return shown.replace("://", "\\://").replace("www.", "www\\.").replace("WWW.", "WWW\\.")
 
 
-def rounded(value: Any) -> str:
+def rounded(value: Any, digits: int = DIGITS) -> str:
     """A number or nested lists of numbers for a student."""
     if isinstance(value, list | tuple):
-        return f"[{', '.join(map(rounded, value))}]"
+        return f"[{', '.join([rounded(one, digits) for one in value])}]"
     if isinstance(value, str):      # NaN and infinities, from JSON
         return visible({"NaN": "undefined", "Infinity": "infinite",
                         "-Infinity": "minus infinite"}.get(value, value))
     if value is None or value != value:
         return "undefined"
-    return numbers.significant(float(value), DIGITS)
+    return numbers.significant(float(value), digits)
 
 
 def point(at: dict[str, Any]) -> str:

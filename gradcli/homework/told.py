@@ -7,8 +7,9 @@ only the verdict is told, whatever the level. What a person wrote is always told
 
 from __future__ import annotations
 
-from gradcli.homework.harmless import point, rounded
+from gradcli.homework.harmless import DIGITS, point, rounded
 from gradcli.homework.marks import BLANK, RIGHT, WAITING, kind
+from gradcli.render.numbers import apart, elements
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -80,4 +81,7 @@ def _witness(result: Result) -> str:
     expected, got = (found.get(key) for key in ("expected", "got"))
     at = found.get("at")
     where = f"at {point(at)} " if isinstance(at, dict) and at else ""
-    return f"{where}the value is {rounded(expected)}, and the answer gives {rounded(got)}"
+    digits = max([apart(one, dict(elements(got)).get(index), DIGITS)
+                  for index, one in elements(expected)], default=DIGITS)
+    return (f"{where}the value is {rounded(expected, digits)}, and the answer gives"
+            f" {rounded(got, digits)}")

@@ -114,8 +114,10 @@ def witness(view: View, found: dict[str, Any]) -> Any:
         columns.append((["point"], [(folded if at == 0 else [""], "") for at in range(len(rows))]))
     if any(index for index, _, _ in rows):
         columns.append((["component"], [([index], "") for index, _, _ in rows]))
+    digits = [numbers.apart(one[1], one[2], view.digits) for one in rows]
     for at, title in ((1, "expected"), (2, "got")):
-        texts = numbers.aligned([numbers.significant(one[at], view.digits) for one in rows])
+        texts = numbers.aligned([numbers.significant(one[at], shown) for one, shown in zip(
+            rows, digits, strict=True)])
         columns.append(([title], [
             ([text.rstrip()], "red" if at == 2 and _differ(one[1], one[2]) else "")
             for text, one in zip(texts, rows, strict=True)]))

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 # Whole numbers below this are not rounded in tables: they are short as they are.
 WHOLE = 1e9
+SAME, MOST = 1e-12, 17
 
 
 def exact(value: Any) -> str:
@@ -38,6 +39,15 @@ def exact(value: Any) -> str:
     if isinstance(value, dict):
         return f"{{{', '.join([f'{key}: {exact(item)}' for key, item in value.items()])}}}"
     return str(value)
+
+
+def apart(first: Any, second: Any, digits: int) -> int:
+    """Count the digits that tell two floats apart, at least `digits`; rounding is no difference."""
+    if isinstance(first, float) and isinstance(second, float) and (
+            abs(first - second) > SAME * max(abs(first), abs(second))):
+        while digits < MOST and significant(first, digits) == significant(second, digits):
+            digits += 1
+    return digits
 
 
 def significant(value: Any, digits: int = 6) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from gradcli.ops.elementwise import add, divide, multiply, negative, power, subtract
+from gradcli.sweeps.rounding import UNIT
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -10,6 +11,8 @@ if TYPE_CHECKING:
     from gradcli.tape.formula import Formula
 
 LONGEST = 44
+LARGEST = 360       # denominator of a fraction: half a degree
+PI = 3.141592653589793
 # How tightly a text holds together.
 SUM, PRODUCT, POWER, ATOM = range(4)
 
@@ -61,8 +64,35 @@ def _text(formula: Formula, node: int) -> tuple[str, int]:
 
 
 def _number(value: float) -> tuple[str, int]:
-    text = {2.718281828459045: "e", 3.141592653589793: "pi"}.get(value) or f"{value:.6g}"
-    return text, SUM if text.startswith("-") else ATOM
+    if value == 2.718281828459045:
+        return "e", ATOM
+    above, below = ratio(abs(value))
+    text = f"{'-' * (value < 0)}{above}{f'/{below}' if below else ''}"
+    return text, SUM if value < 0 else PRODUCT if below else ATOM
+
+
+def number(value: float) -> str:
+    """A number as text."""
+    return _number(value)[0]
+
+
+def ratio(value: float) -> tuple[str, str]:
+    """A positive number that six digits would round as a fraction, of pi perhaps: pi/180, 1/3. The
+    second text is empty where it is none; then the first has six digits.
+    """
+    from fractions import Fraction
+
+    text = f"{value:.6g}"
+    if float(text) == value or not 1e-6 < value < 1e6:
+        return text, ""
+    for unit, over, under in ((1.0, "", ""), (PI, "pi", ""), (1/PI, "", "pi")):
+        found = Fraction(value/unit).limit_denominator(LARGEST)
+        if abs(found*unit - value) <= 4*UNIT*value:
+            p, q = found.as_integer_ratio()
+            above = over if over and p == 1 else f"{p} {over}".strip()
+            below = f"{q} {under}".strip() if q > 1 or not under else under
+            return above, "" if below == "1" else f"({below})" if " " in below else below
+    return text, ""
 
 
 def _bound(text: tuple[str, int], least: int) -> str:
@@ -78,10 +108,11 @@ def _product(formula: Formula, node: int) -> tuple[str, int]:
     k = abs(k)
     texts = [_bound(_text(formula, f), POWER) for f in up]
     texts.sort(key=len)
-    above = _joined(([] if k == 1 and texts else [_number(k)[0]]) + texts)
-    if not down:
+    first, over = ratio(k)
+    above = _joined(([] if first == "1" and texts else [first]) + texts)
+    below = [*([over] if over else []), *[_bound(_text(formula, f), POWER) for f in down]]
+    if not below:
         return f"{sign}{above}", PRODUCT if not sign else SUM
-    below = [_bound(_text(formula, f), POWER) for f in down]
     under = below[0] if len(below) == 1 else f"({_joined(below)})"
     return f"{sign}{above}/{under}", PRODUCT if not sign else SUM
 

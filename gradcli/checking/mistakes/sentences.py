@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gradcli.checking.mistakes.pieces import shown, typed
+from gradcli.checking.mistakes.pieces import number, shown, typed
 from gradcli.checking.mistakes.wrong import EVERYWHERE, WHOLE
 from gradcli.sweeps.site import Site, outer
 
@@ -135,7 +135,7 @@ def _details(found: Found) -> dict[str, str]:
     made = {}
     for key, value in found.detail.items():
         if isinstance(value, float):
-            value = f"{value:.6g}"
+            value = number(value)
         if value:
             made[key] = str(value)
     return made

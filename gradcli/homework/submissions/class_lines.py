@@ -8,6 +8,7 @@ from gradcli.homework.submissions.class_answers import MAX_BYTES, OfClass, unrea
 from gradcli.homework.submissions.class_tables import table_of
 from gradcli.homework.submissions.parsed import Ids
 from gradcli.homework.submissions.records import Submissions, Unreadable
+from gradcli.homework.submissions.student_tables import Pairs, typed
 from gradcli.homework.submissions.texts import text
 
 TYPE_CHECKING = False
@@ -47,7 +48,7 @@ def open_stdin(stdin: BinaryIO, sheet: Sheet, roster: Roster | None = None, *,
 
 def open_lines(path: str, sheet: Sheet, roster: Roster | None = None) -> Submissions:
     """What is in NDJSON, `{"student": "s1", "problem": "1a", "answer": "2x"}` a line. Lines that
-    are no such object are passed over with a note.
+    are no such object are passed over with a note; of whom they name, something was handed in.
 
     Raises E0734 (cannot be read).
     """
@@ -74,22 +75,27 @@ def _lines(of_class: OfClass, file: BinaryIO, line: bytes, number: int) -> None:
 
 
 def _line(of_class: OfClass, line: bytes, number: int) -> None:
+    student = None
     try:
         said, _ = text(line)
-        entry = json.loads(said, parse_int=str, parse_float=str, parse_constant=str)
-        student, problem = entry["student"], entry["problem"]
-        answer = entry["answer"]
-        if not isinstance(student, str) or not isinstance(problem, str) or not (
-                answer is None or isinstance(answer, str)):
+        entry = json.loads(said, parse_int=str, parse_float=str, parse_constant=str,
+                           object_pairs_hook=Pairs)
+        fields = dict(entry.pairs) if isinstance(entry, Pairs) else {}
+        if isinstance(fields.get("student"), str):
+            fields["student"].encode()      # a lone surrogate cannot be written again
+            student = fields["student"]
+        problem, answer = fields["problem"], typed(fields["answer"])
+        if student is None or not isinstance(problem, str):
             raise TypeError
-        student.encode()        # a lone surrogate cannot be written again
     except (Unreadable, ValueError, RecursionError):
         of_class.note("skipped", "no JSON", number)
         return
     except (KeyError, TypeError):
         of_class.note("skipped", 'not of the form {"student": "s1", "problem": "1a", "answer":'
                       ' "2x"}', number)
+        if student is not None:
+            of_class.of(student, number)
         return
     parsed = of_class.of(student, number)
     if parsed is not None:
-        parsed.add(problem, answer or "", number)
+        parsed.add(problem, answer, number)

@@ -59,7 +59,7 @@ def json_answers(text: str, ids: Ids) -> Parsed:
     """
     try:
         return _of_document(text, ids, json.loads(
-            text, parse_int=str, parse_float=str, parse_constant=str, object_pairs_hook=_Pairs))
+            text, parse_int=str, parse_float=str, parse_constant=str, object_pairs_hook=Pairs))
     except RecursionError:
         raise Unreadable("no JSON: brackets are nested too deeply") from None
     except ValueError as problem:
@@ -68,29 +68,29 @@ def json_answers(text: str, ids: Ids) -> Parsed:
 
 def _of_document(text: str, ids: Ids, document: Any) -> Parsed:
     parsed = Parsed(ids)
-    if isinstance(document, _Pairs):
+    if isinstance(document, Pairs):
         named = dict(document.pairs)
         if isinstance(named.get("student"), str):
             parsed.student = named["student"]
         inner = named.get("answers")
-        if isinstance(inner, (_Pairs, list)):
+        if isinstance(inner, (Pairs, list)):
             document = inner
-    if isinstance(document, _Pairs):
+    if isinstance(document, Pairs):
         for id, answer in document.pairs:
             if id != "student" or ids.find(id) is not None:
-                parsed.add(id, _typed(answer), _line(text, id))
+                parsed.add(id, typed(answer), _line(text, id))
     elif isinstance(document, list):
         for entry in document:
-            fields = dict(entry.pairs) if isinstance(entry, _Pairs) else {}
+            fields = dict(entry.pairs) if isinstance(entry, Pairs) else {}
             if not isinstance(fields.get("problem"), str) or "answer" not in fields:
                 raise Unreadable('no answers: write [{"problem": "1a", "answer": "2x"}]')
-            parsed.add(fields["problem"], _typed(fields["answer"]), None)
+            parsed.add(fields["problem"], typed(fields["answer"]), None)
     else:
         raise Unreadable('no answers: write {"1a": "2x"}')
     return parsed
 
 
-class _Pairs:
+class Pairs:
     """An object with all its keys, those that come twice too."""
 
     __slots__ = ("pairs",)
@@ -99,14 +99,14 @@ class _Pairs:
         self.pairs = pairs
 
 
-def _typed(answer: Any) -> str:
+def typed(answer: Any) -> str:
     """An answer as text: an object is no answer, but shown as one that cannot be read."""
     if answer is None or isinstance(answer, bool):
         return "" if answer is None else str(answer).lower()
     if isinstance(answer, list):
-        return f"[{', '.join([_typed(part) for part in answer])}]"
-    if isinstance(answer, _Pairs):
-        return f"{{{', '.join([f'{name}: {_typed(part)}' for name, part in answer.pairs])}}}"
+        return f"[{', '.join([typed(part) for part in answer])}]"
+    if isinstance(answer, Pairs):
+        return f"{{{', '.join([f'{name}: {typed(part)}' for name, part in answer.pairs])}}}"
     return str(answer)
 
 
