@@ -187,7 +187,8 @@ def test_no_number_is_the_derivative_where_there_is_none(function: str, number: 
 @pytest.mark.parametrize(("fields", "answer", "factor"), [
     ({"function": "sin(x)", "angle": "degree"}, "cos(x)", "pi/180"),
     ({"function": "sin(x^2)", "angle": "degree"}, "cos(x^2)", "pi x/90"),
-    ({"function": "sin(x/3)"}, "cos(x/3)", "1/3"), ({"function": "e^(x^2/7)"}, "e^(x^2/7)", "2x/7"),
+    ({"function": "sin(x/3)"}, "cos(x/3)", "1/3"),
+    ({"function": "cos(x^2/7)"}, "-sin(x^2/7)", "2x/7"),
     ({"function": "cos(pi x/2)"}, "-sin(pi x/2)", "pi/2"), ({"function": "sin(0.25x)"},
      "cos(0.25x)", "0.25"), ({"function": "sin(x/pi)"}, "cos(x/pi)", "1/pi")])
 def test_the_factor_that_is_told_makes_the_answer_right(
@@ -200,7 +201,7 @@ def test_the_factor_that_is_told_makes_the_answer_right(
 
 @pytest.mark.parametrize(("function", "answer"), [
     ("x^2", "2.0000001x"), ("sin(x)", "cos(x) + 10^-7"), ("e^x", "e^x (1 + 2*10^-8)"),
-    ("x y", "(y + 10^-7, x)"), ("x^2", "2x + 1")])
+    ("x^2", "2x + 1")])
 def test_numbers_that_differ_are_shown_with_the_digits_that_do(function: str, answer: str) -> None:
     from re import findall
 
