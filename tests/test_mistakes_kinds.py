@@ -210,3 +210,42 @@ def test_numbers_that_differ_are_shown_with_the_digits_that_do(function: str, an
     assert found["verdict"] == "wrong"
     (got, wanted), = findall(r" is (\S+), and should be (\S+)", found["message"])
     assert got != wanted
+
+
+@pytest.mark.parametrize(("function", "answer"), [
+    ("log_3(x^2+1)", "2x/(ln3 (x^2+1))"), ("log_3(x^2+1)", "2x/(ln3(x^2+1))"),
+    ("x 3^x", "3^x + 3^x ln3 x"), ("2^x x^2", "2^x ln2 x^2 + 2^x 2x"),
+    ("2^x 3^x", "2^x ln2 3^x + 2^x 3^x ln3"), ("5^x sin(x)", "5^x ln5 sin x + 5^x cos x")])
+def test_a_logarithm_of_a_number_that_may_be_a_factor_is_for_a_person(
+        function: str, answer: str) -> None:
+    from gradcli.reading import read
+    from gradcli.reading.names import Names
+
+    prepared = prepare(from_fields({"function": function, **X}))
+    found = check(prepared, answer)
+    assert found["verdict"] in ("undecided", "correct")
+    other = found["alternatives"][0] if found["alternatives"] else found["read_as"]
+    assert check(prepared, other)["verdict"] == "correct"
+    assert read(other, Names(("x",))).read_as == other
+
+
+@pytest.mark.parametrize(("function", "answer"), [
+    ("x ln(3x)", "ln3x + 1"), ("x ln(3x)", "ln3 x + 1"), ("x ln(3x)", "ln 3x + 1")])
+def test_a_logarithm_of_a_product_stays_one(function: str, answer: str) -> None:
+    assert check(prepare(from_fields({"function": function, **X})), answer)["verdict"] == "correct"
+
+
+def test_mixed_partials_name_the_derivative_that_was_given() -> None:
+    problem = prepare(from_fields({"function": "x^4 y^2", "kind": "partial", "wrt": "x,y"}))
+    assert "with respect to x, 2 times: asked for is the one by x, then y;" in check(
+        problem, "12x^2y^2")["message"]
+    assert "the first derivative by x, which" in check(problem, "4x^3y^2")["message"]
+
+
+@pytest.mark.parametrize(("function", "wrt", "answer"), [
+    ("rho g h", "h", "rho g"), ("phi p^2", "p", "2 phi p"), ("chi c", "c", "chi"),
+    ("tau t", "t", "tau"), ("psi p s", "p", "psi s"), ("eta t", "t", "eta")])
+def test_greek_names_are_one_letter_beside_variables_of_the_same_letters(
+        function: str, wrt: str, answer: str) -> None:
+    prepared = prepare(from_fields({"function": function, "wrt": wrt}))
+    assert check(prepared, answer)["verdict"] == "correct"

@@ -10,6 +10,8 @@ from gradcli.reading import tokens as t
 from gradcli.reading.answer import Reading, other_readings
 from gradcli.reading.other import OPENING, Places, edited
 
+LOGARITHMS = ("log", "log10", "log2")
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,6 +24,23 @@ def ambiguous(reading: Reading) -> list[Reading]:
     """The other readings of what is ambiguous in a text; none where it is clear."""
     tokens = reading.tokens
     return other_readings(reading, [edited(tokens, edit) for edit in _edits(tokens)])
+
+
+def logarithms_of_numbers(reading: Reading) -> list[Reading]:
+    """The reading with ln(3) for all ln3 that stand apart from what follows: ln3 x, ln3(x + 1)."""
+    tokens = reading.tokens
+    places = Places(tokens)
+    ends: list[tuple[int, int]] = []
+    removed: list[int] = []
+    for first, last in places.closing:
+        number, function = first + 1, first - 1
+        behind = number + 1
+        if tokens.words[function] in LOGARITHMS and places.kinds[number] == t.NUMBER and \
+                tokens.ends[function] == tokens.starts[number] and behind in places.products and (
+                    places.kinds[behind + 1] in OPENING or not _close(tokens, behind)):
+            ends.append((-1, behind))
+            removed.append(last)
+    return other_readings(reading, [edited(tokens, (tuple(ends), tuple(removed)))] if ends else [])
 
 
 def _edits(tokens: Tokens) -> Iterator[Edit]:

@@ -111,7 +111,8 @@ class Names:
         if run in ALONE:
             return FUNCTION, ALONE[run]
         if run in LOADED and not (called and run in SPECIAL) and (
-                run == "pi" or len(run) > 3 or not self._any_declared(run)):  # 2xi + 3yj
+                run == "pi" or len(run) > 3 or not self._any_declared(run)  # 2xi + 3yj
+                or (len(run) == 3 and not self._all_known(run))):
             return NAME, LOADED[run]
         if run in BARE and not self.program and not self._all_known(run):
             return FUNCTION, SPECIAL[run]

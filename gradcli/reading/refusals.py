@@ -105,8 +105,10 @@ def refuse_run(names: Names, run: str, called: bool, at: int) -> None:
         from gradcli.reading.functions import SCHOOL
 
         if not any(run.endswith(word) for word in SCHOOL):
-            raise error("E0712", f"`{run[-1]}` is not a function that is known here",
-                        (span[1] - 1, span[1]), help="write its formula in place of it")
+            strange = [letter for letter in run[:-1] if letter not in names.written]
+            begin = 0 if len(strange) > 2 else len(run) - 1     # diag(x), but a x f(x)
+            raise error("E0712", f"`{run[begin:]}` is not a function that is known here",
+                        (at + begin, span[1]), help="write its formula in place of it")
 
 
 def _refuse_word(names: Names, run: str, at: int) -> None:

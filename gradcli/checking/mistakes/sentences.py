@@ -66,7 +66,7 @@ SENTENCES = {
         " sum of its values",
     "answered_original": "this is the function itself, not its derivative",
     "integrated": "the function was integrated, not differentiated",
-    "wrong_order": "this is the {order} derivative, which was not asked for",
+    "wrong_order": "this is the {order} derivative{by}, which was not asked for",
     "reciprocal_of_derivative": "this is 1 over the derivative: turn it over",
     "wrong_variable": "this is the derivative with respect to {variable}",
     "other_variable_not_constant": "{variable} was differentiated too: it counts as a constant"
@@ -127,7 +127,7 @@ class _Texts(dict[str, str]):
     def __missing__(self, key: str) -> str:
         return {"piece": "the function", "inner": "the derivative of what is inside",
                 "u": "the first part", "w": "the second", "x": "the variable",
-                "region": "part of the values", "c": "in front", "term": "a term",
+                "by": "", "region": "part of the values", "c": "in front", "term": "a term",
                 "rule": "look it up"}.get(key, "something else")
 
 

@@ -90,7 +90,7 @@ def _orders(way: Way, c: int, f: int) -> Iterator[tuple[str, int, dict[str, str]
     highest = len(names) + 1 if way.problem.kind == "value" else ORDERS
     if len(set(names)) > 1:
         for name in dict.fromkeys(names):
-            yield "wrong_order", slope(formula, f, name), {"order": f"first, by {name}"}
+            yield "wrong_order", slope(formula, f, name), {"order": "first", "by": f" by {name}"}
         return
     node, name = f, names[0]
     for order in range(1, highest + 1):
@@ -115,7 +115,8 @@ def _variables(way: Way, c: int, f: int) -> Iterator[tuple[str, int, dict[str, s
             node = f
             for _ in names:
                 node = slope(formula, node, name)
-            yield "wrong_variable", node, {"variable": name}
+            yield "wrong_variable", node, {"variable": (
+                f"{name}, {len(names)} times: asked for is the one by {', then '.join(names)}")}
         return
     for other in others:
         node = f
