@@ -353,7 +353,8 @@ b = t.gradient(z, x, unconnected_gradients="zero")
 
 def test_a_zero_that_the_file_asks_for_is_told_from_one_that_is_there() -> None:
     first, second = [r["sources"][0] for r in why("-", stdin=ZEROS)["results"]]
-    assert (first["gradient"], [n["code"] for n in first["notes"]]) == (0.0, ["zero-requested"])
+    assert (first["gradient"], [n["code"] for n in first["notes"]]) == (
+        0.0, ["kink", "zero-requested"])
     assert (second["gradient"], [n["code"] for n in second["notes"]]) == (0.0, ["zero-dead"])
     out = in_process(["why", "-", "--format", "csv"], ZEROS.encode())[1]
     rows = list(csv.DictReader(io.StringIO(out)))
