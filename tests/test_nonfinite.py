@@ -640,6 +640,14 @@ def test_the_output_gradient_counts() -> None:
     assert "has an infinite slope: -inf is right" in said(source)["message"]
 
 
+def test_a_kink_that_the_series_meets_late_is_no_bug() -> None:
+    """`xlogy` of 0 and 0 is a kink that is seen only when later coefficients are asked for."""
+    source = asked(x(1e-150, "s = 3*x", *["s = xlogy(s, s)^2"] * 3, "t = norm([s, x, s])/x",
+                     "z = norm([t, t])"))["sources"][0]
+    assert same(source["gradient"], NAN)
+    assert said(source)["code"] == TIMES
+
+
 def test_a_value_given_on_the_command_line() -> None:
     result = asked(x(1.0, "z = 2*x"), "--at", "x=nan")
     assert (said(result)["code"], said(result)["line"]) == (SPREAD, 1)

@@ -46,8 +46,13 @@ class Laurent:
         self.shift = shift
 
     def coefficients(self, order: int) -> list[float]:
-        """Those of t^shift to t^order. Raises NoSeries where one is no number."""
-        c = _upto(self.series, order - self.shift)
+        """Those of t^shift to t^order. Raises NoSeries where one is no number, or a kink ends them:
+        that is seen only when they are asked for.
+        """
+        try:
+            c = _upto(self.series, order - self.shift)
+        except AtKink:
+            raise NoSeries from None
         if any(v - v != 0 for v in c):
             raise NoSeries
         return c
