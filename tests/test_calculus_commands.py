@@ -256,11 +256,17 @@ def test_a_kink_is_told_by_all(asked: tuple[str, ...]) -> None:
 
 
 def test_a_condition_at_its_boundary_is_told() -> None:
-    for text in ("where(x > 0, x, -x)", "where(x < 2 and x >= 0, x, -x)", "where(x^2 <= 0, 1, x)"):
-        (note,) = first("tangent", "-e", text, "--at", "x=0")["notes"]
-        assert note["code"] == "boundary"
-        assert text[note["column"] - 1:].startswith("x")
+    """Where the branches differ there is no tangent, as at any other kink."""
+    for text in ("where(x > 0, x, -x)", "where(x < 2 and x >= 0, x, -x)", "where(x^2 <= 0, 1, x)",
+                 "x if x > 0 else -x"):
+        for asked in ("tangent", "taylor"):
+            assert "both sides of the comparison are equal" in failed(
+                asked, "-e", text, "--at", "x=0")
         assert first("tangent", "-e", text, "--at", "x=0.5")["notes"] == []
+    for text in ("where(x > 0, x^2, -x^2)", "x^2 if x > 0 else x^3", "where(x == 0, 1, cos(x))"):
+        assert first("tangent", "-e", text, "--at", "x=0")["notes"] == []
+        assert first("taylor", "-e", text, "--at", "x=0", "--order", "1")["notes"] == []
+    assert "order 2" in failed("taylor", "-e", "where(x > 0, x^2, -x^2)", "--at", "x=0")
     assert first("taylor", "-e", "where(y > 0, x, x^2)", "--wrt", "x", "--at", "x=1,y=0")[
         "notes"] == []
 

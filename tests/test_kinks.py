@@ -139,3 +139,40 @@ def test_a_quotient_that_is_0_by_convention(name: str) -> None:
         sources = json.loads(out)["results"][0]["sources"]
         codes = {n["code"] for source in sources for n in source["notes"]}
         assert ("kink" in codes) == jumps, (x, y, codes)
+
+
+ARMS = ["x", "-x", "x^2", "-x^2", "sin(x)", "exp(x)", "x*abs(x)", "1 + x", "0*x", "3*x - x^3"]
+CHOICES = ["where(x > 0, {0}, {1})", "where(0 >= x, {0}, {1})", "{0} if x < 0 else {1}",
+           "{0} if x^2 + x >= 0 and x < 1 else {1}", "where(x == 0, {0}, {1})",
+           "where(sin(x) > x^3, {0}, {1})", "{0} if not x <= 0 else {1}",
+           "x + where(floor(x + 0.5) == 0, {0}, {1})", "({0} if x > 0 else {1})*cos(x)"]
+
+
+@pytest.mark.parametrize("choice", CHOICES)
+def test_a_choice_at_its_boundary_is_noted_where_the_sides_differ(choice: str) -> None:
+    """By where or if; the reference are differences of the values."""
+    noted = 0
+    for one, other in itertools.product(ARMS, repeat=2):
+        formula = choice.format(one, other)
+        status, out, err = in_process(["grad", "-e", formula, "--at", "x=0", "--format", "json"])
+        assert status == 0, err
+        source = json.loads(out)["results"][0]["sources"][0]
+        slopes = sides(formula)
+        differ = slopes is None or any(abs(source["gradient"] - s) > CLOSE for s in slopes)
+        assert any(n["code"] == "boundary" for n in source["notes"]) == differ, (
+            formula, slopes, source)
+        noted += differ
+    assert (noted > 30) == ("floor" not in choice)
+
+
+@pytest.mark.parametrize(("formula", "at", "first", "second"), [
+    ("where(x > 0, x^2, -x^2)", "x=0", False, True), ("x^3 if x > 0 else x^4", "x=0", False, False),
+    ("sum(where(x > 0, x, -x))", "x=[0,1]", True, True), ("where(x > y, x, y)", "x=1,y=1", True, 1),
+    ("sum(where(x > 0, x^2, -x^2))", "x=[0,1]", False, True),
+    ("where(x > 1e15, x, 1e15)", "x=1e15", True, True),
+    ("where(x > 0, sqrt(x), 0)", "x=0", True, True), ("where(x > 0, x^1.5, 0)", "x=0", False, True),
+    ("[x if x > 0 else -x, x][1]", "x=0", False, False)])
+def test_boundaries_by_hand(formula: str, at: str, first: bool, second: bool) -> None:
+    for command, expected in (("grad", first), ("hess", second)):
+        _, out, _ = in_process([command, "-e", formula, "--at", at, "--format", "json"])
+        assert ('"boundary"' in out) == bool(expected), (command, out)

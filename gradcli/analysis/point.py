@@ -9,7 +9,7 @@ from gradcli import calculus
 from gradcli.analysis.variables import FREE, declared, order
 from gradcli.answers import digits
 from gradcli.answers.ask import answer, moved, tensors_of, troubles
-from gradcli.answers.notes import is_finite, left_out
+from gradcli.answers.notes import boundaries, is_finite, left_out
 from gradcli.answers.plain_data import data, note
 from gradcli.errors import Diagnostic, GradcliError
 from gradcli.lang.targets import tensor_of
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from gradcli.answers.ask import Answer, Ask
+    from gradcli.explain.kinks import Kinks
     from gradcli.explain.nonfinite.limits import Limits
     from gradcli.explain.reason import Note
     from gradcli.lang.run import Binding, Run
@@ -183,13 +184,14 @@ class Point:
         """Raises E0833 at a kink on a way: what stands there is a convention. To first order a
         kink may be passed that decides nothing.
         """
-        if not self.run.record.has_kinks():
-            return
-        from gradcli.explain.kinks import Kinks
+        found: Kinks | None = None
+        if self.run.record.has_kinks():
+            from gradcli.explain.kinks import Kinks
 
-        found = Kinks(self.run, tensors_of(self.target), self.ask.program.source)
+            found = Kinks(self.run, tensors_of(self.target), self.ask.program.source)
         for binding in self.bindings:
-            for told in found.of(binding.value, order):
+            for told in (*(found.of(binding.value, order) if found is not None else ()),
+                         *boundaries(self.ask, self.run, self.target, binding, order)):
                 raise GradcliError(Diagnostic(
                     "E0833", f"there is no {what} of `{self.target.name}`: {told.message}",
                     span=told.span or self.target.span, source=self.ask.program.source,
@@ -256,11 +258,9 @@ class Point:
                                      self.ask.program.source):
                     if note(self.ask, n) not in notes:
                         notes.append(note(self.ask, n))
-        if any(entry[OP].role(0) == "condition" for entry in self.run.record.compact()):
-            from gradcli.explain.boundaries import boundaries
-
-            notes += [note(self.ask, n) for n in boundaries(
-                self.run.record, self.sources, tensors_of(self.target))]
+        for binding in self.bindings:
+            notes += [said for n in boundaries(self.ask, self.run, self.target, binding)
+                      for said in [note(self.ask, n)] if said not in notes]
         notes += [remark("free-variable", f"`{name}` does not occur in the formula: derivatives by"
                          " it are 0") for name in self.free]
         return {"of": self.target.name, "variables": self.names,

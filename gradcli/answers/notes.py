@@ -7,7 +7,9 @@ from gradcli.answers.ask import tensors_of
 from gradcli.answers.plain_data import note
 from gradcli.lang.targets import parts
 from gradcli.ops.lazy import np
-from gradcli.ops.values import is_float
+from gradcli.ops.values import is_complex, is_float
+from gradcli.tape.operators import COMPARISONS
+from gradcli.tape.record import OP
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,10 +18,15 @@ if TYPE_CHECKING:
 
     from gradcli.answers.ask import Answer, Ask
     from gradcli.explain.nonfinite.trials import Trials
+    from gradcli.explain.reason import Note
     from gradcli.lang.run import Binding, Run
     from gradcli.lang.targets import Target
 
     Of = Callable[[Ask, Run, Target, list[int], str], Any]
+
+# Longer runs are not made again beside the point.
+MOST_STEPS = 20_000
+
 
 def of_gradient(ask: Ask, run: Run, target: Target, binding: Binding, g: Any, field: str,
                 trials: Trials | None = None) -> list[Answer]:
@@ -52,6 +59,7 @@ def of_gradient(ask: Ask, run: Run, target: Target, binding: Binding, g: Any, fi
     kinks = _kinks(ask, run, target)
     if kinks is not None:
         found += kinks.of(binding.value)
+    found += boundaries(ask, run, target, binding)
     if run.record.lost:
         from gradcli.explain import notes
 
@@ -61,6 +69,29 @@ def of_gradient(ask: Ask, run: Run, target: Target, binding: Binding, g: Any, fi
 
         found += notes.rebound(run, binding)
     return said + [note(ask, n) for n in found]
+
+
+def boundaries(ask: Ask, run: Run, target: Target, binding: Binding, order: int = 1) -> list[Note]:
+    """Notes on comparisons that are decided otherwise beside the point, where derivatives up to an
+    order in a name are not the same on both sides.
+    """
+    made = ask.made(target)
+    if boundaries not in made:
+        comparisons = COMPARISONS.values()
+        made[boundaries] = any(entry[OP] in comparisons for entry in run.record.compact())
+    tensors = tensors_of(target)
+    if not made[boundaries] or not is_float(binding.value.value) or any(map(is_complex, tensors)):
+        return []
+    from gradcli.answers.retrying import beside
+    from gradcli.explain.boundaries import boundaries as found
+
+    # What a question of the file is about has no name by which another run has it.
+    movable = binding.kind != "computed" and not run.assigned(binding) and (
+        run.steps <= MOST_STEPS) and [t.id for t in tensors] == [
+            t.id for t in tensors_of(ask.same_target(run, target))]
+    told: list[Note] = found(
+        run, tensors, binding.value, beside(ask, target, binding, order) if movable else None)
+    return told
 
 
 def left_out(ask: Ask, run: Run, target: Target, bindings: list[Binding]) -> list[Answer]:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from gradcli.answers.ask import Ask, tensors_of
-from gradcli.calculus import size
+from gradcli.calculus import gradient, size
 from gradcli.errors import error
 from gradcli.explain import nonfinite
 from gradcli.explain.nonfinite.trials import Trials
 from gradcli.lang.calls import NoGradient
+from gradcli.lang.targets import parts
+from gradcli.ops.lazy import np
 from gradcli.ops.values import shape_of
 from gradcli.program import Program
 from gradcli.source import Source
@@ -23,7 +25,7 @@ if TYPE_CHECKING:
     from gradcli.explain.nonfinite.trials import Again
     from gradcli.explain.reason import Note
     from gradcli.lang.log import Asked
-    from gradcli.lang.run import Run
+    from gradcli.lang.run import Binding, Run
     from gradcli.lang.targets import Target
 
     Answered = tuple[list[Any], Any, Callable[[], list[Note]]]
@@ -87,6 +89,31 @@ def of_second(ask: Ask, run: Run, target: Target, row: str, column: str) -> Tria
         nearby = ask.trials[target.name, row] = of_derivative(ask, run, target, row, "gradient")
     return _trials(ask, run, _named(ask, target, [row, column], asked),
                    row if row == column else None, target, 2, nearby)
+
+
+def beside(ask: Ask, target: Target, binding: Binding, order: int
+           ) -> Callable[[Any], list[list[float]]]:
+    """The values of a target and its derivatives in a name, order by order, by its value. Behind
+    the first those of a sum with weights of the ones before.
+    """
+    def asked(other: Ask, found: Run, made: Target) -> Answered:
+        sources = [other.source(b) for b in other.program.sources(found, [binding.name])]
+        whole, levels = parts(made), []
+        for k in range(order + 1):
+            levels.append([x for t in whole for x in np.ravel(t.value).tolist()])
+            if k < order:
+                whole = [g for g in gradient([_weighted(t) for t in whole], sources, emit=True)
+                         if g is not None]
+        return levels, None, list
+
+    again = _named(ask, target, [binding.name], asked)
+    return lambda moved: again(ask.program.source.text, {binding.name: moved})[0]
+
+
+def _weighted(tensor: Tensor) -> Tensor:
+    """With weights for its elements none of which are alike."""
+    n = size(tensor.shape)
+    return tensor*np.cos(np.arange(n) + 0.5).reshape(tensor.shape) if tensor.shape else tensor
 
 
 def of_question(ask: Ask, logged: Run, question: Asked, item: int) -> Trials:

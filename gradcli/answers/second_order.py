@@ -6,7 +6,7 @@ from gradcli import calculus
 from gradcli.answers import digits
 from gradcli.answers.ask import answer, moved, point, tensors_of, troubles
 from gradcli.answers.first_order import each_target
-from gradcli.answers.notes import is_finite, is_zero, left_out
+from gradcli.answers.notes import boundaries, is_finite, is_zero, left_out
 from gradcli.answers.plain_data import EACH, data, derivative, note, reason, seen, shape
 from gradcli.lang.targets import plain_structure, tensor_of
 from gradcli.ops import PUBLIC
@@ -47,6 +47,9 @@ def _result(ask: Ask, run: Run, target: Target, bindings: list[Binding]) -> Answ
                       *notes.rebound(run, binding)):
                 if note(ask, n) not in common:
                     common.append(note(ask, n))
+    for binding in bindings:
+        common += [told for n in boundaries(ask, run, target, binding, 2)
+                   for told in [note(ask, n)] if told not in common]
     if any(t.shape for t in tensors_of(target)) or isinstance(target.tensor, list):
         from gradcli.explain import notes
 

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import math
+
+from gradcli.errors import GradcliError
+from gradcli.explain.one_sided import CLOSE, directions
 from gradcli.explain.reason import Note, span_of
 from gradcli.ops.lazy import np, quiet
+from gradcli.ops.values import shape_of
 from gradcli.sweeps import reach
 from gradcli.tape.operators import COMPARISONS
 from gradcli.tape.record import IDS, OP, OUT, VALUES
@@ -11,38 +16,103 @@ from gradcli.tape.saved import is_hollow
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from typing import Any
 
     from gradcli.lang.run import Run
-    from gradcli.tape.record import Record
+    from gradcli.tape.record import Entry
     from gradcli.tape.tensor import Tensor
 
+    # Numbers by the order of the derivative.
+    Levels = Sequence[Sequence[float]]
 
-def boundaries(record: Record, sources: Sequence[Tensor], targets: Sequence[Tensor]) -> list[Note]:
-    """Notes on choices that lead from sources to targets, by a comparison of what is equal: a step
-    to one side chooses otherwise.
+# How far beside the point, of its size. The second is far shorter: what a smooth function makes of
+# the first has gone.
+STEPS = (1e-7, 1e-10)
+ROUNDING = 1e-8
+
+
+def boundaries(run: Run, targets: Sequence[Tensor], source: Tensor,
+               at: Callable[[Any], Levels] | None) -> list[Note]:
+    """Notes on comparisons of what is equal and moves with a source, where a step to one side
+    chooses otherwise, and derivatives differ. at: values of the targets and their derivatives,
+    order by order, where the source has another value; None if that is not known.
     """
-    entries = record.history()
-    made = {entry[OUT]: entry for entry in entries}
-    moved = reach.active(entries, [s.id for s in sources if s.id is not None])
-    leading = reach.leading(entries, [t.id for t in targets if t.id is not None])
-    found: dict[Any, Note] = {}
+    if source.id is None or not any(_is_equal(entry) for entry in run.record.compact()):
+        return []
+    # An `if` may choose what was made before.
+    entries = run.record.history() if at is not None else reach.window(
+        run.record.history(), [source.id], [t.id for t in targets if t.id is not None])
+    spans = list(dict.fromkeys(map(span_of, _moving(entries, source.id, at is None))))
+    said = (": what stands here is of one branch" if at is None else _difference(source.value, at)
+            ) if spans else None
+    return [] if said is None else [
+        Note("boundary", f"both sides of the comparison are equal there{said}", span)
+        for span in spans]
+
+
+def _is_equal(entry: Entry) -> bool:
+    """Whether it compares what is equal."""
+    return entry[OP] in COMPARISONS.values() and not any(map(is_hollow, entry[VALUES])) and bool(
+        np.any(np.equal(*entry[VALUES])))
+
+
+def _moving(entries: Sequence[Entry], source: int, smooth: bool) -> list[Entry]:
+    """The comparisons of what is equal and depends on a source; smooth: not by a step or a choice.
+    """
+    reached = reach.active(entries, [source]) if smooth else {source}
+    found = []
     for entry in entries:
-        waiting = [entry[IDS][0]] if entry[OP].role(0) == "condition" and (
-            entry[OUT] in leading) else []
-        while waiting:
-            at = waiting.pop()
-            test = None if at is None else made.get(at)
-            if test is None:
-                continue
-            waiting += test[IDS]
-            if test[OP] in COMPARISONS.values() and not moved.isdisjoint(test[IDS]) and np.any(
-                    np.equal(*test[VALUES])):
-                told = Note("boundary", "both sides of the comparison are equal there: what"
-                            " stands here is of one branch", span_of(test))
-                found.setdefault(told.span, told)
-    return list(found.values())
+        if not reached.isdisjoint(entry[IDS]):
+            if not smooth:
+                reached.add(entry[OUT])
+            if _is_equal(entry):
+                found.append(entry)
+    return found
+
+
+def _difference(value: Any, at: Callable[[Any], Levels]) -> str | None:
+    """What is not the same on both sides, as the end of a sentence; None if nothing is. What goes
+    away with the step is the same.
+    """
+    size = float(np.max(np.abs(value), initial=0.0)) or 1.0
+    here, sides = at(value), []
+    lowest: int | None = None
+    for step in directions(value):
+        for sign in (-1.0, 1.0):
+            try:
+                far, near = (at(value + sign*size*h*step) for h in STEPS)
+            except GradcliError:    # there is nothing on that side
+                far = near = [[math.nan]]
+            sides.append((far, near))
+            apart = _apart(here, far, near)
+            if apart is not None:
+                lowest = apart if lowest is None else min(lowest, apart)
+    if lowest is None:
+        return None
+    if lowest == 0:
+        return ", and the value jumps there: what stands here is of one branch"
+    if lowest == 1 and not shape_of(value) and all(
+            len(near[k]) == 1 for _, near in sides for k in (0, 1)):
+        slopes = [near[1][0] for _, near in sides]
+        least = CLOSE*max(map(abs, slopes))
+        # A slope that grows has no limit.
+        if all(abs(far[1][0] - near[1][0]) <= least for far, near in sides):
+            left, right = (f"{0.0 if abs(slope) < least else slope:.6g}" for slope in slopes)
+            return f": the slope is {left} to the left and {right} to the right"
+    return f", and derivatives of order {lowest} differ: what stands here is of one branch"
+
+
+def _apart(here: Levels, far: Levels, near: Levels) -> int | None:
+    """The lowest order in which numbers here are no limit of those nearer and nearer."""
+    for order, levels in enumerate(zip(here, far, near, strict=False)):
+        if len(set(map(len, levels))) > 1:
+            return order
+        for x, a, b in zip(*levels, strict=True):
+            if x - x == 0 and not (abs(b - x) <= ROUNDING*max(abs(x), abs(b))
+                                   or abs(b - x) <= 0.5*abs(a - x)):
+                return order
+    return None
 
 
 def at_edge(run: Run, source: Tensor) -> bool:

@@ -153,7 +153,9 @@ ZERO = {
 NOTES = {
     "tie": "Several arguments of `max` or `min` are equal: the note says who gets the slope.",
     "kink": "The curve has a corner here, as `abs` at 0: the note says which slope was taken.",
-    "boundary": "Both sides of a comparison are equal here: what is said is of one branch.",
+    "boundary":
+        "Both sides of a comparison are equal here and the branches differ: what is said is of one"
+        " of them.",
     "range-value":
         "A number on the way left the range of floats, and the value would be another one without"
         " that.",

@@ -37,7 +37,7 @@ def decisive(entries: Sequence[Entry], at_kink: Mapping[int, Sequence[Any]], sou
         return set(at_kink)
     found: set[int] = set()
     with quiet():
-        for direction in _directions(value):
+        for direction in directions(value):
             def along(step: Any, kinks: Collection[int]) -> Any:
                 return _tangents(entries, {k: v for k, v in at_kink.items() if k in kinks}, source,
                                  step, targets)
@@ -53,7 +53,7 @@ def decisive(entries: Sequence[Entry], at_kink: Mapping[int, Sequence[Any]], sou
     return found
 
 
-def _directions(value: Any) -> list[Any]:
+def directions(value: Any) -> list[Any]:
     """One for a number; of an array some in which no two elements are alike."""
     shape = shape_of(value)
     if not shape:
