@@ -369,7 +369,7 @@ def test_a_form(tmp_path: Path, sheet: Sheet) -> None:
 def test_columns_by_name(tmp_path: Path, sheet: Sheet) -> None:
     text = "Who;First;Second\nann;x;y\nbob;;z\nann;w;\n"
     found = table(tmp_path, text, sheet, ["First=1a", "second = 2"], "who")
-    assert given_answers(found) == {"ann": {"1a": "w"}, "bob": {"2": "z"}}
+    assert given_answers(found) == {"ann": {"1a": "w", "2": "y"}, "bob": {"2": "z"}}
     assert ("repeated", str(tmp_path / "responses.csv"), 4) in told(all_notes(found))
 
 
@@ -577,3 +577,58 @@ def test_whoever_a_stream_names_has_handed_in(sheet: Sheet) -> None:
     given = given_answers(found)
     assert (given["a"], given["b"]) == ({"1a": "[2xy, x^2]"}, {"1a": "[[1, 2], [3, ]]"})
     assert [n.line for n in found.notes if n.about == "skipped"] == [5, 6]
+
+
+CLASS_TABLES = {
+    "class.csv": "student,problem,answer\na,1a,x\nb,1a,y\n",
+    "class.tsv": "email\tquestion\tresponse\na@x\t1a\tx\nb@x\t1a\ty\n",
+    "wide.csv": "Time;Name;1a;2\n1;a;x;\n2;b;;y\n",
+    "rows.csv": "id,problem,answer\na,1a,x\na,2,x\nb,2,y\n",
+    "list.json": '[{"student": "a", "problem": "1a", "answer": "x"},'
+                 ' {"student": "b", "problem": "1a", "answer": "y"}]'}
+
+
+@pytest.mark.parametrize("name", CLASS_TABLES)
+def test_a_table_of_the_class_is_nobodys(tmp_path: Path, sheet: Sheet, name: str) -> None:
+    """In a folder of students it is an error; in a student's own, nothing that counts."""
+    write(tmp_path, {f"bad/{name}": CLASS_TABLES[name], "bad/carl.txt": "1a: z",
+                     f"own/dora/{name}": CLASS_TABLES[name], "own/carl.txt": "1a: z"})
+    with pytest.raises(GradcliError, match="several students: a") as caught:
+        open_submissions(str(tmp_path / "bad"), sheet)
+    assert caught.value.code == "E0730"
+    assert caught.value.source is not None
+    assert caught.value.source.name.endswith(name)
+    found = list(open_submissions(str(tmp_path / "own"), sheet))
+    assert [one.student.id for one in found] == ["carl", "dora"]
+    assert all(a.fault for a in found[1].answers)
+
+
+@pytest.mark.parametrize("text", [
+    "student,problem,answer\nann,1a,x\nann,2,y\n", "name,1a,2\nann,x,y\n", "id;1a;2\nann;x;y\n"])
+def test_a_table_of_one_student_names_them(tmp_path: Path, sheet: Sheet, text: str) -> None:
+    write(tmp_path, {"sheet1.csv": text})
+    assert given_answers(open_submissions(str(tmp_path), sheet)) == {"ann": {"1a": "x", "2": "y"}}
+
+
+@pytest.mark.parametrize(("name", "text"), [
+    ("ann/a.csv", "problem,answer\n1a,x\n1a,\n2,\n"), ("ann/a.txt", "1a: x\n1a:\n2:\n"),
+    ("ann/a.json", '{"1a": "x", "1a": "", "2": null}'),
+    ("class.csv", "student,problem,answer\nann,1a,x\nann,1a,\n"),
+    ("wide.csv", "student,1a,2\nann,x,\nann,,\n"),
+    ("class.ndjson", '{"student": "ann", "problem": "1a", "answer": "x"}\n'
+                     '{"student": "ann", "problem": "1a", "answer": ""}\n')])
+def test_an_empty_answer_takes_none_back(
+        tmp_path: Path, sheet: Sheet, name: str, text: str) -> None:
+    path = write(tmp_path, {name: text}) / (name if "/" not in name else "")
+    found = open_submissions(str(path), sheet)
+    assert given_answers(found) == {"ann": {"1a": "x"}}
+    said, = [note.message for note in all_notes(found) if note.about == "repeated"]
+    assert "`x`" in said
+    assert said.endswith("counts")
+
+
+def test_an_empty_answer_in_a_later_file_takes_none_back(tmp_path: Path, sheet: Sheet) -> None:
+    write(tmp_path, {"ann/a.txt": "1a: x\n2:", "ann/b.txt": "1a:\n2: y"})
+    found = open_submissions(str(tmp_path), sheet)
+    assert given_answers(found) == {"ann": {"1a": "x", "2": "y"}}
+    assert [(n.about, n.file) for n in all_notes(found)] == [("repeated", "ann/b.txt")]

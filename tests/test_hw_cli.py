@@ -751,10 +751,33 @@ def test_a_score_for_somebody_who_handed_nothing_in_counts(of: Class) -> None:
     assert of.results() == kept
     (of.folder / "none.csv").write_text("student_id,problem,override_score,comment\n")
     assert of.hw("export", "--overrides", "none.csv", "-q")[0] == 0
+    assert of.results() == kept     # a file that does not name her takes nothing back
+    fill_review(of.folder / "results", "zoe", "1a", "")
+    assert of.hw("export", "-q")[0] == 0
     assert len(of.results()) == before
     assert of.gradebook()["zoe"]["status"] == "missing"
     assert of.hw("export", "--overrides", "theirs.csv", "-q")[0] == 0
     assert of.results() == kept
+
+
+def test_another_file_of_scores_takes_nothing_back(of: Class) -> None:
+    """Each way to say something, in review.csv and in a file of their own, for what each names."""
+    head = "student_id,problem,override_score,comment\n"
+    ways = {"score": ("1", ""), "comment": ("", "see me"), "both": ("0.5", "nearly"),
+            "nothing": ("", "")}
+    for there, (score, comment) in ways.items():
+        for theirs, (other, remark) in ways.items():
+            of.run("--fresh", "-o", there + theirs)
+            fill_review(of.folder / (there + theirs), "di", "1a", score, comment)
+            (of.folder / "theirs.csv").write_text(
+                f"{head}di,1a,{other},{remark}\nbob,1a,0.25,\n")
+            expected = (other or score, remark or comment)
+            for command in (["run", "sheet.toml", "subs", "--overrides", "theirs.csv"],
+                            ["run", "sheet.toml", "subs"]):
+                assert of.hw(*command, "-q", "-j", "1", "-o", there + theirs)[0] < 2
+                given = {row[:2]: row[4:] for row in review_rows(of.folder / (there + theirs))}
+                assert given["di", "1a"] == expected
+                assert given["bob", "1a"] == ("0.25", "")
 
 
 # --- people whom nobody knows -----------------------------------------------------------------

@@ -8,6 +8,12 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+STUDENT = {"student": ("student id", "id", "sis user id", "id number", "matrikelnummer",
+                       "username", "user name", "login", "login id", "sis login id", "netid",
+                       "email", "email address", "e mail", "e mail address", "mail", "name",
+                       "full name", "your name", "student name")}
+"""What a table of a class calls the column that says whose a row is."""
+
 
 def folded(title: str) -> str:
     """A title for comparison: small letters and digits, single spaces."""

@@ -8,9 +8,9 @@ from heapq import merge
 from gradcli.homework.earlier import RESULTS
 from gradcli.homework.grade import automatic, overridden
 from gradcli.homework.outputs import GRADESCOPE, USUAL, write_outputs
-from gradcli.homework.overrides import read_overrides
+from gradcli.homework.overrides import joined_overrides
 from gradcli.homework.results import blank, in_order, line, read_results
-from gradcli.homework.run import review_of
+from gradcli.homework.run import override_files
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 
 def export(saved: Saved, out: OutputFolder, wish: Wish) -> Written:
     """Nothing is checked; scores that a person gave since count. Raises as `run` does."""
-    path = wish.overrides or review_of(saved.folder)
-    overrides = read_overrides(path, saved.sheet, [s.id for s in saved.students]
-                               ) if path else None
+    paths = override_files(wish.overrides, saved.folder)
+    overrides = joined_overrides(paths, saved.sheet, [s.id for s in saved.students]
+                               ) if paths else None
     with out.open(RESULTS) as stream:
         return write_outputs(
             out, saved.sheet, saved.students, _results(saved, overrides, stream),

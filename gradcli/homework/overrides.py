@@ -18,7 +18,7 @@ from gradcli.source import read
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from gradcli.homework.separated import Cell, Record
     from gradcli.homework.sheet import Sheet
@@ -54,7 +54,12 @@ class Override:
 
     def of(self, answer: str) -> Override | None:
         """What was said of this answer."""
-        return next((one for one in (self, *self.others) if not one.other(answer)), None)
+        there = [one for one in (self, *self.others) if not one.other(answer)]
+        if not there:
+            return None
+        return Override(next((one.score for one in there if one.score is not None), None),
+                        next((one.comment for one in there if one.comment), ""),
+                        there[0].answer, there[0].line)
 
     def earlier(self, answer: str) -> list[Override]:
         """What was said of other answers than this."""
@@ -64,6 +69,31 @@ class Override:
         """Whether it was given for another answer than this."""
         return self.answer is not None and self.answer not in (
             answer, as_cell(answer), as_cell(answer, raw=True))
+
+    def same(self, that: Override) -> bool:
+        """Whether both name the same answer, or none."""
+        if self.answer is None or that.answer is None:
+            return self.answer is that.answer
+        return not (self.other(that.answer) and that.other(self.answer))
+
+
+def joined_overrides(paths: Iterable[str], sheet: Sheet, students: Sequence[str]
+                     ) -> dict[tuple[str, str], Override]:
+    """What several files say; of the same answer, the first score and the first comment count.
+    Raises as `read_overrides`.
+    """
+    found: dict[tuple[str, str], Override] = {}
+    for path in paths:
+        for key, said in read_overrides(path, sheet, students).items():
+            first = found.setdefault(key, said)
+            for one in (said, *said.others) if first is not said else ():
+                same = next((it for it in (first, *first.others) if it.same(one)), None)
+                if same is None:
+                    first.others.append(one)
+                else:
+                    same.score = one.score if same.score is None else same.score
+                    same.comment = same.comment or one.comment
+    return found
 
 
 def read_overrides(path: str, sheet: Sheet, students: Iterable[str]

@@ -18,10 +18,10 @@ from gradcli.homework.grade import overridden, result
 from gradcli.homework.harmless import number
 from gradcli.homework.journal import Journal
 from gradcli.homework.lms import fill
-from gradcli.homework.manifest import NAME, file_hash, manifest, read_manifest
+from gradcli.homework.manifest import NAME, file_hash, manifest, read_manifest, text_hash
 from gradcli.homework.notes import NOTES, Notes
 from gradcli.homework.outputs import GRADESCOPE, REVIEW, USUAL, write_outputs
-from gradcli.homework.overrides import read_overrides
+from gradcli.homework.overrides import joined_overrides
 from gradcli.homework.results import blank, line
 from gradcli.homework.saved import save
 from gradcli.homework.submissions.records import Note
@@ -46,8 +46,9 @@ if TYPE_CHECKING:
 
 class Wish:
     """How a run is wanted. jobs, scheduler: who checks. fresh: all answers, not only new ones.
-    overrides: a file, else the review.csv that is there. level: of feedback. templates, column,
-    gradescope, visibility, raw: see `write_outputs`. roster_path: for the manifest.
+    overrides: a file that goes before the review.csv that is there. level: of feedback.
+    templates, column, gradescope, visibility, raw: see `write_outputs`. roster_path: for the
+    manifest.
     """
 
     __slots__ = ("column", "fresh", "gradescope", "jobs", "level", "overrides", "raw",
@@ -102,10 +103,11 @@ def run(sheet: Sheet, submissions: Submissions, roster: Roster | None, out: Outp
     for template in wish.templates:     # while nothing has been done
         fill(template, sheet, (), wish.column)
     everybody = students(submissions, roster)
-    path = wish.overrides or review_of(out.path)
-    overrides = read_overrides(path, sheet, [s.id for s in everybody]) if path else {}
+    paths = override_files(wish.overrides, out.path)
+    overrides = joined_overrides(paths, sheet, [s.id for s in everybody])
     new = manifest(
-        sheet, seed=wish.seed, overrides=None if path is None else file_hash(path),
+        sheet, seed=wish.seed, overrides=text_hash(" ".join(map(file_hash, paths)))
+        if paths else None,
         roster=None if wish.roster_path is None else file_hash(wish.roster_path))
     ran = Ran()
     with ExitStack() as stack:
@@ -266,7 +268,13 @@ def refuse_other_sheet(folder: str, sheet: Sheet) -> None:
             help="give each sheet a folder of its own: --out"))
 
 
-def review_of(folder: str) -> str | None:
-    """The review.csv of a run before: what a person wrote into it is not to be lost."""
-    path = os.path.join(folder, REVIEW)
-    return path if os.path.isfile(path) else None
+def override_files(given: str | None, folder: str) -> list[str]:
+    """The file that was given, and the review.csv of a run before: what a person wrote into it is
+    not to be lost.
+    """
+    review = os.path.join(folder, REVIEW)
+    if not os.path.isfile(review):
+        return [given] if given else []
+    if given and not (os.path.exists(given) and os.path.samefile(given, review)):
+        return [given, review]
+    return [review]

@@ -64,7 +64,7 @@ OPTIONS = (
            " student in the path of a file: its group, or all that it matches.", commands=RUN,
            metavar="REGEX"),
     Option("overrides", "--overrides", "text", "A review.csv in which a person wrote scores; they"
-           " win always. By default the one in the folder of the results.",
+           " win always. It goes before the one in the folder of the results.",
            commands=WRITE, metavar="FILE"),
     Option("feedback", "--feedback", "text", "How much the pages for students tell.",
            commands=WRITE, default="hint", choices=("none", "verdict", "hint", "full")),

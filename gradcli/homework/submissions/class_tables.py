@@ -7,7 +7,7 @@ from __future__ import annotations
 import re
 
 from gradcli.errors import Diagnostic, GradcliError
-from gradcli.homework.columns import columns, folded
+from gradcli.homework.columns import STUDENT, columns, folded
 from gradcli.homework.separated import delimiter, records
 from gradcli.homework.submissions.class_answers import MAX_BYTES, OfClass, unreadable
 from gradcli.homework.submissions.parsed import Ids, fold, short
@@ -23,10 +23,6 @@ if TYPE_CHECKING:
     from gradcli.homework.sheet import Sheet
     from gradcli.homework.submissions.roster import Roster
 
-STUDENT = {"student": ("student id", "id", "sis user id", "id number", "matrikelnummer",
-                       "username", "user name", "login", "login id", "sis login id", "netid",
-                       "email", "email address", "e mail", "e mail address", "mail", "name",
-                       "full name", "your name", "student name")}
 LONG = {**STUDENT, "problem": ("problem id", "question", "question id", "exercise", "task"),
         "answer": ("response", "solution")}
 

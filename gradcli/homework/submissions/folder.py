@@ -35,8 +35,7 @@ READERS: dict[str, Callable[[str, Ids], Parsed]] = {
     "": answers_text.parse,
     ".html": lambda text, ids: answers_text.parse(plain(text), ids),
     ".htm": lambda text, ids: answers_text.parse(plain(text), ids),
-    ".csv": student_tables.csv_answers, ".tsv": student_tables.csv_answers,
-    ".json": student_tables.json_answers}
+    **student_tables.READERS}
 PACKED = (".zip", ".gz", ".tar", ".tgz", ".7z", ".rar", ".bz2", ".xz")
 
 
@@ -89,10 +88,13 @@ def _read(root: str, ids: Ids, theirs: Theirs, follow: bool) -> Submission:
         notes += [Note(about, message, shown, line, theirs.student.id)
                   for about, message, line in parsed.notes]
         for id, (answer, line) in parsed.answers.items():
-            if id in found and (answer or found[id][0]):
-                notes.append(Note("repeated", f"problem {id} is answered in {found[id][2]}, too:"
-                                  " this answer counts", shown, line, theirs.student.id))
-            found[id] = answer, line, shown
+            before = found.get(id, ("", None, ""))
+            if before[0]:
+                notes.append(Note("repeated", f"problem {id} is answered in {before[2]}, too: "
+                                  + ("this answer counts" if answer else "that answer counts"),
+                                  shown, line, theirs.student.id))
+            if answer or not before[0]:
+                found[id] = answer, line, shown
     return Submission(theirs.student, answers(theirs.student.id, ids, found, faults), files, notes,
                       digest.hexdigest())
 

@@ -55,19 +55,23 @@ class Parsed:
         self.notes: list[tuple[str, str, int | None]] = []
 
     def add(self, written: str, answer: str, line: int | None) -> None:
-        """One more answer, to the problem with the id that is written there. The last counts."""
+        """One more answer, to the problem with the id that is written there. The last counts that
+        is not empty.
+        """
         id = self.ids.find(written)
         if id is None:
             if answer.strip():
                 self.note("unknown", f"the sheet has no problem `{short(written)}`, where"
                           f" `{short(answer)}` is answered", line)
             return
-        before = self.answers.get(id)
-        if before is not None:
-            self.note("repeated", f"problem {id} is answered again: this answer counts, not"
-                      f" `{short(before[0])}`" + (f" in line {before[1]}" if before[1] else ""),
-                      line)
-        self.answers[id] = answer.strip(), line
+        answer = answer.strip()
+        before, at = self.answers.get(id, ("", None))
+        if before:
+            shown = f"`{short(before)}`" + (f" in line {at}" if at else "")
+            self.note("repeated", f"problem {id} is answered again: this answer counts, not {shown}"
+                      if answer else f"problem {id} stands here again, empty: {shown} counts", line)
+        if answer or not before:
+            self.answers[id] = answer, line
 
     def note(self, about: str, message: str, line: int | None = None) -> None:
         self.notes.append((about, message, line))

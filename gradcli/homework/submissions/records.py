@@ -93,6 +93,10 @@ class Unreadable(Exception):
     """A file or text that cannot be read; the message says why."""
 
 
+class OfSeveral(Unreadable):
+    """A file where one student's is expected, and which is a table of the class."""
+
+
 def printable(name: str) -> str:
     """A name from a file system, whose bytes may be no text, as one that can be written."""
     return name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")

@@ -5,24 +5,25 @@ from __future__ import annotations
 import json
 
 from gradcli.errors import GradcliError
-from gradcli.homework.columns import columns
+from gradcli.homework.columns import STUDENT, columns
 from gradcli.homework.separated import delimiter, records
-from gradcli.homework.submissions.parsed import Ids, Parsed
-from gradcli.homework.submissions.records import Unreadable
+from gradcli.homework.submissions.parsed import Ids, Parsed, short
+from gradcli.homework.submissions.records import OfSeveral, Unreadable
 from gradcli.source import Source
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
     from typing import Any
 
 TITLES = {"problem": ("id", "question", "exercise", "task", "problem id", "question id", "aufgabe"),
-          "answer": ("response", "solution", "antwort"),
-          "student": ("student id",)}
+          "answer": ("response", "solution", "antwort")}
 
 
 def csv_answers(text: str, ids: Ids) -> Parsed:
     """Two columns `problem,answer`, with or without these titles; or a row of ids with a row of
-    answers below. An answer with commas and without quotes is taken as one. Raises `Unreadable`.
+    answers below. An answer with commas and without quotes is taken as one. Raises `Unreadable`,
+    `OfSeveral` where a column names several students.
     """
     source = Source(text)
     parsed = Parsed(ids)
@@ -36,7 +37,14 @@ def csv_answers(text: str, ids: Ids) -> Parsed:
         return parsed
     titles = [cell.text for cell in table[0].cells]
     known = columns(titles, TITLES)
-    if "problem" in known and "answer" in known:
+    long = "problem" in known and "answer" in known
+    whose = columns(titles, STUDENT).get("student")
+    if long and whose == known["problem"]:      # `id` is a title of either
+        whose = None
+    if whose is not None and (long or any(map(ids.find, titles))):
+        parsed.student = one_student([row.cells[whose].text for row in table[1:]
+                                      if whose < len(row.cells)])
+    if long:
         for row in table[1:]:
             cells = [cell.text for cell in row.cells] + [""] * len(titles)
             parsed.add(cells[known["problem"]], cells[known["answer"]],
@@ -66,6 +74,10 @@ def json_answers(text: str, ids: Ids) -> Parsed:
         raise Unreadable(f"no JSON: {str(problem)[:100]}") from None
 
 
+READERS: dict[str, Callable[[str, Ids], Parsed]] = {
+    ".csv": csv_answers, ".tsv": csv_answers, ".json": json_answers}
+
+
 def _of_document(text: str, ids: Ids, document: Any) -> Parsed:
     parsed = Parsed(ids)
     if isinstance(document, Pairs):
@@ -80,14 +92,25 @@ def _of_document(text: str, ids: Ids, document: Any) -> Parsed:
             if id != "student" or ids.find(id) is not None:
                 parsed.add(id, typed(answer), _line(text, id))
     elif isinstance(document, list):
-        for entry in document:
-            fields = dict(entry.pairs) if isinstance(entry, Pairs) else {}
+        objects = [dict(entry.pairs) if isinstance(entry, Pairs) else {} for entry in document]
+        names = [fields["student"] for fields in objects if isinstance(fields.get("student"), str)]
+        parsed.student = one_student(names) or parsed.student
+        for fields in objects:
             if not isinstance(fields.get("problem"), str) or "answer" not in fields:
                 raise Unreadable('no answers: write [{"problem": "1a", "answer": "2x"}]')
             parsed.add(fields["problem"], typed(fields["answer"]), None)
     else:
         raise Unreadable('no answers: write {"1a": "2x"}')
     return parsed
+
+
+def one_student(names: Iterable[str]) -> str | None:
+    """Whose answers these are; None if nobody is named. Raises `OfSeveral`."""
+    several = list(dict.fromkeys([name.strip() for name in names if name.strip()]))
+    if len(several) > 1:
+        raise OfSeveral(f"it holds answers of several students: {short(several[0])},"
+                        f" {short(several[1])}{', ...' if several[2:] else ''}")
+    return several[0] if several else None
 
 
 class Pairs:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 
+from gradcli.errors import Diagnostic, GradcliError
 from gradcli.homework.people import Student
 from gradcli.homework.submissions import answers_text, student_tables
-from gradcli.homework.submissions.records import Note, Unreadable, printable
+from gradcli.homework.submissions.records import Note, OfSeveral, Unreadable, printable
 from gradcli.homework.submissions.shapes import IGNORED, STEPS, Owner, owner
 from gradcli.homework.submissions.texts import read_bytes, text
+from gradcli.source import Source
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -71,16 +73,25 @@ def owned_files(root: str, assignment: str, ids: Ids, paths: Sequence[str], note
 
 
 def file_owner(root: str, path: str, ids: Ids, follow: bool) -> str | None:
-    """Whose a file in no folder says it is; that of one called answers.txt is else unknown."""
+    """Whose a file in no folder says it is; that of one called answers.txt is else unknown.
+
+    Raises E0730 for a table of the class: it must not be taken for one student.
+    """
     ending = os.path.splitext(path)[1].lower()
     said = None
     try:
         if ending in TEXTS:
             head, _ = text(read_bytes(os.path.join(root, path), follow=follow))
             said = answers_text.parse(head[:HEAD], ids).student
-        elif ending == ".json":
+        elif ending in student_tables.READERS:
             whole, _ = text(read_bytes(os.path.join(root, path), follow=follow))
-            said = student_tables.json_answers(whole, ids).student
+            said = student_tables.READERS[ending](whole, ids).student
+    except OfSeveral as problem:
+        shown = printable(os.path.join(root, path))
+        raise GradcliError(Diagnostic(
+            "E0730", f"`{shown}` is not one student's file: {problem}", source=Source("", shown),
+            span=(0, 0), help="give a table of the class in place of the folder, or take it out of"
+            " it")) from None
     except Unreadable:
         pass
     if said is None and path.lower().startswith("answers."):
