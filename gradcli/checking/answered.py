@@ -5,6 +5,7 @@ from __future__ import annotations
 from gradcli.checking import built
 from gradcli.errors import error
 from gradcli.ops.elementwise import divide, negative, subtract
+from gradcli.reading.names import UNITS
 from gradcli.reading.refusals import unknown_word
 from gradcli.tape.formula import Formula
 
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
     from gradcli.checking.reference import Reference
     from gradcli.reading import Reading
 
-UNITS = ("i", "j", "k")
 STRANGERS = 3
 """So many letters that nobody knows are words, not a formula."""
 
@@ -99,13 +99,13 @@ def _solved(formula: Formula, left: Tree, right: Tree, variables: tuple[str, ...
 def _by_units(formula: Formula, tree: Tree, reference: Reference) -> Tree:
     """The components of 2x i + 3 j: what it is where one unit vector is 1 and the others 0."""
     n = len(reference.nodes)
-    units = UNITS[:n]
     if not isinstance(tree, int) or len(reference.shape) != 1 or not 1 < n <= 3:
         return tree
-    if set(units) & set(reference.variables) or not set(units) & set(formula.leaves([tree])):
-        return tree
-    found: list[int] = []
-    for unit in units:
-        found.append(formula.substituted(tree, {
-            formula.leaf(u): formula.number(float(u == unit)) for u in units}))
-    return found
+    there = set(formula.leaves([tree]))
+    for units in (UNITS[:n], ("e_1", "e_2", "e_3")[:n], [f"e_{name}" for name in reference.wrt]):
+        if len(units) == n and not there.isdisjoint(units) and \
+                set(units).isdisjoint(reference.variables):
+            return [formula.substituted(tree, {
+                formula.leaf(u): formula.number(float(u == unit)) for u in units})
+                for unit in units]
+    return tree

@@ -85,7 +85,7 @@ class Comparison:
     __slots__ = ("agree", "disagree", "excess", "undefined", "usable")
 
     def __init__(self, right: Side, other: Side, rtol: float, zeros: Any) -> None:
-        """zeros: a column, true for the components of the first side that are 0 by their form."""
+        """zeros: where the components of the first side are 0 by their form."""
         with np.errstate(all="ignore"):
             scale = np.maximum(right.size, other.size)
             noise = right.noise + other.noise

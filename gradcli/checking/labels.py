@@ -136,6 +136,10 @@ def _kind(said: Claim, reference: Reference, problem: Problem) -> str:
         return f"{_derivative(said)}, not{of} by {', '.join(wanted)}"
     if said.of in wrt or (said.of in reference.variables and said.of != problem.dependent):
         return f"a derivative of {said.of}"
+    named = claim(reference.reading.sides, reference.names)
+    of = named.of if named is not None and named.order is None and named.at else ""
+    if of and said.of not in ("", of, "y"):
+        return f"a derivative of {said.of}, not of {of}"
     return ""
 
 

@@ -8,6 +8,7 @@ from gradcli.checking import switches
 from gradcli.checking.compare import TINY, Side
 from gradcli.checking.corners import corner
 from gradcli.checking.reference import Reference, slope
+from gradcli.checking.zeros import chosen
 from gradcli.errors import error
 from gradcli.ops.lazy import np
 from gradcli.sweeps.rounding import UNIT, Values, error_of
@@ -24,8 +25,9 @@ class Prepared:
 
     inputs: name to an array over the points, or a float where `at` fixes it; errors: of inputs that
     are not exact. size: how many points; single: there is one, and numbers are compared. side: the
-    right answer; zeros: a column, true for components that are 0 by their form. cache: what else
-    about the problem was found out once (`gradcli.checking.mistakes`). certain: see `_certain`.
+    right answer; zeros: where its components are 0 by their form, a column or a mask over the
+    points. cache: what else about the problem was found out once (`gradcli.checking.mistakes`).
+    certain: see `_certain`.
     """
 
     __slots__ = ("cache", "certain", "errors", "inputs", "problem", "reference", "seed", "side",
@@ -48,9 +50,11 @@ class Prepared:
         self.side = Side(self.values, reference.nodes, self.size)
         if reference.constraint is None and problem.kind != "tangent":
             self._only_where_defined()
-        zeros = [[reference.formula.value(k) == 0] for k in reference.nodes]
-        self.zeros = np.array(zeros)
-        self.certain = self._certain([True] in zeros)
+        self.zeros = np.array([[reference.formula.value(k) == 0] for k in reference.nodes])
+        if ((self.side.values == 0) & ~self.zeros).any():
+            self.zeros = np.array([np.broadcast_to(mask, (self.size,)) for mask in chosen(
+                self.values, reference.nodes)])
+        self.certain = self._certain(bool(self.zeros.any()))
         self.cache: dict[Any, Any] = {}
 
     def _certain(self, zeros: bool) -> tuple[Any, int]:

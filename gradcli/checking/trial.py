@@ -147,7 +147,7 @@ class Trial:
                 prepared.seed, prepared.problem.id, prepared.problem.function, "again"), MORE))
         trial.side = Side(trial.values, self.answered.nodes, trial.prepared.size)
         trial.comparison = Comparison(trial.prepared.side, trial.side, prepared.problem.rtol,
-                                      prepared.zeros)
+                                      trial.prepared.zeros)
         return trial
 
     def _allowed(self) -> Any:

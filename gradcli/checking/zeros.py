@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gradcli.checking.compare import TINY
-from gradcli.ops.elementwise import add, divide, multiply, power, subtract
+from gradcli.ops.elementwise import add, divide, multiply, power, subtract, where
 from gradcli.ops.kinds import edge_rule
 from gradcli.ops.lazy import np
 
@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from gradcli.ops.kinds import Op
+    from gradcli.sweeps.rounding import Values
     from gradcli.tape.formula import Formula
 
 
@@ -33,6 +34,36 @@ def vanishing(formula: Formula, nodes: Sequence[int]) -> set[int]:
             if value is not None:
                 known[k] = value
     return {k for k in nodes if known.get(k) == 0}
+
+
+def chosen(values: Values, nodes: Sequence[int]) -> list[Any]:
+    """For each node where its value is the number 0 that a condition chose, as of the slope of
+    max(x, y) in y where x is larger: a mask over the points, or one truth value. Again none that is
+    a tiny number.
+    """
+    formula = values.formula
+    known: dict[int, Any] = {}
+    for k in formula.needed(nodes):
+        op, args = formula.ops[k], formula.args[k]
+        zero = [known[a] for a in args] if op is not None else []
+        if op is None:
+            known[k] = formula.value(k) == 0
+        elif op is where:
+            (condition,) = values.plain(args[:1])
+            known[k] = np.where(condition, zero[1], zero[2])
+        elif op is multiply:
+            known[k] = zero[0] | zero[1]
+        elif op in (add, subtract):
+            known[k] = zero[0] & zero[1]
+        elif op.name == "relu":
+            (operand,) = values.plain(args)
+            known[k] = zero[0] | (operand < 0)
+        elif op in (divide, power) or len(args) == 1:
+            (value,) = values.plain([k])
+            known[k] = zero[0] & (value == 0)
+        else:
+            known[k] = False
+    return [known[k] for k in nodes]
 
 
 def _value(op: Op, operands: Sequence[float | None]) -> float | None:

@@ -42,6 +42,7 @@ OPERAND = re.compile(rf"\((?P<primed>.*)\)(?P<primes>'+)|D(?:_\(?(?P<by>{LETTER}
 WITHOUT = re.compile(rf"\(*(?P<d>[d∂])(?:\^?\(?(?P<order>\d)\)?)?\)*/"
                      rf"\(*(?P<by>(?P=d){LETTER}(?:\^\(?\d\)?)?)\)*(?P<at>.+)")
 BARE = re.compile(rf"(?P<of>{LETTER}){AT}")
+CALLED = re.compile(rf"\(?(?P<of>{LETTER}){AT}\)?")
 LONGEST = 80
 SIDES = 4
 """So many parts between equals signs make one left side at most: f'(x)|_{x=1, y=2, z=3}."""
@@ -73,6 +74,9 @@ def _claim(text: str, names: Names) -> Claim | None:
         if not whole or not by or (whole["order"] or "1") != str(len(by)):
             continue
         of, at = whole.groupdict().get("of"), whole["at"]
+        called = None if of else CALLED.fullmatch(at or "")
+        if called is not None and called["of"] not in ("e", *names.written):     # d/dx f(2)
+            of, at = called["of"], called["at"]
         # What d/dx stands before is a formula, no point.
         return Claim(of or "", len(by), by, _places(at) if of else (),
                      operand="" if of else at or "")

@@ -24,7 +24,6 @@ from gradcli.reading.names import Names
 from gradcli.reading.tokens import Tokens
 
 MAX_DEPTH = 100
-UNITS = ("i", "j", "k")
 
 # What is open. Those up to SUMMAND were put in: the argument of a function; of a root; of a
 # function whose argument begins with a bar, before and behind the closing one; of a sum.
@@ -185,7 +184,7 @@ class _Arrangement:
             return False
         if kind in CLOSER or kind == t.BAR:
             return True
-        if kind == t.NAME and names.vector and word in UNITS and word not in names.variables:
+        if kind == t.NAME and names.is_unit(word):
             return True
         if raw.starts[at] == raw.ends[at - 1]:
             return False

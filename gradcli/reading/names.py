@@ -29,6 +29,7 @@ MAX_NAME = 32
 MAX_KNOWN_RUNS = 4096
 LONGEST = max(map(len, SCHOOL))
 INTEGRATION_CONSTANT = "C"
+UNITS = ("i", "j", "k")
 
 NO_FORMULA = frozenset((
     "dne", "idk", "inf", "infinity", "nan", "none", "null", "undefined", "undef", "unknown"))
@@ -66,6 +67,11 @@ class Names:
         self.plain_runs: dict[str, Pieces] = {}
         self.called_runs: dict[str, Pieces] = {}
         self.notes: dict[str, str] = {}
+
+    def is_unit(self, word: str) -> bool:
+        """Whether a name is that of a unit vector: i, e_1, or e_x where there is an x."""
+        return self.vector and word not in self.variables and (word in UNITS or (
+            word[:2] == "e_" and word[2:] in ("1", "2", "3", *self.variables)))
 
     def split(self, run: str, called: bool, at: int) -> Pieces:
         """The words of a run of letters that begins at offset `at`; remembered.
