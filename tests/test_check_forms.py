@@ -80,6 +80,46 @@ def test_arithmetic_of_vectors(answer: str, verdict: str) -> None:
     assert check("x^2 + y^2", answer, wrt="x,y")["verdict"] == verdict
 
 
+UNITS = [("e_x", "e_y", "e_z"), ("e_1", "e_2", "e_3"), ("ê_x", "ê_y", "ê_z"), ("i", "j", "k"),
+         (r"\mathbf{e}_x", r"\mathbf{e}_y", r"\mathbf{e}_z"),
+         (r"\vec{e}_1", r"\vec{e}_2", r"\vec{e}_3"),
+         (r"\hat{e}_{x}", r"\hat{e}_{y}", r"\hat{e}_{z}")]
+
+
+@pytest.mark.parametrize("units", UNITS)
+def test_unit_vectors_by_their_names(units: tuple[str, ...]) -> None:
+    slopes = ("2xy cos z", "x^2 cos z", "-x^2 y sin z")
+    for sign in ("", " ", "*"):
+        answer = " + ".join([f"({slope}){sign}{unit}" for slope, unit in zip(
+            slopes, units, strict=True)])
+        assert check("x^2 y cos z", answer, wrt="x,y,z")["verdict"] == "correct", answer
+        swapped = answer.replace(units[0], "#").replace(units[1], units[0]).replace("#", units[1])
+        assert check("x^2 y cos z", swapped, wrt="x,y,z")["verdict"] == "wrong"
+    bare = f"cos y {units[0]} - x sin y {units[1]}"
+    assert check("x cos y", bare, wrt="x,y")["verdict"] == "correct"
+
+
+def test_a_unit_vector_may_be_a_variable() -> None:
+    assert check("e_x x y", "y e_x", kind="partial", wrt="x")["verdict"] == "correct"
+
+
+@pytest.mark.parametrize("function", ["x^n/n!", r"\frac{x^n}{n!}", "x^n/factorial(n)"])
+@pytest.mark.parametrize(("answer", "verdict"), [
+    ("x^(n-1)/(n-1)!", "correct"), ("n x^(n-1)/n!", "correct"), ("x^n/n!", "wrong"),
+    (r"\frac{x^{n-1}}{(n-1)!}", "correct"), ("x^(n-1)/n!", "wrong"), ("x!", "unreadable")])
+def test_factorials_of_what_is_fixed(function: str, answer: str, verdict: str) -> None:
+    assert check(function, answer, parameters="n")["verdict"] == verdict
+    # Where the function has none, the sign may be no more than loud.
+    assert check("n x^2", "2x n!", parameters="n")["verdict"] == "unreadable"
+
+
+def test_maxima_of_several() -> None:
+    fields = {"kind": "partial", "wrt": "x", "domain": {"x": [2, 3], "y": [0, 1], "z": [0, 1]}}
+    assert check("max(x, y, z)", "1", **fields)["verdict"] == "correct"
+    assert check("min(x, y, z)", "0", **fields)["verdict"] == "correct"
+    assert check("x^2", "max(2x, 2x - 1, x - x^2 - 9)", wrt="x")["verdict"] == "correct"
+
+
 def test_transposes_of_matrices() -> None:
     fields: dict[str, Any] = {"kind": "jacobian", "wrt": "x,y"}
     right = "[[2x y, x^2], [1, 3]]"
@@ -97,12 +137,20 @@ NAMED: list[tuple[str, dict[str, Any], str, list[str], list[str]]] = [
         "f^{(1)}(x)", "f", "y", "f(x)", "m", "D(x)", "slope", "y' = 3x = dy/dx"], [
         "y''", "f''(x)", "f^{(3)}(x)", "\\frac{d^2y}{dx^2}", "d²y/dx²", "f_{xx}", "dx/dy",
         "df/dt", "\\frac{dx}{dy}", "f'(3)", "f(3)", "f'(t)", "x", "x'", "(x^3)'", "d/dx(x^3)",
-        "d/dx x^3", "D(x^3)", "dy/dx|_{x=3}", "y' = y''", "\\left.\\frac{dy}{dx}\\right|_{x=2}"]),
+        "d/dx x^3", "D(x^3)", "dy/dx|_{x=3}", "y' = y''", "\\left.\\frac{dy}{dx}\\right|_{x=2}",
+        "d/dx f(2)", "\\frac{d}{dx} y(3)", "d/dx(f(2))"]),
+    ("f(x) = x^2", {}, "2x", [
+        "f'(x)", "f'", "y'", "df/dx", "dy/dx", "d/dx f(x)", "d/dx(f)", "D f", "f", "g(x)", "m"], [
+        "g'(x)", "g'", "dg/dx", "d/dx g(x)", "\\frac{dg}{dx}", "h_x", "F'(x)"]),
+    ("h(t) = t^2", {}, "2t", ["h'(t)", "dh/dt", "d/dt h(t)"], ["f'(t)", "d/dt f(t)", "h'(2)"]),
+    ("y = x^2", {}, "2x", ["y'", "f'(x)", "dy/dx", "d/dx f(x)"], ["d/dx y(2)", "dx/dy"]),
     ("x^3", {"order": 2}, "6x", ["y''", "f''(x)", "d^2y/dx^2", "f_xx", "f^{(2)}(x)", "y' = y''"],
      ["y'", "dy/dx", "f'(x)", "y'''", "f_x", "d^2y/dt^2"]),
     ("x^3", {"kind": "value", "at": "x=3"}, "27", [
         "f'(3)", "y'(3)", "dy/dx|_{x=3}", "f'(x)|_{x=3}", "\\left.\\frac{dy}{dx}\\right|_{x=3}",
-        "f'(x=3)", "f'(x) = 3x^2 = f'(3)", "f'(x) = 3x^2", "f'", "m", "f'(a)", "f'(6/2)"], [
+        "f'(x=3)", "f'(x) = 3x^2 = f'(3)", "f'(x) = 3x^2", "f'", "m", "f'(a)", "f'(6/2)",
+        "d/dx f(3)", "d/dx f|_{x=3}"], [
+        "d/dx f(2)", "d/dx f|_{x=2}",
         "f'(2)", "f(2)", "f''(3)", "dy/dx|_{x=2}", "f'(x=2)", "f'(x) = 3x^2 = f'(2)", "df/dt(3)",
         "f'(2) = 3*2^2", "y'(-3)"]),
     ("cos x", {"kind": "value", "at": "x=pi/6"}, "-1/2", [

@@ -6,6 +6,7 @@ import pytest
 from draws import drawn
 from test_check import check
 
+from gradcli.checking.advice import in_json, in_options
 from gradcli.checking.check import prepare
 from gradcli.checking.problem import from_fields
 from gradcli.errors import GradcliError
@@ -113,3 +114,26 @@ def test_a_comma_in_brackets_is_of_a_function_or_of_a_number(text: str, help: st
     found = check("x^2", text, wrt="x")
     assert found["verdict"] == "unreadable"
     assert help in found["message"]
+
+
+@pytest.mark.parametrize("quotes", ["''", "‘’", "´´"])
+@pytest.mark.parametrize("left", ["", "y = ", "f'(x) = "])
+def test_quotation_marks_are_no_primes(quotes: str, left: str) -> None:
+    found = check("x^2", f"{left}{quotes[0]}2x{quotes[1]}", wrt="x")
+    assert found["verdict"] == "unreadable"
+    assert found["message"] == "quotation marks are no part of a formula; leave them out"
+
+
+def test_a_word_is_told_before_its_letters() -> None:
+    assert "write cbrt(x)" in check("x^(4/3)", "4/3 cuberoot x", wrt="x")["message"]
+
+
+@pytest.mark.parametrize(("function", "name"), [
+    ("a t^2", "t"), ("b k^2", "b"), ("x^2 y", "x"), ("u v", "u"), ("t z", "t")])
+def test_the_variable_that_is_missing_is_one_of_the_function(function: str, name: str) -> None:
+    with pytest.raises(GradcliError) as caught:
+        prepare(from_fields({"function": function}))
+    assert caught.value.help == f'write wrt = "{name}"'
+    prepare(from_fields({"function": function, "wrt": name}))
+    assert in_options(caught.value.diagnostics[0]) == f"give --wrt {name}"
+    assert in_json(caught.value.diagnostics[0]) == f'write "wrt": "{name}"'

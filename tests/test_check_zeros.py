@@ -104,3 +104,25 @@ def test_no_answer_is_held_to_the_slope_of_a_corner(
     assert (status == 3) == (corner is not False), err
     if corner:
         assert "corner" in err
+
+
+CHOSEN = [
+    ("max(x, y)", {"wrt": "x,y", "domain": {"x": [2, 3], "y": [0, 1]}}, "(1, 0)", "(1, 0.1)"),
+    ("x min(x, y)", {"wrt": "x,y", "domain": {"x": [2, 3], "y": [0, 1]}}, "(y, x)", "(y, 0)"),
+    ("relu(x)", {"domain": {"x": [-3, -1]}}, "0", "1"),
+    ("5 relu(x)^2", {"domain": {"x": [-3, -1]}}, "0", "10x"),
+    ("|x| + x", {"domain": {"x": [-3, -1]}}, "0", "2"),
+    (r"\begin{cases} x^2 & x > 0 \\ 0 & x \le 0 \end{cases}",
+     {"domain": {"x": [-2, -1]}}, "0", "2x")]
+
+
+@pytest.mark.parametrize(("function", "fields", "right", "wrong"), CHOSEN)
+def test_a_zero_that_a_condition_chooses_counts(function: str, fields: dict[str, object],
+                                                right: str, wrong: str) -> None:
+    assert check(function, right, **fields)["verdict"] == "correct"
+    assert check(function, wrong, **fields)["verdict"] == "wrong"
+
+
+def test_what_a_float_makes_of_a_tiny_number_is_none() -> None:
+    tiny = {"wrt": "x,y", "domain": {"x": [2, 3], "y": [0, 1]}}
+    assert check("e^(-1000x) max(x, y)", "(0, 0)", **tiny)["verdict"] == "undecided"

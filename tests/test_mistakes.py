@@ -22,6 +22,9 @@ missing_chain_factor; (x^2+1)^5; 5(x^2+1)^4
 missing_chain_factor; 2^(x^2); 2^(x^2) ln(2)
 missing_chain_factor; sqrt(x^3+1); 1/(2sqrt(x^3+1))
 missing_chain_factor; 1/(x^3+2); -1/(x^3+2)^2
+missing_chain_factor; sin^2(3x); 6 sin(3x)
+missing_chain_factor; e^(sin(x^2)); 2x e^(sin(x^2))
+missing_chain_factor; (5 - cos(2x))^3; -6(5 - cos(2x))^2
 product_of_derivatives; x^2 sin(x); 2x cos(x)
 quotient_of_derivatives; x^3/sin(x); 3x^2/cos(x)
 quotient_reversed; x^3/sin(x); (x^3 cos(x) - 3x^2 sin(x))/sin^2(x)
@@ -102,6 +105,7 @@ constant_to_one; x^3 + 7; 3x^2 + 1
 quotient_of_derivatives; 5/(x^3+x); 1/(3x^2+1)
 quotient_reversed; 5/(x^3+x); 5(3x^2+1)/(x^3+x)^2
 quotient_denominator_dropped; 5/(x^3+x); -5(3x^2+1)
+quotient_denominator_dropped; 1/sin(x); -cos(x)
 quotient_plus; 5/(x^3+x); 5(3x^2+1)/(x^3+x)^2
 power_coefficient; 1/x; x^-2
 power_exponent_not_reduced; 1/(x^2+1); -2x/(x^2+1)

@@ -16,13 +16,24 @@ IN_OPTIONS = {"at": "x=2", "domain": "x=0:5", "wrt": "x,y", "parameters": "a,b",
 def in_json(one: Diagnostic) -> str | None:
     """The help of a diagnostic; what it says to write in a sheet, in JSON."""
     name = _advised(one)
+    if _text(one):
+        return f'write "{name}": {_text(one)}'
     return f'write "{name}": {IN_JSON[name]}' if name in IN_JSON else one.help
 
 
 def in_options(one: Diagnostic) -> str | None:
     """The same for a command line."""
     name = _advised(one)
+    if name in IN_OPTIONS and _text(one):
+        return f"give --{name} {_text(one)[1:-1]}"
     return f"give --{name} {IN_OPTIONS[name]}" if name in IN_OPTIONS else one.help
+
+
+def _text(one: Diagnostic) -> str:
+    """The text that the help tells to write for wrt or dependent, in its quotes; "" for all else.
+    """
+    value = (one.help or "").partition(" = ")[2]
+    return value if _advised(one) in ("wrt", "dependent") and value[:1] == value[-1:] == '"' else ""
 
 
 def _advised(one: Diagnostic) -> str:

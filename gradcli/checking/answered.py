@@ -64,7 +64,7 @@ class Answered:
         self.unknown = tuple([
             n for n in self.formula.leaves(self.nodes) if n not in reference.variables
         ]) if not set(reference.variables).issuperset(self.formula.names()) else ()
-        if {"o", "r"}.issubset(self.unknown):    # `2x or -2x`
+        if len(self.unknown) >= STRANGERS or {"o", "r"}.issubset(self.unknown):  # `2x or -2x`
             word = unknown_word(reading, reference.names)
             if word is not None:
                 raise word

@@ -8,6 +8,7 @@ from gradcli.errors import GradcliError, error
 from gradcli.ops.elementwise import add, divide, multiply, negative, subtract
 from gradcli.reading import Names, read
 from gradcli.reading.mixed import first_mixed
+from gradcli.reading.plain import counts
 from gradcli.reading.refusals import unknown_word
 from gradcli.source import Source
 from gradcli.sweeps.formula import Tangents
@@ -60,7 +61,7 @@ class Reference:
         derive(self, problem, tree)
         zeros = vanishing(self.formula, self.nodes)
         self.nodes = [self.formula.number(0.0) if k in zeros else k for k in self.nodes]
-        self.names = names(problem, bool(self.shape), self.formula.leaves(self.functions))
+        self.names = names(problem, bool(self.shape), self.formula.leaves(self.functions), self.wrt)
         found = set(self.formula.names())
         self.variables = tuple(sorted(found | set(self.wrt) | set(problem.parameters) | (
             {problem.dependent} if problem.dependent else set())))
@@ -99,22 +100,31 @@ class Reference:
             raise error("E0702", "`wrt` is missing: the function depends on"
                         f" {', '.join(wrt) or 'nothing'}" if not problem.wrt else
                         f"`wrt` names {len(wrt)} variables, but a {problem.kind} has one",
-                        help='write wrt = "x"')
+                        help=f'write wrt = "{next((n for n in "xtuz" if n in wrt), wrt[0])}"'
+                        if wrt else 'write wrt = "x"')
         return wrt
 
 
-def names(problem: Problem, vector: bool, others: Sequence[str] = ()) -> Names:
-    """What texts about a problem may name. others: what else the function does."""
+def names(problem: Problem, vector: bool, others: Sequence[str] = (), wrt: Sequence[str] = ()
+          ) -> Names:
+    """What texts about a problem may name. others: what else the function does. wrt: what it is
+    differentiated by, where the problem does not say.
+    """
     listed = [*others, *problem.wrt, *problem.parameters, *problem.at, *problem.domain]
     if problem.kind == "implicit":
         listed.append(problem.dependent or "y")
-    key = tuple(sorted(set(listed))), problem.log, problem.decimal_comma, vector
+    wrt = wrt or problem.wrt
+    fixed: frozenset[str] = frozenset()
+    if "gamma" in problem.function or counts(problem.function):     # else `2a!` is only loud
+        fixed = frozenset(listed if wrt else problem.parameters).difference(
+            wrt, [problem.dependent])
+    key = tuple(sorted(set(listed))), problem.log, problem.decimal_comma, vector, fixed
     found = _names.get(key)
     if found is None:
         if len(_names) >= MAX_NAMES:
             _names.clear()
         found = _names[key] = Names(key[0], log=problem.log, decimal_comma=problem.decimal_comma,
-                                    vector=vector)
+                                    vector=vector, fixed=fixed)
     return found
 
 

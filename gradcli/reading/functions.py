@@ -61,7 +61,7 @@ CALLED = SPECIAL | COUNTING
 
 OTHER_SYSTEMS = {
     **elsewhere.OTHER_SYSTEMS,
-    **dict.fromkeys(elsewhere.ROOTS, "root(x, 3), and the degree for 3"),
+    **dict.fromkeys(elsewhere.ROOTS, "root(a, n) for the n-th root of a"),
     **dict.fromkeys(elsewhere.DERIVATIVES, "the formula that it stands for"),
 }
 """What other systems and other people call functions, and what to write for them."""

@@ -42,19 +42,22 @@ class Names:
     variables: all names that the problem declares. log: what `log` without a base means, "natural"
     or "ten". decimal_comma: whether `0,5` is a number. vector: whether the answer has components.
     program: whether a program in LaTeX is read and no answer: x with a hat is another name than x
-    then, and a sum may have names as bounds.
+    then, and a sum may have names as bounds. fixed: variables that may have a factorial, since
+    nothing is differentiated by them.
     """
 
-    __slots__ = ("called_runs", "decimal_comma", "log", "longest", "notes", "plain_runs", "program",
-                 "variables", "vector", "written")
+    __slots__ = ("called_runs", "decimal_comma", "fixed", "log", "longest", "notes", "plain_runs",
+                 "program", "variables", "vector", "written")
 
     def __init__(self, variables: tuple[str, ...] = (), log: str = "natural",
-                 decimal_comma: bool = False, vector: bool = False, program: bool = False) -> None:
+                 decimal_comma: bool = False, vector: bool = False, program: bool = False,
+                 fixed: frozenset[str] = frozenset()) -> None:
         self.variables = tuple(variables)
         self.log = log
         self.decimal_comma = decimal_comma
         self.vector = vector
         self.program = program
+        self.fixed = fixed
         self.longest = max([LONGEST, *map(len, variables)])
         # How the student's spelling of a declared name is found: x_1 for x1, θ for theta.
         self.written: dict[str, str] = {}

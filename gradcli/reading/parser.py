@@ -118,6 +118,9 @@ def _call(parser: Parser, values: list[Any], at: int) -> int:  # FUNCTION LPAR i
     if name in roots.NAMES and roots.emit(parser.code, name, count, span):
         return int(first)
     wanted = 2 if name in TWO else 1
+    if count > 2 and name in ("maximum", "minimum"):
+        parser.code += [(c.CALL, (name, 2, ()), *span)] * (count - 2)
+        count = 2
     if count != wanted:
         raise error("E0715", f"`{name}` takes {wanted} argument{'s' * (wanted > 1)}, not {count}",
                     span, help=f"write {name}({'a, b' if wanted > 1 else 'x'})")

@@ -7,8 +7,8 @@ sum stays a call, and `gradcli.latex.writing` writes the loop.
 
 Until the indices have their values a factorial and a binomial are calls of no operation,
 `FACTORIAL` and `BINOMIAL`; then they are numbers. Of names, a factorial is gamma(n + 1) where n
-counts terms, and E0714 elsewhere; a binomial is a polynomial in n for a number k, else the
-quotient of gammas, which is the same for whole numbers.
+counts terms or is fixed, and E0714 elsewhere; a binomial is a polynomial in n for a number k, else
+the quotient of gammas, which is the same for whole numbers.
 """
 
 from __future__ import annotations
@@ -141,7 +141,8 @@ class Expansion:
             if argument[0] == BINOMIAL:
                 upper = operand_begin(found, first)
                 found[upper:] = _binomial(found[upper:first], found[first:], (begin, end))
-            elif {ins[1] for ins in found[first:] if ins[0] == c.LOAD} <= self.counted:
+            elif {ins[1] for ins in found[first:] if ins[0] == c.LOAD} <= self.counted.union(
+                    self.names.fixed):
                 found += [(c.PUSH, 1.0, begin, end), (c.BINARY, "add", begin, end),
                           (c.CALL, ("gamma", 1, ()), begin, end)]
             else:

@@ -60,6 +60,8 @@ def bad_character(text: str, at: int, names: Names) -> GradcliError:
     if character == ".":  # two or more of them
         character = "…"
         span = (at, at + 2)
+    if character == "'" and text[:at].rstrip()[-1:] in ("", *"([{,=+-*/"):
+        character = '"'
     if character in CHARACTERS:
         message, advice = CHARACTERS[character]
         return error("E0719" if character in "='" else "E0714", message, span, help=advice)

@@ -31,7 +31,8 @@ def other_words(raw: Tokens, names: Names) -> Iterator[Tokens]:
             yield _joined(raw, at, f"a{pair[1]}")
     if "e" not in names.written and any(
             kind == t.NUMBER and "e" in word for kind, word in zip(kinds, words, strict=True)):
-        letter = Names((*names.variables, "e"), names.log, names.decimal_comma, names.vector)
+        letter = Names((*names.variables, "e"), names.log, names.decimal_comma, names.vector,
+                       fixed=names.fixed)
         try:
             yield scan(raw.text, raw.starts[0], raw.ends[-1], letter)
         except GradcliError:

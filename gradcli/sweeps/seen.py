@@ -97,6 +97,10 @@ class SeenSite(Site):
         return SeenSite(self.formula, self.k, {**self.carried, node.number: tangent},
                         self.variable, self.parameters, self.known)
 
+    def inside(self, node: Node) -> SeenSite:
+        return SeenSite(self.formula, node.number, self.carried, self.variable, self.parameters,
+                        self.known)
+
     def number(self, value: float) -> Seen:
         return Seen(self.formula, -1, value)
 

@@ -75,6 +75,10 @@ class Site:
         return Site(self.formula, self.k, {**self.carried, node.number: tangent.number},
                     self.variable, self.parameters)
 
+    def inside(self, node: Node) -> Site:
+        """The site of an operand, which is no leaf."""
+        return Site(self.formula, node.number, self.carried, self.variable, self.parameters)
+
     @property
     def variable(self) -> str:
         """What students call x."""

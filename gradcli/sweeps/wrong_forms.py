@@ -94,6 +94,23 @@ def unit(s: Site, g: Outer) -> Node | None:
     return s.number(1.0)
 
 
+def middle_lost(s: Site, g: Outer) -> Node | None:
+    """The slope of f at g(u), times u': that of g is left out. A number may be added to g."""
+    negative, node = False, g.u
+    while s.row(node) in ("add", "subtract"):
+        left, right = s.operands(node)
+        if (s.tangent(left) is None) == (s.tangent(right) is None):
+            return None
+        if s.tangent(left) is None:
+            negative, node = negative ^ (s.row(node) == "subtract"), right
+        else:
+            node = left
+    inner = None if s.is_leaf(node) else outer(s.inside(node))
+    if inner is None or s.is_leaf(inner.u):
+        return None
+    return g.slope(g.u) * (-inner.tu if negative else inner.tu)
+
+
 def without_constant(s: Site, g: Outer) -> Node | None:
     """The inner derivative without its numbers; all of it would be `unit`."""
     k = coefficient(s.formula, g.tu.number)

@@ -24,6 +24,7 @@ from gradcli.sweeps.wrong_forms import (
     factor_dropped,
     inner_constant_lost,
     linear,
+    middle_lost,
     minus,
     of_active,
     of_calls,
@@ -81,6 +82,9 @@ class Rule:
 TRIG = ("sin cos tan sec csc cot sinh cosh tanh sech csch coth asin acos atan acot asec acsc asinh"
         " acosh atanh")
 
+MIDDLE_LOST = of_chain(middle_lost)
+"""Of f(g(h(x))), the factor g' is missing."""
+
 _COMMON: tuple[tuple[str, str, Wrong], ...] = (
     ("missing_chain_factor", ANY, of_chain(lambda s, g: g.slope(g.u))),
     ("product_of_derivatives", "multiply", of_active(lambda u, w, tu, tw: tu * tw)),
@@ -92,7 +96,8 @@ _COMMON: tuple[tuple[str, str, Wrong], ...] = (
         lambda u, n, tu: None if n.value == -1 else u**(n - 1.0) * tu)),
     ("power_exponent_not_reduced", ANY, of_power(
         lambda u, n, tu: None if n.value == -1 else n * u**n * tu)),
-    ("power_exponent_increased", ANY, of_power(lambda u, n, tu: n * u**(n + 1.0) * tu)),
+    ("power_exponent_increased", ANY, of_power(
+        lambda u, n, tu: None if n.value == -1 else n * u**(n + 1.0) * tu)),
     ("trig_sign", TRIG, minus),
     ("quotient_denominator_not_squared", "divide", of_active(quotient_not_squared)),
     ("quotient_denominator_not_squared", "divide", of_constant_over(quotient_not_squared)),
@@ -100,12 +105,13 @@ _COMMON: tuple[tuple[str, str, Wrong], ...] = (
     ("quotient_plus", "divide", of_active(quotient_plus)),
     ("product_minus", "multiply", of_active(lambda u, w, tu, tw: tu * w - u * tw)),
     ("product_minus", "multiply", of_active(lambda u, w, tu, tw: u * tw - tu * w)),
+    ("abs_ignored", "abs sqrt", absolute),
     ("chain_outer_at_inner_derivative", ANY, of_chain(lambda s, g: g.slope(g.tu))),
     ("chain_outer_not_differentiated", ANY, of_chain(lambda s, g: g.value(g.u) * g.tu)),
     ("chain_outer_at_x", ANY, of_chain(lambda s, g: g.slope(s.x) * g.tu)),
+    ("missing_chain_factor", ANY, MIDDLE_LOST),
     ("chain_constant_lost", ANY, of_chain(constant_lost)),
     ("chain_constant_lost", ANY, of_chain(inner_constant_lost)),
-    ("abs_ignored", "abs sqrt", absolute),
     ("constant_not_dropped", "add subtract", constant_kept),
     ("other_variable_dropped", "multiply divide", other_dropped),
     ("missing_log_base", ANY, base_missing),

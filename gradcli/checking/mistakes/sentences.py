@@ -5,6 +5,7 @@ from __future__ import annotations
 from gradcli.checking.mistakes.pieces import number, shown, typed
 from gradcli.checking.mistakes.wrong import EVERYWHERE, WHOLE
 from gradcli.sweeps.site import Site, outer
+from gradcli.sweeps.wrong_rules import MIDDLE_LOST
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -113,6 +114,8 @@ def sentence(way: Way, found: Found) -> str:
     """What the student is told."""
     values = {**_places(way, found), **_details(found)}
     text = _special(way, found) or SENTENCES[found.name]
+    if values.get("inner") == "1":
+        text = text.removesuffix(", and multiply by {inner}")
     message = "looks like " + text.format_map(_Texts(values))
     if found.level == EVERYWHERE:
         message += ", and the same elsewhere"
@@ -154,6 +157,8 @@ def _special(way: Way, found: Found) -> str | None:
         return "a minus sign of the direction was lost"
     if found.name == "sign_error" and found.site is None:
         return "the sign is wrong: this is minus the right answer"
+    if found.rule is not None and found.rule.wrong is MIDDLE_LOST:
+        return "the inner derivative of {piece} lacks a factor: it is {inner}"
     if found.name == "constant_factor_dropped" and "ratio" in found.detail:
         return "a constant factor is missing: this is the right derivative times {k}"
     if found.name == "not_a_formula" and "number" in found.detail:
