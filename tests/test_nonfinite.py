@@ -700,9 +700,11 @@ def test_complex_numbers() -> None:
 
 def test_one_note_is_enough() -> None:
     """Of a 0 that was absorbed, of a 0 with a value that is none, of one cause in text."""
-    for lines in (["z = where(x > 0, log(x), 0)"], ["z = minimum(1/x, 100)"], ["z = 0*log(x)"]):
-        (note,) = asked(x(0.0, *lines))["sources"][0]["notes"]
+    for line in ("where(x > 0, log(x), 0)", "minimum(1/x, 100)", "0*log(x)"):
+        note, *more = asked(x(0.0, f"z = {line}"))["sources"][0]["notes"]
         assert note["code"] in nonfinite.CODES
+        # That the value jumps there is another thing.
+        assert [one["code"] for one in more] == ["boundary"]*line.startswith("where")
     result = asked(x(0.0, "z = 1/x"))
     assert [note["code"] for note in (*result["notes"], *result["sources"][0]["notes"])] == [
         POLE, POLE]

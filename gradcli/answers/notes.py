@@ -77,8 +77,12 @@ def boundaries(ask: Ask, run: Run, target: Target, binding: Binding, order: int 
     """
     made = ask.made(target)
     if boundaries not in made:
-        comparisons = COMPARISONS.values()
-        made[boundaries] = any(entry[OP] in comparisons for entry in run.record.compact())
+        compared = [e for e in run.record.compact() if e[OP] in COMPARISONS.values()]
+        made[boundaries] = False
+        if compared:
+            from gradcli.explain.boundaries import is_equal
+
+            made[boundaries] = any(map(is_equal, compared))
     tensors = tensors_of(target)
     if not made[boundaries] or not is_float(binding.value.value) or any(map(is_complex, tensors)):
         return []

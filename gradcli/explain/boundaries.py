@@ -8,7 +8,7 @@ from gradcli.errors import GradcliError
 from gradcli.explain.one_sided import CLOSE, directions
 from gradcli.explain.reason import Note, span_of
 from gradcli.ops.lazy import np, quiet
-from gradcli.ops.values import shape_of
+from gradcli.ops.values import SCALAR_TYPES, shape_of
 from gradcli.sweeps import reach
 from gradcli.tape.operators import COMPARISONS
 from gradcli.tape.record import IDS, OP, OUT, VALUES
@@ -38,7 +38,7 @@ def boundaries(run: Run, targets: Sequence[Tensor], source: Tensor,
     chooses otherwise, and derivatives differ. at: values of the targets and their derivatives,
     order by order, where the source has another value; None if that is not known.
     """
-    if source.id is None or not any(_is_equal(entry) for entry in run.record.compact()):
+    if source.id is None:
         return []
     # An `if` may choose what was made before.
     entries = run.record.history() if at is not None else reach.window(
@@ -51,10 +51,14 @@ def boundaries(run: Run, targets: Sequence[Tensor], source: Tensor,
         for span in spans]
 
 
-def _is_equal(entry: Entry) -> bool:
+def is_equal(entry: Entry) -> bool:
     """Whether it compares what is equal."""
-    return entry[OP] in COMPARISONS.values() and not any(map(is_hollow, entry[VALUES])) and bool(
-        np.any(np.equal(*entry[VALUES])))
+    if entry[OP] not in COMPARISONS.values():
+        return False
+    x, y = entry[VALUES]
+    if type(x) in SCALAR_TYPES and type(y) in SCALAR_TYPES:
+        return bool(x == y)
+    return not (is_hollow(x) or is_hollow(y)) and bool(np.any(np.equal(x, y)))
 
 
 def _moving(entries: Sequence[Entry], source: int, smooth: bool) -> list[Entry]:
@@ -66,7 +70,7 @@ def _moving(entries: Sequence[Entry], source: int, smooth: bool) -> list[Entry]:
         if not reached.isdisjoint(entry[IDS]):
             if not smooth:
                 reached.add(entry[OUT])
-            if _is_equal(entry):
+            if is_equal(entry):
                 found.append(entry)
     return found
 
@@ -121,6 +125,6 @@ def at_edge(run: Run, source: Tensor) -> bool:
     moved = reach.active(entries, [source.id]) if source.id is not None else set()
     with quiet():
         return any(
-            np.any(np.equal(*e[VALUES])) if e[OP] in COMPARISONS.values()
+            is_equal(e) if e[OP] in COMPARISONS.values()
             else e[OP].elementwise and e[OP].kink is not None and np.any(e[OP].kink(*e[VALUES]))
             for e in entries if not moved.isdisjoint(e[IDS]) and not any(map(is_hollow, e[VALUES])))
