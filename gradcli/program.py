@@ -7,9 +7,12 @@
 
 from __future__ import annotations
 
+from math import inf
+
 from gradcli import calculus
 from gradcli.errors import Diagnostic, GradcliError
 from gradcli.lang.calls import NoGradient
+from gradcli.lang.code import DEFINE, PUSH
 from gradcli.lang.interpreter import CONSTANTS, MAX_STEPS, Interpreter
 from gradcli.lang.names import Names
 from gradcli.lang.parser import parse
@@ -19,13 +22,14 @@ from gradcli.ops.values import is_float, limits
 from gradcli.source import Source, read
 from gradcli.tape.record import Record
 from gradcli.tape.structure import flatten
-from gradcli.tape.tensor import Tensor
+from gradcli.tape.tensor import Tensor, leaf
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from typing import Any
 
+    from gradcli.errors import Span
     from gradcli.lang.run import Binding, Printed, Run
     from gradcli.prepared import Prepared
 
@@ -94,6 +98,42 @@ class Program:
         self._check_given(run, interpreter.given)
         self.choose(run, tape)
         return run
+
+    def recording_constants(self) -> Program:
+        """The same program in which each number of the text is a tensor, so that what is made of
+        numbers alone is recorded too.
+        """
+        other = Program(self.source)
+        other.max_steps, other.tf = self.max_steps, self.tf
+        for statement in other.statements:
+            statement.lines = None
+        for code, k in other._numbers():
+            code[k] = (PUSH, leaf(code[k][1]), *code[k][2:])
+        return other
+
+    def lost_numbers(self) -> list[tuple[str, Span]]:
+        """What is said of numbers of the text that are no floats: too small, or too large."""
+        found = []
+        for code, k in self._numbers():
+            _, value, start, end = code[k]
+            text = self.source.text[start:end]
+            if value == inf:
+                found.append((f"`{text}` is too large for a float: it counts as inf", (start, end)))
+            elif value == 0 and text.lower().split("e")[0].strip("0."):
+                found.append((f"`{text}` is too small for a float: it counts as 0", (start, end)))
+        return found
+
+    def _numbers(self) -> list[tuple[Any, int]]:
+        """Where the numbers of the text stand: code and index."""
+        found, waiting = [], [statement.code for statement in self.statements]
+        while waiting:
+            code = waiting.pop()
+            for k, ins in enumerate(code):
+                if ins[0] == PUSH and type(ins[1]) is float:
+                    found.append((code, k))
+                elif ins[0] == DEFINE:
+                    waiting.append(ins[1].code)
+        return found
 
     def choose(self, run: Run, name: str | None) -> None:
         """From here on the record of the run is what a tape of the file has seen, by default the

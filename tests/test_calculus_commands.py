@@ -730,6 +730,22 @@ def test_a_minimum_is_no_maximum() -> None:
 # --- propagate ------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize(("formula", "at", "curved"), [
+    ("x^2", "x=0", True), ("cos(x)", "x=0", True), ("x*y", "x=0,y=0", True), ("x^3", "x=0", False),
+    ("x^2", "x=1", False), ("0*x", "x=1", False), ("where(x > 0, x^2, 3*x^2)", "x=0", True)])
+def test_an_uncertainty_that_is_of_second_order_alone_is_told(
+        formula: str, at: str, curved: bool) -> None:
+    sigma = ",".join(f"{part[0]}=0.1" for part in at.split(","))
+    asked = ("propagate", "-e", formula, "--at", at, "--sigma", sigma)
+    found = first(*asked)
+    assert ["first-order-zero"]*curved == [n["code"] for n in found["notes"]]
+    if curved:
+        more = first(*asked, "--second-order")
+        assert more["second_order"]["sigma"] > 0
+        assert "first-order-zero" not in [n["code"] for n in more["notes"]]
+
+
+
 def test_shares_and_vectors() -> None:
     found = first("propagate", "-e", "U/I", "--at", "U=12,I=0.4", "--sigma", "U=0.1,I=0.02")
     assert math.isclose(found["sigma"], math.hypot(0.1 / 0.4, 12 * 0.02 / 0.16), rel_tol=1e-14)

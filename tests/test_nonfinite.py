@@ -13,6 +13,7 @@ import subprocess
 import sys
 from typing import Any, NamedTuple
 
+import numpy as np
 import pytest
 from asked import loaded
 from transcripts import ROOT, header_commands, in_process
@@ -831,3 +832,19 @@ def test_nothing_is_loaded_where_nothing_is_nan(program: str, due: bool) -> None
 def test_a_comparison_among_the_operands_is_no_keyword() -> None:
     (result,) = loaded("eval", "-e", "div(x if x <= 1 else 2, y)", "--at", "x=1,y=0")["results"]
     assert [n["code"] for n in result["notes"]] == ["nan-pole"]
+
+
+@pytest.mark.parametrize("text", ["1/x", "log(x)/x", "sin(x)/x", "x + 1/x^2", "log(x - 1)"])
+def test_differences_where_there_is_no_value(text: str) -> None:
+    """No slope: what values beside the point make is no number of it. Elsewhere they have one."""
+    for at, finite in (("x=0", [False]), ("x=[0,2,0]", [False, True, False])):
+        for command in ("grad", "jac"):
+            _, out, _ = in_process(
+                [command, "-e", text, "--at", at, "--mode", "finite", "--format", "json"])
+            source = json.loads(out)["results"][0]["sources"][0]
+            if command == "jac":
+                found = np.diag(np.atleast_2d(np.array(source["jacobian"], float)))
+                assert np.isfinite(found).tolist() == finite
+            else:
+                assert not np.isfinite(np.array(source["gradient"], float)).any()
+            assert source["notes"]

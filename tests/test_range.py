@@ -13,6 +13,7 @@ from __future__ import annotations
 import math
 import os
 import random
+import re
 from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
@@ -312,6 +313,30 @@ def test_a_value_that_is_not_right_has_a_note() -> None:
         found = command(Ask(loads("exp(-800x)*1e300"), at={"x": 1.0}))["results"][0]
         assert [n["code"] for n in found["notes"]] == ["range-value"]
     assert close(found["sources"][0]["gradient"], -2.93429967e-45)
+
+
+@pytest.mark.parametrize("constant", [
+    "exp(-800)*1e300", "exp(-800)*1e100", "1e-200*1e-200", "1e-200*1e-200*1e100", "exp(-5)*2",
+    "1 - 1", "0", "0.0e-5", "(1e-200)^2*1e300", "exp(10)/exp(710)*1e50", "sin(0)", "1/exp(750)"])
+@pytest.mark.parametrize("text", ["{}*x", "x*({})", "a = {}\na*x", "f(t) = t*({})\nf(x)"])
+def test_a_constant_that_is_not_right_has_a_note(constant: str, text: str) -> None:
+    """Of numbers alone, which no tape sees; the reference has a range without end."""
+    with mp.workdps(30):
+        names = {name: getattr(mp, name) for name in ("exp", "sin")}
+        right = eval(re.sub(r"([0-9.]+(e-?[0-9]+)?)", r"mp.mpf('\1')", constant).replace(
+            "^", "**"), {"mp": mp, **names})
+    for command in (answers.evaluate, answers.grad):
+        found = command(Ask(loads(text.format(constant)), at={"x": 1.0}))["results"][0]
+        wrong = float(right) != 0.0 and found["value"] == 0.0
+        assert [n["code"] for n in found["notes"]] == ["range-value"]*wrong
+
+
+@pytest.mark.parametrize(("text", "said"), [
+    ("x*1e-330", "`1e-330` is too small"), ("x/1e400", "`1e400` is too large"),
+    ("f(t) = t + 0.5e-400\nf(x)", "`0.5e-400` is too small"), ("x*0.0e-400", ""), ("x*0", "")])
+def test_a_number_that_is_no_float_has_a_note(text: str, said: str) -> None:
+    notes = answers.grad(Ask(loads(text), at={"x": 1.0}))["results"][0]["notes"]
+    assert [n["message"][:len(said)] for n in notes] == [said]*bool(said)
 
 
 def test_what_a_row_has_lost_has_a_note() -> None:

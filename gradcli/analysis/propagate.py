@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from math import fsum, hypot, sqrt
 
-from gradcli.analysis.point import Point, counted, each, in_option, one_of
+from gradcli.analysis.point import Point, counted, each, in_option, one_of, remark
 from gradcli.ops.lazy import np, quiet
 from gradcli.ops.values import telling
 
@@ -69,6 +69,10 @@ def propagate(ask: Ask, options: dict[str, Any]) -> Answer:
                              for (a, b), v in correlation.items()]}
         if options.get("second_order"):
             found["second_order"] = _second(point, np.array(s), np.array(r), first, found)
+        elif first == 0 and any(s) and np.any(point.hessian()*np.outer(s, s)):
+            found["notes"].append(remark("first-order-zero", "all slopes are 0 there: what the"
+                                         " uncertainties do is of second order, which"
+                                         " --second-order tells"))
         return found
 
     return each("propagate", ask, of)

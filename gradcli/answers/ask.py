@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from gradcli.answers import digits
 from gradcli.answers.plain_data import data, lines, note
+from gradcli.errors import GradcliError
 from gradcli.lang.interpreter import MAX_STEPS
 from gradcli.lang.structures import is_number
 from gradcli.lang.targets import Target
 from gradcli.program import Program
 from gradcli.sweeps.extremes import extreme
+from gradcli.tape.record import IDS, OUT, VALUES
 from gradcli.tape.tensor import Tensor, leaf
 
 TYPE_CHECKING = False
@@ -20,6 +22,10 @@ if TYPE_CHECKING:
     from gradcli.lang.run import Binding, Run
 
     Answer = dict[str, Any]
+
+
+# Longer programs are not run again for the sake of a note.
+FEW_STEPS = 1_000
 
 
 class Ask:
@@ -183,7 +189,8 @@ def troubles(ask: Ask, run: Run, target: Target) -> list[Answer]:
         b[0].value for b in run.bindings.values() if isinstance(b[0].value, Tensor)],
         [t.value for t in tensors])
     rounded = digits.of_value(ask, run, target)
-    if finite and not run.notes and not hidden and not large and not rounded:
+    lost = _lost_constants(ask, run, target)
+    if finite and not run.notes and not hidden and not large and not rounded and not lost:
         return []
     from gradcli.answers import retrying
     from gradcli.explain import nonfinite
@@ -194,6 +201,41 @@ def troubles(ask: Ask, run: Run, target: Target) -> list[Answer]:
     said += rounded
     if large and out_of_range(run, tensors):
         said.append(flushed(target.name, target.span))
+    else:
+        said += [Note("range-value", *told) for told in lost]
     return [note(ask, n) for n in (
         *said, *nonfinite.of_value(
             run, tensors, ask.program.source, retrying.of_value(ask, run, target)))]
+
+
+def _lost_constants(ask: Ask, run: Run, target: Target) -> list[tuple[str, Any]]:
+    """What is said of a target that meets a constant which is 0 or infinite only because floats
+    end: as it is written, or on its way.
+    """
+    if run.steps > FEW_STEPS:
+        return []
+    entries = run.record.compact()
+    made = {entry[OUT] for entry in entries}
+    met = [v for entry in entries for i, v in zip(entry[IDS], entry[VALUES], strict=False)
+           if i not in made]
+    met += [t.value for t in tensors_of(target) if t.id not in made]
+    if not any(type(v) is float and (v == 0.0 or v - v != 0.0) for v in met):
+        return []
+    found = ask.program.lost_numbers()
+    if found:
+        return found
+    try:
+        again = ask.program.recording_constants().run(
+            ask.at, max_steps=ask.max_steps, max_bytes=ask.max_bytes, tape=ask.tape, tf=ask.tf,
+            explain=False, output=lambda printed: None)
+        with again.record:
+            tensors = tensors_of(ask.same_target(again, target))
+            if not extreme(again.record.compact(), (), [t.value for t in tensors]):
+                return []
+            from gradcli.explain.notes import flushed, out_of_range
+
+            lost = out_of_range(again, tensors)
+    except GradcliError:    # an operation wants a number that is no tensor
+        return []
+    told = flushed(target.name, target.span)
+    return [(told.message, told.span)] if lost else []

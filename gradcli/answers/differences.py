@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from gradcli import calculus
 from gradcli.answers.first_order import seeds_of
+from gradcli.answers.notes import is_finite
 from gradcli.answers.plain_data import data
 from gradcli.answers.sparse import whole
 from gradcli.errors import Diagnostic, GradcliError
 from gradcli.explain.reason import Note
 from gradcli.finite import NOISE, NOISE_32, best, difference, noise
 from gradcli.lang.targets import parts, tensor_of
-from gradcli.ops.lazy import quiet
-from gradcli.ops.values import dtype_of, is_complex, is_float, shape_of, zeros
+from gradcli.ops.lazy import np, quiet
+from gradcli.ops.values import dtype_of, is_complex, is_float, plain, shape_of, zeros
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -64,6 +65,10 @@ def _slopes(ask: Ask, target: Target, bindings: Sequence[Binding], f: Callable[[
         _check_free(ask, target, binding)
     with quiet():
         found, doubt = _slopes_at(value, f)
+        here = f(value)
+        if not is_finite(here):     # where there is no value there is no slope
+            found = plain(found*np.where(np.isfinite(here), 1.0, np.nan).reshape(
+                (*shape_of(here), *[1]*len(shape_of(value)))))
     if doubt:
         ask.rough[target.name, *[b.name for b in bindings]] = doubt
     return found
@@ -94,8 +99,6 @@ def _slopes_at(value: Any, f: Callable[[Any], Any]) -> tuple[Any, str]:
     if not shape:
         found = best(f, value, abs(float(value)))
         return found.value, found.doubt(rounding)
-    from gradcli.ops.lazy import np
-
     columns, doubt = [], ""
     for k in np.ndindex(shape):
         def moved(x: float, k: tuple[int, ...] = k) -> Any:
