@@ -22,6 +22,7 @@ ROUNDS = 12
 # Relative to the longest scale of steps, shorter ones.
 SHORTER = (1e-3, 1e-6)
 TINY = 1e-150   # of such steps squares are 0, and differences may be
+LEAST = 1e-300  # the shortest steps of a smaller scale are no floats
 GOOD = 1e-7     # the relative error of differences that need no shorter steps
 TRUSTED = 1e-3  # of differences with a larger one no digit need be right
 NARROW = 0.9    # of the distance of the middle from both sides is left at half the step
@@ -68,12 +69,13 @@ def best(f: Callable[[float], Any], x: float, size: float) -> Best:
     long = max(1.0, size)
     here = f(x)
     found, least, longest = None, (math.inf, math.inf), np.zeros(())
-    for scale in dict.fromkeys((long, *([size] if 0.0 < size < 1.0 else ()),
+    for scale in dict.fromkeys((long, *([size] if LEAST < size < 1.0 else ()),
                                 *[long * shorter for shorter in SHORTER])):
         value, error = estimate(f, x, scale)
         if found is not None and scale < TINY and not np.any(value):
             continue
-        met = np.maximum(_size(f(x - STEP * scale)), _size(f(x + STEP * scale))) / scale
+        with np.errstate(over="ignore"):
+            met = np.maximum(_size(f(x - STEP * scale)), _size(f(x + STEP * scale))) / scale
         if found is None:
             # The absolute error that makes no difference does not grow with shorter steps.
             longest = met
