@@ -671,6 +671,7 @@ FINITE: list[tuple[str, Any, list[str]]] = [
     ("sin(1e6*x)", lambda x: mp.sin(10**6*x), ["1", "0.3", "1e-9", "1e-3"]),
     ("sin(1e13*x)", lambda x: mp.sin(10**13*x), ["1", "0.3"]),
     ("tanh(1e7*x)", lambda x: mp.tanh(10**7*x), ["1e-8", "1e-7", "1e-6"]),
+    ("tanh(1e300*x)", lambda x: mp.tanh(mp.mpf(10)**300*x), ["5e-324", "-1e-310", "1e-295"]),
     ("sin(x)", mp.sin, ["1e6", "1e12", "1e15"]),
     ("exp(x)", mp.exp, ["700", "-700", "1e-20", "5e-324"]),
     ("1+x^2", lambda x: 1 + x*x, ["1e-9", "1e-3", "1e9", "-1e-310"]),
