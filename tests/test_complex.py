@@ -9,12 +9,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import mpmath
 import numpy as np
 import pytest
+from references import FUNCTIONS
 
 import gradcli
 from gradcli import ForwardAccumulator, GradientTape, Tensor, Variable, constant, ops
 from gradcli.answers import Ask, grad
+from gradcli.ops import TABLE
 from gradcli.program import loads
 
 COMPLEX_ROWS = {"angle", "complex", "conj", "imag", "modulus", "real"}
@@ -117,3 +120,40 @@ def test_a_tangent_that_is_no_number_is_told_without_a_warning() -> None:
     for text in ("complex(1, inf)*x", "sum(complex([1, 2], inf)*x)"):
         found = grad(Ask(loads(text), at={"x": 2.0}, mode="forward"))
         assert np.isnan(found["results"][0]["sources"][0]["gradient"])
+
+
+HOLOMORPHIC = sorted(
+    name for name, op in TABLE.items() if op.elementwise and len(op.parameters) == 1
+    and not op.variadic and not op.attributes and op.smooth and op.holomorphic
+    and name not in ("abs", "sign"))
+
+
+@pytest.mark.parametrize("z", [0.3 + 0.4j, -1.2 + 0.7j, 0.4 - 2j])
+def test_every_function_of_one_number_is_right_or_refused(z: complex) -> None:
+    """Slopes along both axes are the rule's: what is made for real numbers has other ones."""
+    taken = []
+    for name in HOLOMORPHIC:
+        op = TABLE[name]
+        try:
+            value = op(constant(z)).numpy()
+            slope = op.rules[0](np.array(z), value) if callable(op.rules[0]) else op.rules[0]
+        except gradcli.GradcliError:
+            continue
+        taken.append(name)
+        if name in FUNCTIONS and name != "asech":    # which may lie on the other side of its cut
+            assert abs(value - complex(FUNCTIONS[name](mpmath.mpc(z)))) < 1e-12*abs(value), name
+        for h in (1e-6, 1e-6j):
+            found = (op(np.array(z + h)) - op(np.array(z - h)))/(2*h)
+            assert abs(found - slope) < 1e-6*max(1.0, abs(slope)), name
+    assert {"exp", "sin", "sigmoid", "silu", "tanh", "log", "sqrt"} <= set(taken)
+    assert not {"relu", "logcosh", "softsign", "elu"} & set(taken)
+
+
+@pytest.mark.parametrize("text", [
+    "z < 2", "2 > z", "maximum(z, 1)", "minimum(1, z)", "relu(z)", "clip(z, 0, 1)", "softsign(z)",
+    "logcosh(z)", "elu(z)"])
+def test_complex_numbers_have_no_order(text: str) -> None:
+    with pytest.raises(gradcli.GradcliError) as refused:
+        gradcli.loads(f"z = complex(x, 1)\n{text}").value(at={"x": 2.0})
+    assert refused.value.code == "E0302"
+    assert "real(z)" in refused.value.help

@@ -79,8 +79,9 @@ absolute.on_complex = modulus
 
 UNORDERED = frozenset((
     "maximum", "minimum", "reduce_max", "reduce_min", "sort", "argsort", "argmax", "argmin", "clip",
-    "relu", "relu6", "prelu", "less", "less_equal", "greater", "greater_equal", "norm2", "cummax",
-    "cummin", "segment_largest", "segment_smallest", "searchsorted"))
+    "relu", "relu6", "prelu", "elu", "selu", "hard_sigmoid", "logcosh", "softsign", "less",
+    "less_equal", "greater", "greater_equal", "norm2", "cummax", "cummin", "segment_largest",
+    "segment_smallest", "searchsorted", "asec", "acsc"))
 """Operations that need an order, or the size of real numbers."""
 
 

@@ -71,6 +71,8 @@ def _sigmoid(x: float) -> float:
 
 
 def _sigmoid_array(x: Any) -> Any:
+    if np.iscomplexobj(x):
+        return 0.5 + 0.5*np.tanh(0.5*x)
     e = np.exp(-np.abs(x))
     return np.where(x >= 0, 1 / (1 + e), e / (1 + e))
 

@@ -137,7 +137,8 @@ def apply(op: Op, args: Sequence[Any], attributes: Mapping[str, Any]) -> Any:
             values.append(a)
         else:
             return apply(op, [operand(b) for b in args], attributes)
-    if values and type(values[0]) not in SCALAR_TYPES and is_complex(values[0]):
+    if values and ((type(values[0]) not in SCALAR_TYPES and is_complex(values[0])) or (
+            type(values[-1]) not in SCALAR_TYPES and is_complex(values[-1]))):
         from gradcli.ops.complex_numbers import UNORDERED, refuse
 
         if op.name in UNORDERED:
