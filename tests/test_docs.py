@@ -332,7 +332,8 @@ def test_every_public_name_is_mentioned() -> None:
         internal = {"continue_in", "pull_back", "read", "window", "sees_everything", "push",
                     "assigned", "note_derived", "origin",
                     "default_sources", "sources", "targets", "unnamed", "run", "logged_run",
-                    "traced_run", "choose", "differentiable", "asked_alone"}
+                    "traced_run", "choose", "differentiable", "asked_alone",
+                    "recording_constants", "lost_numbers"}
         assert sorted(own - internal - words_of(PYTHON)) == [], kind
 
 
