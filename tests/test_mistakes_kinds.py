@@ -249,3 +249,27 @@ def test_greek_names_are_one_letter_beside_variables_of_the_same_letters(
         function: str, wrt: str, answer: str) -> None:
     prepared = prepare(from_fields({"function": function, "wrt": wrt}))
     assert check(prepared, answer)["verdict"] == "correct"
+
+
+SAID: list[tuple[str, str, dict[str, Any], str]] = [
+    ("sin(x)/5", "cos x", X, "the constant factor 1/5 of sin(x)/5 is missing"),
+    ("x^2/(2pi) + x", "2x + 1", X, "the constant factor 1/(2pi) of x^2/(2pi) is missing"),
+    ("7 sin x + x", "cos x + 1", X, "the constant factor 7 of 7 sin x is missing"),
+    ("x^3/y", "3x^2", {"kind": "partial", "wrt": "x"}, "the factor 1/y of x^3/y is missing"),
+    ("1/(x^2+1)", "-2x", X, "divide by the square of x^2+1"),
+    ("x^x", "x^x ln x", X, "(u^v)' is u^v (v' ln u + v u'/u)"),
+    ("(2x+1)^x", "2x (2x+1)^(x-1)", X, "(u^v)' is u^v (v' ln u + v u'/u)"),
+    ("5^(x^2)", "x^2 5^(x^2 - 1) 2x", X, "(c^u)' is c^u ln(c) u'"),
+    ("x^4", "x^4 ln(x)", X, "(u^n)' is n u^(n-1) u'"),
+    ("A sin(w t + p)", "A cos(w t + p)", {"wrt": "t"}, "multiply by w"),
+    ("cos(sin(3x))", "-3sin(sin(3x))", X, "lacks a factor: it is 3cos(3x)"),
+    ("sin^2(3x)", "6 sin(3x)", X, "lacks a factor: it is 3cos(3x)"),
+    ("|x-2|", "1", X, "for negative values it has the other sign"),
+    ("sin(x-2)", "cos(1)", X, "leave x-2 inside")]
+
+
+@pytest.mark.parametrize(("function", "answer", "fields", "words"), SAID)
+def test_what_is_said_is_right_when_followed(
+        function: str, answer: str, fields: dict[str, Any], words: str) -> None:
+    told = check(prepare(from_fields({"function": function, **fields})), answer)["hint"]
+    assert told.endswith(words) or words + ":" in told or words + "," in told, told

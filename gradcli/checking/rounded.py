@@ -3,7 +3,8 @@
 The right answer is a sum of terms, each a number times something. An answer is that sum with other
 numbers, or it is not: which numbers, is a linear fit; with the right ones in their place the answer
 must be right to the last digit. So nothing hides below a tolerance but the rounding of numbers. A
-whole number is not rounded.
+whole number is not rounded. Of an answer that would be right with exact numbers inside of its
+functions and exponents, a person decides.
 """
 
 from __future__ import annotations
@@ -38,20 +39,60 @@ NEAR = 1e-9
 
 
 def judge(trial: Trial, result: dict[str, Any]) -> None:
-    """Turn the verdict on an answer into right, if only its numbers are rounded."""
-    prepared = trial.prepared
-    found = _corrected(trial)
+    """Turn the verdict on an answer into right, if only its numbers are rounded; into undecided, if
+    some of them stand inside of functions.
+    """
     before = trial.side, trial.comparison
-    trial.side = found
-    trial.comparison = Comparison(prepared.side, found, prepared.problem.rtol, prepared.zeros)
-    told: dict[str, Any] = {}
-    verdict.function(trial, told)
+    told = _told(trial)
     if told["verdict"] != "domain" and told["score"] <= result["score"]:
+        typed = _exact_inside(trial)
+        inside = _told(trial) if typed else {"verdict": "wrong"}
         trial.side, trial.comparison = before
+        if inside["verdict"] == "correct":
+            result.update(verdict="undecided", score=0.0, witness=None, message=(
+                f"right, but for rounding {', '.join(typed)} where the tolerance does not reach:"
+                " a person has to look at it"))
         return
     if told["verdict"] == "correct":
         told["message"] = told["message"].replace("right", "right within the tolerance", 1)
     result.update({"witness": None, "fingerprint": None, **told})
+
+
+def _told(trial: Trial) -> dict[str, Any]:
+    """The verdict on an answer with the right numbers before its terms, which stay in it."""
+    prepared = trial.prepared
+    trial.side = _corrected(trial)
+    trial.comparison = Comparison(prepared.side, trial.side, prepared.problem.rtol, prepared.zeros)
+    told: dict[str, Any] = {}
+    verdict.function(trial, told)
+    return told
+
+
+def _exact_inside(trial: Trial) -> list[str]:
+    """Put numbers of the right answer, and 1 over them, in place of those that are within the
+    tolerance of one; which these are.
+    """
+    prepared, formula = trial.prepared, trial.answered.formula
+    reference = prepared.reference
+    numbers = {abs(value) for value in prepared.values.plain(
+        [*reference.formula.needed([*reference.functions, *reference.nodes])])
+        if type(value) is float and 0 < abs(value) < math.inf}
+    numbers = {value for one in numbers for value in (one, 1 / one) if not _is_whole(value)}
+    exact: dict[int, int] = {}
+    typed: list[str] = []
+    for k in formula.needed(trial.answered.nodes):
+        value = formula.value(k) if formula.ops[k] is None else None
+        if value is None or _is_whole(value) or not numbers:
+            continue
+        near = min(numbers, key=lambda number: abs(number - abs(value)))
+        if 0 < abs(near - abs(value)) <= (1 + NEAR) * tolerance.allowed(
+                prepared.problem.tolerance, near, value, ""):
+            exact[k] = formula.number(math.copysign(near, value))
+            typed.append(f"{value:.6g}")
+    if exact:
+        trial.side = Side(trial.values, [formula.substituted(k, exact) for k in
+                                         trial.answered.nodes], prepared.size)
+    return typed
 
 
 def may_round(prepared: Prepared) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from gradcli.checking.mistakes.pieces import number, shown, typed
 from gradcli.checking.mistakes.wrong import EVERYWHERE, WHOLE
+from gradcli.ops.elementwise import divide
 from gradcli.sweeps.site import Site, outer
 from gradcli.sweeps.wrong_rules import MIDDLE_LOST
 
@@ -29,7 +30,7 @@ SENTENCES = {
     "quotient_denominator_not_squared": "the denominator of {piece} was not squared: (u/v)' is"
         " (u'v - uv')/v^2",
     "quotient_denominator_dropped": "the denominator is missing after the quotient rule for"
-        " {piece}: divide by {w} squared",
+        " {piece}: divide by the square of {w}",
     "quotient_plus": "the quotient rule for {piece} has a plus: (u/v)' is (u'v - uv')/v^2",
     "quotient_of_derivatives": "the derivatives of {u} and {w} were divided: (u/v)' is"
         " (u'v - uv')/v^2",
@@ -41,10 +42,10 @@ SENTENCES = {
         " n u^(n-1) u'",
     "power_exponent_increased": "the exponent of {piece} went up by 1, and should go down: (u^n)'"
         " is n u^(n-1) u'",
-    "power_rule_on_exponential": "the power rule was used on {piece}, whose exponent varies: (c^x)'"
-        " is c^x ln c",
+    "power_rule_on_exponential": "the power rule was used on {piece}, whose exponent varies:"
+        " {rule}",
     "exponential_rule_on_power": "the rule for exponentials was used on {piece}, whose base varies:"
-        " (u^n)' is n u^(n-1) u'",
+        " {rule}",
     "missing_log_base": "the logarithm of the base is missing in {piece}",
     "log_rule": "the logarithm was not differentiated rightly in {piece}: (ln u)' is u'/u",
     "trig_sign": "the sign of the derivative of {piece} is wrong: {rule}",
@@ -108,6 +109,10 @@ RULES = {
     "acot": "-1/(1 + u^2)", "asec": "1/(|u| sqrt(u^2 - 1))", "acsc": "-1/(|u| sqrt(u^2 - 1))",
     "asinh": "1/sqrt(u^2 + 1)", "acosh": "1/sqrt(u^2 - 1)", "atanh": "1/(1 - u^2)"}
 """Derivatives by u of the functions whose rules are learnt by heart."""
+
+OF_POWERS = {"power_rule_on_exponential": "(c^u)' is c^u ln(c) u'",
+             "exponential_rule_on_power": "(u^n)' is n u^(n-1) u'"}
+BOTH_VARY = "(u^v)' is u^v (v' ln u + v u'/u)"
 
 
 def sentence(way: Way, found: Found) -> str:
@@ -229,6 +234,9 @@ def _places(way: Way, found: Found) -> dict[str, str]:
             nodes["term"] = lost.number
     if site.op.name in RULES:
         values["rule"] = f"({site.op.name} u)' is {RULES[site.op.name]} u'"
+    if found.name in OF_POWERS:
+        both = site.tu is not None and site.tw is not None
+        values["rule"] = BOTH_VARY if both else OF_POWERS[found.name]
     g = outer(site)
     if g is not None and found.rule is not None and (
             found.name.startswith(("chain", "missing_chain", "linear"))):
@@ -236,6 +244,9 @@ def _places(way: Way, found: Found) -> dict[str, str]:
         values["inner"] = shown(formula, g.tu.number)
     for key, node in nodes.items():
         values[key] = typed(reference, node)
+    if site.op is divide and site.tu is not None and values.get("c"):       # x/2 is 1/2 x
+        values["c"] = f"1/{values['c']}" if (
+            values["c"].isalpha() or values["c"].isdigit()) else f"1/({values['c']})"
     if values.get("u") == values["piece"]:      # sin^2 x stands for sin x, too
         values["u"] = shown(formula, nodes["u"])
     return {key: text for key, text in values.items() if text}

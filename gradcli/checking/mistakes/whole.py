@@ -28,7 +28,9 @@ def whole(way: Way, c: int) -> list[Found]:
     """Other answers to one component, whatever the answer is."""
     made: list[Found] = []
     for name, node, detail in _all(way, c):
-        if name == "sign_error" or (way.problem.kind == "tangent" and name not in SURE):
+        # Of one variable and constants, few differentiate by a constant.
+        if name == "sign_error" or (way.problem.kind == "tangent" and name not in SURE) or (
+                name == "wrong_variable" and way.problem.kind == "derivative"):
             made.append(Found(name, SITE, BETWEEN + len(made) / 10, node=node, detail=detail))
         else:
             made.append(Found(name, WHOLE, len(made), node=node, detail=detail))
