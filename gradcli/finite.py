@@ -71,7 +71,7 @@ def best(f: Callable[[float], Any], x: float, size: float) -> Best:
     found, least, longest = None, (math.inf, math.inf), np.zeros(())
     for scale in dict.fromkeys((long, *([size] if LEAST < size < 1.0 else ()),
                                 *[long * shorter for shorter in SHORTER])):
-        value, error = estimate(f, x, scale)
+        value, error = estimate(f, x, scale, here)
         if found is not None and scale < TINY and not np.any(value):
             continue
         with np.errstate(over="ignore"):
@@ -81,7 +81,7 @@ def best(f: Callable[[float], Any], x: float, size: float) -> Best:
             longest = met
         error = np.maximum(error, _unlike(f, x, here, STEP * scale / SHRINK**ROUNDS, value,
                                           LITTLE * met))
-        share = _share(value, error, NOISE * longest)
+        share = _share(value, error, NOISE * longest, np.isnan(here))
         # Of what is in doubt anyway the share says nothing.
         rank = (share, 0.0) if share <= TRUSTED else (math.inf, float(np.max(error, initial=0.0)))
         if found is None or rank < least:
@@ -107,9 +107,11 @@ def _unlike(f: Callable[[float], Any], x: float, here: Any, h: float, slope: Any
                     math.inf, off)
 
 
-def estimate(f: Callable[[float], Any], x: float, scale: float = 1.0) -> tuple[Any, Any]:
+def estimate(f: Callable[[float], Any], x: float, scale: float = 1.0, here: Any = 0.0
+             ) -> tuple[Any, Any]:
     """f'(x) by steps of at most 2 % of a scale, and for each element an estimate of its error: the
-    largest difference to a neighbour in the tableau, infinite where no neighbour is finite.
+    largest difference to a neighbour in the tableau, infinite where no neighbour is finite. here:
+    f(x), if it is known.
 
     Good for about ten digits where f is smooth on the steps around x; NaN where f is.
     """
@@ -126,7 +128,8 @@ def estimate(f: Callable[[float], Any], x: float, scale: float = 1.0) -> tuple[A
             new.append((new[k] * factor - rows[k]) / (factor - 1))
             best, error = _nearer(best, error, new[k + 1], abs(new[k + 1] - new[k]),
                                   abs(new[k + 1] - rows[k]))
-        if np.all(abs(new[-1] - rows[-1]) > 4 * error):
+        off = abs(new[-1] - rows[-1])
+        if np.all((off > 4 * error) | np.isnan(off) & np.isnan(here)):
             break
         rows = new
     return best, error
@@ -150,12 +153,15 @@ def _size(value: Any) -> Any:
     return np.where(np.isfinite(value), np.abs(value), 0.0)
 
 
-def _share(value: Any, error: Any, floor: Any) -> float:
-    """Which part of a slope its error is, at the most; of a smaller one than the floor, of that."""
+def _share(value: Any, error: Any, floor: Any, nothing: Any) -> float:
+    """Which part of a slope its error is, at the most; of a smaller one than the floor, of that.
+    nothing: where f is NaN; no step makes a number of it.
+    """
     with np.errstate(all="ignore"):
         share = np.where(np.equal(error, 0.0), 0.0, error / np.maximum(np.abs(value), floor))
     known = np.isfinite(share) & np.isfinite(value)
-    return float(np.max(np.where(known, share, np.inf), initial=0.0))
+    return float(np.max(np.where(known, share, np.where(nothing & np.isnan(value), 0.0, np.inf)),
+                        initial=0.0))
 
 
 def noise(value: float, x: float) -> float:

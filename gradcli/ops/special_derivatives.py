@@ -11,6 +11,7 @@ an order for x from 3 to 7.
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 
 from gradcli.ops.special_erf import dawsn, erfcx
 from gradcli.ops.special_gamma import EULER_MACLAURIN, polygamma
@@ -243,7 +244,8 @@ def _quadrature(term: Callable[[float], float], first: float, last: float) -> fl
     value, size = _sum(term, first, last, step)
     for _ in range(7):
         other, other_size = _sum(term, first + 0.5 * step, last, step)
-        close = abs(other - value) <= 1e-8 * size
+        # What is not finite stays as it is.
+        close = not abs(other - value) > 1e-8 * size
         value, size = 0.5 * (value + other), 0.5 * (size + other_size)
         step *= 0.5
         if close:
@@ -309,6 +311,7 @@ def elliptic_moment(k: float, j: float, phi: float, m: float) -> float:
     return value + 2.0 * turns * _moment(k, j, 0.5 * math.pi, m) if turns else value
 
 
+@lru_cache(maxsize=1024)     # sweeps ask for the same slopes again and again
 def _moment(k: float, j: float, phi: float, m: float) -> float:
     """elliptic_moment for 0 <= phi <= pi/2, by the tanh-sinh rule.
 
@@ -320,9 +323,8 @@ def _moment(k: float, j: float, phi: float, m: float) -> float:
         return NAN
 
     def term(v: float) -> float:
-        q = 0.5 * math.pi * math.sinh(v)
-        rise, fall = math.exp(q), math.exp(-q)
-        left, right = phi * rise / (rise + fall), phi * fall / (rise + fall)
+        near, far, steep = _tanh_sinh(v)
+        left, right = phi * near, phi * far
         sine = math.sin(left)
         if left < right:
             rest = 1.0 - m * sine * sine
@@ -330,10 +332,19 @@ def _moment(k: float, j: float, phi: float, m: float) -> float:
             rest = end + m * math.sin(2.0 * phi - right) * math.sin(right)
         if rest <= 0.0:
             return 0.0
-        weight = 0.5 * math.pi * math.cosh(v) * 2.0 * left / (rise + fall) * fall
         try:
-            return math.pow(sine, 2.0 * k) * math.pow(rest, -j - 0.5) * weight
+            return math.pow(sine, 2.0 * k) * math.pow(rest, -j - 0.5) * (steep * left)
         except OverflowError:
             return INF
 
     return _quadrature(term, -4.0, 4.0)
+
+
+@lru_cache(maxsize=1024)
+def _tanh_sinh(v: float) -> tuple[float, float, float]:
+    """Of an interval of length 1, what lies to the left and to the right of a node of the rule; and
+    its weight, divided by the former.
+    """
+    q = 0.5 * math.pi * math.sinh(v)
+    rise, fall = math.exp(q), math.exp(-q)
+    return rise / (rise + fall), fall / (rise + fall), math.pi * math.cosh(v) / (rise + fall) * fall
