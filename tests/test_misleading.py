@@ -25,10 +25,13 @@ from gradcli.tape import record as records
 
 @pytest.fixture(autouse=True)
 def _fresh() -> Iterator[None]:
-    """What tests before did is of no use here."""
+    """What tests before did is of no use here: not in this thread, nor in any other."""
     record = records.current()
     before, record.trace = record.trace, provenance.Trace()
+    known = list(provenance.traces)
+    provenance.traces.clear()
     yield
+    provenance.traces.extend(known)
     record.trace = before
 
 
