@@ -1,6 +1,6 @@
 """Selections of test files: what is run again on other processors, and with other dependencies.
 
-    python tests/selections.py      the files of `make test-oldest`
+    python tests/selections.py      what `make test-oldest` runs
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ PRINTING = """
 """.split()
 
 # Dependency to the tests of all that calls it; none for tools that run, but are not called. Left
-# out is what calls NumPy's functions on more numbers, as all generated programs do, and what reads
-# and checks formulas.
+# out is what calls NumPy's functions on more numbers, as all generated programs do, what reads and
+# checks formulas, and MATHEMATICS.
 DEPENDENCIES = {
     "contourpy": "test_plot test_plot_docs",
     "distributed": "test_cluster test_homework_cluster test_homework_executors",
@@ -29,16 +29,16 @@ DEPENDENCIES = {
     "jsonschema": "test_diagnostics test_graph test_render",
     "lark": "test_blocks_syntax test_grammar test_parser",
     "matplotlib": "test_plot test_plot_docs",
-    "mpmath": "test_ops_layers test_special_floats",
+    "mpmath": "test_ops_layers",
     "mypy": "",
     "numpy": """
-        test_custom_gradients test_executors_agree test_memory test_numpy_protocol
+        test_custom_gradients test_memory test_numpy_protocol
         test_ops_arrays test_ops_edges test_ops_linalg test_ops_repeated test_ops_shapes
         test_oracle test_points test_prepared test_run test_samples test_tape test_why_python
         """,
     "plotille": "test_plot test_plot_docs",
-    "pyarrow": "test_crossings test_points_io",
-    "pytest": "test_fuzz_commands",
+    "pyarrow": "test_points_io",
+    "pytest": "",
     "pytest-xdist": "",
     "rich": """
         test_check_cli test_formats test_homework_reports_text test_readme test_render_table
@@ -49,6 +49,30 @@ DEPENDENCIES = {
     "sympy": "test_derive",
     "typer": "test_cli test_hw_cli test_man test_streams",
 }
+
+# Of these files, what asks for nothing of a dependency that its neighbours do not: derivatives of
+# derivatives, sums of our own rules; what is about lengths, and about where a curve has its kinks.
+MATHEMATICS = """
+    test_blocks_syntax::test_long_blocks_take_linear_time
+    test_cluster::test_a_worker_that_is_killed_loses_nothing
+    test_derive::test_a_long_sum_takes_time_in_proportion
+    test_derive::test_formulas_of_the_samples_evaluate_to_the_gradient
+    test_derive::test_second_derivatives_of_a_corpus_evaluate_to_the_reference
+    test_graph::test_a_loop_is_one_node_for_each_place
+    test_hw_cli::test_an_interrupted_run_is_continued
+    test_memory::test_a_long_loop_in_a_file_in_flat_memory
+    test_memory::test_loops_of_every_kind_in_flat_memory
+    test_ops_arrays::test_second_derivatives[
+    test_ops_layers::test_second_derivatives[
+    test_ops_linalg::test_second_derivatives_both_ways
+    test_ops_shapes::test_second_derivatives[
+    test_parser::test_long_inputs
+    test_plot::test_rounding_beside_removable_singularities_is_no_kink
+    test_plot::test_rounding_of_high_derivatives_and_of_several_targets
+    test_plot::test_the_end_of_a_domain_is_no_kink_and_small_poles_are_poles
+    test_prepared::test_long_programs_to_the_last_bit
+    test_prepared::test_random_programs_over_arrays
+""".split()
 
 
 def paths(names: Iterable[str]) -> list[str]:
@@ -61,5 +85,10 @@ def oldest() -> list[str]:
     return paths(" ".join(DEPENDENCIES.values()).split())
 
 
+def left_out() -> list[str]:
+    """The tests in them that need not, as pytest names them."""
+    return [f"{HERE.name}/{name.replace('::', '.py::')}" for name in MATHEMATICS]
+
+
 if __name__ == "__main__":
-    print(*oldest())
+    print(*oldest(), *[f"--deselect={name}" for name in left_out()])
