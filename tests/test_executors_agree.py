@@ -267,7 +267,7 @@ def test_random_programs(arrays: bool, share: int, monkeypatch: pytest.MonkeyPat
             raise AssertionError(f"seed {seed}\n{text}") from problem
 
 
-COUNT = 10
+COUNT = 5
 
 
 def together(text: str, columns: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,7 +1,7 @@
 """Whatever is given, the answer is an answer or a coded error with a place: never a traceback, a
 hang, or output that does not read back.
 
-10,000 programs (a third of them at least with an answer) and 1,000 command lines, from fixed seeds,
+5,000 programs (a third of them at least with an answer) and 1,000 command lines, from fixed seeds,
 in this process. An alarm guards each input; nothing else is timed.
 """
 
@@ -27,7 +27,7 @@ from gradcli.cli.main import run
 from gradcli.cli.options import ARGUMENTS, QUESTIONS, options
 
 ROOT = Path(__file__).resolve().parent.parent
-PROGRAMS, COMMAND_LINES, SHARES = 10_000, 1_000, 8
+PROGRAMS, COMMAND_LINES, SHARES = 5_000, 1_000, 8
 SECONDS = 60        # of work per input: a thousand times what one takes
 # What may be wrong with a program that is made to be right: a value is withheld (E0203), --wrt
 # names what it lacks or what is computed (E0204, E0212), a slope that is None is used (E0309).

@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 from conftest import ROOT, run
+from draws import drawn
 from transcripts import in_process
 
 import gradcli
@@ -125,9 +126,9 @@ def lines_of(draw: random.Random, count: int, rows: list[Op], wild: float) -> st
     return "var x = 0.7\nvar y = -0.3\nw = x*y\n" + "\n".join(out) + f"\n{names[-1]} + x*0\n"
 
 
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize("seed", range(30))
 def test_random_lines(seed: int, both: Both) -> None:
-    draw = random.Random(seed)
+    draw = drawn(seed)
     text = lines_of(draw, 40, ROWS, draw.choice([0.0, 0.0, 0.1, 0.3]))
     assert both(lambda: together(text)) == (1, 0)
     for action in (all_of, gradients):

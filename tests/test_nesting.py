@@ -32,6 +32,7 @@ from typing import Any
 import mpmath as mp
 import numpy as np
 import pytest
+from draws import drawn
 from random_programs import RandomProgram, each
 from references import DIGITS, FUNCTIONS
 
@@ -487,6 +488,7 @@ def near(value: Any, reference: float, rel: float = 1e-9) -> bool:
 
 
 POOL = 24 * MORE
+OTHER = drawn("triples").randrange(2)
 
 
 def test_the_programs_draw_on_the_whole_table() -> None:
@@ -503,11 +505,17 @@ def test_the_programs_draw_on_the_whole_table() -> None:
 @pytest.mark.parametrize("outer", LEVELS)
 @pytest.mark.parametrize("inner", LEVELS)
 def test_every_level_on_every_other_on_every_other(inner: str, outer: str) -> None:
-    """All second-order pairs, and all third-order triples that begin with the pair."""
-    pair = list(LEVELS).index(inner) * len(LEVELS) + list(LEVELS).index(outer)
+    """All second-order pairs, and every second of the third-order triples that begin with the pair:
+    any two levels stand in five of them, wherever they stand; other programs ask the other half.
+    """
+    levels = list(LEVELS)
+    pair = levels.index(inner) * len(LEVELS) + levels.index(outer)
+    half = (levels.index(inner) + levels.index(outer) + OTHER) % 2
     draw = random.Random(pair)
     for turn in range(MORE):
         for k, last in enumerate((None, *LEVELS)):
+            if last is not None and MORE == 1 and k % 2 == half:
+                continue
             seed = (pair * 7 + k * 3 + turn * 11) % POOL
             names = [inner, outer] if last is None else [inner, outer, last]
             between = [draw.choice(["", "", *BETWEEN]) for _ in names]
