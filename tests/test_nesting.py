@@ -13,7 +13,8 @@ the rule of another function H than its value F, the expected derivatives are th
 F(u0) + H(u) - H(u0), u0 being the value of u at the point; those of stop_gradient(u) are those of
 u0.
 
-GRADCLI_NESTINGS=20 takes twenty times as many programs, and rows whose reference is slow.
+GRADCLI_NESTINGS=20 takes twenty times as many programs, all triples of levels, and rows whose
+reference is slow.
 """
 
 from __future__ import annotations

@@ -26,6 +26,7 @@ from test_samples import SAMPLES
 from transcripts import ROOT, header_commands, in_process
 
 from gradcli.answers import Ask
+from gradcli.finite import best
 from gradcli.ops import PUBLIC, TABLE
 from gradcli.ops.kinds import LINEAR
 from gradcli.program import Program
@@ -700,6 +701,26 @@ def test_differences_are_right_or_told_to_be_rough(text: str, f: Any, points: li
             found = float(np.ravel(np.array(part[field], float))[0])
             size = float(abs(f(mp.mpf(float(at)))))/max(1.0, abs(float(at)))
             assert abs(found - right) <= 1e-3*abs(right) + 1e-9*size, (command, text, at)
+
+
+def test_what_is_nan_asks_for_no_shorter_steps() -> None:
+    """Nor does it take them from its neighbours that need some."""
+    for beside in (math.sin, lambda x: math.sin(1e4*x), lambda x: math.nan):
+        alone: list[float] = []
+        together: list[float] = []
+
+        def f(x: float, beside: Any = beside, alone: list[float] = alone) -> Any:
+            alone.append(x)
+            return np.array([beside(x)])
+
+        def g(x: float, beside: Any = beside, together: list[float] = together) -> Any:
+            together.append(x)
+            return np.array([beside(x), math.nan])
+
+        value = best(f, 0.5, 0.5).value
+        assert str(best(g, 0.5, 0.5).value) == str(np.array([*value, math.nan]))
+        assert together == alone
+    assert len(alone) < 20
 
 
 def test_rough_differences_at_points_are_counted() -> None:
