@@ -58,12 +58,14 @@ MATHEMATICS = """
     test_derive::test_a_long_sum_takes_time_in_proportion
     test_derive::test_formulas_of_the_samples_evaluate_to_the_gradient
     test_derive::test_second_derivatives_of_a_corpus_evaluate_to_the_reference
+    test_derive::test_texts_do_not_grow_with_every_way_through_the_terms
     test_graph::test_a_loop_is_one_node_for_each_place
     test_hw_cli::test_an_interrupted_run_is_continued
     test_memory::test_a_long_loop_in_a_file_in_flat_memory
     test_memory::test_loops_of_every_kind_in_flat_memory
     test_ops_arrays::test_second_derivatives[
     test_ops_layers::test_second_derivatives[
+    test_ops_layers::test_wide_ranges
     test_ops_linalg::test_second_derivatives_both_ways
     test_ops_shapes::test_second_derivatives[
     test_parser::test_long_inputs
