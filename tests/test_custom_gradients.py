@@ -6,6 +6,7 @@ function's, the expected numbers are those of that function, written out.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -20,10 +21,13 @@ from gradcli import (
     Variable,
     constant,
     custom_gradient,
+    loads,
     ops,
     recompute_grad,
     register_gradient,
 )
+from gradcli.answers import Ask
+from gradcli.answers.why import why
 from gradcli.ops import TABLE
 from gradcli.tape import record as records
 
@@ -749,3 +753,17 @@ def test_stop_gradient_cuts_every_order_and_mode() -> None:
     with ForwardAccumulator(x, constant(1.0)) as accumulator:
         y = ops.stop_gradient(x * x)
     assert accumulator.jvp(y) is None
+
+
+@pytest.mark.parametrize("around", ["{}", "3*{}", "-{}", "0.1*{}", "{}^2", "-{} + 1"])
+@pytest.mark.parametrize("rule", [
+    "clip_by_norm(up, 0.5)", "clip(up, -0.5, 0.25)", "up*2", "sign(up)", "up^2"])
+def test_the_slopes_of_a_way_multiply_to_the_gradient(rule: str, around: str) -> None:
+    """Also where a rule does more than multiply by its upstream gradient."""
+    text = ("@custom_gradient\ndef f(y):\n    def grad(up):\n        return " + rule
+            + "\n    return y\nvar v = 2.0\ntape t:\n    a = "
+            + around.format("f(3*" + around.format("f(v)") + ")") + "\ng = t.gradient(a, v)\n")
+    source = why(Ask(loads(text)))["results"][0]["sources"][0]
+    if source["ways"] == 1:
+        assert math.prod([step["slope"] for step in source["path"][1:]]) == pytest.approx(
+            source["gradient"])

@@ -848,3 +848,23 @@ def test_differences_where_there_is_no_value(text: str) -> None:
             else:
                 assert not np.isfinite(np.array(source["gradient"], float)).any()
             assert source["notes"]
+
+
+# Programs of lines that a block can hold.
+BLOCKS = [name for name, case in CASES.items() if not case.options
+          and case.program.startswith("var x") and not re.search(r"(?m)^(def|@|var (?!x))|^\S.*:$",
+                                                                 case.program)]
+
+
+@pytest.mark.parametrize("name", BLOCKS)
+def test_a_printed_gradient_has_the_cause_that_grad_tells(name: str) -> None:
+    """Also where it is a number because zeros absorbed, or that of no value."""
+    first, *lines = CASES[name].program.splitlines()
+    text = "\n".join([first, "tape seen:", *[f"    {line}" for line in lines],
+                      "print(seen.gradient(z, x))", ""])
+    status, out, _ = in_process(["run", "-", "--format", "json"], stdin=text.encode())
+    told = json.loads(out)["printed"][0]["values"][0]
+    assert (status, [n["code"] for n in told["notes"] if n["code"].startswith("nan-")]) == (
+        0, [CASES[name].code]), told
+    # In text it is told beside what is printed.
+    assert "note: what is printed in line" in in_process(["run", "-"], stdin=text.encode())[2]

@@ -642,3 +642,13 @@ def test_an_endless_loop_is_told_at_its_jump(block: str, place: str) -> None:
     status, _, err = run_text(f"x = 1\nwhile true:\n    {block}\n", "--max-steps", "1000")
     assert status == 3
     assert f"--> <stdin>:{place}\n" in err
+
+
+def test_only_doubtful_gradients_wait_for_their_notes() -> None:
+    """What comes after one that zeros absorbed appears as it happens."""
+    text = ("var x = 0.0\nvar w = 2.0\ntape t, persistent=true:\n    y = where(x > 0, log(x), 0)\n"
+            "    z = w^2\nprint(t.gradient(y, x))\nprint(z)\n")
+    waits: list[bool] = []
+    told = run_program(answers.Ask(gradcli.loads(text)), lambda one, wait: waits.append(wait))
+    assert waits == [True, False]
+    assert [n["code"] for n in told["printed"][0]["values"][0]["notes"]] == ["nan-dead-branch"]

@@ -256,3 +256,12 @@ def test_a_formula_of_several_values_is_refused() -> None:
     with pytest.raises(GradcliError) as raised:
         of("var w = 1.0\ny = w^2\nw.assign(2.0)\nz = y + 3*w\n", derived, of=["z"])
     assert raised.value.code == "E0804"
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_the_complex_step_goes_through_assignments(seed: int) -> None:
+    text, reads, slope = program(Random(seed))
+    (source,) = of(text, verify)["sources"]
+    if source["elements"] and all(value for value, _ in reads):
+        assert source["methods"]["complex"] is None, (text, source)
+        assert source["elements"][0]["complex"] == pytest.approx(slope), text

@@ -754,3 +754,12 @@ def test_methods_that_share_a_rounding_do_not_agree_on_it(formula: str, at: str)
     _, answer = verified("-e", formula, "--at", f"x={at}")
     (block,) = answer["results"][0]["blocks"] or [answer]
     assert block["verdict"] == "undecided"
+
+
+@pytest.mark.parametrize(("formula", "why"), [
+    ("sqrt(x)*sqrt(x)", "absorbed"), ("abs(x)*sqrt(x)", "absorbed"), ("0*sqrt(x)", "absorbed"),
+    ("where(x > 0, log(x), 0)", "absorbed"), ("x*log(x)", "infinite"), ("sqrt(x)", "infinite")])
+def test_a_zero_that_absorbed_is_not_called_infinite(formula: str, why: str) -> None:
+    _, answer = verified("-e", formula, "--at", "x=0")
+    (source,) = sources(answer)
+    assert f"undecided-{why}" in [n["code"] for n in source["notes"]]

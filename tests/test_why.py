@@ -982,3 +982,20 @@ tape t:
     answer = explaining.why(Ask(program))
     messages = {r["message"] for s in answer["results"][0]["sources"] for r in s["reasons"]}
     assert messages == {f"{name} does not depend on a"}
+
+
+# Of answers in a loop, by k: the one that is told of.
+@pytest.mark.parametrize(("target", "turn"), [
+    ("w^k", 4), ("sqrt(w - k)", 2), ("w if k != 2 else 1.0*floor(w)", 3),
+    ("where(k > 1, w, w^2)", 4),
+    ("log(w - k - 1)", 1), ("w*k if k < 3 else stop_gradient(w)", 4)])
+def test_of_a_question_in_a_loop_the_worst_answer_is_told_of(target: str, turn: int) -> None:
+    """The first that is None, else the first that is no number, else the last."""
+    text = (f"var w = 1.0\nfor k in range(4):\n    tape t:\n        y = {target}\n"
+            "    g = t.gradient(y, w)\n")
+    answer = json.loads(in_process(["why", "-", "--format", "json"], stdin=text.encode())[1])
+    (result,) = answer["results"]
+    assert (result["turn"], result["turns"]) == (turn, 4)
+    jsonschema.validate(answer, SCHEMAS["why"])
+    said = in_process(["why", "-"], stdin=text.encode())[1]
+    assert f"line 5: t.gradient(y, w) (answer {turn} of 4)" in said

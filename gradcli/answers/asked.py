@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gradcli.answers.notes import is_finite
 from gradcli.answers.way import text_at
 from gradcli.explain.missing import file_scene
 from gradcli.explain.reason import span_of
@@ -11,6 +12,7 @@ from gradcli.lang.run import Binding
 from gradcli.lang.targets import plain_structure
 from gradcli.tape.record import OUT
 from gradcli.tape.structure import flatten
+from gradcli.tape.tensor import Tensor
 from gradcli.tape.variable import Variable
 
 TYPE_CHECKING = False
@@ -25,19 +27,21 @@ if TYPE_CHECKING:
     from gradcli.lang.run import Run
 
 
-def first_questions(logged: Run) -> list[Asked]:
-    """Of each place the first question that has no answer, else the first. A slope `f'(x)` that is
-    there has no target of its own.
+def chosen_questions(logged: Run) -> list[Asked]:
+    """Of each place the first question that has no answer, else the first whose answer is no number
+    or doubtful, else the last. A slope `f'(x)` that is there has no target of its own.
     """
-    asked: Sequence[Asked] = logged.log.questions if logged.log is not None else []
-    first: dict[Span, tuple[bool, Asked]] = {}
-    for question in asked:
-        missing = any(isinstance(g, NoGradient) for g in flatten(question.found))
-        known = first.get(question.span)
-        better = known is None or (missing and not known[0])
-        if better and (question.kind != "prime" or missing):
-            first[question.span] = missing, question
-    return [question for _, question in first.values()]
+    chosen: dict[Span, tuple[int, Asked]] = {}
+    for question in logged.log.questions if logged.log is not None else ():
+        found = flatten(question.found)
+        missing = any(isinstance(g, NoGradient) for g in found)
+        bad = 2 if missing else int(any(
+            isinstance(g, Tensor) and (g.id in logged.doubtful or not is_finite(g.value))
+            for g in found))
+        worst, _ = chosen.get(question.span, (0, None))
+        if (question.kind != "prime" or missing) and (bad > worst or bad == worst == 0):
+            chosen[question.span] = bad, question
+    return [question for _, question in chosen.values()]
 
 
 def answered(question: Asked) -> Iterator[tuple[list[Any], list[tuple[Any, Any]]]]:

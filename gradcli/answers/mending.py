@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gradcli.answers.ask import Ask
-from gradcli.answers.asked import answered, first_questions
+from gradcli.answers.asked import answered, chosen_questions
 from gradcli.answers.first_order import gradients
 from gradcli.answers.why import explained, sources_of
 from gradcli.errors import GradcliError
@@ -57,7 +57,7 @@ def mended(found: Explained) -> Mended:
         last = more
     ask = _changed(found, last.text)
     there = [[not isinstance(g, NoGradient) for _, g in answers]
-             for question in first_questions(ask.logged()) for _, answers in answered(question)]
+             for question in chosen_questions(ask.logged()) for _, answers in answered(question)]
     before = {(i, j): not source["reasons"] for i, result in enumerate(found.answer["results"])
               for j, source in enumerate(result["sources"])}
     after = {(i, j): is_there for i, row in enumerate(there) for j, is_there in enumerate(row)}

@@ -91,6 +91,24 @@ def nonfinite(ask: Ask, logged: Run, number: int, value: Any) -> list[Answer]:
     return [n for k, n in enumerate(out) if n not in out[:k]]
 
 
+def doubtful(ask: Ask, logged: Run, value: Any) -> list[Answer]:
+    """What gradients in what was printed would be, had zeros not absorbed it, or of which target
+    that is no number they are. logged: a run that keeps everything.
+    """
+    from gradcli.answers.retrying import of_question
+
+    questions = _questions(logged) if logged.doubtful else {}
+    out: list[Answer] = []
+    for t in tensors(value):
+        if t.id in logged.doubtful and t.id in questions and is_finite(t.value):
+            question, by, _ = questions[t.id]
+            item = next(k for k, g in enumerate(flatten(question.found)) if g is t)
+            out += [note(ask, n) for n in _of_question(
+                logged, question, by, t, ask.program.source,
+                of_question(ask, logged, question, item))]
+    return [n for k, n in enumerate(out) if n not in out[:k]]
+
+
 def causes_of_nonfinite(logged: Run, values: Sequence[Tensor], source: Source,
                         trials: Trials | None = None) -> list[Note]:
     """Of each value that is not finite the cause in the first derivative that it is, or is made
@@ -109,22 +127,33 @@ def causes_of_nonfinite(logged: Run, values: Sequence[Tensor], source: Source,
 
 def _in_derivative(logged: Run, t: Tensor, questions: Mapping[int, tuple[Asked, Any, Tensor]],
                    source: Source, trials: Trials | None) -> list[Note]:
-    from gradcli.answers.asked import states_of
-    from gradcli.explain import nonfinite as why
     from gradcli.sweeps import reach
 
     made_of = reach.ancestry(logged.record.history(), [t.id or 0]) if questions else set()
     for i in sorted(made_of & questions.keys()):
         question, by, g = questions[i]
-        targets = [one for one in _targets(question) if one.id is not None]
-        with logged.record:
-            for state in sorted(states_of(logged, by, question)):
-                found = [] if is_finite(g.value) else why.Gradients(
-                    logged, targets, [], [state], source,
-                    of="jacobian" if question.kind == "jacobian" else "gradient").why(
-                        state, g.value, trials)
-                if found:
-                    return found
+        found = [] if is_finite(g.value) else _of_question(
+            logged, question, by, g, source, trials)
+        if found:
+            return found
+    return []
+
+
+def _of_question(logged: Run, question: Asked, by: Any, g: Tensor, source: Source,
+                 trials: Trials | None) -> list[Note]:
+    """Why the answer to a question is no number, or is one that is doubtful."""
+    from gradcli.answers.asked import states_of
+    from gradcli.explain import nonfinite as why
+
+    targets = [one for one in _targets(question) if one.id is not None]
+    with logged.record:
+        for state in sorted(states_of(logged, by, question)):
+            found = why.Gradients(
+                logged, targets, [], [state], source,
+                of="jacobian" if question.kind == "jacobian" else "gradient").why(
+                    state, g.value, trials)
+            if found:
+                return found
     return []
 
 

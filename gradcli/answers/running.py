@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from gradcli.answers.plain_data import data, lines, note, reason
 from gradcli.answers.printed_notes import (
+    doubtful,
     has_zero,
     is_bad,
     nonfinite,
@@ -51,8 +52,8 @@ def run(ask: Ask, each: Callable[[Answer, bool], None] | None = None,
         told: Answer = {"line": ask.program.source.position(one.span[0])[0],
                         "values": [_value(v) for v in one.values]}
         count += 1
-        waits = len(gaps) < MAX_EXPLAINED and any(
-            _missing(v) or is_bad(v) or (notes and has_zero(v)) for v in one.values)
+        waits = len(gaps) < MAX_EXPLAINED and (one.doubtful or any(
+            _missing(v) or is_bad(v) or (notes and has_zero(v)) for v in one.values))
         if waits:
             gaps.append((count, told))
         if len(held) < MAX_NOTED and any(map(tensors, one.values)):
@@ -131,7 +132,7 @@ def _printable(value: Any) -> Any:
 
 
 def _explain(ask: Ask, gaps: list[tuple[int, Answer]], notes: bool) -> None:
-    """Fill in why things are None, NaN or 0, from a second run that keeps everything."""
+    """Fill in why things are None, NaN, doubtful or 0, from a second run that keeps everything."""
     wanted = dict(gaps)
     seen: list[tuple[int, Answer, list[Any]]] = []
     count = 0
@@ -160,7 +161,10 @@ def _explain(ask: Ask, gaps: list[tuple[int, Answer]], notes: bool) -> None:
             item["reasons"] = list(causes.values())
             if is_bad(value):
                 item["notes"] += nonfinite(ask, again, number, value)
-            if notes and has_zero(value):
+            said = doubtful(ask, again, value)
+            item["notes"] += said
+            # Why a 0 was absorbed has been said.
+            if notes and has_zero(value) and not said:
                 item["notes"] += zeros(ask, again, value)
 
 

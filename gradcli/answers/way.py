@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+
+from gradcli import calculus
 from gradcli.answers.ask import tensors_of
 from gradcli.answers.plain_data import note, place, shape
 from gradcli.explain import path as paths
@@ -9,7 +12,8 @@ from gradcli.explain.missing import file_scene
 from gradcli.explain.written import called
 from gradcli.ops.values import SCALAR_TYPES, is_float
 from gradcli.sweeps.extremes import extreme
-from gradcli.tape.record import IDS, OP, VALUES
+from gradcli.tape.record import ANS, IDS, OP, OUT, VALUES
+from gradcli.tape.tensor import Tensor
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,6 +27,7 @@ if TYPE_CHECKING:
     from gradcli.lang.run import Binding, Run
     from gradcli.lang.targets import Target
     from gradcli.ops.kinds import Op
+    from gradcli.tape.record import Segment
 
 ASSIGNED = "assign"
 
@@ -74,7 +79,7 @@ def way_of(ask: Ask, logged: Run, source: Binding, own: Collection[Any], targets
     only: Op | None = None
     for step in steps:
         span, operation, op = _place_of(ask, logged, step, asked)
-        row = _row(ask, logged, step, span, operation)
+        row = _row(ask, logged, step, span, operation, _upstream(history, step, targets))
         if span is not None and span == before:
             only = only if op is only else None
             rows[-1] = _joined(rows[-1], row, only is not None)
@@ -116,14 +121,24 @@ def _joined(last: Answer, row: Answer, again: bool) -> Answer:
         else f"{last['operation']}, {row['operation']}"}
 
 
-def _row(ask: Ask, logged: Run, step: paths.Step, span: Span | None, operation: str) -> Answer:
+def _upstream(history: Segment, step: paths.Step, targets: set[Any]) -> float:
+    """The derivative of the targets by the answer of a custom function, where it is a number."""
+    if step.entry is None or not getattr(step.entry[OP], "custom", False):
+        return 1.0
+    ends = [Tensor(e[ANS], e[OUT]) for e in history if e[OUT] in targets and is_float(e[ANS])]
+    (g,) = calculus.gradient(ends, [Tensor(step.value, step.id)], entries=history)
+    return g if type(g) is float and g and math.isfinite(g) else 1.0
+
+
+def _row(ask: Ask, logged: Run, step: paths.Step, span: Span | None, operation: str,
+         upstream: float) -> Answer:
     named = logged.log.named if logged.log is not None else {}
     at = place(ask, span)
     return {
         "line": at["line"], "column": at["column"],
         "text": text_at(ask, span) if span is not None else operation, "recorded": step.open,
         "name": named[step.id].name if step.id in named else None, "operation": operation,
-        **_value(step.value), "slope": paths.slope(step), "times": 1}
+        **_value(step.value), "slope": paths.slope(step, upstream), "times": 1}
 
 
 def _value(value: Any) -> Answer:

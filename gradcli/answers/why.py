@@ -10,7 +10,7 @@ from gradcli.answers.ask import Ask, answer, moved, point, tensors_of, troubles
 from gradcli.answers.asked import (
     answered,
     binding_of,
-    first_questions,
+    chosen_questions,
     kind_of,
     names_of,
     states_of,
@@ -75,12 +75,12 @@ def why(ask: Ask) -> Answer:
 
 def explained(ask: Ask) -> Explained:
     """All causes, notes and ways: of the gradients that the file asks for itself, of each place one
-    (see `first_questions`); of every target in every source, if there are none or some are named.
+    (see `chosen_questions`); of every target in every source, if there are none or some are named.
     """
     run = ask.run()
     logged = ask.logged()
     mends: list[Mend] = []
-    questions = [] if ask.of or ask.wrt or ask.tape else first_questions(logged)
+    questions = [] if ask.of or ask.wrt or ask.tape else chosen_questions(logged)
     results = _of_file(ask, logged, questions, mends) if questions else _of_command(
         ask, run, mends)
     told = answer(ask, "why", results)
@@ -209,7 +209,15 @@ def _result(ask: Ask, logged: Run, question: Asked, targets: list[Any]) -> Answe
         "summed": kind == "gradient" and _elements(
             [t for t in targets if isinstance(t, Tensor)]) != 1,
         "sources": [], "notes": [], "names": _seen(ask, logged, question), "line": at["line"],
-        "column": at["column"], "question": text_at(ask, question.span), "kind": kind}
+        "column": at["column"], "question": text_at(ask, question.span), "kind": kind,
+        **_turn(logged, question)}
+
+
+def _turn(logged: Run, question: Asked) -> Answer:
+    """Which of how many times that question was asked, if more than once."""
+    turns = [q for q in logged.log.questions if q.span == question.span] if logged.log else []
+    return {"turn": next(k for k, q in enumerate(turns, 1) if q is question),
+            "turns": len(turns)} if len(turns) > 1 else {}
 
 
 def _causes(ask: Ask, logged: Run, g: Any) -> list[Reason]:

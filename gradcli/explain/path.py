@@ -145,16 +145,20 @@ def _of_state(state: State, below: set[int]) -> Link | None:
     return state.after, [(i, False) for i in before], state
 
 
-def slope(step: Step) -> Any:
-    """The slope of a step from a number to a number; None where there is none, or an array."""
+def slope(step: Step, upstream: Any = 1.0) -> Any:
+    """The slope of a step from a number to a number; None where there is none, or an array.
+    upstream: what comes to it, which counts where a gradient function of the user's does more than
+    multiply by that.
+    """
     entry = step.entry
     if entry is None or not step.open or entry[BATCH] or entry[OP].kind == UNREGISTERED:
         return None
     numbers = [v for i, v in zip(entry[IDS], entry[VALUES], strict=True) if i == step.before]
     if any(type(v) not in SCALAR_TYPES for v in (*numbers, entry[ANS])):
         return None
-    parts = [value_of(c) for i, c in _cotangents(entry, 1.0, step.before) if i == step.before]
-    return float(sum(parts)) if parts and all(type(c) in SCALAR_TYPES for c in parts) else None
+    parts = [value_of(c) for i, c in _cotangents(entry, upstream, step.before) if i == step.before]
+    known = bool(parts) and all(type(c) in SCALAR_TYPES for c in parts)
+    return float(sum(parts))/upstream if known else None
 
 
 def _cotangents(entry: Entry, seed: Any, id: int) -> list[tuple[int, Any]]:

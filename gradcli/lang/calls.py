@@ -8,7 +8,7 @@ from gradcli.ops.discrete import left_engine
 from gradcli.ops.kinds import Op
 from gradcli.ops.lazy import quiet
 from gradcli.ops.shapes import stack
-from gradcli.ops.values import is_array
+from gradcli.ops.values import has_nan, is_array, is_float
 from gradcli.tape.record import current, fresh_id
 from gradcli.tape.structure import flatten, like
 from gradcli.tape.tensor import Tensor, core_shape, value_of
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 MAX_RANK = 60
 
 # A loop may ask for any number of gradients; the newest are remembered.
-MAX_SUMMED = 1000
+MAX_REMEMBERED = 1000
 
 
 class NoGradient:
@@ -54,6 +54,11 @@ def asked(run: Interpreter, kind: str, tape: Any, targets: Any, sources: Any, fo
             item.asked = number, k
     if kind in ("gradient", "grad") and (type(targets) is not Tensor or targets.shape):
         _note_sum(run, targets, found)
+    if run.run.record.absorbed or not all(map(_is_finite, flatten(targets))):
+        doubtful = run.run.doubtful
+        if len(doubtful) >= MAX_REMEMBERED:
+            doubtful.clear()
+        doubtful.update(g.id for g in flatten(found) if isinstance(g, Tensor) and g.id is not None)
     if run.run.log is not None:
         from gradcli.lang.log import Asked
 
@@ -67,6 +72,13 @@ def asked(run: Interpreter, kind: str, tape: Any, targets: Any, sources: Any, fo
     return found
 
 
+def _is_finite(target: Any) -> bool:
+    if not isinstance(target, Tensor) or not is_float(target.value):
+        return True
+    with quiet():
+        return not has_nan(target.value - target.value)
+
+
 def _note_sum(run: Interpreter, targets: Any, found: Any) -> None:
     """Remember gradients of several elements together: of the sum of these."""
     count = 0
@@ -76,7 +88,7 @@ def _note_sum(run: Interpreter, targets: Any, found: Any) -> None:
             size *= n
         count += size
     summed = run.run.summed
-    if len(summed) >= MAX_SUMMED:
+    if len(summed) >= MAX_REMEMBERED:
         summed.clear()
     if count != 1:
         summed.update((g.id, (count, run.at[2:])) for g in flatten(found)

@@ -41,13 +41,16 @@ class Binding:
 
 
 class Printed:
-    """One `print` that was executed: its place and what it was given."""
+    """One `print` that was executed: its place, what it was given, and whether a gradient in that
+    is doubtful (see Run).
+    """
 
-    __slots__ = ("span", "values")
+    __slots__ = ("doubtful", "span", "values")
 
-    def __init__(self, span: Span, values: list[Any]) -> None:
+    def __init__(self, span: Span, values: list[Any], doubtful: bool = False) -> None:
         self.span = span
         self.values = values
+        self.doubtful = doubtful
 
 
 class Expect:
@@ -74,14 +77,15 @@ class Run:
     `watch(x)` names to an id from when, and the place where, it first did. on_tape: ids of what a
     tape of the file saw, asked_tape: that one; None where one tape covers the whole file. held: on
     request, what each tape held at its end. asked: how many questions the file has asked. summed:
-    id of a gradient of several elements together to their number and where it was asked. log: on
-    request, what explanations need.
+    id of a gradient of several elements together to their number and where it was asked. doubtful:
+    ids of gradients that may be numbers only because zeros absorbed, or whose target is none. log:
+    on request, what explanations need.
     """
 
     __slots__ = (
-        "asked", "asked_tape", "bindings", "defined", "expects", "functions", "held", "last",
-        "log", "notes", "on_tape", "prints", "record", "registered", "results", "steps", "summed",
-        "tapes", "variables", "watched")
+        "asked", "asked_tape", "bindings", "defined", "doubtful", "expects", "functions", "held",
+        "last", "log", "notes", "on_tape", "prints", "record", "registered", "results", "steps",
+        "summed", "tapes", "variables", "watched")
 
     def __init__(self, everything: bool = True) -> None:
         self.record = Record(everything)
@@ -104,6 +108,7 @@ class Run:
         self.asked_tape: FileTape | None = None
         self.held: dict[str, dict[str, int]] = {}
         self.summed: dict[int, tuple[int, Span]] = {}
+        self.doubtful: set[int] = set()
 
     def tape(self) -> FileTape | None:
         """The tape of the file that is asked from outside, by default the last to close."""

@@ -28,7 +28,9 @@ def _no_options(name: str, named: Mapping[str, Any]) -> None:
 
 def _print(run: Interpreter, args: list[Any], named: Mapping[str, Any]) -> None:
     _no_options("print", named)
-    printed = Printed(run.at[2:], args)
+    doubtful = run.run.doubtful
+    printed = Printed(run.at[2:], args, bool(doubtful) and any(
+        getattr(v, "id", None) in doubtful for v in flatten(args)))
     if run.output is not None:
         run.output(printed)
     else:

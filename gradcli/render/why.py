@@ -84,7 +84,8 @@ def parts(answer: dict[str, Any], look: Look) -> Iterator[Part]:
 
 def _title(result: dict[str, Any], look: Look) -> Iterator[Part]:
     if result.get("question"):
-        yield "title", f"line {result['line']}: {result['question']}"
+        turn = f" (answer {result['turn']} of {result['turns']})" if "turn" in result else ""
+        yield "title", f"line {result['line']}: {result['question']}{turn}"
     point = ", ".join([f"{source['wrt']} = {look.brief(source.get('at'))}"
                        for source in result.get("sources") or ()])
     head = f"{result['of']} = {look.brief(result.get('value'))}"

@@ -32,6 +32,8 @@ SIDE = 1e-3                 # times nearer to one method, a number has it on its
 WHY = {
     "alone": "no other method has a number to hold it against",
     "infinite": "the derivative is not a finite number there",
+    "absorbed": "0 meets an infinite slope: the reverse sweep counts that as 0, the forward sweep"
+                " has no number for it",
     "rounding": "the methods differ, but no more than rounding alone moves them there",
     "cancelled": "all digits cancel on the way: the exact methods agree on what rounding left, and"
                  " differences do not",
@@ -192,7 +194,7 @@ def _of_infinite(case: Case) -> tuple[str, float, str]:
             _trusted(case) and _apart(case.by_complex, case.central, case.floor)
             <= BY_DIFFERENCES * case.loose):
         return DIFFER, off, ""
-    return UNDECIDED, off, "infinite"
+    return UNDECIDED, off, "absorbed" if _finite(case.ours[0]) else "infinite"
 
 
 def _by_differences(case: Case) -> tuple[str, float, str]:

@@ -8,6 +8,7 @@ not written for complex numbers are refused, and so is a point on a kink.
 
 from __future__ import annotations
 
+from gradcli.answers.states import is_link
 from gradcli.errors import GradcliError
 from gradcli.ops.kinds import BILINEAR, FLAT, LINEAR
 from gradcli.ops.lazy import np, quiet
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
     from gradcli.lang.run import Binding, Run
     from gradcli.tape.record import Entry
+    from gradcli.tape.tensor import Tensor
     from gradcli.verifying.directions import Directions
     from gradcli.verifying.function import Function
 
@@ -85,7 +87,7 @@ def complex_step(run: Run, function: Function, binding: Binding, along: Directio
             for k in range(len(along.columns)):
                 for size in _sizes(value, None if along.random else k):
                     step = shorter * STEP * size
-                    found = _along(entries, binding.value.id, value + 1j * step * np.asarray(
+                    found = _along(entries, binding.value, value + 1j * step * np.asarray(
                         along.direction(k)), [t.id for t in tensors],
                         0.0 if moved or shaken else step,
                         np.random.default_rng(SEED) if shaken else None)
@@ -121,18 +123,21 @@ def _sizes(value: Any, k: int | None) -> list[float]:
     return [*[max(float(size), SHORTEST) for size in sizes[sizes >= TINY][:1]], 1.0]
 
 
-def _along(entries: Sequence[Entry], source: Any, start: Any, targets: Sequence[int | None],
+def _along(entries: Sequence[Entry], source: Tensor, start: Any, targets: Sequence[int | None],
            step: float, stream: Any) -> dict[int, Any]:
-    """The complex values of everything that the source moves. step: its length; held to what was
-    computed unless it is 0. stream: of what the last digits are off by, if they are.
+    """The complex values of everything that the source moves, and with it its later states. step:
+    its length; held to what was computed unless it is 0. stream: of what the last digits are off
+    by, if they are.
     """
-    carried: dict[int, Any] = {source: start}
+    assert source.id is not None
+    carried: dict[int, Any] = {source.id: start}
     wanted = [t for t in targets if t is not None]
-    for entry in reach.window(entries, [source], wanted):
+    for entry in reach.window(entries, [source.id], wanted):
         given = [carried.get(i) if i is not None else None for i in entry[IDS]]
         if any(z is not None for z in given):
-            made = (_of_call(entries, entry, carried) if getattr(entry[OP], "custom", False)
-                    else _of_entry(entry, given, step))
+            made = entry[ANS] + (start - source.value) if is_link(entry, source.id) else (
+                _of_call(entries, entry, carried) if getattr(entry[OP], "custom", False) else
+                _of_entry(entry, given, step))
             if made is not None:
                 carried[entry[OUT]] = made if stream is None else _shaken(made, stream)
     return carried

@@ -92,7 +92,8 @@ class Reason:
         if self.file is not None:
             lines.append(f"  {self.file}:{self.line}:{self.column}   {self.text}".rstrip())
         if self.fix:
-            lines.append(f"  fix: {self.fix}")
+            # Nobody runs Python code once more to see whether it helps.
+            lines.append(f"  try: {self.fix}")
         return "\n".join(lines)
 
     def __repr__(self) -> str:
@@ -212,7 +213,7 @@ def _explain(facts: Facts, seen: Window, target: Any, targets: Sequence[Tensor],
         found.sort(key=lambda r: r.code != "target-dtype")
     missing = tape is None or tape.tensorflow_semantics or (
         found[0].code != "derivative-constant")
-    return [Reason(r, target_name, source_name, _fix(r, subject, scene), facts.texts,
+    return [Reason(r, target_name, source_name, _fix(r, subject, scene, facts), facts.texts,
                    missing) for r in found]
 
 
@@ -239,7 +240,8 @@ def _constant(facts: Facts, tape: GradientTape | None, targets: Iterable[int], o
         " the second one is 0", place or subject.target_span or subject.asked_at)]
 
 
-def _fix(reason: reasons.Reason, subject: Subject, scene: PythonScene) -> str | None:
+def _fix(reason: reasons.Reason, subject: Subject, scene: PythonScene, facts: Facts
+         ) -> str | None:
     tape = subject.window.name if subject.window is not None else "the tape"
     if reason.code in ("source-unrelated", "target-constant"):
         names = [reason.about] if isinstance(reason.about, str) else list(reason.about or ())
@@ -258,10 +260,11 @@ def _fix(reason: reasons.Reason, subject: Subject, scene: PythonScene) -> str | 
         around = scene.texts.around(subject.window.span) if subject.window is not None else []
         if hasattr(function, "name") and function not in around:
             return f"call {function.name} in the block of {tape}"
-    if reason.code == "source-rebound" and any(
-            n.name == subject.source and n.kind == "variable" for n in scene.namings):
-        assigned = python_text.assigning(scene.texts.statement(reason.span), subject.source)
-        return assigned or ADVICE[reason.code]
+    if reason.code == "source-rebound":
+        # Who computes with the new value wants the gradient in that.
+        used = not subject.own.isdisjoint(scene.above(subject.targets))
+        return _assigning(reason, subject, scene, facts) or (
+            f"{tape}.watch({subject.source})" if used else ADVICE[reason.code])
     if reason.code == "path-rebound":
         return reason.fix
     if reason.code == "source-is-copy" and reason.about:
@@ -279,6 +282,32 @@ def _fix(reason: reasons.Reason, subject: Subject, scene: PythonScene) -> str | 
                 " gradient"
     text = PYTHON_ADVICE.get(reason.code, ADVICE.get(reason.code))
     return text.format(tape=tape, source=subject.source, target=subject.target) if text else None
+
+
+def _assigning(reason: reasons.Reason, subject: Subject, scene: PythonScene, facts: Facts
+               ) -> str | None:
+    """The assignment that does what the binding of a variable's name to a new value was meant to:
+    if that is made of the variable element by element, the name was not bound to something else
+    before, and nothing that the target is made of reads the variable later.
+    """
+    name, new = subject.source, min(subject.own, default=0)
+    variable = max([n for n in scene.namings if n.name == name and n.kind == "variable"
+                    and n.id < new], key=lambda n: n.id, default=None)
+    place: Any = reason.span
+    if variable is None or variable.span is None or python_text.bindings_between(
+            scene.texts.around(place), name, variable.span[1], place[1]) != 2:
+        return None
+    states = {variable.id} | {
+        time for time, *_, start in facts.trace.states if start == variable.id}
+    above, made = scene.above(subject.targets), set(states)
+    for entry in sorted(scene.entries, key=lambda entry: entry[OUT]):
+        if not made.isdisjoint(entry[IDS]) and entry[OP].elementwise and "cast" not in (
+                entry[OP].name):
+            made.add(entry[OUT])
+        if entry[OUT] in above and entry[OUT] > new and not states.isdisjoint(entry[IDS]):
+            return None
+    return None if made.isdisjoint(subject.own) else python_text.assigning(
+        scene.texts.statement(place), name)
 
 
 def _smooth(entry: Entry) -> str | None:

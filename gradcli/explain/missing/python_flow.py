@@ -15,7 +15,7 @@ from gradcli.explain.missing import python_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Container, Iterator, Sequence
     from typing import Any
 
     from gradcli.explain.missing.python_text import Branch, Text, Texts
@@ -83,18 +83,26 @@ def scopes(tree: ast.AST) -> dict[Any, Scope]:
     return found
 
 
+def _blocks(node: Any) -> list[list[ast.AST]]:
+    """The lists of statements in a statement."""
+    return [block for field in ("body", "orelse", "finalbody", "handlers")
+            if isinstance(block := getattr(node, field, None), list) and block]
+
+
 class Trail:
     """What holds the value that an expression gave. held: (scope, name), or ("", ".name") of an
-    attribute; calls: functions that return it; given: (function, number or name of the parameter);
-    files: those that were looked through, with their scopes.
+    attribute; filled: names of what was given it as an item; calls: functions that return it;
+    given: (function, number or name of the parameter); files: those that were looked through, with
+    their scopes.
     """
 
-    __slots__ = ("calls", "files", "given", "held", "node", "texts")
+    __slots__ = ("calls", "files", "filled", "given", "held", "node", "texts")
 
     def __init__(self, texts: Texts, place: Any) -> None:
         self.texts = texts
         self.node = texts.around(place)[-1]
         self.held: set[tuple[Any, str]] = set()
+        self.filled: set[str] = set()
         self.calls: set[str] = set()
         self.given: set[tuple[str, int | str]] = set()
         self.files: dict[Text, dict[Any, Scope]] = {}
@@ -112,9 +120,9 @@ class Trail:
                      if n in self.files[text])
         parts = python_text.operands_of(nodes[-1])
         if len(parts) == len(plain):
-            return any(self.holds(part, scope)
+            return any(self._holds_at(nodes, part, scope)
                        for part, is_plain in zip(parts, plain, strict=True) if is_plain)
-        return self.holds(nodes[-1], scope)
+        return self._holds_at(nodes, nodes[-1], scope)
 
     def decides(self) -> Iterator[tuple[Branch, Text]]:
         """The conditions and the loops that have the value in their heads."""
@@ -124,8 +132,9 @@ class Trail:
                     head = node.iter if isinstance(node, (ast.For, ast.AsyncFor)) else getattr(
                         node, "test", None)
                     if head is not None and self.holds(head, scope):
-                        branch = python_text.branch_at(text.around(python_text.range_of(head)))
-                        if branch is not None:
+                        nodes = text.around(python_text.range_of(head))
+                        branch = python_text.branch_at(nodes)
+                        if branch is not None and self._holds_at(nodes, head, scope):
                             yield branch, text
 
     def _look_through(self, text: Text) -> None:
@@ -182,7 +191,7 @@ class Trail:
             self.given.add((self._callee(call.func, scope), which))
             if isinstance(call.func, ast.Attribute) and call.func.attr in (
                     "append", "add", "extend", "insert", "update", "assign"):
-                self._keep(call.func.value, scope)
+                self._keep(call.func.value, scope, inside=True)
 
     def _bind(self, part: Any, scope: Scope) -> None:
         """The targets of a statement hold the value; of a dictionary's item the dictionary."""
@@ -191,22 +200,82 @@ class Trail:
         for target in targets:
             self._keep(target, scope)
 
-    def _keep(self, target: ast.AST, scope: Scope) -> None:
+    def _keep(self, target: ast.AST, scope: Scope, inside: bool = False) -> None:
+        """A target holds the value; inside: in a list or dictionary that was there before."""
         if isinstance(target, (ast.Tuple, ast.List)):
             for item in target.elts:
                 self._keep(item, scope)
         elif isinstance(target, (ast.Subscript, ast.Starred)):
-            self._keep(target.value, scope)
+            self._keep(target.value, scope, inside=True)
         elif isinstance(target, ast.Attribute):
             self.held.add(("", f".{target.attr}"))
         elif isinstance(target, ast.Name):
             self.held.add((scope.of(target.id), target.id))
+            if inside:
+                self.filled.add(target.id)
 
-    def holds(self, node: ast.AST, scope: Scope) -> bool:
-        """Whether an expression has the value in it."""
+    def _holds_at(self, nodes: Sequence[ast.AST], node: ast.AST, scope: Scope) -> bool:
+        """Whether an expression at the end of `nodes` has the value in it. What its names were
+        bound to before counts no more where they were certainly bound again.
+        """
+        anew = {part.id for part in ast.walk(node) if isinstance(part, ast.Name)
+                and part.id in scope.local and part.id not in (
+                    self.filled | self._written_elsewhere())
+                and self._before(nodes, part.id, scope) is False}
+        return self.holds(node, scope, anew)
+
+    def _written_elsewhere(self) -> set[str]:
+        """The names that functions bind for others."""
+        return {name for file in self.files.values() for scope in file.values()
+                for part in scope.nodes if isinstance(part, (ast.Global, ast.Nonlocal))
+                for name in part.names}
+
+    def _before(self, nodes: Sequence[ast.AST], name: str, scope: Scope) -> bool | None:
+        """Whether the value is what a name was bound to last, before the end of `nodes`; None where
+        nothing is certain.
+        """
+        for outer, inner in zip(nodes[-2::-1], nodes[:0:-1], strict=True):
+            if isinstance(outer, python_text.SCOPES):
+                return None
+            block: list[ast.AST] = next((b for b in _blocks(outer) if inner in b), [])
+            place = block.index(inner) if inner in block else 0
+            found = self._of_block(block[:place], name, scope)
+            if found is None and isinstance(outer, python_text.LOOPS) and (
+                    self._of_block(block[place:], name, scope)):
+                found = True  # in the turn before
+            if found is not None:
+                return found
+        return None
+
+    def _of_block(self, block: Sequence[ast.AST], name: str, scope: Scope) -> bool | None:
+        """The same after some statements; None where they need not bind the name."""
+        return next((found for found in (self._of_statement(s, name, scope)
+                                         for s in reversed(block)) if found is not None), None)
+
+    def _of_statement(self, statement: Any, name: str, scope: Scope) -> bool | None:
+        binds = any(isinstance(part, ast.Name) and part.id == name and isinstance(
+            part.ctx, ast.Store) for part in ast.walk(statement))
+        if not binds or isinstance(statement, python_text.SCOPES):
+            return None
+        if isinstance(statement, (ast.Assign, ast.AnnAssign)) and statement.value is not None:
+            return self.holds(statement.value, scope)
+        if isinstance(statement, ast.AugAssign):
+            return self.holds(statement.value, scope) or None
+        ways = [self._of_block(block, name, scope) for block in _blocks(statement)]
+        if isinstance(statement, (ast.With, ast.AsyncWith)):
+            return ways[0]
+        if isinstance(statement, ast.If) and True not in ways:
+            return False if statement.orelse and None not in ways else None
+        if isinstance(statement, (ast.For, ast.AsyncFor)) and True not in ways:
+            return self.holds(statement.iter, scope) or None
+        return True
+
+    def holds(self, node: ast.AST, scope: Scope, anew: Container[str] = ()) -> bool:
+        """Whether an expression has the value in it. anew: names that have lost it."""
         return any(
             part is self.node
-            or (isinstance(part, ast.Name) and (scope.of(part.id), part.id) in self.held)
+            or (isinstance(part, ast.Name) and part.id not in anew and (
+                scope.of(part.id), part.id) in self.held)
             or (isinstance(part, ast.Attribute) and (
                 ("", f".{part.attr}") in self.held or part.attr in self.calls))
             or (isinstance(part, ast.Call) and isinstance(part.func, ast.Name)

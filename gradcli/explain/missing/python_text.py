@@ -240,18 +240,23 @@ def operands_of(node: Any) -> list[Any]:
 
 def assigning(statement: Any, name: str) -> str | None:
     """What a variable does instead of being bound again: `w.assign_sub(e)` for `w = w - e`."""
-    if not any(isinstance(t, ast.Name) and t.id == name for t in targets_of(statement)):
+    if [ast.unparse(t) for t in targets_of(statement)] != [name]:
         return None
     value = statement.value
-    operation, right = getattr(statement, "op", None), value
-    if isinstance(statement, ast.Assign) and isinstance(value, ast.BinOp) and (
-            ast.unparse(value.left) == name):
-        operation, right = value.op, value.right
-    how = "assign_add" if isinstance(operation, ast.Add) else "assign_sub" if isinstance(
-        operation, ast.Sub) else ""
-    if how:
-        return f"{name}.{how}({ast.unparse(right)})"
-    return f"{name}.assign({ast.unparse(value)})" if isinstance(statement, ast.Assign) else None
+    if isinstance(statement, ast.AugAssign):
+        value = ast.BinOp(ast.Name(name), statement.op, value)
+    if isinstance(value, ast.BinOp) and ast.unparse(value.left) == name and isinstance(
+            value.op, (ast.Add, ast.Sub)):
+        how = "assign_add" if isinstance(value.op, ast.Add) else "assign_sub"
+        return f"{name}.{how}({ast.unparse(value.right)})"
+    return f"{name}.assign({ast.unparse(value)})"
+
+
+def bindings_between(nodes: Sequence[ast.AST], name: str, first: int, last: int) -> int:
+    """How many statements of the innermost function in `nodes` bind a name in some lines."""
+    scope = next((n for n in reversed(nodes[:-1]) if isinstance(n, SCOPES)), nodes[0])
+    return sum([isinstance(part, ast.Name) and part.id == name and isinstance(part.ctx, ast.Store)
+                and first <= part.lineno <= last for part in ast.walk(scope)])
 
 
 def name_bound(nodes: Sequence[ast.AST], where: Range | None) -> str | None:
