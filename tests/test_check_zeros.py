@@ -8,8 +8,10 @@ import pytest
 from test_check import check
 from transcripts import in_process
 
+from gradcli.checking.advice import in_json, in_options
 from gradcli.checking.check import prepare
 from gradcli.checking.problem import from_fields
+from gradcli.errors import GradcliError
 from gradcli.homework.lint import lint
 from gradcli.homework.sheet import parse
 
@@ -126,3 +128,20 @@ def test_a_zero_that_a_condition_chooses_counts(function: str, fields: dict[str,
 def test_what_a_float_makes_of_a_tiny_number_is_none() -> None:
     tiny = {"wrt": "x,y", "domain": {"x": [2, 3], "y": [0, 1]}}
     assert check("e^(-1000x) max(x, y)", "(0, 0)", **tiny)["verdict"] == "undecided"
+
+
+@pytest.mark.parametrize("function", ["1/x", "a/x", "a sqrt(x)", "a ln(x)", "k x/k + k", "a |x|"])
+def test_a_point_without_a_derivative_is_refused(function: str) -> None:
+    """Whatever the letters are that the point does not give; the help names no other point."""
+    at = {"x": 0, "k": 0} if "k" in function else {"x": 0}
+    problem = from_fields({"function": function, "kind": "value", "wrt": "x", "at": at})
+    with pytest.raises(GradcliError, match="at this point") as caught:
+        prepare(problem)
+    told = caught.value.diagnostics[0]
+    assert in_options(told) == in_json(told) == "choose another point"
+
+
+@pytest.mark.parametrize("answer", ["a/x", "1/0", "a/(x - x)", "a/x^2", "0/x", "a x/x", "x/0 + a"])
+def test_answers_that_divide_by_the_point_end_in_a_verdict(answer: str) -> None:
+    found = check("a x", answer, kind="value", wrt="x", at={"x": 0})
+    assert found["verdict"] == "wrong"

@@ -113,9 +113,10 @@ def ready(problem: Problem, seed: object = 0, deadline: float = float("inf")) ->
     else:
         prepared = _with_enough_points(
             Prepared(problem, reference, seed, found, errors, deadline))
-    if prepared.single and not prepared.side.finite.all():
+    finite = prepared.side.finite.any(axis=1)       # whatever letters are that `at` does not give
+    if (prepared.single or (problem.at and problem.kind != "tangent")) and not finite.all():
         raise error("E0704", "the right answer is not defined at this point",
-                    help="choose another point: at = ...", about=("option", "at"))
+                    help="choose another point", about=("option", "at"))
     _check_corner(prepared)
     return prepared
 
@@ -135,7 +136,7 @@ def _check_corner(prepared: Prepared) -> None:
     name = corner(reference.formula, slopes, {**fixed, **problem.at}, problem.at)
     if name is not None:
         raise error("E0704", f"the function has a corner at this point: its slope in {name} is"
-                    " another one from each side", help="choose another point: at = ...",
+                    " another one from each side", help="choose another point",
                     about=("option", "at"))
 
 

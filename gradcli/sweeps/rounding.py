@@ -163,7 +163,7 @@ def _with_limits(op: Op, value: Any, bound: Bound) -> Bound:
 
 def _relative(value: Any, bound: Bound) -> Any:
     """An absolute bound as a relative one, without end where first order says nothing."""
-    found = np.where(bound == 0, 0.0, bound / abs(value))
+    found = np.where(bound == 0, 0.0, bound / np.abs(value))
     return np.where(found <= COARSE, found, np.inf)
 
 
