@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import pytest
@@ -24,6 +25,7 @@ CASES: list[tuple[str, str, str, dict[str, Any]]] = [
     ("wrong_order", "x^5", "5x^4", {**X, "order": 2}),
     ("reciprocal_of_derivative", "x^3 + x", "1/(3x^2 + 1)", X),
     ("wrong_variable", "x^2 y^3", "3x^2 y^2", {"kind": "partial", "wrt": "x"}),
+    ("wrong_variable", "(a^2)^2", "4a^3", {"kind": "partial", "wrt": "x", "parameters": "a"}),
     ("other_variable_not_constant", "x^2 y^3", "2x y^3 + 3x^2 y^2",
      {"kind": "partial", "wrt": "x"}),
     ("other_variable_dropped", "x^2 y^3", "2x", {"kind": "partial", "wrt": "x"}),
@@ -273,3 +275,12 @@ def test_what_is_said_is_right_when_followed(
         function: str, answer: str, fields: dict[str, Any], words: str) -> None:
     told = check(prepare(from_fields({"function": function, **fields})), answer)["hint"]
     assert told.endswith(words) or words + ":" in told or words + "," in told, told
+
+
+@pytest.mark.parametrize(("function", "answer"), [
+    ("sin(1)/floor(x)^2", "x*y"), ("sin(1)/floor(x)^2", "x"), ("x^2/relu(-x)", "x^3/3")])
+def test_infinite_values_warn_nobody(function: str, answer: str) -> None:
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        check(prepare(from_fields({"function": function, "kind": "partial", "wrt": "x"})), answer)
+    assert told == []

@@ -150,14 +150,17 @@ class Rows:
             if len(sites) < 2:
                 continue
             carried = dict(self._carried)
+            made_up: set[int] = set()       # tangents where the right rules have none
             for k in sweeps.order:
-                if carried[k] is not None:
+                if carried[k] is not None or not made_up.isdisjoint(formula.args[k]):
                     carried[k] = Seen(formula, -1, self._tangent(k, carried))
+                    made_up.add(k)
                 if k in sites:
                     site = self._site(k, carried)
                     made = next((m for rule in rules if (m := rule.at(site)) is not None), None)
                     if made is not None:
                         carried[k] = Seen(formula, -1, seen_of(made))
+                        made_up.add(k)
             found[rules] = np.broadcast_to(seen_of(carried[sweeps.node]), (self._points,))
         return found
 

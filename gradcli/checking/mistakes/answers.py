@@ -147,8 +147,8 @@ def _integrated(way: Way, trial: Trial, given: Given) -> list[Found]:
         return []
     (a, e), = trial.values.of([derived])
     (b, g), = sample.prepared.values.of([f])
-    error = error_of(a, e) + error_of(b, g)
     with np.errstate(all="ignore"):
+        error = error_of(a, e) + error_of(b, g)
         size = np.maximum(abs(a), abs(b))
         usable = np.isfinite(size)
         if (usable & (abs(a - b) > RTOL * size + 16 * error)).any():
