@@ -501,3 +501,26 @@ def test_expressions_of_any_length_give_the_same(monkeypatch: pytest.MonkeyPatch
         prepared(at)
         same(prepared(at), want)
         assert prepared.asked == 1
+
+
+UNDERFLOWS = [
+    "exp(-x)", "-exp(-x)", "exp(-x)*1e30", "x^2/exp(x^2)", "tanh(x)", "cos(exp(-x))", "sech(x)^2",
+    "exp(-x^2)*exp(x^2/2)", "exp(x)*exp(-2x)", "softplus(-x)", "1/(1+exp(x))", "x^-9*exp(-x)"]
+
+
+@pytest.mark.parametrize("text", UNDERFLOWS)
+@pytest.mark.parametrize("what", ["gradient", "hessian"])
+def test_derivatives_that_left_the_range_are_those_of_the_program(text: str, what: str) -> None:
+    """As where what is next to nothing meets what is large: 0 is found again in a wider range."""
+    program = loads(text)
+    prepared = Counted(program, what=what)
+    prepared({"x": 1.0})
+    prepared({"x": 2.0})
+    assert prepared.asked == 1
+    for x in (20.0, 28.0, 30.0, 38.0, 200.0, 400.0, 750.0, 1e5):
+        expected = getattr(program, what)(at={"x": x})
+        _, found = prepared({"x": x})
+        a, b = (d["x"] if what == "gradient" else d["x"]["x"] for d in (expected, found))
+        if a == a or b == b:
+            assert math.isclose(a, b, rel_tol=1e-12), x
+            assert math.copysign(1.0, a) == math.copysign(1.0, b), x

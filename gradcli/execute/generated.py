@@ -20,7 +20,7 @@ from gradcli.execute.recorded import Doubtful, Elsewhere, Unrecorded
 from gradcli.ops.elementwise import add, multiply, positive
 from gradcli.ops.lazy import quiet
 from gradcli.ops.values import SCALAR_TYPES, plain
-from gradcli.sweeps.extremes import BOUNDED, LARGE, SMALL, STEEP, are_extreme
+from gradcli.sweeps.extremes import BOUNDED, FAINT, LARGE, SMALL, STEEP, are_extreme
 from gradcli.tape.record import ANS, ATTRIBUTES, IDS, OP, OUT, VALUES
 
 TYPE_CHECKING = False
@@ -67,14 +67,25 @@ def generated(recorded: Recorded) -> Callable[..., tuple[Any, ...]]:
     for i, value in recorded.guards:
         if i in known:
             writer.check(known[i], "!=", writer.constant(value), "Elsewhere")
+    derivatives = set(recorded.derivatives)
     for i in recorded.derivatives:
         if i in known:
             writer.check(known[i], "!=", known[i], "Doubtful")
+    vanishing = [known[e[OUT]] for e in recorded.steps if e[OP].name in VANISHING]
+    for answer, _ in recorded.answers:
+        if answer in known and answer in derivatives:
+            writer.faint(known[answer], vanishing)
     for i in recorded.fragile():
         if i in known:
             writer.keep(known[i])
     return writer.function([
         known[i] if i in known else writer.constant(value) for i, value in recorded.answers])
+
+
+# What is next to nothing of ordinary numbers.
+VANISHING = frozenset((
+    "exp", "exp2", "expm1", "sigmoid", "softplus", "silu", "erfc", "sech", "csch", "ndtr", "power",
+    "tanh", "gamma", "besselk"))
 
 
 class Formal(Symbol):
@@ -201,6 +212,19 @@ class Writer:
             found, line = self.checks.setdefault(value, []), _not_small(value)
             if line not in found:
                 found.append(line)
+
+    def faint(self, value: Operand, vanishing: Iterable[Operand]) -> None:
+        """A derivative: of one that is next to nothing, as something that was made before it is,
+        something larger may have been lost.
+        """
+        before = [v for v in vanishing if isinstance(v, int) and self.first <= v < value] if (
+            isinstance(value, int)) else []
+        for v in before:
+            self.keep(v)
+        if before:
+            small = " or ".join([f"{-SMALL} < v{v} < {SMALL}" for v in before])
+            self.checks.setdefault(value, []).append(  # type: ignore[arg-type]
+                f" if {-FAINT} < v{value} < {FAINT} and ({small}): raise Doubtful")
 
     # --- text ---------------------------------------------------------------------------------
 
