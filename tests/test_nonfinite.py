@@ -868,3 +868,13 @@ def test_a_printed_gradient_has_the_cause_that_grad_tells(name: str) -> None:
         0, [CASES[name].code]), told
     # In text it is told beside what is printed.
     assert "note: what is printed in line" in in_process(["run", "-"], stdin=text.encode())[2]
+
+
+@pytest.mark.parametrize(("text", "inner"), [
+    ("erfc(x)*exp(x^2)", "x"), ("exp(x*x)*erfc(x)", "x"), ("erfc(2*x)*exp((2*x)^2)", ""),
+    ("y = 2*x\n3 + exp(y^2)*erfc(y)", "y"), ("exp(x^2)*erfc(2*x)", ""), ("exp(x^2)/erfc(x)", "")])
+def test_the_scaled_error_function_is_offered(text: str, inner: str) -> None:
+    """Where the two factors are of the same number, and the advice is right when followed."""
+    _, out, _ = in_process(["grad", "-e", text, "--at", "x=30", "--format", "json"])
+    message = json.loads(out)["results"][0]["sources"][0]["notes"][0]["message"]
+    assert (f"write `erfcx({inner})` for" in message) == bool(inner), message

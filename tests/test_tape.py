@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import collections
 import threading
+import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -1257,3 +1258,14 @@ def test_a_used_up_tape_watches_nothing() -> None:
         with pytest.raises(GradcliError) as caught:
             tape.watch(x)
     assert caught.value.code == "E0501"
+
+
+@pytest.mark.parametrize("big", [np.array([1e300]), np.array([-1e300, 1.0])])
+def test_an_array_too_large_for_the_type_beside_it_is_infinite(big: Any) -> None:
+    """Without a word of NumPy about a cast that nobody wrote."""
+    v = gradcli.Variable(2.0, dtype="float32")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for made in (v * big, big * v, v + big, gradcli.ops.maximum(v, np.abs(big))):
+            assert made.numpy().dtype == np.float32
+            assert np.isinf(made.numpy()[0])

@@ -298,7 +298,10 @@ def _as_dtype(value: Any, dtype: str, op: Op) -> Any:
             "E0302", f"`{op.name}` mixes bool with {_shown(value)}, which is no bool",
             help="make the truth value a number: cast(..., \"float64\")")
     if dtype not in ("int64", "int32"):
-        return value.astype(dtype) if _is_other_float(value, None, dtype) else value
+        if not _is_other_float(value, None, dtype):
+            return value
+        with quiet():   # what is too large for the type becomes inf
+            return value.astype(dtype)
     if type(value) is float or _is_other_float(value, None, dtype):
         with quiet():
             whole = np.asarray(value) // 1 == value

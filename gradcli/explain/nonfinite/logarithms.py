@@ -142,7 +142,9 @@ def _of_opposite(trail: Trail, entry: Entry, a: str, user: Entry) -> Rewrite | N
 
 
 def _of_product(trail: Trail, words: Words, entry: Entry, a: str, user: Entry) -> Rewrite | None:
-    """exp(a)/exp(b), exp(a)*exp(b), 1/exp(a), and what _of_sum and _of_one_and know."""
+    """exp(a)/exp(b), exp(a)*exp(b), 1/exp(a), exp(a^2)*erfc(a), and what _of_sum and _of_one_and
+    know.
+    """
     name, k = user[OP].name, user[IDS].index(entry[OUT])
     other = trail.by_out.get(user[IDS][1 - k] or 0)
     if other is None:
@@ -154,6 +156,11 @@ def _of_product(trail: Trail, words: Words, entry: Entry, a: str, user: Entry) -
             return _of_sum(trail, words, entry, a, other)
         if other[OP].name == "add":
             return _of_one_and(trail, words, entry, a, other)
+    squared = trail.by_out.get(entry[IDS][0] or 0)
+    if name == "multiply" and other[OP].name == "erfc" and squared is not None and (
+            squared[IDS][0] == other[IDS][0] and square_of(trail, words, squared[OUT])):
+        inner = words.operands(other)
+        return (f"erfcx({inner[0]})", user) if inner else None
     written = words.operands(other) if other[OP].name == "exp" else None
     if not written:
         return None
