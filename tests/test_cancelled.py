@@ -67,6 +67,20 @@ def _check(text: str, at: str, found: float, right: float, notes: list[dict[str,
         assert all(note["code"] != CODE for note in notes), (text, at, found, right, notes)
 
 
+@pytest.mark.parametrize("name", ["sin", "tan", "tanh", "atan", "sinh", "asin"])
+@pytest.mark.parametrize("at", ["1e-7", "1e-6", "1e-5", "0.5"])
+def test_a_small_derivative_is_right_or_has_its_note(name: str, at: str) -> None:
+    f = getattr(mpmath, name)
+    for text, made in ((f"{name}(x)/x", lambda x: f(x)/x), (f"x/{name}(x)", lambda x: x/f(x))):
+        with mpmath.workdps(60):
+            right = float(mpmath.diff(made, mpmath.mpf(at), h=mpmath.mpf(10)**-35))
+        _, answer = asked("grad", "-e", text, "--at", f"x={at}")
+        source = answer["results"][0]["sources"][0]
+        noted = CODE in [n["code"] for n in source["notes"]]
+        assert noted or abs(number(source["gradient"]) - right) <= 1e-6*abs(right), (text, at)
+        assert not (noted and at == "0.5")
+
+
 @pytest.mark.parametrize(("text", "at"), [
     ("sqrt(x^2+y^2-25)", "x=3,y=4"), ("sqrt(x-1)", "x=1"), ("sqrt(x^2-4)", "x=2"),
     ("sqrt(1-exp(x))", "x=0"), ("sqrt(x-0.1)", "x=0.1")])

@@ -36,7 +36,8 @@ if TYPE_CHECKING:
 
 # The relative rounding of one operation in 64 and in 32 bits.
 UNIT, UNIT_32 = 2.0**-52, 2.0**-23
-# An answer that moves less, relative to what rounding the sources does or at all, is right enough.
+# An answer that moves less, relative to what rounding the sources does or, if it is 0, at all, is
+# right enough.
 INHERENT, LEAST = 16.0, 1e-9
 # A bound is of first order.
 SAFE = 4.0
@@ -118,8 +119,9 @@ class Cancelled:
             # No number moves by more than any; infinity only where the difference made it.
             if bool(np.isfinite(moved)) == bool(np.isfinite(size)) and not moved <= worst:
                 told, worst = (entry, off), moved
+        least = 0.0 if size else _least(entries, last, x)
         if told is None or (size < np.inf and not worst > max(
-                half*size, INHERENT*self._inherent(made), _least(entries, last, x))):
+                half*size, INHERENT*self._inherent(made), least)):
             return []
         entry, off = told
         kind = "value" if x is None else "derivative"
@@ -182,7 +184,7 @@ def _message(entry: Entry, source: Source, share: float, kind: str, late: bool) 
 
 
 def _least(entries: Sequence[Entry], last: int, x: Any) -> float:
-    """What a derivative in x may be off at all, by the size of the program's numbers; of a value
+    """What a derivative in x that is 0 may be off, by the size of the program's numbers; of a value
     nothing.
     """
     size = 0.0 if x is None else _size(x)
