@@ -1144,3 +1144,8 @@ def test_what_a_name_held_before_is_no_cause(left: str, taken: str) -> None:
 def test_a_number_that_left_is_the_plain_operand(taken: str) -> None:
     reason, line = _why(f"n = float(x)\nwith GradientTape() as t:\n    {taken}")
     assert (reason.code, line) == ("path-left-engine", "n = float(x)")
+
+
+def test_what_to_do_about_an_unrelated_source_is_to_ask_for_another() -> None:
+    reason, _ = _why("with GradientTape() as t:\n    y = k*2.0")
+    assert (reason.code, reason.fix) == ("source-unrelated", "ask for what y depends on: k")

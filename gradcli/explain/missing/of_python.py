@@ -249,7 +249,7 @@ def _fix(reason: reasons.Reason, subject: Subject, scene: PythonScene, facts: Fa
         if not names:
             return None
         return f"did you mean {names[0]}?" if reason.code == "target-constant" else (
-            f"{subject.target} depends on {', '.join(names)}")
+            f"ask for what {subject.target} depends on: {', '.join(names)}")
     if reason.code == "path-custom-internal" and reason.abouts:
         return of_custom(scene, subject, reason.abouts[0])
     if reason.code == "path-step-function":
