@@ -152,6 +152,12 @@ def test_complex_numbers_on_the_way_are_no_error() -> None:
                 assert status != 70, (command, text, err)
 
 
+def test_operands_in_other_types_are_no_error() -> None:
+    status, answer = asked("laplacian", "-e", "batch_norm(x, x, y, x, epsilon=float32(1e-45))",
+                           "--at", "x=0.5,y=0.5")
+    assert (status, answer["results"][0]["laplacian"]) == (0, 0.0)
+
+
 def test_digits_of_complex_numbers_cancel_as_well() -> None:
     for text, at in (("real(exp(complex(0,x)) - 1)/x", "1e-9"),
                      ("abs(exp(complex(0,x)))^2 - 1", "2")):

@@ -222,7 +222,7 @@ def _lost(entries: Sequence[Entry], targets: Sequence[int], last: float = math.i
     for entry in entries:
         if entry[OUT] not in wanted or not is_float(entry[ANS]):
             continue
-        if type(entry[ANS]) is float:
+        if type(entry[ANS]) is float and all(isinstance(v, (int, float)) for v in entry[VALUES]):
             # What is made of the same numbers in the same way is rounded in the same way.
             made = [first.get(i, v) for i, v in zip(entry[IDS], entry[VALUES], strict=True)]
             if entry[OP].elementwise:
