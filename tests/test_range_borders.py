@@ -179,6 +179,7 @@ def test_inner_values_that_leave_the_range(inner: str, outer: str) -> None:
 
 LARGE_ONLY = ["1e60*x^3*sin(x)", "sin(1e60*x/1e60)*x", "exp(x)*1e60/(1 + x^2)", "1e-60*x^3 + x",
               "relu(x*1e60)*x", "sum([x, x^2])*1e60", "dot([x, 1e60], [x^2, x])", "x*(1e60 - x)"]
+NO_NUMBER = ["log(x - 2)*x", "sqrt(x - 3) + x", "(x - 2)^x", "acos(x*2)^2", "asin(x + 1)*log(x/1.5)"]
 
 
 @pytest.mark.parametrize("text", LARGE_ONLY)
@@ -193,6 +194,18 @@ def test_what_lost_nothing_is_not_swept_again(text: str, monkeypatch: pytest.Mon
     if "[" not in text:
         answers.grad(Ask(loads(f"sum({text})"), at={"x": np.array([1.5, 0.5, 2.0])}))
         answers.jac(Ask(loads(text), at={"x": np.array([1.5, 0.5, 2.0])}))
+
+
+@pytest.mark.parametrize("text", NO_NUMBER)
+def test_no_range_helps_where_tame_numbers_have_no_value(text: str, monkeypatch: pytest.MonkeyPatch
+                                                         ) -> None:
+    def refused(*_: object, **__: object) -> None:
+        raise AssertionError("swept again")
+
+    monkeypatch.setattr("gradcli.sweeps.wide.Swept", refused)
+    for x in (1.5, np.array([1.5, 1.25])):
+        g = loads(f"sum({text})").gradient(at={"x": x})["x"]
+        assert np.isnan(g).all()
 
 
 def test_what_lost_something_is_swept_again(monkeypatch: pytest.MonkeyPatch) -> None:

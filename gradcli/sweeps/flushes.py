@@ -34,7 +34,9 @@ IN_PIECES = frozenset((
 
 # What has the value 0 of tame numbers only if that is right.
 PRODUCTS = frozenset((
-    "multiply", "divide", "negative", "square", "sqrt", "reciprocal", "sin", "tan"))
+    "multiply", "divide", "negative", "square", "sqrt", "reciprocal", "sin", "cos", "tan", "asin",
+    "acos", "atan", "sinh", "tanh", "asinh", "acosh", "atanh", "log", "log2", "log10", "log1p",
+    "expm1"))
 # Squares of such numbers are floats.
 FAR, FAR_32 = 2.0**480, 2.0**55
 
@@ -45,7 +47,7 @@ def tame(entries: Sequence[Entry], seeds: Mapping[int, Any], ends: Iterable[int]
     try:
         with np.errstate(all="ignore"):
             if not forward and all(type(g) is float for g in seeds.values()) and all(
-                    type(e[ANS]) is float for e in entries):
+                    type(e[ANS]) is float and e[OP].elementwise for e in entries):
                 return _tame_numbers(entries, dict(seeds))
             ids = {i for e in entries for i in e[IDS] if i is not None}
             every = {*ends, *seeds, *(e[OUT] for e in entries), *ids}
@@ -70,14 +72,15 @@ def _tame_numbers(entries: Sequence[Entry], adjoints: dict[int, Any]) -> bool:
         g = adjoints.pop(out, None)
         if g is None:
             continue
-        if not (low < g < high or -high < g < -low or g == 0.0) or not _is_tame_value(entry):
+        if not (low < g < high or -high < g < -low or g == 0.0 or g != g) or not (
+                _is_tame_value(entry)):
             return False
         for k, rule in enumerate(op.fast_rules or fast_rules(op)):
             i = ids[k]
             if i is None or rule is None:
                 continue
             c = rule if rule.__class__ is float else rule(*values, ans)
-            if not (low < c < high or -high < c < -low) and (
+            if not (low < c < high or -high < c < -low or c != c) and (
                     c != 0.0 or (op.name not in IN_PIECES and 0.0 not in values)):
                 return False
             adjoints[i] = adjoints[i] + g * c if i in adjoints else g * c
@@ -85,14 +88,17 @@ def _tame_numbers(entries: Sequence[Entry], adjoints: dict[int, Any]) -> bool:
 
 
 def _is_tame(value: Any) -> bool:
-    """Whether a value is 0, or far from the ends of the range, in all elements."""
+    """Whether a value is 0, or far from the ends of the range, or no number, in all elements: tame
+    numbers make NaN only where no range would help.
+    """
     if type(value) is float:
-        return 1 / FAR < value < FAR or -FAR < value < -1 / FAR or value == 0.0
+        return (1 / FAR < value < FAR or -FAR < value < -1 / FAR or value == 0.0
+                or value != value)
     if not is_float(value):
         return not is_complex(value)
     far = FAR_32 if type_of(value) is SINGLE else FAR
     sizes = np.abs(value)
-    return bool(((sizes < far) & ((sizes > 1 / far) | (sizes == 0))).all())
+    return not ((sizes >= far) | ((sizes <= 1 / far) & (sizes > 0))).any()
 
 
 def _is_tame_value(entry: Entry) -> bool:
