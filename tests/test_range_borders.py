@@ -179,7 +179,7 @@ def test_inner_values_that_leave_the_range(inner: str, outer: str) -> None:
 
 LARGE_ONLY = ["1e60*x^3*sin(x)", "sin(1e60*x/1e60)*x", "exp(x)*1e60/(1 + x^2)", "1e-60*x^3 + x",
               "relu(x*1e60)*x", "sum([x, x^2])*1e60", "dot([x, 1e60], [x^2, x])", "x*(1e60 - x)"]
-NO_NUMBER = ["log(x - 2)*x", "sqrt(x - 3) + x", "(x - 2)^x", "acos(x*2)^2", "asin(x + 1)*log(x/1.5)"]
+NO_NUMBER = ["log(x - 2)*x", "sqrt(x - 3) + x", "(x - 2)^x", "acos(x*2)^2", "asin(x + 1)*log(x)"]
 
 
 @pytest.mark.parametrize("text", LARGE_ONLY)
