@@ -169,6 +169,9 @@ def test_a_value_for_a_computed_name_is_not_ignored() -> None:
     ("input a = 1, domain=[5, 0]\na", "E0405"), ("input a = 1, domain=3\na", "E0405"),
     ('input a = 1, domain=["a", 5]\na', "E0405"), ("var n: int64 = 1.5\nn", "E0306"),
     ("var n: int64 = inf\nn", "E0306"), ("var n: int64 = 1e30\nn", "E0306"),
+    *[(f"{k} n: {t} = {v}\nn", "E0306") for k in ("var", "const")
+      for t in ("float64", "float32", "int64", "int32", "bool")
+      for v in ("complex(1, 2)", "[1, 2]*complex(0, 1)")],
     ("var n: int32 = 1e10\nn", "E0306"), ("var n: complex = 1\nn", "E0306"),
     ('var n: float64 = "a"\nn', "E0306"), ("var w: float64[3] = [1, 2]\nw", "E0301"),
     ("var w: float64[2] = 1\nw", "E0301"), ("x += 1", "E0111"), ("a, b", "E0107"),
