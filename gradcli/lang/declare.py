@@ -87,6 +87,9 @@ def _typed(d: Declaration, value: Any, span: Span) -> Any:
     if is_text != (d.dtype == "string"):
         raise _at(span, "E0306", f"`{d.name}` is declared {d.dtype} and given"
                   f" {'a text' if is_text else 'a number'}", "give a value of that type")
+    if dtype_of(value).startswith("complex"):
+        raise _at(span, "E0306", f"`{d.name}` is declared {d.dtype} and given a complex number",
+                  "take its real part: real(...)")
     try:
         typed = cast(value, d.dtype)
     except (ValueError, OverflowError):
