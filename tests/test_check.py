@@ -224,6 +224,35 @@ def test_components_may_have_labels_and_lines_of_their_own(answer: str) -> None:
     assert verdict("x^2 y + y^3", answer, kind="gradient", wrt="x,y") == "correct"
 
 
+@pytest.mark.parametrize(("function", "right"), [p for p in RIGHT if p[1][0] not in "0-"])
+def test_lines_are_answers_of_their_own(function: str, right: str) -> None:
+    def judged(*lines: str) -> str:
+        return str(checked(prepared, "\n".join(lines))["verdict"])
+
+    prepared = prepare(from_fields({"function": function, "wrt": "x"}))
+    assert judged(right, right) == judged(f"f'(x) = {right}", "", f"1*({right})") == "correct"
+    assert judged(right, "17x") == judged("17x", right) == "undecided"
+    assert judged(right, "-17x") == "undecided"
+    assert judged("17x", "17x + 1") == "wrong"
+    assert judged(f"({right}", ")") == judged(right, "+ 0") == judged("0 +", right) == "correct"
+
+
+@pytest.mark.parametrize(("answer", "expected"), [
+    ("2\nx", "undecided"), ("-x/y\n-x/y", "undecided"), ("2x\r\n2x", "correct"),
+    ("2x\nby the power rule", "undecided"), ("3x\n-x", "correct"), ("3x\n-x^2", "wrong"),
+    ("$$\n2x\n$$", "correct"), ("$$\n3x\n$$", "wrong"), ("3x\n"*11, "undecided")])
+def test_a_line_end_may_be_an_editors(answer: str, expected: str) -> None:
+    assert verdict("x^2", answer, wrt="x") == expected or answer[0] == "-"
+    if answer[0] == "-":
+        assert verdict("x^2+y^2=25", answer, wrt="x", dependent="y") == expected
+
+
+def test_steps_of_a_vector_are_no_matrix() -> None:
+    for line in ("2xy i + x^2 j", "<2xy, x^2>", "(2xy, x^2)"):
+        assert verdict("x^2 y", f"{line}\n{line}", wrt="x,y", kind="gradient") == "correct"
+    assert verdict("x^2 y", "(2xy, x^2)\n(xy, x^2)", wrt="x,y", kind="gradient") == "undecided"
+
+
 @pytest.mark.parametrize("answer", [
     "fxx = 2y, fxy = 2x, fyx = 2x, fyy = 6y", "f_yy = 6y, f_xx = 2y, f_xy = 2x"])
 def test_second_derivatives_may_have_labels(answer: str) -> None:

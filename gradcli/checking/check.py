@@ -32,6 +32,9 @@ DIAGNOSIS = 1.0
 MAX_COMMAS = 4
 """Of so many commas between digits, each may be a decimal one or not."""
 
+MAX_LINES = 10
+"""So many lines of an answer are read on their own; where there are more, a person decides."""
+
 ACCEPTED = "right: one of the answers that the sheet accepts"
 NOTHING = frozenset(("n/a", "na", "blank", "skip", "skipped"))
 """What stands for no answer, besides a dash."""
@@ -73,8 +76,58 @@ def check(prepared: Prepared, answer: str) -> dict[str, Any]:
     Keys: verdict, mistake, also, confidence, message, read_as, alternatives, witness, points,
     score, ms; `fingerprint`, a text that is the same for answers of the same values; and `hint`,
     the sentence about the mistake without any value, None where no mistake has a name.
+
+    Lines that are formulas of their own are answers of their own.
     """
     start = perf_counter()
+    result = _of_text(prepared, answer)
+    if result["message"] != ACCEPTED and ("\n" in answer or "\r" in answer):
+        from gradcli.reading.left import formula_lines
+
+        lines = formula_lines(answer)
+        if len(lines) > 1:
+            result = _of_lines(prepared, lines, result)
+        signed = formula_lines(answer, minus=True)
+        if result["verdict"] == "wrong" and len(signed) > len(lines):
+            # -x, -x is two answers or a difference.
+            other = _of_lines(prepared, signed, result)
+            if other["verdict"] in ("correct", "domain", "undecided"):
+                result = {**other, "verdict": "undecided", "score": 0.0, "message":
+                          "a line begins with a minus, and may be an answer of its own: a person"
+                          " has to look at it"}
+    result["ms"] = round((perf_counter() - start) * 1e3, 3)
+    return result
+
+
+def _of_lines(prepared: Prepared, lines: list[str], whole: dict[str, Any]) -> dict[str, Any]:
+    """The result for several lines: right or wrong if all are, else for a person.
+
+    whole: the result for all as one formula, or as the components of a vector. It counts where
+    lines cannot be read alone, as a formula that an editor has broken.
+    """
+    right = ("correct", "domain")
+    vector = bool(prepared.reference.shape)
+    if vector and whole["verdict"] in right:
+        return whole
+    found = [one for one in [_of_text(prepared, line) for line in lines[:MAX_LINES]]
+             if one["verdict"] != "blank"]
+    verdicts = [one["verdict"] for one in found]
+    count = sum([verdict in right for verdict in verdicts])
+    broken = "unreadable" in verdicts or not found
+    if len(lines) <= MAX_LINES:
+        if broken and (whole["verdict"] in right or not count):
+            return whole
+        if count == len(found) or set(verdicts) == {"wrong"} and whole["verdict"] not in right:
+            return whole if vector and not count else found[-1]
+    said = (f"read line by line, {count} of {len(found)} are right" if count else
+            "this stands on several lines, and may be one formula or several")
+    return {**whole, "verdict": "undecided", "mistake": None, "also": [], "confidence": None,
+            "message": f"{said}: a person has to look at it", "witness": None, "score": 0.0,
+            "hint": None, "read_as": "; ".join([one["read_as"] or "?" for one in found])}
+
+
+def _of_text(prepared: Prepared, answer: str) -> dict[str, Any]:
+    """The result for a text that is one answer, without its time."""
     result: dict[str, Any] = {
         "verdict": "unreadable", "mistake": None, "also": [], "confidence": None, "message": "",
         "read_as": None, "alternatives": [], "witness": None,
@@ -92,7 +145,6 @@ def check(prepared: Prepared, answer: str) -> dict[str, Any]:
     except (TimeoutError, MemoryError, RecursionError) as problem:
         result.update(verdict="undecided", message="this took too long or too much memory to"
                       f" check ({type(problem).__name__}): a person has to look at it")
-    result["ms"] = round((perf_counter() - start) * 1e3, 3)
     return result
 
 

@@ -41,16 +41,35 @@ def in_lines(text: str, end: int) -> str:
     component then.
     """
     found = list(text)
+    for at in _line_ends(text, end):
+        found[at] = ","
+    return "".join(found)
+
+
+def formula_lines(text: str, minus: bool = False) -> list[str]:
+    """The lines of a text, those of one formula together: brackets are open, or a sign stands
+    before or behind the line end. minus: a line that begins with one is a formula of its own.
+    """
+    text = "\n".join(text.splitlines())
+    ends = [-1, *_line_ends(text, len(text), "(-" if minus else "("), len(text)]
+    return [text[begin + 1:end].strip() for begin, end in zip(ends, ends[1:], strict=False)]
+
+
+def _line_ends(text: str, end: int, first: str = "") -> list[int]:
+    """The line ends of text[:end] outside of brackets and between formulas. first: signs that
+    begin a formula.
+    """
+    found = []
     depth = 0
     for at in range(end):
         character = text[at]
         depth += (character in "([{<") - (character in ")]}>")
         if character == "\n" and depth <= 0:
-            before, behind = text[:at].rstrip(), text[at + 1:end].lstrip()
-            if before[-1:] in UNFINISHED or behind[:1] in UNFINISHED:
-                continue
-            found[at] = ","
-    return "".join(found)
+            before, behind = text[:at].rstrip()[-1:], text[at + 1:end].lstrip()[:1]
+            if before not in UNFINISHED and (
+                    behind not in UNFINISHED or (behind and behind in first)):
+                found.append(at)
+    return found
 
 
 UNFINISHED = ("", *"+-*/^=,;·×−(")

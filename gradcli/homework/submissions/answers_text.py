@@ -9,7 +9,8 @@
        17                       indented lines continue
 
 Other lines that begin with # are comments. A line that is not indented and begins with no id was
-most likely broken by an editor: it continues, too, and a note says so.
+most likely broken by an editor: it continues, too, and a note says so. The end of a line stays in
+an answer where a formula may end there: lines may be steps of their own.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from __future__ import annotations
 import re
 
 from gradcli.homework.submissions.parsed import WORD, Ids, Parsed, short
+from gradcli.reading.left import formula_lines
 
 _STUDENT = re.compile(r"#\s*+student(?:\s+id)?\s*[:=]\s*(\S.*)", re.IGNORECASE)
 # An id that could be one, but is not of this sheet: 7: 12b) a3:
@@ -34,7 +36,8 @@ def parse(text: str, ids: Ids) -> Parsed:
 
     def finish() -> None:
         if id is not None:
-            parsed.add(id, " ".join([part for part in map(str.strip, lines) if part]), start)
+            formulas = formula_lines("\n".join(filter(None, map(str.strip, lines))), minus=True)
+            parsed.add(id, "\n".join([one.replace("\n", " ") for one in formulas]), start)
 
     for number, line in enumerate(text.split("\n"), 1):
         bare = line.strip()
