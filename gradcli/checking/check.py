@@ -117,7 +117,7 @@ def _of_lines(prepared: Prepared, lines: list[str], whole: dict[str, Any]) -> di
     if len(lines) <= MAX_LINES:
         if broken and (whole["verdict"] in right or not count):
             return whole
-        if count == len(found) or set(verdicts) == {"wrong"} and whole["verdict"] not in right:
+        if count == len(found) or (set(verdicts) == {"wrong"} and whole["verdict"] not in right):
             return whole if vector and not count else found[-1]
     said = (f"read line by line, {count} of {len(found)} are right" if count else
             "this stands on several lines, and may be one formula or several")

@@ -50,9 +50,11 @@ def formula_lines(text: str, minus: bool = False) -> list[str]:
     """The lines of a text, those of one formula together: brackets are open, or a sign stands
     before or behind the line end. minus: a line that begins with one is a formula of its own.
     """
+    from itertools import pairwise
+
     text = "\n".join(text.splitlines())
     ends = [-1, *_line_ends(text, len(text), "(-" if minus else "("), len(text)]
-    return [text[begin + 1:end].strip() for begin, end in zip(ends, ends[1:], strict=False)]
+    return [text[begin + 1:end].strip() for begin, end in pairwise(ends)]
 
 
 def _line_ends(text: str, end: int, first: str = "") -> list[int]:
