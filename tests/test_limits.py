@@ -191,6 +191,30 @@ def test_a_rewrite_for_one_point_leaves_the_others(formula: str, at: int, pole: 
     assert asked("eval", offer, pole)[1]["value"] in ("Infinity", "-Infinity", "NaN")
 
 
+QUOTIENTS = [("sin(x)/x", 1.0), ("(1-cos(x))/x^2", 0.5), ("(exp(x)-1)/x", 1.0), ("tan(x)/x", 1.0),
+             ("sin(x)/tan(x)", 1.0), ("ln(1+x)/x", 1.0), ("(sqrt(1+x)-1)/x", 0.5)]
+
+
+@pytest.mark.parametrize(("formula", "limit"), QUOTIENTS)
+@pytest.mark.parametrize(("start", "offers"), [
+    ("var x = 0.0\n", True), ("var x = 1.0\nx.assign_sub(1.0)\n", False)])
+@pytest.mark.parametrize("asked_for", ["c", "t.gradient(c, x)", "2*t.gradient(c, x)"])
+def test_what_a_program_asks_for_keeps_its_limit(
+        formula: str, limit: float, start: str, offers: bool, asked_for: str) -> None:
+    """A rewrite that is offered beside a print has the limit where it is put; of a variable that
+    was assigned it may be that nothing is offered.
+    """
+    program = start + f"tape t:\n    c = {formula}\nprint({asked_for})\n"
+    told = in_process(["run", "-"], program.encode())[2]
+    found = re.findall("write `([^`]*)` for `([^`]*)`", told)
+    assert (f"c tends to {limit:g} there" in told) == offers
+    assert bool(found) or not offers
+    for new, old in found:
+        assert old == formula
+        mended = start + f"c = {new}\nprint(c)\n"
+        assert float(in_process(["run", "-"], mended.encode())[1]) == pytest.approx(limit, rel=1e-5)
+
+
 def test_one_variable_alone_does_not_make_it_removable() -> None:
     """x*y/(x^2 + y^2) is 0 on both axes, and has no limit."""
     status, out, _ = in_process(["grad", "-e", "x*y/(x^2 + y^2)", "--at", "x=0,y=0", "--format",

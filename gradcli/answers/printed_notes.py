@@ -4,6 +4,8 @@ NaN or infinite.
 
 from __future__ import annotations
 
+from functools import partial
+
 from gradcli.answers.notes import is_finite, is_zero
 from gradcli.answers.plain_data import note
 from gradcli.lang.structures import is_number
@@ -13,7 +15,7 @@ from gradcli.tape.variable import Variable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from typing import Any
 
     from gradcli.answers.ask import Answer, Ask
@@ -75,15 +77,15 @@ def zeros(ask: Ask, logged: Run, value: Any) -> list[Answer]:
     return [n for k, n in enumerate(out) if n not in out[:k]]
 
 
-def nonfinite(ask: Ask, logged: Run, number: int, value: Any) -> list[Answer]:
+def nonfinite(ask: Ask, logged: Run, number: int, item: int, value: Any) -> list[Answer]:
     """Why numbers in what was printed are NaN or infinite. logged: a run that keeps everything.
-    number: of the print.
+    number: of the print; item: which of its values.
     """
-    from gradcli.answers.retrying import of_printed
+    from gradcli.answers.retrying import of_printed, of_question
     from gradcli.explain.reason import Note
 
-    found = causes_of_nonfinite(logged, tensors(value), ask.program.source,
-                                of_printed(ask, logged, number))
+    found = causes_of_nonfinite(logged, tensors(value), ask.program.source, of_printed(
+        ask, logged, number, item, value), partial(of_question, ask, logged))
     if any(map(_is_plain_nan, flatten(value))):
         found.append(Note("nan-spread", "NaN is made of plain numbers, which nothing records",
                           None))
@@ -102,17 +104,17 @@ def doubtful(ask: Ask, logged: Run, value: Any) -> list[Answer]:
     for t in tensors(value):
         if t.id in logged.doubtful and t.id in questions and is_finite(t.value):
             question, by, _ = questions[t.id]
-            item = next(k for k, g in enumerate(flatten(question.found)) if g is t)
             out += [note(ask, n) for n in _of_question(
                 logged, question, by, t, ask.program.source,
-                of_question(ask, logged, question, item))]
+                of_question(ask, logged, question, _item(question, t)))]
     return [n for k, n in enumerate(out) if n not in out[:k]]
 
 
 def causes_of_nonfinite(logged: Run, values: Sequence[Tensor], source: Source,
-                        trials: Trials | None = None) -> list[Note]:
+                        trials: Trials | None = None,
+                        of_question: Callable[[Asked, int], Trials] | None = None) -> list[Note]:
     """Of each value that is not finite the cause in the first derivative that it is, or is made
-    of; else its own.
+    of; else its own. of_question: the trials of an answer to a question.
     """
     from gradcli.explain import nonfinite as why
 
@@ -120,20 +122,23 @@ def causes_of_nonfinite(logged: Run, values: Sequence[Tensor], source: Source,
     found: list[Note] = []
     for t in values:
         if not is_finite(t.value):
-            found += _in_derivative(logged, t, questions, source, trials) or why.of_value(
+            found += _in_derivative(logged, t, questions, source, of_question) or why.of_value(
                 logged, [t], source, trials)
     return found
 
 
 def _in_derivative(logged: Run, t: Tensor, questions: Mapping[int, tuple[Asked, Any, Tensor]],
-                   source: Source, trials: Trials | None) -> list[Note]:
+                   source: Source, of_question: Callable[[Asked, int], Trials] | None
+                   ) -> list[Note]:
     from gradcli.sweeps import reach
 
     made_of = reach.ancestry(logged.record.history(), [t.id or 0]) if questions else set()
     for i in sorted(made_of & questions.keys()):
         question, by, g = questions[i]
-        found = [] if is_finite(g.value) else _of_question(
-            logged, question, by, g, source, trials)
+        if is_finite(g.value):
+            continue
+        found = _of_question(logged, question, by, g, source, None if of_question is None else
+                             of_question(question, _item(question, g)))
         if found:
             return found
     return []
@@ -155,6 +160,11 @@ def _of_question(logged: Run, question: Asked, by: Any, g: Tensor, source: Sourc
             if found:
                 return found
     return []
+
+
+def _item(question: Asked, g: Tensor) -> int:
+    """Which answer to a question it is."""
+    return next(k for k, found in enumerate(flatten(question.found)) if found is g)
 
 
 def _is_plain_nan(value: Any) -> bool:

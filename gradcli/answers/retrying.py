@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import math
+
 from gradcli.answers.ask import Ask, tensors_of
+from gradcli.answers.asked import names_of, states_of
 from gradcli.calculus import gradient, size
 from gradcli.errors import error
 from gradcli.explain import nonfinite
@@ -138,23 +141,40 @@ def of_question(ask: Ask, logged: Run, question: Asked, item: int) -> Trials:
         return [t.value for t in targets], None if isinstance(g, NoGradient) else value_of(
             g), notes
 
-    return _trials(ask, logged, again)
+    trials, source = _trials(ask, logged, again), flatten(question.sources)[item]
+    ids = states_of(logged, source, question)
+    for name in trials.at:
+        if ids == {logged.bindings[name][0].value.id} and _first_states(logged, question.last):
+            trials.wrt = name
+            trials.of = names_of(ask, logged, question, 0, flatten(question.targets),
+                                 "the target")[0]
+    return trials
 
 
-def of_printed(ask: Ask, logged: Run, number: int) -> Trials:
-    """The same for what a file prints as its print of this number."""
-    from gradcli.answers.printed_notes import causes_of_nonfinite
+def of_printed(ask: Ask, logged: Run, number: int, item: int, value: Any) -> Trials:
+    """The same for a value that a file prints: of its print of this number the one at `item`."""
+    from gradcli.answers.printed_notes import causes_of_nonfinite, tensors
 
     def again(text: str, moved: Mapping[str, Any]) -> Answered:
         prints: list[Any] = []
         found = _changed(ask, text).logged_run({**ask.at, **moved}, prints.append)
         if number >= len(prints):
             raise error("E0401", "the print was not reached")
-        tensors = [v for v in flatten(prints[number].values) if isinstance(v, Tensor)]
-        return [t.value for t in tensors], None, lambda: causes_of_nonfinite(
-            found, tensors, Source(text))
+        made = tensors(prints[number].values[item])
+        return [t.value for t in made], None, lambda: causes_of_nonfinite(
+            found, made, Source(text))
 
-    return _trials(ask, logged, again)
+    trials = _trials(ask, logged, again)
+    if tensors(value)[1:] == [] and _first_states(logged):
+        trials.of = next((name for name, bindings in logged.bindings.items()
+                          if any(b.value is t for b in bindings for t in tensors(value))),
+                         "what is printed")
+    return trials
+
+
+def _first_states(logged: Run, last: float = math.inf) -> bool:
+    """Whether by then no variable had another value than its first: none that is moved."""
+    return logged.log is not None and all(state.after > last for state in logged.log.states)
 
 
 def _changed(ask: Ask, text: str) -> Program:

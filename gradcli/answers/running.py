@@ -153,14 +153,14 @@ def _explain(ask: Ask, gaps: list[tuple[int, Answer]], notes: bool) -> None:
     from gradcli.explain.missing.of_file import of_missing
 
     for number, told, values in seen:
-        for item, value in zip(told["values"], values, strict=True):
+        for k, (item, value) in enumerate(zip(told["values"], values, strict=True)):
             causes: dict[str, Answer] = {}
             for gap in _gaps(value):
                 for why in of_missing(ask.program, ask.at, again, gap):
                     causes.setdefault(f"{why.code}{why.message}", reason(ask, why))
             item["reasons"] = list(causes.values())
             if is_bad(value):
-                item["notes"] += nonfinite(ask, again, number, value)
+                item["notes"] += nonfinite(ask, again, number, k, value)
             said = doubtful(ask, again, value)
             item["notes"] += said
             # Why a 0 was absorbed has been said.

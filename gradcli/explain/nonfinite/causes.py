@@ -224,6 +224,8 @@ class About:
         """The advice to keep an operation inside of its domain, in a note at `at`."""
         rewrite = rewrites.inside(self.trail, self.words, entry)
         zero = rewrite is not None and "_no_nan(" in rewrite[0]
+        if rewrite is not None and self.words.jumps(rewrite):
+            return None
         return self.words.write(rewrite, at, "if 0 is meant there, " if zero else "guard it: ")
 
     def rescaled(self, entry: Entry, otherwise: str) -> str:

@@ -29,6 +29,8 @@ FEW_STEPS, MOST_STEPS = 1_000, 200_000
 MOST_TRIALS = 40
 # How far a point moves in its last digits.
 BESIDE = 2.0**-30
+# Where a limit shows, and how near values there are to it.
+NEAR, CLEAR = (1e-5, 1e-4, -1e-4, -1e-5), 1e-2
 # At so many points nearby a form has to be the same.
 ENOUGH = 3
 # How far points are scaled where those nearby decide nothing, as where all is 0 or infinite.
@@ -80,6 +82,24 @@ class Trials:
         if changed not in self._texts:
             self._texts[changed] = self._tried(changed, (span[0], span[0] + len(put)))
         return self._texts[changed]
+
+    def jumps(self, span: Span, new: str) -> bool:
+        """Whether the text has a limit at the point, the same from both sides, and the text with
+        this change has another value there.
+        """
+        text = self.source.text
+        if self.steps > FEW_STEPS:
+            return False
+        near = [self._asked(text, {name: value + h*np.maximum(1.0, np.abs(value))
+                                   for name, value in self.at.items() if is_float(value)})
+                for h in NEAR]
+        here = self._asked(text[:span[0]] + grouped(text, span, new) + text[span[1]:], {})
+        if here is None or None in near:
+            return False
+        values = [one[0] for one in near if one is not None]
+        size = CLEAR*max(_away(v, [0.0]*len(v)) for v in values)
+        return all(_away(values[0], v) <= size for v in values[1:]) and (
+            _away(values[0], here[0]) > 2*size)
 
     def steadies(self, span: Span, new: str, off: float, derived: bool) -> bool:
         """Whether the text with this change has the same values and derivatives nearby, a value

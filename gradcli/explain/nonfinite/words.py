@@ -89,6 +89,12 @@ class Words:
         here, there = [self.source.position(e[PLACE][2])[0] if e[PLACE] else 0 for e in (at, old)]
         return f"{lead}write `{new}` for `{text}`{f' in line {there}' if there != here else ''}"
 
+    def jumps(self, rewrite: Rewrite) -> bool:
+        """Whether what would be written has another value than the limit at the point."""
+        new, old = rewrite
+        return old is not None and self.of(old) is not None and self.trials is not None and (
+            self.trials.jumps(old[PLACE][2:4], new))
+
     def late(self, entry: Entry) -> bool:
         """Whether it belongs to a derivative, and not to the program."""
         return self.last is not None and entry[OUT] > self.last
