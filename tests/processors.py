@@ -15,7 +15,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from selections import PRINTING, paths
+from selections import PRINTING, UNPRINTED, left_out, paths
 
 ROOT = Path(__file__).resolve().parent.parent
 X86 = ("x86_64", "AMD64")
@@ -44,7 +44,8 @@ def main(arguments: list[str]) -> int:
     for name, variables in chosen.items():
         print(f"--- {name}: {variables}", flush=True)
         done = subprocess.run(
-            [sys.executable, "-m", "pytest", "-m", "not slow", *paths(PRINTING), *arguments],
+            [sys.executable, "-m", "pytest", "-m", "not slow", *paths(PRINTING),
+             *left_out(UNPRINTED), *arguments],
             cwd=ROOT, env={**os.environ, **variables}, check=False)
         if done.returncode:
             failed.append(name)

@@ -17,6 +17,23 @@ PRINTING = """
     test_samples test_seeds test_steps test_why
 """.split()
 
+# Of these files, what takes long and prints nothing that is compared.
+UNPRINTED = """
+    test_calculus_commands::test_nothing_is_a_bug
+    test_calculus_commands::test_orders_up_to_a_hundred
+    test_calculus_commands::test_other_commands_load_none_of_this
+    test_derive::test_a_long_sum_takes_time_in_proportion
+    test_derive::test_first_derivatives_of_a_corpus_evaluate_to_the_reference
+    test_derive::test_formulas_of_the_samples_evaluate_to_the_gradient
+    test_derive::test_second_derivatives_of_a_corpus_evaluate_to_the_reference
+    test_derive::test_texts_do_not_grow_with_every_way_through_the_terms
+    test_seeds::test_digits_are_learnt
+    test_steps::test_adjoints_are_the_gradients
+    test_steps::test_every_operation_has_steps
+    test_steps::test_long_traces_are_quick
+    test_why::test_nothing_is_wider_than_the_terminal
+""".split()
+
 # Dependency to the tests of all that calls it; none for tools that run, but are not called. Left
 # out is what calls NumPy's functions on more numbers, as all generated programs do, what reads and
 # checks formulas, and MATHEMATICS.
@@ -87,10 +104,10 @@ def oldest() -> list[str]:
     return paths(" ".join(DEPENDENCIES.values()).split())
 
 
-def left_out() -> list[str]:
-    """The tests in them that need not, as pytest names them."""
-    return [f"{HERE.name}/{name.replace('::', '.py::')}" for name in MATHEMATICS]
+def left_out(names: Iterable[str]) -> list[str]:
+    """The options by which pytest leaves out tests of these names."""
+    return [f"--deselect={HERE.name}/{name.replace('::', '.py::')}" for name in names]
 
 
 if __name__ == "__main__":
-    print(*oldest(), *[f"--deselect={name}" for name in left_out()])
+    print(*oldest(), *left_out(MATHEMATICS))
