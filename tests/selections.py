@@ -43,7 +43,7 @@ DEPENDENCIES = {
     "hatchling": "test_packaging",
     "hypothesis": "test_homework_sheet test_homework_submissions test_reading",
     "interegular": "test_grammar",
-    "jsonschema": "test_diagnostics test_graph test_render",
+    "jsonschema": "test_diagnostics test_render test_steps",
     "lark": "test_blocks_syntax test_grammar test_parser",
     "matplotlib": "test_plot test_plot_docs",
     "mpmath": "test_ops_layers",

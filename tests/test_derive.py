@@ -20,11 +20,10 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-import jsonschema
 import mpmath as mp  # type: ignore[import-untyped]
 import numpy as np
 import pytest
-from asked import SCHEMAS
+from asked import valid
 from conftest import ROOT
 from test_corpora import COUNTS, agrees, cases
 from transcripts import blocks, in_process, question, steps
@@ -478,7 +477,7 @@ def test_every_format(case: tuple[str, ...], golden: Callable[[Path, str], None]
         assert status == 0, err
         shown += f"== {chosen}\n{out}{err}"
         if chosen == "json":
-            jsonschema.validate(json.loads(out), SCHEMAS["derive"])
+            valid(json.loads(out), "derive")
     golden(DATA / f"{name}.txt", shown)
 
 
@@ -982,7 +981,7 @@ def test_values_outside_of_a_condition_are_told() -> None:
     status, _, err = in_process(["derive", "-e", "x^x", "--at", "x=2", "--strict"])
     assert (status, err) == (0, "holds where x > 0\n")
     _, out, _ = in_process(["derive", "-e", "x^x", "--at", "x=-2", "--format", "json"])
-    jsonschema.validate(json.loads(out), SCHEMAS["derive"])
+    valid(json.loads(out), "derive")
     assert [n["code"] for n in json.loads(out)["notes"]] == ["outside"]
 
 

@@ -9,9 +9,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import jsonschema
 import pytest
-from asked import SCHEMAS
+from asked import valid
 from transcripts import ROOT, in_process
 
 from gradcli.graphs import graphviz
@@ -31,7 +30,7 @@ def graph(*arguments: str) -> Any:
     status, out, err = in_process(["graph", *arguments, "--format", "json"])
     assert (status, err) == (0, "")
     answer = json.loads(out)
-    jsonschema.validate(answer, SCHEMAS["graph"])
+    valid(answer, "graph")
     return answer
 
 

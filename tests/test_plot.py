@@ -17,10 +17,9 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-import jsonschema
 import mpmath
 import pytest
-from asked import SCHEMAS
+from asked import valid
 from conftest import ROOT, run
 from transcripts import in_process
 
@@ -38,7 +37,7 @@ def data(*arguments: str) -> Any:
     status, out, err = in_process(["plot", *arguments, "--format", "json"])
     assert (status, err) == (0, "")
     answer = json.loads(out)
-    jsonschema.validate(answer, SCHEMAS["plot"])
+    valid(answer, "plot")
     return answer
 
 

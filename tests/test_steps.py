@@ -12,10 +12,9 @@ from io import BytesIO, TextIOWrapper
 from pathlib import Path
 from typing import Any
 
-import jsonschema
 import mpmath
 import pytest
-from asked import SCHEMAS, loaded, ok
+from asked import loaded, ok, valid
 from conftest import ROOT, OnPage, run
 from mpmath import mp, mpf
 from transcripts import blocks, in_process, make_shim, on_terminal, question
@@ -532,7 +531,7 @@ def test_adjoints_are_the_gradients(path: Path) -> None:
     assert status == 0, err
     _, found, _ = in_process(["steps", *arguments])
     answer = json.loads(found)
-    jsonschema.validate(answer, SCHEMAS["steps"])
+    valid(answer, "steps")
     for grad, steps in zip(json.loads(told)["results"], answer["results"], strict=True):
         adjoints = {s["name"]: s["adjoint"] for s in steps["steps"] if s["kind"] == "input"}
         for one, other in zip(grad["sources"], steps["sources"], strict=True):

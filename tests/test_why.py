@@ -18,7 +18,7 @@ from typing import Any
 
 import jsonschema
 import pytest
-from asked import SCHEMAS, gradients, loaded
+from asked import SCHEMAS, gradients, loaded, valid
 from conftest import ROOT
 from rich.cells import cell_len
 from test_imports import command, loaded_by
@@ -996,6 +996,6 @@ def test_of_a_question_in_a_loop_the_worst_answer_is_told_of(target: str, turn: 
     answer = json.loads(in_process(["why", "-", "--format", "json"], stdin=text.encode())[1])
     (result,) = answer["results"]
     assert (result["turn"], result["turns"]) == (turn, 4)
-    jsonschema.validate(answer, SCHEMAS["why"])
+    valid(answer, "why")
     said = in_process(["why", "-"], stdin=text.encode())[1]
     assert f"line 5: t.gradient(y, w) (answer {turn} of 4)" in said
