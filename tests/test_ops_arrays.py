@@ -17,8 +17,8 @@ from test_ops_shapes import test_values_and_first_derivatives as check_first
 from gradcli import calculus
 from gradcli.errors import GradcliError
 from gradcli.ops import NAMES, TABLE
-from gradcli.ops.kinds import ELEMENTWISE, PUBLIC, STOP, UNREGISTERED
-from gradcli.ops.values import limits
+from gradcli.ops.kinds import COMPOSITE, ELEMENTWISE, PUBLIC, STOP, UNREGISTERED
+from gradcli.ops.values import dtype_of, limits
 from gradcli.program import loads
 from gradcli.tape.record import Record
 from gradcli.tape.tensor import Tensor, leaf
@@ -962,6 +962,28 @@ def test_integers_stay_integers(label: str, ours: Call, dtype: str) -> None:
         y = ours(t)
         assert y.dtype == dtype
         assert calculus.gradient([y], [t]) == [None]
+
+
+LARGEST = {"int64": 2**63 - 1, "int32": 2**31 - 1}
+
+
+@pytest.mark.parametrize("dtype", LARGEST)
+@pytest.mark.parametrize("name", sorted(
+    row.name for row in TABLE.values() if row.kind not in (COMPOSITE, STOP, UNREGISTERED)
+    and set(row.roles) == {"data"}))
+def test_no_integer_wraps_around(name: str, dtype: str) -> None:
+    """What integers make is near what the same numbers make as floats, or refused."""
+    row = NAMES[name]
+    for x in ([LARGEST[dtype], 3], [2, LARGEST[dtype] // 3], [-LARGEST[dtype] - 1, -1],
+              [[LARGEST[dtype] // 2, 3], [7, LARGEST[dtype] // 2 + 9]]):
+        given = [np.array(x, dtype=dtype)] * (2 if row.variadic else len(row.parameters))
+        try:
+            got = row(*given)
+        except (GradcliError, ValueError, TypeError, IndexError):
+            continue
+        if dtype_of(got) == dtype:
+            want = row(*[g.astype(float) for g in given])
+            np.testing.assert_allclose(np.asarray(got, float), want, rtol=1e-6)
 
 
 def test_statistics_of_integers_are_floats() -> None:

@@ -163,3 +163,15 @@ def test_what_decided_before_a_long_loop_is_kept(prunings: list[int]) -> None:
     text = "input x = 0.5\ny = x if x > 1 else 3x\nk = 0*x\nwhile k < 2500:\n    k = k + 1.0\ny"
     compare(text, "grad", {"x": np.array([0.5, 2.5])})
     assert len(prunings) > 2
+
+
+@pytest.mark.parametrize("text", [
+    "int(x)*int(x)", "sum(int([x, x]))", "[int(x), 2]*[int(x), 3]", "int([x, 1]) % 7",
+    "cumprod(int([x, 2, 3]))", "dot(int([x, 1]), int([x, 1]))", "cast(x, \"int32\") + 1",
+    "mean(int([x, x]))", "int(x)*0.5"])
+@pytest.mark.parametrize("rows", [3, 40])
+def test_integers_wrap_at_no_point(text: str, rows: int) -> None:
+    xs = np.where(np.arange(rows) % 7 == 1, 9e18, 2.0)
+    xs[-1] = 2147483647.0
+    compare(text, "eval", {"x": xs})
+    compare(f"sum({text})*x", "grad", {"x": xs})

@@ -19,7 +19,7 @@ from gradcli.execute.python_text import Symbol, call_text, number_text
 from gradcli.execute.recorded import Doubtful, Elsewhere, Unrecorded
 from gradcli.ops.elementwise import add, multiply, positive
 from gradcli.ops.lazy import quiet
-from gradcli.ops.values import SCALAR_TYPES, plain
+from gradcli.ops.values import SCALAR_TYPES, is_integer, plain
 from gradcli.sweeps.extremes import BOUNDED, FAINT, LARGE, SMALL, STEEP, are_extreme
 from gradcli.tape.record import ANS, ATTRIBUTES, IDS, OP, OUT, VALUES
 
@@ -284,6 +284,8 @@ def _whole(entry: Entry) -> Callable[..., Any]:
     if op.elementwise:
         return lambda *values: op.on_scalars(values)
     cores = [0] * len(entry[VALUES])
+    if is_integer(entry[ANS]):
+        return lambda *values: op.compute(values, attributes, cores)
 
     def function(*values: Any) -> Any:
         assert op.arrays is not None

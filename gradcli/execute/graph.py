@@ -12,10 +12,10 @@ from gradcli.execute.lower import Symbol, lowered
 from gradcli.execute.recorded import mixes_points
 from gradcli.execute.simplify import simplified
 from gradcli.execute.statements import Constant, Graph, Statements, frozen, pruned, typed
-from gradcli.ops.kinds import on_arrays
+from gradcli.ops.kinds import checked, on_arrays
 from gradcli.ops.lazy import np
 from gradcli.ops.linalg import contraction
-from gradcli.ops.values import plain, shape_of
+from gradcli.ops.values import is_integer, plain, shape_of
 from gradcli.tape.record import ANS, ATTRIBUTES, BATCH, IDS, OP, OUT, VALUES
 
 TYPE_CHECKING = False
@@ -84,7 +84,7 @@ class Builder:
             assert isinstance(operands[0], int)
             number = operands[0]
         elif op.elementwise:
-            number = self._elementwise(op, operands, rank)
+            number = self._elementwise(entry, operands, rank)
         else:
             number = self._on_cores(entry, operands, rank)
         self.known[entry[OUT]] = number
@@ -108,13 +108,17 @@ class Builder:
         return self._put(_spread(missing), [operand], self.ranks[operand] + missing,
                          ("spread", missing))
 
-    def _elementwise(self, op: Op, operands: Sequence[Operand], rank: int) -> int:
+    def _elementwise(self, entry: Entry, operands: Sequence[Operand], rank: int) -> int:
+        op: Op = entry[OP]
+
         def put(function: Callable[..., Any], given: Sequence[Any]) -> int:
             return self._put(function, [
                 o.number if isinstance(o, Symbol) else Constant(o) for o in given], rank)
 
         highest = max(self._rank(o) for o in operands)
         fitted = [self._filled(o, highest - self._rank(o)) for o in operands]
+        if is_integer(entry[ANS]):
+            return self._put(checked(op), fitted, rank, op)
         return lowered(on_arrays(op), [
             Symbol(o, put) if isinstance(o, int) else o.value for o in fitted], put)
 
@@ -125,12 +129,12 @@ class Builder:
         batches = entry[BATCH][:-1] or (0,) * len(operands)
         cores = [self._rank(o) - b for o, b in zip(operands, batches, strict=True)]
         if mixes_points(entry, self.known):
-            return self._put(_point_by_point(_on_arrays(op, cores, attributes), [
+            return self._put(_point_by_point(_on_arrays(entry, cores, attributes), [
                 isinstance(o, int) for o in operands], shape_of(entry[ANS])), operands, rank,
                 (op, tuple(cores), frozen(sorted(attributes.items()))))
         if op.batching:  # it counts batch axes from the left
             attributes["at"] += 1
-        function = _on_arrays(op, cores, attributes)
+        function = _on_arrays(entry, cores, attributes)
         if not op.batching:
             missing = [max(batches) - b for b in batches]
             if op is contraction:
@@ -149,9 +153,12 @@ def _spread(missing: int) -> Callable[..., Any]:
     return function
 
 
-def _on_arrays(op: Op, cores: Sequence[int], attributes: Mapping[str, Any]) -> Callable[..., Any]:
+def _on_arrays(entry: Entry, cores: Sequence[int], attributes: Mapping[str, Any]
+               ) -> Callable[..., Any]:
     """An operation on whole arrays; it counts its axes from the right."""
-    ranks, named, arrays = list(cores), dict(attributes), op.arrays
+    ranks, named, arrays = list(cores), dict(attributes), entry[OP].arrays
+    if is_integer(entry[ANS]):
+        return checked(entry[OP], named, ranks)
     assert arrays is not None
 
     def function(*values: Any) -> Any:

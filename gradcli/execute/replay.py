@@ -15,11 +15,11 @@ from gradcli.execute.simplify import simplified
 from gradcli.execute.single_rows import SINGLE, called
 from gradcli.execute.statements import Constant, Graph, Statements, frozen, pruned
 from gradcli.execute.unbatched import unbatched
-from gradcli.ops.kinds import on_arrays
+from gradcli.ops.kinds import checked, on_arrays
 from gradcli.ops.lazy import np
-from gradcli.ops.values import SCALAR_TYPES, plain, shape_of
+from gradcli.ops.values import SCALAR_TYPES, is_integer, plain, shape_of
 from gradcli.sweeps.extremes import LARGE, LARGE_32, faint
-from gradcli.tape.record import ATTRIBUTES, BATCH, IDS, OP, OUT, VALUES
+from gradcli.tape.record import ANS, ATTRIBUTES, BATCH, IDS, OP, OUT, VALUES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -61,18 +61,23 @@ class Builder:
             self.known[i] if i in self.known else Constant(v)
             for i, v in zip(entry[IDS], entry[VALUES], strict=True)]
         if op.elementwise:
-            return self._elementwise(op, operands)
+            return self._elementwise(entry, operands)
         function = None
-        if op.name in SINGLE and not entry[BATCH] and isinstance(operands[0], int):
+        if op.name in SINGLE and not entry[BATCH] and isinstance(operands[0], int) and (
+                not is_integer(entry[ANS])):
             function = SINGLE[op.name](entry, operands)
         return self.statements.put(function or _on_arrays(entry), operands, key=(
             op, entry[BATCH], frozen(sorted(entry[ATTRIBUTES].items()))))
 
-    def _elementwise(self, op: Op, operands: Sequence[Operand]) -> int:
+    def _elementwise(self, entry: Entry, operands: Sequence[Operand]) -> int:
+        op: Op = entry[OP]
+
         def put(function: Callable[..., Any], given: Sequence[Any]) -> int:
             return self.statements.put(function, [
                 o.number if isinstance(o, Symbol) else Constant(o) for o in given])
 
+        if is_integer(entry[ANS]):
+            return self.statements.put(checked(op), operands, key=op)
         return lowered(on_arrays(op), [
             Symbol(o, put) if isinstance(o, int) else o.value for o in operands], put)
 
@@ -82,6 +87,8 @@ def _on_arrays(entry: Entry) -> Callable[..., Any]:
     arrays, attributes = entry[OP].arrays, dict(entry[ATTRIBUTES])
     batches = entry[BATCH] or (0,) * (len(entry[VALUES]) + 1)
     cores = [len(shape_of(v)) - b for v, b in zip(entry[VALUES], batches[:-1], strict=True)]
+    if is_integer(entry[ANS]):
+        return checked(entry[OP], attributes, cores)
     assert arrays is not None
 
     def function(*values: Any) -> Any:

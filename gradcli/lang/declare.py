@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gradcli.errors import Diagnostic, GradcliError
 from gradcli.lang.calls import as_tensor, decided, one_of
-from gradcli.ops.values import DTYPES, cast, dtype_of, is_array, shape_of, show, telling
+from gradcli.ops.values import DTYPES, cast, dtype_of, held, is_array, shape_of, show, telling
 from gradcli.tape.tensor import Tensor, leaf
 from gradcli.tape.variable import Variable
 
@@ -95,7 +95,7 @@ def _typed(d: Declaration, value: Any, span: Span) -> Any:
     except (ValueError, OverflowError):
         shown = f"{value!r} is none" if isinstance(value, float) else "an element is none"
         raise _at(span, "E0306", f"`{d.name}` is declared {d.dtype}; {shown}",
-                  "only finite numbers become integers") from None
+                  held(d.dtype)) from None
     if d.dtype.startswith("int") and _fraction(value):
         raise _at(span, "E0306", f"`{d.name}` is declared {d.dtype}; {value!r} is a fraction",
                   f"drop the type: {d.keyword} {d.name} = {value!r}")

@@ -12,7 +12,7 @@ from gradcli.errors import error
 from gradcli.ops.kinds import composite, flat, linear, stop
 from gradcli.ops.lazy import np
 from gradcli.ops.shapes import negative_axis
-from gradcli.ops.values import DTYPES, FLOAT_DTYPES, cast, dtype_of, shape_of
+from gradcli.ops.values import DTYPES, FLOAT_DTYPES, cast, dtype_of, held, shape_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -179,8 +179,8 @@ def _cast(x: Any, dtype: Any = "float64") -> Any:
         return (cast_float if smooth else cast_other)(x, dtype=dtype)
     except (ValueError, OverflowError):
         shown = getattr(x, "value", x)
-        raise error("E0404", f"`{shown}` cannot be cast to {dtype}",
-                    help="only finite numbers become integers") from None
+        raise error("E0404", f"`{shown}` cannot be cast to {dtype}", help=held(dtype)
+                    if dtype.startswith("int") else "give a number") from None
 
 
 cast_ = composite("cast", "x", _cast, attributes={"dtype": "float64"}, samples=((-3.0, 3.0),),

@@ -81,8 +81,8 @@ positive = elementwise(
     floats=lambda x: +x, arrays="positive", samples=REAL, latex="{0}", doc="+x, the same value")
 reciprocal = elementwise(
     "reciprocal", "x", lambda x, ans: -square(ans),
-    floats=lambda x: 1 / x, arrays="reciprocal", samples=POSITIVE, latex=r"\frac{{1}}{{{0}}}",
-    domain="x != 0", doc="1 / x")
+    floats=lambda x: 1 / x, arrays=lambda x: np.divide(1, x), samples=POSITIVE,
+    latex=r"\frac{{1}}{{{0}}}", domain="x != 0", doc="1 / x")
 
 
 def _integer_fmod(x: int, y: int) -> int:

@@ -33,7 +33,14 @@ from __future__ import annotations
 from gradcli.errors import error
 from gradcli.ops.lazy import np, quiet
 from gradcli.ops.rows import INTERNAL, Rows
-from gradcli.ops.values import SCALAR_TYPES, broadcast_shape, check_bytes, dtype_of, plain
+from gradcli.ops.values import (
+    SCALAR_TYPES,
+    broadcast_shape,
+    check_bytes,
+    dtype_of,
+    is_integer,
+    plain,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -211,7 +218,7 @@ class Op:
             self._check_broadcast(values)
             try:
                 with np.errstate(all="ignore"):
-                    return plain(on_arrays(self)(*values))
+                    return self._kept_whole(plain(on_arrays(self)(*values)), values)
             except (ValueError, OverflowError):  # what NumPy refuses, such as int ** -1
                 raise error("E0404", f"`{self.name}` has no such value for integers",
                             help="make an operand a float: float(...)") from None
@@ -228,10 +235,42 @@ class Op:
         assert self.arrays is not None
         try:
             with np.errstate(all="ignore"):
-                return plain(self.arrays(cores, *values, **attributes))
+                return self._kept_whole(
+                    plain(self.arrays(cores, *values, **attributes)), values, attributes, cores)
         except TypeError:
             self._refuse_types(values)
             raise
+
+    def _kept_whole(self, found: Any, values: Sequence[Any],
+                    attributes: Mapping[str, Any] | None = None, cores: Sequence[int] = ()) -> Any:
+        """What was found. Raises E0404 for integers that NumPy has wrapped around: then the same in
+        floats is far from them.
+        """
+        if not is_integer(found) or self.kind == STOP:
+            return found
+        bits = int(dtype_of(found)[3:])
+        floats = [np.asarray(v, float) if self.role(k) == "data" and is_integer(v) else v
+                  for k, v in enumerate(values)]
+        assert self.elementwise or self.arrays is not None
+        rough = (on_arrays(self)(*floats) if self.elementwise
+                 else self.arrays(cores, *floats, **attributes or {}))  # type: ignore[misc]
+        limit = 2**(bits - 1)
+        if (type(found) is not int or -limit <= found < limit) and np.all(
+                np.abs(np.subtract(rough, found, dtype=float)) < limit / 2):
+            return found
+        if not self.elementwise:
+            what = "this" if self.name in INTERNAL else f"`{self.name}` of these"
+            raise error("E0404", f"{what} is no integer of {bits} bits",
+                        help="make them floats: float(...)")
+
+        def alone(*xs: Any) -> Any:
+            made = self.on_scalars(xs)
+            if not -limit <= made < limit:
+                raise self._no_integer(xs, bits)
+            return made
+
+        np.frompyfunc(alone, len(values), 1)(*values)
+        return found    # a remainder of large numbers is far from the one of floats
 
     def _refuse_types(self, values: Sequence[Any]) -> None:
         """Raises E0302 if NumPy may have refused the operands for their types, such as text."""
@@ -261,10 +300,10 @@ class Op:
             raise self._no_integer(values)
         return found
 
-    def _no_integer(self, values: Sequence[Any]) -> Exception:
+    def _no_integer(self, values: Sequence[Any], bits: int = 64) -> Exception:
         return error(
-            "E0404", f"`{self.name}` of {' and '.join(map(repr, values))} is no integer of 64 bits",
-            help="make an operand a float: float(...)")
+            "E0404", f"`{self.name}` of {' and '.join(map(repr, values))} is no integer of {bits}"
+            " bits", help="make an operand a float: float(...)")
 
     def at_edge(self, values: Sequence[Any]) -> Any:
         """The answer NumPy has where `math` raises: log(0) is -inf, log(-1) NaN, exp(1000) inf; NaN
@@ -323,6 +362,15 @@ def edge_rule(op: Op, k: int) -> Callable[..., Any]:
 def on_arrays(op: Op) -> Callable[..., Any]:
     """What computes an elementwise operation on arrays."""
     return op.arrays or (lambda *values: _by_element(op, values))
+
+
+def checked(op: Op, attributes: Mapping[str, Any] | None = None, cores: Sequence[int] = ()
+            ) -> Callable[..., Any]:
+    """What computes an operation on arrays of integers, and raises E0404 where one does not fit."""
+    def function(*values: Any) -> Any:
+        return np.asarray(op.compute(values, attributes or {}, cores))
+
+    return function
 
 
 def _bind(rule: Rule, names: dict[str, Any]) -> Rule:

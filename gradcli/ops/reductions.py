@@ -28,7 +28,7 @@ from gradcli.ops.shapes import (
     negative_axes,
     reshape,
 )
-from gradcli.ops.values import SCALAR_TYPES, is_complex, shape_of
+from gradcli.ops.values import SCALAR_TYPES, is_complex, is_integer, shape_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -86,7 +86,8 @@ mean = linear(
     / float(_count(shape_of(x), axis)),
     aliases="reduce_mean average", attributes=AXES, prepare=_prepare, samples=REAL,
     latex=r"\overline{{{0}}}",
-    arrays=lambda cores, x, axis, keepdims: np.sum(x, axis=axis, keepdims=keepdims)
+    arrays=lambda cores, x, axis, keepdims: np.sum(
+        x, axis=axis, keepdims=keepdims, dtype=float if is_integer(x) else None)
     / float(_count(shape_of(x), axis)),
     doc="the average over axes, by default all")
 

@@ -118,6 +118,17 @@ def is_complex(x: Any) -> bool:
     return type(x) is complex or getattr(getattr(x, "dtype", None), "kind", "") == "c"
 
 
+def is_integer(value: Any) -> bool:
+    """Whether it is an integer or an array of them; no truth value is."""
+    return dtype_of(value) in ("int64", "int32")
+
+
+def held(dtype: str) -> str:
+    """Which numbers a type of integers holds, as a sentence."""
+    size = f"2^{int(dtype[3:]) - 1}"
+    return f"{dtype} holds numbers from -{size} to below {size}"
+
+
 def is_float(value: Any) -> bool:
     """Whether a derivative can exist here: only floating point values have one, complex too."""
     return type(value) is float or dtype_of(value) in SMOOTH_DTYPES
@@ -169,9 +180,10 @@ def cast(value: Any, dtype: str) -> Any:
     array = np.asarray(value)
     if array.dtype.kind == "c" and dtype.startswith(("float", "int")):
         array = array.real
-    if dtype.startswith("int") and array.dtype.kind == "f":
+    if dtype.startswith("int") and array.dtype.kind in "fi":
         # A float16 cannot be compared with what is too large for it.
-        wide, limit = array.astype(float), 2.0**(np.iinfo(dtype).bits - 1)
+        wide = array.astype(float) if array.dtype.kind == "f" else array
+        limit = 2**(int(dtype[3:]) - 1)
         if not ((wide >= -limit) & (wide < limit)).all():
             raise OverflowError
     with quiet():       # a float32 holds less: infinity is the answer

@@ -11,12 +11,14 @@ from itertools import count
 from gradcli.errors import error
 from gradcli.ops.discrete import cast_
 from gradcli.ops.elementwise import positive
+from gradcli.ops.kinds import NAMES
 from gradcli.ops.lazy import np, quiet
 from gradcli.ops.values import (
     SCALAR_TYPES,
     broadcast_shape,
     cast,
     dtype_of,
+    is_integer,
     plain,
     shape_of,
     show,
@@ -246,6 +248,8 @@ class Variable(Tensor):
             broadcast_shape(f"assign_{name[:3]}", [self.shape, shape_of(given)])
         if type(self.value) is float and type(given) is float:
             return self.value + given if name == "add" else self.value - given
+        if is_integer(self.value) and is_integer(given):
+            return NAMES[name].compute([self.value, given], {})
         with quiet():
             new = self.value + given if name == "add" else self.value - given
         return plain(new)
