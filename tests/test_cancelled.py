@@ -57,6 +57,29 @@ def test_a_derivative_is_right_or_told_to_be_rounding(text: str, f: Any, points:
         _check(text, at, number(block["hessian"]), right[1], block["notes"])
 
 
+@pytest.mark.parametrize(("text", "f", "points"), FORMULAS, ids=[text for text, *_ in FORMULAS])
+def test_what_is_printed_is_right_or_told_to_be_rounding(text: str, f: Any, points: list[str]
+                                                         ) -> None:
+    for at in points:
+        with mpmath.workdps(60):
+            right = [float(f(mpmath.mpf(float(at)))),
+                     float(mpmath.diff(f, mpmath.mpf(float(at)), h=mpmath.mpf(10)**-35))]
+        program = f"var x = {at}\ntape t:\n    y = {text}\nprint(y, t.gradient(y, x))\n"
+        status, out, _ = in_process(["run", "-", "--format", "json"], program.encode())
+        assert status == 0
+        items = json.loads(out)["printed"][0]["values"]
+        for k, (item, value) in enumerate(zip(items, right, strict=True)):
+            off = abs(number(item["value"]) - value)
+            told = [note["code"] for note in item["notes"]]
+            # Beside an infinite slope the value alone has nothing to be told of its rounding.
+            wrong = not off <= 0.1*max(abs(value), 1e-9) and (
+                k == 1 or "sqrt(1-cos" not in text)
+            assert told == [CODE] if wrong else told in ([], [CODE], ["zero-cancelled"])
+        # Who reads text is told as well.
+        told = in_process(["run", "-"], program.encode())[2]
+        assert ("cancel" in told) == (CODE in out)
+
+
 def _check(text: str, at: str, found: float, right: float, notes: list[dict[str, Any]]) -> None:
     off = abs(found - right)
     if off > 0.1*max(abs(right), 1e-9) or off != off:

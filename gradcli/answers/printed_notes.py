@@ -9,6 +9,7 @@ from functools import partial
 from gradcli.answers.notes import is_finite, is_zero
 from gradcli.answers.plain_data import note
 from gradcli.lang.structures import is_number
+from gradcli.ops.values import is_float
 from gradcli.tape.structure import flatten
 from gradcli.tape.tensor import Tensor, value_of
 from gradcli.tape.variable import Variable
@@ -90,6 +91,39 @@ def nonfinite(ask: Ask, logged: Run, number: int, item: int, value: Any) -> list
         found.append(Note("nan-spread", "NaN is made of plain numbers, which nothing records",
                           None))
     out = [note(ask, n) for n in found]
+    return [n for k, n in enumerate(out) if n not in out[:k]]
+
+
+def lost_digits(ask: Ask, logged: Run, number: int, item: int, value: Any) -> list[Answer]:
+    """What the digits of numbers in what was printed are worth, where some cancelled; as
+    `nonfinite`.
+    """
+    from gradcli.answers import digits
+    from gradcli.answers.retrying import of_printed, of_question
+    from gradcli.explain.cancelled import Cancelled
+
+    if not digits.shown(logged)**2 > digits.LARGE:
+        return []
+    from gradcli.answers.asked import states_of
+
+    questions, source = _questions(logged), ask.program.source
+    out: list[Answer] = []
+    for t in tensors(value):
+        if not is_float(t.value) or not (is_finite(t.value) or t.id in questions):
+            continue
+        if t.id not in questions:
+            found = Cancelled(logged, [t], source).of_value(
+                of_printed(ask, logged, number, item, value))
+        else:
+            question, by, _ = questions[t.id]
+            targets, trials = _targets(question), of_question(
+                ask, logged, question, _item(question, t))
+            if not all(is_finite(one.value) for one in targets):
+                continue
+            with logged.record:
+                found = [n for i in sorted(states_of(logged, by, question)) for n in Cancelled(
+                    logged, targets, source).of(Tensor(value_of(by), i), t.value, trials)]
+        out += [note(ask, n) for n in found]
     return [n for k, n in enumerate(out) if n not in out[:k]]
 
 

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from operator import itemgetter
+
+from gradcli.answers import digits
 from gradcli.answers.plain_data import data, lines, note, reason
 from gradcli.answers.printed_notes import (
     doubtful,
     has_zero,
     is_bad,
+    lost_digits,
     nonfinite,
     out_of_range,
     sums,
@@ -44,7 +48,7 @@ def run(ask: Ask, each: Callable[[Answer, bool], None] | None = None,
     """
     printed: list[Answer] = []
     gaps: list[tuple[int, Answer]] = []
-    held: list[tuple[Answer, Printed]] = []
+    held: list[tuple[int, Answer, Printed]] = []
     count = 0
 
     def output(one: Printed) -> None:
@@ -58,7 +62,7 @@ def run(ask: Ask, each: Callable[[Answer, bool], None] | None = None,
             gaps.append((count, told))
         if len(held) < MAX_NOTED and any(map(tensors, one.values)):
             waits = waits or notes
-            held.append((told, one))
+            held.append((count, told, one))
         if waits or each is None:
             printed.append(told)
         if each is not None:
@@ -67,20 +71,25 @@ def run(ask: Ask, each: Callable[[Answer, bool], None] | None = None,
     found = ask.program.run(
         ask.at, max_steps=ask.max_steps, max_bytes=ask.max_bytes, tf=ask.tf, output=output,
         progress=progress, weigh=ask.verbose)
+    # A derivative is about as much steeper as the value.
+    if held and digits.shown(found)**2 > digits.LARGE:
+        gaps = sorted({n: (n, told) for n, told in (*gaps, *[
+            (n, told) for n, told, _ in held[:MAX_EXPLAINED]])}.values(), key=itemgetter(0))
     if gaps:
         _explain(ask, gaps, notes)
     large = bool(held) and extreme(found.record.compact(), [
         b[0].value for b in found.bindings.values() if isinstance(b[0].value, Tensor)],
-        [t.value for _, one in held for v in one.values for t in tensors(v)])
-    items = [(item, tensors(v)) for told, one in held
+        [t.value for *_, one in held for v in one.values for t in tensors(v)])
+    items = [(item, tensors(v)) for _, told, one in held
              for item, v in zip(told["values"], one.values, strict=True)]
     for item, of in items if notes else ():
         item["notes"] += sums(ask, found, [t.id for t in of])
     if large:
-        far = out_of_range(ask, found, [one for _, one in held])
+        far = out_of_range(ask, found, [one for *_, one in held])
         for (item, _), more in zip(items, far, strict=True):
             item["notes"] += more
-        printed += [told for told, _ in held if any(item["notes"] for item in told["values"])
+    if held:
+        printed += [told for _, told, _ in held if any(item["notes"] for item in told["values"])
                     and all(told is not p for p in printed)]
     reasons = [r for _, told in gaps for item in told["values"] for r in item["reasons"]]
     return {
@@ -159,12 +168,14 @@ def _explain(ask: Ask, gaps: list[tuple[int, Answer]], notes: bool) -> None:
                 for why in of_missing(ask.program, ask.at, again, gap):
                     causes.setdefault(f"{why.code}{why.message}", reason(ask, why))
             item["reasons"] = list(causes.values())
-            if is_bad(value):
+            lost = lost_digits(ask, again, number, k, value)
+            item["notes"] += lost
+            if is_bad(value) and not lost:
                 item["notes"] += nonfinite(ask, again, number, k, value)
             said = doubtful(ask, again, value)
             item["notes"] += said
             # Why a 0 was absorbed has been said.
-            if notes and has_zero(value) and not said:
+            if notes and has_zero(value) and not said and not lost:
                 item["notes"] += zeros(ask, again, value)
 
 

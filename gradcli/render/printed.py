@@ -146,7 +146,8 @@ def remarks(answer: dict[str, Any]) -> Iterator[str]:
                     said.add(lines[0])
                     yield from lines
             for note in item["notes"]:
-                what = "what is" if note["code"].startswith(("nan-", "range-")) else "the gradient"
+                what = "what is" if note["code"].startswith(
+                    ("nan-", "range-", "digits-")) else "the gradient"
                 line = (f"note: {what} printed in line {printed['line']}: {note['message']}"
                         f"{entries.line(note)}")
                 if line not in said:
