@@ -176,3 +176,30 @@ def test_boundaries_by_hand(formula: str, at: str, first: bool, second: bool) ->
     for command, expected in (("grad", first), ("hess", second)):
         _, out, _ = in_process([command, "-e", formula, "--at", at, "--format", "json"])
         assert ('"boundary"' in out) == bool(expected), (command, out)
+
+
+# Formulas of 0/0 at 0 whose rounding beside 0 is large, with their limits by mpmath.
+HOLES = [
+    ("(exp(x) - 1)/x", 1.0), ("log(1 + x)/x", 1.0), ("(1 - cos(x))/x^2", 0.5),
+    ("(sqrt(1 + x) - 1)/x", 0.5), ("(x - sin(x))/x^3", 1/6), ("(tan(x) - x)/x^3", 1/3),
+    ("(exp(x) - 1 - x)/x^2", 0.5), ("((1 + x)^5 - 1)/x", 5.0), ("(2^x - 1)/x", math.log(2)),
+    ("tan(x)/x", 1.0)]
+
+
+@pytest.mark.parametrize(("formula", "limit"), HOLES)
+def test_rounding_beside_a_hole_is_no_jump(formula: str, limit: float) -> None:
+    for filled in ("where(x == 0, {1}, {0})", "where(x != 0, {0}, {1})"):
+        for off in (0.0, 0.01, -3.0):
+            _, out, _ = in_process(["grad", "-e", filled.format(formula, f"({limit + off!r})"),
+                                    "--at", "x=0", "--format", "json"])
+            assert ("the value jumps there" in out) == (off != 0.0), out
+
+
+def test_second_derivatives_beside_a_hole() -> None:
+    """The limit of sin(x)/x has the second derivative -1/3."""
+    for inside, differ in (("1", True), ("1 - x^2/6", False), ("1 - x^2/5", True),
+                           ("1 - 0.16666666666666666*x^2", False)):
+        _, out, _ = in_process([
+            "hess", "-e", f"where(x == 0, {inside}, sin(x)/where(x == 0, 1, x))", "--at", "x=0",
+            "--format", "json"])
+        assert ("derivatives of order 2 differ" in out) == differ, inside

@@ -9,6 +9,7 @@ from gradcli.answers.asked import names_of, states_of
 from gradcli.calculus import gradient, size
 from gradcli.errors import error
 from gradcli.explain import nonfinite
+from gradcli.explain.cancelled import Cancelled
 from gradcli.explain.nonfinite.trials import Trials
 from gradcli.lang.calls import NoGradient
 from gradcli.lang.targets import parts
@@ -95,15 +96,17 @@ def of_second(ask: Ask, run: Run, target: Target, row: str, column: str) -> Tria
 
 
 def beside(ask: Ask, target: Target, binding: Binding, order: int
-           ) -> Callable[[Any], list[list[float]]]:
-    """The values of a target and its derivatives in a name, order by order, by its value. Behind
-    the first those of a sum with weights of the ones before.
+           ) -> Callable[[Any], list[tuple[list[float], float]]]:
+    """The values of a target and its derivatives in a name, order by order, by its value, and how
+    far rounding may have moved each order. Behind the first those of a sum with weights of the ones
+    before.
     """
     def asked(other: Ask, found: Run, made: Target) -> Answered:
         sources = [other.source(b) for b in other.program.sources(found, [binding.name])]
         whole, levels = parts(made), []
         for k in range(order + 1):
-            levels.append([x for t in whole for x in np.ravel(t.value).tolist()])
+            levels.append(([x for t in whole for x in np.ravel(t.value).tolist()],
+                           Cancelled(found, whole, other.program.source).rounding()))
             if k < order:
                 whole = [g for g in gradient([_weighted(t) for t in whole], sources, emit=True)
                          if g is not None]

@@ -23,13 +23,15 @@ if TYPE_CHECKING:
     from gradcli.tape.record import Entry
     from gradcli.tape.tensor import Tensor
 
-    # Numbers by the order of the derivative.
-    Levels = Sequence[Sequence[float]]
+    # Numbers by the order of the derivative, and how far rounding may have moved them.
+    Levels = Sequence[tuple[Sequence[float], float]]
 
-# How far beside the point, of its size. The second is far shorter: what a smooth function makes of
-# the first has gone.
-STEPS = (1e-7, 1e-10)
+# How far beside the point, of its size. Each is far shorter than the next: what a smooth function
+# makes of that has gone. The longer ones are taken where rounding hides what is nearer.
+STEPS = (1e-10, 1e-7, 1e-5, 1e-3, 1e-2)
 ROUNDING = 1e-8
+# A difference is known if rounding may be this share of it.
+KNOWN = 0.25
 
 
 def boundaries(run: Run, targets: Sequence[Tensor], source: Tensor,
@@ -84,12 +86,15 @@ def _difference(value: Any, at: Callable[[Any], Levels]) -> str | None:
     lowest: int | None = None
     for step in directions(value):
         for sign in (-1.0, 1.0):
-            try:
-                far, near = (at(value + sign*size*h*step) for h in STEPS)
-            except GradcliError:    # there is nothing on that side
-                far = near = [[math.nan]]
-            sides.append((far, near))
-            apart = _apart(here, far, near)
+            def beside(h: float, step: Any = step, sign: float = sign) -> Levels:
+                try:
+                    return at(value + sign*size*h*step)
+                except GradcliError:    # there is nothing on that side
+                    return [((math.nan,), 0.0)]
+
+            levels = [beside(h) for h in STEPS[:2]]
+            sides.append(levels)
+            apart = _apart(here, levels, beside)
             if apart is not None:
                 lowest = apart if lowest is None else min(lowest, apart)
     if lowest is None:
@@ -97,25 +102,37 @@ def _difference(value: Any, at: Callable[[Any], Levels]) -> str | None:
     if lowest == 0:
         return ", and the value jumps there: what stands here is of one branch"
     if lowest == 1 and not shape_of(value) and all(
-            len(near[k]) == 1 for _, near in sides for k in (0, 1)):
-        slopes = [near[1][0] for _, near in sides]
+            len(near[k][0]) == 1 for near, *_ in sides for k in (0, 1)):
+        slopes = [near[1][0][0] for near, *_ in sides]
         least = CLOSE*max(map(abs, slopes))
         # A slope that grows has no limit.
-        if all(abs(far[1][0] - near[1][0]) <= least for far, near in sides):
+        if all(abs(far[1][0][0] - near[1][0][0]) <= least for near, far, *_ in sides):
             left, right = (f"{0.0 if abs(slope) < least else slope:.6g}" for slope in slopes)
             return f": the slope is {left} to the left and {right} to the right"
     return f", and derivatives of order {lowest} differ: what stands here is of one branch"
 
 
-def _apart(here: Levels, far: Levels, near: Levels) -> int | None:
-    """The lowest order in which numbers here are no limit of those nearer and nearer."""
-    for order, levels in enumerate(zip(here, far, near, strict=False)):
-        if len(set(map(len, levels))) > 1:
-            return order
-        for x, a, b in zip(*levels, strict=True):
-            if x - x == 0 and not (abs(b - x) <= ROUNDING*max(abs(x), abs(b))
-                                   or abs(b - x) <= 0.5*abs(a - x)):
-                return order
+def _apart(here: Levels, levels: list[Levels], beside: Callable[[float], Levels]) -> int | None:
+    """The lowest order in which numbers here are no limit of those nearer and nearer. levels: those
+    at the first steps, to which others are added as they are needed.
+    """
+    for order, (numbers, _) in enumerate(here):
+        for k, x in enumerate(numbers):
+            for count in range(2, len(STEPS) + 1):
+                if len(levels) < count:
+                    levels.append(beside(STEPS[count - 1]))
+                pair = levels[count - 2:count]
+                if any(len(one) <= order for one in pair):
+                    return None
+                if any(len(one[order][0]) != len(numbers) for one in pair):
+                    return order
+                b, a = (one[order][0][k] for one in pair)
+                least, off = ROUNDING*max(abs(x), abs(b)), abs(b - x)
+                if pair[0][order][1] > max(least, KNOWN*off):
+                    continue
+                if x - x == 0 and not (off <= least or off <= 0.5*abs(a - x)):
+                    return order
+                break
     return None
 
 

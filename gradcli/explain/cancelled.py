@@ -47,6 +47,8 @@ ALL = 0.1
 SHOWN = 2.0**-6
 # So many operations at the most are looked at.
 MOST = 8
+# Of a longer record nobody looks how far all operations move it.
+MOST_ENTRIES = 10_000
 # Numbers that arithmetic on a few of them does not round: multiples of GRAIN, of a modest size.
 GRAIN, MODEST = 2.0**-10, 2.0**20
 ARITHMETIC = frozenset((
@@ -80,6 +82,15 @@ class Cancelled:
         with np.errstate(all="ignore"), self.run.record:
             whole = float(np.sum([np.sum(t.value) for t in self.targets]))
             return self._notes(self.targets, whole, None, trials) if np.isfinite(whole) else []
+
+    def rounding(self) -> float:
+        """How far rounding that shows may have moved the targets. Of a long record 0."""
+        entries = self.run.record.history()
+        if len(entries) > MOST_ENTRIES:
+            return 0.0
+        with np.errstate(all="ignore"):
+            found = _worst(_lost(entries, [t.id for t in self.targets if t.id is not None]))
+            return sum(moved for _, _, moved in self._effects(self.targets, found))
 
     def of(self, wrt: Tensor, g: Any, trials: Trials | None = None) -> list[Note]:
         """The same of the derivative g of that sum."""
