@@ -878,3 +878,32 @@ def test_the_scaled_error_function_is_offered(text: str, inner: str) -> None:
     _, out, _ = in_process(["grad", "-e", text, "--at", "x=30", "--format", "json"])
     message = json.loads(out)["results"][0]["sources"][0]["notes"][0]["message"]
     assert (f"write `erfcx({inner})` for" in message) == bool(inner), message
+
+
+@pytest.mark.parametrize(("loss", "slope"), [
+    ("w^4", lambda w: 4*w**3), ("w^6 + w", lambda w: 6*w**5 + 1),
+    ("exp(w)", math.exp), ("w*w*w*w", lambda w: 4*w*w*w), ("sqrt(w)", lambda w: 0.5/math.sqrt(w))])
+@pytest.mark.parametrize("start", [1.0, 3.0, 0.25])
+@pytest.mark.parametrize("wanted", ["w", "g", "w, loss", "[2*w]"])
+def test_a_training_that_diverges_names_the_turn(
+        loss: str, slope: Any, start: float, wanted: str) -> None:
+    """The turn in which Python's floats end, and the operation there, not where w got its value."""
+    w, turns, sign = start, 60, -1 if loss == "exp(w)" else 1
+    for turn in range(1, turns + 1):
+        try:
+            w -= sign*0.9*slope(w)
+            value = eval(loss.replace("^", "**"), {"exp": math.exp, "sqrt": math.sqrt, "w": w})
+            if not math.isfinite(value):
+                break
+        except (OverflowError, ValueError, ZeroDivisionError):
+            break
+    else:
+        pytest.skip("it does not diverge")
+    program = (
+        f"var w = {start}\nfor i in range({turns}):\n    tape t:\n        loss = {loss}\n"
+        f"    g = t.gradient(loss, w)\n    w.assign_{'add' if sign < 0 else 'sub'}(0.9*g)\n"
+        f"print({wanted})\n")
+    told = in_process(["run", "-"], stdin=program.encode())[2]
+    assert "gets its value" not in told
+    assert f"in turn {turn + 1} of {turns}" in told
+    assert told.rstrip().endswith("(line 4)")

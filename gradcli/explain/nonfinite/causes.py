@@ -9,6 +9,7 @@ from gradcli.explain.cancelled import Cancelled
 from gradcli.explain.elements import (
     bad_index,
     element,
+    finite,
     first_zero,
     has_inf,
     is_nan,
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from gradcli.explain.elements import Index
     from gradcli.explain.nonfinite.limits import Limits
     from gradcli.explain.nonfinite.trials import Trials
+    from gradcli.lang.log import Asked, State
     from gradcli.lang.run import Binding, Run
     from gradcli.source import Source
     from gradcli.tape.record import Entry
@@ -99,7 +101,7 @@ class About:
         """The cause of a value that is NaN (or infinite), from where it began, and what the target
         is around the point.
         """
-        cause = self._value(root, is_bad_nan)
+        cause = self._assigned(root) or self._value(root, is_bad_nan)
         if cause.code in AROUND:
             self.around(cause, root.turned)
         return cause
@@ -151,6 +153,56 @@ class About:
             if told is not None:
                 return told
         return None
+
+    def _assigned(self, root: Root) -> Cause | None:
+        """Of a variable that was assigned what is not finite the first place where it was not,
+        through all assignments and gradients on the way.
+        """
+        if self.run.log is None or root.entry is not None or root.user is None:
+            return None
+        states = {state.after: state for state in self.run.log.states}
+        id, last = root.user[OUT], None
+        while id in states or id in self.trail.by_out:
+            if id in states:
+                last = states[id]
+                old = states.get(last.before or 0)
+                id = last.before or 0 if last.how != "assign" and old is not None and not finite(
+                    old.value) else last.taken or 0
+                continue
+            if last is None or finite(self.trail.by_out[id][ANS]):
+                return None
+            entry = self.trail.by_out[id]
+            root = self.trail.root(entry, bad_index(entry[ANS]))
+            if root.entry is None:
+                id = root.user[OUT] if root.user is not None and root.user[OUT] in states else 0
+                continue
+            question = next((q for q in self.run.log.questions
+                             if q.first < root.entry[OUT] < q.last), None)
+            bad = [i for i, v in question.made.items() if not finite(v)] if question else []
+            if bad and bad[0] in self.trail.by_out:
+                id = bad[0]
+                continue
+            return self._in_turn(root, last, question)
+        return None
+
+    def _in_turn(self, root: Root, state: State, question: Asked | None) -> Cause:
+        """The cause of a variable's value, and in which turn it was. question: whose gradient it
+        was, if it was one.
+        """
+        assert self.run.log is not None
+        assert root.entry is not None
+        late = self.words.last
+        self.words.last = question.first if question is not None else late
+        cause = self._made(root.entry, root.index)
+        self.words.last = late
+        turns = [one.after for one in self.run.log.states if one.span == state.span]
+        turn = turns.index(state.after) + 1
+        if len(turns) > 1:
+            cause.text += f", in turn {turn} of {len(turns)}"
+        cause.text += f"; from there on `{state.name}` is not finite"
+        if turn > 1 and cause.code == "nan-overflow":
+            cause.rewrite = "take smaller steps"
+        return cause
 
     def _value(self, root: Root, is_bad_nan: bool) -> Cause:
         turned = root.turned if is_bad_nan else None
