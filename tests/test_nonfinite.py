@@ -888,8 +888,9 @@ def test_the_scaled_error_function_is_offered(text: str, inner: str) -> None:
 def test_a_training_that_diverges_names_the_turn(
         loss: str, slope: Any, start: float, wanted: str) -> None:
     """The turn in which Python's floats end, and the operation there, not where w got its value."""
-    w, turns, sign = start, 60, -1 if loss == "exp(w)" else 1
-    for turn in range(1, turns + 1):
+    w, turn, turns, sign = start, 0, 60, -1 if loss == "exp(w)" else 1
+    while turn < turns:
+        turn += 1
         try:
             w -= sign*0.9*slope(w)
             value = eval(loss.replace("^", "**"), {"exp": math.exp, "sqrt": math.sqrt, "w": w})
