@@ -8,7 +8,8 @@ One pass from left to right over the raw tokens. The rules:
   function: `sin 2x cos x` is sin(2*x)*cos(x). A sign right behind it belongs to it: `sin -x`.
   `ln|x|y` ends behind the bar, √ behind one operand, and `sin x (1 + y)` before the bracket: only
   a number multiplies one, as in `sin 2(x + y)`. In a vector, i, j and k are no part of it.
-* `sin^2 x` is (sin(x))^2; exactly -1 there means the inverse: `sin^-1 x`, `tan^(-1) x`.
+* `sin^2 x` is (sin(x))^2; exactly -1 there means the inverse: `sin^-1 x`, `tan^(-1) x`, and where
+  the sign of the power was lost, `tan-1(x)`.
 * A sum over an index takes a whole term, up to `+ -`, a comma or a closing bracket. Where a product
   over one meets `* /` it is not clear whether it has ended.
 * A bar closes if one is open and an operand stands before it.
@@ -280,8 +281,15 @@ class _Arrangement:
         self.out.put(t.POWERED if powered else t.BASED if kind == t.BASED else t.FUNCTION,
                      raw.starts[at], raw.ends[at], raw.words[at])
         self.head = at
-        if powered or kind == t.BASED:
+        if powered or kind == t.BASED or self.is_inverse():
             self.exponent(at + 2 if powered else at + 1)
+
+    def is_inverse(self) -> bool:
+        """Whether an inverse function was typed without its sign of a power: tan-1(x), sin-1 x."""
+        raw, at = self.raw, self.at
+        return (raw.words[at] in INVERSE and raw.kinds[at + 1:at + 3] == [t.MINUS, t.NUMBER]
+                and raw.words[at + 2] == "1" and raw.kinds[at + 3] in OPERANDS
+                and raw.ends[at] == raw.starts[at + 1] and raw.ends[at + 1] == raw.starts[at + 2])
 
     def exponent(self, first: int) -> None:
         """Put out the exponent of a function, or the base of a log, which begins at `first`.

@@ -173,8 +173,9 @@ def _raised(found: Plain, text: str, at: int, kind: str) -> int:
     while end < len(text) and unicodedata.decomposition(text[end]).startswith(kind):
         inside += unicodedata.normalize("NFKC", text[end]).replace("−", "-")
         end += 1
-    if kind == "<super>" and text[end:end + 1] == "√" and inside in ROOTS \
-            and not (found.last().isalnum() or found.last() in ")]}|"):
+    # x³√y is x³ times a root, x ³√y is x times a third root.
+    if kind == "<super>" and text[end:end + 1] == "√" and inside in ROOTS and (
+            text[at - 1:at].isspace() or not (found.last().isalnum() or found.last() in ")]}|")):
         found.put(ROOTS[inside], at, end + 1)
         return end + 1
     found.put("^(" if kind == "<super>" else "_{", at, at + 1)
