@@ -397,6 +397,20 @@ def test_a_long_table(tmp_path: Path, sheet: Sheet) -> None:
         ("unknown", str(tmp_path / "responses.csv"), 4)]
 
 
+def test_commas_without_quotes_lose_no_part_of_an_answer(tmp_path: Path, sheet: Sheet) -> None:
+    """They go on in the last column; elsewhere the row is no row of the table."""
+    found = table(tmp_path, "student,problem,answer\na,1a,(x, y)\nb,1a,z\n", sheet)
+    assert given_answers(found) == {"a": {"1a": "(x, y)"}, "b": {"1a": "z"}}
+    ids = Ids(sheet.ids)
+    assert csv_answers("problem,answer\n1a,2x, y, z\n2,w,\n", ids).answers["1a"][0] == "2x, y, z"
+    for text in ("answer,problem\n2x, y,1a\n", "1a,2\n2x, y,z\n"):
+        with pytest.raises(Unreadable, match="3 cells"):
+            csv_answers(text, ids)
+    with pytest.raises(GradcliError, match="4 cells, and the table 3 columns") as caught:
+        table(tmp_path, "student,1a,2\na,x,y,\nb,2x, y,z\n", sheet)
+    assert (caught.value.code, caught.value.diagnostics[0].span is None) == ("E0734", False)
+
+
 def test_a_stream_of_answers(sheet: Sheet) -> None:
     lines = [{"student": "b", "problem": "1a", "answer": "x"},
              {"student": "a", "problem": 2, "answer": None},

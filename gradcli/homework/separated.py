@@ -88,6 +88,21 @@ def records(source: Source, separator: str, code: str) -> Iterator[Record]:
             cells, start = [], at
 
 
+def fitted(record: Record, width: int, source: Source, last: int | None, code: str) -> list[str]:
+    """The texts of a row in a table of `width` columns, the rest of it empty. What a comma without
+    quotes split off belongs to column `last`, if that is the rightmost one; else a row that is too
+    long is an error of the given code.
+    """
+    texts = [cell.text for cell in record.cells] + [""] * (width - len(record.cells))
+    if not any(text.strip() for text in texts[width:]):
+        return texts[:width]
+    if last == width - 1:
+        return [*texts[:last], source.text[record.cells[last].start:record.span[1]]]
+    raise failure(code, f"this row has {len(texts)} cells, and the table {width} columns", source,
+                  (record.cells[width].start, max(record.span[1], record.cells[width].start + 1)),
+                  "put an answer with commas in quotes")
+
+
 def failure(code: str, message: str, source: Source, span: tuple[int, int], help: str,
             label: str = "") -> GradcliError:
     """An error about a part of the file."""

@@ -8,7 +8,7 @@ import re
 
 from gradcli.errors import Diagnostic, GradcliError
 from gradcli.homework.columns import STUDENT, columns, folded
-from gradcli.homework.separated import delimiter, records
+from gradcli.homework.separated import delimiter, fitted, records
 from gradcli.homework.submissions.class_answers import MAX_BYTES, OfClass, unreadable
 from gradcli.homework.submissions.parsed import Ids, fold, short
 from gradcli.homework.submissions.records import Submissions, Unreadable
@@ -64,7 +64,7 @@ def table_of(data: bytes, path: str, sheet: Sheet, roster: Roster | None,
         for row in table:
             if row.empty:
                 continue
-            cells = _cells(row, len(titles))
+            cells = fitted(row, len(titles), source, known["answer"], "E0734")
             line = source.position(row.start)[0]
             parsed = of_class.of(cells[known["student"]], line)
             if parsed is not None:
@@ -78,17 +78,13 @@ def table_of(data: bytes, path: str, sheet: Sheet, roster: Roster | None,
     for row in table:
         if row.empty:
             continue
-        cells = _cells(row, len(titles))
+        cells = fitted(row, len(titles), source, None, "E0734")
         line = source.position(row.start)[0]
         parsed = of_class.of(cells[student], line)
         if parsed is not None:
             for k, id in problems.items():
                 parsed.add(id, cells[k], line)
     return of_class.submissions()
-
-
-def _cells(row: Record, count: int) -> list[str]:
-    return [cell.text for cell in row.cells] + [""] * (count - len(row.cells))
 
 
 def _student_column(source: Source, head: Record, titles: Sequence[str], wanted: str | None

@@ -6,7 +6,7 @@ import json
 
 from gradcli.errors import GradcliError
 from gradcli.homework.columns import STUDENT, columns
-from gradcli.homework.separated import delimiter, records
+from gradcli.homework.separated import delimiter, fitted, records
 from gradcli.homework.submissions.parsed import Ids, Parsed, short
 from gradcli.homework.submissions.records import OfSeveral, Unreadable
 from gradcli.source import Source
@@ -15,6 +15,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from typing import Any
+
+    from gradcli.homework.separated import Record
 
 TITLES = {"problem": ("id", "question", "exercise", "task", "problem id", "question id", "aufgabe"),
           "answer": ("response", "solution", "antwort")}
@@ -36,6 +38,14 @@ def csv_answers(text: str, ids: Ids) -> Parsed:
     if not table:
         return parsed
     titles = [cell.text for cell in table[0].cells]
+
+    def in_columns(row: Record, last: int | None) -> list[str]:
+        try:
+            return fitted(row, len(titles), source, last, "E0709")
+        except GradcliError as failure:
+            line = source.position(row.start)[0]
+            raise Unreadable(f"{failure.message}, in line {line}") from None
+
     known = columns(titles, TITLES)
     long = "problem" in known and "answer" in known
     whose = columns(titles, STUDENT).get("student")
@@ -46,13 +56,14 @@ def csv_answers(text: str, ids: Ids) -> Parsed:
                                       if whose < len(row.cells)])
     if long:
         for row in table[1:]:
-            cells = [cell.text for cell in row.cells] + [""] * len(titles)
+            cells = in_columns(row, known["answer"])
             parsed.add(cells[known["problem"]], cells[known["answer"]],
                        source.position(row.start)[0])
     elif len(table) == 2 and len(titles) > 1 and sum(
             [ids.find(t) is not None for t in titles]) > len(titles) // 2:
-        for cell, answer in zip(table[0].cells, table[1].cells, strict=False):
-            parsed.add(cell.text, answer.text, source.position(answer.start)[0])
+        line = source.position(table[1].start)[0]
+        for title, answer in zip(titles, in_columns(table[1], None), strict=True):
+            parsed.add(title, answer, line)
     else:
         for row in table:
             first, *rest = [cell.text for cell in row.cells]
