@@ -217,7 +217,11 @@ def test_numbers_that_differ_are_shown_with_the_digits_that_do(function: str, an
 @pytest.mark.parametrize(("function", "answer"), [
     ("log_3(x^2+1)", "2x/(ln3 (x^2+1))"), ("log_3(x^2+1)", "2x/(ln3(x^2+1))"),
     ("x 3^x", "3^x + 3^x ln3 x"), ("2^x x^2", "2^x ln2 x^2 + 2^x 2x"),
-    ("2^x 3^x", "2^x ln2 3^x + 2^x 3^x ln3"), ("5^x sin(x)", "5^x ln5 sin x + 5^x cos x")])
+    ("2^x 3^x", "2^x ln2 3^x + 2^x 3^x ln3"), ("5^x sin(x)", "5^x ln5 sin x + 5^x cos x"),
+    ("log_5(x^2+1)", "2x/(ln 5 (x^2+1))"), ("log_2 x", "1/(ln 2 x)"), ("2^x", "ln 2 (2^x)"),
+    ("2^x", "ln 2(2^x)"), ("x log_2 x", "1/ln 2 (ln x + 1)"), ("sqrt(2) x^2", "sqrt 2 (2x)"),
+    ("log_5(x^2+1)", r"\frac{2x}{\ln 5 (x^2+1)}"), ("2^x+3^x", "ln 2 (2^x) + ln 3 (3^x)"),
+    ("2^x + cos(2x)", "ln 2 (2^x) - 2 sin 2 x"), ("sin(2) x^2", "sin 2 (2x)")])
 def test_a_logarithm_of_a_number_that_may_be_a_factor_is_for_a_person(
         function: str, answer: str) -> None:
     from gradcli.reading import read

@@ -183,7 +183,7 @@ def _check(prepared: Prepared, text: str, result: dict[str, Any], deadline: floa
         result["alternatives"] = [other.read_as for other in others]
         if result["verdict"] == "wrong":
             from gradcli.checking.mistakes import diagnose
-            from gradcli.reading.ambiguous import logarithms_of_numbers
+            from gradcli.reading.ambiguous import shorter_arguments
             from gradcli.reading.mixed import mixed_numbers
 
             for other in [one.reading for one in _listed(prepared, text)]:
@@ -200,12 +200,12 @@ def _check(prepared: Prepared, text: str, result: dict[str, Any], deadline: floa
                         f"a number stands before a fraction: read as a sum, `{other.read_as}`,"
                         " this is right, as a product it is not: a person has to look at it"))
                     return
-            for other in logarithms_of_numbers(reading):
+            for other in shorter_arguments(reading):
                 if is_right(prepared, other, deadline):
                     result["alternatives"] = [other.read_as, *[
                         one for one in result["alternatives"] if one != other.read_as]]
                     result.update(verdict="undecided", score=0.0, witness=None, message=(
-                        "a number stands right behind a logarithm: read as"
+                        "a function without brackets may end before a blank or bracket: read as"
                         f" `{other.read_as}`, this is right: a person has to look at it"))
                     return
             diagnose(prepared, trial, others, result, thread_time() + DIAGNOSIS)

@@ -10,8 +10,6 @@ from gradcli.reading import tokens as t
 from gradcli.reading.answer import Reading, other_readings
 from gradcli.reading.other import OPENING, Places, edited
 
-LOGARITHMS = ("log", "log10", "log2")
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,21 +24,24 @@ def ambiguous(reading: Reading) -> list[Reading]:
     return other_readings(reading, [edited(tokens, edit) for edit in _edits(tokens)])
 
 
-def logarithms_of_numbers(reading: Reading) -> list[Reading]:
-    """The reading with ln(3) for all ln3 that stand apart from what follows: ln3 x, ln3(x + 1)."""
+def shorter_arguments(reading: Reading) -> list[Reading]:
+    """The readings in which functions without brackets end behind a first factor, before a blank or
+    bracket: ln 3 (x + 1), ln3 x. All such functions at once, then each alone.
+    """
     tokens = reading.tokens
     places = Places(tokens)
-    ends: list[tuple[int, int]] = []
-    removed: list[int] = []
+    found: list[tuple[tuple[int, int], int]] = []
     for first, last in places.closing:
-        number, function = first + 1, first - 1
-        behind = number + 1
-        if tokens.words[function] in LOGARITHMS and places.kinds[number] == t.NUMBER and \
-                tokens.ends[function] == tokens.starts[number] and behind in places.products and (
-                    places.kinds[behind + 1] in OPENING or not _close(tokens, behind)):
-            ends.append((-1, behind))
-            removed.append(last)
-    return other_readings(reading, [edited(tokens, (tuple(ends), tuple(removed)))] if ends else [])
+        factor = first + 1
+        if places.kinds[factor] not in (t.NUMBER, t.NAME):
+            continue
+        behind = factor + 1
+        if behind in places.products and (
+                not _close(tokens, behind) or places.kinds[behind + 1] in OPENING):
+            found.append(((-1, behind), last))
+    together = [tuple(zip(*found, strict=True))] if len(found) > 1 else []
+    return other_readings(reading, [edited(tokens, edit) for edit in (
+        *together, *[((pair,), (last,)) for pair, last in found])])
 
 
 def _edits(tokens: Tokens) -> Iterator[Edit]:
