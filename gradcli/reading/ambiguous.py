@@ -39,9 +39,10 @@ def shorter_arguments(reading: Reading) -> list[Reading]:
         if behind in places.products and (
                 not _close(tokens, behind) or places.kinds[behind + 1] in OPENING):
             found.append(((-1, behind), last))
-    together = [tuple(zip(*found, strict=True))] if len(found) > 1 else []
-    return other_readings(reading, [edited(tokens, edit) for edit in (
-        *together, *[((pair,), (last,)) for pair, last in found])])
+    chosen = [[one] for one in found]
+    return other_readings(reading, [
+        edited(tokens, (tuple([pair for pair, _ in some]), tuple([last for _, last in some])))
+        for some in ([found, *chosen] if len(found) > 1 else chosen)])
 
 
 def _edits(tokens: Tokens) -> Iterator[Edit]:
