@@ -451,3 +451,41 @@ def test_verify_of_a_constant_that_the_tape_watches(tmp_path: Path) -> None:
     status, out, _ = in_process(["verify", str(path), "--wrt", "x", "--format", "json"])
     (block,) = json.loads(out)["results"][0]["blocks"]
     assert (status, block["elements"][0]["reverse"], block["verdict"]) == (0, 2.0, "agree")
+
+
+@pytest.mark.parametrize(("program", "said"), [
+    ("s = 0\nfor i in range({n}):\n    s = s + x*i\ny = s*1.0", "how often the loop runs"),
+    ("s = x\nfor i in range(1, {n}):\n    s = s*x\ny = s", "how often the loop runs"),
+    ("y = sum(v[:int({n})])*x", "an index or a shape in `v[:int({n})]`"),
+    ("y = sum(roll(v, int({n}))*v)*x", "an index or a shape in `roll(v, int({n}))`"),
+    ("y = sum(reshape(v, [int({n}), 2])[0])*x", "an index or a shape in"),
+    # What goes over a list is no count.
+    ("y = 0\nfor p in [n, x]:\n    y = 3*p", ""), ("k = sum(v[:int(n)])\ny = x", "")])
+@pytest.mark.parametrize("n", ["n", "n + 0"])
+def test_what_is_only_a_number_of_turns_or_elements_decides_it(
+        program: str, said: str, n: str) -> None:
+    text = f"input n = 2\ninput x = 3.0\ninput v = [1.0, 2.0, 3.0, 4.0]\n{program.format(n=n)}\n"
+    status, out, _ = in_process(["grad", "-", "--of", "y", "--wrt", "n,x", "--format", "json"],
+                                stdin=text.encode())
+    assert status == 0
+    n_, x = json.loads(out)["results"][0]["sources"]
+    (reason,) = n_["reasons"]
+    assert x["gradient"] is not None
+    assert ("n only decides" in reason["message"]) == bool(said)
+    assert said.format(n=n) in reason["message"]
+
+
+@pytest.mark.parametrize(("question", "advice"), [
+    ("t.gradient(y, x)", 't.gradient(y, x, unconnected_gradients="zero")'),
+    ("t.jacobian(y, x)", 't.jacobian(y, x, unconnected_gradients="zero")')])
+@pytest.mark.parametrize("step", ["floor(x)", "round(x*10)/10", "2*ceil(x)"])
+def test_advice_on_a_step_in_a_file_is_what_a_file_has(
+        question: str, advice: str, step: str) -> None:
+    def told(asked: str) -> tuple[int, str, str]:
+        text = f"var x = 1.5\ntape t:\n    y = {step}\nprint({asked})\n"
+        return in_process(["run", "-"], stdin=text.encode())
+
+    status, _, err = told(question)
+    assert "--unconnected" not in err
+    assert 'ask for 0: unconnected_gradients="zero"' in err
+    assert told(advice)[:2] == (status, "0\n")

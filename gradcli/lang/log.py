@@ -15,7 +15,7 @@ from gradcli.tape.variable import Variable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from typing import Any
 
     from gradcli.errors import Span
@@ -39,15 +39,16 @@ class Unrun:
     what decided; None: nothing, or what was computed at `span`. unread:
     ids of what it would have read. binds: the names that it or its alternative binds; None: it
     decides over a value itself. skipped: where it stands. holds: what the condition was, if known.
-    time: an id from then, 0: unknown.
+    time: an id from then, 0: unknown. read: ids of what the head of a loop read.
     """
 
-    __slots__ = ("binds", "condition", "holds", "skipped", "span", "time", "unread", "what")
+    __slots__ = ("binds", "condition", "holds", "read", "skipped", "span", "time", "unread", "what")
 
     def __init__(self, what: str, span: Any, condition: int | None, unread: set[int],
                  binds: frozenset[str] | None = None, skipped: Any = None,
-                 holds: bool | None = None, time: int = 0) -> None:
+                 holds: bool | None = None, time: int = 0, read: Iterable[int] = ()) -> None:
         self.holds = holds
+        self.read = set(read)
         self.time = time
         self.what = what
         self.span = span
@@ -183,12 +184,14 @@ class Log:
         if not ended:
             self._turned.add(id(ins))
             over, body = code[pc - 2], code[pc:pc + ins[1]]
-            self._add("turn", (over[2], over[3]), None, [], _bound(body), run, local, True)
+            self._add("turn", (over[2], over[3]), None, [], _bound(body), run, local, True,
+                      _counts(code[:pc - 1], over))
             if code[pc][0] == c.BIND:
                 self.counters.setdefault(code[pc][1], (ins[2], ins[3]))
         else:
             body = code[pc:pc + ins[1]]
-            self._add("loop", (ins[2], ins[3]), None, body, _bound(body), run, local)
+            self._add("loop", (ins[2], ins[3]), None, body, _bound(body), run, local,
+                      head=_counts(code[:pc - 1], code[pc - 2]))
 
     def name(self, id: int, binding: Binding) -> None:
         """A value got a name of the file: its first one, or one more."""
@@ -217,20 +220,19 @@ class Log:
 
     def _add(self, what: str, span: Span, condition: Any, skipped: Code,
              binds: frozenset[str] | None, run: Any, local: Mapping[str, Any] | None,
-             holds: bool = False) -> None:
+             holds: bool = False, head: Sequence[Instruction] = ()) -> None:
         if len(self.branches) >= MAX_BRANCHES:
             return
-        unread: set[int] = set()
-        for ins in _with_calls(skipped, run):
-            if ins[0] == c.LOAD:
-                value = (local or {}).get(ins[1], run.scope.get(ins[1]))
-                unread |= {item.id for item in flatten(value)
-                           if isinstance(item, Tensor) and item.id is not None}
+        unread, read = [{
+            item.id for ins in part if ins[0] == c.LOAD
+            for item in flatten((local or {}).get(ins[1], run.scope.get(ins[1])))
+            if isinstance(item, Tensor) and item.id is not None}
+            for part in (_with_calls(skipped, run), head)]
         own = [i for i in skipped if i[0] not in OF_GRAMMAR]
         place = (min(i[2] for i in own), max(i[3] for i in own)) if own else None
         self.branches.append(Unrun(
             what, span, condition.id if isinstance(condition, Tensor) else None, unread, binds,
-            place, holds, fresh_id()))
+            place, holds, fresh_id(), read))
 
     def trial(self, key: Any, make: Callable[[], Run]) -> Run:
         """A run that tries a fix: made, or the one that there is."""
@@ -263,6 +265,13 @@ def _bound(code: Code) -> frozenset[str] | None:
         elif ins[0] == c.RETURN or (ins[0] == c.METHOD and ins[1][0].startswith("assign")):
             return None
     return frozenset(names) if names else None
+
+
+def _counts(code: Code, over: Instruction) -> Code:
+    """What a loop over a range reads in its head: only numbers there say how often it runs."""
+    head = [ins for ins in code if over[2] <= ins[2] and ins[3] <= over[3]]
+    ranged = any(ins[0] == c.CALL and ins[1][0] == "range" and ins[2:] == over[2:] for ins in head)
+    return head if ranged else []
 
 
 def _in_head_of_loop(code: Code, at: int) -> bool:

@@ -17,7 +17,7 @@ from gradcli.explain.missing.watch_causes import unwatched
 from gradcli.explain.reason import Reason
 from gradcli.lang.log import Unrun
 from gradcli.ops.values import dtype_of, is_float
-from gradcli.tape.record import IDS, OP, OUT
+from gradcli.tape.record import ATTRIBUTES, IDS, OP, OUT
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -327,11 +327,32 @@ def _condition_only(scene: Scene, subject: Subject, above: set[int]) -> Reason |
     return None
 
 
+def _attribute(scene: Scene, subject: Subject, above: set[int]) -> Reason | None:
+    """The source stands within an operation on the way, and is none of its operands: an index, a
+    shape.
+    """
+    placed = [(place, entry) for entry in scene.entries for place in [place_of(entry)]
+              if place is not None and type(place[0]) is int]   # Python's places do not nest
+    below = scene.below(subject.own)
+    for one, inner in placed:
+        around = [(place[1] - place[0], entry[OUT], entry) for place, entry in placed
+                  if place[0] <= one[0] and one[1] <= place[1] and place != one
+                  ] if inner[OUT] in below else []
+        entry = min(around)[2] if around else None
+        if entry is not None and entry[OUT] in above and entry[ATTRIBUTES]:
+            return Reason(
+                "source-condition-only", f"{subject.source} only decides an index or a shape in"
+                f" `{scene.written(entry)}`; a whole number has no slope", place_of(entry),
+                about="index")
+    return None
+
+
 def _deciding(scene: Scene, unrun: Unrun) -> set[int]:
     """What decided whether code ran: a condition, or what was reckoned in the head of a `for`."""
     if unrun.condition is not None:
         return {unrun.condition}
-    return scene.made_at(unrun.span, unrun.time) if unrun.what in ("turn", "loop") else set()
+    return scene.made_at(unrun.span, unrun.time) | unrun.read if (
+        unrun.what in ("turn", "loop")) else set()
 
 
 def _not_picked(scene: Scene, subject: Subject, above: set[int]) -> Reason | None:
@@ -357,7 +378,7 @@ def _shadowed(scene: Scene, subject: Subject, above: set[int]) -> Reason | None:
 
 
 LOOKS = (_derivative_constant, _downstream, _copy, _dead_code, _untaken, _not_picked,
-         _condition_only, _shadowed, bound_again)
+         _condition_only, _attribute, _shadowed, bound_again)
 
 
 def _behind(scene: Scene, subject: Subject, reason: Reason, above: set[int]) -> list[Reason]:

@@ -6,6 +6,8 @@ A proposal is only that: `trials` finds out whether it helps. A cause without an
 
 from __future__ import annotations
 
+import re
+
 from gradcli.explain.missing import path_fixes, source_fixes
 from gradcli.explain.missing.cut_causes import is_inside, taken_up
 from gradcli.explain.missing.scene import Hop, place_of
@@ -26,6 +28,8 @@ if TYPE_CHECKING:
 
     Proposals = Callable[[Ground, Reason], list[Fix]]
 
+# In files as in Python.
+ASKED_ZERO = 'ask for 0: unconnected_gradients="zero"'
 ADVICE = {
     "path-custom-none": "return a gradient for this argument",
     "path-dtype-cast": "keep it a float",
@@ -82,6 +86,10 @@ def _advice(ground: Ground, reason: Reason) -> str | None:
         return None
     if "{tape}.watch" in text and not tape:
         return f"--watch {subject.source}"
+    if "--unconnected" in text and subject.asked_at is not None:
+        # What a file asks has an option of its own; a slope `f'(x)` has none.
+        asked = ground.text[slice(*subject.asked_at)]
+        return ASKED_ZERO if re.match(r"\w+\.(gradient|jacobian|jvp)\(", asked) else None
     return text.format(tape=tape or "the tape", source=subject.source,
                        target=subject.target)
 
@@ -122,8 +130,10 @@ def _gate(ground: Ground, reason: Reason) -> str | None:
     return gate(reason)
 
 
-def gate(reason: Reason) -> str:
+def gate(reason: Reason) -> str | None:
     """What to do about a condition; of a loop all turns have to run."""
+    if reason.about == "index":
+        return None
     if reason.about == "branch":
         return ADVICE[reason.code]
     return "let all turns run and weigh each with a smooth gate, such as sigmoid(n - k) for k < n"

@@ -11,7 +11,7 @@ from __future__ import annotations
 from gradcli.explain import reason as reasons
 from gradcli.explain.missing import python_text
 from gradcli.explain.missing.causes import causes
-from gradcli.explain.missing.fixes import ADVICE, gate, is_discrete, of_custom
+from gradcli.explain.missing.fixes import ADVICE, ASKED_ZERO, gate, is_discrete, of_custom
 from gradcli.explain.missing.python_names import LONGEST
 from gradcli.explain.missing.python_scene import Facts, PythonScene
 from gradcli.explain.missing.python_text import Texts
@@ -40,7 +40,7 @@ PYTHON_ADVICE = {
     "path-left-engine": "use an operation of gradcli.ops, or the NumPy function on the tensor"
                         " itself",
     "path-state-write": "bind a new name to the result instead of assigning",
-    "path-step-function": 'ask for 0: unconnected_gradients="zero"',
+    "path-step-function": ASKED_ZERO,
     "source-dtype": "make it a float: 3.0",
     "source-not-picked": "a smooth choice, or ops.maximum, which gives 0 instead",
     "source-untaken-branch": "expected here; ops.where(c, a, b) computes both branches",
