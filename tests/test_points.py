@@ -10,6 +10,10 @@ import pytest
 
 from gradcli.answers import Ask
 from gradcli.errors import GradcliError
+from gradcli.ops import NAMES, TABLE
+from gradcli.ops.rows import INTERNAL
+from gradcli.ops.wide import Wide, wide
+from gradcli.ops.wide_rows import ROWS
 from gradcli.points.compute import Points
 from gradcli.points.questions import asked, plain_value
 from gradcli.program import loads
@@ -175,3 +179,46 @@ def test_integers_wrap_at_no_point(text: str, rows: int) -> None:
     xs[-1] = 2147483647.0
     compare(text, "eval", {"x": xs})
     compare(f"sum({text})*x", "grad", {"x": xs})
+
+
+# Where floats end, and what is beyond.
+EDGES = (np.nan, np.inf, -np.inf, 0.0, 1e200, -1e200, 2.5, -3.0)
+ELEMENTWISE = [row for row in TABLE.values() if row.elementwise and row.rules
+               and not row.variadic and row.name not in INTERNAL]
+
+
+def edges(count: int) -> Any:
+    return np.array(list(itertools.product(EDGES[::2 if count > 2 else 1], repeat=count))).T
+
+
+@pytest.mark.filterwarnings("ignore:a derivative may be wrong")
+@pytest.mark.parametrize("text", [
+    *[f"{row.name}({', '.join('xyz'[:len(row.parameters)])})" for row in ELEMENTWISE
+      if len(row.parameters) < 4], "relu(x)*y", "min(x, y, 0)", "max(x, y, 1)", "x^y",
+    "where(x > 0, x, y)*x"])
+def test_one_answer_at_the_edges(text: str) -> None:
+    """A point of many is answered as it is alone, and as an array of one number."""
+    names = loads(text).default_sources()
+    columns = dict(zip(names, edges(len(names)), strict=True))
+    compare(text, "grad", columns)
+    program, arrays = loads(text), loads(f"sum({text})")
+    for values in zip(*columns.values(), strict=True):
+        at = dict(zip(names, values, strict=True))
+        alone = program.gradient(at={n: float(v) for n, v in at.items()})
+        array = arrays.gradient(at={n: np.array([v]) for n, v in at.items()})
+        for n in names:
+            a, b = alone[n], array[n]
+            assert (a is None) == (b is None)
+            if a is not None:
+                np.testing.assert_allclose(b, [a], rtol=1e-9, err_msg=f"{n} at {at}")
+
+
+@pytest.mark.parametrize("name", sorted(
+    {row.name for row in ELEMENTWISE if set(row.roles) == {"data"}} & ROWS.keys()))
+def test_wide_numbers_have_the_edges_of_floats(name: str) -> None:
+    row = NAMES[name]
+    columns = edges(len(row.parameters))
+    with np.errstate(all="ignore"):
+        found = row(*map(wide, columns))
+        found = found.floats() if isinstance(found, Wide) else found
+    np.testing.assert_allclose(found, row(*columns), rtol=1e-9)

@@ -441,7 +441,8 @@ clip = elementwise(
     lambda x, low, high, ans: where(less(x, low), 1.0, 0.0),
     lambda x, low, high, ans: where(greater(x, high), 1.0, 0.0),
     aliases="clip_by_value clamp",
-    floats=lambda x, low, high: max(min(x, high), low) if x == x else x,
+    floats=lambda x, low, high: (
+        max(min(x, high), low) if x == x and low == low and high == high else math.nan),
     arrays=lambda x, low, high: np.maximum(np.minimum(x, high), low),
     samples=((-2.0, 2.0), (-1.0, -0.5), (0.5, 1.0)),
     latex=r"\operatorname{{clip}}\left({0}, {1}, {2}\right)",

@@ -31,7 +31,7 @@ def applied(op: Op, args: Sequence[Any], attributes: Mapping[str, Any],
             cores: Sequence[int] | None = None) -> Any:
     """What an operation makes of operands some of which are wide."""
     if op.name in ROWS:
-        return ROWS[op.name](*args)
+        return _with_nan(op, args, ROWS[op.name](*args))
     if op.kind == LINEAR:
         return _linear(op, args, attributes, cores)
     if op.kind == BILINEAR or op.name in HOMOGENEOUS:
@@ -39,6 +39,19 @@ def applied(op: Op, args: Sequence[Any], attributes: Mapping[str, Any],
     if not op.elementwise:
         raise TypeError(f"`{op.name}` has no wide numbers")
     return _by_floats(op, args)
+
+
+def _with_nan(op: Op, args: Sequence[Any], found: Any) -> Any:
+    """What was found, with its doubt; of a NaN what the row makes of it on floats."""
+    xs = [a.floats() if type(a) is Wide else a for a in args]
+    spoiled = np.logical_or.reduce(np.broadcast_arrays(*[np.isnan(x) for x in xs]))
+    if not spoiled.any():
+        return found
+    plain = op.compute([np.asarray(x) for x in xs], {})
+    if type(found) is not Wide:
+        return np.where(spoiled, plain, found)
+    made = choice(spoiled, plain, found)
+    return Wide(made.mantissa, made.exponent, found.doubt)
 
 
 def _by_floats(op: Op, args: Sequence[Any]) -> Any:
@@ -197,12 +210,14 @@ def power(x: Any, y: Any) -> Wide:
         whole = np.where(fine, 0, x.exponent)
         high = np.rint(n * whole)
         low = n * whole - high + n * log2
-        more = np.rint(np.where(np.abs(low) < 1e15, low, 0.0))
-        size = np.exp2(low - more)
+        # No exponent has so many digits: 0 or infinity.
+        far = ~(np.abs(high + low) < 2.0**38)
+        more = np.rint(np.where(far, 0.0, low))
+        size = np.where(far, np.where(high + low < 0, 0.0, np.inf), np.exp2(low - more))
         odd = (np.rint(n) == n) & (np.rint(n / 2) * 2 != n)
         sign = np.where(x.mantissa >= 0, 1.0, np.where(np.rint(n) == n, np.where(odd, -1.0, 1.0),
                                                        np.nan))
-        exponent = np.clip(high + more, -2**38, 2**38).astype(int)
+        exponent = np.where(far, 0.0, high + more).astype(int)
         found = choice(fine, near, Wide(sign * size, exponent))
     return _doubted(found, x, y)
 
@@ -219,7 +234,8 @@ def _sech(x: Any) -> Wide:
 
 def _logaddexp(x: Any, y: Any) -> Wide:
     x, y = wide(x), wide(y)
-    return choice(_sign(x - y) >= 0, x, y) + _softplus(-abs(x - y))
+    far = choice(_sign_of_difference(x, y) == 0, 0.0, x - y)    # two infinities are alike
+    return choice(_sign(far) >= 0, x, y) + _softplus(-abs(far))
 
 
 def _sigmoid(x: Any) -> Wide:
@@ -327,7 +343,9 @@ ROWS: dict[str, Callable[..., Any]] = {
     "multiply": lambda x, y: wide(x) * y, "divide": lambda x, y: wide(x) / y,
     "negative": lambda x: -wide(x), "positive": wide, "reciprocal": lambda x: 1.0 / wide(x),
     "square": square, "squared_difference": lambda x, y: square(wide(x) - y),
-    "lerp": lambda a, b, t: wide(a) + t * (wide(b) - a),
+    "lerp": lambda a, b, t: choice(
+        _sign_of_difference(t, 0.5) < 0, wide(a) + t * (wide(b) - a),
+        wide(b) - (1.0 - wide(t)) * (wide(b) - a)),
     "divide_no_nan": _zero_if(1, lambda x, y: x / choice(y.mantissa == 0, 1.0, y)),
     "multiply_no_nan": _zero_if(1, lambda x, y: x * y),
     "reciprocal_no_nan": lambda x: _zero_if(1, lambda x, y: x / choice(
