@@ -11,6 +11,7 @@ from typing import Any
 import mpmath as mp
 import numpy as np
 import pytest
+from transcripts import in_process
 
 from gradcli.errors import GradcliError
 from gradcli.program import loads
@@ -519,3 +520,15 @@ def test_formulas_against_mpmath(text: str, reference: Any) -> None:
     found = program.gradient(at=AT)
     assert found["x"] == pytest.approx(slopes[0], rel=1e-12, abs=1e-14)
     assert found["y"] == pytest.approx(slopes[1], rel=1e-12, abs=1e-14)
+
+
+@pytest.mark.parametrize(("line", "said"), [
+    ("x = Variable(3.0)", "write var x = 3.0"), ("x = tf.Variable(3.0)", "write var x = 3.0"),
+    ("x = tf.constant(3.0)", "write const x = 3.0"),
+    *[(f"x = tf.{module}{name}(3.0)", f"write {name}(...), without `tf.`")
+      for module in ("", "math.") for name in ("square", "sin", "exp", "sqrt")]])
+def test_words_of_tensorflow_have_what_is_written_here(line: str, said: str) -> None:
+    status, _, err = in_process(["eval", "-"], stdin=f"{line}\ny = x^2\n".encode())
+    assert status != 0
+    assert said in err
+    assert "did you mean" not in err

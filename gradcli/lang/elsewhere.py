@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import re
+
+from gradcli.ops import PUBLIC
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from gradcli.errors import Span
@@ -38,9 +42,20 @@ SPELLINGS = {
 }
 
 
+# TensorFlow's words for what is declared here.
+DECLARED = {"Variable": "var x = 3.0", "constant": "const x = 3.0"}
+
+
 def meant(name: str) -> str | None:
     """What to write for a function of this name, if it is known elsewhere."""
-    return SPELLINGS.get(name) or OTHER_SYSTEMS.get(name.lower())
+    return DECLARED.get(name) or SPELLINGS.get(name) or OTHER_SYSTEMS.get(name.lower())
+
+
+def of_module(text: str, start: int) -> str | None:
+    """What to write for a function of the module `tf` that stands there, if it is known."""
+    found = re.match(r"tf\.(?:\w+\.)?(\w+)\(", text[start:])
+    name = found[1] if found else ""
+    return meant(name) or (f"{name}(...)" if name in PUBLIC else None)
 
 
 def derivative_sign(text: str, span: Span) -> int | None:

@@ -261,12 +261,16 @@ class Names:
             d = self.declared.get(name)
             return d.spans["name"] if d is not None else self.inputs[name]
 
+        from gradcli.lang.elsewhere import of_module
+
+        known = of_module(source.text, place("tf")[0]) if "tf" in missing else None
         return Diagnostic(
             "E0203", f"{subject} {'has' if len(names) == 1 else 'have'} no value",
             span=place(missing[0]), source=source, label="needs a value",
             related=[(place(name), "needs a value") for name in missing[1:6]],
             notes=notes,
-            help=f"give {'it' if len(names) == 1 else 'them'} with --at "
+            help=f"write {known}, without `tf.`" if known else
+            f"give {'it' if len(names) == 1 else 'them'} with --at "
             + ",".join(f"{name}=..." for name in missing))
 
 
