@@ -908,3 +908,11 @@ def test_a_training_that_diverges_names_the_turn(
     assert "gets its value" not in told
     assert f"in turn {turn + 1} of {turns}" in told
     assert told.rstrip().endswith("(line 4)")
+
+
+@pytest.mark.parametrize(("text", "at"), [
+    ("x^2", "1e200"), ("exp(x)", "1000"), ("x*x*x", "-1e150")])
+def test_differences_of_infinite_values_blame_no_path(text: str, at: str) -> None:
+    _, out, err = in_process(["grad", "-e", text, "--at", f"x={at}", "--mode", "finite"])
+    assert "on the path" not in err
+    assert out.split() == ["df/dx", "nan"]

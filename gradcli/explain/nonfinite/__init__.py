@@ -154,6 +154,9 @@ class Gradients:
         if first is not None:
             then = MEET if is_nan(g) and nan is None and self.mode != "finite" else ""
             return [self.about.gradient(first, g, wrt, self.of, then)]
+        if self.mode == "finite" and not all(finite(t.value) for t in self.targets):
+            return [Note("nan-indeterminate", "differences of values that are not finite are no"
+                         " number", None)]
         return [_elsewhere(self.weights, g, self.of, self.about.binding(wrt))]
 
     def _origins(self, plain: bool, wrt: int) -> Origins:
