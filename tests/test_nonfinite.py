@@ -916,3 +916,11 @@ def test_differences_of_infinite_values_blame_no_path(text: str, at: str) -> Non
     _, out, err = in_process(["grad", "-e", text, "--at", f"x={at}", "--mode", "finite"])
     assert "on the path" not in err
     assert out.split() == ["df/dx", "nan"]
+
+
+@pytest.mark.parametrize(("text", "at", "advice"), [
+    ("float32(x)", "x=1e300", "keep the float64"),
+    ("det(A)", "A=[[1e200,0],[0,1e200]]", "work with its logarithm: logabsdet")])
+def test_what_is_too_large_has_advice_of_its_own(text: str, at: str, advice: str) -> None:
+    _, _, err = in_process(["eval", "-e", text, "--at", at])
+    assert f"too large for a float; {advice}" in " ".join(err.split())

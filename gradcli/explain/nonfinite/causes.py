@@ -56,7 +56,8 @@ AROUND = ("nan-indeterminate", "nan-pole")
 EDGES = (0.0, 1.0, -1.0)
 QUOTIENTS = ("divide", "reciprocal", "rsqrt")
 SCALE = "scale the operands, or add logarithms in place of a product"
-ADVICE = {"gamma": "work with its logarithm: lgamma"}
+ADVICE = {"gamma": "work with its logarithm: lgamma", "cast_float": "keep the float64",
+          "det": "work with its logarithm: logabsdet"}
 LOGARITHM = "work with its logarithm: softplus, logsumexp, log_softmax"
 
 
