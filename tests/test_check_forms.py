@@ -275,3 +275,28 @@ def test_a_number_behind_log_is_noted(text: str) -> None:
 @pytest.mark.parametrize("text", ["log2 x", "log10 x", "log_5(x)", "log(5x)", "x log5", "log 5x"])
 def test_other_logarithms_are_not(text: str) -> None:
     assert not prepare(from_fields({"function": text + " + x"})).reference.reading.notes
+
+
+@pytest.mark.parametrize("left", [
+    "y^2", "f^2", "f'(2x)", "f'(-x)", "not", "wrong", "dy/dx 2", "df/dx x", "2x when x", "2x if x",
+    "2x where u", "2*x and C"])
+@pytest.mark.parametrize("right", ["2x", "3x"])
+def test_a_left_side_that_is_no_label_is_for_a_person(left: str, right: str) -> None:
+    assert check("x^2", f"{left} = {right}", wrt="x")["verdict"] in ("undecided", "unreadable")
+
+
+@pytest.mark.parametrize("factor", [
+    "dy/dx y", "(dy/dx)(2y)", r"\frac{dy}{dx} y", "y'(2y)", "y dy/dx", "dy/dx^2", "dy/dx (y)",
+    "y' y"])
+@pytest.mark.parametrize("right", ["-x/y", "-x", "-2x", "-y/x"])
+def test_what_is_multiplied_to_a_derivative_is_not_dropped(factor: str, right: str) -> None:
+    found = check("x^2 + y^2 = 25", f"{factor} = {right}", wrt="x", dependent="y")
+    assert found["verdict"] in ("undecided", "unreadable")
+
+
+@pytest.mark.parametrize("left", ["dy/dx", "y'", "y'(x)", "dy/dx(x,y)", r"\frac{dy}{dx}", "y"])
+def test_labels_of_the_derivative_are_dropped(left: str) -> None:
+    if left != "y":
+        found = check("x^2 + y^2 = 25", f"{left} = -x/y", wrt="x", dependent="y")
+        assert found["verdict"] == "correct"
+    assert check("x^2", f"{left.replace(',y', '')} = 2x", wrt="x")["verdict"] == "correct"

@@ -171,6 +171,11 @@ def _check(prepared: Prepared, text: str, result: dict[str, Any], deadline: floa
             f"the right side is right, but the left side names {named}: a person has to look at"
             " it"))
         return
+    unsure = _unsure_left(reading, prepared)
+    if unsure and result["verdict"] in ("correct", "domain", "wrong"):
+        result.update(verdict="undecided", score=0.0, witness=None, message=(
+            f"{unsure}: a person has to look at it"))
+        return
     if reading.equation is not None and _one_side(trial, result):
         return
     if result["verdict"] != "correct" and any(
@@ -211,6 +216,24 @@ def _check(prepared: Prepared, text: str, result: dict[str, Any], deadline: floa
             diagnose(prepared, trial, others, result, thread_time() + DIAGNOSIS)
             if named:
                 result["message"] += f"; the left side names {named}"
+
+
+def _unsure_left(reading: Reading, prepared: Prepared) -> str:
+    """Why nobody knows what a left side says, or "": an equation with other letters, `wrong = 2x`,
+    that may be no equation or not linear, and more than a derivative, `(dy/dx)(2y) = -2x`.
+    """
+    known = {*prepared.reference.variables, *CONSTANTS}
+    if prepared.problem.kind == "tangent":
+        return ""
+    named = {reading.code[0][1]} if len(reading.code) == 1 else set()     # 6x - 5 = y
+    if reading.equation is not None and not (known | named).issuperset(reading.names):
+        return "the left side of this equation has letters that the problem does not have"
+    if reading.sides and not reading.labels and "=" not in reading.sides:
+        from gradcli.checking.labels import is_only_a_name
+
+        if not is_only_a_name(reading.sides, prepared.reference):
+            return f"the left side, `{reading.sides.strip()}`, is more than a name of the answer"
+    return ""
 
 
 def _one_side(trial: Trial, result: dict[str, Any]) -> bool:

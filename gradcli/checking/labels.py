@@ -76,6 +76,21 @@ def misnamed(reading: Reading, prepared: Prepared) -> str:
             or _operand(said, prepared))
 
 
+def is_only_a_name(side: str, reference: Reference) -> bool:
+    """Whether a left side is a name, and not one times something: dy/dx y, y'(2y), f^2."""
+    import re
+
+    # Those of a fraction in LaTeX: ((π)/(6)).
+    side = re.sub(r"(?<=[(/])\((\w+)\)", r"\1", "".join(side.split()))
+    said = claim(side, reference.names)
+    if said is None:
+        return not any(sign in side for sign in "'/^")
+    of_curve = reference.constraint is not None and len(said.at) == 1
+    return all(_value(text) is not None or (text.isalpha() and not (
+        of_curve and text in reference.variables and text not in reference.wrt))
+        for name, text in said.at if not name)
+
+
 def is_equation(reading: Reading, reference: Reference) -> bool:
     """Whether the letter left of a tangent's answer is a part of its equation: x = (y + 9)/6."""
     left = reading.sides.strip()

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from gradcli.reading.left import closed
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from gradcli.reading.names import Names
@@ -139,7 +141,7 @@ def _places(text: str | None) -> tuple[tuple[str, str], ...]:
     if not text:
         return ()
     bare = text.removeprefix("|").removeprefix("at").removeprefix("_")
-    while bare[:1] == "(" and bare[-1:] == ")":
+    while closed(bare, 0) == len(bare) > 0:
         bare = bare[1:-1]
     found = []
     for part in bare.split(","):

@@ -198,16 +198,16 @@ def _is_derivative(text: str, names: Names) -> bool:
     begin = 0
     if text[0] in "dD" and text[0] not in names.written:
         begin = _index(text, 1)
-    closed = _closed(text, begin)
-    rest = text[closed:]
-    if not closed:
+    behind = closed(text, begin)
+    rest = text[behind:]
+    if not behind:
         return False
     if not begin:
         return bool(rest) and not rest.strip("'")
     return rest == "" if text[0] == "D" else len(rest) == 3 and rest[:2] == "/d"
 
 
-def _closed(text: str, at: int) -> int:
+def closed(text: str, at: int) -> int:
     """Behind the bracket that opens at `at`; 0 if there is none, or it is not closed."""
     if text[at:at + 1] not in CLOSING:
         return 0
