@@ -155,7 +155,7 @@ def _weights(ask: Ask, tensors: Sequence[Tensor]) -> list[Any]:
     if weights is None:
         return []
     if len(tensors) == 1:
-        return [weights]
+        return [float(weights) if shape_of(weights) == () else weights]
     given = list(weights) if shape_of(weights) else [weights] * len(tensors)
     if len(given) != len(tensors):
         raise GradcliError(Diagnostic(

@@ -88,8 +88,12 @@ def _full_like(x: Any, value: Any) -> Any:
     dtype = dtype_of(getattr(x, "value", x))
     if dtype_of(getattr(value, "value", value)) != dtype:
         smooth = dtype in FLOAT_DTYPES and _recorded(value)
-        value = cast_float(value, dtype=dtype) if smooth else cast(
-            _number(value, "the value"), dtype)
+        try:
+            value = cast_float(value, dtype=dtype) if smooth else cast(
+                _number(value, "the value"), dtype)
+        except OverflowError:
+            raise error("E0404", f"the value does not fit in {dtype}",
+                        help="give a smaller one, or an x of floats") from None
     return broadcast_to(value, shape=shape_of(x)) if shape_of(x) else value
 
 

@@ -90,9 +90,10 @@ class Trials:
         text = self.source.text
         if self.steps > FEW_STEPS:
             return False
-        near = [self._asked(text, {name: value + h*np.maximum(1.0, np.abs(value))
-                                   for name, value in self.at.items() if is_float(value)})
-                for h in NEAR]
+        with quiet():
+            near = [self._asked(text, {name: value + h*np.maximum(1.0, np.abs(value))
+                                       for name, value in self.at.items() if is_float(value)})
+                    for h in NEAR]
         here = self._asked(text[:span[0]] + grouped(text, span, new) + text[span[1]:], {})
         if here is None or None in near:
             return False
