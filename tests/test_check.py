@@ -292,6 +292,9 @@ def test_a_point_of_a_curve_has_both_coordinates() -> None:
     ({"function": "x^2", "kind": "value", "at": {"x": 2}, "accept": ["5"]}, "5", True),
     ({"function": "x^2", "kind": "value", "at": {"x": 2}, "accept": ["5"]}, "6", False),
     ({"function": "x^2", "kind": "value", "at": {"x": 2}, "accept": ["2x"]}, "2x", True),
+    *[({"function": "x^2", "kind": "value", "at": {"x": 2}, "accept": [word]}, spelled, True)
+      for word in ("six", "sechs", "yes", "no", "a", "max") for spelled in (
+          word.upper(), f"{word.capitalize()}.", word)],
     ({"function": "x^2 y", "kind": "gradient", "wrt": "x,y", "accept": ["2xy"]}, "2xy", True),
     ({"function": "x^2 y", "kind": "gradient", "wrt": "x,y", "accept": ["(1, 2)"]}, "(1, 2)", True),
     ({"function": "x^2 y", "kind": "gradient", "wrt": "x,y", "accept": ["(1, 2)"]}, "(1, 3)",

@@ -338,7 +338,7 @@ def _accepts_text(prepared: Prepared, text: str, result: dict[str, Any]) -> bool
         if given.casefold() != wanted.casefold():
             continue
         answered = read_accepted(prepared, accepted)
-        if given == wanted or answered is None:
+        if given == wanted or answered is None or answered.unknown:  # a word in letters
             result.update(verdict="correct", score=1.0, message=ACCEPTED,
                           read_as=None if answered is None else answered.reading.read_as)
             return True
