@@ -428,7 +428,7 @@ def test_hostile_answers_cost_themselves_only() -> None:
     for one in found:
         assert "a bug" not in one["message"]
         assert one["ms"] < 2000
-        assert one["verdict"] != "correct" or HOSTILE[one["id"]] == "=2x"
+        assert one["verdict"] != "correct" or HOSTILE[one["id"]] in ("=2x", "2x\n2x")
 
 
 def test_numbers_that_are_none_are_strings() -> None:

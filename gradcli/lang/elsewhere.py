@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
-from gradcli.ops import PUBLIC
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from gradcli.errors import Span
@@ -53,6 +49,10 @@ def meant(name: str) -> str | None:
 
 def of_module(text: str, start: int) -> str | None:
     """What to write for a function of the module `tf` that stands there, if it is known."""
+    import re
+
+    from gradcli.ops import PUBLIC
+
     found = re.match(r"tf\.(?:\w+\.)?(\w+)\(", text[start:])
     name = found[1] if found else ""
     return meant(name) or (f"{name}(...)" if name in PUBLIC else None)
