@@ -21,9 +21,11 @@ from transcripts import in_process
 
 import gradcli
 from gradcli import answers
+from gradcli.cli.commands.question import TimeUp
 from gradcli.cli.environment import Environment, Messages, forget
 from gradcli.cli.main import run
 from gradcli.cli.options import FORMATS
+from gradcli.tape import record
 
 # --- streams and files ------------------------------------------------------------------------
 
@@ -290,6 +292,24 @@ def test_questions_answer_like_the_library() -> None:
     told = answers.grad(answers.Ask(program, at={"x": 3.0, "y": 2.0}))
     assert [s["gradient"] for s in told["results"][0]["sources"]] == list(
         program.gradient(at={"x": 3.0, "y": 2.0}).values())
+
+
+def test_time_that_is_up_while_a_record_closes_leaves_none_open(
+        monkeypatch: pytest.MonkeyPatch) -> None:
+    """An alarm may come between any two instructions; what Python code asks next has its places."""
+    closes = record.Record.__exit__
+
+    def interrupted(self: record.Record, *exception: object) -> None:
+        monkeypatch.setattr(record.Record, "__exit__", closes)
+        record.local.records.remove(self)
+        raise TimeUp("stopped")
+
+    record.current()
+    monkeypatch.setattr(record.Record, "__exit__", interrupted)
+    status, _, err = in_process(["eval", "-e", "int(2.5)", "--timeout", "100"])
+    assert (status, "E0406" in err) == (3, True)
+    assert record.current() is record.local.records[-1]
+    assert record.current().place is None
 
 
 def test_timeout_covers_the_work_and_nothing_after_it() -> None:

@@ -275,6 +275,17 @@ def current() -> Record:
     return found
 
 
+def close_all() -> None:
+    """Close all records of this thread but that of Python code: what an alarm interrupted may have
+    left one half closed, and it would stay the current one.
+    """
+    opened = _opened()
+    if any(record._collecting for record in opened[1:]):
+        gc.enable()
+    del opened[1:]
+    local.current = opened[0]
+
+
 def joined(segments: Sequence[Segment]) -> Segment:
     """All entries of several segments, in one."""
     if len(segments) == 1:

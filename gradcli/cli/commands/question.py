@@ -64,6 +64,9 @@ def guarded(values: dict[str, Any], environment: Environment, work: Callable[[Pr
             moved(problem)
         raise
     except TimeUp as over:
+        from gradcli.tape.record import close_all
+
+        close_all()
         late = GradcliError(Diagnostic("E0406", str(over), help="raise --timeout"))
         _place(late, program, values["file"] or "-e")
         raise late from None
