@@ -192,6 +192,34 @@ def test_components_and_lines_may_be_rounded_too() -> None:
                      tolerance="1%")["verdict"] == expected, answer
 
 
+MIXED = {     # of the gradient of a function at x = 1, y = 2: each component, exact and rounded
+    "3x + e^y": (("3", "6/2"), ("e^2", "7.39", "7.389", "7.38906")),
+    "x^2 + ln(x + y)": (("7/3", "2.33", "2.3333"), ("1/3", "0.333", ".3333")),
+    "1000x + x y": (("1002", "1000 + 2"), ("1", "2/2")),
+    "x^2/3 - e^y": (("2/3", "0.667"), ("-e^2", "-7.39", "-7.3891"))}
+
+
+@pytest.mark.parametrize("form", ["({}, {})", "<{}; {}>", "({})i + ({})j", "({1})j + ({0})i",
+                                  "-(-({}), -({}))"])
+@pytest.mark.parametrize("function", MIXED)
+def test_exact_and_rounded_components_side_by_side(function: str, form: str) -> None:
+    first, second = MIXED[function]
+    for a in first:
+        for b in second:
+            answer = form.format(a, b)
+            for kind in ("gradient", "value"):
+                found = check(function, answer, kind=kind, wrt="x,y", at={"x": 1, "y": 2})
+                assert found["verdict"] == "correct", (answer, found["message"])
+
+
+@pytest.mark.parametrize("answer", [
+    "(7/3, 0.33)", "(7/3, 0.334)", "(2.34, 1/3)", "(2.3, 1/3)", "7/3 i + 0.3 j",
+    "(2.3 + 0.033, 1/3)", "(7/3, 0.111*3)", "(0.333, 7/3)"])
+def test_components_that_are_not_correctly_rounded_are_wrong(answer: str) -> None:
+    found = check("x^2 + ln(x + y)", answer, kind="value", wrt="x,y", at={"x": 1, "y": 2})
+    assert found["verdict"] == "wrong"
+
+
 def test_lint_says_where_a_tolerance_does_nothing() -> None:
     from gradcli.homework.lint import lint
     from gradcli.homework.sheet import parse

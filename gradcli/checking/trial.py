@@ -8,7 +8,7 @@ from gradcli.checking.answered import Answered
 from gradcli.checking.compare import Comparison, Side
 from gradcli.checking.prepared import Prepared
 from gradcli.errors import GradcliError
-from gradcli.lang.code import BINARY, LIST, PUSH, UNARY
+from gradcli.lang.code import BINARY, PUSH, UNARY
 from gradcli.ops.lazy import np
 from gradcli.sweeps.rounding import Values, error_of
 
@@ -155,22 +155,28 @@ class Trial:
         prepared, answered = self.prepared, self.answered
         side = self.side
         assert side is not None
-        texts = components(answered.reading, len(answered.nodes))
+        texts = components(self)
         return np.array([[tolerance.allowed(
             prepared.problem.tolerance, float(right), float(typed), text)]
             for right, typed, text in zip(
                 prepared.side.values[:, 0], side.values[:, 0], texts, strict=True)])
 
 
-def components(reading: Reading, n: int) -> list[str]:
-    """The numbers of an answer as they were typed, without signs; "" for what is calculated."""
-    code = reading.code
-    if n == 1 and _is_scientific(code):
+def components(trial: Trial) -> list[str]:
+    """The numbers of an answer as they were typed, without signs; "" for what is calculated: a
+    component has the value of a number that stands in the text, 7.39 of 2/9 i + 7.39 j, or not.
+    """
+    assert trial.side is not None
+    reading = trial.answered.reading
+    code, values = reading.code, trial.side.values[:, 0].tolist()
+    if len(values) == 1 and _is_scientific(code):
         return [reading.text[code[-1][2]:code[-1][3]]]
-    if any(ins[0] not in (PUSH, LIST) and ins[:2] != (UNARY, "negative") for ins in code):
-        return [""] * n
-    found = [reading.text[start:end] for opcode, _, start, end in code if opcode == PUSH]
-    return found if len(found) == n else [""] * n
+    typed = [(ins[1], reading.text[ins[2]:ins[3]]) for ins in code if ins[0] == PUSH]
+    found = []
+    for value in values:
+        k = next((k for k, (number, _) in enumerate(typed) if number == abs(value)), None)
+        found.append("" if k is None else typed.pop(k)[1])
+    return found
 
 
 def _is_scientific(code: Code) -> bool:

@@ -197,14 +197,9 @@ class Given:
 
 def _rounding(trial: Trial, c: int) -> tuple[float, int]:
     """Half a unit of the last decimal place that was typed, and how many digits were."""
-    found = digits(number_texts(trial)[c])
+    from gradcli.checking.trial import components
+
+    found = digits(components(trial)[c])
     if found is None or found[1] <= 0:
         return 0.0, 0
     return 0.5000001 * 10.0 ** -found[1], found[0]
-
-
-def number_texts(trial: Trial) -> list[str]:
-    """The numbers of an answer as they were typed."""
-    from gradcli.checking.trial import components
-
-    return components(trial.answered.reading, len(trial.answered.nodes))
