@@ -210,6 +210,71 @@ def test_bad_problems_are_refused_with_a_code(fields: dict[str, Any], code: str)
     assert caught.value.help
 
 
+KINDS: dict[str, tuple[dict[str, Any], set[str]]] = {     # and the fields that each has
+    "derivative": ({"function": "x^3", "wrt": "x"}, {"order"}),
+    "value": ({"function": "x^3", "at": {"x": 2}}, {"order"}),
+    "value of two": ({"function": "x^3 y", "kind": "value", "at": {"x": 1, "y": 2}}, set()),
+    "partial": ({"function": "x^3 y", "wrt": "x"}, {"order"}),
+    "partial by two": ({"function": "x^3 y", "kind": "partial", "wrt": "x,y"}, {"order"}),
+    "partial by three": ({"function": "x^3 y z", "kind": "partial", "wrt": "x,y,z"}, set()),
+    "gradient": ({"function": "x^3 y", "wrt": "x,y"}, set()),
+    "gradient of one": ({"function": "x^3", "kind": "gradient", "wrt": "x"}, set()),
+    "jacobian": ({"function": "[x^3, x]", "wrt": "x"}, set()),
+    "hessian": ({"function": "x^3 y", "wrt": "x,y"}, {"order"}),
+    "directional": ({"function": "x^3 y", "wrt": "x,y", "direction": [3, 4]}, {"direction"}),
+    "implicit": ({"function": "x^2 + y^2 = 9", "wrt": "x"}, {"order", "dependent"}),
+    "parametric": ({"function": "[cos t, sin t]", "wrt": "t"}, {"order"}),
+    "tangent": ({"function": "x^3", "wrt": "x", "at": {"x": 2}}, set())}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_fields_that_a_kind_has_not_are_refused(kind: str) -> None:
+    from gradcli.checking.problem import KINDS as ALL
+
+    assert set(ALL) == {one.partition(" ")[0] for one in KINDS}
+    fields, has = KINDS[kind]
+    fields = {"kind": kind.partition(" ")[0], **fields}
+    prepare(from_fields(fields))
+    for name, value in (("order", 2), ("direction", [3, 4]), ("dependent", "y")):
+        problem = from_fields({**fields, name: value})
+        if name in has:
+            prepare(problem)
+            continue
+        with pytest.raises(GradcliError, match=f"`{name}`") as caught:
+            prepare(problem)
+        assert caught.value.code == "E0701"
+        assert caught.value.help
+
+
+SIDES = {"right": ("2x cos(x^2)", "x cos(x^2) + x cos(x^2)", "(2x)cos(x^2)"),
+         "wrong": ("cos(x^2)", "3x cos(x^2)", "2x"),
+         "step": ("d/dx sin(x^2)", "(sin(x^2))'", "cos(u) u'", "cos(u) 2x", "dy/dx", "y'")}
+
+
+@pytest.mark.parametrize(("order", "expected"), [
+    ("right right", "correct"), ("step right right", "correct"), ("right right right", "correct"),
+    ("step right", "correct"), ("step step right", "correct"), ("step wrong right", "undecided"),
+    ("wrong right", "undecided"), ("right wrong", "undecided"), ("right step wrong", "undecided"),
+    ("wrong wrong", "wrong"), ("step wrong", "wrong"), ("right wrong right", "undecided")])
+@pytest.mark.parametrize("name", ["f'(x) = ", "dy/dx = ", "y' := ", r"\frac{dy}{dx} = "])
+def test_all_sides_of_an_equation_count(name: str, order: str, expected: str) -> None:
+    words = order.split()
+    for shift in range(3):
+        sides = [SIDES[word][(shift + k) % len(SIDES[word])] for k, word in enumerate(words)]
+        assert verdict("sin(x^2)", name + " = ".join(sides)) == expected, sides
+
+
+@pytest.mark.parametrize(("fields", "answer", "expected"), [
+    ({"kind": "value", "at": {"x": 3}}, "f'(3) = 2x = 2*3 = 6", "correct"),
+    ({"kind": "value", "at": {"x": 3}}, "f'(3) = 2*3 = 7", "undecided"),
+    ({"kind": "tangent", "at": {"x": 1}}, "y = 1 + 2(x - 1) = 2x - 1", "correct"),
+    ({"kind": "tangent", "at": {"x": 1}}, "y = 1 + 2(x - 1) = 2x + 1", "undecided"),
+    ({"kind": "tangent", "at": {"x": 1}}, "y - 1 = 2(x - 1) = 2x - 2", "undecided")])
+def test_sides_where_a_number_or_line_is_asked_for(fields: dict[str, Any], answer: str,
+                                                   expected: str) -> None:
+    assert verdict("x^2", answer, **fields) == expected
+
+
 @pytest.mark.parametrize("answer", [
     "-2.23", "≈ -2.23", "~-2.23", "f'(1) ≈ -2.235", "\\approx -2.23", "cos 2 - 2 sin 2 ≈ -2.23"])
 def test_a_number_may_be_said_to_be_rounded(answer: str) -> None:

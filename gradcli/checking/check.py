@@ -43,9 +43,9 @@ NOTHING = frozenset(("n/a", "na", "blank", "skip", "skipped"))
 def prepare(problem: Problem, seed: object = 0) -> Prepared:
     """A problem, ready for answers.
 
-    Raises E0702 for fields that are missing, E0704 for a function that cannot be read, has no
-    derivative or takes too much, and E0705 where the expected answer is not right or one that is
-    accepted is neither a formula nor words.
+    Raises E0701 for fields that the kind has not, E0702 for those that are missing, E0704 for a
+    function that cannot be read, has no derivative or takes too much, and E0705 where the expected
+    answer is not right or one that is accepted is neither a formula nor words.
     """
     try:
         prepared = ready(problem, seed, thread_time() + PREPARING)
@@ -176,7 +176,7 @@ def _check(prepared: Prepared, text: str, result: dict[str, Any], deadline: floa
         result.update(verdict="undecided", score=0.0, witness=None, message=(
             f"{unsure}: a person has to look at it"))
         return
-    if reading.equation is not None and _one_side(trial, result):
+    if _sides_differ(trial, result):
         return
     if result["verdict"] != "correct" and any(
             _is_same(trial, accepted, deadline) for accepted in prepared.problem.accept):
@@ -236,23 +236,57 @@ def _unsure_left(reading: Reading, prepared: Prepared) -> str:
     return ""
 
 
-def _one_side(trial: Trial, result: dict[str, Any]) -> bool:
-    """Leave an equation to a person of which one side is right and the other one is not: 2x = 0.
-
-    A number may be rounded on one side, and an equation may have another letter to solve it for.
+def _sides_differ(trial: Trial, result: dict[str, Any]) -> bool:
+    """Leave an equation to a person of which one side is right and another one is not: 2x = 0, or
+    f'(x) = 2x = 3x.
     """
-    prepared, reading = trial.prepared, trial.answered.reading
-    if prepared.single or prepared.problem.kind == "tangent" or reading.equation is None or \
-            not {*prepared.reference.variables, *CONSTANTS}.issuperset(reading.names):
-        return False
-    left = Reading(reading.text, reading.equation, reading.tokens, reading.origin)
+    from gradcli.reading.left import is_label
+
+    reading, names = trial.answered.reading, trial.prepared.reference.names
     right = result["verdict"] in ("correct", "domain")
-    if is_right(prepared, left, trial.deadline) == right:
+    first, several, _ = reading.sides.partition("=")
+    if any(is_right(trial.prepared, other, trial.deadline) != right
+           for other in _other_sides(trial, right)):
+        told = "some sides of this equation are right, others are not" if several else (
+            f"one side of this equation is right, the {'left' if right else 'right'} side is not")
+    elif several and not right and not is_label(first.rstrip(": "), names):
+        told = "the first side of this equation is no name"     # y - 2 = 3(x - 1) = 3x - 3
+    else:
         return False
-    result.update(verdict="undecided", score=0.0, witness=None, message=(
-        f"one side of this equation is right, the {'left' if right else 'right'} side is not: a"
-        " person has to look at it"))
+    result.update(verdict="undecided", score=0.0, witness=None,
+                  message=f"{told}: a person has to look at it")
     return True
+
+
+def _other_sides(trial: Trial, right: bool) -> list[Reading]:
+    """The sides of an equation before the last one, without what cannot be compared: other letters,
+    to solve for or of steps on the way, and formulas where a number is asked for. right: only those
+    behind the last name.
+    """
+    from gradcli.reading.left import is_label
+
+    prepared, reading = trial.prepared, trial.answered.reading
+    problem, reference = prepared.problem, prepared.reference
+    known, found = {*reference.variables, *CONSTANTS}, []
+    if reading.equation is not None:
+        # A number may be rounded on one side.
+        if not prepared.single and problem.kind != "tangent" and known.issuperset(reading.names):
+            found.append(Reading(
+                reading.text, reading.equation, reading.tokens, reading.origin))
+        return found
+    if problem.kind != "tangent":
+        known.difference_update(problem.at)
+    sides = [side.rstrip(": ") for side in reading.sides.split("=")]
+    for side in reversed(sides) if len(sides) > 1 else ():
+        if is_label(side.lstrip("> "), reference.names):
+            if right:
+                break       # what stands before another name may be another quantity
+            continue
+        try:
+            found.append(_read(prepared, side))
+        except GradcliError:
+            pass        # a step on the way: u'v
+    return [one for one in found if known.issuperset(one.names)]
 
 
 def _read(prepared: Prepared, text: str) -> Reading:

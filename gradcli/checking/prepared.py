@@ -85,8 +85,9 @@ class Prepared:
 def ready(problem: Problem, seed: object = 0, deadline: float = float("inf")) -> Prepared:
     """A problem, ready for answers.
 
-    Raises E0702 for fields that are missing, E0704 for a function that cannot be read or has no
-    derivative, and TimeoutError after the deadline, of `time.thread_time`.
+    Raises E0701 for fields that the kind has not, E0702 for those that are missing, E0704 for a
+    function that cannot be read or has no derivative, and TimeoutError after the deadline, of
+    `time.thread_time`.
     """
     reference = Reference(problem)
     known = reference.variables

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from gradcli.reading import Reading
 
 
+REPEATED = ("derivative", "value", "partial", "implicit", "parametric")
+"""Kinds that differentiate `order` times by one variable."""
 MAX_COMPONENTS = 64
 MAX_DERIVED = 20_000
 """So many operations of a derivative are evaluated at all points in a blink."""
@@ -53,6 +55,7 @@ class Reference:
         self.functions = built.flat(tree)
         self.constraint: int | None = None
         self.wrt = self._wrt(problem)
+        _check_used(problem, self.wrt)
         self.nodes: list[int] = []
         self.shape: tuple[int, ...] = ()
         if len(self.functions) > 1 and not vector:
@@ -172,6 +175,26 @@ def bracketed(text: str) -> str:
         return text
     parts.append(bare[begin:])
     return f"[{', '.join([part.rpartition('=')[2].strip() for part in parts])}]"
+
+
+def _check_used(problem: Problem, wrt: tuple[str, ...]) -> None:
+    """Raise E0701 for an order, direction or dependent variable that the kind has not: the author
+    meant something else than what would be asked for.
+    """
+    kind, order, n = problem.kind, problem.order, len(wrt)
+    own = {"hessian": 2, "partial": n}.get(kind, 1)
+    if order not in (1, own) and (n > 1 or kind not in REPEATED):
+        field, said = "order", f" {order}, with respect to {', '.join(wrt)}"
+        help = "the kind of a mixed derivative is partial" if (
+            kind in ("gradient", "value") and order == n) else "leave `order` out"
+    elif problem.direction and kind != "directional":
+        field, said, help = "direction", "", "the kind of a derivative along one is directional"
+    elif problem.dependent and kind != "implicit":
+        field, said, help = "dependent", "", "leave `dependent` out"
+    else:
+        return
+    raise error("E0701", f"a problem of the kind {kind} has no `{field}`{said}", help=help,
+                about=("option", field))
 
 
 def _bad(message: str, help: str) -> GradcliError:

@@ -152,14 +152,13 @@ class Trial:
 
     def _allowed(self) -> Any:
         """How far each number may be from the right one; a column."""
-        prepared, answered = self.prepared, self.answered
+        prepared = self.prepared
         side = self.side
         assert side is not None
-        texts = components(self)
         return np.array([[tolerance.allowed(
             prepared.problem.tolerance, float(right), float(typed), text)]
             for right, typed, text in zip(
-                prepared.side.values[:, 0], side.values[:, 0], texts, strict=True)])
+                prepared.side.values[:, 0], side.values[:, 0], components(self), strict=True)])
 
 
 def components(trial: Trial) -> list[str]:

@@ -42,7 +42,7 @@ OPERATOR = re.compile(rf"(?P<operator>∇|grad|Hess|hess|D_\(?\w+?\)?|H(?=_?{LET
 OPERAND = re.compile(rf"\((?P<primed>.*)\)(?P<primes>'+)|D(?:_\(?(?P<by>{LETTER})\)?)?"
                      rf"\((?P<of>.*)\)|d\((?P<over>.*)\)/d(?P<below>{LETTER})")
 WITHOUT = re.compile(rf"\(*(?P<d>[d∂])(?:\^?\(?(?P<order>\d)\)?)?\)*/"
-                     rf"\(*(?P<by>(?P=d){LETTER}(?:\^\(?\d\)?)?)\)*(?P<at>.+)")
+                     rf"\(*(?P<by>(?P=d){LETTER}(?:\^\(?\d\)?)?)\)*(?P<at>[^=]+|.+\|.*=.*)")
 BARE = re.compile(rf"(?P<of>{LETTER}){AT}")
 CALLED = re.compile(rf"\(?(?P<of>{LETTER}){AT}\)?")
 LONGEST = 80
