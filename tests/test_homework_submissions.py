@@ -269,6 +269,30 @@ def test_nobody_hands_in_for_another(tmp_path: Path, sheet: Sheet, theirs: str, 
     assert [(n.about, n.file) for n in all_notes(found)] == [("student", other)]
 
 
+@pytest.mark.parametrize("theirs", ["zoe.txt", "zoe/answers.txt", "hw-a.txt"])
+@pytest.mark.parametrize("other", ["a27.txt", "zzz.txt", "zzz.json"])
+def test_what_may_be_theirs_is_no_blank(tmp_path: Path, sheet: Sheet, theirs: str, other: str
+                                        ) -> None:
+    """What a second file, in another place, may answer is looked at by a person."""
+    second = '{"student": "zoe", "answers": {"1a": "other", "2": "2x"}}' if other.endswith(
+        "json") else "# student: zoe\n1a: other\n2: 2x"
+    first = "1a: mine\n2:\n" + ("# student: zoe\n" if theirs == "hw-a.txt" else "")
+    for files in ({theirs: first, other: second}, {theirs: first}):
+        root = tmp_path / str(len(files))
+        write(root, files)
+        one, = open_submissions(str(root), sheet)
+        unread = other if theirs != "hw-a.txt" or other > theirs else theirs
+        for answer in one.answers:
+            if len(files) == 1:
+                assert answer.fault is None
+            elif answer.answer:
+                assert answer.answer == ("mine" if unread == other else
+                                         {"1a": "other", "2": "2x"}[answer.problem])
+            else:
+                assert answer.fault is not None
+                assert answer.fault.startswith(f"{unread} also says")
+
+
 def test_one_file(tmp_path: Path, sheet: Sheet) -> None:
     write(tmp_path, {"me/answers.txt": "1a: a", "you.json": '{"1a": "b"}'})
     assert given_answers(open_submissions(str(tmp_path / "me/answers.txt"), sheet)) == {

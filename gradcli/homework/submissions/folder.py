@@ -65,11 +65,11 @@ def _read(root: str, ids: Ids, theirs: Theirs, follow: bool) -> Submission:
     found: dict[str, tuple[str, int | None, str]] = {}
     digest = hashlib.sha256()
     files = []
-    faults: list[tuple[str, str]] = []
     readable = _readable(theirs, notes)
-    if not readable:        # a photo, say: somebody must look at it
-        faults += [(note.file, note.message) for note in notes
-                   if note.about == "skipped" and note.file is not None]
+    # Somebody must look at what may be theirs, and at a photo, say, where there is nothing else.
+    faults = [(note.file, note.message if note.about == "student" else
+               f"cannot be read: {note.message}") for note in notes if note.file is not None and (
+        note.about == "student" or (note.about == "skipped" and not readable))]
     for path in readable:
         shown = printable(path)
         try:
@@ -79,7 +79,7 @@ def _read(root: str, ids: Ids, theirs: Theirs, follow: bool) -> Submission:
             parsed = READERS[os.path.splitext(path)[1].lower()](said, ids)
         except Unreadable as problem:
             digest.update(f"{shown}: {problem}".encode())
-            faults.append((shown, str(problem)))
+            faults.append((shown, f"cannot be read: {problem}"))
             notes.append(Note("unreadable", str(problem), shown, student=theirs.student.id))
             continue
         files.append(shown)
@@ -106,12 +106,12 @@ def answers(student: str, ids: Ids, found: Mapping[str, tuple[str, int | None, s
     """
     made = []
     for id in ids.all:
-        if id in found:
+        if id in found and (found[id][0] or not faults):
             answer, line, file = found[id]
             made.append(Answer(student, id, answer, file, line))
         elif faults:
             file, fault = faults[0]
-            made.append(Answer(student, id, "", file, None, f"{file} cannot be read: {fault}"))
+            made.append(Answer(student, id, "", file, None, f"{file} {fault}"))
         else:
             made.append(Answer(student, id, ""))
     return made
