@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from gradcli.reading import tokens as t
 from gradcli.reading.answer import Reading, other_readings
-from gradcli.reading.other import OPENING, Places, edited
+from gradcli.reading.other import CLOSING, OPENING, Places, edited
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 
     from gradcli.reading.other import Edit
     from gradcli.reading.tokens import Tokens
+
+
+FUNCTIONS = (t.FUNCTION, t.POWERED, t.BASED)
 
 
 def ambiguous(reading: Reading) -> list[Reading]:
@@ -43,6 +46,67 @@ def shorter_arguments(reading: Reading) -> list[Reading]:
     return other_readings(reading, [
         edited(tokens, (tuple([pair for pair, _ in some]), tuple([last for _, last in some])))
         for some in ([found, *chosen] if len(found) > 1 else chosen)])
+
+
+def doubt(reading: Reading, other: Reading) -> str:
+    """What in an answer's own spelling speaks against the brackets that another reading puts in:
+    "blank", "sum", or nothing.
+
+    A product below a slash or in an exponent has no blanks, 1/2x; what is a sum there may have,
+    (x + y)/x + 2y. A sum that would be an argument has none, sqrt x+1, and one that would be a
+    factor or be subtracted has them around as well: 2x - x+1.
+    """
+    before, tokens, found = _put_in(reading.tokens), other.tokens, ""
+    for place, (first, last) in _put_in(tokens).items():
+        if place in before:
+            continue
+        beside = tokens.kinds[first - 1], tokens.kinds[last + 1]
+        joined = not {t.MINUS, t.STAR}.isdisjoint(beside)
+        depth, terms, close = 0, False, True
+        for at in range(first + 1, last):
+            kind = tokens.kinds[at]
+            depth += (kind in OPENING) - (kind in CLOSING)
+            if not depth:
+                terms |= kind in (t.PLUS, t.MINUS) and at > first + 1
+                close &= at + 1 == last or kind in FUNCTIONS or not _blank(reading, tokens, at)
+        if not terms:
+            found = found or ("" if close else "blank")
+        elif ((joined or beside[0] in FUNCTIONS) and not close) or (joined and not (
+                _apart(reading, tokens, first - 1) and _apart(reading, tokens, last + 1))):
+            return "sum"
+    return found
+
+
+def _put_in(tokens: Tokens) -> dict[tuple[int, int], tuple[int, int]]:
+    """Brackets that were not typed: what they stand around in the text, and which tokens they are.
+    """
+    opened, found = [], {}
+    for at, kind in enumerate(tokens.kinds):
+        if kind in OPENING:
+            opened.append(at)
+        elif kind in CLOSING:
+            first = opened.pop()
+            if tokens.starts[first] == tokens.ends[first]:
+                found[tokens.starts[first], tokens.starts[at]] = first, at
+    return found
+
+
+def _blank(reading: Reading, tokens: Tokens, at: int) -> bool:
+    """Whether a blank was typed behind a token. That behind a word of LaTeX only ends it."""
+    start, end = tokens.ends[at], tokens.starts[at + 1]
+    if not tokens.text[start:end].strip(" ") and start < end:
+        if reading.origin is None:
+            return True
+        start, end = reading.origin.span(start, end)
+        return " " in reading.text[start:end] and "\\" not in reading.text
+    return False
+
+
+def _apart(reading: Reading, tokens: Tokens, at: int) -> bool:
+    """Whether an operator that a sum stands beside leaves room for its brackets."""
+    if tokens.kinds[at] not in (t.MINUS, t.STAR):
+        return True
+    return _blank(reading, tokens, at - 1) or _blank(reading, tokens, at)
 
 
 def _edits(tokens: Tokens) -> Iterator[Edit]:

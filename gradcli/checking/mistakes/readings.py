@@ -25,17 +25,25 @@ FEW = 8
 
 def other_brackets(prepared: Prepared, trial: Trial, sample: Sample, others: list[Reading],
                    deadline: float) -> list[Found]:
-    """The first other reading that is right."""
+    """The first other reading that is right, of those that the answer's spelling speaks for, or
+    else of all: then it may be chance.
+    """
     from gradcli.checking.trial import is_right
+    from gradcli.reading.ambiguous import doubt
 
     inputs = taken(trial.inputs, sample.columns[:FEW])
     right = sample.right[:, :FEW]
+    found: list[Found] = []
     for other in others:
         if _may_be(prepared, other, inputs, right) and is_right(prepared, other, deadline):
-            level, rank = (SITE, BETWEEN) if _around_a_sum(trial, other) else (WHOLE, -9.0)
-            return [Found("missing_parentheses", level, rank, agree=prepared.size, detail={
-                "piece": other.read_as})]
-    return []
+            against = doubt(trial.answered.reading, other)
+            level, rank = (SITE, BETWEEN) if against == "sum" or _around_a_sum(
+                trial, other) else (WHOLE, -9.0)
+            found.append(Found("missing_parentheses", level, rank, agree=prepared.size,
+                               sure=not against, detail={"piece": other.read_as}))
+            if not against:
+                break
+    return found
 
 
 def _around_a_sum(trial: Trial, other: Reading) -> bool:
