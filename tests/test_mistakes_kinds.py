@@ -257,6 +257,69 @@ def test_greek_names_are_one_letter_beside_variables_of_the_same_letters(
     assert check(prepared, answer)["verdict"] == "correct"
 
 
+BRACKETS: list[tuple[str, str, dict[str, Any], str]] = [
+    # A fraction or a power on one line, and what is typed without blanks.
+    ("sqrt x", "1/2sqrt(x)", X, "high"), ("ln x/2", "1/2x", X, "high"),
+    ("e^(2x)", "2e^2x", X, "high"), ("ln(2x+1)", "2/2x+1", X, "high"),
+    ("ln(x^2+1)", "2x/x^2 + 1", X, "high"), ("x^n", "n x^n-1", X, "high"),
+    ("2 sqrt(x+1)", "1/sqrt x+1", X, "high"), ("-2cos(x/2)", "sin x/2", X, "high"),
+    ("x^2 + x y + y^2 = 7", "-2x - y/x + 2y", CURVE, "high"),
+    ("x^2 - x^2/2 - x", "2x - x+1", X, "high"), ("x^3/3 + x^2", "x * x+2", X, "high"),
+    # A blank that a student without brackets would not type.
+    ("sqrt x", "1/2 sqrt(x)", X, "low"), ("e^(2x)", "2e^2 x", X, "low"),
+    ("2/3 (x+1)^1.5", "sqrt x + 1", X, "low"),
+    # Sums that nobody wrote as one: a lost sign, another rule.
+    ("x^2 - x^2/2 - x", "2x - x + 1", X, "low"), ("x^3/3 + x^2", "x*x+2", X, "low"),
+    ("x^3/3 + x^2", "x*x + 2", X, "low"), ("arctan(sqrt x)", "1/(2x^(3/3)+2sqrt(x))", X, "low"),
+    ("x^2 e^(-x^2)", "2x e^(-x^2) - x^2 e^(-x^2)", X, "low"),
+    ("sin x", "y = x/2 - pi/6 - sqrt(3)/2", {"kind": "tangent", "wrt": "x", "at": {"x": "pi/3"}},
+     "low")]
+
+
+@pytest.mark.parametrize(("function", "answer", "fields", "sure"), BRACKETS)
+def test_brackets_are_missed_where_the_spelling_says_so(
+        function: str, answer: str, fields: dict[str, Any], sure: str) -> None:
+    found = check(prepare(from_fields({"function": function, **fields})), answer)
+    assert (found["mistake"], found["confidence"]) == ("missing_parentheses", sure), found
+
+
+@pytest.mark.parametrize(("curve", "x", "y"), [
+    ("x^3 + y^3 = 9", 1, 2), ("x^2 + y^2 = 5", 1, 2), ("x^2 + x y + y^2 = 7", 1, 2),
+    ("x y = 6", 2, 3), ("y = x^3", 2, 8), ("x^2 - y^2 = 5", 3, 2), ("x = y^2", 4, 2)])
+@pytest.mark.parametrize("order", [1, 2])
+def test_other_points_lie_on_the_curve(curve: str, x: float, y: float, order: int) -> None:
+    from gradcli.checking.mistakes.points import other_points
+    from gradcli.checking.mistakes.ways import Way
+
+    problem = from_fields({"function": curve, **CURVE, "at": {"x": x, "y": y}, "order": order})
+    way = Way(prepare(problem).reference, problem)
+    left, right = curve.replace("^", "**").replace("x y", "x*y").split("=")
+    for found in other_points(way, 0):
+        point = dict(part.split(" = ") for part in found.detail["at"].split(", "))
+        names = {name: float(value) for name, value in point.items()}
+        assert eval(left, names) == eval(right, names), found.detail
+
+
+@pytest.mark.parametrize(("function", "answer", "fields"), [
+    ("sqrt x", "y = 4x - 14", {"kind": "tangent", "wrt": "x", "at": {"x": 4}}),
+    ("x^2 + y^2 = 5", "5/8", {**CURVE, "at": {"x": 1, "y": 2}, "order": 2})])
+def test_several_explanations_of_a_number_are_not_sure(
+        function: str, answer: str, fields: dict[str, Any]) -> None:
+    found = check(prepare(from_fields({"function": function, **fields})), answer)
+    assert found["confidence"] == "low"
+    assert found["also"]
+
+
+@pytest.mark.parametrize(("function", "answer", "fields", "component"), [
+    ("[x^2 - y^2, 2x y]", "[2x, 2y; 2y, 2x]", {"kind": "jacobian", "wrt": "x,y"}, "(1,2)"),
+    ("x^2 - y^2", "(2x, 2y)", XY, "2"), ("x^2 y", "(2x y, -x^2)", XY, "2")])
+def test_what_is_said_of_one_component_names_it(
+        function: str, answer: str, fields: dict[str, Any], component: str) -> None:
+    found = check(prepare(from_fields({"function": function, **fields})), answer)
+    assert found["hint"].endswith(f"in component {component}") or (
+        "of a term" in found["hint"]), found["hint"]
+
+
 SAID: list[tuple[str, str, dict[str, Any], str]] = [
     ("sin(x)/5", "cos x", X, "the constant factor 1/5 of sin(x)/5 is missing"),
     ("x^2/(2pi) + x", "2x + 1", X, "the constant factor 1/(2pi) of x^2/(2pi) is missing"),

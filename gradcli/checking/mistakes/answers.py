@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from gradcli.checking.corners import corner
+from gradcli.checking.mistakes.points import is_on_curve
 from gradcli.checking.mistakes.sample import EXACT, LEAST, RTOL, evaluated, near, taken
 from gradcli.checking.mistakes.whole import function, names_of
 from gradcli.checking.mistakes.wrong import BETWEEN, LEFT, SITE, WHOLE, Found
@@ -88,10 +89,10 @@ def _constant_answer(way: Way, trial: Trial, given: Given) -> list[Found]:
                 ] if value == 1 and reference.formula.value(d) == 0 else []
     found = [Found("not_a_formula", LEFT, -1.0, sure=False, detail={"number": "1"})]
     at = way.problem.at
-    points = [dict.fromkeys(names, p) for p in POINTS]
+    points: list[Mapping[str, float]] = [dict.fromkeys(names, p) for p in POINTS]
     if set(names) <= set(at):
         points.insert(0, at)
-    for point in points:
+    for point in [point for point in points if is_on_curve(way, point)]:
         wanted, = evaluated(reference.formula, [d], point, {})
         if near(wanted, value, EXACT) and _is_slope_at(way, d, names, point):
             text = ", ".join([f"{n} = {point[n]:g}" for n in names])

@@ -69,7 +69,8 @@ def name(prepared: Prepared, found: list[Found], result: dict[str, Any]) -> None
     names = [f.name for one in found for f in (one, one.also) if f is not None]
     result["mistake"] = first.name
     result["also"] = [n for n in dict.fromkeys(names) if n != first.name][:MOST]
-    result["confidence"] = confidence(found, prepared.single)
+    result["confidence"] = confidence(
+        found, prepared.single, prepared.single or prepared.problem.kind == "tangent")
     told = result["hint"] = sentence(_way(prepared), first)
     result["message"] = f"{told}; {result['message']}" if result["message"] else told
 
@@ -106,7 +107,9 @@ def _of_values(prepared: Prepared, trial: Trial, deadline: float) -> list[Found]
             break
         each.append(_of_component(prepared, trial, sample, givens[c], deadline))
     if 0 < len(wrong) < len(givens):
-        each = [[_weaker(f) for f in one] for one in each]
+        shape = prepared.reference.shape
+        each = [[_weaker(f, shapes.entries([c], shape)) for f in one]
+                for c, one in zip(wrong, each, strict=False)]
     return found + _in_common(each)
 
 
@@ -118,8 +121,9 @@ def _wrong(trial: Trial, n: int) -> list[int]:
     return found or list(range(n))
 
 
-def _weaker(found: Found) -> Found:
+def _weaker(found: Found, component: str) -> Found:
     """Where other components are right, one of them is hardly the answer to another question."""
+    found = found.but(detail={**found.detail, "component": component})
     return found.but(level=SITE, rank=BETWEEN + 1 + found.rank) if found.level == WHOLE else found
 
 

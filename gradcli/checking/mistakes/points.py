@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from functools import partial
+
+from gradcli.checking.mistakes.sample import evaluated
 from gradcli.checking.mistakes.ways import at_point, line
 from gradcli.checking.mistakes.whole import function, names_of
 from gradcli.checking.mistakes.wrong import WHOLE, Found
@@ -10,9 +13,12 @@ from gradcli.ops.elementwise import subtract
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from gradcli.checking.mistakes.ways import Way
+
+NEAR = 1e-6
+"""How far from a curve a point of it may be, whose numbers may be rounded."""
 
 
 def other_points(way: Way, c: int) -> list[Found]:
@@ -20,7 +26,7 @@ def other_points(way: Way, c: int) -> list[Found]:
     formula = way.reference.formula
     d = way.reference.nodes[c]
     made: list[Found] = []
-    for point in _points(way):
+    for point in filter(partial(is_on_curve, way), _points(way)):
         text = ", ".join([f"{n} = {v:g}" for n, v in point.items()])
         node = formula.substituted(d, {
             formula.leaf(n): formula.number(v) for n, v in point.items()})
@@ -30,6 +36,15 @@ def other_points(way: Way, c: int) -> list[Found]:
         made.append(Found("evaluated_at_wrong_point", WHOLE, 10 + len(made), node=node,
                           detail={"what": text}))
     return made
+
+
+def is_on_curve(way: Way, point: Mapping[str, float]) -> bool:
+    """Whether a point can be one of an implicit problem's curve; all are where there is none."""
+    formula, node = way.reference.formula, way.reference.constraint
+    if node is None or not set(formula.leaves([node])) <= set(point):
+        return True
+    value, = evaluated(formula, [node], point, {})
+    return bool(abs(value) <= NEAR * (1.0 + max(map(abs, point.values()))))
 
 
 def _points(way: Way) -> Iterator[dict[str, float]]:

@@ -124,6 +124,8 @@ def sentence(way: Way, found: Found) -> str:
     message = "looks like " + text.format_map(_Texts(values))
     if found.level == EVERYWHERE:
         message += ", and the same elsewhere"
+    if found.site is None and "component" in found.detail:
+        message += f", in component {found.detail['component']}"
     if found.also is not None:
         message += f"; and {sentence(way, found.also).removeprefix('looks like ')}"
     return message

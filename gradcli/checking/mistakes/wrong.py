@@ -77,9 +77,15 @@ def ranked(found: Iterable[Found]) -> list[Found]:
     return list(best.values())
 
 
-def confidence(found: list[Found], single: bool) -> str:
-    """"high" if one explanation stands out, "low" if it may be another or may be chance."""
+def confidence(found: list[Found], single: bool, numbers: bool) -> str:
+    """"high" if one explanation stands out, "low" if it may be another or may be chance. numbers:
+    whether the answer is one number, or a line, which is two: many ways lead to these.
+    """
     first = found[0]
+    if numbers and any(f.name not in GENERIC or (
+            f.name == "sign_error" and first.name == "evaluated_at_wrong_point")
+            for f in found[1:]):
+        return "low"
     specific = first.level == WHOLE and first.name in SPECIFIC
     if specific and first.name == "direction_not_normalised":
         # The right number times a length: that needs no other digits than a whole number has.
