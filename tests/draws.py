@@ -1,7 +1,7 @@
 """Random things for generated tests: the same each time, or others each day.
 
 `GRADCLI_SEED=7 make test` draws others than the fixed ones, `GRADCLI_SEED=random` new ones each
-time; the head of the run says the number that brings them back.
+time, and more of them; the head of the run says the number that brings them back.
 """
 
 from __future__ import annotations
@@ -13,6 +13,11 @@ if os.environ.get("GRADCLI_SEED") == "random":
     # Written down before other processes start, which draw the same.
     os.environ["GRADCLI_SEED"] = str(random.SystemRandom().randrange(10**9))
 SEED = os.environ.get("GRADCLI_SEED") or None
+
+
+def many(few: int, all: int) -> int:
+    """How many to draw: few each time that the tests run, all where a seed is given."""
+    return few if SEED is None else all
 
 
 def drawn(what: object) -> random.Random:

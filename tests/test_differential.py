@@ -23,10 +23,10 @@ BETWEEN = dict.fromkeys(("acosh", "asec", "acsc", "acoth"), (1.2, 4.0))
 
 @pytest.mark.parametrize("part", range(3))
 def test_a_share_of_the_run(part: int) -> None:
-    found = [differential.one(f"share-{part}-{k}") for k in range(30)]
+    found = [differential.one(f"share-{part}-{k}") for k in range(12)]
     assert [finding for _, finding, _ in found if finding] == []
     assert [error for _, _, error in found if error] == []
-    assert sum((counts for counts, _, _ in found), collections.Counter())["hess right"] > 60
+    assert sum((counts for counts, _, _ in found), collections.Counter())["hess right"] > 20
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from draws import drawn
+from draws import drawn, many
 from test_points import compare
 
 from gradcli import program as programs
@@ -267,7 +267,7 @@ def test_random_programs(arrays: bool, share: int, monkeypatch: pytest.MonkeyPat
             raise AssertionError(f"seed {seed}\n{text}") from problem
 
 
-COUNT = 5
+COUNT = many(2, 5)
 
 
 def together(text: str, columns: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from transcripts import ROOT, in_process
+from transcripts import ROOT, brief, in_process
 
 import gradcli
 from gradcli import GradientTape, Variable, constant, ops
@@ -405,7 +405,9 @@ ASKING = [path for folder in ("seeds", "training", "none")
 
 
 @pytest.mark.parametrize("path", ASKING, ids=lambda path: path.stem)
-def test_the_target_is_what_the_tape_was_asked_about(path: Path) -> None:
+def test_the_target_is_what_the_tape_was_asked_about(path: Path, tmp_path: Path) -> None:
+    (tmp_path / path.name).write_text(brief(path), encoding="utf-8")
+    path = tmp_path / path.name
     status, out, _ = in_process(["why", str(path), "--format", "json"])
     results = json.loads(out)["results"] if status == 0 else []
     asked = {result["of"] for result in results if result.get("kind")}

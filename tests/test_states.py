@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 from asked import valid
-from draws import drawn
+from draws import drawn, many
 from transcripts import in_process
 
 from gradcli import GradcliError, loads
@@ -150,7 +150,7 @@ def taped(random: Random) -> str:
     return "\n".join(lines) + "\n"
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", range(many(8, 20)))
 def test_why_and_grad_say_what_the_program_gets(seed: int) -> None:
     text = taped(drawn(seed))
     lines = text.splitlines()

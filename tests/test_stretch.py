@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 from asked import loaded
-from draws import drawn
+from draws import drawn, many
 
 import gradcli
 from gradcli import calculus
@@ -70,7 +70,7 @@ def body(rng: random.Random) -> str:
     return "\n".join(lines)
 
 
-@pytest.mark.parametrize("seed", range(30))
+@pytest.mark.parametrize("seed", range(many(12, 30)))
 def test_random_bodies(seed: int, plainly: Callable[..., Any]) -> None:
     rng = drawn(seed)
     text = (f"var x = {rng.uniform(0.2, 0.9):.3f}\nvar w = 1.5\na = x*w\nb = 0.7\ny = sin(x)\n"

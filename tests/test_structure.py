@@ -78,10 +78,17 @@ def test_what_differs_from_0_is_in_the_pattern(case: Case) -> None:
             first += n
 
 
-@pytest.mark.parametrize("case", CASES)
-def test_sparse_derivatives_are_the_dense_ones(case: Case) -> None:
+MODES = ("auto", "forward", "reverse")
+# A row's first case in all modes, its further ones in one after the other.
+IN_MODES = [pytest.param(case, (MODES[k % 3],) if k else MODES, id=f"{name}-{case.label}")
+            for rows in (MOVED, ARRAYS, LINALG, LAYERS) for name, cases in rows.items()
+            for k, case in enumerate(cases)]
+
+
+@pytest.mark.parametrize(("case", "modes"), IN_MODES)
+def test_sparse_derivatives_are_the_dense_ones(case: Case, modes: tuple[str, ...]) -> None:
     arrays = arrays_of(case)
-    for mode in ("auto", "forward", "reverse"):
+    for mode in modes:
         with Record():
             xs = [leaf(plain(a)) for a in arrays]
             y = case.ours(*xs)
@@ -91,7 +98,7 @@ def test_sparse_derivatives_are_the_dense_ones(case: Case) -> None:
                 assert (got is None) == (want is None)
                 if got is not None:
                     same(got.dense(), want)
-    for mode in ("forward", "reverse"):
+    for mode in [mode for mode in modes if mode != "auto"] or ["forward"]:
         with Record():
             xs = [leaf(plain(a)) for a in arrays]
             y = case.ours(*xs)
