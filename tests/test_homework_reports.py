@@ -97,6 +97,8 @@ def test_scores_have_no_noise_of_binary_fractions() -> None:
     ("1a", checked("wrong", mistake="trig_sign", also=["missing_term"], confidence="low"), None),
     ("1a", checked("wrong", mistake="trig_sign", also=["missing_chain_factor"],
                    confidence="low"), "low confidence"),
+    ("1a", checked("wrong", mistake="right_on_part_of_domain", confidence="low"),
+     "low confidence"),
     ("1b", {**CHAIN, "confidence": "low", "score": 0.5}, None)])
 def test_what_waits_for_a_person(problem: str, found: dict[str, Any], reason: str | None) -> None:
     result = answer("s", problem, "x", found)

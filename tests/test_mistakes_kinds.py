@@ -320,6 +320,22 @@ def test_what_is_said_of_one_component_names_it(
         "of a term" in found["hint"]), found["hint"]
 
 
+@pytest.mark.parametrize(("function", "answer", "fields", "region"), [
+    ("x^2 + y^2 = 25", "-x/sqrt(25 - x^2)", CURVE, "y > 0"),
+    ("x^2 + y^2 = 25", "x/sqrt(25 - x^2)", CURVE, "y < 0"),
+    ("y^2 = x", "1/(2sqrt x)", CURVE, "y > 0"), ("4x^2 + 9y^2 = 36", "-4x/(3 sqrt(36 - 4x^2))",
+                                                 CURVE, "y > 0"),
+    ("sqrt(x/y)", "1/(2sqrt(x y))", {"kind": "partial", "wrt": "x"}, "x > 0"),
+    ("2 pi sqrt(L/g)", "pi/sqrt(L g)", {"wrt": "L"}, "L > 0"),
+    ("x^2", "2|x|", X, "x > 0"), ("x|x|", "2x", X, "x > 0")])
+@pytest.mark.parametrize("seed", range(5))
+def test_where_an_answer_is_right(function: str, answer: str, fields: dict[str, Any], region: str,
+                                  seed: int) -> None:
+    found = check(prepare(from_fields({"function": function, **fields}), seed), answer)
+    assert found["hint"].endswith((f"right only for {region}", "what is inside: for negative"
+                                   " values it has the other sign")), found["hint"]
+
+
 SAID: list[tuple[str, str, dict[str, Any], str]] = [
     ("sin(x)/5", "cos x", X, "the constant factor 1/5 of sin(x)/5 is missing"),
     ("x^2/(2pi) + x", "2x + 1", X, "the constant factor 1/(2pi) of x^2/(2pi) is missing"),

@@ -85,6 +85,10 @@ def waits(problem: Problem, result: Result) -> str | None:
 
 
 def _in_doubt(problem: Problem, result: Result) -> bool:
-    """Whether the mark would be another if one of the possible mistakes were sure."""
+    """Whether the mark would be another if one of the possible mistakes were sure. So it would
+    where the answer is right for a part of the values: that is all that may be meant.
+    """
+    if result.mistake == "right_on_part_of_domain":
+        return result.score < problem.points
     credits = [problem.credit.get(name, 0.0) for name in (result.mistake, *result.also) if name]
     return round(max(credits, default=0.0) * problem.points, FINER) > result.score

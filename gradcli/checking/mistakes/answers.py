@@ -257,7 +257,9 @@ def _region(trial: Trial, agree: Any, disagree: Any) -> str:
 
 
 def _between(low: float, high: float) -> str:
-    """The simplest number between two."""
+    """The simplest number between two; 0 is where signs change."""
+    if low <= 0 <= high:
+        return "0"
     for digits in range(6):
         rounded = round((low + high) / 2, digits)
         if low <= rounded <= high:
