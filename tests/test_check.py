@@ -393,6 +393,21 @@ def test_words_that_are_accepted_are_a_text(words: str) -> None:
         assert one == other
 
 
+@pytest.mark.parametrize(("function", "accepted", "told"), [
+    ("x^2", "six", "`s*i*x`"), ("x^2", "no", "`n*o`"), ("x^2", "max", "no m, a"),
+    ("x^2", "does not exist", "no formula"), ("x^2", "x + x", ""), ("a x^2", "2ax", ""),
+    ("x y", "y", "")])
+def test_lint_tells_words_that_are_read_as_letters(function: str, accepted: str, told: str) -> None:
+    from gradcli.homework.lint import lint
+    from gradcli.homework.sheet import parse
+
+    sheet = parse(f'[[problem]]\nid = "1"\nfunction = "{function}"\nwrt = "x"\n'
+                  f'accept = ["{accepted}"]\n', "sheet.toml")
+    warnings = [one for one in lint(sheet)[0]["problems"][0]["warnings"] if "`accept`" in one]
+    assert len(warnings) == bool(told)
+    assert told in "".join(warnings)
+
+
 @pytest.mark.parametrize("accepted", ["2x +", "sin(x", "(1, 2", "±2x"])
 def test_an_accepted_formula_that_cannot_be_read_is_refused(accepted: str) -> None:
     with pytest.raises(GradcliError) as caught:

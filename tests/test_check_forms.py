@@ -257,6 +257,20 @@ def test_equations_of_which_one_side_is_right(answer: str, verdict: str) -> None
     assert check("3x^2 - 5x + 2", answer)["verdict"] == verdict
 
 
+@pytest.mark.parametrize("argument", ["sqrt 3", "sin 2", "ln 5", "cos sqrt 2", "5/4", "pi/4",
+                                      "2/3"])
+@pytest.mark.parametrize("function", ["ln", "sin", "sqrt", "arctan"])
+def test_arguments_may_end_behind_a_number_in_functions_or_fractions(
+        function: str, argument: str) -> None:
+    words = argument.split()
+    factor = "(".join(words) + ")" * (len(words) - 1)
+    asked = f"{function}({factor}) x^2"
+    assert check(asked, f"{function}({factor}) 2x")["verdict"] == "correct"
+    for rest in ("(2x)", "(x + x)"):
+        assert check(asked, f"{function} {argument} {rest}")["verdict"] == "undecided"
+        assert check(f"7{asked}", f"{function} {argument} {rest}")["verdict"] == "wrong"
+
+
 @pytest.mark.parametrize(("function", "answer"), [
     ("x e^(2x)", "e^2x(1+2x)"), ("x e^(2x)", "(1+2x)e^2x"), ("x e^(2x)", "e^2x + 2x e^2x"),
     ("x e^(3x) + sin x", "e^3x(3x+1) + cos x"), ("e^(2x) sin x", "e^2x(cos x + 2 sin x)"),

@@ -324,7 +324,7 @@ HEAD = "student_id,problem,override_score,comment\n"
     (HEAD + "s1,1a,nan,\n", "E0741", (2, 7), ""), (HEAD + "s1,1a,1e999,\n", "E0744", (2, 7), ""),
     (HEAD + f"s1,1a,{'9' * 5000},\n", "E0741", (2, 7), ""),
     (HEAD + "s1,1a,１,\n", "E0741", (2, 7), ""),
-    (HEAD + 's1,1a,"1,5",\n', "E0741", (2, 7), ""),
+    (HEAD + 's1,1a,"1,500",\n', "E0741", (2, 7), ""),
     (HEAD + "s1,1a,2.5,\n", "E0744", (2, 7), "up to 2"),
     (HEAD + "s1,1a,-1,\n", "E0744", (2, 7), ""),
     (HEAD + "\ns9,1a,1,\n", "E0742", (3, 1), "write the id"),
@@ -361,6 +361,9 @@ def test_overrides_as_spreadsheets_write_them(tmp_path: Path) -> None:
     text = "Student;Problem;Override_Score\r\ns1;1a;1,5\r\ns2;1a;\r\nnobody;1a;\r\n;;\r\n"
     given = read_overrides(in_file(tmp_path / "r.csv", text), SHEET, ["s1", "s2"])
     assert {key: o.score for key, o in given.items()} == {("s1", "1a"): 1.5}
+    quoted = HEAD + 's1,1a,"1,5",\ns2,1a,",25",\n'
+    given = read_overrides(in_file(tmp_path / "q.csv", quoted), SHEET, ["s1", "s2"])
+    assert [o.score for o in given.values()] == [1.5, 0.25]
 
 
 @given(IDS, st.text(max_size=30))

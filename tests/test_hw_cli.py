@@ -778,6 +778,11 @@ def test_another_file_of_scores_takes_nothing_back(of: Class) -> None:
                 given = {row[:2]: row[4:] for row in review_rows(of.folder / (there + theirs))}
                 assert given["di", "1a"] == expected
                 assert given["bob", "1a"] == ("0.25", "")
+                lost = [said for said, taken in ((score, other), (comment, remark))
+                        if said and taken and said != taken and "--overrides" in command]
+                notes = (of.folder / (there + theirs) / "notes.csv").read_text()
+                assert all(said in notes for said in lost), notes
+                assert ("another file" in notes) == bool(lost), notes
 
 
 # --- people whom nobody knows -----------------------------------------------------------------

@@ -93,8 +93,16 @@ def _warnings(ready: Prepared) -> list[str]:
                      " write brackets")
     found += reading.notes
     found += _names(ready)
-    found += [f"`{text}`, which `accept` lists, is no formula: only the same words are accepted"
-              for text in problem.accept if read_accepted(ready, text) is None]
+    for text in problem.accept:
+        accepted = read_accepted(ready, text)
+        if accepted is None:
+            found.append(f"`{text}`, which `accept` lists, is no formula: only the same words are"
+                         " accepted")
+        elif accepted.unknown:
+            found.append(f"`{text}`, which `accept` lists, is read as the formula"
+                         f" `{accepted.reading.read_as}`, and the problem has no"
+                         f" {', '.join(accepted.unknown)}: a word is accepted as it is, a formula"
+                         " has to be corrected")
     usable = _usable(ready)
     what = "is defined" if ready.side.finite.all(axis=0).sum() == usable else "can be told"
     if not usable:

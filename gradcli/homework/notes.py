@@ -19,7 +19,7 @@ COLUMNS = ("about", "student_id", "file", "line", "message")
 WORDS = {"skipped": "passed over", "unknown": "answer* to no problem of the sheet",
          "repeated": "answered twice", "unreadable": "file* that cannot be read",
          "encoding": "file* not in UTF-8", "student": "about whose a file is",
-         "override": "override* of earlier answers",
+         "override": "override* that count nothing",
          "joined": "line* taken for the rest of the answer above"}
 """What is counted; * stands for the s of more than one."""
 

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from gradcli.source import Source
 
 NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d{1,3})?", re.ASCII | re.IGNORECASE)
+THOUSANDS = re.compile(r",\d{3}\Z", re.ASCII)      # 1,000 where commas separate cells
 LONGEST = 40        # characters of a number
 COLUMNS = {"student": ("student_id", "student"), "problem": ("problem",),
            "score": ("override_score",), "comment": ("comment",), "answer": ("answer",),
@@ -38,10 +39,11 @@ NEEDED = ("student", "problem", "score")
 class Override:
     """What a person says of an answer. score: None for a comment alone. answer: what stood there,
     as review.csv shows it; None if the file does not say. before: that was an earlier answer when
-    the file was written. others: what they said of other answers to the same problem.
+    the file was written. others: what they said of other answers to the same problem. later: what
+    files that this one goes before say of the same answer.
     """
 
-    __slots__ = ("answer", "before", "comment", "line", "others", "score")
+    __slots__ = ("answer", "before", "comment", "later", "line", "others", "score")
 
     def __init__(self, score: float | None, comment: str, answer: str | None, line: int,
                  before: bool = False) -> None:
@@ -51,6 +53,7 @@ class Override:
         self.line = line
         self.before = before
         self.others: list[Override] = []
+        self.later: list[Override] = []
 
     def of(self, answer: str) -> Override | None:
         """What was said of this answer."""
@@ -64,6 +67,14 @@ class Override:
     def earlier(self, answer: str) -> list[Override]:
         """What was said of other answers than this."""
         return [one for one in (self, *self.others) if one.other(answer)]
+
+    def beaten(self, answer: str) -> list[Override]:
+        """What was said of this answer, too, and is not what counts."""
+        counts = self.of(answer)
+        return [one for there in (self, *self.others) if not there.other(answer)
+                for one in (there, *there.later) if counts is not None and (
+                    one.score not in (None, counts.score)
+                    or one.comment not in ("", counts.comment))]
 
     def other(self, answer: str) -> bool:
         """Whether it was given for another answer than this."""
@@ -91,6 +102,7 @@ def joined_overrides(paths: Iterable[str], sheet: Sheet, students: Sequence[str]
                 if same is None:
                     first.others.append(one)
                 else:
+                    same.later.append(one)
                     same.score = one.score if same.score is None else same.score
                     same.comment = same.comment or one.comment
     return found
@@ -172,7 +184,7 @@ def _places(head: Record | None, source: Source) -> dict[str, int]:
 
 def _score(cell: Cell, source: Source, separator: str, most: float) -> float:
     text = uncell(cell.text).strip()
-    if separator != ",":
+    if separator != "," or not THOUSANDS.search(text):
         text = text.replace(",", ".")
     if len(text) > LONGEST or not NUMBER.fullmatch(text):
         raise failure("E0741", "the override is no number", source, cell.span,

@@ -230,7 +230,10 @@ def _marked(found: Iterable[tuple[Result, str | None]],
                 text = None
             else:
                 ran.stale.append((one.student, one.problem))
-            notes.add([_of_earlier(one, earlier) for earlier in said.earlier(one.answer)])
+            notes.add([_unused(one, earlier, "the answer has changed since a person gave")
+                       for earlier in said.earlier(one.answer)])
+            notes.add([_unused(one, lost, "another file's decision counts, not")
+                       for lost in said.beaten(one.answer)])
         text = text or line(one)
         stream.write(text)
         if each is not None:
@@ -238,13 +241,12 @@ def _marked(found: Iterable[tuple[Result, str | None]],
         yield one
 
 
-def _of_earlier(result: Result, said: Override) -> Note:
-    """What a person said of an answer that stood there before."""
+def _unused(result: Result, said: Override, why: str) -> Note:
+    """What a person said, and does not count."""
     told = [f"a score of {number(said.score)}"] if said.score is not None else []
     told += [f"the comment `{said.comment}`"] if said.comment else []
-    return Note("override", f"problem {result.problem}: the answer has changed since a person gave"
-                f" {' and '.join(told)}; see review.csv", result.file, result.line,
-                result.student)
+    return Note("override", f"problem {result.problem}: {why} {' and '.join(told)}; see review.csv",
+                result.file, result.line, result.student)
 
 
 def students(submissions: Submissions, roster: Roster | None) -> list[Student]:

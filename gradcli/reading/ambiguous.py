@@ -29,19 +29,26 @@ def ambiguous(reading: Reading) -> list[Reading]:
 
 def shorter_arguments(reading: Reading) -> list[Reading]:
     """The readings in which functions without brackets end behind a first factor, before a blank or
-    bracket: ln 3 (x + 1), ln3 x. All such functions at once, then each alone.
+    bracket: ln 3 (x + 1), ln3 x, ln sqrt 3 (x + 1), sin pi/4 (x + 1). All such functions at once,
+    then each alone.
     """
     tokens = reading.tokens
     places = Places(tokens)
     found: list[tuple[tuple[int, int], int]] = []
-    for first, last in places.closing:
+    inside: dict[int, int] = {}     # where the argument of an inner function may end: ln sqrt 3 (x)
+    for first, last in sorted(places.closing, reverse=True):
         factor = first + 1
-        if places.kinds[factor] not in (t.NUMBER, t.NAME):
-            continue
-        behind = factor + 1
+        behind = 0
+        if places.kinds[factor] in (t.NUMBER, t.NAME):
+            behind = factor + 1
+            if places.kinds[last + 1] == t.SLASH and places.kinds[last + 2] == t.NUMBER:
+                behind = last + 3       # sin pi/4 (x + 1)
+        elif places.kinds[factor] in FUNCTIONS:
+            behind = inside.get(places.partner.get(factor + 1, 0), 0)
         if behind in places.products and (
                 not _close(tokens, behind) or places.kinds[behind + 1] in OPENING):
             found.append(((-1, behind), last))
+            inside[last] = behind
     chosen = [[one] for one in found]
     return other_readings(reading, [
         edited(tokens, (tuple([pair for pair, _ in some]), tuple([last for _, last in some])))
