@@ -285,6 +285,24 @@ def test_any_text_is_a_sheet_or_an_error(text: str) -> None:
         assert isinstance(read, Sheet) or str(read).find("error[E07") >= 0
 
 
+@pytest.mark.parametrize(("function", "meant"), [
+    ("x^-1/2", "x^(-1/2)"), ("x^1/3", "x^(1/3)"), ("x^-2/3 + 1", "x^(-2/3) + 1"),
+    ("√2x", "sqrt(2*x)"), ("√xy", "sqrt(x*y)"), ("sqrt x+1", "sqrt(x + 1)"),
+    ("√x-1", "sqrt(x - 1)"), ("∛x+1", "cbrt(x + 1)"), ("log x", "ln"), ("3 log(x)", "ln"),
+    ("x^2/2", ""), ("x^(1/3)", ""), ("x^-1 / 2", ""), ("√2 x", ""), ("sqrt x + 1", ""),
+    ("sqrt(x)+1", ""), ("sin x+1", ""), ("ln x", ""), ("x log_2 x", ""), ("log2(x)", ""),
+    ("\\\\sqrt2x", ""), ("x^{-1}/2", "")])
+def test_lint_tells_what_may_be_meant(function: str, meant: str) -> None:
+    from gradcli.homework.lint import lint
+
+    text = f'[[problem]]\nid = "1"\nfunction = "{function}"\nwrt = "x"\nparameters = "y"\n'
+    found, wrong = lint(parse(text, "sheet.toml"))
+    assert not wrong
+    told = [w for w in found["problems"][0]["warnings"] if "meant" in w or "`log`" in w]
+    assert len(told) == bool(meant), told
+    assert (f"`{meant}`" in told[0] or f"write {meant}" in told[0]) if meant else not told
+
+
 def test_lint_tells_letters_that_nobody_declared() -> None:
     from gradcli.homework.lint import lint
 

@@ -91,6 +91,8 @@ def _warnings(ready: Prepared) -> list[str]:
         found.append(f"`{problem.function}` is read as `{reading.read_as}`; it may be meant as"
                      f" {' or '.join([f'`{one}`' for one in others[:READINGS]])}:"
                      " write brackets")
+    if problem.log == "natural" and "log" in reading.tokens.spellings():
+        found.append("`log` is read as the natural logarithm: write ln, or set log to ten")
     found += reading.notes
     found += _names(ready)
     for text in problem.accept:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from gradcli.reading.tokens import Tokens
 
 
+ROOTS = ("sqrt", "cbrt")
 FUNCTIONS = (t.FUNCTION, t.POWERED, t.BASED)
 
 
@@ -128,8 +129,20 @@ def _edits(tokens: Tokens) -> Iterator[Edit]:
                 kind == t.SLASH or kinds[at - 1] == t.NUMBER or places.words[at - 1] == "e"):
             yield ((at + 1, places.letters_end(at + 1)),), ()
             yield ((at + 1, places.juxtaposed_end(at + 1)),), ()
+        # Nobody writes x^1; x^-1/2 may be the one or the other, and x^2/2 is a half.
+        if kind == t.CIRCUMFLEX and kinds[end - 1:end + 2] == [t.NUMBER, t.SLASH, t.NUMBER] and (
+                kinds[at + 1] == t.MINUS or places.words[at + 1] == "1") and (
+                tokens.ends[end - 1] == tokens.starts[end + 1] - 1):
+            yield ((at + 1, end + 2),), ()
     for first, last in places.closing:
         yield from _of_function(places, first, last)
+        behind = last + 1
+        if places.words[first - 1] in ROOTS:
+            if behind in places.products and _close(tokens, behind):      # √2x
+                yield ((-1, places.unary_end(behind + 1)),), (last,)
+            elif kinds[behind] in (t.PLUS, t.MINUS) and (                 # √x+1
+                    tokens.ends[last] == tokens.starts[behind + 1] - 1):
+                yield ((-1, places.product_end(behind + 1)),), (last,)
 
 
 def _close(tokens: Tokens, product: int) -> bool:
