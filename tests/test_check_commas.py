@@ -42,3 +42,16 @@ def test_other_shapes() -> None:
     assert asked("1,5x", "1,5")["verdict"] == "correct"
     assert asked("1,5x", "1,6")["verdict"] == "wrong"
     assert check("x + 2y", "(1,2)", kind="gradient", wrt=["x", "y"])["verdict"] == "correct"
+
+
+@pytest.mark.parametrize("form", ["{}x", "${}x$", "\\frac{{{}}}{{1{{,}}0}}x", "x \\cdot {}"])
+@pytest.mark.parametrize(("number", "verdict"), [("2{,}5", "correct"), ("2{,}6", "wrong"),
+                                                 ("02{,}50", "correct")])
+def test_commas_as_latex_sets_them(form: str, number: str, verdict: str) -> None:
+    assert asked("1,25x^2", form.format(number))["verdict"] == verdict
+    assert check("1.25x^2", form.format(number))["verdict"] == "unreadable"
+
+
+def test_rounded_numbers_as_latex_sets_them() -> None:
+    for answer, verdict in (("0{,}667", "correct"), ("0{,}67", "wrong"), ("0{,}668", "wrong")):
+        assert asked("x^2/3", answer, kind="value", wrt="x", at={"x": 1})["verdict"] == verdict

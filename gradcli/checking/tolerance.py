@@ -65,7 +65,7 @@ def allowed(tolerance: Any, right: float, typed: float, text: str) -> float:
 
 def digits(text: str) -> tuple[int, int] | None:
     """Of a text that is one decimal number, the significant digits and those behind the point."""
-    bare = "".join(text.split()).lstrip("+-−–").replace(",", ".").lower()
+    bare = "".join(text.split()).lstrip("+-−–").replace("{,}", ".").replace(",", ".").lower()
     for sign in ("\\times", "\\cdot", "×", "·", "⋅", "∙", "•", "∗", "x"):
         bare = bare.replace(sign, "*")
     raised = len(bare.rstrip(RAISED))

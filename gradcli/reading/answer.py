@@ -75,8 +75,8 @@ def read(text: str, names: Names, both: bool = False) -> Reading:
     if len(text) > MAX_LENGTH:
         raise error("E0710", f"an answer has at most {MAX_LENGTH} characters, not {len(text)}",
                     (MAX_LENGTH, len(text)), help="shorten the answer")
-    if text.isascii() and "\\" not in text and "$" not in text and not names.program \
-            and not counts(text):
+    if text.isascii() and "\\" not in text and "$" not in text and "{,}" not in text \
+            and not names.program and not counts(text):
         return _read(text, text, names, None, both)
     from gradcli.reading.plain import plain
 

@@ -39,16 +39,17 @@ MAX_ROOT = 12
 
 
 class LATEX(Delimited):
-    """One text on its way. program: as in `Names`. braces: what each open one is for; matrices: how
-    many are open. called: where the bracket of a function begins; sets: of each open \\{, whether
-    it is one.
+    """One text on its way. program, decimal_comma: as in `Names`. braces: what each open one is
+    for; matrices: how many are open. called: where the bracket of a function begins; sets: of each
+    open \\{, whether it is one.
     """
 
-    __slots__ = ("braces", "called", "matrices", "program", "sets")
+    __slots__ = ("braces", "called", "decimal_comma", "matrices", "program", "sets")
 
-    def __init__(self, text: str, program: bool = False) -> None:
+    def __init__(self, text: str, program: bool = False, decimal_comma: bool = False) -> None:
         super().__init__(text)
         self.program = program
+        self.decimal_comma = decimal_comma
         self.braces: list[str] = []
         self.matrices = 0
         self.called = -1
@@ -73,6 +74,10 @@ class LATEX(Delimited):
                 found.put(" ", at, at + 1)
                 self.at += 1
             elif text.startswith("{,}", at):
+                if self.decimal_comma:
+                    found.put(",", at, at + 3)
+                    self.at += 3
+                    continue
                 raise error("E0713", "a comma inside of a number", (at, at + 3),
                             help="write a dot, as in 1.5")
             elif character == "{":

@@ -106,10 +106,10 @@ def plain(text: str, names: Names, begin: int = 0, end: int | None = None) -> Pl
 
         at = min(text.index(character) for character in PRIVATE.intersection(text))
         raise bad_character(text, at, names)
-    if "\\" in text or "$" in text or names.program:
+    if "\\" in text or "$" in text or "{,}" in text or names.program:
         from gradcli.reading.latex import LATEX
 
-        found = LATEX(text, names.program).run(begin, end)
+        found = LATEX(text, names.program, names.decimal_comma).run(begin, end)
     else:
         found = Plain()
         while begin < end:
