@@ -68,6 +68,31 @@ def test_json_is_one_object() -> None:
     assert [row["row"] for row in found["points"]] == [0, 1, 2]
 
 
+@pytest.mark.parametrize("ending", ["csv", "tsv", "md", "parquet", "arrow"])
+@pytest.mark.parametrize(("command", "title"), [
+    ("eval", "f"), ("grad", "df/dx"), ("hess", "d2f/dxdx")])
+def test_no_two_columns_of_an_output_have_one_name(command: str, title: str, ending: str,
+                                                   tmp_path: Path) -> None:
+    points, to = tmp_path / "a.tsv", tmp_path / f"out.{ending}"
+    points.write_text(f"x\t{title}\n2\t5\n")
+    ran = here(command, "-e", "x^3", "--points", str(points), "-o", str(to))
+    assert (ran.returncode, ran.stdout, to.exists()) == (3, "", False)
+    assert ran.stderr.startswith(f"error[E0612]: the table has a column `{title}` already")
+    ran = here(command, "-e", "x^3", "--points", str(points), "--format", "ndjson")
+    assert list(json.loads(ran.stdout))[:1] == ["row"]
+
+
+@pytest.mark.parametrize("value", ["1e-3", "1e38", "1e-45", "nan", "[[1, 1e38]]"])
+@pytest.mark.parametrize("points", ["x=[]", "x=[1, 2]"])
+def test_short_floats_are_read_without_a_warning(value: str, points: str) -> None:
+    """A program's own numbers, constants of its derivatives among them, may be of any type."""
+    for one in ("sum(x*c)", "x*sum(loggamma(c*x))", "sum(loggamma(x))"):
+        ran = here("grad", "-e", f"var x: float32 = 1\nconst c: float32 = {value}\n{one}",
+                   "--points", points, "--wrt", "x")
+        assert "Warning" not in ran.stderr
+        assert ran.returncode == 0
+
+
 @pytest.mark.parametrize(("command", "text", "titles"), [
     ("eval", "x > 1", ["f"]), ("jac", "[x, x^2]", ["f[0]", "f[1]", "df[0]/dx", "df[1]/dx"]),
     ("hess", "y = x^3", ["y", "d2y/dxdx"]), ("grad", "x*v[1] + v[0]", ["f", "df/dx", "df/dv[0]",

@@ -95,8 +95,10 @@ def test_a_name_has_one_value() -> None:
     pair = ["propagate", "-e", "x*y", "--at", "x=1,y=2", "--sigma", "x=1,y=1", "--correlation"]
     for text in ("x:y=0.5,x:y=0.4", "x:y=0.5,y:x=0.5"):
         assert in_process([*pair, text])[2].startswith("error[E0834]")
-    # A later option is another matter: it is said on purpose.
-    assert in_process(["grad", "-e", "x^2", "--at", "x=3", "--at", "x=4"])[1] == "df/dx\t8\n"
+    # What is asked is said once, as with every option that says what, not how.
+    status, out, err = in_process(["grad", "-e", "x^2*y", "--at", "y=1,x=3", "--at", "x=4"])
+    assert (status, out) == (3, "")
+    assert err.startswith("error[E0204]: --at gives `x` two values\n  --> --at:1:1")
 
 
 @pytest.mark.parametrize(("word", "found"), [

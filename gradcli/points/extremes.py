@@ -51,8 +51,8 @@ def _rows(graph: Graph, columns: Sequence[Any]) -> Any:
     # NumPy takes a single row another way.
     values = [np.concatenate([c, c[-1:]]) for c in columns]
     constants = [o.value for step in graph.steps for o in step.operands if not isinstance(o, int)]
-    large, lost = np.full(n, any(map(_is_extreme, constants))), np.zeros(n, bool)
-    with np.errstate(all="ignore"):
+    with np.errstate(all="ignore"):  # the bounds are no numbers of float32
+        large, lost = np.full(n, any(map(_is_extreme, constants))), np.zeros(n, bool)
         for value in columns:
             size = np.abs(value).reshape(n, -1)
             large |= ((size > 0) & ((size < 1 / LARGE) | (size > LARGE))).any(axis=1)

@@ -37,11 +37,16 @@ def output(format: str, table: Table, wanted: Sequence[int], titles: Sequence[st
     """What writes answers with these titles behind the columns of a table.
 
     wanted: the columns that are read as numbers. on_error: "stop", "skip" or "null". about: what
-    JSON says before the points.
+    JSON says before the points. Raises E0612 for a title that a column beside it has.
     """
     keep = on_error == "null"
     if format in ("ndjson", "json"):
         return Objects(format, titles, keep, about)
+    for column, name in enumerate(table.names):
+        if name in titles:
+            raise table.column_error(
+                column, f"the table has a column `{name}` already, and an answer is called so, too",
+                "give the column another name")
     if format in ("parquet", "arrow"):
         from gradcli.points.arrow_writing import Columns
 

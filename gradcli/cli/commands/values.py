@@ -77,23 +77,19 @@ def asked(values: dict[str, Any]) -> dict[str, Any]:
 
 
 def values_at(texts: list[str], where: str = "--at") -> dict[str, Any]:
-    """`--at x=3,y=[1,2]`, repeated: name to value; that of a later option counts. Raises E0204 for
-    a name that has two in one.
-    """
+    """`--at x=3,y=[1,2]`, repeated: name to value. Raises E0204 for a name that has two."""
     found: dict[str, Any] = {}
     for text in texts:
-        names: set[str] = set()
         for part in split(text):
             name, _, value = part.partition("=")
             name = name.strip()
-            if name in names:
+            if name in found:
                 start = text.rindex(part)
                 raise GradcliError(Diagnostic(
                     "E0204", f"{where} gives `{name}` two values",
                     span=(start, start + len(part)), source=Source(text, where),
                     help="give each name one value; `gradcli grad --points` takes many"
                     if where == "--at" else "give each name one value"))
-            names.add(name)
             found[name] = _number(name, value.strip(), where)
     return found
 
