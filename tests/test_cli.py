@@ -109,6 +109,8 @@ def test_every_option_is_accepted_where_it_exists_and_nowhere_else(command: str)
             argv = [command, *(["sin"] if command == "ops" else ["-e", "x^2", "--at", "x=1"])]
             if option.name == "expression":
                 del argv[1:3]
+            if option.name == "at" and command in option.commands:
+                del argv[3:]
             if option.name in ("points", "points_format", "jobs") and command in option.commands:
                 argv[-2:] = () if option.name == "points" else ("--points", "x=1")
             argv.append(flag)

@@ -7,6 +7,7 @@ from __future__ import annotations
 import itertools
 import json
 import linecache
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -459,6 +460,12 @@ def test_verify_of_a_constant_that_the_tape_watches(tmp_path: Path) -> None:
     ("s = 0\nfor i in range({n}):\n    s = s + x*i\ny = s*1.0", "how often the loop runs"),
     ("s = x\nfor i in range(1, {n}):\n    s = s*x\ny = s", "how often the loop runs"),
     ("y = sum(v[:int({n})])*x", "an index or a shape in `v[:int({n})]`"),
+    ("y = v[int({n})]*x", "an index or a shape in `v[int({n})]`"),
+    ("k = int({n})\ny = v[k]*v[k - 1]*x", "an index or a shape in `v[k]`"),
+    ("y = sum(one_hot(int({n}), 4)*v)*x", "an index or a shape in `one_hot(int({n}), 4)`"),
+    ("y = gather(v, int({n}) - 1)*x", "an index or a shape in `gather(v, int({n}) - 1)`"),
+    # A number that is used as such as well is no mere index.
+    ("k = int({n})\ny = v[k]*float(k)*x", ""),
     ("y = sum(roll(v, int({n}))*v)*x", "an index or a shape in `roll(v, int({n}))`"),
     ("y = sum(reshape(v, [int({n}), 2])[0])*x", "an index or a shape in"),
     # What goes over a list is no count.
@@ -473,8 +480,28 @@ def test_what_is_only_a_number_of_turns_or_elements_decides_it(
     n_, x = json.loads(out)["results"][0]["sources"]
     (reason,) = n_["reasons"]
     assert x["gradient"] is not None
-    assert ("n only decides" in reason["message"]) == bool(said)
+    assert bool(re.match("n (only )?decides", reason["message"])) == bool(said)
     assert said.format(n=n) in reason["message"]
+    assert "float" not in (reason["fix"] or "") or not said
+
+
+@pytest.mark.parametrize(("condition", "arms", "said"), [
+    ("x > 2", "z = x*y; z = x", "in the branch that was not taken: the condition is false"),
+    ("x > y", "z = x*y; z = x",
+     "in the condition and in the branch that was not taken: the condition is false"),
+    ("x > 2", "z = x*y; z = y^2; z = x", "in branches that were not taken"),
+    ("x > y", "z = x*y; z = y^2; z = x", "in the condition and in branches that were not taken")])
+def test_a_branch_is_not_said_to_be_all_that_uses_a_source(
+        condition: str, arms: str, said: str) -> None:
+    first, *others, last = arms.split("; ")
+    text = "".join([f"var x = 2.0\nvar y = 3.0\nif {condition}:\n    {first}\n",
+                    *[f"elif x > 5:\n    {arm}\n" for arm in others], f"else:\n    {last}\nz\n"])
+    status, out, _ = in_process(["grad", "-", "--wrt", "y", "--format", "json"],
+                                stdin=text.encode())
+    (reason,) = json.loads(out)["results"][0]["sources"][0]["reasons"]
+    assert (status, reason["message"]) == (0, f"y is used only {said}")
+    lines = [place["line"] for place in reason["related"]]
+    assert lines == [4, 6][:len(others) + 1]
 
 
 @pytest.mark.parametrize(("question", "advice"), [

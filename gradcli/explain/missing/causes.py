@@ -305,26 +305,33 @@ def _dead_code(scene: Scene, subject: Subject, above: set[int]) -> Reason | None
 
 
 def _untaken(scene: Scene, subject: Subject, above: set[int]) -> Reason | None:
-    for unrun in reversed(scene.unrun):
-        if unrun.what in ("branch", "leave") and scene.decides(
-                subject, above, unrun) and _of_source(scene, subject, unrun.unread):
-            known = "" if unrun.holds is None else (
-                f": the condition is {'true' if unrun.holds else 'false'}")
-            return Reason(
-                "source-untaken-branch", f"{subject.source} is used only in the branch that was not"
-                f" taken{known}", unrun.span, about=unrun,
-                related=[(unrun.skipped, "this did not run")])
-    return None
+    found = {unrun.skipped: unrun for unrun in scene.unrun if unrun.what in ("branch", "leave")
+             and scene.decides(subject, above, unrun) and _of_source(scene, subject, unrun.unread)}
+    if not found:
+        return None
+    unrun = max(found.values(), key=lambda one: one.time)
+    also = "the condition and in " if _decided(scene, subject, above) is not None else ""
+    said = "branches that were not taken" if len(found) > 1 else "the branch that was not taken"
+    if len(found) == 1 and unrun.holds is not None:
+        said += f": the condition is {'true' if unrun.holds else 'false'}"
+    return Reason("source-untaken-branch", f"{subject.source} is used only in {also}{said}",
+                  unrun.span, about=unrun,
+                  related=[(one.skipped, "this did not run") for one in found.values()])
 
 
 def _condition_only(scene: Scene, subject: Subject, above: set[int]) -> Reason | None:
-    for unrun in reversed(scene.unrun):
-        if scene.decides(subject, above, unrun) and _of_source(
-                scene, subject, _deciding(scene, unrun)):
-            said, slope = DECIDED.get(unrun.what, DECIDED["branch"])
-            return Reason("source-condition-only", f"{subject.source} only decides {said};"
-                          f" {slope} has no slope", unrun.span, about=unrun.what)
-    return None
+    unrun = _decided(scene, subject, above)
+    if unrun is None:
+        return None
+    said, slope = DECIDED.get(unrun.what, DECIDED["branch"])
+    return Reason("source-condition-only", f"{subject.source} only decides {said}; {slope} has no"
+                  " slope", unrun.span, about=unrun.what)
+
+
+def _decided(scene: Scene, subject: Subject, above: set[int]) -> Unrun | None:
+    """What the source decided: the last code that did not run for it."""
+    return next((unrun for unrun in reversed(scene.unrun) if scene.decides(
+        subject, above, unrun) and _of_source(scene, subject, _deciding(scene, unrun))), None)
 
 
 def _attribute(scene: Scene, subject: Subject, above: set[int]) -> Reason | None:

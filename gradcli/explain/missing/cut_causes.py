@@ -122,7 +122,11 @@ def cut(scene: Scene, subject: Subject, between: list[Step]) -> list[Reason]:
                 continue  # the target's type says it
             if code in merged:
                 continue
-            reason = _cause(scene, subject, step, code, place)
+            index = _index(between, step) if code == "path-dtype-cast" else None
+            reason = _cause(scene, subject, step, code, place) if index is None else Reason(
+                "source-condition-only", f"{subject.source} decides an index or a shape in"
+                f" `{scene.written(index)}`; a whole number has no slope", place_of(index),
+                about="index")
             if any(r.code == code and r.span == reason.span for r in found):
                 continue
             found.append(reason)
@@ -136,6 +140,19 @@ def cut(scene: Scene, subject: Subject, between: list[Step]) -> list[Reason]:
                 seen.add((code, at))
                 _add_line(scene, subject, merged[code], step, place)
     return found
+
+
+def _index(between: list[Step], cast: Step) -> Entry | None:
+    """What takes a whole number up as an index or a shape, if nothing takes it up otherwise."""
+    whole, ends = {cast.end}, []
+    for step in between:    # in order
+        if step.start in whole and (isinstance(step.entry[OP], Hop)
+                                    or not is_float(step.entry[ANS])):
+            whole.add(step.end)
+        elif step.start in whole:
+            ends.append(step)
+    return ends[0].entry if ends and all(
+        step.entry[OP].role(step.k) in ("index", "shape") for step in ends) else None
 
 
 def _aside(entry: Entry, subject: Subject) -> bool:

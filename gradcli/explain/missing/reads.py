@@ -105,8 +105,9 @@ class FileScene(Scene):
         places = {self._outermost(entry[OUT], place) for entry in self.entries
                   if entry[OUT] in above for place in [place_of(entry)] if place is not None}
         lines = {self.outline.at(place[0]) for place in places}
-        read = {*own, *(name for line in lines if line is not None
-                        for name in NAME.findall(self._text(line)))}
+        written = self.outline.text[slice(*subject.target_span)] if subject.target_span else ""
+        read = {*own, *NAME.findall(written), *(name for line in lines if line is not None
+                                                for name in NAME.findall(self._text(line)))}
         # What has no operation: another name of a value.
         namings = [n for n in self.namings if n.id in above and n.span is not None]
         todo = list(read)
