@@ -174,6 +174,24 @@ def test_nothing_that_changes_a_value_is_offered(inner: str) -> None:
                     formula, offered, x, before, after)
 
 
+@pytest.mark.parametrize("outer", ["{}", "{} + 3*x", "exp({})", "5 - 2*{}"])
+@pytest.mark.parametrize("inner", [
+    "sqrt(x)*sqrt(x)", "x^0.5*x^0.5", "x^(1/3)*x^(2/3)", "sqrt(2*x)*sqrt(x)", "sin(sqrt(x))*sqrt(x)",
+    "sqrt(x)*sinh(sqrt(x))", "sqrt(x)^2", "sqrt(x)*x", "x^0.25*x^0.75*cos(x)", "sqrt(x)*sqrt(x + x)",
+    "(sqrt(x) + x)*sqrt(x)"])
+def test_the_slope_of_what_is_offered_is_the_one_sided_one(inner: str, outer: str) -> None:
+    formula = outer.format(inner)
+    status, out, err = in_process(["grad", "-e", formula, "--at", "x=0"])
+    with mpmath.workdps(60):
+        h = mpmath.mpf(10)**-40
+        slope = (value(formula, h) - value(formula, mpmath.mpf(0)))/h
+    for new, old in OFFER.findall(err):
+        text = formula.replace(old, f"({new})")
+        status, out, _ = in_process(["grad", "-e", text, "--at", "x=0", "-q"])
+        assert status == 0
+        assert abs(float(out.split()[-1]) - slope) < CLOSE*max(1, abs(slope)), text
+
+
 @pytest.mark.parametrize(("formula", "at", "value"), [
     ("nan_to_num(x/d)", "x=2,d=0", math.inf), ("nan_to_num(1/x)", "x=0", math.inf),
     ("minimum(1/x, 1e15)", "x=0", 1e15),

@@ -187,7 +187,9 @@ def test_what_is_told_is_the_function(word: str, value: float) -> None:
 
 
 @pytest.mark.parametrize(("formula", "place"), [
-    ("d/dx(x^2)", "d/dx"), ("x + d/dx(x^2)", "d/dx"), ("d / dt(t^2) + x", "d / dt")])
+    ("d/dx(x^2)", "d/dx"), ("x + d/dx(x^2)", "d/dx"), ("d / dt(t^2) + x", "d / dt"),
+    ("df/dx(x^2)", "df/dx"), ("dy/dx (x^2)", "dy/dx"), ("2*d2/dx2(x^2)", "d2/dx2"),
+    ("d2f/dx2(sin(x))", "d2f/dx2")])
 def test_a_derivative_is_no_quotient(formula: str, place: str) -> None:
     status, text = asked("grad", "-e", formula, "--at", "x=1")
     assert status == 3
@@ -195,11 +197,20 @@ def test_a_derivative_is_no_quotient(formula: str, place: str) -> None:
     assert text.splitlines()[4].count("^") == len(place)
     assert "--at d" not in text
     assert "dx*(" not in text
+    assert ("hess" in text) == ("2/dx2" in formula or "2f/dx2" in formula)
 
 
 def test_products_and_short_names_are_still_told() -> None:
     assert "to multiply, write a*(...)" in asked("grad", "-e", "a(x)", "--at", "x=1")[1]
-    assert "multiply" not in asked("grad", "-e", "frobnicate(x)", "--at", "x=1")[1]
+    assert "to multiply, write k1*(...)" in asked("grad", "-e", "k1([x, 2])", "--at", "x=1")[1]
+
+
+@pytest.mark.parametrize("call", ["frobnicate(x)", "xy(x)", "a(x, 3)", "a(b, c)", "d2(x, [1, 2])",
+                                  "q()", "x(1, 2)", "x()", "f([x], 2)"])
+def test_what_is_no_product_is_not_told_as_one(call: str) -> None:
+    status, text = asked("grad", "-e", f"{call} + x", "--at", "x=1")
+    assert (status, "multiply" in text) == (3, False)
+    assert "error[E020" in text
 
 
 def test_an_empty_call_is_told_before_a_value_for_no_name() -> None:

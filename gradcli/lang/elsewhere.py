@@ -58,11 +58,12 @@ def of_module(text: str, start: int) -> str | None:
     return meant(name) or (f"{name}(...)" if name in PUBLIC else None)
 
 
-def derivative_sign(text: str, span: Span) -> int | None:
-    """Where the d/ before the dx of a call begins."""
-    before = text[:span[0]].rstrip()
-    bare = before.removesuffix("/").rstrip()
-    if text[span[0]] != "d" or span[1] - span[0] < 2 or bare == before or bare[-1:] != "d" or (
-            bare[-2:-1].isidentifier() or bare[-2:-1].isdigit()):
+def derivative_sign(text: str, span: Span) -> Span | None:
+    """Where the d, dy or d2y stands that a slash parts from the dx of a call."""
+    import re
+
+    found = re.search(r"(?<![\w.])(d\w{0,2})\s*/\s*$", text[:span[0]][-80:])
+    if found is None or text[span[0]] != "d" or span[1] - span[0] < 2:
         return None
-    return len(bare) - 1
+    begin = min(span[0], 80)
+    return span[0] - begin + found.start(1), span[0] - begin + found.end(1)

@@ -106,4 +106,4 @@ def differentials(text: str, start: int) -> tuple[str, str] | None:
 def order_of(pair: tuple[str, str]) -> int:
     """The order of a derivative: 2 of (2y, x2), for `d2y/dx2`."""
     (y, x) = pair
-    return int(y[0]) if len(y) > 1 and len(x) > 1 and y[0] == x[-1] and y[0] in "23456789" else 1
+    return int(y[0]) if y and len(x) > 1 and y[0] == x[-1] and y[0] in "23456789" else 1

@@ -131,9 +131,9 @@ class Names:
                     help=f"move line {line} up, or give the value with --at {name}=..."))
         if self.order or not self.empty:    # else what is missing in the brackets is told
             found.extend(self._bad_values(source, given))
-        signs = {one.span[0] for one in found if one.span}     # the d of d/dx
+        signs = {one.span[0] for one in found if one.span and one.source is source}  # of dy/dx(..)
         missing = [name for name, (start, _) in self.inputs.items()
-                   if name not in given and not (name == "d" and start in signs)]
+                   if name not in given and not (name[0] == "d" and start in signs)]
         for name in list(missing):
             method = self.objects.get(self.inputs[name][0])
             if method in OF_TAPE:
@@ -200,17 +200,21 @@ class Names:
         if name in self.bound or name in self.reads or name in CONSTANTS or name in given:
             return Diagnostic(
                 "E0206", f"`{name}` is not a function", span=span, source=source,
-                label="a value cannot be called", help=f"to multiply, write {name}*(...)")
+                label="a value cannot be called",
+                help=_product(name, source.text, span[1]))
         from gradcli.lang.elsewhere import derivative_sign, meant
+        from gradcli.lang.joined import called, order_of
 
-        begin = derivative_sign(source.text, span)
-        if begin is not None and "d" not in given and "d" not in self.bound:
+        above = derivative_sign(source.text, span)
+        if above is not None and source.text[slice(*above)] not in {*given, *self.bound}:
+            order = order_of((source.text[above[0] + 1:above[1]], name[1:]))
             return Diagnostic(
-                "E0201", "a formula has no sign for its derivative", span=(begin, span[1]),
-                source=source, help="write the formula alone: `gradcli grad` gives its derivative")
-        from gradcli.lang.joined import called
+                "E0201", "a formula has no sign for its derivative", span=(above[0], span[1]),
+                source=source, help=DERIVED[min(order, 3)].format(order) if order > 1 else
+                "write the formula alone: `gradcli grad` gives its derivative")
 
         known, short = meant(name), len(name) <= 2
+        product = _product(name, source.text, span[1]) if sum(map(str.isalpha, name)) == 1 else None
         near = None if known or short else called(
             name, {*self.functions, *PUBLIC}, {*self.order, *given}) or nearest(
                 name, [*self.functions, *PUBLIC, *VERBS])
@@ -218,8 +222,7 @@ class Names:
             "E0201", f"unknown function `{name}`", span=span, source=source,
             label="no operation or function has this name",
             help=f"write {known}" if known else f"did you mean `{near}`?" if near else
-            f"{f'to multiply, write {name}*(...); ' if short else ''}`gradcli ops` lists all"
-            " operations")
+            f"{product + '; ' if product else ''}`gradcli ops` lists all operations")
 
     def _bad_values(self, source: Source, given: Mapping[str, Any]) -> list[Diagnostic]:
         found = []
@@ -303,6 +306,18 @@ def _loops(code: Code) -> list[bool]:
 
 def _short(value: Any) -> str:
     return f"{value:g}" if isinstance(value, float) else "..."
+
+
+def _product(name: str, text: str, start: int) -> str | None:
+    """How to write a product with what is in the brackets behind a name, if that is one thing."""
+    depth, commas, brackets = 0, 0, text[start:].lstrip()
+    for k, sign in enumerate(brackets):
+        depth += (sign in "([{") - (sign in ")]}")
+        commas += sign == "," and depth == 1
+        if depth == 0:
+            one = not commas and brackets[1:k].strip()
+            return f"to multiply, write {name}*(...)" if one else None
+    return None
 
 
 def nearest(name: str, names: Iterable[str]) -> str | None:

@@ -182,13 +182,13 @@ def _harmless(words: Words, entry: Entry, k: int, chosen: Sequence[str], whole: 
 def of_product(trail: Trail, words: Words, entry: Entry) -> Rewrite | None:
     """What to write for a product of 0 and something whose slope or value is infinite."""
     for user in trail.users(entry[OUT]):
-        text = _with(words, entry, user)
+        text = _with(trail, words, entry, user)
         if text is not None:
             return text, user
     return inside(trail, words, entry)
 
 
-def _with(words: Words, entry: Entry, user: Entry) -> str | None:
+def _with(trail: Trail, words: Words, entry: Entry, user: Entry) -> str | None:
     """The product (or square) `user` of what an operation makes, without that operation."""
     name, parts = entry[OP].name, words.operands(entry)
     if not parts:
@@ -203,7 +203,9 @@ def _with(words: Words, entry: Entry, user: Entry) -> str | None:
             return _power(parts[0], parts[1], "{} + 1", lambda p: p + 1)
         if name == "sqrt" and other_id == entry[IDS][0]:
             return f"{tight(parts[0])}^1.5"
-        if name == "sqrt" and user[IDS][0] == user[IDS][1]:
+        twin = trail.by_out.get(other_id or 0)
+        if name == "sqrt" and twin is not None and (
+                twin[OP].name == name and twin[IDS] == entry[IDS]):
             return parts[0]
     two = user[OP].name == "power" and not shape_of(user[VALUES][1]) and user[VALUES][1] == 2
     if two or user[OP].name == "square":

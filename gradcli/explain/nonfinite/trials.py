@@ -31,6 +31,8 @@ MOST_TRIALS = 40
 BESIDE = 2.0**-30
 # Where a limit shows, and how near values there are to it.
 NEAR, CLEAR = (1e-5, 1e-4, -1e-4, -1e-5), 1e-2
+# How far slopes there may be apart that have a limit, of their size: they differ by roots.
+ALIKE = 0.05
 # At so many points nearby a form has to be the same.
 ENOUGH = 3
 # How far points are scaled where those nearby decide nothing, as where all is 0 or infinite.
@@ -45,7 +47,7 @@ class Trials:
     the values and the derivative in a range without end, NaN where unknown.
     """
 
-    __slots__ = ("_kept", "_known", "_texts", "again", "alone", "at", "exact", "left", "nearby",
+    __slots__ = ("_kept", "_known", "_limits", "_texts", "again", "alone", "at", "exact", "left", "nearby",
                  "of", "order", "source", "steps", "wrt")
 
     def __init__(self, source: Source, again: Again, at: Mapping[str, Any], steps: int,
@@ -64,6 +66,7 @@ class Trials:
         self.exact: Callable[[], tuple[list[Any], Any]] | None = None
         self._known: dict[int, tuple[list[Any], Any] | None] = {}
         self._texts: dict[str, bool] = {}
+        self._limits: list[Any] | None = None
         self._kept: dict[str, bool] = {}
 
     def value(self, name: str, x: float) -> float:
@@ -220,7 +223,7 @@ class Trials:
     def _is_mended(self, changed: str, place: Span) -> bool:
         try:
             values, g, notes = self.again(changed, {})
-            if not self._is_exact(values, g):
+            if not self._is_exact(values, g) or not self._is_limit(values, g):
                 return False
             if all(map(finite, values)) and (g is None or finite(g)) and not notes():
                 return True
@@ -242,6 +245,37 @@ class Trials:
         return _kept(before, values) and (
             g is None or slope is None or shape_of(g) != shape_of(slope) or _kept([slope], [g]))
 
+    def _is_limit(self, values: list[Any], g: Any) -> bool:
+        """Whether values and derivative are those that the text's own tend to, where they do."""
+        if self._limits is None:
+            self._limits = self._limits_here(g is not None)
+        with quiet():
+            return not any(shape_of(new) == shape_of(limit) and np.any(
+                np.abs(new - limit) > np.maximum(2*ALIKE*np.abs(limit), CLOSE))
+                for new, limit in zip([*values, 0.0 if g is None else g], self._limits,
+                                      strict=False))
+
+    def _limits_here(self, derived: bool) -> list[Any]:
+        """What values and derivative tend to; nothing where that is not known, or where values of
+        which there is a derivative jump.
+        """
+        here = self._asked(self.source.text, {})
+        if here is None or self.steps > FEW_STEPS:
+            return []
+        near = []
+        for h in NEAR:
+            one = self._asked(self.source.text, {
+                name: value + h*np.maximum(1.0, np.abs(value)) for name, value in self.at.items()
+                if is_float(value) and self.wrt in (None, name)})
+            if one is None:
+                return []
+            known = all(map(finite, one[0]))
+            if derived and known and _away(here[0], one[0]) > CLEAR*max(
+                    1.0, _away(here[0], [0.0]*len(here[0]))):
+                return []
+            near.append([*one[0], one[1] if known or not derived else np.multiply(one[1], np.nan)])
+        return [_limit(*some) for some in zip(*near, strict=True)]
+
     def _points(self) -> Iterator[Mapping[str, Any]]:
         """The point itself, and some around it."""
         yield {}
@@ -249,6 +283,18 @@ class Trials:
             for k in range(POINTS):
                 yield {name: _moved(value, k + n) for n, (name, value) in enumerate(
                     self.at.items()) if is_float(value)}
+
+
+def _limit(right: Any, farther: Any, left_farther: Any, left: Any) -> Any:
+    """What elements tend to, from both sides or from the only one where they are numbers; NaN for
+    what does not tend to anything.
+    """
+    with quiet():
+        sides = [np.where(np.abs(np.subtract(far, near)) <= ALIKE*np.abs(near), near, np.nan)
+                 for near, far in ((right, farther), (left, left_farther))]
+        both = np.where(np.abs(sides[1] - sides[0]) <= ALIKE*np.abs(sides[0]), sides[0], np.nan)
+        return np.where(np.isfinite(left) | np.isfinite(left_farther), np.where(
+            np.isfinite(right) | np.isfinite(farther), both, sides[1]), sides[0])
 
 
 def _ordinary(value: Any, sign: float) -> Any:
