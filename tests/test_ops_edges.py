@@ -7,11 +7,15 @@ at a kink, and constant slopes, whose derivative is 0.
 from __future__ import annotations
 
 import math
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
 import pytest
 
+from gradcli import constant
+from gradcli.errors import GradcliError
+from gradcli.ops import PUBLIC, lookup
 from gradcli.program import loads
 
 INF, NAN = math.inf, math.nan
@@ -221,3 +225,21 @@ def test_an_order_may_be_an_integer(text: str) -> None:
     at = {"x": 0.5}
     assert whole.gradient(at=at, wrt="x") == fraction.gradient(at=at)
     assert whole.hessian(at=at, wrt="x") == fraction.hessian(at=at)
+
+
+@pytest.mark.parametrize("recorded", [False, True])
+def test_python_calls_that_do_not_fit_are_told_by_name(recorded: bool) -> None:
+    """Without Python's own words, which name private functions; no option is passed over."""
+    x: Any = [[1.0, 2.0], [3.0, 4.0]]
+    x = constant(x) if recorded else np.array(x)
+    for name in sorted(PUBLIC):
+        op = lookup(name)
+        assert op is not None
+        count = len(op.parameters)
+        with pytest.raises(GradcliError) as told:
+            op(*[x]*max(1, count), no_such_option=1)
+        assert told.value.diagnostics[0].code == "E0208"
+        assert "`no_such_option`" in told.value.diagnostics[0].message
+        for given in {0, *range(count)}:
+            with suppress(GradcliError):    # anything else is Python's own
+                op(*[x]*given)

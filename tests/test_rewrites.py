@@ -106,6 +106,7 @@ def _nan_to_num(x: Any) -> Any:
 FUNCTIONS = {
     "sqrt": function(mpmath.sqrt), "ln": function(mpmath.log), "log": function(mpmath.log),
     "sin": function(mpmath.sin), "cos": function(mpmath.cos), "exp": function(mpmath.exp),
+    "sinh": function(mpmath.sinh),
     "acos": function(mpmath.acos), "asin": function(mpmath.asin), "abs": function(abs),
     "log1p": function(mpmath.log1p), "rsqrt": function(lambda x: 1/mpmath.sqrt(x)),
     "cbrt": function(lambda x: mpmath.sign(x)*mpmath.cbrt(abs(x))),
@@ -176,9 +177,9 @@ def test_nothing_that_changes_a_value_is_offered(inner: str) -> None:
 
 @pytest.mark.parametrize("outer", ["{}", "{} + 3*x", "exp({})", "5 - 2*{}"])
 @pytest.mark.parametrize("inner", [
-    "sqrt(x)*sqrt(x)", "x^0.5*x^0.5", "x^(1/3)*x^(2/3)", "sqrt(2*x)*sqrt(x)", "sin(sqrt(x))*sqrt(x)",
-    "sqrt(x)*sinh(sqrt(x))", "sqrt(x)^2", "sqrt(x)*x", "x^0.25*x^0.75*cos(x)", "sqrt(x)*sqrt(x + x)",
-    "(sqrt(x) + x)*sqrt(x)"])
+    "sqrt(x)*sqrt(x)", "x^0.5*x^0.5", "x^(1/3)*x^(2/3)", "sqrt(2*x)*sqrt(x)",
+    "sin(sqrt(x))*sqrt(x)", "sqrt(x)*sinh(sqrt(x))", "sqrt(x)^2", "sqrt(x)*x",
+    "x^0.25*x^0.75*cos(x)", "sqrt(x)*sqrt(x + x)", "(sqrt(x) + x)*sqrt(x)"])
 def test_the_slope_of_what_is_offered_is_the_one_sided_one(inner: str, outer: str) -> None:
     formula = outer.format(inner)
     status, out, err = in_process(["grad", "-e", formula, "--at", "x=0"])

@@ -185,6 +185,8 @@ class Op:
         An operation hands itself and the arguments to the first operand whose class knows how to
         apply it; so this table imports nothing of the tape and rules still record.
         """
+        if attributes and not attributes.keys() <= self.attributes.keys():
+            check_options(self, attributes)
         if len(args) > len(self.parameters) > 0 and not self.parameters[-1].startswith("*"):
             return from_python(self, args, attributes)
         for a in args if self.parameters else ():  # without any, lists arrive as they are
@@ -198,7 +200,11 @@ class Op:
                         help=f"{len(args)} given")
         if self.expand is not None:
             with quiet():
-                return self.expand(*args, **attributes)
+                try:
+                    return self.expand(*args, **attributes)
+                except TypeError:
+                    check_count(self, args, attributes)
+                    raise
         for a in args:
             if type(a) not in SCALAR_TYPES:
                 apply = getattr(a, "__gradcli_apply__", None)
@@ -328,6 +334,32 @@ def from_python(op: Op, args: Sequence[Any], attributes: Mapping[str, Any]) -> A
 
     operands, named = arranged(op, args, attributes)
     return op(*operands, **named)
+
+
+def check_options(op: Op, attributes: Mapping[str, Any]) -> None:
+    """Raises E0208 for an option that the operation does not have; operands may be named."""
+    for name in attributes:
+        if name not in op.attributes and (op.expand is None or name not in op.parameters):
+            raise error("E0208", f"`{op.name}` has no option `{name}`",
+                        help=f"it has {', '.join(op.attributes) or 'none'}")
+
+
+def check_count(op: Op, args: Sequence[Any], attributes: Mapping[str, Any]) -> None:
+    """Raises E0207 if operands of a composite operation are missing, or what it is made with."""
+    from inspect import signature
+
+    assert op.expand is not None
+    if not op.parameters:
+        try:
+            signature(op.expand).bind(*args, **attributes)
+        except TypeError:
+            raise error("E0207", f"`{op.name}` does not take these arguments",
+                        help=f"such as {op.doc}") from None
+    missing = [name for name in op.parameters[len(args):]
+               if name not in attributes and not name.startswith("*")]
+    if missing:
+        raise error("E0207", f"`{op.name}` takes {' and '.join(op.parameters)}",
+                    help=f"{' and '.join(missing)} {'is' if len(missing) == 1 else 'are'} missing")
 
 
 def _by_element(op: Op, values: Sequence[Any]) -> Any:

@@ -47,8 +47,8 @@ class Trials:
     the values and the derivative in a range without end, NaN where unknown.
     """
 
-    __slots__ = ("_kept", "_known", "_limits", "_texts", "again", "alone", "at", "exact", "left", "nearby",
-                 "of", "order", "source", "steps", "wrt")
+    __slots__ = ("_kept", "_known", "_limits", "_texts", "again", "alone", "at", "exact", "left",
+                 "nearby", "of", "order", "source", "steps", "wrt")
 
     def __init__(self, source: Source, again: Again, at: Mapping[str, Any], steps: int,
                  wrt: str | None = None, of: str = "", order: int = 1,
@@ -250,8 +250,9 @@ class Trials:
         if self._limits is None:
             self._limits = self._limits_here(g is not None)
         with quiet():
-            return not any(shape_of(new) == shape_of(limit) and np.any(
-                np.abs(new - limit) > np.maximum(2*ALIKE*np.abs(limit), CLOSE))
+            return not any(
+                shape_of(new) == shape_of(limit) and np.isrealobj(new) == np.isrealobj(limit)
+                and np.any(np.abs(new - limit) > np.maximum(2*ALIKE*np.abs(limit), CLOSE))
                 for new, limit in zip([*values, 0.0 if g is None else g], self._limits,
                                       strict=False))
 
