@@ -71,8 +71,9 @@ def run(ask: Ask, each: Callable[[Answer, bool], None] | None = None,
     found = ask.program.run(
         ask.at, max_steps=ask.max_steps, max_bytes=ask.max_bytes, tf=ask.tf, output=output,
         progress=progress, weigh=ask.verbose)
-    # A derivative is about as much steeper as the value.
-    if held and digits.shown(found)**2 > digits.LARGE:
+    # A derivative is about as much steeper as the value. What ran longer leaves a log that nobody
+    # looks at, however short the record is that assignments prune.
+    if held and found.steps <= digits.MOST_ENTRIES and digits.shown(found)**2 > digits.LARGE:
         gaps = sorted({n: (n, told) for n, told in (*gaps, *[
             (n, told) for n, told, _ in held[:MAX_EXPLAINED]])}.values(), key=itemgetter(0))
     if gaps:
