@@ -111,6 +111,10 @@ class Program:
             code[k] = (PUSH, leaf(code[k][1]), *code[k][2:])
         return other
 
+    def numbers(self) -> set[float]:
+        """The numbers of the text that are floats."""
+        return {code[k][1] for code, k in self._numbers()} - {0.0, inf}
+
     def lost_numbers(self) -> list[tuple[str, Span]]:
         """What is said of numbers of the text that are no floats: too small, or too large."""
         found = []

@@ -13,12 +13,14 @@ import subprocess
 import sys
 from typing import Any, NamedTuple
 
+import mpmath
 import numpy as np
 import pytest
 from asked import loaded
 from transcripts import ROOT, header_commands, in_process
 
 from gradcli.explain import nonfinite, shares
+from gradcli.ops import INTERNAL, TABLE
 from gradcli.sweeps import absorbing, reverse
 
 FOLDER = ROOT / "samples/nan"
@@ -924,3 +926,66 @@ def test_differences_of_infinite_values_blame_no_path(text: str, at: str) -> Non
 def test_what_is_too_large_has_advice_of_its_own(text: str, at: str, advice: str) -> None:
     _, _, err = in_process(["eval", "-e", text, "--at", at])
     assert f"too large for a float; {advice}" in " ".join(err.split())
+
+
+BENEATH = [op.name for op in TABLE.values() if op.kind == "elementwise" and len(
+    op.parameters) == 1 and op.samples and op.name not in INTERNAL and hasattr(mpmath, op.name)
+    and not op.name.startswith("fresnel")]    # which takes mpmath long
+
+
+@pytest.mark.parametrize("name", BENEATH)
+@pytest.mark.parametrize("inner", ["1/x", "1/(1/x)", "x*x*1e300"])
+def test_what_counts_beyond_the_range_is_not_called_unused(name: str, inner: str) -> None:
+    """Where the derivative is none of 0, no sentence says that it is, because nothing uses it."""
+    _, out, err = in_process(["grad", "-e", f"{name}({inner})", "--at", "x=1e-200"])
+    inside = {"1/x": lambda x: 1/x, "1/(1/x)": lambda x: x, "x*x*1e300": lambda x: x*x*1e300}
+    with mpmath.workdps(450):
+        try:
+            slope = mpmath.diff(lambda x: getattr(mpmath, name)(inside[inner](x)),
+                                mpmath.mpf(10)**-200, h=mpmath.mpf(10)**-300)
+        except (ValueError, ZeroDivisionError, mpmath.libmp.NoConvergence, OverflowError):
+            pytest.skip("no value there")
+    if abs(slope) > 1e-300:
+        assert "not used" not in err, (out, slope)
+
+
+@pytest.mark.parametrize(("text", "at"), [
+    ("a*a*x*b*b", "x=1,a=1e-200,b=1e200"), ("a*x*a*b*b", "x=1,a=1e-200,b=1e200"),
+    ("1/(1/x+1/y)", "x=1e-200,y=2e-200")])
+def test_products_beyond_the_range_are_not_called_unused(text: str, at: str) -> None:
+    assert "not used" not in in_process(["grad", "-e", text, "--at", at])[2]
+
+
+@pytest.mark.parametrize("name", ["acos", "asin", "atanh", "acosh"])
+@pytest.mark.parametrize("inner", ["1-x", "1-x^2", "cos(x)", "(1-x)*1", "[1-x, 0.5][0]"])
+def test_an_edge_that_rounding_made_is_no_infinite_slope(name: str, inner: str) -> None:
+    text = f"{name}(2 - ({inner}))" if name == "acosh" else f"{name}({inner})"
+    err = in_process(["grad", "-e", text, "--at", "x=1e-17"])[2]
+    assert "is rounded to 1; " in err
+    assert "is right" not in err
+    assert "write" not in err
+    there = in_process(["grad", "-e", text, "--at", "x=0"])[2]
+    assert "rounded" not in there
+
+
+def test_an_operand_that_underflowed_beside_a_true_zero_is_the_cause() -> None:
+    err = in_process(["grad", "-e", "log(x^2+y^2)", "--at", "x=0,y=1e-200"])[2]
+    assert err.count("`y^2` (1e-200^2) is too small for a float and becomes 0") == 2
+
+
+@pytest.mark.parametrize("text", [
+    "exp(1000)/exp(999)", "sqrt(-1)", "log(0)", "1e200*1e200", "0/0", "(-8)^(1/3)", "acos(1 + 1)"])
+@pytest.mark.parametrize("around", ["{}", "x*({})", "x + ({})"])
+def test_of_constants_the_operation_is_told(text: str, around: str) -> None:
+    command = "eval" if around == "{}" else "grad"
+    err = in_process([command, "-e", around.format(text), "--at", "x=2"][
+        :3 if command == "eval" else None])[2]
+    assert "a constant" not in err
+    assert f"`{text}`" in err or f"`{text.partition('(')[0]}` of" in err
+
+
+def test_a_derivative_that_is_0_because_constants_left_the_range_may_be_wrong() -> None:
+    asked = ["grad", "-e", "1e-200*1e-200*x*1e300*1e100", "--at", "x=1"]
+    assert "the derivative in x may be wrong" in in_process(asked)[2]
+    assert in_process([*asked, "--strict"])[0] == 1
+    assert "wrong" not in in_process(["grad", "-e", "(1/3-1/3)*x", "--at", "x=1"])[2]

@@ -35,10 +35,10 @@ class Ask:
     "finite". output_gradient: weights of the target. watch: constants to watch. tf: TensorFlow's
     rule that only trainable variables and watched names count. tape: which of the file's. verbose:
     with notes on operations that a function of the file hides. sparse: Jacobians and Hessians as
-    triples. on_tape, said: of the last run, what
-    a tape of the file saw and what `watch(x)` named. explained: the last target with gradients that
-    are 0 or not finite, and what explains them. trials: those of rewrites for first derivatives, by
-    target and source. rough: of differences that are in doubt why they are, by target and sources.
+    triples. on_tape, said: of the last run, what a tape of the file saw and what `watch(x)` named.
+    explained: the last targets, and what explains them. trials: those of rewrites for first
+    derivatives, by target and source. rough: of differences that are in doubt why they are, by
+    target and sources.
     """
 
     __slots__ = (
@@ -55,7 +55,7 @@ class Ask:
                  tape: str | None = None) -> None:
         self.program = program
         self._logged: Run | None = None
-        self.explained: tuple[Target, dict[Any, Any]] | None = None
+        self.explained: list[tuple[Target, dict[Any, Any]]] = []
         self.trials: dict[tuple[str, str], Trials] = {}
         self.rough: dict[tuple[str, ...], str] = {}
         self.tape = tape
@@ -111,9 +111,11 @@ class Ask:
 
     def made(self, target: Target) -> dict[Any, Any]:
         """What explanations of a target have made so far."""
-        if self.explained is None or self.explained[0] is not target:
-            self.explained = (target, {})
-        return self.explained[1]
+        for one, made in self.explained:
+            if one is target:
+                return made
+        self.explained = [*self.explained[-1:], (target, {})]
+        return self.explained[-1][1]
 
     def same_target(self, run: Run, target: Target) -> Target:
         """The target of another run of the same program."""
@@ -188,8 +190,9 @@ def troubles(ask: Ask, run: Run, target: Target) -> list[Answer]:
     large = extreme(run.record.compact(), [
         b[0].value for b in run.bindings.values() if isinstance(b[0].value, Tensor)],
         [t.value for t in tensors])
-    rounded = digits.of_value(ask, run, target)
-    lost = _lost_constants(ask, run, target)
+    whole = with_numbers(ask, run, target)
+    rounded = digits.of_value(ask, *(whole or (run, target)))
+    lost = _lost_constants(ask, *whole) if whole is not None else []
     if finite and not run.notes and not hidden and not large and not rounded and not lost:
         return []
     from gradcli.answers import retrying
@@ -203,39 +206,54 @@ def troubles(ask: Ask, run: Run, target: Target) -> list[Answer]:
         said.append(flushed(target.name, target.span))
     else:
         said += [Note("range-value", *told) for told in lost]
+    if whole is not None:
+        run, target = whole
     return [note(ask, n) for n in (
         *said, *nonfinite.of_value(
-            run, tensors, ask.program.source, retrying.of_value(ask, run, target)))]
+            run, tensors_of(target), ask.program.source, retrying.of_value(ask, run, target)))]
 
 
-def _lost_constants(ask: Ask, run: Run, target: Target) -> list[tuple[str, Any]]:
-    """What is said of a target that meets a constant which is 0 or infinite only because floats
-    end: as it is written, or on its way.
+def with_numbers(ask: Ask, run: Run, target: Target) -> tuple[Run, Target] | None:
+    """A run that records what is made of numbers alone, and its target; None where nothing that the
+    target meets is.
     """
+    made = ask.made(target)
+    if with_numbers not in made:
+        made[with_numbers] = _with_numbers(ask, run, target)
+    found: tuple[Run, Target] | None = made[with_numbers]
+    return found
+
+
+def _with_numbers(ask: Ask, run: Run, target: Target) -> tuple[Run, Target] | None:
     if run.steps > FEW_STEPS:
-        return []
+        return None
     entries = run.record.compact()
-    made = {entry[OUT] for entry in entries}
+    known = {entry[OUT] for entry in entries} | {
+        getattr(run.bindings[name][0].value, "id", None) for name in ask.at if name in run.bindings}
     met = [v for entry in entries for i, v in zip(entry[IDS], entry[VALUES], strict=False)
-           if i not in made]
-    met += [t.value for t in tensors_of(target) if t.id not in made]
-    if not any(type(v) is float and (v == 0.0 or v - v != 0.0) for v in met):
-        return []
-    found = ask.program.lost_numbers()
-    if found:
-        return found
+           if i not in known]
+    met += [t.value for t in tensors_of(target) if t.id not in known]
+    written = ask.program.numbers()
+    if all(type(v) is not float or abs(v) in written for v in met):
+        return None
     try:
         again = ask.program.recording_constants().run(
             ask.at, max_steps=ask.max_steps, max_bytes=ask.max_bytes, tape=ask.tape, tf=ask.tf,
             explain=False, output=lambda printed: None)
-        with again.record:
-            tensors = tensors_of(ask.same_target(again, target))
-            if not extreme(again.record.compact(), (), [t.value for t in tensors]):
-                return []
-            from gradcli.explain.notes import flushed, out_of_range
-
-            lost = out_of_range(again, tensors)
+        return again, ask.same_target(again, target)
     except GradcliError:    # an operation wants a number that is no tensor
-        return []
+        return None
+
+
+def _lost_constants(ask: Ask, run: Run, target: Target) -> list[tuple[str, Any]]:
+    """What is said of a target that meets a constant which is 0 or infinite only because floats
+    end: as it is written, or on its way. run: one that records constants.
+    """
+    found = ask.program.lost_numbers()
+    tensors = tensors_of(target)
+    if found or not extreme(run.record.compact(), (), [t.value for t in tensors]):
+        return found
+    from gradcli.explain.notes import flushed, out_of_range
+
     told = flushed(target.name, target.span)
-    return [(told.message, told.span)] if lost else []
+    return [(told.message, told.span)] if out_of_range(run, tensors) else []

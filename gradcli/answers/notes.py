@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from gradcli import calculus
 from gradcli.answers import digits
-from gradcli.answers.ask import tensors_of
+from gradcli.answers.ask import tensors_of, with_numbers
 from gradcli.answers.plain_data import note
 from gradcli.lang.targets import parts
 from gradcli.ops.lazy import np
@@ -41,7 +42,9 @@ def of_gradient(ask: Ask, run: Run, target: Target, binding: Binding, g: Any, fi
         unsure = rough(ask, target, binding)
         if unsure:
             return [note(ask, n) for n in unsure]
-    found: list[Any] = digits.of_derivative(ask, run, target, binding, g, field)
+    again, made, same = whole = _whole(ask, run, target, binding)
+    with again.record:
+        found: list[Any] = digits.of_derivative(ask, *whole, g, field)
     said = left_out(ask, run, target, [binding])
     if found and values and not is_finite(g):
         return said + [note(ask, n) for n in found]
@@ -50,11 +53,17 @@ def of_gradient(ask: Ask, run: Run, target: Target, binding: Binding, g: Any, fi
         found = found if values else []
         from gradcli.answers import retrying
 
-        found += _explained(ask, run, target, binding, field, not_finite).why(
-            binding.value.id, g,
-            trials or retrying.of_derivative(ask, run, target, binding.name, field))
+        with again.record:
+            found += _explained(ask, *whole, field, not_finite).why(
+                same.value.id, g,
+                trials or retrying.of_derivative(ask, run, target, binding.name, field))
+    if again is not run and is_zero(g) and ask.mode != "finite":
+        with again.record:
+            if not is_zero(calculus.gradient(parts(made), [same.value])[0]):
+                # A constant on the way is 0 or infinite only because floats end.
+                run.record.lost[binding.value.id] = 1
     # Why a 0 was absorbed, or comes with a value that is no number, has been said.
-    if is_zero(g) and not found and not said:
+    if is_zero(g) and not found and not said and not run.record.lost:
         found += _explained(ask, run, target, binding, field, _zero).why(binding.value.id)
     kinks = _kinks(ask, run, target)
     if kinks is not None:
@@ -69,6 +78,15 @@ def of_gradient(ask: Ask, run: Run, target: Target, binding: Binding, g: Any, fi
 
         found += notes.rebound(run, binding)
     return said + [note(ask, n) for n in found]
+
+
+def _whole(ask: Ask, run: Run, target: Target, binding: Binding) -> tuple[Run, Target, Binding]:
+    """The same in a run that records what is made of numbers alone, if there is one."""
+    whole = with_numbers(ask, run, target)
+    if whole is None or binding not in run.bindings.get(binding.name, ()):
+        return run, target, binding
+    k = run.bindings[binding.name].index(binding)
+    return *whole, whole[0].bindings[binding.name][k]
 
 
 def boundaries(ask: Ask, run: Run, target: Target, binding: Binding, order: int = 1) -> list[Note]:

@@ -17,6 +17,7 @@ A gradient is explained by the reverse sweep that gave it, repeated on the full 
 
 from __future__ import annotations
 
+import math
 from functools import partial
 
 from gradcli import calculus
@@ -147,7 +148,10 @@ class Gradients:
         if finite(g):
             healthy = [t for t in self.targets if not finite(t.value)]
             if nan is not None and self.run.record.absorbed and not healthy:
-                return [self.about.gradient(nan, g, wrt, self.of)]
+                # What only the ends of the range made 0 or infinite is a number, and is used.
+                _, slope = (None, math.nan) if nan.is_chosen() else _exact(
+                    self.run, self.targets, self.weights, wrt)
+                return [] if finite(slope) else [self.about.gradient(nan, g, wrt, self.of)]
             return [cause.note(f"the gradient looks healthy, but the value is {_bad(t.value)}")
                     for t in healthy[:1] for cause in _of_values(self.about, [t])]
         first = (nan or infinite) if is_nan(g) else (infinite or nan)

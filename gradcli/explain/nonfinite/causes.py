@@ -245,10 +245,11 @@ class About:
                          self.rescaled(entry, ADVICE.get(entry[OP].name, LOGARITHM)))
         # Of two operands that are told, such as 1/0, the domain says no more.
         domain = self.words.domain(entry) if kind == "nan-domain" or len(values) == 1 else ""
-        return Cause(kind, entry, self.spoiled(entry, index) + domain,
-                     self.guard(entry, entry) or (
+        before = self.to_edge(entry, index)
+        return Cause(kind, entry, before + self.spoiled(entry, index) + domain,
+                     self.guard(entry, entry, before != "") or (
                          "keep the operand inside of the domain" if kind == "nan-domain" else
-                         "keep the operand away from that point"))
+                         None if before else "keep the operand away from that point"))
 
     def _rounded(self, entry: Entry, operands: Sequence[tuple[int, Any, Index]]) -> Entry | None:
         """The operation whose rounding alone decides that an operand is at or beyond an edge."""
@@ -265,6 +266,13 @@ class About:
                     return lost
         return None
 
+    def to_edge(self, entry: Entry, index: Index) -> str:
+        """The clause that an operand is at an edge, 0 or 1 or -1, only by rounding; else empty."""
+        lost = self.trail.rounded(entry, index)
+        if lost is None or self.words.late(lost[0]):
+            return ""
+        return f"{self.told(*lost)} is rounded to {number(element(lost[0][ANS], lost[1]))}; "
+
     def _cancelled(self, lost: Entry, then: str) -> Cause:
         """What is left of digits that cancel, and what happened with it."""
         trials = self.words.trials
@@ -273,10 +281,14 @@ class About:
         return Cause("digits-cancelled", lost, f"all digits cancel in {self.words.name(lost)}: what"
                      f" is left is rounding; {then}", form or "there is no digit to go on from")
 
-    def guard(self, entry: Entry, at: Entry) -> str | None:
-        """The advice to keep an operation inside of its domain, in a note at `at`."""
+    def guard(self, entry: Entry, at: Entry, rounded: bool = False) -> str | None:
+        """The advice to keep an operation inside of its domain, in a note at `at`. rounded: only
+        rounding brought it to the edge, so that a bound would hide a number.
+        """
         rewrite = rewrites.inside(self.trail, self.words, entry)
         zero = rewrite is not None and "_no_nan(" in rewrite[0]
+        if rewrite is not None and rounded and ("clip(" in rewrite[0] or "maximum(" in rewrite[0]):
+            return None
         if rewrite is not None and self.words.jumps(rewrite):
             return None
         return self.words.write(rewrite, at, "if 0 is meant there, " if zero else "guard it: ")

@@ -8,7 +8,10 @@ made.
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 from gradcli.explain.elements import (
+    TAKING,
     bad_index,
     element,
     finite,
@@ -29,7 +32,7 @@ from gradcli.tape.tensor import value_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from typing import Any
 
     from gradcli.explain.elements import Index
@@ -51,6 +54,14 @@ ZERO_AT_ZERO = frozenset((
     "sqrt", "cbrt", "abs", "negative", "positive", "square", "sin", "tan", "asin", "atan", "sinh",
     "tanh", "asinh", "atanh", "log1p", "expm1", "norm2", "reduce_max", "reduce_min", "add", "where",
     "maximum", "minimum"))
+# Whether an answer is exact, of operands that are.
+EXACT: dict[str, Callable[..., Any]] = {
+    "add": lambda ans, x, y: ans == x + y, "subtract": lambda ans, x, y: ans == x - y,
+    "multiply": lambda ans, x, y: ans == x * y, "divide": lambda ans, x, y: ans * y == x,
+    "square": lambda ans, x: ans == x * x, "sqrt": lambda ans, x: ans * ans == x,
+    "power": lambda ans, x, y: y != 2 or ans == x * x,
+    **dict.fromkeys(("exp", "exp2", "cos", "cosh", "sech"), lambda ans, x: ans != 1 or x == 0),
+    **dict.fromkeys(("sin", "tanh", "erf", "sigmoid"), lambda ans, x: abs(ans) != 1)}
 
 
 class Root:
@@ -98,6 +109,11 @@ class Origin:
         """Whether the value is one that a selection does not take."""
         return self.upstream is not None and self.upstream == 0 and self.zero_by is not None and (
             self.zero_by[OP].name in SELECTING)
+
+    def is_chosen(self) -> bool:
+        """Whether a selection is why the value does not count."""
+        by = self.turned or self.zero_by
+        return by is not None and by[OP].name in SELECTING
 
     def turned_by(self, entry: Entry) -> Origin:
         """The same, and where infinity became NaN."""
@@ -200,31 +216,57 @@ class Trail:
         """The operation that made operand k of `entry`, a 0, of what is not 0, or made something
         else infinite by which was divided; None for a true zero.
         """
-        while True:
+        pending, seen = [(entry, k, index)], set()
+        while pending:
+            entry, k, index = pending.pop()
             found = [one for one in operands_at(entry, index, every=True) if one[0] == k]
             i = entry[IDS][k]
             before = self.by_out.get(i) if i is not None else None
-            if before is None or not found or found[0][1] != 0:
-                return None
+            if before is None or not found or found[0][1] != 0 or (i, found[0][2]) in seen:
+                continue
+            seen.add((i, found[0][2]))
             entry, index = before, found[0][2]
             name = entry[OP].name
             there = operands_at(entry, index, every=True)
             values = [v for _, v, _ in there]
             if not all(map(finite, values)):
-                return self._overflow(entry, there) if name in ("divide", "reciprocal") else None
-            if name in NEVER_ZERO or (
+                large = self._overflow(entry, there) if name in ("divide", "reciprocal") else None
+                if large is not None:
+                    return large
+            elif name in NEVER_ZERO or (
                     name in ("multiply", "divide", "power", "square") and all(values)):
                 return entry
-            zeros = [j for j, v, _ in there if v == 0 and entry[IDS][j] is not None]
-            if name in ("multiply", "divide", "power"):
-                follow = zeros
-            elif name in ZERO_AT_ZERO or entry[OP].kind in ("linear", "bilinear"):
-                follow = zeros if not any(np.any(v) for v in values[:1]) else []
             else:
-                follow = []
-            if not follow:
-                return None
-            k = follow[0]
+                zeros = [j for j, v, _ in there if v == 0 and entry[IDS][j] is not None]
+                if name in ("multiply", "divide", "power"):
+                    zeros = zeros[:1]
+                elif not (name in ZERO_AT_ZERO or entry[OP].kind in ("linear", "bilinear")) or any(
+                        np.any(v) for v in values[:1]):
+                    zeros = []
+                pending += [(entry, j, index) for j in reversed(zeros)]
+        return None
+
+    def rounded(self, entry: Entry, index: Index) -> tuple[Entry, Index] | None:
+        """The operation, and the element, that only by rounding made an operand of `entry`, 0 or 1
+        or -1, what it is.
+        """
+        pending, seen = [(entry, index)], set()
+        while pending:
+            entry, index = pending.pop()
+            if not (entry[OP].elementwise or entry[OP].name in TAKING):
+                continue
+            for k, value, at in operands_at(entry, index, every=True):
+                before = self.by_out.get(entry[IDS][k] or 0)
+                if before is None or value not in (0, 1, -1) or (before[OUT], at) in seen:
+                    continue
+                seen.add((before[OUT], at))
+                values = [v for _, v, _ in operands_at(before, at, every=True)]
+                exact = EXACT.get(before[OP].name)
+                if exact is not None and len(values) == len(before[IDS]) and all(
+                        map(finite, values)) and not exact(*map(Fraction, (value, *values))):
+                    return before, at
+                pending.append((before, at))
+        return None
 
     def _overflow(self, entry: Entry, there: Sequence[tuple[int, Any, Index]]) -> Entry | None:
         """The operation that made what is divided by infinite, of numbers that are not 0."""

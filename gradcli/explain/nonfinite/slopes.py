@@ -216,6 +216,10 @@ class Slopes(About):
                          self.words.write(
                              rewrites.off_edge(self.trail, self.words, entry), entry)
                          or "keep the operands off that point")
+        rounded = self.to_edge(entry, index)
+        if rounded:
+            return Cause(
+                "nan-infinite-slope", entry, f"{rounded}{says} has an infinite slope", None)
         off = rewrites.off_edge(self.trail, self.words, entry)
         if alone is not None:
             return Cause(
