@@ -113,7 +113,7 @@ class Program:
 
     def numbers(self) -> set[float]:
         """The numbers of the text that are floats."""
-        return {code[k][1] for code, k in self._numbers()} - {0.0, inf}
+        return {code[k][1] for code, k in self._numbers()}
 
     def lost_numbers(self) -> list[tuple[str, Span]]:
         """What is said of numbers of the text that are no floats: too small, or too large."""

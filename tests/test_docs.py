@@ -333,7 +333,7 @@ def test_every_public_name_is_mentioned() -> None:
                     "assigned", "note_derived", "origin",
                     "default_sources", "sources", "targets", "unnamed", "run", "logged_run",
                     "traced_run", "choose", "differentiable", "asked_alone",
-                    "recording_constants", "lost_numbers"}
+                    "recording_constants", "lost_numbers", "numbers"}
         assert sorted(own - internal - words_of(PYTHON)) == [], kind
 
 

@@ -1269,3 +1269,30 @@ def test_an_array_too_large_for_the_type_beside_it_is_infinite(big: Any) -> None
         for made in (v * big, big * v, v + big, gradcli.ops.maximum(v, np.abs(big))):
             assert made.numpy().dtype == np.float32
             assert np.isinf(made.numpy()[0])
+
+
+@pytest.mark.parametrize("dtype", ["int32", "int64"])
+@pytest.mark.parametrize("by", [lambda v, t: gradcli.constant(v, dtype=t),
+                                lambda v, t: gradcli.constant([1, v], dtype=t),
+                                lambda v, t: gradcli.Variable(v, dtype=t),
+                                lambda v, t: gradcli.Variable(1, dtype=t).assign(v),
+                                lambda v, t: gradcli.Variable([1], dtype=t).assign([v])])
+def test_a_whole_number_is_kept_or_refused(dtype: str, by: Any) -> None:
+    """None is wrapped around, and none is of a type that there is not."""
+    limit = 2**(int(dtype[3:]) - 1)
+    for value in (limit - 1, -limit):
+        made = by(value, dtype)
+        assert np.ravel(made.value).tolist()[-1] == value
+        assert made.dtype == dtype
+    for value in (limit, 2**63, 2**64 - 1):
+        with pytest.raises(GradcliError) as raised:
+            by(value, dtype)
+        assert raised.value.code == "E0404"
+        assert "cannot be cast to int" in str(raised.value)
+    assert gradcli.Variable(1.0).assign(2**70).value == 2.0**70
+
+
+@pytest.mark.parametrize("value", [2**63, [2**63], np.array([2**63], "uint64"), 10**400])
+def test_a_whole_number_without_a_type_fits_int64(value: Any) -> None:
+    with pytest.raises(GradcliError, match="cannot be cast to int64"):
+        gradcli.constant(value)

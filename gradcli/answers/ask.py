@@ -234,7 +234,8 @@ def _with_numbers(ask: Ask, run: Run, target: Target) -> tuple[Run, Target] | No
            if i not in known]
     met += [t.value for t in tensors_of(target) if t.id not in known]
     written = ask.program.numbers()
-    if all(type(v) is not float or abs(v) in written for v in met):
+    if all(type(v) is not float or abs(v) in written for v in met) and not (
+            ask.program.lost_numbers()):
         return None
     try:
         again = ask.program.recording_constants().run(

@@ -43,7 +43,10 @@ def of_gradient(ask: Ask, run: Run, target: Target, binding: Binding, g: Any, fi
         if unsure:
             return [note(ask, n) for n in unsure]
     again, made, same = whole = _whole(ask, run, target, binding)
+    other = None
     with again.record:
+        if again is not run:    # with what it absorbs
+            (other,) = calculus.gradient(parts(made), [same.value])
         found: list[Any] = digits.of_derivative(ask, *whole, g, field)
     said = left_out(ask, run, target, [binding])
     if found and values and not is_finite(g):
@@ -57,11 +60,9 @@ def of_gradient(ask: Ask, run: Run, target: Target, binding: Binding, g: Any, fi
             found += _explained(ask, *whole, field, not_finite).why(
                 same.value.id, g,
                 trials or retrying.of_derivative(ask, run, target, binding.name, field))
-    if again is not run and is_zero(g) and ask.mode != "finite":
-        with again.record:
-            if not is_zero(calculus.gradient(parts(made), [same.value])[0]):
-                # A constant on the way is 0 or infinite only because floats end.
-                run.record.lost[binding.value.id] = 1
+    if is_zero(g) and other is not None and not is_zero(other) and ask.mode != "finite":
+        # A constant on the way is 0 or infinite only because floats end.
+        run.record.lost[binding.value.id] = 1
     # Why a 0 was absorbed, or comes with a value that is no number, has been said.
     if is_zero(g) and not found and not said and not run.record.lost:
         found += _explained(ask, run, target, binding, field, _zero).why(binding.value.id)

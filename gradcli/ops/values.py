@@ -180,7 +180,7 @@ def cast(value: Any, dtype: str) -> Any:
     array = np.asarray(value)
     if array.dtype.kind == "c" and dtype.startswith(("float", "int")):
         array = array.real
-    if dtype.startswith("int") and array.dtype.kind in "fi":
+    if dtype.startswith("int") and array.dtype.kind in "fiu":
         # A float16 cannot be compared with what is too large for it.
         wide = array.astype(float) if array.dtype.kind == "f" else array
         limit = 2**(int(dtype[3:]) - 1)

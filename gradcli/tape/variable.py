@@ -18,6 +18,8 @@ from gradcli.ops.values import (
     broadcast_shape,
     cast,
     dtype_of,
+    held,
+    is_float,
     is_integer,
     plain,
     shape_of,
@@ -36,6 +38,8 @@ if TYPE_CHECKING:
 
     from gradcli.ops.kinds import Op
 
+# Of a number that an error shows.
+MOST_LETTERS = 40
 ASSIGNING = ("assign", "assign_add", "assign_sub")
 
 _serial = count(1).__next__
@@ -45,7 +49,7 @@ def plain_value(value: Any, dtype: str | None = None) -> Any:
     """A number, array, tensor or nested list as the engine holds it.
 
     Raises E0302 for anything else and for rows of different lengths, E0306 where `dtype` does not
-    fit.
+    fit, E0404 for numbers that no integer of the type is.
     """
     if isinstance(value, Tensor):
         value = value.value
@@ -62,11 +66,20 @@ def plain_value(value: Any, dtype: str | None = None) -> Any:
             raise error("E0302", "the rows of this list have different lengths",
                         help="give every row as many numbers") from None
         value = value.value if isinstance(value, Tensor) else value
-    if dtype is None or dtype_of(value) == dtype:
-        return value if type(value) in SCALAR_TYPES else np.array(value)
+    large = type(value) is int or (type(value) not in SCALAR_TYPES and value.dtype == "uint64")
     try:
+        if large and dtype in (None, "int64"):
+            return cast(value, "int64")
+        if dtype is None or dtype_of(value) == dtype:
+            return value if type(value) in SCALAR_TYPES else np.array(value)
         return cast(value, dtype)
-    except (ValueError, OverflowError, TypeError):
+    except OverflowError:
+        name = dtype or "int64"
+        text = str(value)
+        what = f"`{text}`" if len(text) <= MOST_LETTERS else "the value"
+        raise error("E0404", f"{what} cannot be cast to {name}", help=held(name)
+                    if name.startswith("int") else "give a smaller number") from None
+    except (ValueError, TypeError):
         raise error("E0306", f"the value is no {dtype}", help="give numbers of that type"
                     ) from None
 
@@ -198,7 +211,8 @@ class Variable(Tensor):
         return self._take("assign", value, value)
 
     def _take(self, verb: str, given: Any, value: Any) -> Variable:
-        new = plain_value(value)
+        # A whole number of any size may be a float.
+        new = plain_value(value, "float64" if type(value) is int and is_float(self.value) else None)
         before = self.id
         if shape_of(new) != shape_of(self.value):
             raise error("E0301", f"`{self.name}` has shape {show(self.shape)} and is assigned"
