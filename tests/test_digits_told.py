@@ -16,9 +16,14 @@ from collections.abc import Callable
 from typing import Any
 
 import mpmath
+import numpy as np
 import pytest
 from mpmath import mp, mpf
 from transcripts import in_process
+
+from gradcli import answers
+from gradcli.answers import Ask
+from gradcli.program import loads
 
 CODE = "digits-cancelled"
 Function = Callable[[mpf], mpf]
@@ -274,3 +279,51 @@ def test_no_warning_of_numpy_where_it_was_not_loaded() -> None:
          "x=0.5"], check=True, capture_output=True)
     assert done.stdout == b"f\t0\n"
     assert b"Warning" not in done.stderr
+
+
+@pytest.mark.parametrize(("text", "at", "told"), [
+    ("sum(x)", {"x": [1e16, 1.0, -1e16]}, True), ("sum(x)", {"x": [1e15, 1.0, -1e15]}, False),
+    ("dot(x, [1, 1, 1])", {"x": [1e16, 1.0, -1e16]}, True),
+    ("dot(x, [1e8, 1])", {"x": [1.0, -1e8]}, False),
+    ("a*d-b*c", {"a": 1e8, "b": 1e8 + 1, "c": 1e8 - 1, "d": 1e8}, True),
+    ("a*d-b*c", {"a": 1e3, "b": 1e3 + 1, "c": 1e3 - 1, "d": 1e3}, False),
+    ("a*d-b*c", {"a": 0.1, "b": 0.1, "c": 0.7, "d": 0.7}, False),
+    ("det(A)", {"A": [[1e8, 1e8 + 1], [1e8 - 1, 1e8]]}, True),
+    ("det(A)", {"A": [[1.0, 2.0], [2.0, 4.0]]}, False),
+    ("(x+1e16)-1e16", {"x": 2.0}, False), ("(x+1e16)-1e16", {"x": 1.0}, True),
+    ("(x+1e16)-1e16", {"x": [2.0, 4.0]}, False), ("(x+1e8)-1e8", {"x": 0.5}, False),
+    ("(x+1e8)-1e8", {"x": 0.3}, True), ("(x*x - 1e16)", {"x": 1e8}, False),
+    ("log(1+exp(-40))", {}, True), ("1-cos(1e-9)", {}, True), ("(1e8+1e-9)-1e8", {}, True),
+    ("(1e8+0.5)-1e8", {}, False), ("1-cos(0)", {}, False), ("exp(2)-exp(x)", {"x": 2.0}, False)])
+def test_numbers_that_are_the_decimals_that_stand_for_them_are_exact(
+        text: str, at: dict[str, Any], told: bool) -> None:
+    (result,) = answers.evaluate(Ask(loads(text), at=at))["results"]
+    codes = [n["code"] for n in result["notes"]]
+    assert codes == ["digits-cancelled"]*told
+    if all(isinstance(v, float) for v in at.values()):
+        with mpmath.workdps(60):
+            names = {"exp": mp.exp, "log": mp.log, "cos": mp.cos, "mpf": mpf}
+            right = eval(re.sub(r"(?<![\w.])([0-9.]+(?:e-?[0-9]+)?)", r"mpf('\1')", text),
+                         names | {name: mpf(v) for name, v in at.items()})
+            assert (abs(right - result["value"]) > 1e-9*abs(right)) == told
+
+
+@pytest.mark.parametrize("outer", ["sqrt({})", "log({})", "1/({})", "({})^2", "{}"])
+@pytest.mark.parametrize("size", [1e3, 1e7, 1e8])
+def test_digits_of_a_gradient_are_not_told_by_the_sum_of_its_elements(outer: str, size: float
+                                                                      ) -> None:
+    """Where its elements cancel, each may be off none the less."""
+    at = [size, size + 1.0, size + 2.0]
+    text = outer.format("mean(x^2)-mean(x)^2")
+    (result,) = answers.grad(Ask(loads(text), at={"x": np.array(at)}))["results"]
+    (source,) = result["sources"]
+    slope = {"sqrt({})": lambda v: 1/(2*v**0.5), "log({})": lambda v: 1/v,
+             "1/({})": lambda v: -1/v**2, "({})^2": lambda v: 2*v, "{}": lambda v: 1.0}[outer](2/3)
+    right = slope*2/3*(np.array(at) - size - 1.0)
+    off = float(np.max(np.abs(np.subtract(source["gradient"], right)))/np.max(np.abs(right)))
+    said = " ".join(n["message"] for n in (*source["notes"], *result["notes"])
+                    if "this derivative" in n["message"])
+    if off > 0.1:
+        assert "what is left is rounding" in said
+    if off < 1e-10:
+        assert not said

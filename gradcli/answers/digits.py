@@ -23,7 +23,7 @@ MOST_ENTRIES = 10_000
 # What loses half of the digits of a number, and what loses all.
 LARGE = 2.0**26
 INFINITE = 1e100
-TOTALS = frozenset(("sum", "mean"))
+TOTALS = frozenset(("sum", "mean", "matmul", "contraction", "det"))
 # What never makes rounding more than twice as large.
 QUIET = frozenset(("multiply", "divide", "negative", "positive", "square", "sqrt", "reciprocal",
                    "abs", "where", "maximum", "minimum", "relu"))

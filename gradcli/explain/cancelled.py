@@ -11,6 +11,7 @@ well is no loss.
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 
 from gradcli import calculus
 from gradcli.errors import GradcliError
@@ -21,16 +22,17 @@ from gradcli.ops.lazy import np
 from gradcli.ops.values import is_complex, is_float
 from gradcli.sweeps import reach
 from gradcli.sweeps.reverse import slope
-from gradcli.tape.record import ANS, IDS, OP, OUT, VALUES
+from gradcli.tape.record import ANS, ATTRIBUTES, BATCH, IDS, OP, OUT, VALUES
 from gradcli.tape.tensor import Tensor, value_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Container, Iterable, Iterator, Sequence
     from typing import Any
 
     from gradcli.explain.nonfinite.trials import Trials
     from gradcli.lang.run import Run
+    from gradcli.ops.kinds import Op
     from gradcli.source import Source
     from gradcli.tape.record import Entry
 
@@ -47,6 +49,10 @@ ALL = 0.1
 SHOWN = 2.0**-6
 # So many operations at the most are looked at.
 MOST = 8
+# Powers that are calculated exactly, and so many numbers at once.
+MOST_POWER, MOST_EXACT = 32, 100
+# Of more numbers at once nobody looks which were rounded.
+MOST_NUMBERS = 10_000
 # Of a longer record nobody looks how far all operations move it.
 MOST_ENTRIES = 10_000
 # Numbers that arithmetic on a few of them does not round: multiples of GRAIN, of a modest size.
@@ -58,12 +64,22 @@ HANDED_ON = frozenset((
     "positive", "negative", "abs", "maximum", "minimum", "where", "relu", "clip", "sign", "floor",
     "ceil", "round", "trunc"))
 SUMS = frozenset(("sum", "mean", "matmul", "contraction", "convolution", "cumsum"))
+PRODUCTS = frozenset(("matmul", "contraction"))
 # Exact on whole numbers that are not too large, if the answer is one.
 WHOLE = frozenset(("add", "subtract", "multiply", "square", "sum", "divide", "sqrt"))
-TOTALS = frozenset(("sum", "mean"))
+TOTALS = frozenset(("sum", "mean", "det")) | PRODUCTS
 LOGARITHMS = frozenset(("log", "log2", "log10"))
 # Whose rules take complex numbers as they are.
 PLAIN = frozenset(("add", "subtract", "power")) | LOGARITHMS
+# Whether an answer is exact, of operands that are.
+EXACT: dict[str, Callable[..., bool]] = {
+    "add": lambda ans, x, y: ans == x + y, "subtract": lambda ans, x, y: ans == x - y,
+    "multiply": lambda ans, x, y: ans == x * y, "divide": lambda ans, x, y: ans * y == x,
+    "square": lambda ans, x: ans == x * x, "sqrt": lambda ans, x: ans * ans == x,
+    "power": lambda ans, x, y: ans == x ** y if y in range(MOST_POWER) else x in (0, 1),
+    **dict.fromkeys(("exp", "exp2", "cos", "cosh", "sech"), lambda ans, x: x == 0),
+    **dict.fromkeys(("sin", "tanh", "erf"), lambda ans, x: x == 0),
+    "sigmoid": lambda ans, x: x == 0}
 
 
 class Cancelled:
@@ -112,27 +128,31 @@ class Cancelled:
                     if not isinstance(one, Tensor):
                         return []
                     made = [one]
-                return self._notes(made, g, sources[-1].value, trials)
+                # With weights, so that elements of both signs do not cancel.
+                n = int(np.size(made[0].value))
+                seeds = [np.cos(np.arange(n) + 0.5).reshape(made[0].shape)] if made[0].shape else []
+                return self._notes(made, g, sources[-1].value, trials, seeds)
         except GradcliError:  # a rule that has no derivative of its own: nothing can be told
             return []
         finally:
             del record.entries[before[0]:]
             record.absorbed, record.lost = before[1:]
 
-    def _notes(self, made: Sequence[Tensor], g: Any, x: Any, trials: Trials | None) -> list[Note]:
-        """x: of a derivative, the source."""
+    def _notes(self, made: Sequence[Tensor], g: Any, x: Any, trials: Trials | None,
+               seeds: Sequence[Any] = ()) -> list[Note]:
+        """x: of a derivative, the source. seeds: weights of the elements of what was made."""
         entries = self.run.record.history()
         last = max((t.id for t in self.targets if t.id is not None), default=0)
         found = _worst(_lost(entries, [t.id for t in made if t.id is not None], last))
         size, half = _size(g), math.sqrt(_unit(made[0].value))
         told, worst = None, 0.0
-        for entry, off, moved in self._effects(made, found):
+        for entry, off, moved in self._effects(made, found, seeds):
             # No number moves by more than any; infinity only where the difference made it.
             if bool(np.isfinite(moved)) == bool(np.isfinite(size)) and not moved <= worst:
                 told, worst = (entry, off), moved
         least = 0.0 if size else _least(entries, last, x)
         if told is None or (size < np.inf and not worst > max(
-                half*size, INHERENT*self._inherent(made), least)):
+                half*size, INHERENT*self._inherent(made, seeds), least)):
             return []
         entry, off = told
         kind = "value" if x is None else "derivative"
@@ -168,11 +188,13 @@ class Cancelled:
             yield entry, off, _moved(one, off)
 
     def _inherent(self, made: Sequence[Tensor], seeds: Sequence[Any] = ()) -> float:
-        """How far rounding what has a name would move the answer."""
+        """How far rounding what has a name would move the answer; a number that is the decimal
+        which stands for it was not rounded.
+        """
         leaves = [b.value for bindings in self.run.bindings.values() for b in bindings
                   if isinstance(b.value, Tensor) and is_float(b.value.value)]
         slopes = calculus.gradient(made, leaves, seeds=seeds) if leaves else []
-        return sum(_moved(one, _unit(x.value)*np.abs(x.value))
+        return sum(_moved(one, _unit(x.value)*np.where(_is_exact(x.value), 0.0, np.abs(x.value)))
                    for x, one in zip(leaves, slopes, strict=True))
 
 
@@ -267,7 +289,13 @@ def reached(entry: Entry, rounded: Container[int | None]) -> Any:
     """How far the answer moves if a rounded operand changes by its whole size, to first order."""
     op, ids, values, ans = entry[OP], entry[IDS], entry[VALUES], entry[ANS]
     if op.name in TOTALS:
-        return np.max(np.abs(values[0]), initial=0.0)
+        sizes = [np.abs(v) for v in values]
+        if any(entry[BATCH]):
+            return 0.0
+        if op.name in PRODUCTS:
+            return op.compute(sizes, entry[ATTRIBUTES])
+        return np.max(sizes[0], initial=0.0) if op.name != "det" else np.prod(
+            np.sum(sizes[0], axis=-1), axis=-1)
     far: Any = 0.0
     if op.elementwise and op.rules and (
             op.name in PLAIN or not any(map(is_complex, (*values, ans)))):
@@ -291,9 +319,30 @@ def _rounds(entry: Entry) -> bool:
         return False
     if name in WHOLE and all(map(_whole, (*values, ans))):
         return False
+    if name in PRODUCTS or name == "det":
+        return not (all(map(_whole, values)) and bool(np.max(reached(entry, ())) < 1/UNIT))
+    if name in ARITHMETIC and is_exact(entry[OP], values, ans):
+        return False
     if not all(map(_short, (*values, ans))):
         return True
     return not (name in ARITHMETIC or name in SUMS or all(map(_saturated, values)))
+
+
+def _is_exact(value: Any) -> Any:
+    """Which floats are exactly the shortest decimals that stand for them."""
+    if np.size(value) > MOST_NUMBERS or is_complex(value):
+        return False
+    return np.reshape([Fraction(repr(v)) == v for v in np.ravel(value).tolist()], np.shape(value))
+
+
+def is_exact(op: Op, values: Sequence[Any], ans: Any) -> bool | None:
+    """Whether an operation on numbers did not round its answer; None if nobody knows."""
+    known = EXACT.get(op.name)
+    if known is None or any(map(is_complex, values)) or np.size(ans) > MOST_EXACT or not all(
+            bool(np.isfinite(v).all()) for v in (ans, *values)):
+        return None
+    numbers = [np.ravel(v).tolist() for v in np.broadcast_arrays(ans, *values)]
+    return all(known(*map(Fraction, one)) for one in zip(*numbers, strict=True))
 
 
 def _saturated(value: Any) -> bool:

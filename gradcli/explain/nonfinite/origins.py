@@ -8,8 +8,7 @@ made.
 
 from __future__ import annotations
 
-from fractions import Fraction
-
+from gradcli.explain.cancelled import is_exact
 from gradcli.explain.elements import (
     TAKING,
     bad_index,
@@ -32,7 +31,7 @@ from gradcli.tape.tensor import value_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
     from typing import Any
 
     from gradcli.explain.elements import Index
@@ -54,14 +53,6 @@ ZERO_AT_ZERO = frozenset((
     "sqrt", "cbrt", "abs", "negative", "positive", "square", "sin", "tan", "asin", "atan", "sinh",
     "tanh", "asinh", "atanh", "log1p", "expm1", "norm2", "reduce_max", "reduce_min", "add", "where",
     "maximum", "minimum"))
-# Whether an answer is exact, of operands that are.
-EXACT: dict[str, Callable[..., Any]] = {
-    "add": lambda ans, x, y: ans == x + y, "subtract": lambda ans, x, y: ans == x - y,
-    "multiply": lambda ans, x, y: ans == x * y, "divide": lambda ans, x, y: ans * y == x,
-    "square": lambda ans, x: ans == x * x, "sqrt": lambda ans, x: ans * ans == x,
-    "power": lambda ans, x, y: y != 2 or ans == x * x,
-    **dict.fromkeys(("exp", "exp2", "cos", "cosh", "sech"), lambda ans, x: ans != 1 or x == 0),
-    **dict.fromkeys(("sin", "tanh", "erf", "sigmoid"), lambda ans, x: abs(ans) != 1)}
 
 
 class Root:
@@ -261,9 +252,7 @@ class Trail:
                     continue
                 seen.add((before[OUT], at))
                 values = [v for _, v, _ in operands_at(before, at, every=True)]
-                exact = EXACT.get(before[OP].name)
-                if exact is not None and len(values) == len(before[IDS]) and all(
-                        map(finite, values)) and not exact(*map(Fraction, (value, *values))):
+                if len(values) == len(before[IDS]) and is_exact(before[OP], values, value) is False:
                     return before, at
                 pending.append((before, at))
         return None
