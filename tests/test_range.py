@@ -35,6 +35,7 @@ from gradcli.answers.why import why
 from gradcli.ops import PUBLIC, TABLE
 from gradcli.prepared import Prepared
 from gradcli.program import loads
+from gradcli.sweeps.absorbing import ORDERING
 
 SEED = int(os.environ.get("GRADCLI_RANGE_SEED", "1"))
 COUNT = int(os.environ.get("GRADCLI_RANGE_COUNT", "40"))
@@ -527,3 +528,23 @@ def test_large_numbers_that_lose_nothing_are_no_doubt(
 def test_what_was_flushed_is_a_doubt(name: str) -> None:
     with pytest.warns(RuntimeWarning, match="a derivative may be wrong"):
         derivative_of_rows(LOSING[name], [2.0, 0.5])
+
+
+@pytest.mark.parametrize("name", sorted((ORDERING | {"real", "imag", "conj"}) & set(PUBLIC)))
+@pytest.mark.parametrize("at", [[1e-320, 0.7], [0.7, 1e-320], [1e-320, -1.0]])
+def test_what_hands_numbers_on_is_in_no_doubt(name: str, at: list[float]) -> None:
+    text = f"sum({name}(x, [0, 0]))" if "segment" in name else f"sum({name}(x))"
+    if PUBLIC[name].name.startswith("pool"):
+        text = f"sum({name}(reshape(x, shape=[1, 2, 1]), size=2))"
+    (result,) = answers.grad(Ask(loads(text), at={"x": np.array(at)}))["results"]
+    codes = [n["code"] for n in (*result["notes"], *result["sources"][0]["notes"])]
+    assert not {"range-value", "range-slope"} & set(codes)
+
+
+@pytest.mark.parametrize(("text", "x", "form"), [
+    ("log(exp(x)+1)*(1/3)", 1000.0, "write `softplus(x)`"),
+    ("(1-cos(x))*(1/3)", 1e-9, "write `2*sin(x/2)^2`")])
+def test_constants_beside_do_not_take_the_advice_away(text: str, x: float, form: str) -> None:
+    (result,) = answers.grad(Ask(loads(text), at={"x": x}))["results"]
+    assert form in " ".join(n["message"] for n in (
+        *result["notes"], *result["sources"][0]["notes"]))

@@ -15,10 +15,11 @@ from gradcli.tape.tensor import Tensor, leaf
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
     from typing import Any
 
     from gradcli.explain.nonfinite.trials import Trials
+    from gradcli.explain.reason import Note
     from gradcli.lang.run import Binding, Run
 
     Answer = dict[str, Any]
@@ -191,7 +192,7 @@ def troubles(ask: Ask, run: Run, target: Target) -> list[Answer]:
         b[0].value for b in run.bindings.values() if isinstance(b[0].value, Tensor)],
         [t.value for t in tensors])
     whole = with_numbers(ask, run, target)
-    rounded = digits.of_value(ask, *(whole or (run, target)))
+    rounded = worded(lambda there: digits.of_value(ask, *there), (run, target), whole)
     lost = _lost_constants(ask, *whole) if whole is not None else []
     if finite and not run.notes and not hidden and not large and not rounded and not lost:
         return []
@@ -206,11 +207,22 @@ def troubles(ask: Ask, run: Run, target: Target) -> list[Answer]:
         said.append(flushed(target.name, target.span))
     else:
         said += [Note("range-value", *told) for told in lost]
-    if whole is not None:
-        run, target = whole
-    return [note(ask, n) for n in (
-        *said, *nonfinite.of_value(
-            run, tensors_of(target), ask.program.source, retrying.of_value(ask, run, target)))]
+    bad = worded(lambda there: nonfinite.of_value(
+        there[0], tensors_of(there[1]), ask.program.source, retrying.of_value(ask, *there)),
+        (run, target), whole)
+    return [note(ask, n) for n in (*said, *bad)]
+
+
+def worded(explain: Callable[[Any], list[Note]], plain: Any, whole: Any) -> list[Note]:
+    """What is said of a run. whole: the same with what is made of numbers alone recorded, which
+    decides whether anything is, and names what is no variable; None: there is nothing of that kind.
+    """
+    decided = explain(plain if whole is None else whole)
+    if whole is None or not decided:
+        return decided
+    found = explain(plain)
+    spread = any(n.code == "nan-spread" and n.message.startswith("a constant") for n in found)
+    return decided if spread or not found else found
 
 
 def with_numbers(ask: Ask, run: Run, target: Target) -> tuple[Run, Target] | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gradcli import calculus
 from gradcli.answers import digits
-from gradcli.answers.ask import tensors_of, with_numbers
+from gradcli.answers.ask import tensors_of, with_numbers, worded
 from gradcli.answers.plain_data import note
 from gradcli.lang.targets import parts
 from gradcli.ops.lazy import np
@@ -42,12 +42,20 @@ def of_gradient(ask: Ask, run: Run, target: Target, binding: Binding, g: Any, fi
         unsure = rough(ask, target, binding)
         if unsure:
             return [note(ask, n) for n in unsure]
-    again, made, same = whole = _whole(ask, run, target, binding)
-    other = None
-    with again.record:
-        if again is not run:    # with what it absorbs
-            (other,) = calculus.gradient(parts(made), [same.value])
-        found: list[Any] = digits.of_derivative(ask, *whole, g, field)
+    plain, whole, other = (run, target, binding), _whole(ask, run, target, binding), None
+    if whole is not None:
+        with whole[0].record:   # with what it absorbs
+            (other,) = calculus.gradient(parts(whole[1]), [whole[2].value])
+
+    def told(explain: Callable[..., list[Note]]) -> list[Note]:
+        def there(at: tuple[Run, Target, Binding]) -> list[Note]:
+            with at[0].record:
+                return explain(*at)
+
+        return worded(there, plain, whole)
+
+    found: list[Any] = told(lambda run, target, binding: digits.of_derivative(
+        ask, run, target, binding, g, field))
     said = left_out(ask, run, target, [binding])
     if found and values and not is_finite(g):
         return said + [note(ask, n) for n in found]
@@ -56,10 +64,9 @@ def of_gradient(ask: Ask, run: Run, target: Target, binding: Binding, g: Any, fi
         found = found if values else []
         from gradcli.answers import retrying
 
-        with again.record:
-            found += _explained(ask, *whole, field, not_finite).why(
-                same.value.id, g,
-                trials or retrying.of_derivative(ask, run, target, binding.name, field))
+        tried = trials or retrying.of_derivative(ask, run, target, binding.name, field)
+        found += told(lambda run, target, binding: _explained(
+            ask, run, target, binding, field, not_finite).why(binding.value.id, g, tried))
     if is_zero(g) and other is not None and not is_zero(other) and ask.mode != "finite":
         # A constant on the way is 0 or infinite only because floats end.
         run.record.lost[binding.value.id] = 1
@@ -81,11 +88,12 @@ def of_gradient(ask: Ask, run: Run, target: Target, binding: Binding, g: Any, fi
     return said + [note(ask, n) for n in found]
 
 
-def _whole(ask: Ask, run: Run, target: Target, binding: Binding) -> tuple[Run, Target, Binding]:
+def _whole(ask: Ask, run: Run, target: Target, binding: Binding
+           ) -> tuple[Run, Target, Binding] | None:
     """The same in a run that records what is made of numbers alone, if there is one."""
     whole = with_numbers(ask, run, target)
     if whole is None or binding not in run.bindings.get(binding.name, ()):
-        return run, target, binding
+        return None
     k = run.bindings[binding.name].index(binding)
     return *whole, whole[0].bindings[binding.name][k]
 

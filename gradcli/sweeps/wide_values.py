@@ -10,6 +10,7 @@ from gradcli.ops.lazy import np
 from gradcli.ops.values import dtype_of, is_complex, is_float, shape_of
 from gradcli.ops.wide import SMALLEST, Wide, choice, wide
 from gradcli.ops.wide_rows import HOMOGENEOUS
+from gradcli.sweeps.absorbing import ORDERING
 from gradcli.sweeps.extremes import BOUNDED
 from gradcli.tape import record as records
 from gradcli.tape.record import ANS, ATTRIBUTES, BATCH, IDS, OP, OUT, VALUES
@@ -30,6 +31,8 @@ class Beyond(Exception):
     """What cannot be swept with wide numbers: batches, complex numbers, too much."""
 
 
+# What as a whole makes no number that it is not given, or 0.
+EXACT = ORDERING | {"real", "imag", "conj", "angle"}
 # And what rules that Python code gave may raise.
 UNABLE = (Beyond, GradcliError, TypeError, ValueError, AttributeError, *EDGE)
 
@@ -75,6 +78,8 @@ def _left(entry: Entry, ans: Any, kind: Type) -> Any:
     subnormal, or 0 though no operand has a 0.
     """
     op = entry[OP]
+    if op.name in EXACT:
+        return np.zeros(shape_of(ans), bool)
     numbers = [v for k, v in enumerate(entry[VALUES]) if op.edge(k) and is_float(v)]
     sizes = np.abs(ans)
     left = (sizes > 0) & (sizes < kind.tiny)
