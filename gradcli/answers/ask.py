@@ -8,9 +8,10 @@ from gradcli.errors import GradcliError
 from gradcli.lang.interpreter import MAX_STEPS
 from gradcli.lang.structures import is_number
 from gradcli.lang.targets import Target
+from gradcli.ops.lazy import np
 from gradcli.program import Program
 from gradcli.sweeps.extremes import extreme
-from gradcli.tape.record import IDS, OUT, VALUES
+from gradcli.tape.record import ANS, IDS, OUT, VALUES
 from gradcli.tape.tensor import Tensor, leaf
 
 TYPE_CHECKING = False
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
 # Longer programs are not run again for the sake of a note.
 FEW_STEPS = 1_000
+FEW_NUMBERS = 100_000
 
 
 class Ask:
@@ -240,6 +242,8 @@ def _with_numbers(ask: Ask, run: Run, target: Target) -> tuple[Run, Target] | No
     if run.steps > FEW_STEPS:
         return None
     entries = run.record.compact()
+    if not entries.scalar and sum([np.size(entry[ANS]) for entry in entries]) > FEW_NUMBERS:
+        return None
     known = {entry[OUT] for entry in entries} | {
         getattr(run.bindings[name][0].value, "id", None) for name in ask.at if name in run.bindings}
     met = [v for entry in entries for i, v in zip(entry[IDS], entry[VALUES], strict=False)
