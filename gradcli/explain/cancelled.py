@@ -332,7 +332,8 @@ def _is_exact(value: Any) -> Any:
     """Which floats are exactly the shortest decimals that stand for them."""
     if np.size(value) > MOST_NUMBERS or is_complex(value):
         return False
-    return np.reshape([Fraction(repr(v)) == v for v in np.ravel(value).tolist()], np.shape(value))
+    return np.reshape([v - v == 0.0 and Fraction(repr(v)) == v for v in np.ravel(value).tolist()],
+                      np.shape(value))
 
 
 def is_exact(op: Op, values: Sequence[Any], ans: Any) -> bool | None:
