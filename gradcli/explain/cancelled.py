@@ -188,14 +188,16 @@ class Cancelled:
             yield entry, off, _moved(one, off)
 
     def _inherent(self, made: Sequence[Tensor], seeds: Sequence[Any] = ()) -> float:
-        """How far rounding what has a name would move the answer; a number that is the decimal
-        which stands for it was not rounded.
+        """How far rounding what has a name would move the answer; what was given as the decimal
+        that it is was not rounded.
         """
         leaves = [b.value for bindings in self.run.bindings.values() for b in bindings
                   if isinstance(b.value, Tensor) and is_float(b.value.value)]
         slopes = calculus.gradient(made, leaves, seeds=seeds) if leaves else []
-        return sum(_moved(one, _unit(x.value)*np.where(_is_exact(x.value), 0.0, np.abs(x.value)))
-                   for x, one in zip(leaves, slopes, strict=True))
+        computed = {entry[OUT] for entry in self.run.record.history()} if leaves else set()
+        return sum(_moved(one, _unit(x.value)*np.where(
+            x.id not in computed and _is_exact(x.value), 0.0, np.abs(x.value)))
+            for x, one in zip(leaves, slopes, strict=True))
 
 
 def _message(entry: Entry, source: Source, share: float, kind: str, late: bool) -> str:
