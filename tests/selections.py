@@ -68,7 +68,8 @@ DEPENDENCIES = {
 }
 
 # Of these files, what asks for nothing of a dependency that its neighbours do not: derivatives of
-# derivatives, sums of our own rules; what is about lengths, and about where a curve has its kinks.
+# derivatives, sums of our own rules, what is written of each row; what is about lengths, and about
+# where a curve has its kinks and poles.
 MATHEMATICS = """
     test_blocks_syntax::test_long_blocks_take_linear_time
     test_cluster::test_a_worker_that_is_killed_loses_nothing
@@ -76,21 +77,46 @@ MATHEMATICS = """
     test_derive::test_formulas_of_the_samples_evaluate_to_the_gradient
     test_derive::test_second_derivatives_of_a_corpus_evaluate_to_the_reference
     test_derive::test_texts_do_not_grow_with_every_way_through_the_terms
+    test_grammar::test_whatever_is_not_accepted_is_explained
     test_graph::test_a_loop_is_one_node_for_each_place
+    test_homework_cluster::test_whoever_checks_the_file_is_the_same
+    test_homework_executors::test_an_item_that_takes_too_long
     test_hw_cli::test_an_interrupted_run_is_continued
     test_memory::test_a_long_loop_in_a_file_in_flat_memory
     test_memory::test_loops_of_every_kind_in_flat_memory
+    test_memory::test_thousands_of_steps_of_training_in_flat_memory
     test_ops_arrays::test_second_derivatives[
+    test_ops_arrays::test_texts_are_refused_where_numbers_are_computed
     test_ops_layers::test_second_derivatives[
     test_ops_layers::test_wide_ranges
+    test_ops_linalg::test_det_of_a_singular_matrix_has_cofactors_and_their_slopes
     test_ops_linalg::test_second_derivatives_both_ways
     test_ops_shapes::test_second_derivatives[
+    test_oracle::test_own_semantics
     test_parser::test_long_inputs
+    test_plot::test_a_derivative_that_oscillates_without_end_does_not_hide_the_function
+    test_plot::test_a_pole_between_points_is_no_jump
+    test_plot::test_derivatives_to_the_third
+    test_plot::test_no_derivative_makes_the_function_flat
+    test_plot::test_poles_are_found
     test_plot::test_rounding_beside_removable_singularities_is_no_kink
     test_plot::test_rounding_of_high_derivatives_and_of_several_targets
     test_plot::test_the_end_of_a_domain_is_no_kink_and_small_poles_are_poles
+    test_plot::test_what_is_steep_is_no_pole_and_no_jump
+    test_points::test_gradients_at_hard_points
+    test_points::test_hessians_at_hard_points
+    test_points_io::test_objects_are_those_of_the_json_module
+    test_prepared::test_every_row_at_other_points
     test_prepared::test_long_programs_to_the_last_bit
     test_prepared::test_random_programs_over_arrays
+    test_reading::test_reading_of_the_table
+    test_reading::test_what_is_written_is_read_the_same_by_all
+    test_steps::test_adjoints_are_the_gradients
+    test_steps::test_every_elementwise_rule_has_a_name
+    test_steps::test_every_operation_has_steps
+    test_steps::test_latex_of_every_row_is_balanced
+    test_steps::test_long_traces_are_quick
+    test_why::test_nothing_is_wider_than_the_terminal
 """.split()
 
 
