@@ -113,7 +113,9 @@ def test_a_dead_branch_has_no_second_derivative(seed: int, choice: str) -> None:
         wanted = {pair: bent(text, WITHIN[choice], *pair)
                   for pair in ("xx", "xa", "xb", "aa", "ab", "bb")}
     program = loads(f"y = sum({choice.format(text)})\ng = 0*a*x[0]*b[0]")
-    for wrt, mode in (("xab", "reverse"), ("ax", "reverse"), ("x", "forward"), ("b", "reverse"),
+    some = (("ax", "reverse"), ("x", "forward"), ("b", "reverse"))
+    k = [*WITHIN].index(choice) % 3
+    for wrt, mode in (("xab", "reverse"), *(some[k:k + 1] if SEED is None else some),
                       ("xab", "forward")):
         ask = Ask(program, at=POINT, of=["y"], wrt=[*wrt], mode=mode)
         run = ask.run()

@@ -10,6 +10,7 @@ import random
 import re
 from collections.abc import Callable, Iterator
 
+import draws
 import mpmath
 import numpy as np
 import pytest
@@ -322,6 +323,7 @@ FALLING = {"exp(-x^2/2)": lambda v: mp.exp(-v**2 / 2), "exp(-20*x)": lambda v: m
            "2^(-28*x)": lambda v: mp.power(2, -28 * v), "sech(19.5*x)": lambda v: mp.sech(19.5 * v)}
 RISING = {"x^10": lambda v: v**10, "x^20": lambda v: v**20, "exp(x)": mp.exp,
           "(x*1e9)": lambda v: v * 10**9, "sinh(x)": mp.sinh}
+BELOW = (37.2, 38.5, 38.7)
 # Values that are floats; slopes, or parts of them, are none.
 STEEP = {"log(1/x)": (lambda v: -mp.log(v), [1e-160, 1e-150, 1e-140, 1e-120]),
          "x^x": (lambda v: v**v, [1e-300, 1e-200, 1e-308]),
@@ -354,8 +356,8 @@ def in_all_ways(text: str, x: float) -> Iterator[tuple[int, float]]:
 
 @pytest.mark.parametrize("falling", FALLING)
 def test_what_is_lost_below_the_range_is_found(falling: str) -> None:
-    for rising in RISING:
-        for x in (37.2, 38.5, 38.7):
+    for k, rising in enumerate(RISING, [*FALLING].index(falling)):
+        for x in BELOW[k % 3:k % 3 + 1] if draws.SEED is None else BELOW:
             right = derivatives(lambda v, r=rising: FALLING[falling](v) * RISING[r](v), x)
             for order, got in in_all_ways(f"{falling}*{rising}", x):
                 assert abs(got - right[order]) <= 1e-9 * abs(right[order]) + 1e-307, (
