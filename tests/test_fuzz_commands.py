@@ -60,6 +60,7 @@ def test_values_from_the_edge(command: str, value: str, tmp_path: Path) -> None:
     ask("hess", "full_like(int([1, 2]), y)", "y=float32(1e38)"),
     ask("grad", "prod(x)", "x=2", "--output-gradient", "true", "--format", "json"),
     ask("eval", "(x^3-z)/sqrt(z-t)", "x=1e400,z=5e-324,t=1e-320"),
+    ask("grad", "sqrt(x)*sqrt(x)*n", "x=0,n=1.7e308"),
     ask("eval", "linspace([],2,3)"), ask("eval", "var a: float32 = 1e300\na"),
     ask("eval", "ones(2,3,4) @ ones(3,4,5)"), ask("eval", "matvec(x, x)", "x=ones(2,3,4)"),
     ask("eval", "complex([1,2,3], [1,2])"), ask("grad", "broadcast_to(x, shape=-1)", "x=true"),

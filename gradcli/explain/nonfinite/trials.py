@@ -261,13 +261,15 @@ class Trials:
         which there is a derivative jump.
         """
         here = self._asked(self.source.text, {})
-        if here is None or self.steps > FEW_STEPS:
+        if here is None or self.steps > FEW_STEPS or not all(map(finite, self.at.values())):
             return []
         near = []
         for h in NEAR:
-            one = self._asked(self.source.text, {
-                name: value + h*np.maximum(1.0, np.abs(value)) for name, value in self.at.items()
-                if is_float(value) and self.wrt in (None, name)})
+            with quiet():
+                beside = {name: value + h*np.maximum(1.0, np.abs(value))
+                          for name, value in self.at.items()
+                          if is_float(value) and self.wrt in (None, name)}
+            one = self._asked(self.source.text, beside)
             if one is None:
                 return []
             known = all(map(finite, one[0]))
