@@ -767,6 +767,9 @@ def test_full_correlation() -> None:
     assert zero["sigma"] == 0
     assert failed("propagate", "-e", "a+b+c", "--at", "a=1,b=1,c=1", "--sigma", "a=1,b=1,c=1",
                   "--correlation", "a:b=0.9,b:c=0.9,a:c=-0.9").startswith("error[E0834]")
+    for one in ("a:a=0.5", "a:b=1.5"):
+        assert failed("propagate", "-e", "a+b", "--at", "a=1,b=1", "--sigma", "a=1,b=1",
+                      "--correlation", one).startswith("error[E0834]: a correlation of `a` with")
 
 
 def test_second_order() -> None:

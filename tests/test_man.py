@@ -44,6 +44,7 @@ def test_every_option_is_in_the_page(command: str) -> None:
         (block,) = [b for b in blocks if re.match(rf"{re.escape(', '.join(option.flags))}\s", b)]
         assert option.help in block
         assert option.metavar in block
+        assert ("One of" in block) == bool(option.metavar and option.choices)
         for choice in option.choices:
             assert choice in block
     for argument in arguments(command) or ():
