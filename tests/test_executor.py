@@ -337,6 +337,14 @@ def test_answers_that_are_inputs_or_constants_or_asked_twice() -> None:
     assert a[0] == 0.0
 
 
+def test_long_chains_run_in_few_buffers() -> None:
+    program = loads("y = x\nfor k in range(50):\n    y = sin(y) + y*y\ny")
+    run = program.run({"x": 0.5})
+    target, (x,) = program.targets(run)[0].tensor, [b.value for b in program.sources(run)]
+    found = Executor(graph(run.record.history(), {x.id: ()}, [(target.id, 1.0)]))
+    assert 1 <= sum(type(slot) is tuple for slot in found.plan.slots) <= 4
+
+
 @pytest.mark.parametrize("n", [0, 1, 15, 16, 17])
 def test_few_points(n: int) -> None:
     found, _ = executor("input x = 1\ninput v = [1, 2]\nsum(v*x)^2", {})
