@@ -38,7 +38,7 @@ FIRST = 150
 """Test functions of the first round, which runs without the others being collected."""
 
 
-CASES = 12
+CASES = 3
 """Cases of one test function that the map is made of."""
 
 
