@@ -1,6 +1,6 @@
 """Make small wrong changes at places drawn at random, and see whether the tests notice them.
 
-    python tests/mutants.py map                  # once: which tests call which functions
+    python tests/mutants.py map                  # which new tests call which functions
     python tests/mutants.py run --count 100 --seed 1 --jobs 2
     python tests/mutants.py list --count 100 --seed 1
 
@@ -174,7 +174,6 @@ class Calls:
     def __init__(self) -> None:
         self.profiler = Profiler(subcalls=False, builtins=False)
         self.found: dict[str, set[str]] = defaultdict(set)
-        self.seconds: dict[str, float] = defaultdict(float)
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[None]:
@@ -185,48 +184,65 @@ class Calls:
             return (yield)
         finally:
             self.profiler.disable()
-            test = item.nodeid.partition("[")[0]
-            self.seconds[test] += time.perf_counter() - begun
-            called = self.found[test]
-            for call in self.profiler.getstats():
-                code = call.code
-                if isinstance(code, str):  # of C
-                    continue
-                if code.co_filename.startswith(str(PACKAGE)):
-                    file = os.path.relpath(code.co_filename, ROOT)
-                    called.add(f"{file}:{code.co_qualname}")
-                elif code.co_name == "_execute_child":
-                    called.add("process")
+            self._write(item.nodeid.partition("[")[0], time.perf_counter() - begun)
+
+    def _write(self, test: str, seconds: float) -> None:
+        """Append what a case called that earlier ones of its test did not; a worker may die."""
+        called = set()
+        for call in self.profiler.getstats():
+            code = call.code
+            if isinstance(code, str):  # of C
+                continue
+            if code.co_filename.startswith(str(PACKAGE)):
+                called.add(f"{os.path.relpath(code.co_filename, ROOT)}:{code.co_qualname}")
+            elif code.co_name == "_execute_child":
+                called.add("process")
+        new = called - self.found[test]
+        self.found[test] |= new
+        MAP.mkdir(parents=True, exist_ok=True)
+        with (MAP / f"{NOW}-{os.getpid()}.ndjson").open("a") as file:
+            file.write(json.dumps([test, round(seconds, 2), sorted(new)]) + "\n")
 
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
         """Of each test function, keep cases spread over all of its: others call the same."""
         cases: dict[str, list[pytest.Item]] = defaultdict(list)
         for item in items:
             cases[item.nodeid.partition("[")[0]].append(item)
-        items[:] = [item for found in cases.values()
+        known, _ = mapped()
+        items[:] = [item for test, found in cases.items() if test not in known
                     for item in found[::-(-len(found) // CASES)]]
 
-    def pytest_sessionfinish(self) -> None:
-        MAP.mkdir(parents=True, exist_ok=True)
-        data = {test: [round(self.seconds[test], 2), sorted(called)]
-                for test, called in self.found.items()}
-        (MAP / f"{os.getpid()}.json").write_text(json.dumps(data))
 
 
-if os.environ.get("GRADCLI_MUTANTS_MAP"):  # pytest loads this file as a plugin: `-p mutants`
+NOW = os.environ.get("GRADCLI_MUTANTS_MAP")
+"""When the map is being made that this process works for."""
+if NOW:  # pytest loads this file as a plugin: `-p mutants`
     _calls = Calls()
     pytest_runtest_protocol = _calls.pytest_runtest_protocol
     pytest_collection_modifyitems = _calls.pytest_collection_modifyitems
-    pytest_sessionfinish = _calls.pytest_sessionfinish
+
+
+def mapped() -> tuple[dict[str, set[str]], dict[str, float]]:
+    """What each test calls, and the seconds that it takes."""
+    calls: dict[str, set[str]] = defaultdict(set)
+    seconds: dict[str, float] = defaultdict(float)
+    for path in sorted(MAP.glob("*.ndjson")):
+        if NOW and path.name.startswith(NOW):
+            continue  # so that all workers, late ones too, collect the same tests
+        for line in path.read_text().splitlines():
+            test, taken, called = json.loads(line)
+            calls[test].update(called)
+            seconds[test] += taken
+    return calls, seconds
 
 
 def make_map(jobs: int) -> None:
-    """Run some cases of all tests once."""
-    shutil.rmtree(MAP, ignore_errors=True)
+    """Run some cases of all tests that are not on the map yet."""
     subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-p", "mutants", "-n", str(jobs), "--dist",
          "worksteal"], cwd=ROOT, check=False,
-        env={**os.environ, "PYTHONPATH": str(ROOT / "tests"), "GRADCLI_MUTANTS_MAP": "1"})
+        env={**os.environ, "PYTHONPATH": str(ROOT / "tests"),
+             "GRADCLI_MUTANTS_MAP": str(int(time.time()))})
 
 
 class Tests:
@@ -236,12 +252,7 @@ class Tests:
         self.of: dict[str, set[str]] = defaultdict(set)
         self.width: dict[str, int] = {}
         self.process: list[str] = []
-        seconds: dict[str, float] = defaultdict(float)
-        calls: dict[str, set[str]] = defaultdict(set)
-        for path in sorted(MAP.glob("*.json")):
-            for test, (time_taken, called) in json.loads(path.read_text()).items():
-                seconds[test] += time_taken
-                calls[test].update(called)
+        calls, seconds = mapped()
         if not calls:
             raise SystemExit("there is no map yet: python tests/mutants.py map")
         texts = {path.name: path.read_text() for path in (ROOT / "tests").glob("test_*.py")}
