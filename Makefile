@@ -25,9 +25,9 @@ test: $(VENV)/.installed-test       ## ruff, mypy, pytest (PYTEST_ARGS="-k name"
 test-processors: $(VENV)/.installed-test    ## what prints numbers, as older processors do
 	$(BIN)/python tests/processors.py $(XDIST) $(PYTEST_ARGS)
 
-# All tests: make test-oldest OLDEST_TESTS=tests
+# All tests: make test-oldest OLDEST_TESTS=tests PYTEST_ARGS="--cases 9999"
 test-oldest: $(OLDEST)/.installed   ## what calls dependencies, with the oldest that are allowed
-	$(OLDEST)/bin/pytest $(XDIST) $(PYTEST_ARGS) \
+	$(OLDEST)/bin/pytest $(XDIST) --cases 80 $(PYTEST_ARGS) \
 	  $(or $(OLDEST_TESTS),$$($(OLDEST)/bin/python tests/selections.py))
 
 bench: $(VENV)/.installed-test      ## beside other engines (BENCH_ARGS="--peers PYTHON"), and alone

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import gc
 import os
+import random
 import signal
 import subprocess
 import sys
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -85,12 +87,29 @@ def run(*command: str, stdin: str | bytes = b"", env: Environment | None = None,
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--update-golden", action="store_true",
                      help="write what the tests see into the golden files; then read the diff")
+    parser.addoption("--cases", type=int, metavar="N",
+                     help="run at most N cases of each test function, drawn with a fixed seed")
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_configure(config: pytest.Config) -> None:
     if SEED is not None and config.option.hypothesis_seed is None:
         config.option.hypothesis_seed = SEED
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out cases of test functions that have more than --cases."""
+    most = config.option.cases
+    if most is None:
+        return
+    cases: dict[str, list[int]] = defaultdict(list)
+    for k, item in enumerate(items):
+        cases[item.nodeid.partition("[")[0]].append(k)
+    kept = {k for function, found in cases.items()
+            for k in random.Random(function).sample(found, min(most, len(found)))}
+    config.hook.pytest_deselected(items=[item for k, item in enumerate(items) if k not in kept])
+    items[:] = [item for k, item in enumerate(items) if k in kept]
 
 
 def pytest_report_header() -> str:

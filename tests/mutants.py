@@ -38,10 +38,6 @@ FIRST = 150
 """Test functions of the first round, which runs without the others being collected."""
 
 
-CASES = 3
-"""Cases of one test function that the map is made of."""
-
-
 class Mutant(NamedTuple):
     """A change of one file: bytes start..stop become text."""
 
@@ -203,15 +199,10 @@ class Calls:
         with (MAP / f"{NOW}-{os.getpid()}.ndjson").open("a") as file:
             file.write(json.dumps([test, round(seconds, 2), sorted(new)]) + "\n")
 
+    @pytest.hookimpl(tryfirst=True)
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
-        """Of each test function, keep cases spread over all of its: others call the same."""
-        cases: dict[str, list[pytest.Item]] = defaultdict(list)
-        for item in items:
-            cases[item.nodeid.partition("[")[0]].append(item)
         known, _ = mapped()
-        items[:] = [item for test, found in cases.items() if test not in known
-                    for item in found[::-(-len(found) // CASES)]]
-
+        items[:] = [item for item in items if item.nodeid.partition("[")[0] not in known]
 
 
 NOW = os.environ.get("GRADCLI_MUTANTS_MAP")
@@ -239,8 +230,8 @@ def mapped() -> tuple[dict[str, set[str]], dict[str, float]]:
 def make_map(jobs: int) -> None:
     """Run some cases of all tests that are not on the map yet."""
     subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "mutants", "-n", str(jobs), "--dist",
-         "worksteal"], cwd=ROOT, check=False,
+        [sys.executable, "-m", "pytest", "-q", "-p", "mutants", "--cases", "3", "-n", str(jobs),
+         "--dist", "worksteal"], cwd=ROOT, check=False,
         env={**os.environ, "PYTHONPATH": str(ROOT / "tests"),
              "GRADCLI_MUTANTS_MAP": str(int(time.time()))})
 
