@@ -7,6 +7,7 @@ tape-consumed and tape-not-entered raise).
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
 import re
@@ -209,6 +210,17 @@ def test_cause_place_and_fix(code: str) -> None:
     elif expected.fix is not None:
         assert reason["fix"] == expected.fix
     assert reason["fix_works"] is expected.works
+
+
+@pytest.mark.parametrize("code", CAUSES)
+def test_every_cause_between_names_of_a_file_has_a_place(code: str) -> None:
+    names = re.findall(r"^ *(?:var |input )?(\w+) = ", program(code).read_text("utf-8"), re.M)
+    for of, wrt in itertools.permutations(dict.fromkeys(names), 2):
+        status, out, _ = in_process(
+            ["grad", str(program(code)), "--of", of, "--wrt", wrt, "--format", "json"])
+        if status != 3:
+            for source in json.loads(out)["results"][0]["sources"]:
+                assert all(reason["line"] for reason in source["reasons"]), (of, wrt)
 
 
 MECHANICAL = [code for code, cause in CAUSES.items() if cause.works]
