@@ -58,6 +58,19 @@ def test_a_formula() -> None:
     assert all(edge["passes"] and not edge["cut"] for edge in answer["edges"])
 
 
+def test_several_operations_of_one_call_are_named_apart() -> None:
+    found = graph("-e", "softmax(x)", "--at", "x=[1,2]")
+    assert [node["text"].partition("(")[0] for node in found["nodes"]
+            if node["kind"] == "operation"] == [
+        "reduce_max", "stop_gradient", "subtract", "exp", "sum", "divide"]
+
+
+def test_long_formulas_are_cut_at_forty_characters() -> None:
+    for n, shown in ((40, "x"*38 + "^2"), (41, "x"*37 + "...")):
+        found = graph("-e", f"{'x'*(n - 2)}^2", "--at", f"{'x'*(n - 2)}=1")
+        assert [node["text"] for node in found["nodes"] if node["kind"] == "operation"] == [shown]
+
+
 def test_only_what_leads_to_the_target(tmp_path: Path) -> None:
     program = tmp_path / "program.txt"
     program.write_text("input x = 2.0\nvar w = [1.0, 2.0]\na = x^2\nb = sum(w)*x\n")
