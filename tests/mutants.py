@@ -310,10 +310,9 @@ def _failed(tests: list[str], checkout: Path) -> str:
     return lines[0][:120] if lines else f"(status {done.returncode})"
 
 
-def run(count: int, seed: int, jobs: int) -> int:
+def run(chosen: list[Mutant], seed: int, jobs: int) -> int:
     """Try the changes and print what became of each; return how many survived."""
     tests = Tests()
-    chosen = drawn(count, seed)
     with tempfile.TemporaryDirectory() as temporary, ThreadPoolExecutor(jobs) as pool:
         checkouts = [copied(Path(temporary) / str(k)) for k in range(jobs)]
 
@@ -338,15 +337,17 @@ def main() -> None:
     parser.add_argument("action", choices=("map", "list", "run"))
     parser.add_argument("--count", type=int, default=100)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--after", type=int, default=0, help="leave out so many, tried before")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     asked = parser.parse_args()
     if asked.action == "map":
         make_map(asked.jobs)
-    elif asked.action == "list":
-        for mutant in drawn(asked.count, asked.seed):
-            print(mutant)
+        return
+    chosen = drawn(asked.count, asked.seed)[asked.after:]
+    if asked.action == "run":
+        run(chosen, asked.seed, asked.jobs)
     else:
-        run(asked.count, asked.seed, asked.jobs)
+        print(*chosen, sep="\n")
 
 
 if __name__ == "__main__":
