@@ -206,13 +206,19 @@ def test_a_list_that_is_wrong(text: str, expected: tuple[str, str]) -> None:
 
 # --- places -------------------------------------------------------------------------------------
 
-def test_errors_of_a_function_get_the_place_in_the_sheet() -> None:
+@pytest.mark.parametrize(("text", "name"), [
+    (SHEET, "hw.toml"), ("# week 3\n1a:  x^2 sin(x)\n2: x\n", "hw.txt"),
+    ('id,function\n1a,"x^2 sin(x)"\n2,x\n', "hw.csv")])
+def test_errors_of_a_function_get_the_place_in_the_sheet(text: str, name: str) -> None:
     from gradcli.errors import error
 
-    sheet = parse(SHEET, "hw.toml")
-    moved = sheet.located("1a", error("E0710", "what is this", (4, 7)))
-    assert moved.span is not None
-    assert SHEET[slice(*moved.span)] == "sin"
+    sheet = parse(text, name)
+    at = text.index("x^2 sin(x)")
+    for inside, place in (((4, 7), (at + 4, at + 7)), (None, sheet.place("1a", "function"))):
+        moved = sheet.located("1a", error("E0710", "what is this", inside))
+        assert moved.span == place
+    start, end = sheet.place("1a", "function")
+    assert text[start:end].strip('"') == "x^2 sin(x)"
     escaped = parse(SHEET.replace("x^2 sin", r"x^2 \u0073in"), "hw.toml")
     moved = escaped.located("1a", error("E0710", "what is this", (4, 7)))
     assert moved.span is not None
