@@ -13,6 +13,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable
+from fractions import Fraction
 from typing import Any
 
 import mpmath
@@ -258,6 +259,23 @@ def test_a_zero_made_of_rounding_is_no_pole(text: str, x: float, old: str) -> No
     ("1/(0.5-sin(x)*0)", 1.0), ("1/(2x-0.6)", 0.3)])
 def test_a_pole_that_the_source_is_at_stays_one(text: str, x: float) -> None:
     assert all(n["code"] != CODE for n in asked("eval", text, x)["notes"])
+
+
+@pytest.mark.parametrize("outer", ["1/{}", "1/({})^2", "ln(abs({}))", "(x+2)/{}", "1/sqrt(abs({}))",
+                                   "exp(x)/({})^3", "1+1/{}", "({})^(-1)"])
+def test_beside_a_pole_that_rounding_hides_it_is_told(outer: str) -> None:
+    """In decimals it is at the pole; what floats have there is of any size, if they rounded."""
+    rng, hidden = random.Random(outer), 0
+    for _ in range(30):
+        a, x = rng.randrange(3, 99), Fraction(rng.randrange(1, 99), rng.choice((10, 100)))
+        hides = a*float(x) != float(a*x) and a*float(x) != a*Fraction(float(x))
+        answer = asked("grad", outer.format(f"({a}*x-{float(a*x)!r})"), float(x))
+        told = [n["code"] for n in answer["sources"][0]["notes"]]
+        assert (CODE in told) == hides
+        if hides and "ln" not in outer:
+            hidden += 1
+            assert [n["code"] for n in answer["notes"]] == [CODE]
+    assert hidden > 2 or "ln" in outer
 
 
 @pytest.mark.parametrize(("text", "at"), [

@@ -151,10 +151,12 @@ class Cancelled:
             if bool(np.isfinite(moved)) == bool(np.isfinite(size)) and not moved <= worst:
                 told, worst = (entry, off), moved
         least = 0.0 if size else _least(entries, last, x)
-        if told is None or (size < np.inf and not worst > max(
-                half*size, INHERENT*self._inherent(made, seeds), least)):
+        if told is None or (size < np.inf and not worst > max(half*size, least)):
             return []
         entry, off = told
+        if size < np.inf and worst <= INHERENT*self._inherent(made, seeds) and not _near_pole(
+                made, entry, off, seeds):
+            return []
         kind = "value" if x is None else "derivative"
         share = worst/size if 0.0 < size < np.inf else np.inf
         message = _message(entry, self.source, share, kind, entry[OUT] > last)
@@ -198,6 +200,17 @@ class Cancelled:
         return sum(_moved(one, _unit(x.value)*np.where(
             x.id not in computed and _is_exact(x.value), 0.0, np.abs(x.value)))
             for x, one in zip(leaves, slopes, strict=True))
+
+
+def _near_pole(made: Sequence[Tensor], entry: Entry, off: Any, seeds: Sequence[Any]) -> bool:
+    """Whether an operation is nothing but rounding of a 0 that would be a pole of what was made:
+    then that is of any size, however well the sources are known.
+    """
+    if not np.any(off > ALL*np.abs(entry[ANS])):
+        return False
+    (one,) = calculus.gradient(made, [Tensor(entry[ANS], entry[OUT])], seeds=seeds)
+    whole = sum(np.sum(t.value * (seeds[0] if seeds else 1.0)) for t in made)
+    return one is not None and bool(np.sum(value_of(one)*entry[ANS])*whole < 0.0)
 
 
 def _message(entry: Entry, source: Source, share: float, kind: str, late: bool) -> str:
