@@ -128,6 +128,23 @@ def test_what_cancels_alone_leaves_nothing(mass: str, x: float) -> None:
     assert abs(block["hessian"] - right) <= 4e-15
 
 
+@pytest.mark.parametrize("mode", ["reverse", "forward"])
+@pytest.mark.parametrize(("text", "f"), [
+    ("1/(1+1/x)", lambda x: 1/(1 + 1/x)), ("1/(x+1/x)", lambda x: 1/(x + 1/x)),
+    ("x/(1+1/x)", lambda x: x/(1 + 1/x)), ("3/(2+5/x)", lambda x: 3/(2 + 5/x)),
+    ("1/(1+1/x)+x^2", lambda x: 1/(1 + 1/x) + x*x), ("(1+1/x)^(-1)", lambda x: 1/(1 + 1/x))])
+def test_what_is_left_of_parts_that_are_no_floats_is_right_or_doubted(
+        text: str, f: Callable[[mpf], mpf], mode: str) -> None:
+    for x in (1e-104, 3e-104, 1.3e-120, 1e-160, 1.7e-160, 1e-200):
+        with mpmath.workdps(700):
+            right = mpmath.diff(f, mpf(x), 2, h=mpf(x)*mpf(10)**-40)
+        found = answers.hess(Ask(loads(text), at={"x": x}, mode=mode))["results"][0]
+        notes = [*found["notes"], *found["blocks"][0]["notes"]]
+        off = abs(mpf(found["blocks"][0]["hessian"]) - right) > 1e-9*abs(right)
+        assert not off or {n["code"] for n in notes} & {"range-slope", "digits-cancelled"}, found
+        assert not any("inf through" in n["message"] for n in notes)
+
+
 # --- values on the way that overflow inside of an operation as a whole --------------------------
 
 INNER = {

@@ -102,7 +102,7 @@ class Wide:
         a, b = self, wide(other)
         doubt = None
         if a.doubt is not None or b.doubt is not None:
-            p, q = _known(a.doubt), _known(b.doubt)
+            p, q = known(a.doubt), known(b.doubt)
             doubt = _largest(p + b.size(), q + a.size(), p + q)
         return Wide(a.mantissa * b.mantissa, _sum(a.exponent, b.exponent), doubt)
 
@@ -111,8 +111,8 @@ class Wide:
         doubt = None
         if a.doubt is not None or b.doubt is not None:
             size = b.size()
-            doubt = _largest(_known(a.doubt) - size, np.where(
-                b.is_doubtful(), np.inf, _known(b.doubt) + a.size() - 2 * size))
+            doubt = _largest(known(a.doubt) - size, np.where(
+                b.is_doubtful(), np.inf, known(b.doubt) + a.size() - 2 * size))
         under = np.where(b.exponent == NOTHING, 0, -b.exponent)
         return Wide(a.mantissa / b.mantissa, _sum(a.exponent, under), doubt)
 
@@ -162,7 +162,7 @@ def choice(condition: Any, x: Any, y: Any) -> Wide:
     x, y = wide(x), wide(y)
     doubt = None
     if x.doubt is not None or y.doubt is not None:
-        doubt = np.where(condition, _known(x.doubt), _known(y.doubt))
+        doubt = np.where(condition, known(x.doubt), known(y.doubt))
     return Wide(np.where(condition, x.mantissa, y.mantissa),
                 np.where(condition, x.exponent, y.exponent), doubt)
 
@@ -173,7 +173,7 @@ def either(*numbers: Wide) -> Any:
     return _largest(*found) if found else None
 
 
-def _known(doubt: Any) -> Any:
+def known(doubt: Any) -> Any:
     return -np.inf if doubt is None else doubt
 
 

@@ -16,7 +16,7 @@ import math
 
 from gradcli.ops.lazy import np
 from gradcli.ops.values import is_float, plain, shape_of
-from gradcli.ops.wide import Wide, wide
+from gradcli.ops.wide import Wide, known, wide
 from gradcli.ops.wide_rows import banded
 from gradcli.sweeps.flushes import flushes, tame, tame_values
 from gradcli.sweeps.reach import active, leading, window
@@ -37,9 +37,13 @@ if TYPE_CHECKING:
     from gradcli.tape.record import Entry
 
 
+# What cancels to less than this has surely nothing to say.
+LEAST = 1e-9
+
+
 class Carried:
     """A derivative on its way, and a bound on its rounding: what a sum leaves below that is nothing
-    but rounding, and becomes 0. What joins it later stays.
+    but rounding, and becomes 0. What joins it later stays; the doubt of the bound remembers.
     """
 
     __slots__ = ("error", "value")
@@ -57,7 +61,9 @@ class Carried:
             return self
         value, error = self.value + other.value, self.error + other.error
         counts = (abs(value) - error).mantissa > 0
-        return Carried(_only(value, counts), _only(error, counts))
+        doubt = np.maximum(known(error.doubt), np.where(counts, -np.inf, error.size()))
+        return Carried(_only(value, counts), _only(Wide(
+            error.mantissa, error.exponent, doubt), counts))
 
 
 def _only(value: Wide, where: Any) -> Wide:
@@ -427,4 +433,7 @@ def settled(before: Any, after: Carried, held: bool = True) -> tuple[Any, Any]:
     if (same | unknown).all():
         return before, doubted
     found = np.where(same | unknown, old, new)
+    # In place of no number: what cancelled on the way may have been far more than what is left.
+    lost = known(after.error.doubt) > np.log2(np.maximum(np.abs(new), LEAST))
+    doubted |= ~same & ~np.isfinite(old) & lost
     return plain(found.astype(np.asarray(before).dtype)), doubted

@@ -83,7 +83,7 @@ class Words:
 
     def cancelled(self, parts: Sequence[tuple[Entry, int, Any]], at: Index) -> None:
         """Shares of several uses that add up to 0."""
-        if len(parts) < 2:
+        if len(parts) < 2 or not np.isfinite([c for _, _, c in parts]).all():
             return
         newest = max((entry for entry, _, _ in parts), key=lambda entry: entry[OUT])
         ways = [f" through {self._subject(entry)}{self._where(entry)}" for entry, _, _ in parts]
