@@ -6,6 +6,7 @@ Expected numbers are written out by hand, or computed by `math` and NumPy from t
 from __future__ import annotations
 
 import math
+import random
 from typing import Any
 
 import mpmath as mp
@@ -366,6 +367,22 @@ def test_integers(text: str, expected: Any, kind: type) -> None:
     found = value(text)
     assert found == expected
     assert type(found) is kind
+
+
+@pytest.mark.parametrize("sign", ["+", "-", "*", "//", "%", "^"])
+def test_integers_beyond_the_exact_floats(sign: str) -> None:
+    """A literal beside an integer is one, whether that has a name or not."""
+    large, rng = [2**53 + 1, 2**62 - 3, -2**57 + 5, 10**18 + 1], random.Random(sign)
+    for a in (*large, 3):
+        b = rng.choice((1, 2, 3, 7) if a != 3 else (35, 37, 39))
+        exact = {"+": a + b, "-": a - b, "*": a*b, "//": a//b, "%": a % b, "^": a**b}[sign]
+        high, low = divmod(a, 2**30)
+        written = f"(int({high})*{2**30} + int({low}))" if high else f"int({a})"
+        for text in (f"{written}{sign}{b}", f"n = {written}\nn{sign}{b}"):
+            if -2**63 <= exact < 2**63:
+                assert value(text) == exact
+            else:
+                assert code(text) == "E0404"
 
 
 @pytest.mark.parametrize("text", [

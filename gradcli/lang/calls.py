@@ -26,6 +26,9 @@ MAX_RANK = 60
 # A loop may ask for any number of gradients; the newest are remembered.
 MAX_REMEMBERED = 1000
 
+# From here on a float may stand for several integers.
+EXACT = 2.0**53
+
 
 class NoGradient:
     """A gradient that is None: of `target` with respect to `source`; tape: the file's tape or
@@ -135,7 +138,10 @@ def call_operation(op: Op, args: list[Any], named: Mapping[str, Any]) -> Any:
                 for k, a in enumerate(args)]
     options = {k: _attribute(op, k, v) for k, v in attributes.items()}
     try:
-        return op(*operands, **options)
+        ans = op(*operands, **options)
+        if type(ans) is float and int in map(type, operands) and _are_large([ans, *operands]):
+            return op(*map(int, operands), **options)   # a literal beside an integer is one, too
+        return ans
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
         if not options:
             raise
@@ -144,6 +150,12 @@ def call_operation(op: Op, args: list[Any], named: Mapping[str, Any]) -> Any:
                     help=f"`gradcli ops {op.name}` tells what it takes",
                     about=("value", next(iter(options.values()))) if len(options) == 1 else None
                     ) from None
+
+
+def _are_large(numbers: list[Any]) -> bool:
+    """Whether plain whole numbers are too large for floats to tell them apart."""
+    return all(type(v) is int or (type(v) is float and v.is_integer()) for v in numbers) and (
+        EXACT <= max(map(abs, numbers)))
 
 
 def _is_none(value: Any) -> bool:
