@@ -13,7 +13,7 @@ import random
 import re
 from collections.abc import Callable
 from functools import cache
-from itertools import pairwise
+from itertools import pairwise, product
 from pathlib import Path
 from typing import Any
 
@@ -766,3 +766,18 @@ def test_a_zero_that_absorbed_is_not_called_infinite(formula: str, why: str) -> 
     _, answer = verified("-e", formula, "--at", "x=0")
     (source,) = sources(answer)
     assert f"undecided-{why}" in [n["code"] for n in source["notes"]]
+
+
+# Branches that are 0 at u = 0, with their slopes there.
+ARMS = [("u^2", 0), ("-u^2", 0), ("3*u*abs(u)", 0), ("-2*sin(u)^2", 0), ("0*u", 0),
+        ("u + u^2", 1), ("sin(u)", 1), ("exp(u) - 1", 1), ("-2*u", -2)]
+
+
+@pytest.mark.parametrize("form", ["where(u > 0, {}, {})*1e-30", "where(0 >= u, {}, {}) + x"])
+@pytest.mark.parametrize("at", [0.0, 1.5])
+def test_branches_that_meet_smoothly_agree(form: str, at: float) -> None:
+    """Though differences of the value have nothing but bends around them; with a kink none do."""
+    for (one, left), (other, right) in product(ARMS, repeat=2):
+        text = form.format(one, other).replace("u", f"(x - {at!r})" if at else "x")
+        _, answer = verified("-e", text, "--at", f"x={at!r}")
+        assert (sources(answer)[0]["verdict"] == "agree") == (left == right), text

@@ -61,22 +61,24 @@ class Judged:
 
 
 class Case:
-    """One number by all methods. sides: the slopes to the left and right. floor: numbers below are
-    compared as if they were this large, by differences; exact: by the others. unsure: what
-    rounding does, asked for when something differs; shaken: by results on the way alone, without
-    another branch. custom: whether the file has a rule for it. edge: whether the point is where
-    branches meet.
+    """One number by all methods. sides: the slopes to the left and right; ends: what these tend to,
+    and their size. floor: numbers below are compared as if they were this large, by differences;
+    exact: by the others. unsure: what rounding does, asked for when something differs; shaken: by
+    results on the way alone, without another branch. custom: whether the file has a rule for it.
+    edge: whether the point is where branches meet.
     """
 
-    __slots__ = ("by_complex", "central", "custom", "edge", "error", "exact", "floor", "loose",
-                 "ours", "shaken", "sides", "unsure")
+    __slots__ = ("by_complex", "central", "custom", "edge", "ends", "error", "exact", "floor",
+                 "loose", "ours", "shaken", "sides", "unsure")
 
     def __init__(self, one: dict[str, Any], sides: tuple[float, float] | None,
                  floor: float, exact: float, loose: float, unsure: Callable[[], float],
-                 shaken: Callable[[], float], custom: bool, edge: Callable[[], bool]) -> None:
+                 shaken: Callable[[], float], custom: bool, edge: Callable[[], bool],
+                 ends: tuple[float, ...] = (math.nan, math.nan, math.nan)) -> None:
         self.ours = one["reverse"], one["forward"]
         self.by_complex, self.central, self.error = one["complex"], one["central"], one["error"]
         self.sides = sides
+        self.ends = ends
         self.floor = floor
         self.exact = exact
         self.loose = loose
@@ -107,13 +109,16 @@ def judge(along: Directions, reverse: Any, forward: Any, by_complex: Any,
             "error": None if differences is None else float(differences.errors[i, j])}
         sides = None if differences is None else (
             float(differences.left[i, j]), float(differences.right[i, j]))
+        ends = (math.nan,)*3 if differences is None else tuple(
+            map(float, differences.ends[:, i, j]))
         exact = FLOOR * loose * NOISE * largest
         coarse = 0.0 if differences is None else (
             FLOOR * loose * NOISE * float(differences.noise[j]))
-        case = Case(one, sides, max(exact, coarse if coarse - coarse == 0.0 else 0.0), exact, loose,
+        floor = max(exact, coarse if coarse - coarse == 0.0 else 0.0)
+        case = Case(one, sides, floor, exact, loose,
                     lambda i=i, j=j: UNSURE * float(rounding()[i, j]),  # type: ignore[misc]
                     lambda i=i, j=j: UNSURE * float(  # type: ignore[misc]
-                        abs(shaken()[i, j] - by_complex[i, j])), custom, edge)
+                        abs(shaken()[i, j] - by_complex[i, j])), custom, edge, ends)
         one["verdict"], one["difference"], why = _verdict(case)
         if why:
             judged.why[why] = None
@@ -216,11 +221,23 @@ def _by_differences(case: Case) -> tuple[str, float, str]:
         inside = all(low - KINK * abs(low) <= a <= high + KINK * abs(high) for a in case.ours)
         return (UNDECIDED, most, "kink") if inside or _steep(case) else (DIFFER, most, "")
     if not _trusted(case):
-        return UNDECIDED, most, "rough"
+        off = _beside(case)
+        return (AGREE, off, "") if off <= BY_DIFFERENCES * case.loose else (
+            UNDECIDED, most, "rough")
     near = min([abs(a - central) for a in case.ours])
     if near <= 10.0 * case.error and most <= TRUSTED:
         return AGREE, most, ""
     return (UNDECIDED, most, "rounding") if near <= case.unsure() else (DIFFER, most, "")
+
+
+def _beside(case: Case) -> float:
+    """How far the slopes of both sides tend to others, relative to them: where branches meet, a
+    slope of 0 may have nothing but bends around it.
+    """
+    *ends, size = case.ends
+    if not (size and _finite(*ends)):
+        return math.inf
+    return float(max([abs(a - end) / max(abs(a), size) for a in case.ours for end in ends]))
 
 
 def _steep(case: Case) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gradcli import calculus
-from gradcli.finite import SEEN, best
+from gradcli.finite import SEEN, TRUSTED, best
 from gradcli.ops.lazy import np, quiet
 from gradcli.ops.values import shape_of
 from gradcli.verifying.directions import typed
@@ -57,18 +57,19 @@ def forward(targets: Sequence[Tensor], source: Tensor, along: Directions) -> Any
 class Differences:
     """By central differences: values, an error estimate of each, and for each column the largest
     value that was met, divided by the step: rounding makes some last digits of that of a slope
-    of 0. The slopes to the left and right of the point.
+    of 0. The slopes to the left and right of the point; ends: what these tend to, and their size.
     """
 
-    __slots__ = ("errors", "left", "noise", "right", "values")
+    __slots__ = ("ends", "errors", "left", "noise", "right", "values")
 
-    def __init__(self, columns: Sequence[tuple[Any, Any, float, Any, Any]]) -> None:
-        values, errors, noise, left, right = zip(*columns, strict=True)
+    def __init__(self, columns: Sequence[tuple[Any, Any, float, Any, Any, Any]]) -> None:
+        values, errors, noise, left, right, ends = zip(*columns, strict=True)
         self.values = np.stack(values, axis=-1)
         self.errors = np.stack(errors, axis=-1)
         self.noise = np.array(noise)
         self.left = np.stack(left, axis=-1)
         self.right = np.stack(right, axis=-1)
+        self.ends = np.stack(ends, axis=-1)
 
 
 def central(function: Function, binding: Binding, along: Directions) -> Differences:
@@ -91,9 +92,9 @@ def central(function: Function, binding: Binding, along: Directions) -> Differen
 
 
 def _column(moved: Callable[[float], Any], size: float, length: float
-            ) -> tuple[Any, Any, float, Any, Any]:
+            ) -> tuple[Any, Any, float, Any, Any, Any]:
     """The slope of `moved` at 0, its error, the noise and the slopes on both sides, infinite at a
-    jump.
+    jump; and the slopes that both sides tend to, with the size of the slopes beside.
 
     Where the function allows steps as long as the number that moves, these are taken.
     """
@@ -111,7 +112,18 @@ def _column(moved: Callable[[float], Any], size: float, length: float
                  np.where(smooth, middle, slope))
         for side, nearer, slope in ((below, nearer_below, left), (above, nearer_above, right))]
     noise = float(np.max(found.noise, initial=0.0))
-    return found.value, found.error, noise, left, right
+    ends = np.full((3, *np.shape(here)), np.nan)
+    if np.any(found.error > TRUSTED * np.abs(found.value)):
+        ends = _ends(moved, here, NEAR * max(1.0, size) / length)
+    return found.value, found.error, noise, left, right, ends
+
+
+def _ends(moved: Callable[[float], Any], here: Any, near: float) -> Any:
+    """What the slopes on both sides tend to, extrapolated, and the size of those beside."""
+    slopes = [[(moved(side * h) - here) / (side * h) for h in (near, near / CLOSER)]
+              for side in (-1.0, 1.0)]
+    return np.stack([*[(nearer * CLOSER - far) / (CLOSER - 1.0) for far, nearer in slopes],
+                     np.maximum(*[abs(far) for far, _ in slopes])])
 
 
 def _jumps(here: Any, side: Any, nearer: Any) -> Any:
