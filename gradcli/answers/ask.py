@@ -40,14 +40,15 @@ class Ask:
     with notes on operations that a function of the file hides. sparse: Jacobians and Hessians as
     triples. on_tape, said: of the last run, what a tape of the file saw and what `watch(x)` named.
     explained: the last targets, and what explains them. trials: those of rewrites for first
-    derivatives, by target and source. rough: of differences that are in doubt why they are, by
-    target and sources.
+    derivatives, by target and source. changed: the program with the last of these rewrites. nearby:
+    values of targets at other points, or why there is none, by target and point. rough: of
+    differences that are in doubt why they are, by target and sources.
     """
 
     __slots__ = (
-        "_logged", "at", "eig", "explained", "max_bytes", "max_steps", "mode", "of", "on_tape",
-        "output_gradient", "program", "rough", "said", "sparse", "tape", "tf", "trials",
-        "unconnected", "verbose", "verify", "watch", "wrt")
+        "_logged", "at", "changed", "eig", "explained", "max_bytes", "max_steps", "mode", "nearby",
+        "of", "on_tape", "output_gradient", "program", "rough", "said", "sparse", "tape", "tf",
+        "trials", "unconnected", "verbose", "verify", "watch", "wrt")
 
     def __init__(self, program: Program, *, at: Mapping[str, Any] | None = None,
                  of: Sequence[str] = (), wrt: Sequence[str] = (), mode: str = "reverse",
@@ -60,6 +61,8 @@ class Ask:
         self._logged: Run | None = None
         self.explained: list[tuple[Target, dict[Any, Any]]] = []
         self.trials: dict[tuple[str, str], Trials] = {}
+        self.changed: Program | None = None
+        self.nearby: dict[Any, Any] = {}
         self.rough: dict[tuple[str, ...], str] = {}
         self.tape = tape
         self.on_tape: set[int] | None = None

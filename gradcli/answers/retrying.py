@@ -7,10 +7,10 @@ import math
 from gradcli.answers.ask import Ask, tensors_of
 from gradcli.answers.asked import names_of, states_of
 from gradcli.calculus import gradient, size
-from gradcli.errors import error
+from gradcli.errors import GradcliError, error
 from gradcli.explain import nonfinite
 from gradcli.explain.cancelled import Cancelled
-from gradcli.explain.nonfinite.trials import Trials
+from gradcli.explain.nonfinite.trials import Trials, named
 from gradcli.lang.calls import NoGradient
 from gradcli.lang.targets import parts
 from gradcli.ops.lazy import np
@@ -181,9 +181,12 @@ def _first_states(logged: Run, last: float = math.inf) -> bool:
 
 
 def _changed(ask: Ask, text: str) -> Program:
-    program = Program(Source(text, ask.program.source.name))
-    program.max_steps, program.tf = ask.max_steps, ask.tf
-    return program
+    if text == ask.program.source.text:
+        return ask.program
+    if ask.changed is None or ask.changed.source.text != text:  # parsed once for all points
+        ask.changed = Program(Source(text, ask.program.source.name))
+        ask.changed.max_steps, ask.changed.tf = ask.max_steps, ask.tf
+    return ask.changed
 
 
 def _named(ask: Ask, target: Target, wrt: list[str], asked: Callable[[Ask, Run, Target], Answered]
@@ -200,9 +203,25 @@ def _named(ask: Ask, target: Target, wrt: list[str], asked: Callable[[Ask, Run, 
 
 
 def _value(ask: Ask, target: Target) -> Again:
-    """The value alone."""
-    return _named(ask, target, [], lambda other, found, made: (
+    """The value alone. A point is computed once: the notes of all sources and blocks look at the
+    same ones.
+    """
+    asked = _named(ask, target, [], lambda other, found, made: (
         [t.value for t in tensors_of(made)], None, list))
+
+    def again(text: str, moved: Mapping[str, Any]) -> Answered:
+        point = (target.name, named(text, moved))
+        if point not in ask.nearby:
+            try:
+                ask.nearby[point] = asked(text, moved)
+            except GradcliError as problem:
+                ask.nearby[point] = problem.with_traceback(None)
+        found: Answered | GradcliError = ask.nearby[point]
+        if isinstance(found, GradcliError):
+            raise found
+        return found
+
+    return again
 
 
 def _trials(ask: Ask, run: Run, again: Again, wrt: str | None = None,

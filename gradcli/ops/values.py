@@ -149,7 +149,7 @@ def plain(value: Any) -> Any:
     if type(value) in SCALAR_TYPES:
         return value
     if getattr(value, "ndim", None) == 0:
-        kind = value.dtype.name
+        kind = dtype_of(value)
         if kind == "float64":
             return float(value)
         if kind == "int64":

@@ -6,6 +6,8 @@ a number that is none, a row has its value at 0, or at infinity, and what its sl
 
 from __future__ import annotations
 
+from functools import reduce
+
 from gradcli.ops.kinds import BILINEAR, LINEAR
 from gradcli.ops.lazy import np
 from gradcli.ops.values import shape_of
@@ -44,7 +46,7 @@ def applied(op: Op, args: Sequence[Any], attributes: Mapping[str, Any],
 def _with_nan(op: Op, args: Sequence[Any], found: Any) -> Any:
     """What was found, with its doubt; of a NaN what the row makes of it on floats."""
     xs = [a.floats() if type(a) is Wide else a for a in args]
-    spoiled = np.logical_or.reduce(np.broadcast_arrays(*[np.isnan(x) for x in xs]))
+    spoiled = reduce(np.logical_or, map(np.isnan, xs))
     if not spoiled.any():
         return found
     plain = op.compute([np.asarray(x) for x in xs], {})
@@ -154,7 +156,7 @@ def banded(linear: Callable[[list[Any]], Sequence[Any]], args: Sequence[Any]) ->
 
 def _doubted(found: Wide, *operands: Wide) -> Wide:
     """The same, unknown where an operand is."""
-    unknown = np.logical_or.reduce(np.broadcast_arrays(*[o.is_doubtful() for o in operands]))
+    unknown = reduce(np.logical_or, [o.is_doubtful() for o in operands])
     if not unknown.any():
         return found
     doubt = -np.inf if found.doubt is None else found.doubt

@@ -61,9 +61,10 @@ class Carried:
             return self
         value, error = self.value + other.value, self.error + other.error
         counts = (abs(value) - error).mantissa > 0
-        doubt = np.maximum(known(error.doubt), np.where(counts, -np.inf, error.size()))
-        return Carried(_only(value, counts), _only(Wide(
-            error.mantissa, error.exponent, doubt), counts))
+        if error.doubt is not None or not np.all(counts):
+            error = Wide(error.mantissa, error.exponent, np.maximum(
+                known(error.doubt), np.where(counts, -np.inf, error.size())))
+        return Carried(_only(value, counts), _only(error, counts))
 
 
 def _only(value: Wide, where: Any) -> Wide:

@@ -10,7 +10,7 @@ from gradcli.ops.values import is_float, shape_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from typing import Any
 
     from gradcli.errors import Span
@@ -47,7 +47,7 @@ class Trials:
     the values and the derivative in a range without end, NaN where unknown.
     """
 
-    __slots__ = ("_kept", "_known", "_limits", "_texts", "again", "alone", "at", "exact", "left",
+    __slots__ = ("_answers", "_kept", "_limits", "_texts", "again", "alone", "at", "exact", "left",
                  "nearby", "of", "order", "source", "steps", "wrt")
 
     def __init__(self, source: Source, again: Again, at: Mapping[str, Any], steps: int,
@@ -64,7 +64,7 @@ class Trials:
         self.steps = steps
         self.left = MOST_TRIALS
         self.exact: Callable[[], tuple[list[Any], Any]] | None = None
-        self._known: dict[int, tuple[list[Any], Any] | None] = {}
+        self._answers: dict[Any, tuple[list[Any], Any] | None] = {}
         self._texts: dict[str, bool] = {}
         self._limits: list[Any] | None = None
         self._kept: dict[str, bool] = {}
@@ -93,17 +93,17 @@ class Trials:
         text = self.source.text
         if self.steps > FEW_STEPS:
             return False
-        with quiet():
-            near = [self._asked(text, {name: value + h*np.maximum(1.0, np.abs(value))
-                                       for name, value in self.at.items() if is_float(value)})
-                    for h in NEAR]
-        here = self._asked(text[:span[0]] + grouped(text, span, new) + text[span[1]:], {})
-        if here is None or None in near:
+        try:
+            with quiet():
+                values = [self.alone(text, {name: value + h*np.maximum(1.0, np.abs(value))
+                                            for name, value in self.at.items() if is_float(value)}
+                                     )[0] for h in NEAR]
+            here = self.alone(text[:span[0]] + grouped(text, span, new) + text[span[1]:], {})[0]
+        except GradcliError:
             return False
-        values = [one[0] for one in near if one is not None]
         size = CLEAR*max(_away(v, [0.0]*len(v)) for v in values)
         return all(_away(values[0], v) <= size for v in values[1:]) and (
-            _away(values[0], here[0]) > 2*size)
+            _away(values[0], here) > 2*size)
 
     def steadies(self, span: Span, new: str, off: float, derived: bool) -> bool:
         """Whether the text with this change has the same values and derivatives nearby, a value
@@ -156,38 +156,39 @@ class Trials:
         if changed not in self._kept:
             points = list(self._points())
             self._kept[changed] = all(
-                self._is_kept(changed, k, moved) for k, moved in enumerate(points)) and (
-                    not self._has_numbers(len(points))
-                    or any(self._decides(changed, k, moved) for k, moved in enumerate(points))
-                    or self._is_kept_far(changed, len(points)))
+                self._is_kept(changed, moved) for moved in points) and (
+                    not self._has_numbers(points)
+                    or any(self._decides(changed, moved) for moved in points)
+                    or self._is_kept_far(changed))
+            self._answers = {place: answer for place, answer in self._answers.items()
+                             if place[0] == self.source.text}
         return self._kept[changed]
 
-    def _has_numbers(self, count: int) -> bool:
-        """Whether the text has a number at one of the first points, of those that can be moved."""
-        known = [self._known[k] for k in range(count)]
+    def _has_numbers(self, points: Sequence[Mapping[str, Any]]) -> bool:
+        """Whether the text has a number at one of some points, of those that can be moved."""
+        known = [self._asked(self.source.text, moved) for moved in points]
         return any(map(is_float, self.at.values())) and any(
             one is not None and all(map(finite, one[0])) for one in known)
 
-    def _is_kept_far(self, changed: str, first: int) -> bool:
-        """The same of points far away. first: the number of the first of them."""
+    def _is_kept_far(self, changed: str) -> bool:
+        """The same of points far away."""
         far = [] if self.steps > FEW_STEPS else [
             {name: value*factor for name, value in self.at.items() if is_float(value)}
             for factor in FAR]
         ordinary = [{name: _ordinary(value, sign) for name, value in self.at.items()
                      if is_float(value)} for sign in (1.0, -1.0)]
         decided = False
-        for k, moved in enumerate(far + ordinary, first):
-            if not self._is_kept(changed, k, moved):
+        for k, moved in enumerate(far + ordinary):
+            if not self._is_kept(changed, moved):
                 return False
-            decided = decided or self._decides(changed, k, moved, k >= first + len(far))
+            decided = decided or self._decides(changed, moved, k >= len(far))
         return decided
 
-    def _decides(self, changed: str, k: int, moved: Mapping[str, Any], ordinary: bool = False
-                 ) -> bool:
+    def _decides(self, changed: str, moved: Mapping[str, Any], ordinary: bool = False) -> bool:
         """Whether both texts have the same slopes, to the last digits that count, at a point where
         these are not 0. ordinary: at a point of an ordinary size the same values will do as well.
         """
-        before, after = self._known[k], self._asked(changed, moved)
+        before, after = self._asked(self.source.text, moved), self._asked(changed, moved)
         if before is None or after is None or not all(map(finite, before[0])):
             return False
         slope, slopes = np.isfinite(before[1]), [(before[1], after[1])]
@@ -202,10 +203,8 @@ class Trials:
             return bool(np.any(slope & (np.asarray(before[1]) != 0)))
         return not zero
 
-    def _is_kept(self, changed: str, k: int, moved: Mapping[str, Any]) -> bool:
-        if k not in self._known:
-            self._known[k] = self._asked(self.source.text, moved)
-        before, after = self._known[k], self._asked(changed, moved)
+    def _is_kept(self, changed: str, moved: Mapping[str, Any]) -> bool:
+        before, after = self._asked(self.source.text, moved), self._asked(changed, moved)
         if before is None or (after is None and not _any_finite(before)):
             return True
         if after is None or not _kept(before[0], after[0]):
@@ -214,11 +213,14 @@ class Trials:
         return not moved or not all(map(finite, before[0])) or _kept([before[1]], [after[1]])
 
     def _asked(self, text: str, moved: Mapping[str, Any]) -> tuple[list[Any], Any] | None:
-        try:
-            values, g, _ = self.again(text, moved)
-        except GradcliError:
-            return None
-        return values, 0.0 if g is None else g
+        place = named(text, moved)
+        if place not in self._answers:
+            try:
+                values, g, _ = self.again(text, moved)
+                self._answers[place] = values, 0.0 if g is None else g
+            except GradcliError:
+                self._answers[place] = None
+        return self._answers[place]
 
     def _is_mended(self, changed: str, place: Span) -> bool:
         try:
@@ -286,6 +288,12 @@ class Trials:
             for k in range(POINTS):
                 yield {name: _moved(value, k + n) for n, (name, value) in enumerate(
                     self.at.items()) if is_float(value)}
+
+
+def named(text: str, moved: Mapping[str, Any]) -> Any:
+    """A text and a point, by which an answer is found again."""
+    return text, *[(name, shape_of(value), np.asarray(value).tobytes())
+                   for name, value in moved.items()]
 
 
 def _limit(right: Any, farther: Any, left_farther: Any, left: Any) -> Any:
