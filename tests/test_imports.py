@@ -12,6 +12,7 @@ import math
 import sys
 import tomllib
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import oldest
@@ -124,20 +125,24 @@ def imports_of(path: str, tree: ast.Module) -> Iterator[Import]:
                     yield Import(path, node.lineno, f"gradcli.{alias.name}", when)
             else:
                 yield Import(path, node.lineno, module, when)
-        elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
-            inner = "types" if when == "types" else "called"
-            pending += [(child, inner) for child in ast.iter_child_nodes(node)]
+        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            pending += [(child, "types" if when == "types" else "called") for child in node.body]
         elif isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test):
             pending += [(child, "types") for child in node.body]
             pending += [(child, when) for child in node.orelse]
         else:
-            pending += [(child, when) for child in ast.iter_child_nodes(node)]
+            pending += [(child, when) for child in ast.iter_child_nodes(node)
+                        if not isinstance(child, ast.expr)]
 
 
 FILES = sorted(path for path in PACKAGE.rglob("*.py") if path.name != "_tables.py")
-IMPORTS = [
-    found for path in FILES
-    for found in imports_of(path.relative_to(ROOT).as_posix(), ast.parse(path.read_text("utf-8")))]
+
+
+@cache
+def imports() -> list[Import]:
+    """Those of all files."""
+    return [found for path in FILES for found in imports_of(
+        path.relative_to(ROOT).as_posix(), ast.parse(path.read_text("utf-8")))]
 
 
 def component_of_file(path: str) -> str:
@@ -159,7 +164,7 @@ def test_the_layers_have_no_cycle() -> None:
 
 def test_arrows_point_down_only() -> None:
     wrong = []
-    for found in IMPORTS:
+    for found in imports():
         if found.module.split(".")[0] == "gradcli":
             here, there = component_of_file(found.path), component(found.module)
             if there not in BELOW[here] | {here} and (here, there, found.when) not in UP:
@@ -169,7 +174,7 @@ def test_arrows_point_down_only() -> None:
 
 def test_third_party_packages_stay_in_their_layer() -> None:
     wrong = []
-    for found in IMPORTS:
+    for found in imports():
         package = found.module.split(".")[0]
         if package in OWNERS:
             at_home = found.path.startswith(OWNERS[package])
@@ -186,7 +191,7 @@ def test_every_imported_package_is_declared() -> None:
     for name, extra in project["optional-dependencies"].items():
         texts += extra if name != "test" else []
     declared = {text.replace(">", " ").split()[0] for text in texts}
-    used = {found.module.split(".")[0] for found in IMPORTS}
+    used = {found.module.split(".")[0] for found in imports()}
     assert used - set(sys.stdlib_module_names) - {"gradcli"} <= declared
 
 
