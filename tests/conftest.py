@@ -6,14 +6,17 @@ both look at it once and keep what they saw.
 
 from __future__ import annotations
 
+import functools
 import gc
+import inspect
 import os
 import random
 import signal
 import subprocess
 import sys
+import traceback
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -202,6 +205,60 @@ def prunings(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     monkeypatch.setattr(interpreter, "PRUNE_AT", 1_000)
     monkeypatch.setattr(pruning, "prune", counted)
     return left
+
+
+PARAMETERS = type(pytest.param())
+SHARE = 100
+
+
+def folded(test: Callable[..., None]) -> Callable[..., None]:
+    """Make one test of up to SHARE cases of its parameters, which names all that fail: for cases
+    that take less time than a test of its own, 4 ms.
+    """
+    marks = [mark for mark in test.pytestmark   # type: ignore[attr-defined]
+             if mark.name == "parametrize"]
+    cases: list[dict[str, tuple[Any, str]]] = [{}]
+    for mark in marks:
+        cases = [{**case, **one} for one in _named(*mark.args, **mark.kwargs) for case in cases]
+    shares = -(-len(cases) // SHARE)
+
+    @functools.wraps(test)
+    def together(share: int, pytestconfig: pytest.Config) -> None:
+        asked, most = cases[share::shares], pytestconfig.option.cases
+        if most is not None:
+            asked = random.Random(test.__name__).sample(
+                asked, min(-(-most // shares), len(asked)))
+        wrong, told = [], ""
+        for case in asked:
+            try:
+                test(**{name: value for name, (value, _) in case.items()})
+            except (Exception, pytest.fail.Exception, pytest.skip.Exception) as problem:
+                wrong.append("-".join([id for _, id in case.values() if id]))
+                if len(wrong) <= 10:
+                    lines = traceback.format_exception(problem, limit=-3)
+                    told += f"\n\n{wrong[-1]}\n{''.join(lines)}"
+        if wrong:
+            pytest.fail(f"{len(wrong)} of {len(asked)}: {', '.join(wrong)}{told}", pytrace=False)
+
+    together.__signature__ = inspect.signature(together, follow_wrapped=False)  # type: ignore[attr-defined]
+    together.pytestmark = [     # type: ignore[attr-defined]
+        mark for mark in together.pytestmark if mark not in marks]
+    return pytest.mark.parametrize("share", range(shares))(together)
+
+
+def _named(names: str | Sequence[str], values: Iterable[Any], ids: Any = None
+           ) -> list[dict[str, tuple[Any, str]]]:
+    """The values of each case of pytest.mark.parametrize, by name, with what the case is called."""
+    names = [name.strip() for name in names.split(",")] if isinstance(names, str) else names
+    found = []
+    for k, one in enumerate(values):
+        row = one.values if isinstance(one, PARAMETERS) else one if len(names) > 1 else (one,)
+        id = one.id if isinstance(one, PARAMETERS) else None
+        if id is None and ids is not None:
+            id = "-".join([str(ids(value)) for value in row]) if callable(ids) else [*ids][k]
+        told = [id or repr(row if len(names) > 1 else row[0])] + [""]*(len(names) - 1)
+        found.append(dict(zip(names, zip(row, told, strict=True), strict=True)))
+    return found
 
 
 Golden = Callable[[Path, str], None]

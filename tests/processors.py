@@ -4,7 +4,10 @@
 
 OpenBLAS and NumPy choose their kernels by the processor, and another kernel rounds the last digits
 otherwise. Each setting below takes kernels away from both, so a new processor stands for an older
-one. Which tests: all that compare what is printed with a page, a sample or a golden file.
+one. Which tests: those that compare computed numbers as they are printed with a page, a sample or a
+golden file, where one digit counts. What holds values to a reference up to a tolerance, and what
+looks at messages, statuses, tables and loaded modules, is the same on every processor
+(`selections.UNPRINTED`).
 """
 
 from __future__ import annotations

@@ -17,20 +17,36 @@ PRINTING = """
     test_samples test_seeds test_steps test_why
 """.split()
 
-# Of these files, what takes long and prints nothing that is compared.
+# Of these files, what takes long and compares no computed number as it is printed: values, which
+# are held to a reference, but to a tolerance; verdicts, statuses, messages, LaTeX; rows of tables.
 UNPRINTED = """
+    test_calculus_commands::test_functions_of_matrices
+    test_calculus_commands::test_help_shows_every_option_and_example
+    test_calculus_commands::test_implicit_to_order_100
     test_calculus_commands::test_nothing_is_a_bug
     test_calculus_commands::test_orders_up_to_a_hundred
     test_calculus_commands::test_other_commands_load_none_of_this
+    test_calculus_commands::test_series_are_derivatives_of_derivatives
+    test_calculus_commands::test_several_variables_to_any_order
     test_derive::test_a_long_sum_takes_time_in_proportion
     test_derive::test_first_derivatives_of_a_corpus_evaluate_to_the_reference
     test_derive::test_formulas_of_the_samples_evaluate_to_the_gradient
     test_derive::test_second_derivatives_of_a_corpus_evaluate_to_the_reference
     test_derive::test_texts_do_not_grow_with_every_way_through_the_terms
+    test_derive::test_what_sympy_finds_is_checked_and_shorter
+    test_errors_golden::test_messages_follow_the_house_style
+    test_errors_golden::test_the_samples_are_all_codes
+    test_homework_samples::test_each_mistake_has_an_example
+    test_homework_samples::test_status_of_a_run
+    test_homework_samples::test_verdicts_do_not_depend_on_the_points
+    test_run::test_a_progress_bar_is_gone_before_an_error
     test_seeds::test_digits_are_learnt
     test_steps::test_adjoints_are_the_gradients
+    test_steps::test_every_elementwise_rule_has_a_name
     test_steps::test_every_operation_has_steps
+    test_steps::test_latex_of_every_row_is_balanced
     test_steps::test_long_traces_are_quick
+    test_why::test_a_fix_is_shown_and_made_and_works
     test_why::test_nothing_is_wider_than_the_terminal
 """.split()
 

@@ -14,11 +14,12 @@ import tomllib
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
+from types import SimpleNamespace
 
 import oldest
 import pytest
 import selections
-from conftest import ROOT, run
+from conftest import ROOT, folded, run
 
 PACKAGE = ROOT / "gradcli"
 
@@ -296,3 +297,29 @@ def test_every_dependency_has_tests_that_run_with_the_oldest_one() -> None:
         (path,) = selections.paths([file])
         start = name.replace("[", "(")
         assert Path(path).read_text(encoding="utf-8").count(f"\ndef {start}") == 1, left_out
+
+
+def test_a_fold_asks_all_cases_and_names_all_that_fail() -> None:
+    asked = []
+
+    @folded
+    @pytest.mark.parametrize(("x", "y"), [(x, -x) for x in range(230)])
+    @pytest.mark.parametrize("sign", [pytest.param(1, id="plus"), pytest.param(-1, id="minus")])
+    def one(x: int, y: int, sign: int) -> None:
+        asked.append((x, sign))
+        assert y == -x
+        assert x != 7 or sign > 0
+        if x == 150:
+            pytest.skip("none left out")
+
+    (mark,) = one.pytestmark    # type: ignore[attr-defined]
+    config, told = SimpleNamespace(option=SimpleNamespace(cases=None)), ""
+    for share in mark.args[1]:
+        try:
+            one(share, config)
+        except pytest.fail.Exception as problem:
+            told += str(problem)
+    assert sorted(asked) == [(x, sign) for x in range(230) for sign in (-1, 1)]
+    for name in ("minus-(7, -7)", "plus-(150, -150)", "minus-(150, -150)"):
+        assert f"\n\n{name}\nTraceback" in told
+    assert told.count("Traceback") == 3

@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 
 import pytest
+from conftest import folded
 from transcripts import ROOT, in_process
 
 import gradcli
@@ -77,6 +78,7 @@ def test_what_is_suggested_is_what_was_meant(command: str, slip: str, meant: str
         gradcli.loads(meant).gradient(at=point)), text
 
 
+@folded
 @pytest.mark.parametrize("name", NAMES)
 def test_a_name_is_a_name(name: str) -> None:
     """Alone, and beside variables of one letter, in a formula without values. (Beside t and x, `tx`

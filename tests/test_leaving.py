@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from conftest import folded
 
 from gradcli import ForwardAccumulator, GradcliError, GradientTape, Tensor, Variable, constant, ops
 
@@ -214,6 +215,7 @@ def floats(value: Any) -> list[Any]:
     return [value]
 
 
+@folded
 @pytest.mark.parametrize("kind", [list, tuple])
 @pytest.mark.parametrize("name", NAMES)
 def test_no_function_of_numpy_takes_a_tensor_out_of_a_sequence(name: str, kind: Any) -> None:

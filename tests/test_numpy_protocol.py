@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from conftest import folded
 
 from gradcli import GradcliError, GradientTape, Tensor, Variable, constant, ops
 from gradcli.ops.kinds import NAMES
@@ -178,6 +179,7 @@ def same(found: Any, expected: Any) -> None:
         np.testing.assert_allclose(np.asarray(found), np.asarray(expected), rtol=1e-12, atol=1e-14)
 
 
+@folded
 @pytest.mark.parametrize("call", CALLS)
 def test_values_are_those_of_numpy(call: str) -> None:
     same(off(evaluated(call, tensors())), evaluated(call, ARRAYS))
@@ -203,6 +205,7 @@ def kinds(answer: Any) -> Any:
             [kinds(part) for part in answer])
 
 
+@folded
 @pytest.mark.parametrize("call", CALLS)
 def test_several_arrays_stand_in_what_numpy_gives(call: str) -> None:
     assert kinds(evaluated(call, tensors())) == kinds(evaluated(call, ARRAYS))
@@ -233,6 +236,7 @@ def test_indices_of_what_is_not_zero() -> None:
     same(off(np.linalg.eigh(constant(a @ a.T)).eigenvalues), np.linalg.eigh(a @ a.T).eigenvalues)
 
 
+@folded
 @pytest.mark.parametrize("call", CALLS)
 def test_derivatives_are_those_of_numpy_s_differences(call: str) -> None:
     names = tensors()
@@ -296,6 +300,7 @@ UFUNCS = sorted({f.__name__ for f in vars(np).values()
                  if isinstance(f, np.ufunc) and f.__name__ in NAMES and f.signature is None})
 
 
+@folded
 @pytest.mark.parametrize("name", UFUNCS)
 @pytest.mark.parametrize("shape", [(), (3,), (2, 1, 3)])
 def test_every_ufunc_that_the_table_names(name: str, shape: tuple[int, ...]) -> None:

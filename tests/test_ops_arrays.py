@@ -10,9 +10,19 @@ from typing import Any
 
 import numpy as np
 import pytest
-from test_ops_shapes import Call, Case, arrays_of, case, close, complex_step, difference, plain
+from conftest import folded
+from test_ops_shapes import (
+    Call,
+    Case,
+    arrays_of,
+    case,
+    check_first_derivatives,
+    close,
+    complex_step,
+    difference,
+    plain,
+)
 from test_ops_shapes import test_second_derivatives as check_second
-from test_ops_shapes import test_values_and_first_derivatives as check_first
 
 from gradcli import calculus
 from gradcli.errors import GradcliError
@@ -368,10 +378,11 @@ ARRAYS: dict[str, list[Case]] = {
 CASES = [pytest.param(c, id=f"{name}-{c.label}") for name, cases in ARRAYS.items() for c in cases]
 
 
+@folded
 @pytest.mark.parametrize("case", CASES)
 def test_values_and_first_derivatives(case: Case) -> None:
     with np.errstate(all="ignore"):
-        check_first(case)
+        check_first_derivatives(case)
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -841,6 +852,7 @@ BATCHED = [(c.label, c, k) for name in (
     for k in itertools.product((False, True), repeat=len(c.shapes)) if any(k)]
 
 
+@folded
 @pytest.mark.parametrize(("label", "case", "which"), BATCHED)
 def test_leading_batch_axes_are_left_alone(label: str, case: Case, which: tuple[bool, ...]
                                            ) -> None:
@@ -967,6 +979,7 @@ def test_integers_stay_integers(label: str, ours: Call, dtype: str) -> None:
 LARGEST = {"int64": 2**63 - 1, "int32": 2**31 - 1}
 
 
+@folded
 @pytest.mark.parametrize("dtype", LARGEST)
 @pytest.mark.parametrize("name", sorted(
     row.name for row in TABLE.values() if row.kind not in (COMPOSITE, STOP, UNREGISTERED)
@@ -1201,6 +1214,7 @@ ERRORS: list[tuple[str, str, str]] = [
 ]
 
 
+@folded
 @pytest.mark.parametrize(("text", "code", "message"), ERRORS, ids=[text for text, _, _ in ERRORS])
 def test_errors(text: str, code: str, message: str) -> None:
     at = {"x": np.array(X), "v": np.array([1.0, 2.0, 3.0])}
@@ -1212,6 +1226,7 @@ def test_errors(text: str, code: str, message: str) -> None:
     assert caught.value.help
 
 
+@folded
 @pytest.mark.parametrize("name", [
     name for name, op in sorted(TABLE.items()) if len(op.parameters) == 1 and name in PUBLIC])
 @pytest.mark.parametrize("kind", ["bool", "complex128"])
@@ -1259,6 +1274,7 @@ def parts(found: Any) -> list[Any]:
         np.asarray(found)]
 
 
+@folded
 @pytest.mark.parametrize("name", [
     name for name, op in sorted(TABLE.items()) if len(op.parameters) == 1 and name in PUBLIC])
 def test_texts_are_refused_where_numbers_are_computed(name: str) -> None:

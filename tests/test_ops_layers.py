@@ -18,9 +18,8 @@ from typing import Any
 import mpmath  # type: ignore[import-untyped]
 import numpy as np
 import pytest
-from test_ops_shapes import Case, case, magnitude
+from test_ops_shapes import Case, case, check_first_derivatives, magnitude
 from test_ops_shapes import test_second_derivatives as check_second_derivatives
-from test_ops_shapes import test_values_and_first_derivatives as check_first_derivatives
 
 from gradcli import calculus
 from gradcli.errors import GradcliError

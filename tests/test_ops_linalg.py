@@ -17,10 +17,10 @@ from typing import Any
 import linalg_references as reference
 import numpy as np
 import pytest
+from conftest import folded
 from linalg_references import lower_symmetric, stacked
-from test_ops_shapes import Case, Shape, case
+from test_ops_shapes import Case, Shape, case, check_first_derivatives
 from test_ops_shapes import test_second_derivatives as check_second_derivatives
-from test_ops_shapes import test_values_and_first_derivatives as check_first_derivatives
 
 from gradcli import calculus, loads
 from gradcli.errors import GradcliError
@@ -301,6 +301,7 @@ CASES = [pytest.param(c, id=f"{name}-{c.label}") for name, cases in LINALG.items
 LINALG_STEPS = ("matrix_rank", "lu_order", "lu_factors", "lu", "undetermined", "deficient")
 
 
+@folded
 @pytest.mark.parametrize("case", CASES)
 def test_values_and_both_first_derivatives(case: Case) -> None:
     check_first_derivatives(case)

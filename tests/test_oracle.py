@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 import pytest
 import tf
+from conftest import folded
 
 from gradcli import GradcliError, Tensor
 
@@ -229,6 +230,7 @@ def same(got: Any, expected: Any, tolerance: float) -> bool:
 RUNNING = [id for id in CASES if id not in EXCLUDED]
 
 
+@folded
 @pytest.mark.parametrize("id", RUNNING)
 def test_as_tensorflow(id: str) -> None:
     found = disagreements(id, True)
@@ -236,6 +238,7 @@ def test_as_tensorflow(id: str) -> None:
     assert found.keys() == expected, "\n".join(f"{name}: {text}" for name, text in found.items())
 
 
+@folded
 @pytest.mark.parametrize("id", RUNNING)
 def test_own_semantics(id: str) -> None:
     found = disagreements(id, False)

@@ -15,6 +15,7 @@ import test_ops_arrays
 import test_ops_layers
 import test_ops_linalg
 import test_ops_shapes
+from conftest import folded
 from random_programs import KINKED, SMOOTH, RandomProgram
 from test_corpora import COUNTS, agrees, cases
 from test_ops_shapes import Case, arrays_of, plain
@@ -164,6 +165,7 @@ ROWS = [pytest.param(p.values[0], k % 4 == 0, id=p.id) for k, p in enumerate(
     for p in module.CASES)]
 
 
+@folded
 @pytest.mark.parametrize(("case", "second"), ROWS)
 def test_every_row_at_other_points(case: Case, second: bool) -> None:
     first = arrays_of(case)

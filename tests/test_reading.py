@@ -8,7 +8,7 @@ import sys
 import time
 
 import pytest
-from conftest import ROOT
+from conftest import ROOT, folded
 from hypothesis import given
 from hypothesis import strategies as st
 from lark import Lark
@@ -107,6 +107,7 @@ def test_the_table_is_large() -> None:
     assert len(ROWS) > 500
 
 
+@folded
 @pytest.mark.parametrize(("setting", "typed", "expected"), ROWS)
 def test_reading_of_the_table(setting: str, typed: str, expected: str) -> None:
     names = names_of(setting)
@@ -150,6 +151,7 @@ def test_values_are_what_is_meant(typed: str) -> None:
     assert value(reading.code, POINT) == pytest.approx(expected, rel=1e-14)
 
 
+@folded
 @pytest.mark.parametrize(("setting", "typed", "expected"), [
     row for row in ROWS if not row[2].startswith("E07") and " = " not in row[2]])
 def test_what_is_written_is_read_the_same_by_all(setting: str, typed: str, expected: str) -> None:

@@ -7,6 +7,7 @@ import inspect
 import string
 
 import pytest
+from conftest import folded
 from test_ops_arrays import ARRAY_STEPS, ARRAYS
 from test_ops_layers import CALLS, MADE
 
@@ -42,6 +43,7 @@ def each(rows: list[Op]) -> pytest.MarkDecorator:
     return pytest.mark.parametrize("op", rows, ids=[op.name for op in rows])
 
 
+@folded
 @pytest.mark.parametrize(("op", "k"), RULES)
 def test_a_rule_names_only_rows(op: Op, k: int) -> None:
     """Rules are bound to functions on floats and to NumPy's by these names (`kinds.fast_rules`)."""
@@ -56,6 +58,7 @@ def test_a_rule_names_only_rows(op: Op, k: int) -> None:
         assert NAMES[name].floats is not None, f"`{name}` has no function on floats"
 
 
+@folded
 @each([op for op in ROWS if op.kind in (LINEAR, BILINEAR, GENERAL)])
 def test_rules_of_other_kinds_take_the_cotangent_the_answer_and_the_operands(op: Op) -> None:
     for rule in (r for r in op.rules if r is not None):
@@ -68,6 +71,7 @@ def test_rules_of_other_kinds_take_the_cotangent_the_answer_and_the_operands(op:
         assert op.rules[0] is not None
 
 
+@folded
 @each(ROWS)
 def test_every_row_tells_about_itself(op: Op) -> None:
     assert op.doc
@@ -82,6 +86,7 @@ def test_every_row_tells_about_itself(op: Op) -> None:
         assert op.substitute, "a missing derivative says what to write instead"
 
 
+@folded
 @each(ROWS)
 def test_templates_have_places_for_the_arguments_only(op: Op) -> None:
     for template in (op.latex, op.substitute):
@@ -96,6 +101,7 @@ def test_templates_have_places_for_the_arguments_only(op: Op) -> None:
     assert shown.count(r"\left") == shown.count(r"\right")
 
 
+@folded
 @each(ROWS)
 def test_a_row_prints_as_plain_data(op: Op) -> None:
     told = describe(op)
@@ -109,6 +115,7 @@ def test_a_row_prints_as_plain_data(op: Op) -> None:
             assert names <= set(NAMES) | set(op.parameters)
 
 
+@folded
 @each([op for op in ROWS if op.kind == COMPOSITE])
 def test_a_composite_has_the_defaults_that_its_row_declares(op: Op) -> None:
     assert op.expand is not None

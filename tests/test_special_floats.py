@@ -15,6 +15,7 @@ from itertools import product
 
 import mpmath as mp  # type: ignore[import-untyped]
 import pytest
+from conftest import folded
 
 from gradcli.ops import special_floats
 from gradcli.ops.special_floats import (
@@ -368,6 +369,7 @@ def edge_name(value: object) -> str:
     return str(getattr(value, "__name__", value))
 
 
+@folded
 @pytest.mark.parametrize(("function", "arguments", "expected"), EDGES, ids=edge_name)
 def test_at_an_edge(
     function: Callable[..., float], arguments: tuple[float, ...], expected: float

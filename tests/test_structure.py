@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import pytest
 from asked import loaded, ok
+from conftest import folded
 from random_programs import RandomProgram
 from test_ops_arrays import ARRAYS
 from test_ops_layers import LAYERS
@@ -63,6 +64,7 @@ def same(got: Any, want: Any) -> None:
 # --- patterns ---------------------------------------------------------------------------------
 
 
+@folded
 @pytest.mark.parametrize("case", CASES)
 def test_what_differs_from_0_is_in_the_pattern(case: Case) -> None:
     arrays = arrays_of(case)
@@ -85,6 +87,7 @@ IN_MODES = [pytest.param(case, (MODES[k % 3],) if k else MODES, id=f"{name}-{cas
             for k, case in enumerate(cases)]
 
 
+@folded
 @pytest.mark.parametrize(("case", "modes"), IN_MODES)
 def test_sparse_derivatives_are_the_dense_ones(case: Case, modes: tuple[str, ...]) -> None:
     arrays = arrays_of(case)
