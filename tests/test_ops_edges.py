@@ -7,13 +7,15 @@ at a kink, and constant slopes, whose derivative is 0.
 from __future__ import annotations
 
 import math
+import re
 from contextlib import suppress
 from typing import Any
 
 import numpy as np
 import pytest
+from transcripts import in_process
 
-from gradcli import constant
+from gradcli import GradientTape, Variable, constant, ops
 from gradcli.errors import GradcliError
 from gradcli.ops import PUBLIC, lookup
 from gradcli.program import loads
@@ -243,3 +245,27 @@ def test_python_calls_that_do_not_fit_are_told_by_name(recorded: bool) -> None:
         for given in {0, *range(count)}:
             with suppress(GradcliError):    # anything else is Python's own
                 op(*[x]*given)
+
+
+@pytest.mark.parametrize("text", [
+    "arange(1e308)", "arange(0, 1, 1e-300)", "arange(5e18)", "zeros(4e15, 4e15)",
+    "ones(4e15, 4e15)", "eye(9e15)", "tri(9e15)", "normal(4e15, 4e15)", "diag([1, 2], 9e15)",
+    "fill([4e15, 4e15], 1)", "broadcast_to([1, 2], [9e15, 9e5, 2])"])
+def test_what_no_address_can_count_has_a_code_without_a_budget(text: str) -> None:
+    with pytest.raises(GradcliError) as problem:
+        eval(text, {name: getattr(ops, name) for name in re.findall(r"\w+(?=\()", text)})
+    assert problem.value.code == "E0403"
+    assert in_process(["eval", "-e", f"sum({text})"])[0] == 3
+
+
+@pytest.mark.parametrize("other", [2.0, 2, 0.3, -1.5, [2.0, -0.7]])
+def test_divmod_is_the_quotient_and_the_remainder(other: Any) -> None:
+    for x in (Variable(3.5), constant([3.5, -2.25])):
+        for found, a, b in ((divmod(x, other), x, other), (divmod(other, x), other, x)):
+            a, b = (np.asarray(getattr(v, "value", v)) for v in (a, b))
+            for part, right in zip(found, (a // b, a % b), strict=True):
+                np.testing.assert_allclose(part.value, right, rtol=1e-15)
+    with GradientTape() as tape:
+        x = Variable(3.5)
+        y = divmod(x, 2)[1] * 3
+    assert tape.gradient(y, x) == 3.0

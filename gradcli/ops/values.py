@@ -22,6 +22,8 @@ SCALAR_TYPES = {float: "float64", int: "int64", bool: "bool", str: "string"}
 DTYPES = ("float64", "float32", "int64", "int32", "bool", "string")
 FLOAT_DTYPES = ("float64", "float32")
 SMOOTH_DTYPES = (*FLOAT_DTYPES, "complex128", "complex64")
+# NumPy refuses arrays of more bytes without looking for memory.
+ADDRESSES = 2.0**63
 
 
 class Limits(_thread_local):
@@ -34,7 +36,12 @@ limits = Limits()
 
 
 def check_bytes(needed: float) -> None:
-    """Raises E0403 if an array of `needed` bytes is over the budget."""
+    """Raises E0403 if an array of `needed` bytes is over the budget, or has more than an address
+    can count.
+    """
+    if needed >= ADDRESSES:
+        raise error("E0403", "an array of 2^63 bytes or more is more than any memory holds",
+                    help="use a smaller array")
     if limits.max_bytes is not None and needed > limits.max_bytes:
         raise error(
             "E0403", f"an array of {show_bytes(needed)} is over the memory budget of"

@@ -72,6 +72,12 @@ class Operators:
         @property
         def shape(self) -> tuple[int, ...]: ...
 
+    def __divmod__(self, other: Any) -> Any:
+        return self // other, self % other
+
+    def __rdivmod__(self, other: Any) -> Any:
+        return other // self, other % self
+
     def __neg__(self) -> Any:
         return elementwise.negative(self)
 
