@@ -35,6 +35,7 @@ SPELLINGS = {
     "factorial": "gamma(n + 1)", "fact": "gamma(n + 1)",
     **dict.fromkeys(("binomial", "binom", "choose", "comb", "nCr", "nchoosek"),
                     "gamma(n + 1)/(gamma(k + 1)*gamma(n - k + 1))"),
+    "D": OTHER_SYSTEMS["derivative"],   # d may be a factor
 }
 
 
