@@ -189,8 +189,14 @@ class Op:
             check_options(self, attributes)
         if len(args) > len(self.parameters) > 0 and not self.parameters[-1].startswith("*"):
             return from_python(self, args, attributes)
-        for a in args if self.parameters else ():  # without any, lists arrive as they are
-            if type(a) not in SCALAR_TYPES and not hasattr(a, "__gradcli_apply__") and (
+        apply = None
+        for a in args:
+            if type(a) in SCALAR_TYPES:
+                continue
+            knows = getattr(a, "__gradcli_apply__", None)
+            if knows is not None:
+                apply = apply or knows
+            elif self.parameters and (  # without any, lists arrive as they are
                     type(a) is list or type(a) is tuple
                     or (self.expand is None and not hasattr(a, "__array_interface__"))):
                 return from_python(self, args, attributes)
@@ -205,12 +211,7 @@ class Op:
                 except TypeError:
                     check_count(self, args, attributes)
                     raise
-        for a in args:
-            if type(a) not in SCALAR_TYPES:
-                apply = getattr(a, "__gradcli_apply__", None)
-                if apply is not None:
-                    return apply(self, args, attributes)
-        return self.compute(args, attributes)
+        return self.compute(args, attributes) if apply is None else apply(self, args, attributes)
 
     def compute(self, values: Sequence[Any], attributes: Mapping[str, Any],
                 cores: Sequence[int] | None = None) -> Any:

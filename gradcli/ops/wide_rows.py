@@ -62,6 +62,10 @@ def _by_floats(op: Op, args: Sequence[Any]) -> Any:
     if not op.rules:  # a step, or a choice
         return ans
     found = wide(ans)
+    if type(ans) is float and NORMAL < found.exponent <= 1024 and all(
+            type(a) is not Wide or (a.is_single() and a.doubt is None and not a.beyond())
+            for a in args):
+        return found    # nothing was lost on the way to the floats, nor has left their range here
     lost = np.zeros(np.shape(ans), bool)
     doubtful = sloped = lost
     for k, (a, x) in enumerate(zip(args, xs, strict=True)):

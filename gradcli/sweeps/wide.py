@@ -79,12 +79,13 @@ def _seeded(seed: Any) -> Carried:
 
 
 def adjoints(entries: Sequence[Entry], seeds: Mapping[int, Any], sources: Iterable[int],
-             values: Mapping[int, Any] | None = None) -> dict[int, Carried]:
+             values: Mapping[int, Any] | None = None, swept: Swept | None = None
+             ) -> dict[int, Carried]:
     """Adjoints of `sources`, as `gradcli.sweeps.reverse.reverse` finds them. values: of tensors,
-    which a tape may not have kept.
+    which a tape may not have kept. swept: the values that the seeds' derivatives meet, if known.
     """
     asked = set(sources)
-    swept = _values(entries, seeds, values)
+    swept = swept or _values(entries, seeds, values)
     entries = list(window(entries, asked, seeds))
     reached = active(entries, asked)
     found = {i: _seeded(g) for i, g in seeds.items() if i in reached}
@@ -135,11 +136,13 @@ def _rounded(entry: Entry, value: Wide, error: Wide) -> Carried:
     return Carried(value, abs(error) + abs(value) * type_of(entry[ANS]).rounding)
 
 
-def tangents(entries: Sequence[Entry], seeds: Mapping[int, Any], targets: Iterable[int]
-             ) -> dict[int, Carried]:
-    """Tangents of `targets`, as `gradcli.sweeps.tangent.tangents` finds them."""
+def tangents(entries: Sequence[Entry], seeds: Mapping[int, Any], targets: Iterable[int],
+             swept: Swept | None = None) -> dict[int, Carried]:
+    """Tangents of `targets`, as `gradcli.sweeps.tangent.tangents` finds them. swept: the values
+    that these meet, if known.
+    """
     targets = list(targets)
-    swept = _values(entries, targets)
+    swept = swept or _values(entries, targets)
     entries = list(window(entries, seeds, targets))
     reached = active(entries, seeds) & leading(entries, targets)
     inside = [e for e in entries if e[OUT] in reached]
@@ -241,7 +244,6 @@ def directions(entries: Sequence[Entry], seeds: Mapping[int, Any], found: Mappin
     seeded with and what it found, which stays the same array if all is; and where nobody knows.
     """
     count = max(map(len, seeds.values()))
-    sweep = tangents if forward else adjoints
     after = dict(found)
     unknown = {i: np.zeros(g.shape, bool) for i, g in found.items()}
     given = {i: Tensor(g, None, 1) for i, g in seeds.items()}
@@ -252,9 +254,11 @@ def directions(entries: Sequence[Entry], seeds: Mapping[int, Any], found: Mappin
             raise Beyond
         with np.errstate(all="ignore"):
             held = _holds(entries, found if forward else seeds)
+            swept = _values(entries, found if forward else seeds)
             for k in range(count):
                 part = {i: plain(np.asarray(g[k])) for i, g in seeds.items()}
-                for i, carried in sweep(entries, part, found).items():
+                for i, carried in (tangents(entries, part, found, swept) if forward else adjoints(
+                        entries, part, found, swept=swept)).items():
                     new, unknown[i][k] = settled(found[i][k], carried, held)
                     if new is not found[i][k] and not np.array_equal(
                             new, found[i][k], equal_nan=True):

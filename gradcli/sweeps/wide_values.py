@@ -110,6 +110,7 @@ class Swept:
             raise Beyond
         if not self._whole:
             self._keep((values or {}).items())
+        self._slopes: dict[tuple[int, int], Wide] = {}
         self.changed: dict[int | None, Wide] = {}
         for entry in entries:
             self._value(entry)
@@ -172,9 +173,15 @@ class Swept:
                                 strict=True)]
 
     def slope(self, entry: Entry, k: int) -> Any:
-        """The partial of an elementwise entry in operand k."""
+        """The partial of an elementwise entry in operand k; of numbers it serves all directions."""
+        place = entry[OUT], k
+        if place in self._slopes:
+            return self._slopes[place]
         rule = entry[OP].rules[k]
-        return wide(rule(*self.operands(entry)) if callable(rule) else rule)
+        found = wide(rule(*self.operands(entry)) if callable(rule) else rule)
+        if found.is_single():
+            self._slopes[place] = found
+        return found
 
     def unknown(self, entry: Entry, parts: list[Wide]) -> list[Wide]:
         """The shares of an entry that is swept with floats, in doubt where what its rule reads is

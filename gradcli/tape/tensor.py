@@ -18,7 +18,6 @@ from gradcli.ops.values import (
     FLOAT_DTYPES,
     SCALAR_TYPES,
     dtype_of,
-    is_complex,
     plain,
     shape_of,
 )
@@ -137,8 +136,7 @@ def apply(op: Op, args: Sequence[Any], attributes: Mapping[str, Any]) -> Any:
             values.append(a)
         else:
             return apply(op, [operand(b) for b in args], attributes)
-    if values and ((type(values[0]) not in SCALAR_TYPES and is_complex(values[0])) or (
-            type(values[-1]) not in SCALAR_TYPES and is_complex(values[-1]))):
+    if values and (_is_complex(values[0]) or (len(values) > 1 and _is_complex(values[-1]))):
         from gradcli.ops.complex_numbers import UNORDERED, refuse
 
         if op.name in UNORDERED:
@@ -189,6 +187,10 @@ def apply(op: Op, args: Sequence[Any], attributes: Mapping[str, Any]) -> Any:
         answer = 0.0 if type(ans) is float and not attributes else answer_kind(ans, attributes)
         trace.push((op, out.id, ids, answer, place))
     return out
+
+
+def _is_complex(value: Any) -> bool:
+    return type(value) not in SCALAR_TYPES and value.dtype.kind == "c"
 
 
 def put_down(record: records.Record, op: Op, out: Tensor, ids: tuple[int | None, ...],
