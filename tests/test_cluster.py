@@ -19,7 +19,7 @@ pytestmark = pytest.mark.filterwarnings("default")
 
 QUESTION = (
     "grad", "-e", "sin(x)*exp(-y^2) if x > 0 else x*y", "--points", "x=linspace(-1,1,1000)",
-    "--points", "y=linspace(0,3,400)", "--format", "csv")
+    "--points", "y=linspace(0,3,200)", "--format", "csv")
 
 
 @pytest.fixture
