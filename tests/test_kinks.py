@@ -14,7 +14,7 @@ import pytest
 from transcripts import in_process
 
 import gradcli
-from gradcli.ops import TABLE
+from gradcli.ops import PUBLIC, TABLE
 from gradcli.ops.kinds import UNREGISTERED
 
 # Rows of one argument with a kink at 0, and others as formulas of x that have one there.
@@ -203,3 +203,39 @@ def test_second_derivatives_beside_a_hole() -> None:
             "hess", "-e", f"where(x == 0, {inside}, sin(x)/where(x == 0, 1, x))", "--at", "x=0",
             "--format", "json"])
         assert ("derivatives of order 2 differ" in out) == differ, inside
+
+
+# What compares inside, as one operation, and is at a kink there.
+COMPOSITES = sorted(name for name, op in PUBLIC.items() if op.expand is not None and op.parameters)
+
+
+@pytest.mark.parametrize("at", ["x=0,y=1", "x=1,y=1", "x=0,y=0"])
+def test_a_kink_of_an_operation_is_told_once(at: str) -> None:
+    tied = set()
+    for name, rest in itertools.product(COMPOSITES, ("", ", 1", ", [1, 0]")):
+        for command, parts in (("grad", "sources"), ("hess", "blocks")):
+            status, out, _ = in_process([command, "-e", f"sum({name}([x, y]{rest}))", "--at", at,
+                                         "--format", "json"])
+            if status:
+                continue
+            (result,) = json.loads(out)["results"]
+            for part in result[parts]:
+                told = [n["code"] for n in (*result["notes"], *part["notes"])
+                        if n["code"] in ("kink", "tie", "boundary")]
+                assert len(told) < 2 or "boundary" not in told, (name, rest, told)
+                tied |= {name} if told else set()
+    assert "clip_by_norm" in tied or at != "x=0,y=1"
+
+
+@pytest.mark.parametrize("formula", ["abs(x) + abs(x)", "where(x>0, x, -x)*2 + where(x>0, x, -x)",
+                                     "relu(x)*y + relu(x)", "abs(x)*sqrt(abs(x))"])
+@pytest.mark.parametrize("command", ["grad", "hess", "jac", "verify", "directional"])
+def test_a_line_of_notes_is_printed_once(formula: str, command: str) -> None:
+    at = ["--at", "x=0,y=1" if "y" in formula else "x=0"]
+    more = ["--direction", "1,1" if "y" in formula else "1"] if command == "directional" else []
+    for form in ("plain", "table"):
+        status, out, err = in_process([command, "-e", formula, *at, *more, "--format", form])
+        notes = [one for one in (out + err).splitlines() if "kink" in one or "equal" in one
+                 or "both sides" in one]
+        assert len(notes) == len(set(notes))
+        assert status or notes or form == "table"

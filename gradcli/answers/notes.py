@@ -76,7 +76,9 @@ def of_gradient(ask: Ask, run: Run, target: Target, binding: Binding, g: Any, fi
     kinks = _kinks(ask, run, target)
     if kinks is not None:
         found += kinks.of(binding.value)
-    found += boundaries(ask, run, target, binding)
+    # A comparison inside of an operation at a kink is that kink.
+    told_at = {n.span for n in found if n.code in ("kink", "tie")}
+    found += [n for n in boundaries(ask, run, target, binding) if n.span not in told_at]
     if run.record.lost:
         from gradcli.explain import notes
 

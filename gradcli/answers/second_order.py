@@ -38,6 +38,7 @@ def second_order(ask: Ask) -> Answer:
 def _result(ask: Ask, run: Run, target: Target, bindings: list[Binding]) -> Answer:
     value = plain_structure(target.tensor)
     common = troubles(ask, run, target) + moved(ask, run, target, bindings)
+    told_at = set()
     if run.record.has_kinks() or any(len(run.bindings.get(b.name, ())) > 1 for b in bindings):
         from gradcli.explain import kinks, notes
 
@@ -45,11 +46,12 @@ def _result(ask: Ask, run: Run, target: Target, bindings: list[Binding]) -> Answ
             for n in (*kinks.kinks(run, tensors_of(target), binding.value, ask.program.source,
                                     order=2),
                       *notes.rebound(run, binding)):
+                told_at |= {n.span} if n.code in ("kink", "tie") else set()
                 if note(ask, n) not in common:
                     common.append(note(ask, n))
     for binding in bindings:
         common += [told for n in boundaries(ask, run, target, binding, 2)
-                   for told in [note(ask, n)] if told not in common]
+                   for told in [note(ask, n)] if told not in common and n.span not in told_at]
     if any(t.shape for t in tensors_of(target)) or isinstance(target.tensor, list):
         from gradcli.explain import notes
 

@@ -30,7 +30,8 @@ def sheets(answer: dict[str, Any], digits: int | None = None,
         if answer["command"] != "newton":       # there it is where the way begins
             sheet.say(numbers.closed(sheet.name), result["value"])
         make(sheet, result)
-        notes = [f"{note['message']}{_line(note)}" for note in result.get("notes") or ()]
+        notes = list(dict.fromkeys([
+            f"{note['message']}{_line(note)}" for note in result.get("notes") or ()]))
         sheet.remarks += [(text, False) for text in notes]
         sheet.told = [f"note: {f'{sheet.name}: ' if several else ''}{text}" for text in notes]
         found.append(sheet)

@@ -163,11 +163,15 @@ def reasons(items: Named) -> list[Remark]:
 
 
 def notes(items: Named) -> list[Remark]:
-    """The same of each distinct note. What is wrong with a value is told once, where a derivative
-    has the same cause with what became of it.
+    """The same of each distinct note, which is told once for each line. What is wrong with a value
+    is told once, where a derivative has the same cause with what became of it.
     """
-    found = [(name, value, note, 0, item.get("wrt")) for name, value, item in items
-             for note in item.get("notes") or ()]
+    once: dict[Any, Any] = {}
+    for name, value, item in items:
+        for note in item.get("notes") or ():
+            once.setdefault((name, note.get("code"), note["message"], note.get("line")),
+                            (name, value, note, 0, item.get("wrt")))
+    found = list(once.values())
     causes = {_cause(note) for name, _, note, *_ in found if name}
     return _shared([one for one in found if one[0] or _cause(one[2]) not in causes])
 

@@ -133,7 +133,7 @@ def _remarks(sheet: Sheet, source: dict[str, Any]) -> None:
     causes = [f"{c['message']}{_line(c)}" for c in source["causes"]]
     reasons = [f"{source['wrt']} has no derivative: {r['message']}{_line(r)}"
                for r in source["reasons"]]
-    notes = [f"{n['message']}{_line(n)}" for n in source["notes"]]
+    notes = list(dict.fromkeys([f"{n['message']}{_line(n)}" for n in source["notes"]]))
     told = [(text, True) for text in causes] + [(text, False) for text in reasons]
     told += [(f"no {HEADS[m].replace('central', 'differences')} for {source['wrt']}: {why}", False)
              for m, why in source["methods"].items() if why]
