@@ -1024,6 +1024,30 @@ def test_a_condition_before_the_tape() -> None:
     assert _why(before + "z*2")[0].code == "source-condition-only"
 
 
+@pytest.mark.parametrize(("method", "calls", "said"), [
+    ("__call__", ["model(k)"], "call model(k)"),
+    ("__call__", ["self.model(k)"], "call self.model(k)"),
+    ("__call__", ["model(k)", "model(k*2)"], "use the Dense"),
+    ("__matmul__", ["model @ k"], "use the Dense"),
+    ("scaled", ["model.scaled(k)"], "move the line"),
+    ("scaled", ["model.scaled(k)", "model.scaled(2*k)"], "call scaled")])
+def test_what_an_object_did_before_the_block_is_told_by_its_call(
+        method: str, calls: list[str], said: str) -> None:
+    head = (f"class Dense(Module):\n    def {method}(self, v):\n        u = x * v\n"
+            "        return u * 2.0\n")
+    head += "self = Module()\nself.model = Dense()\n" if "self" in calls[0] else "model = Dense()\n"
+    made = "".join(f"z = {call}\n" for call in calls)
+    reason, _ = _why(f"{head}{made}with GradientTape() as t:\n    y = z**2")
+    assert reason.code == "path-outside-tape"
+    assert reason.fix.startswith(said)
+    assert "__" not in reason.fix
+    inside = f"with GradientTape() as t:\n    z = {calls[-1]}\n    y = z**2"
+    names: dict[str, Any] = {name: getattr(gradcli, name) for name in (
+        "GradientTape", "Module", "Variable", "constant")}
+    exec(f"x = Variable(2.0)\nk = constant(1.0)\n{head}{inside}\ng = t.gradient(y, x)", names)
+    assert names["g"] is not None
+
+
 def test_what_should_have_been_the_target_is_a_question() -> None:
     reason, _ = _why("with GradientTape() as t:\n    y = constant(7.0)\n    v = x*4")
     assert (reason.code, reason.fix) == ("target-constant", "did you mean v?")

@@ -259,7 +259,7 @@ def _fix(reason: reasons.Reason, subject: Subject, scene: PythonScene, facts: Fa
         function = scene.texts.scope(reason.span)
         around = scene.texts.around(subject.window.span) if subject.window is not None else []
         if hasattr(function, "name") and function not in around:
-            return f"call {function.name} in the block of {tape}"
+            return f"{python_text.to_call(scene.texts, reason.span)} in the block of {tape}"
     if reason.code == "source-rebound":
         # Who computes with the new value wants the gradient in that.
         used = not subject.own.isdisjoint(scene.above(subject.targets))

@@ -158,6 +158,25 @@ class Texts:
         return text if len(text) <= longest else f"{text[:longest - 3].rstrip()}..."
 
 
+def to_call(texts: Texts, place: Any) -> str:
+    """What to do to run the function that a place is in: a method of an operator has no call by its
+    own name, `__call__` that of what was made of its class.
+    """
+    name = texts.scope(place).name
+    if not name.startswith("__"):
+        return f"call {name}"
+    text = texts.of(place)
+    assert text.tree is not None
+    owner = next((n.name for n in reversed(texts.around(place)) if isinstance(n, ast.ClassDef)), "")
+    made = {getattr(t, "id", getattr(t, "attr", "")) for n in ast.walk(text.tree)
+            if isinstance(n, ast.Assign) and isinstance(n.value, ast.Call)
+            and getattr(n.value.func, "id", "") == owner for t in n.targets}
+    calls = {text.segment(call) for one in made for call in text.calls_of(one)}
+    short = [call for call in calls if len(call) <= 40]
+    return f"call {short[0]}" if name == "__call__" and len(short) == len(calls) == 1 else (
+        f"use the {owner}")
+
+
 def block_at(nodes: Sequence[ast.AST]) -> ast.With | ast.AsyncWith | None:
     """The `with` that a place enters: it stands at the whole of it, or at what is entered."""
     head = next((n for n in reversed(nodes) if isinstance(n, (ast.With, ast.AsyncWith))), None)
