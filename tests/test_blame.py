@@ -8,6 +8,7 @@ from __future__ import annotations
 import random
 
 import pytest
+from conftest import folded
 
 from gradcli.errors import GradcliError
 from gradcli.lang.verbs import VERBS
@@ -47,6 +48,7 @@ def blank() -> str:
     return RANDOM.choice(["", " ", "  ", "\t"])
 
 
+@folded
 @pytest.mark.parametrize("sign", SIGNS)
 @pytest.mark.parametrize("operand", OPERANDS)
 def test_operands(sign: str, operand: str) -> None:

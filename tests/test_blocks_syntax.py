@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import pytest
+from conftest import folded
 from draws import drawn, many
 from program_generator import Blocks
 from stock_lark import stock_reductions
@@ -705,6 +706,7 @@ def told(text: str) -> list[Any]:
     return list(error.diagnostics)
 
 
+@folded
 @pytest.mark.parametrize(("text", "code", "line", "place", "message", "help_"), ERRORS,
                          ids=[text[:30] for text, *_ in ERRORS])
 def test_error(text: str, code: str, line: int, place: str, message: str, help_: str | None

@@ -21,7 +21,7 @@ from typing import Any
 
 import pytest
 from asked import valid
-from conftest import Ran
+from conftest import Ran, folded
 from readers import compared, reached
 from test_imports import HEAVY, command, loaded_by
 from test_terminal import bare, on_terminal
@@ -139,6 +139,7 @@ def test_status(expected: int, arguments: list[str], capsys: pytest.CaptureFixtu
 ANSWERS = ("-sin x", "-2x", "-x", "-(x+1)", "- sin x", "-1", "-cos(x)", "-omega", "-j", "-xq", "-π")
 
 
+@folded
 @pytest.mark.parametrize("answer", ANSWERS)
 @pytest.mark.parametrize("form", ["{a} {b}", "--wrt x {a} {b}", "{a} --wrt x {b}", "-- {a} {b}",
                                   "{a} --wrt=x -- {b}", "{a} {b} -vq"])

@@ -13,6 +13,7 @@ from typing import Any
 import mpmath as mp
 import numpy as np
 import pytest
+from conftest import folded
 
 from gradcli import (
     ForwardAccumulator,
@@ -370,6 +371,7 @@ def test_texts_functions_and_none_pass_through_and_numbers_are_arguments() -> No
     np.testing.assert_array_equal(tape.gradient(y, x).numpy(), [1.0, 2.0])
 
 
+@folded
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 @pytest.mark.parametrize("number", [3, 3.0, True, np.float64(3.0), np.array([3.0, 1.0])])
 @pytest.mark.parametrize("name", ["add", "multiply", "subtract", "divide", "maximum", "power"])

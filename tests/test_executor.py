@@ -10,6 +10,7 @@ from typing import Any
 import mpmath
 import numpy as np
 import pytest
+from conftest import folded
 from test_blocks import FORMULAS, ROWS, executor, points
 
 import gradcli.execute.graph as graphs
@@ -46,6 +47,7 @@ def check_pieces(found: Executor, columns: list[Any]) -> None:
         assert bits(Executor(found.graph, size, found.paired).run(columns)) == bits(whole)
 
 
+@folded
 @pytest.mark.parametrize("op", ROWS, ids=[op.name for op in ROWS])
 def test_every_row_has_the_same_bits_anywhere(op: Any) -> None:
     names = [f"x{k}" for k in range(len(op.parameters))]

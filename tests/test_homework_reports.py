@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from conftest import folded
 from homework_made import CHAIN, HOSTILE, SHEET, TEXT, answer, checked, some
 from hypothesis import given
 from hypothesis import strategies as st
@@ -449,6 +450,7 @@ def test_the_spread_of_scores() -> None:
     assert set(spread([]).values()) == {None}
 
 
+@folded
 @pytest.mark.parametrize(("right", "of", "points"), [
     (right, of, points) for of in (2, 3, 6, 7, 9, 12) for right in range(1, of)
     for points in (of, 2 * of, 1)])

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import ROOT, Ran
+from conftest import ROOT, Ran, folded
 from printed import as_shown
 from transcripts import in_process, make_shim, on_terminal, steps
 
@@ -199,6 +199,7 @@ def asked(example: str) -> dict[str, Any]:
 MISTAKES = [(code(name), code(example)) for name, example, _ in table("Mistakes")]
 
 
+@folded
 @pytest.mark.parametrize(("name", "example"), MISTAKES, ids=[name for name, _ in MISTAKES])
 def test_each_mistake_has_an_example(name: str, example: str) -> None:
     assert asked(example)["mistake"] == name

@@ -12,6 +12,7 @@ from typing import Any
 import mpmath as mp
 import numpy as np
 import pytest
+from conftest import folded
 from transcripts import in_process
 
 from gradcli.errors import GradcliError
@@ -48,6 +49,7 @@ def check(text: str, at: dict[str, Any], expected: Any, gradient: dict[str, Any]
 
 # --- arithmetic: what binds tighter, and how it may be written ----------------------------------
 
+@folded
 @pytest.mark.parametrize(("text", "expected", "slope"), [
     ("-x^2", -2.25, -3.0), ("(-x)^2", 2.25, 3.0), ("2^-x", 2 ** -1.5, -math.log(2) * 2 ** -1.5),
     ("x^2^3", 1.5 ** 8, 8 * 1.5 ** 7), ("(x^2)^3", 1.5 ** 6, 6 * 1.5 ** 5),
@@ -413,6 +415,7 @@ def test_float32_is_carried_through() -> None:
 P = "x^2*y + y^3"
 
 
+@folded
 @pytest.mark.parametrize(("text", "expected"), [
     (f"grad({P}, x)", 1.5), (f"grad({P}, [x, y])", [1.5, 3.0]), (f"grad({P}, [x, [y, x]])[1]",
                                                                  [3.0, 1.5]),

@@ -14,7 +14,7 @@ from pathlib import Path
 import mpmath
 import pytest
 from asked import loaded, ok
-from conftest import ROOT
+from conftest import ROOT, folded
 from mpmath import mp, mpf
 from transcripts import in_process
 
@@ -61,6 +61,7 @@ def test_the_table_is_large() -> None:
         len(FORMULAS) + len(REFUSED))
 
 
+@folded
 @pytest.mark.parametrize(("text", "point", "meaning", "value", "slopes"), FORMULAS,
                          ids=[row[0] for row in FORMULAS])
 def test_formulas_mean_what_is_recorded(text: str, point: str, meaning: str, value: str,
@@ -84,6 +85,7 @@ def test_what_is_recorded_is_what_mpmath_says() -> None:
                 text)
 
 
+@folded
 @pytest.mark.parametrize(("text", "code", "begin", "marked"), REFUSED,
                          ids=[row[0] for row in REFUSED])
 def test_what_is_refused_and_where(text: str, code: str, begin: str, marked: str) -> None:

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from conftest import ROOT, run
+from conftest import ROOT, folded, run
 from draws import drawn
 from transcripts import in_process
 
@@ -166,6 +166,7 @@ def test_every_operation(op: Op, both: Both) -> None:
         assert found == expected
 
 
+@folded
 @pytest.mark.parametrize("op", ROWS, ids=lambda op: op.name)
 def test_rows_make_floats_of_floats(op: Op) -> None:
     inside = [(a + b) / 2 for a, b in op.samples] or [0.4] * len(op.parameters)

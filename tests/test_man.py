@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from conftest import ROOT, run
+from conftest import ROOT, folded, run
 from transcripts import in_process
 
 from gradcli.cli import plain_argv
@@ -114,6 +114,7 @@ def test_help_shows_every_example(command: str, capsys: pytest.CaptureFixture[st
         assert f"\n    {example}\n" in out
 
 
+@folded
 @pytest.mark.parametrize("example", [e for all_ in EXAMPLES.values() for e in all_])
 def test_examples_are_command_lines(example: str) -> None:
     words = shlex.split(example.rpartition("| ")[2])

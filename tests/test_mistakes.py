@@ -9,6 +9,7 @@ import itertools
 from typing import Any
 
 import pytest
+from conftest import folded
 
 from gradcli.checking.check import Trial, check, prepare
 from gradcli.checking.mistakes.diagnosis import explanations
@@ -136,6 +137,7 @@ def names(result: dict[str, Any]) -> set[str]:
     return {result["mistake"], *result["also"]}
 
 
+@folded
 @pytest.mark.parametrize("row", BY_RULE)
 def test_rule_is_named(row: str) -> None:
     name, function, answer = [part.strip() for part in row.split(";")]

@@ -6,6 +6,7 @@ import warnings
 from typing import Any
 
 import pytest
+from conftest import folded
 
 from gradcli.checking.check import check, prepare
 from gradcli.checking.problem import from_fields
@@ -96,6 +97,7 @@ CASES: list[tuple[str, str, str, dict[str, Any]]] = [
 ]
 
 
+@folded
 @pytest.mark.parametrize(("name", "function", "answer", "fields"), CASES)
 def test_mistake_is_named(name: str, function: str, answer: str, fields: dict[str, Any]) -> None:
     result = check(prepare(from_fields({"function": function, **fields})), answer)

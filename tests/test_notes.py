@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from conftest import folded
 from transcripts import in_process
 
 from gradcli.ops import TABLE
@@ -66,6 +67,7 @@ def test_bare_numbers_have_their_notes_on_standard_error(command: str, case: str
             assert err == ""
 
 
+@folded
 @pytest.mark.parametrize("case", QUESTIONS)
 @pytest.mark.parametrize("command", ["grad", "jac", "hess", "eval", "why"])
 def test_strict_fails_on_none_nan_and_infinity(command: str, case: str) -> None:
@@ -196,6 +198,7 @@ def test_there_are_edges() -> None:
     assert {"acos", "asin", "acosh", "atanh", "log1p"} <= {name for name, _ in EDGES}
 
 
+@folded
 @pytest.mark.parametrize(("name", "x"), EDGES)
 def test_what_a_sentence_says_is_true_of_the_number_that_it_prints(name: str, x: float) -> None:
     _, out, _ = in_process(["eval", "-e", f"{name}(x)", "--at", f"x={x!r}", "--format", "json"])

@@ -670,6 +670,7 @@ TENSORFLOW: list[tuple[str, Any, Any, Any]] = [
 ]
 
 
+@folded
 @pytest.mark.parametrize(("text", "x", "value", "slope"), TENSORFLOW, ids=lambda v: v if isinstance(
     v, str) else "")
 def test_as_tensorflow(text: str, x: Any, value: Any, slope: Any) -> None:
@@ -962,6 +963,7 @@ def test_float32_is_kept_to_second_order(label: str, ours: Call) -> None:
     np.testing.assert_allclose(blocks[0], blocks[1], rtol=1e-5, atol=1e-5)
 
 
+@folded
 @pytest.mark.parametrize("dtype", ["int64", "int32"])
 @pytest.mark.parametrize(("label", "ours"), TYPED)
 def test_integers_stay_integers(label: str, ours: Call, dtype: str) -> None:

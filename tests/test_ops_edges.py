@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from conftest import folded
 from transcripts import in_process
 
 from gradcli import GradientTape, Variable, constant, ops
@@ -143,6 +144,7 @@ SCALARS: list[tuple[str, float, float, float, float]] = [
 ]
 
 
+@folded
 @pytest.mark.parametrize(("text", "x", "value", "slope", "second"), SCALARS)
 def test_scalar(text: str, x: float, value: float, slope: float, second: float) -> None:
     program = loads(text)
@@ -151,6 +153,7 @@ def test_scalar(text: str, x: float, value: float, slope: float, second: float) 
     np.testing.assert_allclose(got, [value, slope, second], rtol=1e-14, atol=1e-320)
 
 
+@folded
 @pytest.mark.parametrize(("text", "x", "value", "slope", "second"), SCALARS)
 def test_array_agrees_with_scalar(text: str, x: float, value: float, slope: float,
                                   second: float) -> None:

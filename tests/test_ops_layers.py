@@ -18,6 +18,7 @@ from typing import Any
 import mpmath  # type: ignore[import-untyped]
 import numpy as np
 import pytest
+from conftest import folded
 from test_ops_shapes import Case, case, check_first_derivatives, magnitude
 from test_ops_shapes import test_second_derivatives as check_second_derivatives
 
@@ -442,6 +443,7 @@ LAYERS: dict[str, list[Case]] = {
 CASES = [pytest.param(c, id=f"{name}-{c.label}") for name, cases in LAYERS.items() for c in cases]
 
 
+@folded
 @pytest.mark.parametrize("case", CASES)
 def test_values_and_first_derivatives(case: Case) -> None:
     check_first_derivatives(case)

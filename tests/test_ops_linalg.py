@@ -324,6 +324,7 @@ def near(got: Any, want: Any, rtol: float = 1e-12) -> None:
     np.testing.assert_allclose(got, want, rtol=rtol, atol=max(4e-15 * scale, 1e-300))
 
 
+@folded
 @pytest.mark.parametrize("given", [pytest.param(c, id=c["name"]) for c in RECORDED["cases"]])
 def test_tensorflow_gives_the_same(given: dict[str, Any]) -> None:
     head = f"W = {RECORDED['W']}\nB = {RECORDED['B']}\n"
@@ -651,6 +652,7 @@ def test_svd_is_numpys() -> None:
 SINGULAR_TEXT = "A = [[1.0, 2.0], [2.0, 4.0]]\n"
 
 
+@folded
 @pytest.mark.parametrize(("text", "code", "words"), [
     ("inv([[1.0, 2.0], [2.0, 4.0]])", "E0404", "singular"),
     ("solve([[1.0, 2.0], [2.0, 4.0]], [1, 2])", "E0404", "singular"),

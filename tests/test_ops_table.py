@@ -14,6 +14,7 @@ from typing import Any
 import mpmath
 import numpy as np
 import pytest
+from conftest import folded
 from references import FAMILIES, FUNCTIONS, INTEGRALS, partial
 from test_complex import COMPLEX_ROWS
 from test_ops_arrays import ARRAY_STEPS, ARRAYS
@@ -90,6 +91,7 @@ def close(got: Any, want: Any, what: str) -> None:
     np.testing.assert_allclose(got, want, rtol=RTOL, atol=ATOL, err_msg=what)
 
 
+@folded
 @pytest.mark.parametrize("name", ROWS)
 def test_rows_give_the_roles_and_samples_that_tests_need(name: str) -> None:
     op = TABLE[name]

@@ -10,6 +10,7 @@ import sys
 from typing import Any
 
 import pytest
+from conftest import folded
 from draws import drawn
 
 from gradcli.errors import GradcliError
@@ -85,6 +86,7 @@ def names_of(code: c.Code) -> list[tuple[str, Any]]:
 # ---- precedence -----------------------------------------------------------------------------
 
 
+@folded
 @pytest.mark.parametrize(("text", "expected"), [
     ("a+b*c", "(a+(b*c))"),
     ("a-b-c", "((a-b)-c)"),
@@ -592,6 +594,7 @@ ERRORS = [
 ]
 
 
+@folded
 @pytest.mark.parametrize(("text", "code", "line", "column", "message", "help_"), ERRORS,
                          ids=[text[:30] for text, *_ in ERRORS])
 def test_error(text: str, code: str, line: int, column: int, message: str, help_: str | None

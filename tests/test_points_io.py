@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
+from conftest import folded
 from hypothesis import example, given
 from hypothesis import strategies as st
 from pyarrow import feather, ipc, parquet
@@ -385,6 +386,7 @@ def test_arrays_are_columns(size: int) -> None:
     assert columns(table(data, "ndjson", size), [2, 4]) == [[3, 9], [5, 6]]
 
 
+@folded
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize(("line", "column", "message"), [
     ('{"x": 1, "v": [1]}', 15, "no array of 2"),

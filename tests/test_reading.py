@@ -143,6 +143,7 @@ MEANT = {
 }
 
 
+@folded
 @pytest.mark.parametrize("typed", MEANT)
 def test_values_are_what_is_meant(typed: str) -> None:
     reading = read(typed, X)

@@ -12,7 +12,7 @@ import sys
 
 import jsonschema
 import pytest
-from conftest import ROOT, run
+from conftest import ROOT, folded, run
 from hand_made import (
     ALL,
     CHECKED,
@@ -362,6 +362,7 @@ def test_latex_braces_balance(text: str) -> None:
 
 # --- all formats ------------------------------------------------------------------------------
 
+@folded
 @pytest.mark.parametrize("format", FORMATS)
 @pytest.mark.parametrize("text", HOSTILE)
 def test_no_format_lets_controls_through(text: str, format: str) -> None:

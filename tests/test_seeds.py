@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from conftest import folded
 from transcripts import ROOT, in_process
 
 CASES = {
@@ -215,6 +216,7 @@ def test_every_program_of_the_articles_has_a_sample() -> None:
     assert set(rows) == set(CASES)
 
 
+@folded
 @pytest.mark.parametrize(
     ("case", "sample", "labels", "options"), PROGRAMS, ids=[row[0] for row in PROGRAMS])
 def test_program_prints_what_tensorflow_computes(

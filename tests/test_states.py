@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 from asked import valid
+from conftest import folded
 from draws import drawn, many
 from transcripts import in_process
 
@@ -81,6 +82,7 @@ def program(random: Random) -> tuple[str, list[tuple[float, int]], float]:
     return "\n".join(lines) + "\n", reads, slope
 
 
+@folded
 @pytest.mark.parametrize("name", POINTED)
 @pytest.mark.parametrize("seed", range(25))
 def test_at_is_what_the_target_reads(seed: int, name: str) -> None:

@@ -15,7 +15,7 @@ from typing import Any
 import mpmath
 import pytest
 from asked import loaded, ok, valid
-from conftest import ROOT, OnPage, run
+from conftest import ROOT, OnPage, folded, run
 from mpmath import mp, mpf
 from transcripts import blocks, in_process, make_shim, on_terminal, question
 from transcripts import steps as transcript
@@ -184,6 +184,7 @@ def test_the_sum_of_what_comes_through_the_steps_is_the_adjoint() -> None:
 ELEMENTWISE = [op for op in TABLE.values() if op.elementwise]
 
 
+@folded
 @pytest.mark.parametrize("op", ELEMENTWISE, ids=lambda op: op.name)
 def test_every_elementwise_rule_has_a_name(op: Op) -> None:
     for k in range(len(op.parameters)):
@@ -222,6 +223,7 @@ def test_powers_are_written_by_what_varies() -> None:
     assert written(taught(power, 1, [2.0, x], None)).text.text == "2^x*log(2)"
 
 
+@folded
 @pytest.mark.parametrize("op", [op for op in ELEMENTWISE if op.name not in INTERNAL],
                          ids=lambda op: op.name)
 def test_latex_of_every_row_is_balanced(op: Op) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from conftest import folded
 from draws import drawn
 
 from gradcli import loads
@@ -22,6 +23,7 @@ def slope(text: str, **options: object) -> float | None:
     return source["gradient"]  # type: ignore[no-any-return]
 
 
+@folded
 @pytest.mark.parametrize("seed", range(40))
 @pytest.mark.parametrize("kind", SOURCES)
 def test_only_uses_after_the_watch_count(kind: str, seed: int) -> None:

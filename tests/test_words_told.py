@@ -8,6 +8,7 @@ import math
 import re
 
 import pytest
+from conftest import folded
 from draws import drawn
 from test_check import check
 from test_check_words import refused
@@ -164,6 +165,7 @@ def test_a_tolerance_is_of_numbers_before_terms(function: str, answer: str, hidd
 # ---- the command line --------------------------------------------------------------------------
 
 
+@folded
 @pytest.mark.parametrize("word", sorted({*OTHER_SYSTEMS, *SPELLINGS} - {*PUBLIC}))
 def test_functions_of_other_systems_are_told_in_programs_too(word: str) -> None:
     status, text = asked("grad", "-e", f"{word}(x)", "--at", "x=0.5")
