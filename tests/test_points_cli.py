@@ -21,7 +21,7 @@ import hostile_work
 import numpy as np
 import pytest
 from conftest import Ran
-from transcripts import here
+from transcripts import here, in_process
 
 from gradcli.cli.commands.points import told
 from gradcli.errors import GradcliError
@@ -362,3 +362,25 @@ def test_a_cluster_that_loses_its_workers_is_told() -> None:
     wrong = ZeroDivisionError("a bug")
     with pytest.raises(ZeroDivisionError):
         list(told(stream.done(job, blocks, Lost(), 1)))
+
+
+@pytest.mark.parametrize("text", [
+    "sum(arange(x))", "sum(arange(x, 5))", "sum(arange(0, 3, x))", "sum(linspace(0, 1, x)) + x",
+    "sum(ones(x))", "sum(ones([x, 2])*y)", "sum(zeros(x, 2) + y)", "sum(eye(x)*y)", "sum(tri(x))",
+    "sum(fill([x], y))", "sum(normal(x, seed=1))", "sum(geomspace(1, x, 3))*y", "sum(y*ones(x)*x)",
+    "sum(logspace(0, 1, x))", "sum(repeat([1, 2], x))", "sum(one_hot(1, x))", "sum(range(x))"])
+@pytest.mark.parametrize("command", ["eval", "grad"])
+def test_sizes_are_those_of_each_point(command: str, text: str) -> None:
+    more = ["--at", "y=2"] if "y" in text else []
+    status, out, _ = in_process([command, "-e", text, "--points", "x=linspace(1, 3, 3)", *more,
+                                 "--format", "ndjson"])
+    assert status == 0
+    rows = [json.loads(line) for line in out.splitlines()]
+    for x, row in zip((1, 2, 3), rows, strict=True):
+        _, alone, _ = in_process([command, "-e", text, "--at", f"x={x}", *more, "--format", "json"])
+        (result,) = json.loads(alone)["results"]
+        assert row["f"] == pytest.approx(result["value"], rel=1e-14), (x, row)
+        for source in result.get("sources", ()):
+            found = row[f"df/d{source['wrt']}"]
+            assert found == (source["gradient"] if source["gradient"] is None else pytest.approx(
+                source["gradient"], rel=1e-14)), (x, row)

@@ -22,7 +22,7 @@ MOST_AXES = 64      # as NumPy
 
 
 def _number(x: Any, what: str) -> float:
-    x = getattr(x, "value", x)
+    x = x.decides() if hasattr(x, "decides") else x
     if isinstance(x, (int, float)):
         return float(x)
     shape = getattr(x, "shape", None)

@@ -23,7 +23,7 @@ REAL = ((-3.0, 3.0),)
 
 def whole(value: Any, what: str) -> int:
     """An index, axis or length: integral floats are welcome. Raises E0303 otherwise."""
-    value = getattr(value, "value", value)
+    value = value.decides() if hasattr(value, "decides") else value
     if isinstance(value, (int, float)) and value == value // 1 and abs(value) < 2**53:
         return int(value)
     if getattr(value, "ndim", None) == 0:
@@ -58,7 +58,7 @@ def negative_axes(axis: Any, rank: int) -> tuple[int, ...]:
 
 def lengths(shape: Any) -> Shape:
     """A shape as the user wrote it: a number or a list of them."""
-    shape = getattr(shape, "value", shape)
+    shape = shape.decides() if hasattr(shape, "decides") else shape
     if hasattr(shape, "tolist"):
         shape = shape.tolist()
     if not isinstance(shape, (list, tuple)):
