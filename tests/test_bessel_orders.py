@@ -42,6 +42,12 @@ def test_values_of_any_order(kind: str) -> None:
             assert abs(got - right) <= 2e-12 * _size(kind, n, x, right), (n, x, got)
 
 
+def test_a_large_order_that_grows_towards_0() -> None:
+    n, x = 1000.25, 600.15      # where mpmath has it in a moment
+    right = _right("besselk", n, x)
+    assert abs(special_bessel.besselk(n, x) - right) <= 1e-11 * right
+
+
 @pytest.mark.parametrize(("n", "x"), [(0.5, 3.0), (-0.25, 30.0), (70.5, 40.0), (2.5, 900.0)])
 def test_scaled_ones(n: float, x: float) -> None:
     for kind, sign in (("besselie", -1), ("besselke", 1)):

@@ -435,6 +435,25 @@ def test_differences_do_not_follow_assignments() -> None:
     assert source["elements"][0]["central"] is None
 
 
+@pytest.mark.parametrize("command", ["grad", "jac", "hess"])
+def test_each_of_several_sources_of_a_tape_is_held_against_differences(command: str) -> None:
+    """What the tape watched is known of the run at hand, not of those where a source is moved."""
+    status, out, err = outcome(
+        command, "samples/seeds/dense_layer.txt", "--verify", "--format", "json")
+    assert status == 0, err
+    (result,) = json.loads(out)["results"]
+    parts = result["blocks" if command == "hess" else "sources"]
+    assert len(parts) == (4 if command == "hess" else 2)
+    for part in parts:
+        assert part["verify"]["agrees"]
+        assert part["verify"]["difference"] < 1e-6
+
+
+def test_a_watched_constant_has_no_differences() -> None:
+    status, out, _ = outcome("grad", "samples/seeds/watch_constant.txt", "--verify")
+    assert (status, out) == (0, "dy/dx\t6\n")
+
+
 def test_a_computed_source_has_a_complex_step_only() -> None:
     _, answer = verified("-", "--wrt", "a", stdin="x = 3.0\na = x^2\ny = a^2\n")
     (source,) = sources(answer)

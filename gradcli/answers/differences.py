@@ -62,8 +62,9 @@ def _slopes(ask: Ask, target: Target, bindings: Sequence[Binding], f: Callable[[
     if not ask.watched(binding) or not is_float(value):
         return None
     if binding.kind == "variable":
-        _check_free(ask, target, binding)
-    with quiet():
+        with ask.aside():
+            _check_free(ask, target, binding)
+    with quiet(), ask.aside():
         found, doubt = _slopes_at(value, f)
         here = f(value)
         if not is_finite(here):     # where there is no value there is no slope
@@ -160,7 +161,7 @@ def _compare(part: Answer, field: str, binding: Binding, largest: float,
     try:
         check = differences()
     except GradcliError as problem:
-        if problem.code == "E0836":     # there is nothing to hold it against
+        if problem.code in ("E0204", "E0836"):  # there is nothing to hold it against
             return
         raise
     floor = noise(largest, _largest(binding.value.value))

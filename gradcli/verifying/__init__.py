@@ -63,7 +63,6 @@ def _second(run: Run, function: Function, bindings: list[Binding]) -> list[Answe
         return []
     found = []
     for k, row in enumerate(bindings):
-        function.ask.on_tape, function.ask.said = run.on_tape, run.watched
         gradient = Function(function.ask, function.target, row)
         for column in bindings[k:]:
             told = verified(run, gradient, column)

@@ -55,7 +55,6 @@ LEAST = 1e-190
 def verified(run: Run, function: Function, binding: Binding) -> Answer:
     """What the methods say of a function of the run whose record is open, by one source."""
     ask, target = function.ask, function.target
-    ask.on_tape, ask.said = run.on_tape, run.watched  # which other runs have made theirs
     value = binding.value.value
     told: Answer = {
         "wrt": binding.name, "shape": list(shape_of(value)),

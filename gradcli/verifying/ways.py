@@ -140,9 +140,10 @@ def _like(value: Any, x: Any) -> Any:
 
 
 def _values(function: Function, binding: Binding, x: Any, along: Directions) -> Any:
-    run = function.ask.run({binding.name: _like(binding.value.value, x)})
-    with run.record:
-        tensors = function.again(run)
+    with function.ask.aside():
+        run = function.ask.run({binding.name: _like(binding.value.value, x)})
+        with run.record:
+            tensors = function.again(run)
     if [t.shape for t in tensors] != along.row_shapes:
         return np.full(len(along.rows), np.nan)
     return along.of_values([np.asarray(t.value, float) for t in tensors])
@@ -153,12 +154,13 @@ def reverse_moved(function: Function, binding: Binding, along: Directions, moved
     goes another way.
     """
     value = binding.value.value
-    run = function.ask.run({binding.name: _like(value, np.asarray(value) * (1.0 + moved))})
-    with run.record:
-        tensors = function.again(run)
-        if [t.shape for t in tensors] != along.row_shapes:
-            return None
-        return reverse(tensors, function.ask.source(function.source(run, binding)), along)
+    with function.ask.aside():
+        run = function.ask.run({binding.name: _like(value, np.asarray(value) * (1.0 + moved))})
+        with run.record:
+            tensors = function.again(run)
+            if [t.shape for t in tensors] != along.row_shapes:
+                return None
+            return reverse(tensors, function.ask.source(function.source(run, binding)), along)
 
 
 def unchangeable(run: Run, binding: Binding) -> str:
