@@ -17,12 +17,12 @@ from test_ops_shapes import (
     arrays_of,
     case,
     check_first_derivatives,
+    check_second_derivatives,
     close,
     complex_step,
     difference,
     plain,
 )
-from test_ops_shapes import test_second_derivatives as check_second
 
 from gradcli import calculus
 from gradcli.errors import GradcliError
@@ -385,9 +385,10 @@ def test_values_and_first_derivatives(case: Case) -> None:
         check_first_derivatives(case)
 
 
+@folded
 @pytest.mark.parametrize("case", CASES)
 def test_second_derivatives(case: Case) -> None:
-    check_second(case)
+    check_second_derivatives(case)
 
 
 def test_exclusive_log_sums_start_at_log_of_nothing() -> None:

@@ -19,8 +19,13 @@ import mpmath  # type: ignore[import-untyped]
 import numpy as np
 import pytest
 from conftest import folded
-from test_ops_shapes import Case, case, check_first_derivatives, magnitude
-from test_ops_shapes import test_second_derivatives as check_second_derivatives
+from test_ops_shapes import (
+    Case,
+    case,
+    check_first_derivatives,
+    check_second_derivatives,
+    magnitude,
+)
 
 from gradcli import calculus
 from gradcli.errors import GradcliError
@@ -449,6 +454,7 @@ def test_values_and_first_derivatives(case: Case) -> None:
     check_first_derivatives(case)
 
 
+@folded
 @pytest.mark.parametrize("case", CASES)
 def test_second_derivatives(case: Case) -> None:
     check_second_derivatives(case)

@@ -19,8 +19,7 @@ import numpy as np
 import pytest
 from conftest import folded
 from linalg_references import lower_symmetric, stacked
-from test_ops_shapes import Case, Shape, case, check_first_derivatives
-from test_ops_shapes import test_second_derivatives as check_second_derivatives
+from test_ops_shapes import Case, Shape, case, check_first_derivatives, check_second_derivatives
 
 from gradcli import calculus, loads
 from gradcli.errors import GradcliError
@@ -307,6 +306,7 @@ def test_values_and_both_first_derivatives(case: Case) -> None:
     check_first_derivatives(case)
 
 
+@folded
 @pytest.mark.parametrize("case", CASES)
 def test_second_derivatives_both_ways(case: Case) -> None:
     check_second_derivatives(case)
