@@ -269,11 +269,16 @@ def missing_else(parser: Parser, at: int, row: Row) -> GradcliError | None:
                  help=f"write `{excerpt(parser, begin, at)} else ...`")
 
 
+NAMED = {t.DOT: "a name", t.COLON: "a type"}
+"""What stands behind a token that takes nothing but a name."""
+
+
 def missing_operand(parser: Parser, at: int, row: Row) -> GradcliError | None:
-    """`x^`, `a =`, `2 * / 3`, `()`, `* x`."""
-    if t.NUMBER not in row or t.NAME not in row:
-        return None
+    """`x^`, `a =`, `2 * / 3`, `()`, `* x`; of what is a name: `x.`, `var x: = 3`."""
     kinds = parser.kinds
+    what = "a value" if t.NUMBER in row else NAMED.get(kinds[at - 1])
+    if what is None or t.NAME not in row:
+        return None
     ends = kinds[at] in (t.NEWLINE, t.SEMICOLON, t.END)
     token = "" if ends else parser.token(at)
     if at == statement_start(parser, at):
@@ -295,10 +300,11 @@ def missing_operand(parser: Parser, at: int, row: Row) -> GradcliError | None:
     between = f"between `{previous}` and `{token}`" if token else f"behind `{previous}`"
     advice = {t.EXPECT: "write `expect a == b`", t.IF: "write `if a < b:`",
               t.ELIF: "write `elif a < b:`", t.WHILE: "write `while a < b:`",
-              t.IN: "write a number of turns, as in `range(3)`, or a tensor"}
-    return error("E0102", f"a value is missing {between}",
+              t.IN: "write a number of turns, as in `range(3)`, or a tensor",
+              t.COLON: "write a type, such as `float64`" if ends or kinds[at] == t.EQUAL else None}
+    return error("E0102", f"{what} is missing {between}",
                  parser.span(at - 1, at - 1) if ends or kinds[at] in t.CLOSING
-                 else parser.span(at, at), label="expected a value here" if not ends else "",
+                 else parser.span(at, at), label=f"expected {what} here" if not ends else "",
                  help=advice.get(kinds[at - 1]))
 
 
