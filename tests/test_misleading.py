@@ -518,3 +518,27 @@ def test_advice_on_a_step_in_a_file_is_what_a_file_has(
     assert "--unconnected" not in err
     assert 'ask for 0: unconnected_gradients="zero"' in err
     assert told(advice)[:2] == (status, "0\n")
+
+
+@pytest.mark.parametrize("made", [
+    "arange(n)", "ones(n)", "zeros(2, n) + 1", "eye(n)", "tri(n)", "linspace(0, 1, n)",
+    "fill([n], 3)", "normal(n, seed=1)", "uniform([n, 2], seed=1)", "logspace(0, 1, n)"])
+@pytest.mark.parametrize("use", ["y = sum({}*2)", "k = {}\ny = sum(k)^2",
+                                 "f(v) = sum(v)\ny = f({})", "var x = 2.0\ny = sum({}*x)"])
+def test_a_size_that_the_source_decides_is_named(made: str, use: str) -> None:
+    text = "var n = 3.0\n" + use.format(made)
+    status, out, _ = in_process(["grad", "-", "--of", "y", "--wrt", "n", "--format", "json"],
+                                text.encode())
+    assert status == 0
+    (reason,) = json.loads(out)["results"][0]["sources"][0]["reasons"]
+    assert reason["code"] == "source-condition-only"
+    assert made.partition("(")[0] in text.splitlines()[reason["line"] - 1]
+    assert f"n decides an index or a shape in `{made.partition(' +')[0]}`" in reason["message"]
+
+
+def test_a_bound_that_the_source_decides_is_no_size() -> None:
+    for text, code in (("sum(arange(x, 5))", "path-nondifferentiable"),
+                       ("sum(np.exp(x))", "path-left-engine")):
+        _, out, _ = in_process(["grad", "-e", text, "--at", "x=2", "--format", "json"])
+        (reason,) = json.loads(out)["results"][0]["sources"][0]["reasons"]
+        assert reason["code"] == code

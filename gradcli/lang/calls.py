@@ -224,7 +224,13 @@ def _create(op: Op, args: list[Any], attributes: Mapping[str, Any]) -> Any:
     assert op.expand is not None
     try:
         with quiet():
-            return op.expand(*args, **{k: _attribute(op, k, v) for k, v in attributes.items()})
+            made = op.expand(*args, **{k: _attribute(op, k, v) for k, v in attributes.items()})
+        if type(made) is not Tensor and current().everything:
+            # What decided its size is known to explanations.
+            sizes = [a.read() for a in flatten(args) if isinstance(a, Tensor) and a.id is not None]
+            bound = op.name == "arange" and len(args) > 1
+            return left_engine(*sizes, given=made, size=not bound) if sizes else made
+        return made
     except TypeError:
         raise error("E0207", f"`{op.name}` does not take these arguments", help=f"such as {op.doc}"
                     ) from None

@@ -150,9 +150,9 @@ stop_gradient = stop(
     latex=r"\operatorname{{stop}}\left({0}\right)", doc="the same value, its derivative cut off")
 
 left_engine = stop(
-    "left_engine", "*xs", attributes={"given": None}, roles=("index",), samples=((-3.0, 3.0),),
-    arrays=lambda cores, *xs, given: given,
-    doc="what a function outside of the tape made of x")
+    "left_engine", "*xs", attributes={"given": None, "size": None}, roles=("index",),
+    samples=((-3.0, 3.0),), arrays=lambda cores, *xs, given, size: given,
+    doc="what a function outside of the tape made of x; size: of a new tensor, whether x is one")
 
 # From float to float a cast carries the derivative, with the source's type; anything else stops.
 cast_float = linear(

@@ -122,7 +122,8 @@ def cut(scene: Scene, subject: Subject, between: list[Step]) -> list[Reason]:
                 continue  # the target's type says it
             if code in merged:
                 continue
-            index = _index(between, step) if code == "path-dtype-cast" else None
+            index = _index(between, step) if code == "path-dtype-cast" else (
+                step.entry if code == "path-nondifferentiable" and _sizes(step.entry) else None)
             reason = _cause(scene, subject, step, code, place) if index is None else Reason(
                 "source-condition-only", f"{subject.source} decides an index or a shape in"
                 f" `{scene.written(index)}`; a whole number has no slope", place_of(index),
@@ -153,6 +154,11 @@ def _index(between: list[Step], cast: Step) -> Entry | None:
             ends.append(step)
     return ends[0].entry if ends and all(
         step.entry[OP].role(step.k) in ("index", "shape") for step in ends) else None
+
+
+def _sizes(entry: Entry) -> bool:
+    """Whether a tensor of that size was made, as by `ones(n)`."""
+    return entry[OP].name == "left_engine" and bool(entry[ATTRIBUTES]["size"])
 
 
 def _aside(entry: Entry, subject: Subject) -> bool:

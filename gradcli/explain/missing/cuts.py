@@ -12,7 +12,7 @@ from __future__ import annotations
 from gradcli.explain.missing.scene import Hop, place_of
 from gradcli.ops.kinds import FLAT
 from gradcli.ops.values import is_float
-from gradcli.tape.record import ANS, IDS, OP, OUT
+from gradcli.tape.record import ANS, ATTRIBUTES, IDS, OP, OUT
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ def of_operation(scene: Scene, entry: Entry, k: int) -> str:
     if op.kind == FLAT:
         return "path-step-function"
     if op.name == "left_engine":
-        return "path-left-engine"
+        return "path-left-engine" if entry[ATTRIBUTES]["size"] is None else "path-nondifferentiable"
     if op.name == "stop_gradient":
         return "path-stop-gradient"
     if op.name == "cast_other":
