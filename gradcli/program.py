@@ -167,6 +167,7 @@ class Program:
         assert interpreter.run.log is not None
         interpreter.run.log.until = until
         interpreter.run.log.given = given or {}
+        interpreter.run.record.sizes = True
         try:
             interpreter.execute(self.statements)
             interpreter.run.log.ended = True

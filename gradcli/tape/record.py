@@ -125,12 +125,13 @@ class Record:
     range of floats that may count.
     hollow: entries may lack values that no rule reads (`gradcli.tape.saved`).
     portable: no entry hides where its value came from, so that they hold at other points too.
+    sizes: for explanations, what decided the size of a new tensor is recorded.
     """
 
     __slots__ = (
         "_collecting", "absorbed", "absorbing", "accumulators", "checking", "derived", "entries",
         "everything", "guards", "hollow", "in_rules", "lost", "max_entries", "paused", "place",
-        "portable", "readers", "seen", "segments", "short", "stacked", "tapes", "trace")
+        "portable", "readers", "seen", "segments", "short", "sizes", "stacked", "tapes", "trace")
 
     def __init__(self, everything: bool = True) -> None:
         self.entries = Segment()
@@ -144,6 +145,7 @@ class Record:
         self.place: Any = None
         self.paused = False
         self.checking = False
+        self.sizes = False
         self.in_rules = False
         self.max_entries: int | None = None
         self.derived: dict[int, tuple[int, int]] = {}
