@@ -178,3 +178,16 @@ def test_many_results_in_every_format() -> None:
             status, out, _ = in_process([command, *argv, "--format", format])
             assert (status, bool(out)) == (0, True)
         assert len(loaded(command, *argv, "-q")["results"]) == 4
+
+
+@pytest.mark.parametrize("format", ["csv", "tsv", "markdown"])
+@pytest.mark.parametrize("formula", ["sum(x)", "x^2", "prod(x)*2"])
+@pytest.mark.parametrize("command", sorted({*QUESTIONS, "verify"}))
+def test_rows_of_what_is_empty_are_as_wide_as_their_titles(
+        command: str, formula: str, format: str) -> None:
+    status, out, _ = in_process([command, "-e", formula, "--at", "x=[]", "--format", format])
+    delimiter = {"csv": ",", "tsv": "\t", "markdown": "|"}[format]
+    lines = [line for line in out.splitlines() if format != "markdown" or line.startswith("|")]
+    rows = list(csv.reader(lines, delimiter=delimiter))
+    assert status in (0, 3)
+    assert len({len(row) for row in rows}) <= 1, out

@@ -311,11 +311,18 @@ df/dx = df/dv1 * ∂v1/∂x + df/dv2 * ∂v2/∂x
 
 @pytest.mark.parametrize("columns", [40, 60, 80, 100])
 @pytest.mark.parametrize("mode", ["reverse", "forward"])
-def test_tables_fit_the_terminal(columns: int, mode: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    formula = "exp(-(alpha - beta)^2/(2*gamma^2))/sqrt(2*pi*gamma^2) + tanh(alpha*beta*gamma)"
+@pytest.mark.parametrize("formula", [
+    "exp(-(alpha - beta)^2/(2*gamma^2))/sqrt(2*pi*gamma^2) + tanh(alpha*beta*gamma)",
+    # Whose chain rule takes more than two lines.
+    " * ".join(f"{f}(temperature_outside/{k})" for k, f in enumerate(
+        ("sin", "cos", "exp", "tanh") * 2, 3))])
+def test_tables_fit_the_terminal(
+        formula: str, columns: int, mode: str, monkeypatch: pytest.MonkeyPatch) -> None:
     _, out, _ = at_terminal(
-        "steps", "-e", formula, "--at", "alpha=1,beta=0.5,gamma=2", "--wrt", "alpha", "--mode",
-        mode, columns=columns, monkeypatch=monkeypatch)
+        "steps", "-e", formula, "--at",
+        "alpha=1,beta=0.5,gamma=2" if "gamma" in formula else "temperature_outside=1", "--wrt",
+        "alpha" if "gamma" in formula else "temperature_outside", "--mode", mode,
+        columns=columns, monkeypatch=monkeypatch)
     widest = max(map(len, out.splitlines()))
     assert widest <= max(columns, 74), out
     assert "..." not in out

@@ -438,8 +438,8 @@ def test_differences_do_not_follow_assignments() -> None:
 @pytest.mark.parametrize("command", ["grad", "jac", "hess"])
 def test_each_of_several_sources_of_a_tape_is_held_against_differences(command: str) -> None:
     """What the tape watched is known of the run at hand, not of those where a source is moved."""
-    status, out, err = outcome(
-        command, "samples/seeds/dense_layer.txt", "--verify", "--format", "json")
+    status, out, err = in_process(
+        [command, "samples/seeds/dense_layer.txt", "--verify", "--format", "json"])
     assert status == 0, err
     (result,) = json.loads(out)["results"]
     parts = result["blocks" if command == "hess" else "sources"]
@@ -450,7 +450,7 @@ def test_each_of_several_sources_of_a_tape_is_held_against_differences(command: 
 
 
 def test_a_watched_constant_has_no_differences() -> None:
-    status, out, _ = outcome("grad", "samples/seeds/watch_constant.txt", "--verify")
+    status, out, _ = in_process(["grad", "samples/seeds/watch_constant.txt", "--verify"])
     assert (status, out) == (0, "dy/dx\t6\n")
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
-
 from gradcli.answers import digits
 from gradcli.answers.plain_data import data, lines, note
 from gradcli.errors import GradcliError
@@ -18,7 +16,7 @@ from gradcli.tape.tensor import Tensor, leaf
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
     from typing import Any
 
     from gradcli.explain.nonfinite.trials import Trials
@@ -93,15 +91,6 @@ class Ask:
         if self.tf and run.watched and self.on_tape is None:
             self._only_later_uses(run)
         return run
-
-    @contextmanager
-    def aside(self) -> Iterator[None]:
-        """Let other runs be made, after which the tape of the run at hand is asked again."""
-        kept = self.on_tape, self.said
-        try:
-            yield
-        finally:
-            self.on_tape, self.said = kept
 
     def _only_later_uses(self, run: Run) -> None:
         """Leave in the record what TensorFlow's tape has: of what `watch(x)` names its later uses,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
+
 from gradcli import calculus
 from gradcli.answers.first_order import seeds_of
 from gradcli.answers.notes import is_finite
@@ -16,12 +18,22 @@ from gradcli.ops.values import dtype_of, is_complex, is_float, plain, shape_of, 
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from typing import Any
 
     from gradcli.answers.ask import Answer, Ask
     from gradcli.lang.run import Binding
     from gradcli.lang.targets import Target
+
+
+@contextmanager
+def aside(ask: Ask) -> Iterator[None]:
+    """Let other runs be made, after which the tape of the run at hand is asked again."""
+    kept = ask.on_tape, ask.said
+    try:
+        yield
+    finally:
+        ask.on_tape, ask.said = kept
 
 
 def finite(ask: Ask, target: Target, binding: Binding, *, summed: bool) -> Any:
@@ -62,9 +74,9 @@ def _slopes(ask: Ask, target: Target, bindings: Sequence[Binding], f: Callable[[
     if not ask.watched(binding) or not is_float(value):
         return None
     if binding.kind == "variable":
-        with ask.aside():
+        with aside(ask):
             _check_free(ask, target, binding)
-    with quiet(), ask.aside():
+    with quiet(), aside(ask):
         found, doubt = _slopes_at(value, f)
         here = f(value)
         if not is_finite(here):     # where there is no value there is no slope

@@ -225,7 +225,7 @@ def _create(op: Op, args: list[Any], attributes: Mapping[str, Any]) -> Any:
     try:
         with quiet():
             made = op.expand(*args, **{k: _attribute(op, k, v) for k, v in attributes.items()})
-        if type(made) is not Tensor and current().sizes:
+        if type(made) not in (Tensor, list) and current().sizes:
             sizes = [a.read() for a in flatten(args) if isinstance(a, Tensor) and a.id is not None]
             bound = op.name == "arange" and len(args) > 1
             return left_engine(*sizes, given=made, size=not bound) if sizes else made

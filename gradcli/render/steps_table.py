@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 GAP = 3             # columns between columns
 LEAST = 12          # columns for a formula, however narrow the terminal
+HEAD = 16           # columns for a head, unless what stands below is wider
 BREAKS = " ,*/"     # where a formula is broken, behind the character
 
 
@@ -72,7 +73,7 @@ def _table(view: View, heads: Sequence[str], rows: Sequence[Row], soft: tuple[in
     """The rows below their heads; the two soft columns are folded where the width asks for it."""
     columns = [[list(map(view.safe, row[k])) for row in rows] for k in range(len(heads))]
     names = [view.safe(head) for head in heads]
-    widths = [max(map(widest, [[name], *cells]))
+    widths = [max(min(widest([name]), HEAD), *map(widest, cells))
               for name, cells in zip(names, columns, strict=True)]
     room = view.width - GAP * (len(heads) - 1) - sum(
         [w for k, w in enumerate(widths) if k not in soft])
@@ -83,7 +84,9 @@ def _table(view: View, heads: Sequence[str], rows: Sequence[Row], soft: tuple[in
         larger = max(LEAST, room - smaller)
         first, second = (smaller, larger) if first <= second else (larger, smaller)
     limits = {**dict(enumerate(widths)), soft[0]: first, soft[1]: second}
-    lines = [names]
+    pieces = [[name] if k in soft else fold(name, limits[k]) for k, name in enumerate(names)]
+    lines = list(map(list, zip_longest(*pieces, fillvalue="")))
+    high = len(lines)
     for row in zip(*columns, strict=True):
         # The lines of a cell stand beside those of the others, folded or not.
         for line in range(max(map(len, row))):
@@ -95,7 +98,8 @@ def _table(view: View, heads: Sequence[str], rows: Sequence[Row], soft: tuple[in
                                for text, w in zip(line, wide, strict=True)]) for line in lines]
     rule = RULE if view.fancy else "-"
     # One text: a table of rich takes 3 ms for each of its rows.
-    return view.cell([texts[0], rule * (sum(wide) + GAP * (len(wide) - 1)), *texts[1:]])
+    return view.cell(
+        [*texts[:high], rule * (sum(wide) + GAP * (len(wide) - 1)), *texts[high:]])
 
 
 def fold(text: str, width: int) -> list[str]:

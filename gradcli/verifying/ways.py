@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from gradcli import calculus
+from gradcli.answers.differences import aside
 from gradcli.finite import SEEN, TRUSTED, best
 from gradcli.ops.lazy import np, quiet
 from gradcli.ops.values import shape_of
@@ -140,7 +141,7 @@ def _like(value: Any, x: Any) -> Any:
 
 
 def _values(function: Function, binding: Binding, x: Any, along: Directions) -> Any:
-    with function.ask.aside():
+    with aside(function.ask):
         run = function.ask.run({binding.name: _like(binding.value.value, x)})
         with run.record:
             tensors = function.again(run)
@@ -154,7 +155,7 @@ def reverse_moved(function: Function, binding: Binding, along: Directions, moved
     goes another way.
     """
     value = binding.value.value
-    with function.ask.aside():
+    with aside(function.ask):
         run = function.ask.run({binding.name: _like(value, np.asarray(value) * (1.0 + moved))})
         with run.record:
             tensors = function.again(run)
