@@ -73,7 +73,7 @@ def _table(view: View, heads: Sequence[str], rows: Sequence[Row], soft: tuple[in
     """The rows below their heads; the two soft columns are folded where the width asks for it."""
     columns = [[list(map(view.safe, row[k])) for row in rows] for k in range(len(heads))]
     names = [view.safe(head) for head in heads]
-    widths = [max(min(widest([name]), HEAD), *map(widest, cells))
+    widths = [max([min(widest([name]), HEAD), *map(widest, cells)])
               for name, cells in zip(names, columns, strict=True)]
     room = view.width - GAP * (len(heads) - 1) - sum(
         [w for k, w in enumerate(widths) if k not in soft])
