@@ -241,6 +241,9 @@ def test_workers_that_cannot_do_anything() -> None:
         with pytest.raises(GradcliError, match="No module named 'gradcli'") as caught:
             ran(Clumsy(lambda *_: ModuleNotFoundError("No module named 'gradcli'")), all_batches)
         assert caught.value.code == "E0738"
+    fallen = Clumsy(lambda items, _: None if "a" in items else RuntimeError("machines are down"))
+    with pytest.raises(GradcliError, match="machines are down"):
+        ran(fallen, [["a"], ["b", "c"]])
     closed = ThreadPoolExecutor(1)
     closed.shutdown()
     with pytest.raises(GradcliError) as caught:

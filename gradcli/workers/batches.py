@@ -142,8 +142,6 @@ class _Run:
                 problem = again
                 outcomes.append((False, guarded.DIED))
                 lost += 1
-                if lost == len(batch) and (lost > 1 or not self.good):
-                    break
         if lost == len(batch) and (lost > 1 or not self.good):
             raise helpless(problem)
         return outcomes
