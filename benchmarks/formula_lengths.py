@@ -23,7 +23,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from gradcli.answers.ask import Ask
 from gradcli.formulas.derive import Derivation
-from gradcli.program import loads
+from gradcli.python.program import loads
 
 CORPORA = Path(__file__).resolve().parent.parent / "tests" / "data" / "corpora"
 # What the corpora call functions, in SymPy; others make the case unreadable for it.

@@ -16,16 +16,16 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from gradcli.errors import Diagnostic as Diagnostic
     from gradcli.errors import GradcliError as GradcliError
-    from gradcli.program import Program as Program
-    from gradcli.program import load as load
-    from gradcli.program import loads as loads
+    from gradcli.python.program import Program as Program
+    from gradcli.python.program import load as load
+    from gradcli.python.program import loads as loads
+    from gradcli.python.tapes import ForwardAccumulator as ForwardAccumulator
+    from gradcli.python.tapes import GradientTape as GradientTape
     from gradcli.tape.checking import disable_check_numerics as disable_check_numerics
     from gradcli.tape.checking import enable_check_numerics as enable_check_numerics
     from gradcli.tape.custom import custom_gradient as custom_gradient
     from gradcli.tape.custom import recompute_grad as recompute_grad
     from gradcli.tape.custom import register_gradient as register_gradient
-    from gradcli.tape.forward_accumulator import ForwardAccumulator as ForwardAccumulator
-    from gradcli.tape.gradient_tape import GradientTape as GradientTape
     from gradcli.tape.module import Module as Module
     from gradcli.tape.tensor import Tensor as Tensor
     from gradcli.tape.variable import Variable as Variable
@@ -33,10 +33,11 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "Diagnostic": "errors", "GradcliError": "errors",
-    "Program": "program", "load": "program", "loads": "program",
+    "Program": "python.program", "load": "python.program",
+    "loads": "python.program",
     "Tensor": "tape.tensor", "Variable": "tape.variable", "constant": "tape.variable",
-    "Module": "tape.module", "GradientTape": "tape.gradient_tape",
-    "ForwardAccumulator": "tape.forward_accumulator", "custom_gradient": "tape.custom",
+    "Module": "tape.module", "GradientTape": "python.tapes",
+    "ForwardAccumulator": "python.tapes", "custom_gradient": "tape.custom",
     "register_gradient": "tape.custom", "recompute_grad": "tape.custom",
     "enable_check_numerics": "tape.checking", "disable_check_numerics": "tape.checking",
 }

@@ -1,15 +1,9 @@
-"""A program: parsed once, run at any point, asked for values and derivatives.
-
-    >>> p = gradcli.loads("x^2*sin(y)")
-    >>> p.gradient(at={"x": 1.5, "y": 0.5})
-    {'x': 1.438..., 'y': 1.974...}
-"""
+"""A program: parsed once, run at any point; its names are targets and sources of questions."""
 
 from __future__ import annotations
 
 from math import inf
 
-from gradcli import calculus
 from gradcli.errors import Diagnostic, GradcliError
 from gradcli.lang.calls import NoGradient
 from gradcli.lang.code import DEFINE, PUSH
@@ -17,9 +11,9 @@ from gradcli.lang.interpreter import CONSTANTS, MAX_STEPS, Interpreter
 from gradcli.lang.names import Names
 from gradcli.lang.parser import parse
 from gradcli.lang.structures import is_number
-from gradcli.lang.targets import Target, of_tape, own, parts, plain_structure, tensor_of
+from gradcli.lang.targets import Target, of_tape, own, plain_structure
 from gradcli.ops.values import is_float, limits
-from gradcli.source import Source, read
+from gradcli.source import Source
 from gradcli.tape.record import Record
 from gradcli.tape.structure import flatten
 from gradcli.tape.tensor import Tensor, leaf
@@ -31,7 +25,6 @@ if TYPE_CHECKING:
 
     from gradcli.errors import Span
     from gradcli.lang.run import Binding, Printed, Run
-    from gradcli.prepared import Prepared
 
     Progress = Callable[[Iterable[Any], int | None], Iterable[Any]]
 
@@ -42,9 +35,8 @@ LONG = 1_000
 
 
 class Program:
-    """A parsed expression file. Shapes: a scalar is a float, anything else a NumPy array.
-
-    Every question raises `GradcliError` with `.code`, `.span` and `.help` for bad input.
+    """A parsed expression file. All raises `GradcliError` with `.code`, `.span` and `.help` for bad
+    input.
     """
 
     def __init__(self, source: Source) -> None:
@@ -61,17 +53,17 @@ class Program:
     # --- running ------------------------------------------------------------------------------
 
     def run(self, at: Mapping[str, Any] | None = None, *, max_steps: int = MAX_STEPS,
-            max_bytes: float | None = None, explain: bool = True, tape: str | None = None,
+            max_bytes: float | None = None, tape: str | None = None,
             tf: bool = False, output: Callable[[Printed], None] | None = None,
             progress: Progress | None = None, weigh: bool = False) -> Run:
         """Run with the given values of inputs and variables (floats, lists or arrays).
 
-        max_bytes: what one array may take, by default half of the machine. explain: tell why a
-        gradient is None that the program calculates with. tape: which tape of the file answers
-        questions, by default the last to close. tf: None where TensorFlow says None. output: what
-        each `print` is handed to, instead of being kept. progress: wraps what a loop of the top
-        level goes over, and how many items it has. weigh: count what each tape holds at its
-        end. Raises E0505 for a tape that there is not.
+        max_bytes: what one array may take, by default half of the machine. tape: which tape of
+        the file answers questions, by default the last to close. tf: None where TensorFlow says
+        None. output: what each `print` is handed to, instead of being kept. progress: wraps what a
+        loop of the top level goes over, and how many items it has. weigh: count what each tape
+        holds at its end. Raises E0505 for a tape that there is not, `MissingGradients` where the
+        program calculates with a gradient that is None.
         """
         self.max_steps, self.tf = max_steps, tf
         interpreter = self._interpreter(at, max_steps)
@@ -79,22 +71,7 @@ class Program:
         interpreter.weigh = weigh
         # The budget stays: the derivatives that are asked of the run are under it as well.
         limits.max_bytes = _half_of_memory() if max_bytes is None else max_bytes
-        try:
-            run = interpreter.execute(self.statements)
-        except GradcliError:
-            if explain and interpreter.missing:
-                from gradcli.explain.missing.of_file import of_missing
-
-                # What the file's tapes did not record, a second run has to.
-                run = self.logged_run(at or {})
-                for diagnostic, gap in interpreter.missing:
-                    why = of_missing(self, at or {}, run, gap)[0]
-                    where = "" if why.span is None else (
-                        f" (line {self.source.position(why.span[0])[0]})")
-                    diagnostic.notes = (*diagnostic.notes, f"{why.message}{where}")
-                    if why.fix:
-                        diagnostic.help = f"{'fix' if why.fix_works else 'try'}: {why.fix}"
-            raise
+        run = interpreter.execute(self.statements)
         self._check_given(run, interpreter.given)
         self.choose(run, tape)
         return run
@@ -334,67 +311,6 @@ class Program:
                 raise no_tensor(self.source, found[-1])
         return found
 
-    # --- questions ----------------------------------------------------------------------------
-
-    def value(self, of: str | None = None, at: Mapping[str, Any] | None = None) -> Any:
-        """The value of a target: a float, int, bool, str or array."""
-        run = self.run(at)
-        with run.record:
-            target = self.targets(run, [of] if of else (), derived=False)[0]
-            return own(plain_structure(target.tensor))
-
-    def gradient(self, of: str | None = None, wrt: str | Sequence[str] | None = None,
-                 at: Mapping[str, Any] | None = None) -> dict[str, Any]:
-        """Name of a source to the gradient of the sum of the target, in the source's shape; None
-        where no path joins them.
-        """
-        return self._ask(of, wrt, at, lambda t, s: calculus.gradient(parts(t), s))
-
-    def jacobian(self, of: str | None = None, wrt: str | Sequence[str] | None = None,
-                 at: Mapping[str, Any] | None = None, *, sparse: bool = False) -> dict[str, Any]:
-        """Name of a source to an array of target shape + source shape, or None. sparse: triples in
-        place of arrays (`gradcli.structure.triples`).
-        """
-        return self._ask(of, wrt, at, lambda t, s: calculus.jacobian(
-            tensor_of(t), s, sparse=sparse))
-
-    def hessian(self, of: str | None = None, wrt: str | Sequence[str] | None = None,
-                at: Mapping[str, Any] | None = None, *, sparse: bool = False
-                ) -> dict[str, dict[str, Any]]:
-        """Row name to column name to a block of row shape + column shape, or None. sparse: triples
-        in place of arrays.
-        """
-        run = self.run(at)
-        with run.record:
-            target = self.targets(run, [of] if of else ())[0]
-            sources = self.sources(run, names_of(wrt))
-            blocks = calculus.hessian(
-                tensor_of(target), [run.source(s) for s in sources], sparse=sparse).blocks
-        doubted(run)
-        return {
-            row.name: {column.name: blocks[i, j] for j, column in enumerate(sources)}
-            for i, row in enumerate(sources)}
-
-    def prepare(self, of: str | None = None, wrt: str | Sequence[str] | None = None, *,
-                what: str = "gradient", sparse: bool = False) -> Prepared:
-        """The same question for many points: called with values by name, it gives the value of the
-        target and its derivatives. what: "gradient", "jacobian" or "hessian". sparse: matrices as
-        triples (`gradcli.structure.triples`).
-        """
-        from gradcli.prepared import Prepared
-
-        return Prepared(self, of, wrt, what, sparse)
-
-    def _ask(self, of: str | None, wrt: str | Sequence[str] | None, at: Mapping[str, Any] | None,
-             question: Callable[[Target, list[Tensor]], list[Any]]) -> dict[str, Any]:
-        run = self.run(at)
-        with run.record:
-            target = self.targets(run, [of] if of else ())[0]
-            sources = self.sources(run, names_of(wrt))
-            answers = question(target, [run.source(s) for s in sources])
-        doubted(run)
-        return {s.name: g for s, g in zip(sources, answers, strict=True)}
-
 
 def doubted(run: Run) -> None:
     """Warn Python code, which gets no notes, of a derivative that may be wrong."""
@@ -482,14 +398,5 @@ def constant(text: str, where: str) -> Any:
         raise GradcliError(Diagnostic(
             "E0214", f"{where} takes one constant expression, not `{text}`", span=(0, len(text)),
             source=program.source, help="such as 3, 2*pi or [1, 2]"))
-    return program.value()
-
-
-def load(path: str) -> Program:
-    """The program in a file. Raises `GradcliError` (E06xx, E01xx)."""
-    return Program(read(str(path)))
-
-
-def loads(text: str, name: str = "<text>") -> Program:
-    """The program in a text."""
-    return Program(Source(text, name))
+    run = program.run()
+    return own(plain_structure(program.targets(run, derived=False)[0].tensor))

@@ -31,7 +31,7 @@ from gradcli.answers.ask import Ask
 from gradcli.answers.first_order import first_order, gradients
 from gradcli.answers.second_order import second_order
 from gradcli.errors import GradcliError
-from gradcli.program import Program
+from gradcli.python.program import Program
 from gradcli.source import Source
 
 MOVED = 4

@@ -16,7 +16,7 @@ from benchmarks.harness import report, rounds
 from benchmarks.harness.case import Case, Command, Ratio, Worker
 from benchmarks.harness.compare import alone, digest
 from benchmarks.harness.engines import Engines
-from gradcli.program import loads
+from gradcli.python.program import loads
 
 
 def test_cases_are_sound() -> None:

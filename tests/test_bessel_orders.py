@@ -9,7 +9,7 @@ import pytest
 from draws import drawn
 
 from gradcli.ops import special_bessel, special_scaled
-from gradcli.program import loads
+from gradcli.python.program import loads
 
 KINDS = ("besselj", "bessely", "besseli", "besselk")
 ORDERS = (0.5, -0.5, 1.5, -2.5, 0.25, 1/3, 1e-9, 1 + 1e-7, 20.5, 7.3, -40.2)

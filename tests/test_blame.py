@@ -13,7 +13,7 @@ from conftest import folded
 from gradcli.errors import GradcliError
 from gradcli.lang.verbs import VERBS
 from gradcli.ops import PUBLIC
-from gradcli.program import loads
+from gradcli.python.program import loads
 
 RANDOM = random.Random(15)
 TEXT = '"ü\u0301漢"'

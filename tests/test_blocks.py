@@ -13,7 +13,7 @@ from gradcli.execute.blocks import Executor
 from gradcli.execute.graph import graph
 from gradcli.ops import PUBLIC, TABLE
 from gradcli.points.compute import Points
-from gradcli.program import loads
+from gradcli.python.program import loads
 
 ROWS = [op for op in (TABLE[name] for name in TABLE)
         if op.elementwise and op.samples and op.floats is not None and op.name in PUBLIC

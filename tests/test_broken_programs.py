@@ -19,7 +19,7 @@ import pytest
 from broken_programs import KINDS, Broken, broken_programs
 from transcripts import in_process
 
-from gradcli.program import Program
+from gradcli.python.program import Program
 from gradcli.source import Source
 
 SEED, COUNT = 20260729, 200

@@ -20,7 +20,7 @@ from random_programs import DIGITS, KINKED, REFERENCES, SMOOTH, RandomProgram
 from gradcli import calculus
 from gradcli.answers import Ask, hess
 from gradcli.ops import TABLE
-from gradcli.program import loads
+from gradcli.python.program import loads
 from gradcli.tape.tensor import leaf
 
 SCALARS: dict[str, tuple[int, ...]] = {"x": (), "y": (), "z": ()}

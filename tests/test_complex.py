@@ -18,7 +18,7 @@ import gradcli
 from gradcli import ForwardAccumulator, GradientTape, Tensor, Variable, constant, ops
 from gradcli.answers import Ask, grad
 from gradcli.ops import TABLE
-from gradcli.program import loads
+from gradcli.python.program import loads
 
 COMPLEX_ROWS = {"angle", "complex", "conj", "imag", "modulus", "real"}
 

@@ -18,7 +18,7 @@ import pytest
 
 from gradcli import calculus
 from gradcli.errors import GradcliError
-from gradcli.program import loads
+from gradcli.python.program import loads
 
 FOLDER = Path(__file__).parent / "data" / "corpora"
 COUNTS = {"feynman": 200, "benchfuncs": 186, "lineshapes": 69, "diffrules": 1396}

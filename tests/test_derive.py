@@ -31,7 +31,7 @@ from transcripts import blocks, brief, in_process, question, steps
 from gradcli.answers.ask import Ask
 from gradcli.errors import GradcliError
 from gradcli.formulas.derive import Derivation
-from gradcli.program import load, loads
+from gradcli.python.program import load, loads
 from gradcli.render import formula
 from gradcli.render.derivative_names import heading, identifiers
 

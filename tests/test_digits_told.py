@@ -24,7 +24,7 @@ from transcripts import in_process
 
 from gradcli import answers
 from gradcli.answers import Ask
-from gradcli.program import loads
+from gradcli.python.program import loads
 
 CODE = "digits-cancelled"
 Function = Callable[[mpf], mpf]

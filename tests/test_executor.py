@@ -20,7 +20,7 @@ from gradcli.execute.blocks import Executor
 from gradcli.execute.graph import graph
 from gradcli.execute.simplify import select
 from gradcli.ops.values import shape_of
-from gradcli.program import loads
+from gradcli.python.program import loads
 from gradcli.sweeps import tangent
 from gradcli.tape.record import ANS, OP, OUT
 from gradcli.tape.tensor import Tensor, value_of

@@ -18,7 +18,7 @@ from gradcli import program as programs
 from gradcli.errors import GradcliError
 from gradcli.lang import lines, loops
 from gradcli.prepared import asking
-from gradcli.program import Program, loads
+from gradcli.python.program import Program, loads
 
 V = np.array([[1.0, 3.0, 2.0], [3.0, 2.0, 1.0], [-1.0, 0.0, 5.0], [2.0, 2.0, -2.0]])
 X = np.array([1.0, 0.0, -2.0, 0.5])

@@ -15,7 +15,7 @@ from gradcli.answers import Ask, evaluate, grad, hess, jac
 from gradcli.answers.causes import causes
 from gradcli.errors import GradcliError
 from gradcli.explain.missing.scene import Scene
-from gradcli.program import loads
+from gradcli.python.program import loads
 
 AT = {"x": 1.5, "y": 0.5}
 

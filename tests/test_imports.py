@@ -43,8 +43,8 @@ BELOW = {
     "lang": ENGINE | {"calculus", "execute"},
     "reading": {"lang"} | OPS,
     "program": LIBRARY,
-    "prepared": LIBRARY | {"program"},
     "explain": LIBRARY | {"program"},
+    "prepared": LIBRARY | {"program"},
     "answers": LIBRARY | {"program", "explain", "finite"},
     "points": LIBRARY | {"program", "answers", "render"},
     "latex": {"reading", "program", "lang"} | BASE,
@@ -59,21 +59,17 @@ BELOW = {
     "cli": LIBRARY | {"program", "explain", "answers", "points", "render", "workers", "checking",
                       "homework", "latex", "plotting", "graphs", "analysis",
                       "formulas", "verifying", "_version"},
-    # The Python interface binds names lazily; `python -m gradcli` is the command line.
-    "__init__": LIBRARY | {"program", "_version"},
+    "python": LIBRARY | {"program", "explain", "prepared", "source"},
+    # It binds names lazily; `python -m gradcli` is the command line.
+    "__init__": LIBRARY | {"python", "_version"},
     "__main__": {"cli"},
 }
 
 # One pair knows each other: sweeps walk over entries, a tape answers by sweeping its own.
 PAIR = ("tape", "sweeps")
 
-# The arrows that point up. An error of a program is completed by an explanation, which runs
-# programs, and a tape says why an answer of its own is None: both reach explanations from inside a
-# function, and so does a program what prepares its questions. A diagnostic names the type of its
-# source.
-UP = {("program", "explain", "called"), ("program", "prepared", "called"),
-      ("program", "prepared", "types"), ("tape", "explain", "called"), ("tape", "explain", "types"),
-      ("errors", "source", "types")}
+# The arrow that points up: a diagnostic names the type of its source.
+UP = {("errors", "source", "types")}
 
 # Third-party package -> where it may be imported: inside a function, the EAGER at module level too.
 OWNERS = {

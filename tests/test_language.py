@@ -16,7 +16,7 @@ from conftest import folded
 from transcripts import in_process
 
 from gradcli.errors import GradcliError
-from gradcli.program import loads
+from gradcli.python.program import loads
 
 E = math.e
 A22 = np.array([[1.0, 2.0], [3.0, 4.0]])

@@ -18,7 +18,7 @@ from transcripts import ROOT, brief, in_process
 
 import gradcli
 from gradcli import GradientTape, Variable, constant, ops
-from gradcli.program import Program
+from gradcli.python.program import Program
 from gradcli.source import Source
 from gradcli.tape import provenance
 from gradcli.tape import record as records

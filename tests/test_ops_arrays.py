@@ -29,7 +29,7 @@ from gradcli.errors import GradcliError
 from gradcli.ops import NAMES, TABLE
 from gradcli.ops.kinds import COMPOSITE, ELEMENTWISE, PUBLIC, STOP, UNREGISTERED
 from gradcli.ops.values import dtype_of, limits
-from gradcli.program import loads
+from gradcli.python.program import loads
 from gradcli.tape.record import Record
 from gradcli.tape.tensor import Tensor, leaf
 

@@ -19,7 +19,7 @@ from transcripts import in_process
 from gradcli import GradientTape, Variable, constant, ops
 from gradcli.errors import GradcliError
 from gradcli.ops import PUBLIC, lookup
-from gradcli.program import loads
+from gradcli.python.program import loads
 
 INF, NAN = math.inf, math.nan
 HALF_PI = math.pi / 2

@@ -30,7 +30,7 @@ from test_ops_shapes import (
 from gradcli import calculus
 from gradcli.errors import GradcliError
 from gradcli.ops import NAMES
-from gradcli.program import loads
+from gradcli.python.program import loads
 from gradcli.tape.record import Record
 from gradcli.tape.tensor import leaf
 

@@ -16,7 +16,7 @@ from gradcli.ops.wide import Wide, wide
 from gradcli.ops.wide_rows import ROWS
 from gradcli.points.compute import Points
 from gradcli.points.questions import asked, plain_value
-from gradcli.program import loads
+from gradcli.python.program import loads
 
 # Zeros, ties, whole numbers, both sides of every branch: where derivatives are hard.
 GRID = (-2.0, -1.0, -0.5, 0.0, 0.5, 1.0, 2.0, 3.25)

@@ -12,7 +12,7 @@ from test_corpora import COUNTS, agrees, cases
 
 from gradcli.answers import Ask
 from gradcli.points.compute import Points
-from gradcli.program import loads
+from gradcli.python.program import loads
 
 
 def by_formula(name: str) -> list[list[dict[str, Any]]]:

@@ -28,7 +28,7 @@ from gradcli.execute.replay import Replay
 from gradcli.ops import NAMES
 from gradcli.prepared import asking
 from gradcli.prepared.asking import Prepared
-from gradcli.program import Program, loads
+from gradcli.python.program import Program, loads
 from gradcli.tape.record import Record
 from gradcli.tape.tensor import Tensor, leaf, value_of
 

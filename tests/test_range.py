@@ -34,7 +34,7 @@ from gradcli.answers.steps import steps
 from gradcli.answers.why import why
 from gradcli.ops import PUBLIC, TABLE
 from gradcli.prepared import Prepared
-from gradcli.program import loads
+from gradcli.python.program import loads
 from gradcli.sweeps.absorbing import ORDERING
 
 SEED = int(os.environ.get("GRADCLI_RANGE_SEED", "1"))

@@ -21,7 +21,7 @@ from transcripts import in_process
 from gradcli import answers
 from gradcli.answers import Ask
 from gradcli.answers.running import run as run_printed
-from gradcli.program import load, loads
+from gradcli.python.program import load, loads
 
 # --- values that overflow -----------------------------------------------------------------------
 

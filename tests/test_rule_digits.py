@@ -16,7 +16,7 @@ from mpmath import mp, mpf
 from references import FUNCTIONS
 
 from gradcli.ops import PUBLIC, TABLE
-from gradcli.program import loads
+from gradcli.python.program import loads
 
 POINTS = (1e-12, -1e-12, 1e-8, -1e-8, 1e-4, 0.01, -0.3, 0.5 + 1e-9, 0.5 - 1e-9, 0.999, 1 - 1e-8,
           1 - 1e-12, -1 + 1e-8, 1 + 1e-8, 1 + 1e-12, -1 - 1e-8, 1.7, -2.5, 6.2, 20.0, -20.0, 37.0,

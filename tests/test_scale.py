@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from gradcli.errors import GradcliError
-from gradcli.program import loads
+from gradcli.python.program import loads
 
 N = 100_000
 

@@ -27,7 +27,7 @@ from gradcli.cli import main
 from gradcli.cli.environment import Environment
 from gradcli.ops import INTERNAL, TABLE
 from gradcli.ops.kinds import UNREGISTERED, Op
-from gradcli.program import loads
+from gradcli.python.program import loads
 from gradcli.render.steps_table import fold
 
 GOLDEN = Path(__file__).parent / "golden" / "steps"

@@ -30,7 +30,7 @@ from gradcli.answers import Ask
 from gradcli.finite import best
 from gradcli.ops import PUBLIC, TABLE
 from gradcli.ops.kinds import LINEAR
-from gradcli.program import Program
+from gradcli.python.program import Program
 from gradcli.source import Source
 from gradcli.verifying import compare
 from gradcli.verifying.complex_step import complex_step, way_of

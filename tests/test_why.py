@@ -29,7 +29,7 @@ from gradcli.answers import Ask, mending
 from gradcli.answers import why as explaining
 from gradcli.cli.options import FORMATS
 from gradcli.explain.path import MAX_WAYS
-from gradcli.program import loads
+from gradcli.python.program import loads
 
 BROKEN = sorted(path for path in (ROOT / "samples" / "none").glob("*.txt"))
 ERRORS = {"path-no-rule", "tape-consumed", "tape-not-entered"}   # of these no question is answered

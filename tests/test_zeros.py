@@ -18,7 +18,7 @@ import gradcli
 from gradcli import ops
 from gradcli.answers import Ask, grad, hess, jac
 from gradcli.answers.running import run
-from gradcli.program import loads
+from gradcli.python.program import loads
 
 # Code, line, column, words that the note has.
 Told = tuple[str, int, int, str]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from gradcli.answers import digits
 from gradcli.answers.plain_data import data, lines, note
 from gradcli.errors import GradcliError
+from gradcli.lang.calls import MissingGradients
 from gradcli.lang.interpreter import MAX_STEPS
 from gradcli.lang.structures import is_number
 from gradcli.lang.targets import Target
@@ -83,10 +84,19 @@ class Ask:
         self.max_bytes = max_bytes
 
     def run(self, changed: Mapping[str, Any] | None = None, explain: bool = True) -> Run:
-        """The program at the point, with some values changed. explain: as in `Program.run`."""
-        run = self.program.run({**self.at, **(changed or {})}, max_steps=self.max_steps,
-                               max_bytes=self.max_bytes, tape=self.tape, tf=self.tf,
-                               explain=explain)
+        """Run the program at the point, with some values changed. explain: tell why a gradient is
+        None that the program calculates with.
+        """
+        at = {**self.at, **(changed or {})}
+        try:
+            run = self.program.run(at, max_steps=self.max_steps, max_bytes=self.max_bytes,
+                                   tape=self.tape, tf=self.tf)
+        except MissingGradients as problem:
+            if explain:
+                from gradcli.explain.missing.of_file import complete
+
+                complete(problem, self.program, at)
+            raise
         self.on_tape, self.said = run.on_tape, run.watched
         if self.tf and run.watched and self.on_tape is None:
             self._only_later_uses(run)
@@ -259,7 +269,7 @@ def _with_numbers(ask: Ask, run: Run, target: Target) -> tuple[Run, Target] | No
     try:
         again = ask.program.recording_constants().run(
             ask.at, max_steps=ask.max_steps, max_bytes=ask.max_bytes, tape=ask.tape, tf=ask.tf,
-            explain=False, output=lambda printed: None)
+            output=lambda printed: None)
         return again, ask.same_target(again, target)
     except GradcliError:    # an operation wants a number that is no tensor
         return None

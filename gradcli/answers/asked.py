@@ -5,12 +5,11 @@ from __future__ import annotations
 from gradcli.answers.notes import is_finite
 from gradcli.answers.way import text_at
 from gradcli.explain.missing import file_scene
-from gradcli.explain.reason import span_of
 from gradcli.lang.calls import NoGradient
 from gradcli.lang.file_tape import FileTape
 from gradcli.lang.run import Binding
 from gradcli.lang.targets import plain_structure
-from gradcli.tape.record import OUT
+from gradcli.tape.record import OUT, span_of
 from gradcli.tape.structure import flatten
 from gradcli.tape.tensor import Tensor
 from gradcli.tape.variable import Variable

@@ -18,7 +18,7 @@ from gradcli.answers.printed_notes import (
     zeros,
 )
 from gradcli.errors import GradcliError, error
-from gradcli.lang.calls import NoGradient
+from gradcli.lang.calls import MissingGradients, NoGradient
 from gradcli.lang.targets import plain_structure
 from gradcli.sweeps.extremes import extreme
 from gradcli.tape.tensor import Tensor
@@ -68,9 +68,15 @@ def run(ask: Ask, each: Callable[[Answer, bool], None] | None = None,
         if each is not None:
             each(told, waits)
 
-    found = ask.program.run(
-        ask.at, max_steps=ask.max_steps, max_bytes=ask.max_bytes, tf=ask.tf, output=output,
-        progress=progress, weigh=ask.verbose)
+    try:
+        found = ask.program.run(
+            ask.at, max_steps=ask.max_steps, max_bytes=ask.max_bytes, tf=ask.tf, output=output,
+            progress=progress, weigh=ask.verbose)
+    except MissingGradients as problem:
+        from gradcli.explain.missing.of_file import complete
+
+        complete(problem, ask.program, ask.at)
+        raise
     # A derivative is about as much steeper as the value. What ran longer leaves a log that nobody
     # looks at, however short the record is that assignments prune.
     if held and found.steps <= digits.MOST_ENTRIES and digits.shown(found)**2 > digits.LARGE:

@@ -14,7 +14,6 @@ from gradcli.answers.formula_text import name
 from gradcli.answers.notes import of_gradient
 from gradcli.answers.plain_data import data, note, place, reason, shape
 from gradcli.answers.trace import Formulas, Trace
-from gradcli.explain.reason import span_of
 from gradcli.lang.targets import parts, plain_structure
 from gradcli.ops.lazy import np, quiet
 from gradcli.ops.values import check_bytes, is_float, shape_of
@@ -22,7 +21,7 @@ from gradcli.sweeps import tangent
 from gradcli.sweeps.derivatives import from_columns, weights_of
 from gradcli.sweeps.extremes import extreme
 from gradcli.tape import record as records
-from gradcli.tape.record import IDS, OUT
+from gradcli.tape.record import IDS, OUT, span_of
 from gradcli.tape.tensor import Tensor, value_of
 
 TYPE_CHECKING = False

@@ -6,12 +6,12 @@ import math
 
 from gradcli.errors import GradcliError
 from gradcli.explain.one_sided import CLOSE, directions
-from gradcli.explain.reason import Note, span_of
+from gradcli.explain.reason import Note
 from gradcli.ops.lazy import np, quiet
 from gradcli.ops.values import SCALAR_TYPES, shape_of
 from gradcli.sweeps import reach
 from gradcli.tape.operators import COMPARISONS
-from gradcli.tape.record import IDS, OP, OUT, VALUES
+from gradcli.tape.record import IDS, OP, OUT, VALUES, span_of
 from gradcli.tape.saved import is_hollow
 
 TYPE_CHECKING = False

@@ -16,13 +16,13 @@ from fractions import Fraction
 from gradcli import calculus
 from gradcli.errors import GradcliError
 from gradcli.explain.naming import called, written
-from gradcli.explain.reason import Note, span_of
+from gradcli.explain.reason import Note
 from gradcli.ops.kinds import BILINEAR, LINEAR
 from gradcli.ops.lazy import np
 from gradcli.ops.values import is_complex, is_float
 from gradcli.sweeps import reach
 from gradcli.sweeps.reverse import slope
-from gradcli.tape.record import ANS, ATTRIBUTES, BATCH, IDS, OP, OUT, VALUES
+from gradcli.tape.record import ANS, ATTRIBUTES, BATCH, IDS, OP, OUT, VALUES, span_of
 from gradcli.tape.tensor import Tensor, value_of
 
 TYPE_CHECKING = False

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from gradcli.errors import GradcliError
 from gradcli.explain.naming import called
-from gradcli.explain.reason import Note, span_of
+from gradcli.explain.reason import Note
 from gradcli.ops.kinds import FLAT
 from gradcli.ops.lazy import np, quiet
 from gradcli.ops.values import shape_of
 from gradcli.sweeps import reach
-from gradcli.tape.record import ANS, ATTRIBUTES, IDS, OP, OUT, VALUES
+from gradcli.tape.record import ANS, ATTRIBUTES, IDS, OP, OUT, VALUES, span_of
 from gradcli.tape.saved import is_hollow
 
 TYPE_CHECKING = False

@@ -8,9 +8,9 @@ are counts as 0 in the sum, as in TensorFlow, and has to be told.
 from __future__ import annotations
 
 from gradcli.explain.naming import called, written
-from gradcli.explain.reason import Note, span_of
+from gradcli.explain.reason import Note
 from gradcli.ops.values import is_float
-from gradcli.tape.record import ANS, IDS, OP, OUT, VALUES
+from gradcli.tape.record import ANS, IDS, OP, OUT, VALUES, span_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

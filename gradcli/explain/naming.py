@@ -3,11 +3,10 @@
 
 from __future__ import annotations
 
-from gradcli.explain.reason import span_of
 from gradcli.explain.written import called as head_of
 from gradcli.ops import lookup
 from gradcli.ops.rows import INTERNAL
-from gradcli.tape.record import OP
+from gradcli.tape.record import OP, span_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

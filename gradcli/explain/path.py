@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from gradcli.explain.reason import span_of
 from gradcli.ops.kinds import UNREGISTERED
 from gradcli.ops.lazy import np, quiet
 from gradcli.ops.values import SCALAR_TYPES, is_float
 from gradcli.sweeps.reverse import cotangents
 from gradcli.tape import record as records
-from gradcli.tape.record import ANS, BATCH, IDS, OP, OUT, VALUES
+from gradcli.tape.record import ANS, BATCH, IDS, OP, OUT, VALUES, span_of
 from gradcli.tape.tensor import value_of
 
 TYPE_CHECKING = False

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from gradcli.tape.record import PLACE
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -73,9 +71,3 @@ class Note:
         self.code = code
         self.message = message
         self.span = span
-
-
-def span_of(entry: Entry) -> Span | None:
-    """Where an operation stands in the program's text."""
-    place = entry[PLACE]
-    return (place[2], place[3]) if place is not None else None

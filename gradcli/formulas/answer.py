@@ -77,7 +77,7 @@ def _place(found: Derivation, message: str) -> Span | None:
     """Where the operation stands that a language does not have: the one that a message names, or
     the first on whole arrays, of whose slope others are.
     """
-    from gradcli.explain.reason import span_of
+    from gradcli.tape.record import span_of
 
     history = found.run.record.history()
     ids = ancestors(history, found.wanted)

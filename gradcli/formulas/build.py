@@ -58,7 +58,7 @@ def terms_of(a: Algebra, entries: Sequence[Entry], known: dict[int, Term],
                 known[entry[OUT]] = a.sum_of(made) if made is not None else _of_entry(
                     a, entry, known, entry[OUT] in rules)
         except GradcliError as problem:
-            from gradcli.explain.reason import span_of
+            from gradcli.tape.record import span_of
 
             problem.diagnostics[0].span = problem.span or span_of(entry)
             raise

@@ -286,7 +286,7 @@ class Derivation:
         for guard, _ in run.record.guards:
             names = [ids[i] for i in ancestors(history, [guard]) if i in ids]
             if names:
-                from gradcli.explain.reason import span_of
+                from gradcli.tape.record import span_of
 
                 decides = next((span_of(e) for e in history if e[OUT] == guard), None)
                 raise GradcliError(Diagnostic(

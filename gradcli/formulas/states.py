@@ -54,7 +54,7 @@ def states_read(program: Program, history: Sequence[Entry], bindings: Sequence[B
         first, *others = states.items()
         another = [i for i, value in others if not np.array_equal(value, first[1])]
         if another:
-            from gradcli.explain.reason import span_of
+            from gradcli.tape.record import span_of
 
             b = next(b for b in bindings if b.name == name)
             assigned = next((span_of(e) for e in history if e[OUT] == another[0]), None)

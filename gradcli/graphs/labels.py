@@ -6,13 +6,13 @@ from gradcli.render.numbers import significant
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from gradcli.answers.ask import Answer
+    from typing import Any
 
 # Characters in a line of a reason.
 LONG = 40
 
 
-def label(node: Answer) -> list[str]:
+def label(node: dict[str, Any]) -> list[str]:
     """The lines of text in a node."""
     value, shape = node["value"], node["shape"]
     said = f"{significant(value, 5)}" if value is not None else (

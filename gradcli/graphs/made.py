@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from gradcli.explain.reason import span_of
-from gradcli.tape.record import ANS, ATTRIBUTES, IDS, OP, OUT, VALUES
+from gradcli.tape.record import ANS, ATTRIBUTES, IDS, OP, OUT, VALUES, span_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -10,7 +10,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from gradcli.answers.ask import Answer
 
 RED = "#c0392b"
 # Kind of a node to its shape and colour in DOT, and the brackets around it in Mermaid.
@@ -24,7 +23,7 @@ SHAPES = {
     "question": ('shape=hexagon, fillcolor="#efe3f5"', "{{", "}}")}
 
 
-def dot(answer: Answer) -> str:
+def dot(answer: dict[str, Any]) -> str:
     """The graph in DOT."""
     lines = ["digraph record {", "  rankdir=BT;",
              '  node [fontname="Helvetica", fontsize=11, style="rounded,filled"];',
@@ -42,7 +41,7 @@ def dot(answer: Answer) -> str:
     return "\n".join([*lines, "}"]) + "\n"
 
 
-def _clustered(answer: Answer, node: Callable[[Answer], str],
+def _clustered(answer: dict[str, Any], node: Callable[[dict[str, Any]], str],
                head: Callable[[int, tuple[str, ...]], list[str]], end: str) -> list[str]:
     """The nodes, those that the same tapes cover together."""
     groups: dict[tuple[str, ...], list[str]] = {}
@@ -60,7 +59,7 @@ def _covering(tapes: tuple[str, ...]) -> str:
     return ("tape " if len(tapes) == 1 else "tapes ") + ", ".join(tapes)
 
 
-def _dot_node(node: Answer) -> str:
+def _dot_node(node: dict[str, Any]) -> str:
     text = "\\n".join([_quoted(line) for line in label(node)])
     more = ", peripheries=2" if node["target"] else ""
     if node["cut"]:
@@ -77,7 +76,7 @@ def _quoted(text: str) -> str:
     return text.replace("&", "&amp;")
 
 
-def mermaid(answer: Answer) -> str:
+def mermaid(answer: dict[str, Any]) -> str:
     """The graph in Mermaid."""
     lines = ["flowchart BT"]
     lines += _clustered(answer, _mermaid_node, lambda k, tapes: [
@@ -99,7 +98,7 @@ def mermaid(answer: Answer) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _mermaid_node(node: Answer) -> str:
+def _mermaid_node(node: dict[str, Any]) -> str:
     text = "<br/>".join([_entities(line) for line in label(node)])
     _, left, right = SHAPES[node["kind"]]
     return f'{node["id"]}{left}"{text}"{right}'

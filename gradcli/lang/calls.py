@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any
 
+    from gradcli.errors import Diagnostic
     from gradcli.lang.interpreter import Interpreter
 
 # NumPy's own limit on the axes of an array.
@@ -102,6 +103,14 @@ class MissingGradient(GradcliError):
     """Arithmetic with a gradient that is None; `missing` tells which, so its reason can be told."""
 
     missing: NoGradient
+
+
+class MissingGradients(GradcliError):
+    """The errors of a run with gradients that are None among them: `missing` has each diagnostic
+    of one with the gradient, so that its reason can be added.
+    """
+
+    missing: Sequence[tuple[Diagnostic, NoGradient]]
 
 
 def call_operation(op: Op, args: list[Any], named: Mapping[str, Any]) -> Any:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from gradcli.errors import Diagnostic, GradcliError, error
 from gradcli.lang import code as c
-from gradcli.lang.calls import MissingGradient, NoGradient
+from gradcli.lang.calls import MissingGradient, MissingGradients, NoGradient
 from gradcli.lang.machine import POISON, Poisoned, run_code, too_deep
 from gradcli.lang.run import Run
 from gradcli.lang.structures import is_number
@@ -127,6 +127,10 @@ class Interpreter:
                     self.output = _nowhere
                     if problem.code in ("E0401", "E0402"):
                         break
+        if self.missing:
+            told = MissingGradients(*found)
+            told.missing = self.missing
+            raise told
         if found:
             raise GradcliError(*found)
         return self.run

@@ -9,7 +9,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from gradcli.answers.ask import Answer
 
 SIZE = (6.0, 4.0)       # inches
 DPI = 150
@@ -40,7 +39,7 @@ def missing(library: str, what: str) -> Exception:
                  help="pip install 'gradcli[plot]'")
 
 
-def picture(answer: Answer, format: str) -> bytes:
+def picture(answer: dict[str, Any], format: str) -> bytes:
     """The picture as svg, png or pdf. Raises E0811 without matplotlib."""
     import logging
     from io import BytesIO
@@ -74,7 +73,7 @@ def _shorter(svg: bytes) -> bytes:
     return re.sub(rb' d="[^"]*"', lambda path: re.sub(rb"(\.\d{3})\d+", rb"\1", path[0]), svg)
 
 
-def _draw_curves(axes: Any, answer: Answer) -> None:
+def _draw_curves(axes: Any, answer: dict[str, Any]) -> None:
     (over,) = answer["over"]
     handles = []
     several = len({curve["of"] for curve in answer["curves"]}) > 1
@@ -121,7 +120,7 @@ def _legend(axes: Any, handles: list[Any], names: list[str]) -> None:
         text.set_parse_math(False)
 
 
-def _draw_field(figure: Any, axes: Any, answer: Answer) -> None:
+def _draw_field(figure: Any, axes: Any, answer: dict[str, Any]) -> None:
     """Contours in colour, and arrows of the gradient."""
     from matplotlib.ticker import MaxNLocator
 

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any
 
-    from gradcli.answers.ask import Answer
 
 HEIGHT = 18
 WIDEST = 100
@@ -41,7 +40,7 @@ LEVELS = 8
 APART = (6, 3)
 
 
-def picture(answer: Answer, width: int, encoding: str, color: bool) -> str:
+def picture(answer: dict[str, Any], width: int, encoding: str, color: bool) -> str:
     """The picture as lines of at most `width` characters. Raises E0811 without plotille."""
     try:
         from plotille import Canvas
@@ -154,7 +153,7 @@ def _has(encoding: str, text: str) -> bool:
     return True
 
 
-def _curves(new: Callable[[], Any], answer: Answer, whole: bool
+def _curves(new: Callable[[], Any], answer: dict[str, Any], whole: bool
             ) -> tuple[list[tuple[Any, str]], list[tuple[str, str]]]:
     """(canvas, colour) of each curve, the first on top, and (sign and name, colour)."""
     low, high = answer["range"]
@@ -240,7 +239,7 @@ def cut(points: Any, low: float, high: float) -> list[list[tuple[float, float]]]
     return [*pieces, piece] if piece else pieces
 
 
-def _field(new: Callable[[], Any], answer: Answer, whole: bool
+def _field(new: Callable[[], Any], answer: dict[str, Any], whole: bool
            ) -> tuple[list[tuple[Any, str]], list[tuple[str, str]]]:
     """Layers as of curves: in which direction the gradient points, and contour lines."""
     try:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from sys import _getframe
-
 from gradcli.errors import error
 from gradcli.ops.lazy import quiet
 from gradcli.ops.values import is_float, show
@@ -11,32 +9,23 @@ from gradcli.sweeps import tangent
 from gradcli.sweeps.derivatives import directional_in_range
 from gradcli.tape import record as records
 from gradcli.tape.events import note
-from gradcli.tape.provenance import caller
 from gradcli.tape.record import IDS, OP, OUT, Segment
-from gradcli.tape.requests import is_zero, one_tensor, tensors_of, zeros_for
+from gradcli.tape.requests import is_zero, tensors_of, zeros_for
 from gradcli.tape.structure import flatten, like, same
 from gradcli.tape.tensor import Tensor, core_shape, leaf, value_of
 from gradcli.tape.variable import Variable, plain_value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import Any, Self
 
-    from gradcli.explain.missing.of_python import Reason
     from gradcli.tape.events import Event
     from gradcli.tape.record import Accumulator, Entry, Record, Tape
 
 
 class ForwardAccumulator:
-    """Directional derivatives of what is computed in its block.
-
-        with gradcli.ForwardAccumulator(x, v) as acc:
-            y = f(x)
-        acc.jvp(y)
-
-    primals: tensors or variables, or a structure of them. tangents: the direction, in the same
-    structure and shapes. Raises E0310 (no tensor, the same primal twice), E0313 (structures
-    differ), E0301 (shapes differ), E0302 (types differ).
+    """The directional derivatives of what is computed in a block; see
+    `gradcli.ForwardAccumulator`.
     """
 
     __slots__ = ("_outer", "_pushed", "_record", "_seeds", "_tapes", "constants", "events",
@@ -82,7 +71,7 @@ class ForwardAccumulator:
                 if isinstance(primal, Variable):
                     self.variables[primal] = v
 
-    def __enter__(self) -> ForwardAccumulator:
+    def __enter__(self) -> Self:
         """Raises E0504 if it is recording already."""
         if self.recording:
             raise error("E0504", "the accumulator is recording already",
@@ -162,12 +151,3 @@ class ForwardAccumulator:
             out.append(found)
         self._note("ask", tuple([g.id for g in out if g is not None and g.id is not None]))
         return like(primals, out)
-
-    def why(self, value: Tensor) -> list[Reason]:
-        """The causes why `jvp(value)` is None, as those of `GradientTape.why`; empty if it is not.
-        Raises E0310 for what is no tensor.
-        """
-        from gradcli.explain.missing.of_python import why_forward
-
-        value = one_tensor(value, "value")
-        return why_forward(self, value, *caller(_getframe(1)))

@@ -7,7 +7,6 @@ An operation is on a tape if one of its operands was, or was watched, at the tim
 from __future__ import annotations
 
 from _weakref import ref
-from sys import _getframe
 
 from gradcli.errors import GradcliError, error
 from gradcli.ops.lazy import quiet
@@ -16,7 +15,7 @@ from gradcli.sweeps import derivatives, reverse
 from gradcli.tape import batch
 from gradcli.tape import record as records
 from gradcli.tape.events import Past, note
-from gradcli.tape.provenance import MAX_TRACED, answer_kind, bare, caller, position, stripped
+from gradcli.tape.provenance import MAX_TRACED, answer_kind, bare, position, stripped
 from gradcli.tape.question import Question, emits, total
 from gradcli.tape.record import (
     ANS,
@@ -39,9 +38,8 @@ from gradcli.tape.variable import Variable
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from typing import Any
+    from typing import Any, Self
 
-    from gradcli.explain.missing.of_python import Reason
     from gradcli.tape.events import Event
     from gradcli.tape.record import Record
 
@@ -50,19 +48,7 @@ RECENT = 8
 
 
 class GradientTape:
-    """Records operations for differentiation.
-
-        x = gradcli.Variable(3.0)
-        with gradcli.GradientTape() as tape:
-            y = x * x
-        tape.gradient(y, x)
-
-    persistent: may be asked more than once. watch_accessed_variables: trainable variables are
-    watched when they are read. tensorflow_semantics: answer as TensorFlow does where gradcli's own
-    answer is another one: None, not 0, for the derivative of a derivative that does not depend on
-    the source; a batch Jacobian sums over rows and is never None; of the output gradients, missing
-    ones are ones and surplus ones are ignored.
-    """
+    """A record of operations that is asked for derivatives; see `gradcli.GradientTape`."""
 
     __slots__ = (
         "__weakref__", "_record", "_segments", "derived", "entered", "events", "first_use", "late",
@@ -95,7 +81,7 @@ class GradientTape:
 
     # --- recording ----------------------------------------------------------------------------
 
-    def __enter__(self) -> GradientTape:
+    def __enter__(self) -> Self:
         """Start or go on recording. Raises E0504 if it is recording already."""
         if self.recording:
             raise error("E0504", "the tape is recording already",
@@ -297,24 +283,14 @@ class GradientTape:
         self._done(q, [out])
         return out
 
-    def why(self, target: Any, source: Tensor) -> list[Reason]:
-        """The causes why the gradient of `target` with respect to `source` is None, the one to mend
-        first on top; empty if it is not. Each has `code`, `message`, `file`, `line`, `column`,
-        `related` and `fix`; str() tells it in three lines. For a 0 that stands for a derivative
-        that does not depend on the source: that, with the code "derivative-constant".
-
-        It can be asked as often as one likes, before a question or after one whose answer was None.
-        Raises E0310 for what is no tensor, E0501 for a tape that was used up by another
-        answer, E0502 for one never entered.
+    def check_explainable(self) -> None:
+        """Check that there is something to explain an answer by. Raises E0501 for a tape that was
+        used up by another answer, E0502 for one never entered.
         """
-        from gradcli.explain.missing.of_python import why
-
         if not self.entered:
             raise _never_entered("tell why")
         if self.used and not self.persistent and self.past is None and not any(self._segments):
             raise self._used_up()
-        tensors_of(target, "target")
-        return why(self, target, one_tensor(source, "source"), *caller(_getframe(1)))
 
     def pull_back(self, target: Tensor, source: Tensor, cotangent: Any) -> Any:
         """The bare VJP of one tensor, recorded if anyone is watching; seed axes may lead."""

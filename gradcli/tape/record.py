@@ -313,3 +313,9 @@ def expanded(segment: Segment) -> Segment:
         segment[:] = whole
         segment.stretched = False
     return segment
+
+
+def span_of(entry: Entry) -> tuple[int, int] | None:
+    """Find where an operation stands in the program's text."""
+    place = entry[PLACE]
+    return (place[2], place[3]) if place is not None else None

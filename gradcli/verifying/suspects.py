@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from gradcli import calculus
 from gradcli.explain.naming import called
-from gradcli.explain.reason import span_of
 from gradcli.finite import estimate
 from gradcli.ops.kinds import STOP
 from gradcli.ops.lazy import np, quiet
 from gradcli.ops.values import dtype_of, is_float, shape_of
 from gradcli.sweeps import reach
-from gradcli.tape.record import ANS, ATTRIBUTES, BATCH, IDS, OP, OUT, VALUES
+from gradcli.tape.record import ANS, ATTRIBUTES, BATCH, IDS, OP, OUT, VALUES, span_of
 from gradcli.tape.tensor import Tensor
 from gradcli.verifying.compare import BY_DIFFERENCES, EXACT, SINGLE
 from gradcli.verifying.directions import typed

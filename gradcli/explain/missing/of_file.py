@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from gradcli.explain.missing.scene import Scene, Subject
     from gradcli.explain.missing.trials import Again
     from gradcli.explain.reason import Reason
+    from gradcli.lang.calls import MissingGradients
     from gradcli.lang.run import Binding, Run
     from gradcli.lang.targets import Target
     from gradcli.program import Program
@@ -53,6 +54,20 @@ def of_named(program: Program, at: Mapping[str, Any], run: Run, target: Target, 
     return _explained(program, run, subject(
         run, target.tensor, binding.value, target_name=target.name, target_span=target.span,
         binding=binding, tape=asked, unwatched=unwatched, late=late), at, again)
+
+
+def complete(problem: MissingGradients, program: Program, at: Mapping[str, Any]) -> None:
+    """Add the reasons of gradients that are None to the errors of a run that calculates with them.
+
+    What the file's tapes did not record, a second run has to.
+    """
+    run = program.logged_run(at)
+    for diagnostic, gap in problem.missing:
+        why = of_missing(program, at, run, gap)[0]
+        where = "" if why.span is None else f" (line {program.source.position(why.span[0])[0]})"
+        diagnostic.notes = (*diagnostic.notes, f"{why.message}{where}")
+        if why.fix:
+            diagnostic.help = f"{'fix' if why.fix_works else 'try'}: {why.fix}"
 
 
 def of_missing(program: Program, at: Mapping[str, Any], run: Run, gap: NoGradient

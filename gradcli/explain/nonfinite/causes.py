@@ -21,11 +21,11 @@ from gradcli.explain.nonfinite.limits import beginning, exact
 from gradcli.explain.nonfinite.logarithms import in_logarithms
 from gradcli.explain.nonfinite.origins import Root, Trail
 from gradcli.explain.nonfinite.words import Words, at_element, number, tight
-from gradcli.explain.reason import Note, span_of
+from gradcli.explain.reason import Note
 from gradcli.ops.kinds import BILINEAR, LINEAR
 from gradcli.ops.lazy import np
 from gradcli.ops.values import shape_of
-from gradcli.tape.record import ANS, IDS, OP, OUT, VALUES
+from gradcli.tape.record import ANS, IDS, OP, OUT, VALUES, span_of
 from gradcli.tape.tensor import Tensor
 
 TYPE_CHECKING = False

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from gradcli.explain.reason import span_of
 from gradcli.explain.shares import watch
 from gradcli.sweeps import constant, reach
 from gradcli.sweeps.derivatives import weights_of
-from gradcli.tape.record import IDS, OP, OUT
+from gradcli.tape.record import IDS, OP, OUT, span_of
 from gradcli.tape.tensor import value_of
 
 TYPE_CHECKING = False

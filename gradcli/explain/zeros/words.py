@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from gradcli.explain import elements
 from gradcli.explain.naming import called, element, number, written
-from gradcli.explain.reason import Note, span_of
+from gradcli.explain.reason import Note
 from gradcli.ops import lookup
 from gradcli.ops.kinds import BILINEAR, LINEAR
 from gradcli.ops.lazy import np
 from gradcli.ops.values import shape_of, telling
 from gradcli.sweeps.reverse import slope
-from gradcli.tape.record import ANS, ATTRIBUTES, IDS, OP, OUT, VALUES
+from gradcli.tape.record import ANS, ATTRIBUTES, IDS, OP, OUT, VALUES, span_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

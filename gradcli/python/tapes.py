@@ -1,0 +1,74 @@
+"""The tapes of Python code: those of the engine, which tell why an answer is None."""
+
+from __future__ import annotations
+
+from sys import _getframe
+
+from gradcli.tape import forward_accumulator, gradient_tape
+from gradcli.tape.provenance import caller
+from gradcli.tape.requests import one_tensor, tensors_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from gradcli.explain.missing.of_python import Reason
+    from gradcli.tape.tensor import Tensor
+
+
+class GradientTape(gradient_tape.GradientTape):
+    """A tape that records operations for differentiation.
+
+        x = gradcli.Variable(3.0)
+        with gradcli.GradientTape() as tape:
+            y = x * x
+        tape.gradient(y, x)
+
+    persistent: may be asked more than once. watch_accessed_variables: trainable variables are
+    watched when they are read. tensorflow_semantics: answer as TensorFlow does where gradcli's own
+    answer is another one: None, not 0, for the derivative of a derivative that does not depend on
+    the source; a batch Jacobian sums over rows and is never None; of the output gradients, missing
+    ones are ones and surplus ones are ignored.
+    """
+
+    __slots__ = ()
+
+    def why(self, target: Any, source: Tensor) -> list[Reason]:
+        """The causes why the gradient of `target` with respect to `source` is None, the one to mend
+        first on top; empty if it is not. Each has `code`, `message`, `file`, `line`, `column`,
+        `related` and `fix`; str() tells it in three lines. For a 0 that stands for a derivative
+        that does not depend on the source: that, with the code "derivative-constant".
+
+        It can be asked as often as one likes, before a question or after one whose answer was None.
+        Raises E0310 for what is no tensor, E0501 for a tape that was used up by another
+        answer, E0502 for one never entered.
+        """
+        from gradcli.explain.missing.of_python import why
+
+        self.check_explainable()
+        tensors_of(target, "target")
+        return why(self, target, one_tensor(source, "source"), *caller(_getframe(1)))
+
+
+class ForwardAccumulator(forward_accumulator.ForwardAccumulator):
+    """The directional derivatives of what is computed in its block.
+
+        with gradcli.ForwardAccumulator(x, v) as acc:
+            y = f(x)
+        acc.jvp(y)
+
+    primals: tensors or variables, or a structure of them. tangents: the direction, in the same
+    structure and shapes. Raises E0310 (no tensor, the same primal twice), E0313 (structures
+    differ), E0301 (shapes differ), E0302 (types differ).
+    """
+
+    __slots__ = ()
+
+    def why(self, value: Tensor) -> list[Reason]:
+        """The causes why `jvp(value)` is None, as those of `GradientTape.why`; empty if it is not.
+        Raises E0310 for what is no tensor.
+        """
+        from gradcli.explain.missing.of_python import why_forward
+
+        value = one_tensor(value, "value")
+        return why_forward(self, value, *caller(_getframe(1)))
