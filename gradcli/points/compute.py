@@ -216,8 +216,15 @@ class Points:
             if not any(np.isnan(values.sum()) for values in numbers):
                 return
         spoiled = np.zeros(len(given[0]), bool)
-        for values in numbers:
-            spoiled |= has_nan(values)
+        ended = spoiled
+        for part, values in zip(path.parts, found, strict=True):
+            nan = has_nan(values) if part.value is not None else np.zeros_like(spoiled)
+            if self.command != "successive":
+                spoiled = spoiled | nan
+            elif part.derivative:   # a curve ends where its function does
+                spoiled = spoiled | (nan & ~ended)
+            else:
+                ended = nan
         if not spoiled.any():
             return
         points = [c[spoiled] for c in given]
