@@ -8,6 +8,7 @@ given orders in the last two arguments.
 from __future__ import annotations
 
 import functools
+import itertools
 from collections.abc import Callable, Sequence
 
 import mpmath
@@ -206,9 +207,15 @@ INTEGRALS: dict[str, Function] = {
     "gammainc_log": _upper, "gammaincl_log": _lower, "elliptic_moment": _moment}
 
 
+# Weights of central differences for the orders 0 to 2, by how many steps away.
+DIFFERENCES = ({0: mpf(1)}, {1: mpf(0.5), -1: mpf(-0.5)}, {1: mpf(1), 0: mpf(-2), -1: mpf(1)})
+with mpmath.workdps(3 * DIGITS):
+    STEP = mpf(10) ** -30
+
+
 @functools.cache
 def partial(name: str, arguments: Sequence[float], orders: Sequence[int]) -> float:
-    """A partial derivative of an operation at floats, rounded from 40 digits."""
+    """A partial derivative of an operation at floats, to second order, rounded from 40 digits."""
     with mpmath.workdps(DIGITS):
         points = [x if isinstance(x, bool) else mpf(x) for x in arguments]
         if name in INTEGRALS:
@@ -216,15 +223,16 @@ def partial(name: str, arguments: Sequence[float], orders: Sequence[int]) -> flo
         if name in FAMILIES:
             n, x = points
             return float(mp.diff(FAMILIES[name], x, int(n) + orders[1]))
-        function = FUNCTIONS[name]
-        free = [k for k, order in enumerate(orders) if order]
-        if not free:
-            return float(function(*points))
+    with mpmath.workdps(3 * DIGITS):
+        total = mp.fsum(
+            mp.fprod(weight for _, weight in moved)
+            * _value(name, tuple(arguments), tuple(steps for steps, _ in moved))
+            for moved in itertools.product(*[DIFFERENCES[order].items() for order in orders]))
+        return float(total / STEP ** sum(orders))
 
-        def at(*values: mpf) -> mpf:
-            full = list(points)
-            for k, value in zip(free, values, strict=True):
-                full[k] = value
-            return function(*full)
 
-        return float(mp.diff(at, tuple(points[k] for k in free), tuple(orders[k] for k in free)))
+@functools.cache
+def _value(name: str, arguments: Sequence[float], steps: Sequence[int]) -> mpf:
+    """An operation so many steps beside floats: derivatives of all orders share these values."""
+    return FUNCTIONS[name](*[x if isinstance(x, bool) else mpf(x) + k * STEP
+                             for x, k in zip(arguments, steps, strict=True)])

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import itertools
 import random
+from collections.abc import Callable
 from typing import Any
 
 import mpmath
@@ -100,37 +101,33 @@ def test_rows_give_the_roles_and_samples_that_tests_need(name: str) -> None:
         assert op.edge(k) == (role == "data"), "an argument without a rule says why by its role"
 
 
-@pytest.mark.parametrize("name", ROWS)
-def test_scalars_agree_with_mpmath_to_second_order(name: str) -> None:
-    op = TABLE[name]
+def on_scalars(op: Op) -> None:
     for p in points(op):
         with Record():
             xs = leaves(op, p)
             y = op(*xs)
             assert type(y.value) is float
-            close(y.value, partial(name, p, orders(op)), f"value at {p}")
+            close(y.value, partial(op.name, p, orders(op)), f"value at {p}")
             gradients = calculus.gradient([y], of(op, xs))
             blocks = calculus.hessian(y, of(op, xs)).blocks
             for i, k in enumerate(free(op)):
-                want = partial(name, p, orders(op, k))
+                want = partial(op.name, p, orders(op, k))
                 close(gradients[i], want, f"d/d{op.parameters[k]} at {p}, reverse")
                 tangent = calculus.jvp(y, [xs[k]], [1.0])
                 close(tangent, want, f"d/d{op.parameters[k]} at {p}, forward")
                 for j, q in enumerate(free(op)):
-                    want = partial(name, p, orders(op, k, q))
+                    want = partial(op.name, p, orders(op, k, q))
                     close(blocks[i, j], want, f"second derivative {k}, {q} at {p}")
 
 
-@pytest.mark.parametrize("name", ROWS)
-def test_arrays_agree_with_mpmath_to_second_order(name: str) -> None:
-    op = TABLE[name]
+def on_arrays(op: Op) -> None:
     at = points(op)
     shape = (2, POINTS // 2)
     arrays = [np.array(column).reshape(shape) for column in zip(*at, strict=True)]
     before = [a.copy() for a in arrays]
 
     def reference(*arguments: int) -> Any:
-        return np.array([partial(name, p, orders(op, *arguments)) for p in at]).reshape(shape)
+        return np.array([partial(op.name, p, orders(op, *arguments)) for p in at]).reshape(shape)
 
     with Record():
         xs = leaves(op, arrays)
@@ -150,6 +147,13 @@ def test_arrays_agree_with_mpmath_to_second_order(name: str) -> None:
                 close(block, np.diag(reference(k, q).ravel()), f"second derivative {k}, {q}")
     for a, b in zip(arrays, before, strict=True):
         np.testing.assert_array_equal(a, b, "an operation changed its input")
+
+
+# The cases of a row follow each other: one process computes what they are held to, once.
+@pytest.mark.parametrize("check", [on_scalars, on_arrays])
+@pytest.mark.parametrize("name", ROWS)
+def test_rows_agree_with_mpmath_to_second_order(name: str, check: Callable[[Op], None]) -> None:
+    check(TABLE[name])
 
 
 def summed_to(full: Any, shape: tuple[int, ...]) -> Any:
