@@ -832,7 +832,7 @@ NEW = ("gradcli.analysis", "gradcli.verifying", "gradcli.cli.rows.calculus",
 @pytest.mark.parametrize("arguments", [
     ("grad", *FORMULA, "--format", "json"), ("jac", *FORMULA),
     ("hess", *FORMULA), ("eval", "-e", "1"), ("ops", "sin"), ("why", *FORMULA),
-    ("run", str(ROOT / "samples/training/adam.txt")), ("check", "x^2", "2x")],
+    ("run", str(ROOT / "samples/training/three_points.txt")), ("check", "x^2", "2x")],
     ids=lambda arguments: arguments[0])
 def test_other_commands_load_none_of_this(
         arguments: tuple[str, ...], warm: dict[str, str | None]) -> None:  # noqa: F811

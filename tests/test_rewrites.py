@@ -10,6 +10,7 @@ import json
 import math
 import re
 from functools import cache
+from itertools import product
 from typing import Any
 
 import mpmath
@@ -140,24 +141,26 @@ def evaluated(formula: str, x: float) -> float:
 
 
 def changed(formula: str, first: int) -> list[tuple[float, str, str]]:
-    """(point, offered text, new formula) of what notes of one command at each point offer."""
+    """(point, offered text, new formula) of what notes of a command at a point offer; of both at
+    both where a seed is given.
+    """
     found = []
-    for k, at in enumerate(POINTS, first):
-        for command in [("grad", "hess")[k % 2]] if SEED is None else ("grad", "hess"):
-            status, out, err = in_process(
-                [command, "-e", formula, "--at", f"x={at}", "--format", "json"])
-            assert status == 0, err
-            result = json.loads(out)["results"][0]
-            notes = [*result["notes"], *[n for part in (
-                *result.get("sources", ()), *result.get("blocks", ())) for n in part["notes"]]]
-            for note in notes:
-                for new, old in OFFER.findall(note["message"]):
-                    assert formula.count(old) >= 1
-                    start = formula.find(old)
-                    if formula.count(old) > 1:
-                        continue
-                    bare = f"({new})" if formula != old else new
-                    found.append((at, new, formula[:start] + bare + formula[start + len(old):]))
+    asked = [*product(POINTS, ("grad", "hess"))]
+    for at, command in asked if SEED else [asked[first % 4]]:
+        status, out, err = in_process(
+            [command, "-e", formula, "--at", f"x={at}", "--format", "json"])
+        assert status == 0, err
+        result = json.loads(out)["results"][0]
+        notes = [*result["notes"], *[n for part in (
+            *result.get("sources", ()), *result.get("blocks", ())) for n in part["notes"]]]
+        for note in notes:
+            for new, old in OFFER.findall(note["message"]):
+                assert formula.count(old) >= 1
+                start = formula.find(old)
+                if formula.count(old) > 1:
+                    continue
+                bare = f"({new})" if formula != old else new
+                found.append((at, new, formula[:start] + bare + formula[start + len(old):]))
     return found
 
 
