@@ -1,5 +1,5 @@
-"""Build hook: a wheel carries the parsers' tables, `_tables.py` in `gradcli/lang` and `reading`,
-and the manual pages, which are made of the rows of the options.
+"""Build hook: a wheel carries the parsers' tables, `_tables.py` in `gradcli/lang/syntax` and
+`gradcli/lang/paper`, and the manual pages, which are made of the rows of the options.
 
 Making them takes Lark and a tenth of a second; with them, an installed gradcli never imports Lark.
 The modules go into the wheel only and are never left in the checkout. An editable install has
@@ -21,9 +21,9 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 PROGRAM = """\
 import sys
 sys.path.insert(0, sys.argv[1])
-from gradcli.lang.export import module_text
-from gradcli.reading.parser import GRAMMARS, KIND_NAMES
-texts = {"lang": module_text(), "reading": module_text(GRAMMARS, KIND_NAMES)}
+from gradcli.lang.syntax.export import module_text
+from gradcli.lang.paper.parser import GRAMMARS, KIND_NAMES
+texts = {"syntax": module_text(), "paper": module_text(GRAMMARS, KIND_NAMES)}
 for package, text in texts.items():
     with open(f"{sys.argv[2]}/{package}.py", "w", encoding="utf-8") as file:
         file.write(text)
@@ -43,7 +43,7 @@ class TablesHook(BuildHookInterface[Any]):
         folder = self.folder.name
         subprocess.run([sys.executable, "-B", "-c", PROGRAM, self.root, folder], check=True)
         for module in sorted(Path(folder).glob("*.py")):
-            build_data["force_include"][str(module)] = f"gradcli/{module.stem}/_tables.py"
+            build_data["force_include"][str(module)] = f"gradcli/lang/{module.stem}/_tables.py"
         for page in sorted(Path(folder, "man").glob("*.1")):
             build_data["shared_data"][str(page)] = f"share/man/man1/{page.name}"
 

@@ -28,13 +28,13 @@ import numpy as np
 
 from benchmarks.harness import report
 from benchmarks.harness.case import ROOT
-from gradcli.checking.answered import Answered
-from gradcli.checking.check import prepare
-from gradcli.checking.problem import from_fields
-from gradcli.checking.reference import Reference
-from gradcli.checking.trial import Trial
-from gradcli.reading import read
-from gradcli.sweeps.rounding import Values
+from gradcli.formulas.rounding import Values
+from gradcli.homework.check import prepare
+from gradcli.homework.checking.answered import Answered
+from gradcli.homework.checking.problem import from_fields
+from gradcli.homework.checking.reference import Reference
+from gradcli.homework.checking.trial import Trial
+from gradcli.lang.paper.answer import read
 
 PAIRS = ROOT / "tests" / "data" / "homework" / "pairs.ndjson"
 TITLE = "Right and wrong answers, by how they are compared"

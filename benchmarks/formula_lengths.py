@@ -21,9 +21,9 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from gradcli.answers.ask import Ask
-from gradcli.formulas.derive import Derivation
 from gradcli.python.program import loads
+from gradcli.questions.ask import Ask
+from gradcli.questions.derive.derive import Derivation
 
 CORPORA = Path(__file__).resolve().parent.parent / "tests" / "data" / "corpora"
 # What the corpora call functions, in SymPy; others make the case unreadable for it.

@@ -19,8 +19,8 @@ from collections.abc import Callable
 
 import gradcli
 from gradcli import GradientTape, Variable, ops
-from gradcli.tape import provenance
-from gradcli.tape import record as records
+from gradcli.engine.record import provenance
+from gradcli.engine.record import record as records
 
 OPERATIONS = 20_000
 LARGE = 200_000

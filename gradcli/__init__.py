@@ -14,32 +14,34 @@ from gradcli._version import __version__
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from gradcli.errors import Diagnostic as Diagnostic
-    from gradcli.errors import GradcliError as GradcliError
+    from gradcli.base.errors import Diagnostic as Diagnostic
+    from gradcli.base.errors import GradcliError as GradcliError
+    from gradcli.engine.record.checking import disable_check_numerics as disable_check_numerics
+    from gradcli.engine.record.checking import enable_check_numerics as enable_check_numerics
+    from gradcli.engine.record.module import Module as Module
+    from gradcli.engine.record.tensor import Tensor as Tensor
+    from gradcli.engine.record.variable import Variable as Variable
+    from gradcli.engine.record.variable import constant as constant
+    from gradcli.engine.tapes.custom import custom_gradient as custom_gradient
+    from gradcli.engine.tapes.custom import recompute_grad as recompute_grad
+    from gradcli.engine.tapes.custom import register_gradient as register_gradient
     from gradcli.python.program import Program as Program
     from gradcli.python.program import load as load
     from gradcli.python.program import loads as loads
     from gradcli.python.tapes import ForwardAccumulator as ForwardAccumulator
     from gradcli.python.tapes import GradientTape as GradientTape
-    from gradcli.tape.checking import disable_check_numerics as disable_check_numerics
-    from gradcli.tape.checking import enable_check_numerics as enable_check_numerics
-    from gradcli.tape.custom import custom_gradient as custom_gradient
-    from gradcli.tape.custom import recompute_grad as recompute_grad
-    from gradcli.tape.custom import register_gradient as register_gradient
-    from gradcli.tape.module import Module as Module
-    from gradcli.tape.tensor import Tensor as Tensor
-    from gradcli.tape.variable import Variable as Variable
-    from gradcli.tape.variable import constant as constant
 
 _HOMES = {
-    "Diagnostic": "errors", "GradcliError": "errors",
+    "Diagnostic": "base.errors", "GradcliError": "base.errors",
     "Program": "python.program", "load": "python.program",
     "loads": "python.program",
-    "Tensor": "tape.tensor", "Variable": "tape.variable", "constant": "tape.variable",
-    "Module": "tape.module", "GradientTape": "python.tapes",
-    "ForwardAccumulator": "python.tapes", "custom_gradient": "tape.custom",
-    "register_gradient": "tape.custom", "recompute_grad": "tape.custom",
-    "enable_check_numerics": "tape.checking", "disable_check_numerics": "tape.checking",
+    "Tensor": "engine.record.tensor", "Variable": "engine.record.variable",
+    "constant": "engine.record.variable",
+    "Module": "engine.record.module", "GradientTape": "python.tapes",
+    "ForwardAccumulator": "python.tapes", "custom_gradient": "engine.tapes.custom",
+    "register_gradient": "engine.tapes.custom", "recompute_grad": "engine.tapes.custom",
+    "enable_check_numerics": "engine.record.checking",
+"disable_check_numerics": "engine.record.checking",
 }
 # Operations that users of TensorFlow look for at the top.
 _OPERATIONS = (

@@ -50,7 +50,7 @@ for _name in ("CLICOLOR", "CLICOLOR_FORCE", "FORCE_COLOR", "GITHUB_ACTIONS", "NO
               "PY_COLORS", "TTY_COMPATIBLE", "TTY_INTERACTIVE"):
     os.environ.pop(_name, None)
 os.environ.update(TERM="xterm-256color", COLUMNS="80", LINES="24", LC_ALL="C.UTF-8")
-# As gradcli.ops.lazy does before it loads NumPy, which the tests load themselves: a second thread
+# As gradcli.base.lazy does before it loads NumPy, which the tests load themselves: a second thread
 # turns the digits of samples/digits.txt into ten times the work.
 os.environ["OPENBLAS_NUM_THREADS"] = "1"
 
@@ -192,8 +192,8 @@ def prunings(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """Records of loops are pruned from a thousand entries on, in place of a hundred thousand; the
     entries that each pruning left, in order. test_memory.py has loops of the real length.
     """
-    from gradcli.lang import interpreter
-    from gradcli.tape import pruning
+    from gradcli.engine.record import pruning
+    from gradcli.lang.running import interpreter
 
     left: list[int] = []
     prune = pruning.prune

@@ -27,12 +27,11 @@ from differential_functions import PRECISION, Undecided
 from differential_jets import LARGEST, SMALLEST, Jets, finite
 from differential_programs import Drawn, Evaluation, Maker, Point, smaller, text_of
 
-from gradcli.answers.ask import Ask
-from gradcli.answers.first_order import first_order, gradients
-from gradcli.answers.second_order import second_order
-from gradcli.errors import GradcliError
+from gradcli.base.errors import GradcliError, Source
 from gradcli.python.program import Program
-from gradcli.source import Source
+from gradcli.questions.ask import Ask
+from gradcli.questions.first_order import first_order, gradients
+from gradcli.questions.second_order import second_order
 
 MOVED = 4
 """Runs of the reference with noise."""

@@ -44,13 +44,13 @@ from jsonschema.exceptions import ValidationError
 from program_generator import Blocks, Generator
 from test_fuzz import COLOUR, FORMULAS, Hang, alarm
 
+from gradcli.base.workers import cluster
 from gradcli.cli.environment import Environment
-from gradcli.cli.families import SUMMARIES
 from gradcli.cli.main import run
-from gradcli.cli.options import Option, options
+from gradcli.cli.options.families import SUMMARIES
+from gradcli.cli.options.table import Option, options
 from gradcli.cli.plain_argv import read
 from gradcli.ops import NAMES, TABLE
-from gradcli.workers import cluster
 
 ROOT = Path(__file__).resolve().parent.parent
 SECONDS = 60        # of work per input: a thousand times what one takes

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from gradcli.homework import grade, sheet
-from gradcli.homework.people import Student
-from gradcli.homework.results import Result
-from gradcli.homework.sheet import Sheet
+from gradcli.homework.handed_in.records import Student
+from gradcli.homework.marking import grade
+from gradcli.homework.marking.results import Result
+from gradcli.homework.sheets import sheet
+from gradcli.homework.sheets.sheet import Sheet
 
 HEAD = """\
 schema = 1

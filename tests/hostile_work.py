@@ -7,7 +7,7 @@ import signal
 from collections.abc import Callable
 from typing import Any
 
-from gradcli.errors import error
+from gradcli.base.errors import error
 
 
 def make(payload: str) -> Callable[[str], Any]:

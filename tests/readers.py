@@ -10,7 +10,7 @@ import pytest
 
 from gradcli.cli import app, plain_argv
 from gradcli.cli.environment import Environment
-from gradcli.cli.options import defaults, misused
+from gradcli.cli.options.table import defaults, misused
 
 
 def reached(argv: list[str]) -> tuple[int, tuple[str, dict[str, Any]] | None]:

@@ -13,7 +13,7 @@ from typing import Any
 from lark import Lark, Token
 from lark.exceptions import UnexpectedInput
 
-from gradcli.lang.grammar import grammar_text
+from gradcli.lang.syntax.grammar import grammar_text
 
 WORDS = {
     "if": "IF", "else": "ELSE", "and": "AND", "or": "OR", "not": "NOT", "true": "TRUE",

@@ -10,8 +10,8 @@ import random
 import pytest
 from conftest import folded
 
-from gradcli.errors import GradcliError
-from gradcli.lang.verbs import VERBS
+from gradcli.base.errors import GradcliError
+from gradcli.lang.running.verbs import VERBS
 from gradcli.ops import PUBLIC
 from gradcli.python.program import loads
 

@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gradcli import calculus
-from gradcli.answers import Ask
-from gradcli.execute.blocks import Executor
-from gradcli.execute.graph import graph
+from gradcli.engine import calculus
+from gradcli.engine.compiled.blocks import Executor
+from gradcli.engine.compiled.graph import graph
 from gradcli.ops import PUBLIC, TABLE
-from gradcli.points.compute import Points
 from gradcli.python.program import loads
+from gradcli.questions import Ask
+from gradcli.questions.many.rows import Points
 
 ROWS = [op for op in (TABLE[name] for name in TABLE)
         if op.elementwise and op.samples and op.floats is not None and op.name in PUBLIC

@@ -20,9 +20,9 @@ from stock_lark import stock_reductions
 from test_grammar import driver_reductions, error_of
 from transcripts import in_process
 
-from gradcli.lang import code as c
-from gradcli.lang.parser import parse
-from gradcli.source import Source
+from gradcli.base.errors import Source
+from gradcli.lang.syntax import code as c
+from gradcli.lang.syntax.parser import parse
 
 # ---- a stack machine that logs ----------------------------------------------------------------
 
@@ -772,12 +772,12 @@ def test_blocks_are_imported_when_a_text_has_one() -> None:
     import subprocess
     import sys
 
-    script = ("import sys\nfrom gradcli.lang.parser import parse\n"
-              "from gradcli.source import Source\n"
+    script = ("import sys\nfrom gradcli.lang.syntax.parser import parse\n"
+              "from gradcli.base.errors import Source\n"
               "parse(Source('var x: float64 = 2, trainable=false; a, b = f(x)^2; print(a)'))\n"
-              "print('gradcli.lang.block_actions' in sys.modules)\n"
+              "print('gradcli.lang.syntax.blocks' in sys.modules)\n"
               "parse(Source('if x: pass'))\n"
-              "print('gradcli.lang.block_actions' in sys.modules)\n")
+              "print('gradcli.lang.syntax.blocks' in sys.modules)\n")
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True,
                           check=True)
     assert done.stdout.split() == ["False", "True"]

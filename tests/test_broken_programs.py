@@ -19,8 +19,8 @@ import pytest
 from broken_programs import KINDS, Broken, broken_programs
 from transcripts import in_process
 
+from gradcli.base.errors import Source
 from gradcli.python.program import Program
-from gradcli.source import Source
 
 SEED, COUNT = 20260729, 200
 # Of all programs: the place is the broken line; the mended gradient is the original's.

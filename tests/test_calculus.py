@@ -17,11 +17,11 @@ import numpy as np
 import pytest
 from random_programs import DIGITS, KINKED, REFERENCES, SMOOTH, RandomProgram
 
-from gradcli import calculus
-from gradcli.answers import Ask, hess
+from gradcli.engine import calculus
+from gradcli.engine.record.tensor import leaf
 from gradcli.ops import TABLE
 from gradcli.python.program import loads
-from gradcli.tape.tensor import leaf
+from gradcli.questions import Ask, hess
 
 SCALARS: dict[str, tuple[int, ...]] = {"x": (), "y": (), "z": ()}
 ARRAYS: dict[str, tuple[int, ...]] = {"x": (), "v": (3,), "A": (2, 3)}

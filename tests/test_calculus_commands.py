@@ -20,13 +20,13 @@ from test_imports import FORMULA, command, loaded_by, warm  # noqa: F401
 from transcripts import ROOT, blocks, in_process, make_shim, on_terminal, steps
 
 import gradcli
-from gradcli.analysis import taylor as taylors
-from gradcli.analysis.implicit import implicit
-from gradcli.analysis.point import Point
-from gradcli.answers import Ask
-from gradcli.cli.options import CALCULUS, FORMATS, options
-from gradcli.cli.rows import calculus as calculus_rows
-from gradcli.sweeps.series import Expansion, Series, polynomial
+from gradcli.cli.options import calculus as calculus_rows
+from gradcli.cli.options.table import CALCULUS, FORMATS, options
+from gradcli.engine.sweeps.series import Expansion, Series, polynomial
+from gradcli.questions import Ask
+from gradcli.questions.calculus import taylor as taylors
+from gradcli.questions.calculus.implicit import implicit
+from gradcli.questions.calculus.point import Point
 
 PAGE = ROOT / "docs/calculus.md"
 SHOWN = [step for block in blocks(PAGE.read_text()) for step in steps(block)]
@@ -824,9 +824,10 @@ def test_a_pair_has_one_correlation() -> None:
 
 # --- what others load -----------------------------------------------------------------------------
 
-NEW = ("gradcli.analysis", "gradcli.verifying", "gradcli.cli.rows.calculus",
-       "gradcli.cli.commands.calculus", "gradcli.cli.commands.verify", "gradcli.render.sheet",
-       "gradcli.render.calculus", "gradcli.render.verify")
+NEW = ("gradcli.questions.calculus", "gradcli.questions.verify.verify",
+       "gradcli.cli.options.calculus",
+       "gradcli.cli.commands.calculus", "gradcli.cli.commands.verify", "gradcli.render.page",
+       "gradcli.render.layouts.calculus", "gradcli.render.layouts.verify")
 
 
 @pytest.mark.parametrize("arguments", [
@@ -843,16 +844,17 @@ def test_other_commands_load_none_of_this(
 def test_the_option_loads_what_verifies_and_no_more(
         warm: dict[str, str | None]) -> None:  # noqa: F811
     _, modules = loaded_by(command("grad", *FORMULA, "--verify"), warm)
-    assert "gradcli.verifying.beside" in modules
+    assert "gradcli.questions.verify.verify" in modules
     assert not [name for name in modules if name.startswith(NEW)
-                and not name.startswith("gradcli.verifying")]
+                and not name.startswith("gradcli.questions.verify.verify")]
 
 
 def test_a_command_loads_its_own_part_only(warm: dict[str, str | None]) -> None:  # noqa: F811
     _, modules = loaded_by(command("tangent", "-e", "x^2", "--at", "x=3"), warm)
-    assert "gradcli.analysis.tangents" in modules
+    assert "gradcli.questions.calculus.tangents" in modules
     assert not [name for name in modules if name.startswith((
-        "gradcli.verifying", "gradcli.analysis.newton", "gradcli.sweeps.series", "rich"))]
+        "gradcli.questions.verify.verify", "gradcli.questions.calculus.newton",
+        "gradcli.engine.sweeps.series", "rich"))]
 
 
 # --- what is no question --------------------------------------------------------------------------

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from gradcli.checking.check import check as checked
-from gradcli.checking.check import prepare
-from gradcli.checking.problem import from_fields
-from gradcli.errors import GradcliError
+from gradcli.base.errors import GradcliError
+from gradcli.homework.check import check as checked
+from gradcli.homework.check import prepare
+from gradcli.homework.checking.problem import from_fields
 
 
 def check(function: str, answer: str, seed: object = 0, **fields: Any) -> dict[str, Any]:
@@ -229,7 +229,7 @@ KINDS: dict[str, tuple[dict[str, Any], set[str]]] = {     # and the fields that 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_fields_that_a_kind_has_not_are_refused(kind: str) -> None:
-    from gradcli.checking.problem import KINDS as ALL
+    from gradcli.homework.checking.problem import KINDS as ALL
 
     assert set(ALL) == {one.partition(" ")[0] for one in KINDS}
     fields, has = KINDS[kind]
@@ -399,7 +399,7 @@ def test_words_that_are_accepted_are_a_text(words: str) -> None:
     ("x y", "y", "")])
 def test_lint_tells_words_that_are_read_as_letters(function: str, accepted: str, told: str) -> None:
     from gradcli.homework.lint import lint
-    from gradcli.homework.sheet import parse
+    from gradcli.homework.sheets.sheet import parse
 
     sheet = parse(f'[[problem]]\nid = "1"\nfunction = "{function}"\nwrt = "x"\n'
                   f'accept = ["{accepted}"]\n', "sheet.toml")

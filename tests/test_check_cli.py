@@ -27,12 +27,12 @@ from test_imports import HEAVY, command, loaded_by
 from test_terminal import bare, on_terminal
 from transcripts import in_process
 
-from gradcli.checking import check as checking
-from gradcli.checking import lines
 from gradcli.cli import plain_argv
 from gradcli.cli.commands import check_batch
-from gradcli.cli.options import options
-from gradcli.cli.rows import homework as homework_rows
+from gradcli.cli.options import homework as homework_rows
+from gradcli.cli.options.table import options
+from gradcli.homework import check as checking
+from gradcli.homework import lines
 
 Gradcli = Callable[..., Ran]
 
@@ -94,7 +94,7 @@ def test_every_option_is_shown_at_work() -> None:
 
 
 def test_kinds_are_those_of_the_library() -> None:
-    from gradcli.checking.problem import KINDS
+    from gradcli.homework.checking.problem import KINDS
 
     assert homework_rows.KINDS == KINDS
 
@@ -608,14 +608,15 @@ def test_a_bug_costs_one_answer(monkeypatch: pytest.MonkeyPatch) -> None:
 
 # --- budgets ----------------------------------------------------------------------------------
 
-NEW = ("gradcli.checking", "gradcli.reading", "gradcli.homework", "gradcli.cli.rows.homework",
+NEW = ("gradcli.homework.checking", "gradcli.lang.paper", "gradcli.homework",
+       "gradcli.cli.options.homework",
        "gradcli.cli.commands.check", "gradcli.cli.commands.homework")
 
 
 def test_a_gradient_loads_none_of_it(home: dict[str, str | None]) -> None:
     _, modules = loaded_by(
         command("grad", "-e", "x^2", "--at", "x=3"), home)
-    assert "gradcli.cli.options" in modules
+    assert "gradcli.cli.options.table" in modules
     assert not [name for name in modules if name.startswith(NEW)]
 
 
@@ -627,7 +628,9 @@ def test_a_check_in_a_pipe_loads_numpy_and_nothing_for_people(
     assert "numpy" in modules
     assert not modules & (HEAVY - {"collections", "enum", "functools", "inspect", "json", "logging",
                                    "numpy", "pathlib", "re", "typing", "dataclasses"})
-    assert not [name for name in modules if name.startswith("gradcli.homework")]
+    assert not [name for name in modules if name.startswith((
+        "gradcli.homework.sheets", "gradcli.homework.handed_in", "gradcli.homework.marking",
+        "gradcli.homework.reports", "gradcli.homework.run"))]
 
 
 def test_components_of_an_answer_may_be_an_array(gradcli: Callable[..., Ran]) -> None:

@@ -13,10 +13,10 @@ from typing import Any
 import pytest
 from test_check import check
 
-from gradcli.checking.check import check as checked
-from gradcli.checking.check import prepare
-from gradcli.checking.problem import from_fields
-from gradcli.errors import GradcliError
+from gradcli.base.errors import GradcliError
+from gradcli.homework.check import check as checked
+from gradcli.homework.check import prepare
+from gradcli.homework.checking.problem import from_fields
 
 FILE = Path(__file__).parent / "data" / "homework" / "forms.tsv"
 Problem = tuple[dict[str, Any], list[tuple[str, str]]]

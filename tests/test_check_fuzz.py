@@ -28,8 +28,8 @@ if __package__ in (None, "") and __name__ == "__main__":
 
 from test_fuzz import alarm
 
-from gradcli.checking.check import Prepared, check, prepare
-from gradcli.checking.problem import from_fields
+from gradcli.homework.check import Prepared, check, prepare
+from gradcli.homework.checking.problem import from_fields
 
 PAIRS = Path(__file__).parent / "data" / "homework" / "pairs.ndjson"
 FIELDS = ("kind", "function", "wrt", "at", "order", "dependent", "direction", "parameters",

@@ -8,9 +8,9 @@ from __future__ import annotations
 import pytest
 from test_check import check, verdict
 
-from gradcli.checking.check import prepare
-from gradcli.checking.problem import from_fields
-from gradcli.errors import GradcliError
+from gradcli.base.errors import GradcliError
+from gradcli.homework.check import prepare
+from gradcli.homework.checking.problem import from_fields
 
 CURVES = (
     ("y", "cos(x y)", "-y sin(x y)/(1 + x sin(x y))"), ("y", "x + sin y", "1/(1 - cos y)"),
@@ -80,7 +80,7 @@ def test_a_point_may_be_rounded_to_its_digits() -> None:
 
 
 def test_half_a_point_is_refused_with_help_that_names_both_variables() -> None:
-    from gradcli.checking.advice import in_json, in_options
+    from gradcli.homework.checking.advice import in_json, in_options
 
     with pytest.raises(GradcliError) as caught:
         prepare(from_fields({"function": CIRCLE, "dependent": "y", "at": {"x": 2}}))

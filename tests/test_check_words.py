@@ -6,13 +6,13 @@ import pytest
 from draws import drawn
 from test_check import check
 
-from gradcli.checking.advice import in_json, in_options
-from gradcli.checking.check import prepare
-from gradcli.checking.problem import from_fields
-from gradcli.errors import GradcliError
+from gradcli.base.errors import GradcliError
+from gradcli.homework.check import prepare
+from gradcli.homework.checking.advice import in_json, in_options
+from gradcli.homework.checking.problem import from_fields
 from gradcli.homework.lint import lint
-from gradcli.homework.sheet import parse
-from gradcli.reading.functions import CALLED, OTHER_SYSTEMS, SCHOOL
+from gradcli.homework.sheets.sheet import parse
+from gradcli.lang.paper.tokens import CALLED, OTHER_SYSTEMS, SCHOOL
 
 
 def refused(function: str) -> GradcliError:

@@ -19,7 +19,7 @@ from asked import USUAL, gradients, loaded, ok
 from readers import compared
 from transcripts import in_process
 
-from gradcli.cli.options import ARGUMENTS, FORMATS, OPTIONS, options
+from gradcli.cli.options.table import ARGUMENTS, FORMATS, OPTIONS, options
 
 TWO_KINDS = "const c = 2; var x = 3; var k = 4, trainable=false; c*x*k"
 # Every option with an argument list that shows it at work, and what the output then holds.

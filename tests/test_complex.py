@@ -16,9 +16,9 @@ from references import FUNCTIONS
 
 import gradcli
 from gradcli import ForwardAccumulator, GradientTape, Tensor, Variable, constant, ops
-from gradcli.answers import Ask, grad
 from gradcli.ops import TABLE
 from gradcli.python.program import loads
+from gradcli.questions import Ask, grad
 
 COMPLEX_ROWS = {"angle", "complex", "conj", "imag", "modulus", "real"}
 

@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gradcli import calculus
-from gradcli.errors import GradcliError
+from gradcli.base.errors import GradcliError
+from gradcli.engine import calculus
 from gradcli.python.program import loads
 
 FOLDER = Path(__file__).parent / "data" / "corpora"

@@ -26,8 +26,8 @@ from test_ops_layers import average, conv, largest
 from transcripts import ROOT, in_process
 
 import gradcli
-from gradcli.checking.check import check, prepare
-from gradcli.checking.problem import from_fields
+from gradcli.homework.check import check, prepare
+from gradcli.homework.checking.problem import from_fields
 
 # --- choices nested under one condition ---
 
@@ -269,8 +269,8 @@ DYING = """
 import os, sys
 from gradcli.cli.main import main
 from gradcli.homework import run
-from gradcli.homework.journal import Journal
-from gradcli.homework.output_folder import OutputFolder
+from gradcli.homework.marking.journal import Journal
+from gradcli.homework.marking.folder import OutputFolder
 def die(*arguments, **named):
     os._exit(9)
 where, *sys.argv[1:] = sys.argv[1:]

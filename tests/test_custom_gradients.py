@@ -27,10 +27,10 @@ from gradcli import (
     recompute_grad,
     register_gradient,
 )
-from gradcli.answers import Ask
-from gradcli.answers.why import why
+from gradcli.engine.record import record as records
 from gradcli.ops import TABLE
-from gradcli.tape import record as records
+from gradcli.questions import Ask
+from gradcli.questions.why import why
 
 
 @custom_gradient

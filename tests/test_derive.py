@@ -28,12 +28,12 @@ from conftest import ROOT
 from test_corpora import COUNTS, agrees, cases
 from transcripts import blocks, brief, in_process, question, steps
 
-from gradcli.answers.ask import Ask
-from gradcli.errors import GradcliError
-from gradcli.formulas.derive import Derivation
+from gradcli.base.errors import GradcliError
 from gradcli.python.program import load, loads
-from gradcli.render import formula
-from gradcli.render.derivative_names import heading, identifiers
+from gradcli.questions.ask import Ask
+from gradcli.questions.derive.derive import Derivation
+from gradcli.render.layouts import formula
+from gradcli.render.layouts.formulas import heading, identifiers
 
 Row = dict[str, Any]
 DATA = Path(__file__).parent / "data" / "derive"
@@ -561,7 +561,7 @@ def test_what_sympy_finds_is_checked_and_shorter() -> None:
 
 
 def test_a_simplification_with_other_values_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    from gradcli.formulas import simplify
+    from gradcli.questions.derive import simplify
 
     monkeypatch.setitem(sys.modules, "sympy", ModuleType("sympy"))
 

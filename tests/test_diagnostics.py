@@ -11,10 +11,9 @@ from conftest import ROOT
 from rich.cells import cell_len
 
 import gradcli
-from gradcli.errors import Diagnostic, GradcliError
-from gradcli.render.diagnostics import as_json, excerpt, render
-from gradcli.render.json import dump
-from gradcli.source import Source
+from gradcli.base.errors import Diagnostic, GradcliError, Source
+from gradcli.render.machine import dump
+from gradcli.render.messages import as_json, excerpt, render
 
 TEXT = "var x = 3\n# a comment\ny = 2*sinn(x)\n"
 PLACE = (TEXT.index("sinn"), TEXT.index("sinn") + 4)

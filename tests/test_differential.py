@@ -14,7 +14,7 @@ from differential_functions import BINARY, SPECIAL, UNARY
 from differential_jets import Jets
 from differential_programs import Evaluation, Maker, smaller, text_of
 
-from gradcli.ops.elementwise import log
+from gradcli.ops.table.elementwise import log
 
 FUNCTIONS = {**UNARY, **SPECIAL}
 # Where a function has values; elsewhere from 0.3 to 0.9 on.

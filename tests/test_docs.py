@@ -32,14 +32,14 @@ from printed import as_shown
 from stock_lark import stock
 
 import gradcli
+from gradcli.base.errors import GradcliError
 from gradcli.cli.environment import Environment
 from gradcli.cli.main import run
-from gradcli.errors import GradcliError
-from gradcli.lang import blocks, declare, methods
-from gradcli.lang.grammar import grammar_text
-from gradcli.lang.interpreter import CONSTANTS
-from gradcli.lang.lexer import KEYWORDS
-from gradcli.lang.verbs import VERBS
+from gradcli.lang.running import blocks, declare, methods
+from gradcli.lang.running.interpreter import CONSTANTS
+from gradcli.lang.running.verbs import VERBS
+from gradcli.lang.syntax.grammar import grammar_text
+from gradcli.lang.syntax.lexer import KEYWORDS
 from gradcli.ops import INTERNAL, PUBLIC, TABLE
 from gradcli.ops.describe import GROUPS, reference
 from gradcli.ops.kinds import Op

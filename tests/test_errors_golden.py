@@ -18,7 +18,7 @@ from asked import valid
 from conftest import Ran
 from transcripts import ROOT, header_commands, in_process
 
-from gradcli.source import MAX_BYTES
+from gradcli.base.errors import MAX_BYTES
 
 SAMPLES = sorted((ROOT / "samples/errors").glob("*.txt"))
 # Made in tests: a file of more than 16 MiB is no sample, nor are Parquet files, clusters, sheets of

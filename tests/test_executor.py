@@ -13,17 +13,17 @@ import pytest
 from conftest import folded
 from test_blocks import FORMULAS, ROWS, executor, points
 
-import gradcli.execute.graph as graphs
-from gradcli import calculus
-from gradcli.execute import circular
-from gradcli.execute.blocks import Executor
-from gradcli.execute.graph import graph
-from gradcli.execute.simplify import select
+import gradcli.engine.compiled.graph as graphs
+from gradcli.engine import calculus
+from gradcli.engine.compiled import statements
+from gradcli.engine.compiled.blocks import Executor
+from gradcli.engine.compiled.graph import graph
+from gradcli.engine.compiled.statements import select
+from gradcli.engine.record.record import ANS, OP, OUT
+from gradcli.engine.record.tensor import Tensor, value_of
+from gradcli.engine.sweeps import tangent
 from gradcli.ops.values import shape_of
 from gradcli.python.program import loads
-from gradcli.sweeps import tangent
-from gradcli.tape.record import ANS, OP, OUT
-from gradcli.tape.tensor import Tensor, value_of
 
 EDGES = [0.0, -0.0, np.inf, -np.inf, np.nan, 5e-324, -1e-310, 1e300, -1e300, 1.0, -1.0, 2.0, 710.0,
          1e5, 1e22]
@@ -161,7 +161,7 @@ def test_without_the_pair_it_is_numpys() -> None:
 
 def test_the_choice_is_the_same_each_time() -> None:
     found, _ = executor("input x = 1\nsin(x)", {})
-    assert {circular.available() for _ in range(3)} == {Executor(found.graph).paired}
+    assert {statements.available() for _ in range(3)} == {Executor(found.graph).paired}
 
 
 def test_a_sine_of_other_types_is_numpys() -> None:

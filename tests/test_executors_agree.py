@@ -14,11 +14,11 @@ import pytest
 from draws import drawn, many
 from test_points import compare
 
-from gradcli import program as programs
-from gradcli.errors import GradcliError
-from gradcli.lang import lines, loops
-from gradcli.prepared import asking
+from gradcli.base.errors import GradcliError
+from gradcli.lang.running import lines, loops
+from gradcli.lang.running import program as programs
 from gradcli.python.program import Program, loads
+from gradcli.questions.many import prepared
 
 V = np.array([[1.0, 3.0, 2.0], [3.0, 2.0, 1.0], [-1.0, 0.0, 5.0], [2.0, 2.0, -2.0]])
 X = np.array([1.0, 0.0, -2.0, 0.5])
@@ -59,7 +59,7 @@ def test_places_taken_from_data_are_those_of_each_point(text: str) -> None:
     program = loads(f"input v = [1, 2, 3]\n{text}")
     compare(program.source.text, "grad", {"v": V})
     compare(program.source.text, "hess", {"v": V})
-    asked = {what: program.prepare(what=what) for what in asking.QUESTIONS}
+    asked = {what: program.prepare(what=what) for what in prepared.QUESTIONS}
     for v in [*V, *V, *V]:
         for what, question in asked.items():
             if what == "hessian":
@@ -170,7 +170,7 @@ def alone(program: Program, what: str, at: dict[str, Any]) -> Any:
 def check(program: Program, columns: dict[str, Any]) -> None:
     """Prepared questions against the program, at each point twice."""
     points = points_of(columns)
-    for what in asking.QUESTIONS:
+    for what in prepared.QUESTIONS:
         asked = program.prepare(what=what)
         for at in points*2:
             same(answered(partial(asked, at)), answered(partial(alone, program, what, at)))
@@ -253,8 +253,8 @@ class Draw:
 @pytest.mark.parametrize("share", range(4))
 @pytest.mark.parametrize("arrays", [False, True])
 def test_random_programs(arrays: bool, share: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(asking, "PATIENCE", 1)
-    monkeypatch.setattr(asking, "PATIENCE_OF_ARRAYS", 1)
+    monkeypatch.setattr(prepared, "PATIENCE", 1)
+    monkeypatch.setattr(prepared, "PATIENCE_OF_ARRAYS", 1)
     for seed in range(1000*share, 1000*share + COUNT):
         draw = Draw(seed, arrays)
         text, columns = draw.program(), draw.columns(7)

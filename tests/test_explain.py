@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
-from gradcli.answers import Ask, evaluate, grad, hess, jac
-from gradcli.answers.causes import causes
-from gradcli.errors import GradcliError
+from gradcli.base.errors import GradcliError
 from gradcli.explain.missing.scene import Scene
 from gradcli.python.program import loads
+from gradcli.questions import Ask, evaluate, grad, hess, jac
+from gradcli.questions.causes import causes
 
 AT = {"x": 1.5, "y": 0.5}
 

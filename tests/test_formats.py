@@ -13,7 +13,7 @@ from asked import loaded, ok, valid
 from transcripts import in_process
 
 import gradcli
-from gradcli.cli.options import FORMATS, QUESTIONS
+from gradcli.cli.options.table import FORMATS, QUESTIONS
 
 FORMULAS = [
     ("x^2*sin(y) + exp(x*y)", {"x": 1.5, "y": 0.5}),

@@ -11,11 +11,10 @@ import pytest
 import references
 from mpmath import mp
 
+from gradcli.formulas.nodes import Formula, Node, Tangents, template
+from gradcli.formulas.rounding import UNIT, Values, error_of
 from gradcli.ops import TABLE, lookup
 from gradcli.ops.kinds import Op
-from gradcli.sweeps.formula import Tangents, template
-from gradcli.sweeps.rounding import UNIT, Values, error_of
-from gradcli.tape.formula import Formula, Node
 
 ROWS = sorted(
     name for name, op in TABLE.items()

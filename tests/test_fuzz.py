@@ -25,7 +25,7 @@ from program_generator import Generator
 
 from gradcli.cli.environment import Environment
 from gradcli.cli.main import run
-from gradcli.cli.options import ARGUMENTS, QUESTIONS, options
+from gradcli.cli.options.table import ARGUMENTS, QUESTIONS, options
 
 ROOT = Path(__file__).resolve().parent.parent
 PROGRAMS, COMMAND_LINES, SHARES = many(1_000, 5_000), 1_000, 8

@@ -18,10 +18,10 @@ from draws import drawn
 from program_generator import Generator
 from test_fuzz import ask, refuse
 
-from gradcli.lang.methods import OF_ACCUMULATOR, OF_TAPE, OF_VARIABLE
-from gradcli.lang.statements import STATEMENTS
-from gradcli.lang.verbs import VERBS
-from gradcli.tape import record as records
+from gradcli.engine.record import record as records
+from gradcli.lang.running.methods import OF_ACCUMULATOR, OF_TAPE, OF_VARIABLE
+from gradcli.lang.running.statements import STATEMENTS
+from gradcli.lang.running.verbs import VERBS
 
 INPUTS, SHARES = 1_500, 4
 BUDGETS = ("--max-steps", "20000", "--max-memory", "1M")

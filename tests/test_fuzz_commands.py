@@ -17,8 +17,8 @@ from fuzz_commands import (
     signature,
 )
 
-from gradcli.cli.families import SUMMARIES
-from gradcli.cli.options import options
+from gradcli.cli.options.families import SUMMARIES
+from gradcli.cli.options.table import options
 
 COUNT, SHARES = 1200, 4
 CALCULUS = ("taylor", "tangent", "laplacian", "divergence", "newton", "newton --minimum",

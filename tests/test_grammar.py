@@ -14,15 +14,14 @@ from draws import drawn
 from lark import Lark
 from stock_lark import stock, stock_reductions
 
-from gradcli.errors import GradcliError
-from gradcli.lang import grammar, parser
-from gradcli.lang.actions import ACTIONS
-from gradcli.lang.block_actions import BLOCK_ACTIONS
-from gradcli.lang.export import build, module_text
-from gradcli.lang.grammar import Machine, grammar_text, tables
-from gradcli.lang.lexer import KIND_NAMES, MAX_NESTING
-from gradcli.lang.statement_actions import STATEMENT_ACTIONS
-from gradcli.source import Source
+from gradcli.base.errors import GradcliError, Source
+from gradcli.lang.syntax import grammar, parser
+from gradcli.lang.syntax.blocks import BLOCK_ACTIONS
+from gradcli.lang.syntax.export import build, module_text
+from gradcli.lang.syntax.expressions import ACTIONS
+from gradcli.lang.syntax.grammar import Machine, grammar_text, tables
+from gradcli.lang.syntax.lexer import KIND_NAMES, MAX_NESTING
+from gradcli.lang.syntax.statements import STATEMENT_ACTIONS
 
 PROJECT = Path(grammar.__file__).parents[2]
 
@@ -56,7 +55,7 @@ def test_aliases_are_actions_or_operations() -> None:
 
 
 def test_tables_do_not_depend_on_the_process() -> None:
-    script = ("from gradcli.lang.export import module_text; import zlib, sys;"
+    script = ("from gradcli.lang.syntax.export import module_text; import zlib, sys;"
               "sys.stdout.write(str(zlib.crc32(module_text().encode())))")
     found = {
         subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True,
@@ -85,7 +84,7 @@ def test_numbers_fit_the_jump_keys() -> None:
 def fresh(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     """No tables loaded, no generated module, an empty cache; the cache folder."""
     monkeypatch.setattr(grammar, "_loaded", None)
-    monkeypatch.setitem(sys.modules, "gradcli.lang._tables", None)
+    monkeypatch.setitem(sys.modules, "gradcli.lang.syntax._tables", None)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     return tmp_path / "cache" / "gradcli"
 
@@ -93,7 +92,7 @@ def fresh(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
 def cached_tables(monkeypatch: pytest.MonkeyPatch) -> Any:
     """The tables with Lark out of reach."""
     monkeypatch.setattr(grammar, "_loaded", None)
-    monkeypatch.setitem(sys.modules, "gradcli.lang.export", None)
+    monkeypatch.setitem(sys.modules, "gradcli.lang.syntax.export", None)
     return tables()
 
 
@@ -108,10 +107,10 @@ def test_cache_is_private_and_is_read_again(fresh: Path, monkeypatch: pytest.Mon
 def test_generated_module_comes_first(fresh: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     import types
 
-    module = types.ModuleType("gradcli.lang._tables")
+    module = types.ModuleType("gradcli.lang.syntax._tables")
     exec(module_text(), module.__dict__)
-    monkeypatch.setitem(sys.modules, "gradcli.lang._tables", module)
-    monkeypatch.setattr("gradcli.lang._tables", module, raising=False)
+    monkeypatch.setitem(sys.modules, "gradcli.lang.syntax._tables", module)
+    monkeypatch.setattr("gradcli.lang.syntax._tables", module, raising=False)
     assert tables() is module.TABLES
     assert not fresh.exists()
 

@@ -13,7 +13,7 @@ import pytest
 from asked import valid
 from transcripts import ROOT, in_process
 
-from gradcli.graphs import graphviz
+from gradcli.render.pictures import graphs
 
 CUT = "path-outside-tape.txt"
 TRAINING = ROOT / "samples/seeds/descent_step.txt"
@@ -280,7 +280,7 @@ def test_hostile_text(tmp_path: Path) -> None:
 
 
 def test_labels_cannot_leave_their_quotes() -> None:
-    from gradcli.graphs.writing import dot, mermaid
+    from gradcli.render.pictures.graphs import dot, mermaid
 
     answer = graph("-e", "x^2", "--at", "x=3")
     for text in ('"]; evil [label="', "\\", 'a\\"', "\n}\n", "<br/>", "#quot;", "\u202e", "`",
@@ -335,7 +335,7 @@ def test_graphviz_that_fails(body: str, words: str, tmp_path: Path,
                              monkeypatch: pytest.MonkeyPatch) -> None:
     fake_dot(tmp_path, body)
     monkeypatch.setenv("PATH", str(tmp_path))
-    monkeypatch.setattr(graphviz, "PATIENCE", 0.5)
+    monkeypatch.setattr(graphs, "PATIENCE", 0.5)
     path = tmp_path / "tape.svg"
     status, out, err = in_process(["graph", "-e", "x^2", "--at", "x=3", "-o", str(path)])
     assert (status, out) == (3, "")

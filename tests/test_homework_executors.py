@@ -21,17 +21,17 @@ from conftest import ROOT
 from homework_made import TWO_PROBLEMS
 from hostile_work import make
 
-from gradcli.checking.check import check, prepare
-from gradcli.checking.problem import from_fields
-from gradcli.errors import GradcliError
-from gradcli.homework import executors
-from gradcli.homework.executors import check_answers, prepared, seed_of, unchecked
-from gradcli.homework.sheet import Sheet, parse
-from gradcli.homework.submissions.records import Answer
-from gradcli.workers import batches, guarded
-from gradcli.workers.batches import Job, run_batches
-from gradcli.workers.guarded import DIED, TOO_LONG, Guarded, Lost, guards
-from gradcli.workers.pools import pool
+from gradcli.base.errors import GradcliError
+from gradcli.base.workers import batches, guarded
+from gradcli.base.workers.batches import Job, run_batches
+from gradcli.base.workers.guarded import DIED, TOO_LONG, Guarded, Lost, guards
+from gradcli.base.workers.pools import pool
+from gradcli.homework.check import check, prepare
+from gradcli.homework.checking.problem import from_fields
+from gradcli.homework.handed_in.records import Answer
+from gradcli.homework.marking import executors
+from gradcli.homework.marking.executors import check_answers, prepared, seed_of, unchecked
+from gradcli.homework.sheets.sheet import Sheet, parse
 
 Batch = Sequence[Any]
 
@@ -125,7 +125,7 @@ def test_processes_end_with_the_one_that_began_them() -> None:
     """Also when it is killed while an item takes for ever."""
     program = (
         f"import sys, threading; sys.path[:0] = [{str(ROOT)!r}, {str(ROOT / 'tests')!r}]\n"
-        "from gradcli.workers import guarded\nfrom hostile_work import make\n"
+        "from gradcli.base.workers import guarded\nfrom hostile_work import make\n"
         "guarded.LIMIT = 1000\none = guarded.Guarded()\n"
         "print(one.run(make, 'k', 'p', ['pid'])[0][1], flush=True)\n"
         "one.run(make, 'k', 'p', ['forever'])\n")

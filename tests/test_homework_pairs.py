@@ -13,8 +13,8 @@ from typing import Any
 
 from conftest import ROOT
 
-from gradcli.checking.check import check, prepare
-from gradcli.checking.problem import DEFAULTS, from_fields
+from gradcli.homework.check import check, prepare
+from gradcli.homework.checking.problem import DEFAULTS, from_fields
 
 
 def pairs_of(name: str) -> list[dict[str, Any]]:

@@ -15,17 +15,16 @@ from homework_made import CHAIN, HOSTILE, SHEET, TEXT, answer, checked, some
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gradcli.errors import GradcliError
-from gradcli.homework import grade, marks, results, sheet
-from gradcli.homework.gradebook import COLUMNS, Gradebook, title
-from gradcli.homework.harmless import cell, uncell
-from gradcli.homework.overrides import Override, read_overrides
-from gradcli.homework.people import Student
-from gradcli.homework.review import Review
-from gradcli.homework.separated import delimiter, records
-from gradcli.homework.stats import Stats, spread
-from gradcli.render.json import dump
-from gradcli.source import Source
+from gradcli.base.errors import GradcliError, Source
+from gradcli.homework.handed_in.records import Student
+from gradcli.homework.marking import grade, marks, results
+from gradcli.homework.marking.marks import Review
+from gradcli.homework.marking.overrides import Override, read_overrides
+from gradcli.homework.reports.gradebook import COLUMNS, Gradebook, title
+from gradcli.homework.reports.items import Stats, spread
+from gradcli.homework.sheets import sheet
+from gradcli.homework.sheets.cells import cell, delimiter, records, uncell
+from gradcli.render.machine import dump
 
 IDS = st.one_of(st.sampled_from(HOSTILE), st.text(min_size=1, max_size=40))
 
@@ -379,7 +378,7 @@ def test_ids_survive_the_way_through_a_spreadsheet(student: str, text: str) -> N
     out = io.StringIO(newline="")
     csv.writer(out).writerows(table)
     source = Source(out.getvalue(), "review.csv")
-    from gradcli.homework import overrides
+    from gradcli.homework.marking import overrides
 
     given: dict[tuple[str, str], Override] = {}
     found = list(records(source, delimiter(source.text), "E0740"))

@@ -16,9 +16,9 @@ from homework_made import SHEET
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gradcli.errors import GradcliError
-from gradcli.homework.lms import Filled, fill
-from gradcli.homework.people import Student
+from gradcli.base.errors import GradcliError
+from gradcli.homework.handed_in.records import Student
+from gradcli.homework.reports.lms import Filled, fill
 
 CANVAS = (
     "\ufeffStudent,ID,SIS User ID,SIS Login ID,Section,Quiz (4),Chain rule (23769),"

@@ -13,14 +13,16 @@ from typing import Any
 import pytest
 from homework_made import CHAIN, HOSTILE, SHEET, TEXT, answer, checked, some
 
-from gradcli.errors import GradcliError
-from gradcli.homework import grade, manifest, outputs, results, sheet
-from gradcli.homework.difference import difference
-from gradcli.homework.earlier import reusable
-from gradcli.homework.output_folder import OutputFolder
-from gradcli.homework.overrides import Override, read_overrides
-from gradcli.homework.people import Student
-from gradcli.homework.results import Result
+from gradcli.base.errors import GradcliError
+from gradcli.homework.handed_in.records import Student
+from gradcli.homework.marking import grade, manifest, results
+from gradcli.homework.marking.difference import difference
+from gradcli.homework.marking.earlier import reusable
+from gradcli.homework.marking.folder import OutputFolder
+from gradcli.homework.marking.overrides import Override, read_overrides
+from gradcli.homework.marking.results import Result
+from gradcli.homework.reports import outputs
+from gradcli.homework.sheets import sheet
 
 
 def run(path: Path, found: list[Result], of: sheet.Sheet = SHEET, **rest: Any) -> OutputFolder:

@@ -17,16 +17,18 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from gradcli.errors import GradcliError
-from gradcli.homework import feedback, github, grade, gradescope, harmless, marks
-from gradcli.homework.items import COLUMNS, Items
-from gradcli.homework.junit import Junit
-from gradcli.homework.output_folder import OutputFolder
-from gradcli.homework.overrides import Override
-from gradcli.homework.people import Student
-from gradcli.homework.results import Result
-from gradcli.homework.told import FULL, HINT, LEVELS, VERDICT, told
-from gradcli.render.visible import visible
+from gradcli.base.errors import GradcliError
+from gradcli.homework.handed_in.records import Student
+from gradcli.homework.marking import grade, marks
+from gradcli.homework.marking.folder import OutputFolder
+from gradcli.homework.marking.marks import FULL, HINT, LEVELS, VERDICT, told
+from gradcli.homework.marking.overrides import Override
+from gradcli.homework.marking.results import Result
+from gradcli.homework.reports import gradebook
+from gradcli.homework.reports.items import COLUMNS, Items
+from gradcli.homework.reports.junit import Junit
+from gradcli.homework.sheets import cells
+from gradcli.render.numbers import visible
 
 ANY = st.one_of(st.sampled_from(HOSTILE), st.text(min_size=1, max_size=40),
                 st.text(alphabet="`*_[]()<>&#!|~\\$:/w.x\n ", min_size=1, max_size=30))
@@ -58,7 +60,7 @@ def hostile(student: str, text: str) -> marks.Marks:
 
 
 def test_feedback_in_full() -> None:
-    assert feedback.page(SHEET, everybody()[1], FULL) == """\
+    assert gradebook.page(SHEET, everybody()[1], FULL) == """\
 # Chain rule
 
 Student: Carl Gauß (`s2`)
@@ -97,7 +99,7 @@ Not right. 0 of 1.
 
 
 def test_feedback_says_what_its_level_allows() -> None:
-    page = {level: feedback.page(SHEET, everybody()[1], level) for level in LEVELS}
+    page = {level: gradebook.page(SHEET, everybody()[1], level) for level in LEVELS}
     assert "Read as" not in page[VERDICT]
     assert "looks like" not in page[VERDICT].lower()
     assert "looks like" in page[HINT]
@@ -109,7 +111,7 @@ def test_feedback_says_what_its_level_allows() -> None:
 
 
 def test_feedback_of_somebody_who_handed_nothing_in() -> None:
-    text = feedback.page(SHEET, everybody()[3], FULL)
+    text = gradebook.page(SHEET, everybody()[3], FULL)
     assert "Nothing was handed in." in text
     assert "Problem" not in text
 
@@ -156,9 +158,9 @@ def test_nobody_waits_for_a_person_who_was_there() -> None:
 
 
 def test_witness_values_are_rounded_and_may_be_anything() -> None:
-    assert harmless.rounded([[1 / 3, None], ["NaN", -1e300]]) == (
+    assert cells.rounded([[1 / 3, None], ["NaN", -1e300]]) == (
         "[[0.3333, undefined], [undefined, -1e+300]]")
-    assert harmless.rounded(float("nan")) == "undefined"
+    assert cells.rounded(float("nan")) == "undefined"
 
 
 SAFE = {"heading_open", "heading_close", "paragraph_open", "paragraph_close", "inline",
@@ -167,7 +169,7 @@ SAFE = {"heading_open", "heading_close", "paragraph_open", "paragraph_close", "i
 
 @given(ANY, ANY)
 def test_feedback_is_the_markup_of_gradcli_and_no_other(student: str, text: str) -> None:
-    page = feedback.page(SHEET, hostile(student, text), FULL)
+    page = gradebook.page(SHEET, hostile(student, text), FULL)
     assert page.replace("\n", "").isprintable()
     tokens = MarkdownIt("gfm-like", {"linkify": False}).parse(page)
     assert {token.type for token in tokens} <= SAFE
@@ -179,7 +181,7 @@ def test_feedback_is_the_markup_of_gradcli_and_no_other(student: str, text: str)
 @given(ANY)
 def test_a_code_span_shows_the_text_itself(text: str) -> None:
     shown = visible(text)
-    rendered = MarkdownIt().parse(f"a {harmless.code(text)} b")[1].children or []
+    rendered = MarkdownIt().parse(f"a {cells.code(text)} b")[1].children or []
     if shown.strip():
         assert [c.content for c in rendered if c.type == "code_inline"] == [shown]
 
@@ -187,7 +189,7 @@ def test_a_code_span_shows_the_text_itself(text: str) -> None:
 @given(ANY)
 def test_prose_shows_the_text_itself(text: str) -> None:
     shown = visible(text)
-    rendered = MarkdownIt("commonmark").parse(f"a {harmless.plain(text)} b")[1].children or []
+    rendered = MarkdownIt("commonmark").parse(f"a {cells.plain(text)} b")[1].children or []
     assert "".join([c.content for c in rendered]) == f"a {shown} b"
 
 
@@ -198,10 +200,10 @@ NAME = st.from_regex(r"[sS]?[a-cA-C.1_-]{0,3}", fullmatch=True)
 
 
 @given(ANY | NAME, ANY | NAME)
-@example("Ann", f"ann-{hashlib.sha256(b'Ann').hexdigest()[:harmless.DIGEST]}")
-@example("a b", f"a-b-{hashlib.sha256(b'a b').hexdigest()[:harmless.DIGEST]}")
+@example("Ann", f"ann-{hashlib.sha256(b'Ann').hexdigest()[:cells.DIGEST]}")
+@example("a b", f"a-b-{hashlib.sha256(b'a b').hexdigest()[:cells.DIGEST]}")
 def test_names_of_files_stay_in_the_folder_and_apart(student: str, other: str) -> None:
-    stems = harmless.file_stems([student, other])
+    stems = cells.file_stems([student, other])
     file = stems[student]
     assert os.path.normpath(f"feedback/{file}.md") == f"feedback/{file}.md"
     assert file.isascii()
@@ -215,7 +217,7 @@ def test_names_of_files_stay_in_the_folder_and_apart(student: str, other: str) -
 def test_a_file_is_called_like_its_student() -> None:
     ids = ["wkim", "s1234567", "0042", "Ann", "jane.doe_2", "S1", "s1", "a b", "é", "-x", "con",
            "x" * 41, "w-0123456789ab"]
-    stems = harmless.file_stems(ids)
+    stems = cells.file_stems(ids)
     assert [id for id in ids if stems[id] == id] == ids[:5]
     assert all(stems[id].rpartition("-")[2] != id for id in ids[5:])
 
@@ -310,7 +312,7 @@ def test_junit_is_xml_whatever_the_names_are(student: str, text: str) -> None:
 
 
 def test_gradescope_has_the_fields_of_its_specification() -> None:
-    found = json.loads(gradescope.results_json(SHEET, everybody()[1], FULL, "after_published"))
+    found = json.loads(gradebook.results_json(SHEET, everybody()[1], FULL, "after_published"))
     assert found["score"] == 1.875
     assert found["visibility"] == "after_published"
     assert set(found) <= {
@@ -324,13 +326,13 @@ def test_gradescope_has_the_fields_of_its_specification() -> None:
         " answer gives -3", "tags": ["wrong", "missing_chain_factor"],
         "visibility": "after_published"}
     assert found["tests"][3]["output"] == "not right\nyour answer: 2x^2"
-    assert [t["status"] for t in json.loads(gradescope.results_json(SHEET, everybody()[0]))["tests"]
+    assert [t["status"] for t in json.loads(gradebook.results_json(SHEET, everybody()[0]))["tests"]
             ] == ["passed", "passed", "failed", "passed"]
 
 
 @given(ANY, ANY)
 def test_gradescope_has_nothing_unprintable(student: str, text: str) -> None:
-    written = gradescope.results_json(SHEET, hostile(student, text), FULL)
+    written = gradebook.results_json(SHEET, hostile(student, text), FULL)
     assert written[:-1].isprintable()
     for test in json.loads(written)["tests"]:
         assert test["output"].replace("\n", "").isprintable()
@@ -340,7 +342,7 @@ def test_gradescope_has_nothing_unprintable(student: str, text: str) -> None:
 
 
 def test_github_messages() -> None:
-    assert list(github.messages(SHEET, everybody())) == [
+    assert list(gradebook.messages(SHEET, everybody())) == [
         "::warning file=s1/answers.txt,line=3,title=s1%2C problem 2::"
         "right, but undefined for x < 0\n",
         "::error file=s2/answers.txt,line=3,title=s2%2C problem 1a::looks like the inner derivative"
@@ -353,7 +355,7 @@ def test_github_messages() -> None:
 
 def test_github_shows_ten_of_a_kind() -> None:
     many = [one(f"s{k}", "x", checked("wrong")) for k in range(30)]
-    lines = list(github.messages(SHEET, many))
+    lines = list(gradebook.messages(SHEET, many))
     assert len(lines) == 11
     assert lines[-1] == "::notice ::0 right, 30 wrong, 0 for review\n"
 
@@ -364,7 +366,7 @@ def test_a_github_message_is_one_line_with_its_own_properties(student: str, text
     result = made.results[0]
     assert result is not None
     result.file = text
-    line = next(github.messages(SHEET, [made]))
+    line = next(gradebook.messages(SHEET, [made]))
     assert line[:-1].isprintable()
     properties = line.removeprefix("::error ").split("::")[0]
     assert [p.partition("=")[0] for p in properties.split(",")] == ["file", "line", "title"]

@@ -25,14 +25,15 @@ from conftest import ROOT, Ran, folded
 from printed import as_shown
 from transcripts import in_process, make_shim, on_terminal, steps
 
-from gradcli.checking.check import check, prepare
-from gradcli.checking.problem import DEFAULTS
-from gradcli.homework import toml_sheet
-from gradcli.homework.sheet import OPTIONS, Sheet, open_sheet
-from gradcli.homework.submissions.folder import open_folder
-from gradcli.homework.submissions.roster import open_roster
-from gradcli.reading import Names, read
-from gradcli.sweeps.wrong_rules import RULES
+from gradcli.homework.check import check, prepare
+from gradcli.homework.checking.problem import DEFAULTS
+from gradcli.homework.handed_in.folder import open_folder
+from gradcli.homework.handed_in.roster import open_roster
+from gradcli.homework.mistakes.rules import RULES
+from gradcli.homework.sheets import formats
+from gradcli.homework.sheets.sheet import OPTIONS, Sheet, open_sheet
+from gradcli.lang.paper.answer import read
+from gradcli.lang.paper.names import Names
 
 SAMPLES = ROOT / "samples/homework"
 DATA = ROOT / "tests/data/homework"
@@ -82,7 +83,7 @@ def results(graded: Path) -> dict[tuple[str, str], dict[str, Any]]:
 
 
 def test_the_class_is_a_class(sheet: Sheet, answers: dict[tuple[str, str], str]) -> None:
-    from gradcli.checking.problem import KINDS
+    from gradcli.homework.checking.problem import KINDS
 
     assert {problem.kind for problem in sheet.problems} == {*KINDS}
     assert {*answers} == {*CLASS}
@@ -238,7 +239,7 @@ def test_keys_of_the_page() -> None:
     assert {code(key) for key, _ in table("The sheet")} == {*DEFAULTS}
     elsewhere = " ".join([key for key, _ in table("The sheet", 1)])
     named = {*re.findall(r"`\[?(\w+)\]?`", elsewhere)}
-    assert named == {*toml_sheet.TABLES, *toml_sheet.HEAD, *toml_sheet.LATE, *OPTIONS} - {
+    assert named == {*formats.TABLES, *formats.HEAD, *formats.LATE, *OPTIONS} - {
         "problem"}
 
 

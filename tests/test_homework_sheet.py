@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gradcli.errors import GradcliError
-from gradcli.homework.places import places
-from gradcli.homework.sheet import MAX_BYTES, Sheet, open_sheet, parse
+from gradcli.base.errors import GradcliError
+from gradcli.homework.sheets.formats import places
+from gradcli.homework.sheets.sheet import MAX_BYTES, Sheet, open_sheet, parse
 
 SHEET = '''\
 schema = 1
@@ -210,7 +210,7 @@ def test_a_list_that_is_wrong(text: str, expected: tuple[str, str]) -> None:
     (SHEET, "hw.toml"), ("# week 3\n1a:  x^2 sin(x)\n2: x\n", "hw.txt"),
     ('id,function\n1a,"x^2 sin(x)"\n2,x\n', "hw.csv")])
 def test_errors_of_a_function_get_the_place_in_the_sheet(text: str, name: str) -> None:
-    from gradcli.errors import error
+    from gradcli.base.errors import error
 
     sheet = parse(text, name)
     at = text.index("x^2 sin(x)")

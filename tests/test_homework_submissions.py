@@ -13,16 +13,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gradcli.errors import GradcliError
-from gradcli.homework.separated import records
-from gradcli.homework.sheet import Sheet, parse
-from gradcli.homework.submissions import answers_text, opening, roster, texts, walk
-from gradcli.homework.submissions.online_text import plain
-from gradcli.homework.submissions.opening import open_submissions
-from gradcli.homework.submissions.parsed import Ids
-from gradcli.homework.submissions.records import Note, Submission, Submissions, Unreadable
-from gradcli.homework.submissions.student_tables import csv_answers, json_answers
-from gradcli.source import Source
+from gradcli.base.errors import GradcliError, Source
+from gradcli.homework.handed_in import folder as walk
+from gradcli.homework.handed_in import opening, roster, texts
+from gradcli.homework.handed_in.opening import open_submissions
+from gradcli.homework.handed_in.parsed import Ids
+from gradcli.homework.handed_in.records import Note, Submission, Submissions, Unreadable
+from gradcli.homework.handed_in.tables import csv_answers, json_answers
+from gradcli.homework.handed_in.texts import plain
+from gradcli.homework.sheets.cells import records
+from gradcli.homework.sheets.sheet import Sheet, parse
 
 IDS = ("1a", "1b", "2", "3")
 SHEET = "\n".join(f"{id}: x^2" for id in IDS)
@@ -58,13 +58,13 @@ def told(notes: list[Note]) -> list[tuple[str, str | None, int | None]]:
 # --- answers.txt --------------------------------------------------------------------------------
 
 def text_answers(text: str) -> dict[str, str]:
-    return {id: answer for id, (answer, _) in answers_text.parse(text, Ids(IDS)).answers.items()}
+    return {id: answer for id, (answer, _) in texts.parse(text, Ids(IDS)).answers.items()}
 
 
 def test_answers_as_students_write_them() -> None:
     text = ("# student: s1234567\n1a: 2x sin x + x^2 cos x\n1b) f'(x) = 3x^2\n"
             "2 = <2x+3y, 3x>\n3:\n")
-    parsed = answers_text.parse(text, Ids(IDS))
+    parsed = texts.parse(text, Ids(IDS))
     assert parsed.student == "s1234567"
     assert parsed.answers == {
         "1a": ("2x sin x + x^2 cos x", 2), "1b": ("f'(x) = 3x^2", 3), "2": ("<2x+3y, 3x>", 4),
@@ -93,12 +93,12 @@ def test_where_an_answer_begins_and_ends(text: str, expected: dict[str, str]) ->
 def test_ids_that_begin_alike_and_odd_ones() -> None:
     ids = Ids(["1", "1.1", "11", "x", "a+b", "ß"])
     text = "1: p\n1.1: q\n11: r\nx = s\na+b) t\nSS: u"
-    assert {id: a for id, (a, _) in answers_text.parse(text, ids).answers.items()} == {
+    assert {id: a for id, (a, _) in texts.parse(text, ids).answers.items()} == {
         "1": "p", "1.1": "q", "11": "r", "x": "s", "a+b": "t", "ß": "u"}
 
 
 def test_what_is_odd_is_noted() -> None:
-    parsed = answers_text.parse(
+    parsed = texts.parse(
         "hello\n1a: x\n7: lost\n1a: y\n1b: sin(x)\n+ 1\n  + 2\n9a)\n", Ids(IDS))
     assert parsed.answers == {"1a": ("y", 4), "1b": ("sin(x) + 1 + 2", 5)}
     assert [(about, line) for about, _, line in parsed.notes] == [
@@ -116,7 +116,7 @@ ANSWER = st.text(st.characters(codec="utf-8", exclude_characters="\n\r", categor
 def test_what_is_written_is_read(answers: dict[str, str], sign: str, bom: bool) -> None:
     lines = [f"{id}{sign}{answer}" for id, answer in answers.items()]
     data = "\r\n".join(lines).encode("utf-8-sig" if bom else "utf-8")
-    found = answers_text.parse(texts.text(data)[0], Ids(IDS)).answers
+    found = texts.parse(texts.text(data)[0], Ids(IDS)).answers
     for id, answer in answers.items():
         # `1a) : x` has two signs, and so has `1a: : x` none that belongs to the answer.
         if not answer.startswith((":", ")", "=")):
@@ -125,7 +125,7 @@ def test_what_is_written_is_read(answers: dict[str, str], sign: str, bom: bool) 
 
 @given(st.text())
 def test_any_text_is_answers(text: str) -> None:
-    assert set(answers_text.parse(text, Ids(IDS)).answers) <= set(IDS)
+    assert set(texts.parse(text, Ids(IDS)).answers) <= set(IDS)
     for read in (csv_answers, json_answers):
         try:
             assert set(read(text, Ids(IDS)).answers) <= set(IDS)

@@ -39,12 +39,12 @@ import pytest
 from test_terminal import bare, on_terminal
 from transcripts import in_process
 
-from gradcli.checking import check as check_module
-from gradcli.checking.check import check, prepare
-from gradcli.checking.problem import from_fields
-from gradcli.errors import GradcliError
-from gradcli.homework.sheet import MAX_BYTES as MAX_SHEET
-from gradcli.reading.functions import SCHOOL, SPECIAL
+from gradcli.base.errors import GradcliError
+from gradcli.homework import check as check_module
+from gradcli.homework.check import check, prepare
+from gradcli.homework.checking.problem import from_fields
+from gradcli.homework.sheets.sheet import MAX_BYTES as MAX_SHEET
+from gradcli.lang.paper.tokens import SCHOOL, SPECIAL
 
 LIMIT = 2.0
 """Seconds of work that an answer may take."""

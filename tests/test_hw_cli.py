@@ -26,10 +26,10 @@ from homework_made import HEAD
 from test_terminal import bare, on_terminal
 from transcripts import in_process
 
-from gradcli.cli.options import options
-from gradcli.cli.rows import homework as homework_rows
-from gradcli.homework.harmless import cell
-from gradcli.homework.results import read_results
+from gradcli.cli.options import homework as homework_rows
+from gradcli.cli.options.table import options
+from gradcli.homework.marking.results import read_results
+from gradcli.homework.sheets.cells import cell
 
 SHEET = HEAD + """\
 [[problem]]

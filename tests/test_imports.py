@@ -73,13 +73,13 @@ UP = {("errors", "source", "types")}
 
 # Third-party package -> where it may be imported: inside a function, the EAGER at module level too.
 OWNERS = {
-    "distributed": ("gradcli/workers/cluster.py",),
+    "distributed": ("gradcli/base/workers/cluster.py",),
     "pyarrow": ("gradcli/points/arrow",),
     "lark": ("gradcli/lang/",),
-    "numpy": ("gradcli/ops/lazy.py",),
-    "contourpy": ("gradcli/plotting/",),
-    "matplotlib": ("gradcli/plotting/",),
-    "plotille": ("gradcli/plotting/",),
+    "numpy": ("gradcli/base/lazy.py",),
+    "contourpy": ("gradcli/questions/pictures/",),
+    "matplotlib": ("gradcli/questions/pictures/",),
+    "plotille": ("gradcli/questions/pictures/",),
     "rich": ("gradcli/render/", "gradcli/cli/"),
     "typer": ("gradcli/cli/",),
 }
@@ -117,7 +117,7 @@ def imports_of(path: str, tree: ast.Module) -> Iterator[Import]:
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{path}:{node.lineno}: a relative import"
             module = node.module or ""
-            if module == "gradcli":  # `from gradcli import calculus` names a module
+            if module == "gradcli":  # `from gradcli.engine import calculus` names a module
                 for alias in node.names:
                     yield Import(path, node.lineno, f"gradcli.{alias.name}", when)
             else:

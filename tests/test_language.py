@@ -15,7 +15,7 @@ import pytest
 from conftest import folded
 from transcripts import in_process
 
-from gradcli.errors import GradcliError
+from gradcli.base.errors import GradcliError
 from gradcli.python.program import loads
 
 E = math.e

@@ -18,14 +18,13 @@ from conftest import ROOT, folded
 from mpmath import mp, mpf
 from transcripts import in_process
 
-from gradcli.checking.check import check, prepare
-from gradcli.checking.problem import from_fields
-from gradcli.errors import Diagnostic, GradcliError
-from gradcli.latex import program
-from gradcli.reading import Names, alternatives, read
-from gradcli.reading.functions import LOADED
-from gradcli.reading.tokens import PRIVATE
-from gradcli.source import Source
+from gradcli.base.errors import Diagnostic, GradcliError, Source
+from gradcli.homework.check import check, prepare
+from gradcli.homework.checking.problem import from_fields
+from gradcli.lang.paper.answer import alternatives, read
+from gradcli.lang.paper.documents import program
+from gradcli.lang.paper.names import Names
+from gradcli.lang.paper.tokens import LOADED, PRIVATE
 
 LINE_END = "⏎"
 

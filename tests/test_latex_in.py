@@ -13,9 +13,8 @@ from conftest import ROOT, run
 from mpmath import mp, mpf
 from transcripts import in_process
 
-from gradcli.errors import GradcliError
-from gradcli.latex import program
-from gradcli.source import Source
+from gradcli.base.errors import GradcliError, Source
+from gradcli.lang.paper.documents import program
 
 # LaTeX, the function by mpmath, the point; names in the order of the function's arguments.
 CASES: list[tuple[str, Callable[..., Any], dict[str, float]]] = [
@@ -184,5 +183,5 @@ def test_bad_input_ends_in_an_error_with_a_place(text: str) -> None:
 def test_plain_commands_load_none_of_it() -> None:
     code = ("import sys; from gradcli.cli.main import run; from gradcli.cli.environment import"
             " Environment\nrun(['grad', '-e', 'x^2', '--at', 'x=3'], Environment())\n"
-            "print([m for m in sys.modules if 'latex' in m or m.startswith('gradcli.reading')])")
+            "print([m for m in sys.modules if 'latex' in m or m.startswith('gradcli.lang.paper')])")
     assert run(sys.executable, "-c", code, cwd=ROOT).stdout.endswith("[]\n")

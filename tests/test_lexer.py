@@ -6,8 +6,8 @@ import pytest
 from draws import drawn
 from stock_lark import RESERVED, WORDS, stock_tokens
 
-from gradcli.lang import lexer
-from gradcli.lang.lexer import KEYWORDS, KIND_NAMES, lex
+from gradcli.lang.syntax import lexer
+from gradcli.lang.syntax.lexer import KEYWORDS, KIND_NAMES, lex
 
 
 def tokens(text: str) -> list[tuple[str, str]]:

@@ -12,10 +12,9 @@ from pathlib import Path
 import pytest
 from transcripts import in_process
 
-from gradcli.errors import GradcliError
-from gradcli.homework.sheet import open_sheet, parse
-from gradcli.homework.submissions.opening import open_submissions
-from gradcli.source import decode
+from gradcli.base.errors import GradcliError, decode
+from gradcli.homework.handed_in.opening import open_submissions
+from gradcli.homework.sheets.sheet import open_sheet, parse
 
 
 def read(command: str, *arguments: str, stdin: str = "") -> bool:

@@ -21,12 +21,11 @@ from draws import drawn
 from transcripts import in_process
 
 import gradcli
-from gradcli import program
-from gradcli.lang import lines
+from gradcli.engine.record.record import ANS, IDS, OP, OUT, PLACE, VALUES
+from gradcli.engine.record.tensor import value_of
+from gradcli.lang.running import lines, program
 from gradcli.ops import PUBLIC
 from gradcli.ops.kinds import ELEMENTWISE, FLAT, Op
-from gradcli.tape.record import ANS, IDS, OP, OUT, PLACE, VALUES
-from gradcli.tape.tensor import value_of
 
 ROWS = [op for name, op in PUBLIC.items()
         if name == op.name and op.kind in (ELEMENTWISE, FLAT) and op.elementwise
@@ -340,7 +339,7 @@ def test_tapes_of_a_file_see_every_operation() -> None:
 
 def test_short_files_load_nothing() -> None:
     code = ("import sys, gradcli\ngradcli.loads({!r}).gradient()\n"
-            "print('gradcli.lang.lines' in sys.modules)")
+            "print('gradcli.lang.running.lines' in sys.modules)")
     for text, loaded in (("var x = 2.0\nx^2", "False"), (LONG, "True")):
         found = run(sys.executable, "-c", code.format(text), env={"PYTHONPATH": str(ROOT)})
         assert found.stdout.strip() == loaded

@@ -14,9 +14,9 @@ from conftest import ROOT, folded, run
 from transcripts import in_process
 
 from gradcli.cli import plain_argv
-from gradcli.cli.families import EXAMPLES, GROUPS, SUMMARIES
 from gradcli.cli.man import SIGNS, escaped, pages
-from gradcli.cli.options import arguments, options
+from gradcli.cli.options.families import EXAMPLES, GROUPS, SUMMARIES
+from gradcli.cli.options.table import arguments, options
 
 PAGES = pages()
 # What man(7) and these pages know.

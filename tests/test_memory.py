@@ -24,9 +24,9 @@ from gradcli import (
     ops,
     recompute_grad,
 )
-from gradcli.tape import record as records
-from gradcli.tape.provenance import Trace
-from gradcli.tape.record import Segment
+from gradcli.engine.record import record as records
+from gradcli.engine.record.provenance import Trace
+from gradcli.engine.record.record import Segment
 
 N = 1000
 KB = 8 * N

@@ -18,10 +18,10 @@ from transcripts import ROOT, brief, in_process
 
 import gradcli
 from gradcli import GradientTape, Variable, constant, ops
+from gradcli.base.errors import Source
+from gradcli.engine.record import provenance
+from gradcli.engine.record import record as records
 from gradcli.python.program import Program
-from gradcli.source import Source
-from gradcli.tape import provenance
-from gradcli.tape import record as records
 
 
 @pytest.fixture(autouse=True)

@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 from conftest import folded
 
-from gradcli.checking.check import Trial, check, prepare
-from gradcli.checking.mistakes.diagnosis import explanations
-from gradcli.checking.problem import from_fields
-from gradcli.sweeps.wrong_rules import RULES
+from gradcli.homework.check import Trial, check, prepare
+from gradcli.homework.checking.problem import from_fields
+from gradcli.homework.mistakes.diagnosis import explanations
+from gradcli.homework.mistakes.rules import RULES
 
 # name; function; what a student writes who makes this mistake
 BY_RULE = """
@@ -151,7 +151,7 @@ def test_rule_is_named(row: str) -> None:
 
 def check_without_sentence(result: dict[str, Any]) -> str:
     """What the message ends with: the values at the witness."""
-    from gradcli.checking.verdict import shown
+    from gradcli.homework.checking.verdict import shown
 
     return f"should be {shown(result['witness']['expected'])}"
 
@@ -169,8 +169,8 @@ def test_every_row_of_the_table_is_found() -> None:
 
 def raw(function: str, answer: str) -> list[Any]:
     """All explanations of an answer, unranked."""
-    from gradcli.checking.answered import Answered
-    from gradcli.reading import read
+    from gradcli.homework.checking.answered import Answered
+    from gradcli.lang.paper.answer import read
 
     prepared = problem(function)
     trial = Trial(prepared, Answered(

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from conftest import folded
 
-from gradcli.checking.check import check, prepare
-from gradcli.checking.problem import from_fields
+from gradcli.homework.check import check, prepare
+from gradcli.homework.checking.problem import from_fields
 
 X = {"wrt": "x"}
 XY = {"kind": "gradient", "wrt": "x,y"}
@@ -226,8 +226,8 @@ def test_numbers_that_differ_are_shown_with_the_digits_that_do(function: str, an
     ("2^x + cos(2x)", "ln 2 (2^x) - 2 sin 2 x"), ("sin(2) x^2", "sin 2 (2x)")])
 def test_a_logarithm_of_a_number_that_may_be_a_factor_is_for_a_person(
         function: str, answer: str) -> None:
-    from gradcli.reading import read
-    from gradcli.reading.names import Names
+    from gradcli.lang.paper.answer import read
+    from gradcli.lang.paper.names import Names
 
     prepared = prepare(from_fields({"function": function, **X}))
     found = check(prepared, answer)
@@ -290,8 +290,8 @@ def test_brackets_are_missed_where_the_spelling_says_so(
     ("x y = 6", 2, 3), ("y = x^3", 2, 8), ("x^2 - y^2 = 5", 3, 2), ("x = y^2", 4, 2)])
 @pytest.mark.parametrize("order", [1, 2])
 def test_other_points_lie_on_the_curve(curve: str, x: float, y: float, order: int) -> None:
-    from gradcli.checking.mistakes.points import other_points
-    from gradcli.checking.mistakes.ways import Way
+    from gradcli.homework.mistakes.ways import Way
+    from gradcli.homework.mistakes.whole import other_points
 
     problem = from_fields({"function": curve, **CURVE, "at": {"x": x, "y": y}, "order": order})
     way = Way(prepare(problem).reference, problem)

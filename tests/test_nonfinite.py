@@ -19,9 +19,10 @@ import pytest
 from asked import loaded
 from transcripts import ROOT, header_commands, in_process
 
-from gradcli.explain import nonfinite, shares
+from gradcli.engine.sweeps import absorbing, reverse
+from gradcli.explain import notes as shares
+from gradcli.explain.numbers import nonfinite
 from gradcli.ops import INTERNAL, TABLE
-from gradcli.sweeps import absorbing, reverse
 
 FOLDER = ROOT / "samples/nan"
 NAN, INF = math.nan, math.inf

@@ -24,14 +24,14 @@ from test_ops_shapes import (
     plain,
 )
 
-from gradcli import calculus
-from gradcli.errors import GradcliError
+from gradcli.base.errors import GradcliError
+from gradcli.engine import calculus
+from gradcli.engine.record.record import Record
+from gradcli.engine.record.tensor import Tensor, leaf
 from gradcli.ops import NAMES, TABLE
 from gradcli.ops.kinds import COMPOSITE, ELEMENTWISE, PUBLIC, STOP, UNREGISTERED
 from gradcli.ops.values import dtype_of, limits
 from gradcli.python.program import loads
-from gradcli.tape.record import Record
-from gradcli.tape.tensor import Tensor, leaf
 
 S = slice(None)
 INF, NAN = math.inf, math.nan

@@ -17,7 +17,7 @@ from conftest import folded
 from transcripts import in_process
 
 from gradcli import GradientTape, Variable, constant, ops
-from gradcli.errors import GradcliError
+from gradcli.base.errors import GradcliError
 from gradcli.ops import PUBLIC, lookup
 from gradcli.python.program import loads
 

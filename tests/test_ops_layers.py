@@ -27,12 +27,12 @@ from test_ops_shapes import (
     magnitude,
 )
 
-from gradcli import calculus
-from gradcli.errors import GradcliError
+from gradcli.base.errors import GradcliError
+from gradcli.engine import calculus
+from gradcli.engine.record.record import Record
+from gradcli.engine.record.tensor import leaf
 from gradcli.ops import NAMES
 from gradcli.python.program import loads
-from gradcli.tape.record import Record
-from gradcli.tape.tensor import leaf
 
 Shape = tuple[int, ...]
 INF, NAN = math.inf, math.nan

@@ -21,11 +21,12 @@ from conftest import folded
 from linalg_references import lower_symmetric, stacked
 from test_ops_shapes import Case, Shape, case, check_first_derivatives, check_second_derivatives
 
-from gradcli import calculus, loads
-from gradcli.errors import GradcliError
+from gradcli import loads
+from gradcli.base.errors import GradcliError
+from gradcli.engine import calculus
+from gradcli.engine.record.record import Record
+from gradcli.engine.record.tensor import leaf
 from gradcli.ops import NAMES, TABLE
-from gradcli.tape.record import Record
-from gradcli.tape.tensor import leaf
 
 SQUARES: tuple[Shape, ...] = ((1, 1), (2, 2), (3, 3), (2, 2, 2))
 RECTANGLES: tuple[Shape, ...] = ((2, 2), (3, 2), (2, 3), (2, 3, 2))

@@ -12,11 +12,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gradcli import calculus, loads
-from gradcli.answers import Ask, grad
+from gradcli import loads
+from gradcli.engine import calculus
+from gradcli.engine.record.record import Record
+from gradcli.engine.record.tensor import leaf
 from gradcli.ops import NAMES
-from gradcli.tape.record import Record
-from gradcli.tape.tensor import leaf
+from gradcli.questions import Ask, grad
 
 STEP = 1e-30
 random = np.random.default_rng(15)

@@ -15,11 +15,11 @@ import numpy as np
 import pytest
 from conftest import folded
 
-from gradcli import calculus
-from gradcli.errors import GradcliError
+from gradcli.base.errors import GradcliError
+from gradcli.engine import calculus
+from gradcli.engine.record.record import Record
+from gradcli.engine.record.tensor import leaf
 from gradcli.ops import NAMES
-from gradcli.tape.record import Record
-from gradcli.tape.tensor import leaf
 
 Call = Callable[..., Any]
 Shape = tuple[int, ...]

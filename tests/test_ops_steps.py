@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gradcli import calculus
+from gradcli.engine import calculus
+from gradcli.engine.record.record import Record
+from gradcli.engine.record.tensor import leaf
 from gradcli.ops import NAMES, TABLE
-from gradcli.tape.record import Record
-from gradcli.tape.tensor import leaf
 
 X = np.array([[-2.5, -0.5, 0.5], [1.5, 2.0, -0.0]])
 Y = np.array([0.5, -0.5, 2.0])

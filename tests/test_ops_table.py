@@ -24,11 +24,11 @@ from test_ops_linalg import LINALG, LINALG_STEPS
 from test_ops_shapes import MOVED
 from test_ops_steps import CREATED, STEPS
 
-from gradcli import calculus
+from gradcli.engine import calculus
+from gradcli.engine.record.record import Record
+from gradcli.engine.record.tensor import Tensor, leaf
 from gradcli.ops import NAMES, TABLE
 from gradcli.ops.kinds import ELEMENTWISE, FLAT, STOP, Op
-from gradcli.tape.record import Record
-from gradcli.tape.tensor import Tensor, leaf
 
 # Worst seen: 6e-13, the fifth derivative of Dawson's integral, whose recurrence cancels; all others
 # are below 5e-14, a few hundred units in the last place near the zero of a derivative.

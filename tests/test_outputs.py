@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from transcripts import in_process
 
-from gradcli.cli.families import SUMMARIES
-from gradcli.cli.options import ending, options
+from gradcli.cli.options.families import SUMMARIES
+from gradcli.cli.options.table import ending, options
 
 LINES = {
     "grad": "-e x^2 --at x=3", "jac": "-e [x,x^2] --at x=3", "hess": "-e x^3 --at x=3",

@@ -158,8 +158,8 @@ def test_the_wheel_holds_the_package_and_nothing_else(wheel: Path) -> None:
     assert grammars >= {"gradcli/grammars/program.lark", "gradcli/grammars/answer.lark"}
     assert schemas
     assert inside == (tracked_modules() | grammars | schemas | manual
-                      | {"gradcli/_version.py", "gradcli/lang/_tables.py",
-                         "gradcli/reading/_tables.py", "gradcli/py.typed"})
+                      | {"gradcli/_version.py", "gradcli/lang/syntax/_tables.py",
+                         "gradcli/lang/paper/_tables.py", "gradcli/py.typed"})
 
 
 def test_the_wheel_says_what_it_is(wheel: Path) -> None:
@@ -176,15 +176,15 @@ def test_the_wheel_says_what_it_is(wheel: Path) -> None:
 
 
 def test_the_wheels_tables_are_those_of_the_grammars(wheel: Path) -> None:
-    from gradcli.lang.export import build as built
-    from gradcli.lang.grammar import FORMAT, grammar_text
-    from gradcli.reading.parser import GRAMMARS, KIND_NAMES
+    from gradcli.lang.paper.parser import GRAMMARS, KIND_NAMES
+    from gradcli.lang.syntax.export import build as built
+    from gradcli.lang.syntax.grammar import FORMAT, grammar_text
 
-    expected = {"lang": built(grammar_text()),
-                "reading": built(grammar_text(GRAMMARS), KIND_NAMES)}
+    expected = {"syntax": built(grammar_text()),
+                "paper": built(grammar_text(GRAMMARS), KIND_NAMES)}
     for package, tables in expected.items():
         with zipfile.ZipFile(wheel) as file:
-            module = ast.parse(file.read(f"gradcli/{package}/_tables.py"))
+            module = ast.parse(file.read(f"gradcli/lang/{package}/_tables.py"))
         constants = {
             node.targets[0].id: ast.literal_eval(node.value) for node in module.body
             if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name)}
@@ -271,7 +271,7 @@ def test_an_installed_wheel_has_manual_pages(from_wheel: Installed) -> None:
 def test_the_schemas_and_grammars_are_found_in_a_wheel(from_wheel: Installed) -> None:
     where = from_wheel.where()
     assert json.loads((where / "schemas" / "grad.schema.json").read_text("utf-8"))
-    asked = from_wheel(str(from_wheel.python), "-c", "from gradcli.lang.grammar import "
+    asked = from_wheel(str(from_wheel.python), "-c", "from gradcli.lang.syntax.grammar import "
                        "grammar_text; print(grammar_text())")
     assert asked.stdout.strip() == "\n".join(
         (ROOT / "grammars" / name).read_text("utf-8")

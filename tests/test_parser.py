@@ -13,10 +13,9 @@ import pytest
 from conftest import folded
 from draws import drawn
 
-from gradcli.errors import GradcliError
-from gradcli.lang import code as c
-from gradcli.lang.parser import parse, parse_expression
-from gradcli.source import Source
+from gradcli.base.errors import GradcliError, Source
+from gradcli.lang.syntax import code as c
+from gradcli.lang.syntax.parser import parse, parse_expression
 
 SIGNS = {
     "add": "+", "subtract": "-", "multiply": "*", "divide": "/", "floor_divide": "//", "mod": "%",
@@ -665,20 +664,21 @@ def printed_by(script: str) -> Any:
 def test_parsing_imports_little() -> None:
     script = (
         "import sys\n"
-        "from gradcli.lang.parser import parse\n"
-        "from gradcli.lang.grammar import tables\n"
-        "from gradcli.source import Source\n"
+        "from gradcli.lang.syntax.parser import parse\n"
+        "from gradcli.lang.syntax.grammar import tables\n"
+        "from gradcli.base.errors import Source\n"
         "tables()\n"  # which may have to be built
         "before = set(sys.modules)\n"
         "parse(Source('x^2*sin(y)'))\n"
         "print(sorted(set(sys.modules) - before))\n")
     assert printed_by(script) == []
     script = (
-        "import sys, gradcli.lang.parser\n"
+        "import sys, gradcli.lang.syntax.parser\n"
         "print([m for m in sys.modules if m.startswith('gradcli.')"
         " or m in ('re', 'typing', 'json', 'numpy', 'lark', 'enum', 'dataclasses', 'functools',"
         " 'inspect', 'logging', 'pathlib', 'collections')])")
     assert set(printed_by(script)) - {"gradcli._version"} == {
-        "gradcli.errors", "gradcli.lang", "gradcli.lang.actions", "gradcli.lang.code",
-        "gradcli.lang.grammar", "gradcli.lang.lexer", "gradcli.lang.parser",
-        "gradcli.lang.statement_actions"}
+        "gradcli.base", "gradcli.base.errors", "gradcli.lang", "gradcli.lang.syntax",
+        "gradcli.lang.syntax.expressions", "gradcli.lang.syntax.code",
+        "gradcli.lang.syntax.grammar", "gradcli.lang.syntax.lexer", "gradcli.lang.syntax.parser",
+        "gradcli.lang.syntax.statements"}

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from gradcli.checking.check import check, prepare
-from gradcli.checking.problem import from_fields
-from gradcli.errors import GradcliError
+from gradcli.base.errors import GradcliError
+from gradcli.homework.check import check, prepare
+from gradcli.homework.checking.problem import from_fields
 
 FOLDER = Path(__file__).parent / "data" / "peers"
 ASKED = {"mathsteps": 462, "algebrite": 338, "numbas": 137}

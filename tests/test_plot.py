@@ -25,7 +25,7 @@ from transcripts import in_process
 
 from gradcli.cli import main
 from gradcli.cli.environment import Environment
-from gradcli.cli.rows.pictures import HIGHEST
+from gradcli.cli.options.pictures import HIGHEST
 
 SVG = "{http://www.w3.org/2000/svg}"
 LINK = "{http://www.w3.org/1999/xlink}href"
@@ -726,10 +726,11 @@ def test_other_commands_import_none_of_it(
     ran = run(sys.executable, "-c", code, env=home)
     modules = set(ran.stderr.splitlines()[-1].split())
     assert not {"matplotlib", "plotille", "contourpy"} & modules
-    assert "gradcli.plotting.drawing" not in modules
+    assert "gradcli.render.pictures.files" not in modules
     if arguments[0] not in ("plot", "graph"):
         assert not [m for m in modules if m.startswith(
-            ("gradcli.plotting", "gradcli.graphs", "gradcli.cli.rows.pictures"))]
+            ("gradcli.questions.pictures", "gradcli.questions.pictures",
+            "gradcli.cli.options.pictures"))]
 
 
 # --- where values are rounding --------------------------------------------------------------------

@@ -8,15 +8,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gradcli.answers import Ask
-from gradcli.errors import GradcliError
+from gradcli.base.errors import GradcliError
 from gradcli.ops import NAMES, TABLE
 from gradcli.ops.rows import INTERNAL
 from gradcli.ops.wide import Wide, wide
 from gradcli.ops.wide_rows import ROWS
-from gradcli.points.compute import Answers, Points
-from gradcli.points.questions import asked, plain_value
 from gradcli.python.program import loads
+from gradcli.questions import Ask
+from gradcli.questions.many.asked import asked, plain_value
+from gradcli.questions.many.rows import Answers, Points
 
 # Zeros, ties, whole numbers, both sides of every branch: where derivatives are hard.
 GRID = (-2.0, -1.0, -0.5, 0.0, 0.5, 1.0, 2.0, 3.25)

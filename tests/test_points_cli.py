@@ -23,12 +23,12 @@ import pytest
 from conftest import Ran
 from transcripts import here, in_process
 
+from gradcli.base.errors import GradcliError
+from gradcli.base.workers import cluster
+from gradcli.base.workers.guarded import Guarded
+from gradcli.base.workers.processes import processes
 from gradcli.cli.commands.points import told
-from gradcli.errors import GradcliError
-from gradcli.points import stream
-from gradcli.workers import cluster
-from gradcli.workers.guarded import Guarded
-from gradcli.workers.processes import processes
+from gradcli.points import job as stream
 
 Gradcli = Callable[..., Ran]
 

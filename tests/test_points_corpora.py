@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from test_corpora import COUNTS, agrees, cases
 
-from gradcli.answers import Ask
-from gradcli.points.compute import Points
 from gradcli.python.program import loads
+from gradcli.questions import Ask
+from gradcli.questions.many.rows import Points
 
 
 def by_formula(name: str) -> list[list[dict[str, Any]]]:

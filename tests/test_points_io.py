@@ -24,13 +24,13 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from pyarrow import feather, ipc, parquet
 
-from gradcli.errors import Diagnostic, GradcliError
+from gradcli.base.errors import Diagnostic, GradcliError
 from gradcli.points.cells import json_texts, texts
 from gradcli.points.ranges import is_range, ranges
 from gradcli.points.table import Rows, Table, open_table
 from gradcli.points.writing import output
-from gradcli.render import diagnostics, numbers
-from gradcli.render import json as as_json
+from gradcli.render import machine as as_json
+from gradcli.render import messages, numbers
 
 TEXT_FORMATS = ("csv", "tsv", "plain", "markdown", "ndjson", "json")
 SIZES = (1, 2, 3, 5, 1000)
@@ -101,7 +101,7 @@ def told(problem: Diagnostic) -> tuple[str, int, int]:
     """Code, line and column."""
     assert problem.source is not None
     assert problem.span is not None
-    assert diagnostics.render([problem]).count("\n") >= 2
+    assert messages.render([problem]).count("\n") >= 2
     return (problem.code, *problem.source.position(problem.span[0]))
 
 
@@ -186,7 +186,7 @@ def test_the_size_of_blocks_and_chunks_does_not_show(
                     got = repr(ipc.open_file(got).read_all().to_pydict()).encode()
                 found.add(got)
             except GradcliError as problem:
-                found.add(diagnostics.render(problem.diagnostics))
+                found.add(messages.render(problem.diagnostics))
     assert len(found) == 1
 
 
@@ -237,7 +237,7 @@ def test_bad_rows_know_their_place_in_the_file(
 
 def test_a_bad_row_is_shown_with_its_line() -> None:
     problem, = problems(table("x,y\n1,2\n3,4x\n"))
-    assert diagnostics.render([problem]) == (
+    assert messages.render([problem]) == (
         "error[E0612]: `4x` is no number\n"
         "  --> <stdin>:3:3\n"
         "   |\n"
@@ -281,7 +281,7 @@ def test_a_table_without_names(data: bytes, code: str, message: str) -> None:
     with pytest.raises(GradcliError, match=message) as caught:
         table(data)
     assert caught.value.code == code
-    assert diagnostics.render(caught.value.diagnostics)
+    assert messages.render(caught.value.diagnostics)
 
 
 def test_a_header_alone_has_no_rows() -> None:
@@ -437,8 +437,8 @@ def test_no_bytes_end_in_a_traceback(data: bytes, format: str, to: str, size: in
         except GradcliError as problem:
             found = problem.diagnostics
         for one in found:
-            assert diagnostics.render([one])
-            assert diagnostics.as_json([one])
+            assert messages.render([one])
+            assert messages.as_json([one])
 
 
 # --- files ------------------------------------------------------------------------------------

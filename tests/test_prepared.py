@@ -20,17 +20,17 @@ from random_programs import KINKED, SMOOTH, RandomProgram
 from test_corpora import COUNTS, agrees, cases
 from test_ops_shapes import Case, arrays_of, plain
 
-from gradcli import calculus
-from gradcli.errors import GradcliError
-from gradcli.execute import generated as writing
-from gradcli.execute.recorded import Doubtful, Recorded
-from gradcli.execute.replay import Replay
+from gradcli.base.errors import GradcliError
+from gradcli.engine import calculus
+from gradcli.engine.compiled import python as writing
+from gradcli.engine.compiled.single import Replay
+from gradcli.engine.compiled.trace import Doubtful, Recorded
+from gradcli.engine.record.record import Record
+from gradcli.engine.record.tensor import Tensor, leaf, value_of
 from gradcli.ops import NAMES
-from gradcli.prepared import asking
-from gradcli.prepared.asking import Prepared
 from gradcli.python.program import Program, loads
-from gradcli.tape.record import Record
-from gradcli.tape.tensor import Tensor, leaf, value_of
+from gradcli.questions.many import prepared as asking
+from gradcli.questions.many.prepared import Prepared
 
 At = Mapping[str, Any]
 

@@ -40,7 +40,8 @@ def test_the_public_names() -> None:
 
 
 @pytest.mark.parametrize(("code", "absent"), [
-    ("import gradcli", ("gradcli.program", "gradcli.ops", "numpy", "typing", "lark", "typer")),
+    ("import gradcli", ("gradcli.lang.running.program", "gradcli.ops", "numpy", "typing", "lark",
+    "typer")),
     ("import gradcli; gradcli.loads('x^2*sin(y)').gradient(at={'x': 1, 'y': 2})",
      ("numpy", "rich", "typer", "lark", "dataclasses", "inspect", "logging")),
     ("import gradcli; gradcli.loads('floor(x)').gradient(at={'x': 1})", ("numpy", "rich", "typer")),

@@ -652,7 +652,7 @@ def test_arc_length_of_a_recursive_midpoint_rule() -> None:
 
 
 def test_methods_of_tapes_are_known_before_a_program_runs() -> None:
-    from gradcli.lang import methods, names
+    from gradcli.lang.running import methods, names
 
     assert set(names.OF_TAPE) == set(methods.OF_TAPE)
 

@@ -28,14 +28,14 @@ from references import FUNCTIONS
 from transcripts import in_process
 
 import gradcli
-from gradcli import answers
-from gradcli.answers import Ask
-from gradcli.answers.steps import steps
-from gradcli.answers.why import why
+from gradcli import questions
+from gradcli.engine.sweeps.absorbing import ORDERING
 from gradcli.ops import PUBLIC, TABLE
-from gradcli.prepared import Prepared
 from gradcli.python.program import loads
-from gradcli.sweeps.absorbing import ORDERING
+from gradcli.questions import Ask
+from gradcli.questions.many.prepared import Prepared
+from gradcli.questions.steps.steps import steps
+from gradcli.questions.why import why
 
 SEED = int(os.environ.get("GRADCLI_RANGE_SEED", "1"))
 COUNT = int(os.environ.get("GRADCLI_RANGE_COUNT", "40"))
@@ -152,7 +152,7 @@ def told(text: str, x: float) -> list[tuple[float, list[str]]]:
     """Value, first and second derivative as gradcli answers them, with the notes of each."""
     program = loads(text)
     out = []
-    for ask in (answers.grad, answers.hess):
+    for ask in (questions.grad, questions.hess):
         found = ask(Ask(program, at={"x": x}))["results"][0]
         notes = [n["code"] for n in found["notes"]]
         part = (found.get("sources") or found["blocks"])[0]
@@ -253,20 +253,20 @@ def close(a: Any, b: float) -> bool:
 def test_every_way_to_a_derivative(text: str, x: float, first: float, second: float) -> None:
     program = loads(text)
     for mode in ("reverse", "forward"):
-        (got,) = answers.grad(Ask(program, at={"x": x}, mode=mode))["results"][0]["sources"]
+        (got,) = questions.grad(Ask(program, at={"x": x}, mode=mode))["results"][0]["sources"]
         assert close(got["gradient"], first)
     array = np.array([0.5, x])
-    (got,) = answers.jac(Ask(program, at={"x": array}))["results"][0]["sources"]
+    (got,) = questions.jac(Ask(program, at={"x": array}))["results"][0]["sources"]
     assert close(got["jacobian"][1][1], first)
     assert got["jacobian"][0][1] == 0
     summed = loads(f"sum({text})")
-    (got,) = answers.grad(Ask(summed, at={"x": array}))["results"][0]["sources"]
+    (got,) = questions.grad(Ask(summed, at={"x": array}))["results"][0]["sources"]
     assert close(got["gradient"][1], first)
     for mode in ("reverse", "forward"):
-        (got,) = answers.hess(Ask(summed, at={"x": array}, mode=mode))["results"][0]["blocks"]
+        (got,) = questions.hess(Ask(summed, at={"x": array}, mode=mode))["results"][0]["blocks"]
         assert close(got["hessian"][1][1], second)
     # A derivative that the file takes itself is recorded, and so is that of it.
-    (got,) = answers.grad(Ask(loads(f"f(x) = {text}\ny = f'(x)\ny"), at={"x": x},
+    (got,) = questions.grad(Ask(loads(f"f(x) = {text}\ny = f'(x)\ny"), at={"x": x},
                               wrt=["x"]))["results"]
     assert close(got["value"], first)
     assert close(got["sources"][0]["gradient"], second)
@@ -304,13 +304,13 @@ def test_tapes_and_custom_gradients() -> None:
 
 def test_float32() -> None:
     """Its range is smaller: 1/cosh(x)^2 at 60 has the slope -8 exp(-120)."""
-    found = answers.grad(Ask(loads("var x: float32 = 40.0\ncosh(x)^(-2)*1e30")))["results"][0]
+    found = questions.grad(Ask(loads("var x: float32 = 40.0\ncosh(x)^(-2)*1e30")))["results"][0]
     assert close(found["sources"][0]["gradient"], -8e30 * math.exp(-80.0)) or abs(
         found["sources"][0]["gradient"] / (-8e30 * math.exp(-80.0)) - 1) < 1e-5
 
 
 def test_a_value_that_is_not_right_has_a_note() -> None:
-    for command in (answers.evaluate, answers.grad):
+    for command in (questions.evaluate, questions.grad):
         found = command(Ask(loads("exp(-800x)*1e300"), at={"x": 1.0}))["results"][0]
         assert [n["code"] for n in found["notes"]] == ["range-value"]
     assert close(found["sources"][0]["gradient"], -2.93429967e-45)
@@ -326,7 +326,7 @@ def test_a_constant_that_is_not_right_has_a_note(constant: str, text: str) -> No
         names = {name: getattr(mp, name) for name in ("exp", "sin")}
         right = eval(re.sub(r"([0-9.]+(e-?[0-9]+)?)", r"mp.mpf('\1')", constant).replace(
             "^", "**"), {"mp": mp, **names})
-    for command in (answers.evaluate, answers.grad):
+    for command in (questions.evaluate, questions.grad):
         found = command(Ask(loads(text.format(constant)), at={"x": 1.0}))["results"][0]
         wrong = float(right) != 0.0 and found["value"] == 0.0
         assert [n["code"] for n in found["notes"]] == ["range-value"]*wrong
@@ -336,13 +336,13 @@ def test_a_constant_that_is_not_right_has_a_note(constant: str, text: str) -> No
     ("x*1e-330", "`1e-330` is too small"), ("x/1e400", "`1e400` is too large"),
     ("f(t) = t + 0.5e-400\nf(x)", "`0.5e-400` is too small"), ("x*0.0e-400", ""), ("x*0", "")])
 def test_a_number_that_is_no_float_has_a_note(text: str, said: str) -> None:
-    notes = answers.grad(Ask(loads(text), at={"x": 1.0}))["results"][0]["notes"]
+    notes = questions.grad(Ask(loads(text), at={"x": 1.0}))["results"][0]["notes"]
     assert [n["message"][:len(said)] for n in notes] == [said]*bool(said)
 
 
 def test_what_a_row_has_lost_has_a_note() -> None:
     """besselk(0, 750) is less than the smallest float; nobody knows what is left of it."""
-    found = answers.grad(Ask(loads("besselk(0, x)*1e300*x"), at={"x": 750.0}))["results"][0]
+    found = questions.grad(Ask(loads("besselk(0, x)*1e300*x"), at={"x": 750.0}))["results"][0]
     codes = [n["code"] for n in (*found["notes"], *found["sources"][0]["notes"])]
     assert "range-slope" in codes or "range-value" in codes
 
@@ -350,26 +350,26 @@ def test_what_a_row_has_lost_has_a_note() -> None:
 @pytest.mark.parametrize(("text", "x", "first", "second"), LOST)
 def test_sparse(text: str, x: float, first: float, second: float) -> None:
     at = {"x": np.array([0.5, x])}
-    (got,) = answers.jac(Ask(loads(text), at=at, sparse=True))["results"][0]["sources"]
+    (got,) = questions.jac(Ask(loads(text), at=at, sparse=True))["results"][0]["sources"]
     assert close(got["sparse"]["values"][-1], first)
     for mode in ("reverse", "forward"):
-        (got,) = answers.hess(Ask(loads(f"sum({text})"), at=at, sparse=True, mode=mode)
+        (got,) = questions.hess(Ask(loads(f"sum({text})"), at=at, sparse=True, mode=mode)
                               )["results"][0]["blocks"]
         assert close(got["sparse"]["values"][-1], second)
 
 
 def test_sparse_says_what_is_not_known() -> None:
-    found = answers.jac(Ask(loads("besselk(0, x)*1e300*x"), at={"x": np.array([1.0, 750.0])},
+    found = questions.jac(Ask(loads("besselk(0, x)*1e300*x"), at={"x": np.array([1.0, 750.0])},
                             sparse=True))["results"][0]
     assert "range-slope" in [n["code"] for n in found["sources"][0]["notes"]]
 
 
 @pytest.mark.parametrize(("text", "x", "first", "second"), LOST)
 def test_accumulators_and_forward_blocks(text: str, x: float, first: float, second: float) -> None:
-    value = answers.evaluate(Ask(loads(
+    value = questions.evaluate(Ask(loads(
         f"var x = {x!r}\nforward acc(x, 1.0):\n    y = {text}\nacc.jvp(y)")))["results"][0]
     assert close(value["value"], first)
-    value = answers.evaluate(Ask(loads(
+    value = questions.evaluate(Ask(loads(
         f"var x = {x!r}\nforward acc(x, 1.0):\n    tape t:\n        y = {text}\n"
         "    g = t.gradient(y, x)\nacc.jvp(g)")))["results"][0]
     assert close(value["value"], second)
@@ -411,7 +411,7 @@ def test_python_warns_where_it_cannot_know() -> None:
     with pytest.warns(RuntimeWarning, match="a derivative may be wrong"):
         outer.gradient(total, v)
     program = loads("z = complex(x, 0.0)\nreal(z*z/exp(z*z))")
-    found = answers.grad(Ask(program, at={"x": 19.8277}))["results"][0]
+    found = questions.grad(Ask(program, at={"x": 19.8277}))["results"][0]
     assert "range-slope" in [n["code"] for n in found["sources"][0]["notes"]]
 
 
@@ -456,9 +456,9 @@ def test_numbers_of_tables_that_are_no_floats_are_told() -> None:
     ("x^2.5/x^1.5*1e20", 1e-150, 1e20)])
 def test_what_is_divided_by_may_be_very_small(text: str, x: float, slope: float) -> None:
     array = np.array([0.5, x])
-    (got,) = answers.grad(Ask(loads(text), at={"x": x}))["results"][0]["sources"]
+    (got,) = questions.grad(Ask(loads(text), at={"x": x}))["results"][0]["sources"]
     assert close(got["gradient"], slope)
-    (got,) = answers.grad(Ask(loads(f"sum({text})"), at={"x": array}))["results"][0]["sources"]
+    (got,) = questions.grad(Ask(loads(f"sum({text})"), at={"x": array}))["results"][0]["sources"]
     assert close(got["gradient"][1], slope)
     for point, whole in ((x, text), (array, f"sum({text})")):
         asked = Prepared(loads(whole), None, None, "gradient")
@@ -536,7 +536,7 @@ def test_what_hands_numbers_on_is_in_no_doubt(name: str, at: list[float]) -> Non
     text = f"sum({name}(x, [0, 0]))" if "segment" in name else f"sum({name}(x))"
     if PUBLIC[name].name.startswith("pool"):
         text = f"sum({name}(reshape(x, shape=[1, 2, 1]), size=2))"
-    (result,) = answers.grad(Ask(loads(text), at={"x": np.array(at)}))["results"]
+    (result,) = questions.grad(Ask(loads(text), at={"x": np.array(at)}))["results"]
     codes = [n["code"] for n in (*result["notes"], *result["sources"][0]["notes"])]
     assert not {"range-value", "range-slope"} & set(codes)
 
@@ -545,6 +545,6 @@ def test_what_hands_numbers_on_is_in_no_doubt(name: str, at: list[float]) -> Non
     ("log(exp(x)+1)*(1/3)", 1000.0, "write `softplus(x)`"),
     ("(1-cos(x))*(1/3)", 1e-9, "write `2*sin(x/2)^2`")])
 def test_constants_beside_do_not_take_the_advice_away(text: str, x: float, form: str) -> None:
-    (result,) = answers.grad(Ask(loads(text), at={"x": x}))["results"]
+    (result,) = questions.grad(Ask(loads(text), at={"x": x}))["results"]
     assert form in " ".join(n["message"] for n in (
         *result["notes"], *result["sources"][0]["notes"]))

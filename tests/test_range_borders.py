@@ -18,10 +18,10 @@ from mpmath import mp, mpf
 from test_range import COUNT, POINTS, SEED, Skipped, link, truth
 from transcripts import in_process
 
-from gradcli import answers
-from gradcli.answers import Ask
-from gradcli.answers.running import run as run_printed
+from gradcli import questions
 from gradcli.python.program import load, loads
+from gradcli.questions import Ask
+from gradcli.questions.running import run as run_printed
 
 # --- values that overflow -----------------------------------------------------------------------
 
@@ -29,8 +29,8 @@ from gradcli.python.program import load, loads
 def of_first(text: str, at: dict[str, object]) -> list[tuple[float, list[str]]]:
     """First and second derivative in the first source, each with the notes on its slopes."""
     out = []
-    for ask, parts, field in ((answers.grad, "sources", "gradient"),
-                              (answers.hess, "blocks", "hessian")):
+    for ask, parts, field in ((questions.grad, "sources", "gradient"),
+                              (questions.hess, "blocks", "hessian")):
         found = ask(Ask(loads(text), at=at, wrt=["x"]))["results"][0]
         part = found[parts][0]
         number = part[field]
@@ -70,14 +70,14 @@ def test_a_neighbour_that_overflows(mode: str, sparse: bool) -> None:
     """ln(1 + e^x) at 800 has no value in floats; that at 400 has a second derivative of 0."""
     ask = Ask(loads("sum(ln(1+exp(x)))"), at={"x": np.array([400.0, 800.0])}, mode=mode,
               sparse=sparse)
-    (block,) = answers.hess(ask)["results"][0]["blocks"]
+    (block,) = questions.hess(ask)["results"][0]["blocks"]
     assert (block["sparse"]["values"][0] if sparse else block["hessian"][0][0]) == 0
     ask = Ask(loads("x^2/exp(x^2)+y^3*x"), at={"x": 19.8277, "y": 1e200}, mode=mode)
     blocks = {(b["row"], b["col"]): b["hessian"]
-              for b in answers.hess(ask)["results"][0]["blocks"]}
+              for b in questions.hess(ask)["results"][0]["blocks"]}
     assert blocks["x", "x"] == pytest.approx(1.124221808e-165)
     assert blocks["y", "y"] == pytest.approx(6 * 1e200 * 19.8277)
-    (source,) = answers.grad(Ask(
+    (source,) = questions.grad(Ask(
         loads("x^2/exp(x^2)+y^3"), at={"x": 19.8277, "y": 1e200}, wrt=["x"], mode=mode)
         )["results"][0]["sources"]
     assert source["gradient"] == pytest.approx(-2.84585455e-167)
@@ -107,10 +107,10 @@ def test_a_part_beside_what_cancels_survives(mass: str, x: float, mode: str) -> 
         rng.shuffle(parts)
         text = " + ".join(parts)
         right = of_small(template, c, x)
-        (block,) = answers.hess(Ask(loads(text), at={"x": x}, mode=mode))["results"][0]["blocks"]
+        (block,) = questions.hess(Ask(loads(text), at={"x": x}, mode=mode))["results"][0]["blocks"]
         assert abs(block["hessian"] - right) <= 2e-15 + 1e-9 * abs(right), (text, x)
         at = {"x": np.array([0.5, x])}
-        (block,) = answers.hess(Ask(loads(f"sum({text})"), at=at, mode=mode)
+        (block,) = questions.hess(Ask(loads(f"sum({text})"), at=at, mode=mode)
                                 )["results"][0]["blocks"]
         assert abs(block["hessian"][1][1] - right) <= 2e-15 + 1e-9 * abs(right), (text, x)
 
@@ -124,7 +124,7 @@ def test_what_cancels_alone_leaves_nothing(mass: str, x: float) -> None:
             "ln(exp(x))": lambda: v, "ln(3+exp(2*x))": lambda: mp.log(3 + mp.exp(2 * v)),
             "sqrt(1+exp(2*x))/exp(x)": lambda: mp.sqrt(1 + mp.exp(2 * v)) / mp.exp(v),
             "ln(cosh(x))": lambda: mp.log(mp.cosh(v))}[mass](), mpf(x), 2, h=mpf(10) ** -200)
-    (block,) = answers.hess(Ask(loads(mass), at={"x": x}))["results"][0]["blocks"]
+    (block,) = questions.hess(Ask(loads(mass), at={"x": x}))["results"][0]["blocks"]
     assert abs(block["hessian"] - right) <= 4e-15
 
 
@@ -138,7 +138,7 @@ def test_what_is_left_of_parts_that_are_no_floats_is_right_or_doubted(
     for x in (1e-104, 3e-104, 1.3e-120, 1e-160, 1.7e-160, 1e-200):
         with mpmath.workdps(700):
             right = mpmath.diff(f, mpf(x), 2, h=mpf(x)*mpf(10)**-40)
-        found = answers.hess(Ask(loads(text), at={"x": x}, mode=mode))["results"][0]
+        found = questions.hess(Ask(loads(text), at={"x": x}, mode=mode))["results"][0]
         notes = [*found["notes"], *found["blocks"][0]["notes"]]
         off = abs(mpf(found["blocks"][0]["hessian"]) - right) > 1e-9*abs(right)
         assert not off or {n["code"] for n in notes} & {"range-slope", "digits-cancelled"}, found
@@ -174,7 +174,7 @@ TRUE = {
 def test_inner_values_that_leave_the_range(inner: str, outer: str) -> None:
     for u in VECTORS:
         text = outer.format(inner)
-        found = answers.evaluate(Ask(loads(text), at={"u": np.array(u)}))["results"][0]
+        found = questions.evaluate(Ask(loads(text), at={"u": np.array(u)}))["results"][0]
         with mpmath.workdps(900):
             exact = [mpf(v) for v in u]
             value = INNER[inner](exact)
@@ -206,12 +206,12 @@ def test_what_lost_nothing_is_not_swept_again(text: str, monkeypatch: pytest.Mon
     def refused(*_: object, **__: object) -> None:
         raise AssertionError("swept again")
 
-    monkeypatch.setattr("gradcli.sweeps.wide.Swept", refused)
+    monkeypatch.setattr("gradcli.engine.sweeps.wide.Swept", refused)
     for mode in ("reverse", "forward"):
-        answers.grad(Ask(loads(text), at={"x": 1.5}, mode=mode))
+        questions.grad(Ask(loads(text), at={"x": 1.5}, mode=mode))
     if "[" not in text:
-        answers.grad(Ask(loads(f"sum({text})"), at={"x": np.array([1.5, 0.5, 2.0])}))
-        answers.jac(Ask(loads(text), at={"x": np.array([1.5, 0.5, 2.0])}))
+        questions.grad(Ask(loads(f"sum({text})"), at={"x": np.array([1.5, 0.5, 2.0])}))
+        questions.jac(Ask(loads(text), at={"x": np.array([1.5, 0.5, 2.0])}))
 
 
 @pytest.mark.parametrize("text", NO_NUMBER)
@@ -220,7 +220,7 @@ def test_no_range_helps_where_tame_numbers_have_no_value(text: str, monkeypatch:
     def refused(*_: object, **__: object) -> None:
         raise AssertionError("swept again")
 
-    monkeypatch.setattr("gradcli.sweeps.wide.Swept", refused)
+    monkeypatch.setattr("gradcli.engine.sweeps.wide.Swept", refused)
     for x in (1.5, np.array([1.5, 1.25])):
         g = loads(f"sum({text})").gradient(at={"x": x})["x"]
         assert np.isnan(g).all()
@@ -228,13 +228,13 @@ def test_no_range_helps_where_tame_numbers_have_no_value(text: str, monkeypatch:
 
 def test_what_lost_something_is_swept_again(monkeypatch: pytest.MonkeyPatch) -> None:
     seen = []
-    from gradcli.sweeps import wide
+    from gradcli.engine.sweeps import wide
 
     whole = wide.Swept
     monkeypatch.setattr(wide, "Swept", lambda *a: seen.append(1) or whole(*a))
     for text, x in (("ln(x^60)", 1000.0), ("exp(-400*x)*1e300", 2.0), ("x^2/exp(x^2)", 19.8277)):
         seen.clear()
-        answers.grad(Ask(loads(text), at={"x": x}))
+        questions.grad(Ask(loads(text), at={"x": x}))
         assert seen
 
 
@@ -278,7 +278,7 @@ def test_constants_of_float32_have_its_range(order: tuple[int, ...]) -> None:
     factors = "*".join(f"1e{k}" for k in order)
     for x in ("1.0", "[1.0, 2.0]"):
         program = loads(f"var x: float32 = {x}\nsum(x*{factors})")
-        found = answers.evaluate(Ask(program))["results"][0]
+        found = questions.evaluate(Ask(program))["results"][0]
         assert [n["code"] for n in found["notes"]]
 
 
@@ -288,7 +288,7 @@ def test_a_rewrite_without_a_second_derivative_is_no_crash() -> None:
             "out = xlogy(where(s0 < softmax(u)[0], s0, x), exp(x))")
     at = {"x": -1000.0, "u": np.array([-2.3444, 1.3206, -250.0])}
     for mode in ("reverse", "forward"):
-        assert answers.hess(Ask(loads(text), at=at, mode=mode))["results"][0]["blocks"]
+        assert questions.hess(Ask(loads(text), at=at, mode=mode))["results"][0]["blocks"]
 
 
 NEAR_1 = [1.0, 1 + 2.0**-52, 1.00000001, 1.01, 1.09, 1.1, 1.3, 1e200, math.inf]
@@ -358,8 +358,8 @@ def derivatives(function: Callable[[mpf], mpf], x: float) -> list[mpf]:
 
 def in_all_ways(text: str, x: float) -> Iterator[tuple[int, float]]:
     """(order, derivative) at a point alone, among others, and as an element."""
-    for order, ask, parts, field in ((0, answers.grad, "sources", "gradient"),
-                                     (1, answers.hess, "blocks", "hessian")):
+    for order, ask, parts, field in ((0, questions.grad, "sources", "gradient"),
+                                     (1, questions.hess, "blocks", "hessian")):
         for mode in ("reverse", "forward"):
             found = ask(Ask(loads(text), at={"x": x}, mode=mode))["results"][0][parts][0]
             yield order, found[field]
@@ -406,9 +406,9 @@ def test_values_beside_the_path_are_found_again(beside: str, mode: str) -> None:
         low, here, high = (eval(text, {"x": at["x"] + s * h, "y": mpf(at["y"]), "mpf": mpf,
                                        "sqrt": mp.sqrt, "exp": mp.exp}) for s in (-1, 0, 1))
         right = [(high - low) / (2 * h), (high - 2 * here + low) / h**2]
-    (source,) = answers.grad(Ask(loads(beside), at=at, wrt=["x"], mode=mode)
+    (source,) = questions.grad(Ask(loads(beside), at=at, wrt=["x"], mode=mode)
                              )["results"][0]["sources"]
-    (block,) = answers.hess(Ask(loads(beside), at=at, wrt=["x"], mode=mode)
+    (block,) = questions.hess(Ask(loads(beside), at=at, wrt=["x"], mode=mode)
                             )["results"][0]["blocks"]
     assert source["gradient"] == pytest.approx(float(right[0]), rel=1e-9)
     assert block["hessian"] == pytest.approx(float(right[1]), rel=1e-9)
@@ -417,10 +417,10 @@ def test_values_beside_the_path_are_found_again(beside: str, mode: str) -> None:
 def test_a_file_tape_lacks_values_that_no_rule_reads(monkeypatch: pytest.MonkeyPatch) -> None:
     """And none is made of what stands in their place."""
     path = "samples/training/dense_layer.txt"
-    before = answers.grad(Ask(load(path)))["results"][0]
-    monkeypatch.setattr("gradcli.sweeps.derivatives.extreme", lambda *_: True)
-    monkeypatch.setattr("gradcli.sweeps.wide.tame", lambda *_, **__: False)
-    after = answers.grad(Ask(load(path)))["results"][0]
+    before = questions.grad(Ask(load(path)))["results"][0]
+    monkeypatch.setattr("gradcli.engine.sweeps.derivatives.extreme", lambda *_: True)
+    monkeypatch.setattr("gradcli.engine.sweeps.wide.tame", lambda *_, **__: False)
+    after = questions.grad(Ask(load(path)))["results"][0]
     assert after["sources"] == before["sources"]
 
 
@@ -430,7 +430,7 @@ def test_a_file_tape_lacks_values_that_no_rule_reads(monkeypatch: pytest.MonkeyP
     ("gamma(x)", 171.4), ("x^x", 143.0), ("1/x", 1e-160), ("rsqrt(x)", 1e-300), ("log(x)", 1e-310),
     ("csch(x)", 1e-200), ("coth(x)", 1e-200), ("besselk(0, x)", 1e-310)])
 def test_a_slope_too_large_for_a_float_is_not_infinite(text: str, x: float) -> None:
-    found = answers.grad(Ask(loads(text), at={"x": x}))["results"][0]["sources"][0]
+    found = questions.grad(Ask(loads(text), at={"x": x}))["results"][0]["sources"][0]
     (note,) = found["notes"]
     assert math.isinf(found["gradient"])
     assert note["code"] == "nan-overflow", note
@@ -441,5 +441,5 @@ def test_a_slope_too_large_for_a_float_is_not_infinite(text: str, x: float) -> N
 @pytest.mark.parametrize(("text", "x"), [
     ("sqrt(x)", 0.0), ("acos(x)", 1.0), ("asin(x)", -1.0), ("acosh(x)", 1.0), ("cbrt(x)", 0.0)])
 def test_a_slope_that_is_infinite_is_right(text: str, x: float) -> None:
-    found = answers.grad(Ask(loads(text), at={"x": x}))["results"][0]["sources"][0]
+    found = questions.grad(Ask(loads(text), at={"x": x}))["results"][0]["sources"][0]
     assert [n["code"] for n in found["notes"]] == ["nan-infinite-slope"]

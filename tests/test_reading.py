@@ -13,22 +13,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 from lark import Lark
 
-from gradcli.errors import GradcliError
-from gradcli.lang import code as c
-from gradcli.lang import grammar as programs
-from gradcli.lang.export import build, module_text
-from gradcli.lang.grammar import grammar_text
-from gradcli.lang.parser import parse_expression
+from gradcli.base.errors import GradcliError, Source
+from gradcli.lang.paper.answer import Reading, alternatives, read
+from gradcli.lang.paper.names import Names
+from gradcli.lang.paper.parser import ACTIONS, GRAMMARS, tables
+from gradcli.lang.paper.tokens import ALONE, INVERSE, KIND_NAMES, SCHOOL, SPECIAL, TWO
+from gradcli.lang.paper.written import written
+from gradcli.lang.syntax import code as c
+from gradcli.lang.syntax import grammar as programs
+from gradcli.lang.syntax.export import build, module_text
+from gradcli.lang.syntax.grammar import grammar_text
+from gradcli.lang.syntax.parser import parse_expression
 from gradcli.ops import PUBLIC, lookup
-from gradcli.reading import Names, Reading, alternatives, read, written
-from gradcli.reading.functions import ALONE, INVERSE, SCHOOL, SPECIAL, TWO
-from gradcli.reading.parser import ACTIONS, GRAMMARS, tables
-from gradcli.reading.tokens import KIND_NAMES
-from gradcli.source import Source
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from gradcli.lang.code import Code
+    from gradcli.lang.syntax.code import Code
 
 OPTIONS = ("ten", "comma", "vector")
 
@@ -388,11 +388,13 @@ def test_the_tables_are_exported_like_those_of_programs() -> None:
 
 
 @pytest.mark.parametrize(("action", "unloaded"), [
-    ("from gradcli.lang.parser import parse_expression; from gradcli.source import Source;"
-     "parse_expression(Source('x^2'))", ("gradcli.reading",)),
-    ("from gradcli.reading import Names, read; read('2x sin x', Names(('x',)))",
-     ("re", "json", "numpy", "dataclasses", "typing", "lark", "gradcli.lang._tables",
-      "gradcli.lang.parser", "unicodedata"))])
+    ("from gradcli.lang.syntax.parser import parse_expression;"
+     "from gradcli.base.errors import Source;"
+     "parse_expression(Source('x^2'))", ("gradcli.lang.paper",)),
+    ("from gradcli.lang.paper.names import Names;"
+     "from gradcli.lang.paper.answer import read; read('2x sin x', Names(('x',)))",
+     ("re", "json", "numpy", "dataclasses", "typing", "lark", "gradcli.lang.syntax._tables",
+      "gradcli.lang.syntax.parser", "unicodedata"))])
 def test_one_language_does_not_load_the_other(action: str, unloaded: tuple[str, ...]) -> None:
     tables()
     script = f"import sys; old = set(sys.modules); {action}; print(*set(sys.modules) - old)"

@@ -32,9 +32,9 @@ from hand_made import grad as grad_answer
 
 from gradcli import render
 from gradcli.render import FORMATS, markdown, numbers
-from gradcli.render import json as writer
+from gradcli.render import machine as writer
 from gradcli.render.latex import name as latex_name
-from gradcli.render.visible import visible
+from gradcli.render.numbers import visible
 
 
 def random_floats(count: int) -> list[float]:
@@ -380,7 +380,7 @@ def test_an_unknown_format_is_refused() -> None:
 def test_the_start_up_path_imports_builtins_only() -> None:
     """Not even the standard library: nothing but gradcli's own is read from a file."""
     code = ("import sys; before = set(sys.modules)\n"
-            "import gradcli.render, gradcli.render.plain, gradcli.render.json\n"
+            "import gradcli.render, gradcli.render.plain, gradcli.render.machine\n"
             "import gradcli.render.numbers\n"
             "print(*[n for n in set(sys.modules) - before if n.split('.')[0] != 'gradcli'"
             " and n not in sys.builtin_module_names])\n"
@@ -391,4 +391,4 @@ def test_the_start_up_path_imports_builtins_only() -> None:
     assert ran.returncode == 0, ran.stderr
     foreign, own = ran.stdout.split("\n")[:2]
     assert set(foreign.split()) <= {"__future__"}
-    assert set(own.split()) <= {"gradcli.errors", "gradcli.source", "gradcli._version"}
+    assert set(own.split()) <= {"gradcli.base.errors", "gradcli._version"}

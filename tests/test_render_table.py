@@ -31,7 +31,7 @@ from rich.cells import cell_len
 from rich.table import Table
 
 from gradcli.render import entries, layout
-from gradcli.render.table import print_tables, tables
+from gradcli.render.layouts.derivatives import print_tables, tables
 
 
 def shown(given: Answer, width: int = 80, **options: Any) -> str:
@@ -83,7 +83,7 @@ z        1    2          3         0.33
 
 
 def test_verification_fails_where_the_exit_status_says_so() -> None:
-    from gradcli.answers import VERIFY_TOLERANCE
+    from gradcli.questions import VERIFY_TOLERANCE
 
     assert entries.TOLERANCE == VERIFY_TOLERANCE
 

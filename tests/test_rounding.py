@@ -11,13 +11,14 @@ import numpy as np
 import pytest
 from draws import drawn
 
-from gradcli.checking import built
-from gradcli.checking.check import check, prepare
-from gradcli.checking.compare import SAFETY
-from gradcli.checking.problem import from_fields
-from gradcli.reading import Names, read
-from gradcli.sweeps.rounding import Values, error_of
-from gradcli.tape.formula import Formula
+from gradcli.formulas.nodes import Formula
+from gradcli.formulas.rounding import Values, error_of
+from gradcli.homework.check import check, prepare
+from gradcli.homework.checking import built
+from gradcli.homework.checking.compare import SAFETY
+from gradcli.homework.checking.problem import from_fields
+from gradcli.lang.paper.answer import read
+from gradcli.lang.paper.names import Names
 
 PAIRS = [line.split("\t") for line in (
     Path(__file__).parent / "data" / "homework" / "underflow.tsv").read_text().splitlines()]

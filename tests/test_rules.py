@@ -11,7 +11,7 @@ from conftest import folded
 from test_ops_arrays import ARRAY_STEPS, ARRAYS
 from test_ops_layers import CALLS, MADE
 
-from gradcli.ops import INTERNAL, NAMES, TABLE, kinds, lookup, special_derivatives, special_floats
+from gradcli.ops import INTERNAL, NAMES, TABLE, kinds, lookup
 from gradcli.ops.describe import describe
 from gradcli.ops.kinds import (
     BILINEAR,
@@ -23,6 +23,7 @@ from gradcli.ops.kinds import (
     STOP,
     Op,
 )
+from gradcli.ops.special import derivatives, floats
 
 ROWS = list(TABLE.values())
 RULES = [pytest.param(op, k, id=f"{op.name}-{k}")
@@ -137,11 +138,11 @@ def test_names_and_aliases_lead_to_their_row() -> None:
 
 def test_every_special_function_has_a_row() -> None:
     """And every row that asks for one by name gets it."""
-    public = {*special_floats.__all__, "erfcx_derivative", "dawsn_derivative", "sphericalj",
+    public = {*floats.__all__, "erfcx_derivative", "dawsn_derivative", "sphericalj",
               "gammainc_log", "gammaincl_log", "elliptic_moment"}
     public -= {"ellipe", "zeta"}  # a composite; no rule yet
     assert public <= set(TABLE)
-    for name in public & {*dir(special_floats), *dir(special_derivatives)}:
+    for name in public & {*dir(floats), *dir(derivatives)}:
         op = TABLE[name]
         assert isinstance(op.on_scalars([1.0] * len(op.parameters)), float)
 

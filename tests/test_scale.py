@@ -11,7 +11,7 @@ import mpmath as mp
 import numpy as np
 import pytest
 
-from gradcli.errors import GradcliError
+from gradcli.base.errors import GradcliError
 from gradcli.python.program import loads
 
 N = 100_000

@@ -16,7 +16,7 @@ from rich.cells import cell_len
 from test_terminal import on_terminal
 from transcripts import in_process
 
-from gradcli.cli.options import CALCULUS
+from gradcli.cli.options.table import CALCULUS
 from gradcli.render import latex
 from gradcli.render.sheet_table import broken
 

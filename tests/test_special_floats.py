@@ -17,8 +17,8 @@ import mpmath as mp  # type: ignore[import-untyped]
 import pytest
 from conftest import folded
 
-from gradcli.ops import special_floats
-from gradcli.ops.special_floats import (
+from gradcli.ops.special import floats
+from gradcli.ops.special.floats import (
     besseli,
     besselj,
     besselk,
@@ -411,14 +411,14 @@ OF_TWO = {
 }
 
 
-@pytest.mark.parametrize("name", special_floats.__all__)
+@pytest.mark.parametrize("name", floats.__all__)
 def test_no_float_raises(name: str) -> None:
     generator = random.Random(name)
     bits = [struct.unpack("<d", generator.randbytes(8))[0] for _ in range(200)]
     pool: Iterable[tuple[float, ...]] = product([*NASTY, *bits])
     if name in OF_TWO:
         pool = [*product(NASTY, repeat=2), *zip(bits, reversed(bits), strict=True)]
-    function = getattr(special_floats, name)
+    function = getattr(floats, name)
     for arguments in pool:
         value = function(*arguments)
         assert type(value) is float, arguments
@@ -434,7 +434,7 @@ def test_no_float_raises(name: str) -> None:
 )
 def test_only_poles_give_nan(name: str, low: float, high: float) -> None:
     generator = random.Random(name)
-    function = getattr(special_floats, name)
+    function = getattr(floats, name)
     for _ in range(2000):
         x = generator.uniform(low, high)
         assert not math.isnan(function(x)), x

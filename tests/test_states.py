@@ -18,17 +18,15 @@ from draws import drawn, many
 from transcripts import in_process
 
 from gradcli import GradcliError, loads
-from gradcli.analysis.fields import laplacian
-from gradcli.analysis.newton import newton
-from gradcli.analysis.propagate import propagate
-from gradcli.analysis.tangents import directional, tangent
-from gradcli.analysis.taylor import taylor
-from gradcli.answers import Ask, grad, hess, jac
-from gradcli.answers.plain_data import data
-from gradcli.answers.steps import steps
-from gradcli.answers.why import why
-from gradcli.formulas.derive import derived
-from gradcli.verifying import verify
+from gradcli.questions import Ask, grad, hess, jac
+from gradcli.questions.calculus.newton import newton
+from gradcli.questions.calculus.tangents import directional, propagate, tangent
+from gradcli.questions.calculus.taylor import laplacian, taylor
+from gradcli.questions.derive.derive import derived
+from gradcli.questions.plain_data import data
+from gradcli.questions.steps.steps import steps
+from gradcli.questions.verify.verify import verify
+from gradcli.questions.why import why
 
 ONCE = "var w = 5.0\nw.assign(2.0)\nloss = w^2\n"
 LOOP = ("var w = 4.0\nfor i in range(3):\n    tape t:\n        loss = (w - 1)^2\n"

@@ -20,15 +20,15 @@ from mpmath import mp, mpf
 from transcripts import blocks, in_process, make_shim, on_terminal, question
 from transcripts import steps as transcript
 
-from gradcli.answers import trace
-from gradcli.answers.formula_text import applied, name, written
-from gradcli.answers.rule_names import KINDS, NAMES, TAUGHT, rule_name, taught
 from gradcli.cli import main
 from gradcli.cli.environment import Environment
 from gradcli.ops import INTERNAL, TABLE
 from gradcli.ops.kinds import UNREGISTERED, Op
 from gradcli.python.program import loads
-from gradcli.render.steps_table import fold
+from gradcli.questions.steps import trace
+from gradcli.questions.steps.text import applied, name, written
+from gradcli.questions.steps.trace import KINDS, NAMES, TAUGHT, rule_name, taught
+from gradcli.render.layouts.steps import fold
 
 GOLDEN = Path(__file__).parent / "golden" / "steps"
 # What is asked where a sample has no variable or input of its own, or would train for a minute.

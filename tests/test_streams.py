@@ -20,12 +20,12 @@ from test_outputs import LINES, line
 from transcripts import in_process
 
 import gradcli
-from gradcli import answers
+from gradcli import questions
 from gradcli.cli.commands.question import TimeUp
 from gradcli.cli.environment import Environment, Messages, forget
 from gradcli.cli.main import run
-from gradcli.cli.options import FORMATS
-from gradcli.tape import record
+from gradcli.cli.options.table import FORMATS
+from gradcli.engine.record import record
 
 # --- streams and files ------------------------------------------------------------------------
 
@@ -287,9 +287,9 @@ def test_no_text_of_others_reaches_the_terminal_unescaped(text: str) -> None:
 
 
 def test_questions_answer_like_the_library() -> None:
-    """`gradcli.answers` is all that stands between the command line and the library."""
+    """`gradcli.questions` is all that stands between the command line and the library."""
     program = gradcli.loads("x^2*y")
-    told = answers.grad(answers.Ask(program, at={"x": 3.0, "y": 2.0}))
+    told = questions.grad(questions.Ask(program, at={"x": 3.0, "y": 2.0}))
     assert [s["gradient"] for s in told["results"][0]["sources"]] == list(
         program.gradient(at={"x": 3.0, "y": 2.0}).values())
 

@@ -16,11 +16,11 @@ from asked import loaded
 from draws import drawn, many
 
 import gradcli
-from gradcli import calculus
-from gradcli.lang import loops
+from gradcli.engine import calculus
+from gradcli.engine.record.record import OP
+from gradcli.lang.running import loops
 from gradcli.ops import PUBLIC
 from gradcli.ops.kinds import ELEMENTWISE
-from gradcli.tape.record import OP
 
 UNARY = [name for name, op in PUBLIC.items() if name == op.name and op.kind == ELEMENTWISE
          and len(op.parameters) == 1 and op.smooth and not op.attributes and op.floats is not None]

@@ -25,19 +25,19 @@ from test_ops_shapes import MATMUL_SHAPES, MOVED, Case, arrays_of, complex_step,
 from transcripts import in_process
 
 import gradcli
-from gradcli import calculus
-from gradcli.errors import GradcliError
-from gradcli.execute.unbatched import unbatched
+from gradcli.base.errors import GradcliError
+from gradcli.engine import calculus
+from gradcli.engine.compiled.unbatched import unbatched
+from gradcli.engine.record import record as records
+from gradcli.engine.record.record import BATCH, OUT, Record
+from gradcli.engine.record.tensor import Tensor, leaf
+from gradcli.engine.sparse import colouring, moves, sweeps
+from gradcli.engine.sparse.colouring import Sparse
+from gradcli.engine.sparse.triples import Triples
+from gradcli.engine.sweeps import derivatives, tangent
 from gradcli.ops import TABLE
 from gradcli.ops.values import limits
-from gradcli.prepared import matrices
-from gradcli.structure import colouring, compression, moves, sweeps
-from gradcli.structure.colouring import Sparse
-from gradcli.structure.triples import Triples
-from gradcli.sweeps import derivatives, tangent
-from gradcli.tape import record as records
-from gradcli.tape.record import BATCH, OUT, Record
-from gradcli.tape.tensor import Tensor, leaf
+from gradcli.questions.many import matrices
 
 CASES = [pytest.param(case, id=f"{name}-{case.label}")
          for rows in (MOVED, ARRAYS, LINALG, LAYERS) for name, cases in rows.items()
@@ -207,23 +207,23 @@ def test_compressed_matrices_read_back(sides: str) -> None:
     rng = np.random.default_rng(1)
     for some in random_matrices(symmetric=False):
         whole = np.where(some, rng.normal(size=some.shape), 0.0)
-        plan = compression.compressed(matrix_of(some), sides)
+        plan = colouring.compressed(matrix_of(some), sides)
         seeds = plan.seeds()
         carried = (whole @ seeds.T).T if plan.by_columns else seeds @ whole
         np.testing.assert_array_equal(carried.ravel()[plan.slots], whole[some])
 
 
 def test_symmetric_matrices_read_back(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(compression, "FEW", 0)
+    monkeypatch.setattr(colouring, "FEW", 0)
     rng = np.random.default_rng(2)
     fewer = 0
     for some in random_matrices(symmetric=True):
         whole = np.where(some, rng.normal(size=some.shape), 0.0)
         whole += whole.T
-        plan = compression.symmetric(matrix_of(some))
+        plan = colouring.symmetric(matrix_of(some))
         found = (whole @ plan.seeds().T).T.ravel()[plan.slots]
         np.testing.assert_array_equal(found, whole[some])
-        fewer += plan.count < compression.compressed(matrix_of(some), "columns").count
+        fewer += plan.count < colouring.compressed(matrix_of(some), "columns").count
     assert fewer > 100
 
 

@@ -15,7 +15,7 @@ from test_terminal import on_terminal
 from transcripts import in_process
 
 from gradcli.cli.app import near
-from gradcli.lang.names import nearest
+from gradcli.lang.running.names import nearest
 
 FORMULA = ["-e", "x^2", "--at", "x=3"]
 

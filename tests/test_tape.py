@@ -27,7 +27,7 @@ from gradcli import (
     constant,
     ops,
 )
-from gradcli.tape import record as records
+from gradcli.engine.record import record as records
 
 
 @pytest.fixture(autouse=True)

@@ -26,16 +26,15 @@ from draws import SEED
 from test_samples import SAMPLES
 from transcripts import ROOT, brief, header_commands, in_process
 
-from gradcli.answers import Ask
-from gradcli.finite import best
+from gradcli.base.errors import Source
+from gradcli.engine.finite import best
 from gradcli.ops import PUBLIC, TABLE
 from gradcli.ops.kinds import LINEAR
 from gradcli.python.program import Program
-from gradcli.source import Source
-from gradcli.verifying import compare
-from gradcli.verifying.complex_step import complex_step, way_of
-from gradcli.verifying.directions import Directions
-from gradcli.verifying.function import Function
+from gradcli.questions import Ask
+from gradcli.questions.verify import compare
+from gradcli.questions.verify.complex_step import complex_step, way_of
+from gradcli.questions.verify.function import Directions, Function
 
 WRONG = sorted((Path(__file__).parent / "data/wrong_gradients").glob("*.txt"))
 RULE = re.compile(r"return (.*?)  # right: (.*)")
@@ -465,7 +464,7 @@ def test_a_computed_source_has_a_complex_step_only() -> None:
 def test_worst_of_all() -> None:
     for verdicts, worst in ((["agree", "differ"], "differ"), (["agree", "undecided"], "undecided"),
                             (["none", "agree"], "agree"), (["none"], "none")):
-        from gradcli.verifying import worst as of
+        from gradcli.questions.verify.verify import worst as of
 
         assert of(verdicts) == worst
     assert {compare.AGREE, compare.DIFFER, compare.UNDECIDED, compare.NONE} == {

@@ -7,7 +7,7 @@ from conftest import folded
 from draws import drawn
 
 from gradcli import loads
-from gradcli.answers import Ask, grad
+from gradcli.questions import Ask, grad
 
 SOURCES = {"const": "const c = 2.0", "frozen": "var c = 2.0, trainable=false",
            "input": "input c = 2.0", "variable": "var c = 2.0"}

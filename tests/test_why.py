@@ -25,11 +25,11 @@ from test_imports import command, loaded_by
 from test_terminal import bare, on_terminal, pty
 from transcripts import in_process
 
-from gradcli.answers import Ask, mending
-from gradcli.answers import why as explaining
-from gradcli.cli.options import FORMATS
+from gradcli.cli.options.table import FORMATS
 from gradcli.explain.path import MAX_WAYS
 from gradcli.python.program import loads
+from gradcli.questions import Ask, mending
+from gradcli.questions import why as explaining
 
 BROKEN = sorted(path for path in (ROOT / "samples" / "none").glob("*.txt"))
 ERRORS = {"path-no-rule", "tape-consumed", "tape-not-entered"}   # of these no question is answered
@@ -931,7 +931,8 @@ def test_names_of_files_and_lines_cannot_command_the_terminal(
 def test_a_gradient_that_is_there_loads_no_explanation(home: dict[str, str | None]) -> None:
     _, modules = loaded_by(command("grad", "-e", "x^2*sin(y)", "--at", "x=1.5,y=0.5"), home)
     assert not [name for name in modules if name.startswith(
-        ("gradcli.explain", "gradcli.answers.why", "gradcli.answers.causes", "gradcli.render.why",
+        ("gradcli.explain", "gradcli.questions.why", "gradcli.questions.causes",
+         "gradcli.render.layouts.why",
          "gradcli.render.diff", "difflib"))]
 
 

@@ -16,8 +16,8 @@ import tf
 
 import gradcli
 from gradcli import ForwardAccumulator, GradcliError, GradientTape, Variable, constant, ops
-from gradcli.tape import provenance
-from gradcli.tape import record as records
+from gradcli.engine.record import provenance
+from gradcli.engine.record import record as records
 
 CASES = {case["id"]: case for case in json.loads(
     (Path(__file__).parent / "data" / "tensorflow.json").read_text())["cases"]}

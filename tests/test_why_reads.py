@@ -13,8 +13,8 @@ import pytest
 from draws import drawn
 
 from gradcli import loads
-from gradcli.answers import why
-from gradcli.answers.ask import Ask
+from gradcli.questions import why
+from gradcli.questions.ask import Ask
 
 HEAD = """var x = 2.0
 const k = 1.0

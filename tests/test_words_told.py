@@ -16,11 +16,12 @@ from test_terminal import bare, on_terminal
 from transcripts import in_process
 
 from gradcli.homework.lint import lint
-from gradcli.homework.sheet import parse
+from gradcli.homework.sheets.sheet import parse
 from gradcli.lang.elsewhere import OTHER_SYSTEMS, SPELLINGS
+from gradcli.lang.paper.answer import read
+from gradcli.lang.paper.names import Names
+from gradcli.lang.paper.tokens import ALONE, BARE, SCHOOL, SPECIAL
 from gradcli.ops import PUBLIC
-from gradcli.reading import Names, read
-from gradcli.reading.functions import ALONE, BARE, SCHOOL, SPECIAL
 
 X = Names(("x",))
 

@@ -16,9 +16,9 @@ from transcripts import ROOT, in_process
 
 import gradcli
 from gradcli import ops
-from gradcli.answers import Ask, grad, hess, jac
-from gradcli.answers.running import run
 from gradcli.python.program import loads
+from gradcli.questions import Ask, grad, hess, jac
+from gradcli.questions.running import run
 
 # Code, line, column, words that the note has.
 Told = tuple[str, int, int, str]
@@ -463,5 +463,5 @@ def loaded(*arguments: str) -> list[str]:
 
 def test_explanations_are_loaded_only_for_a_zero() -> None:
     assert loaded("grad", "-e", "x^2", "--at", "x=3") == []
-    assert "gradcli.explain.zeros" in loaded("grad", "-e", "0*x", "--at", "x=3")
-    assert "gradcli.explain.suspicious" not in loaded("run", "samples/seeds/persistent.txt")
+    assert "gradcli.explain.numbers.zeros" in loaded("grad", "-e", "0*x", "--at", "x=3")
+    assert "gradcli.explain.notes" not in loaded("run", "samples/seeds/persistent.txt")

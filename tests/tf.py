@@ -19,10 +19,10 @@ import numpy as np
 
 import gradcli
 from gradcli import Module, Tensor, ops
+from gradcli.engine.record import provenance
+from gradcli.engine.record.structure import flatten, like
+from gradcli.engine.record.tensor import DType
 from gradcli.ops import PUBLIC
-from gradcli.tape import provenance
-from gradcli.tape.structure import flatten, like
-from gradcli.tape.tensor import DType
 
 # What `why` tells of are the places of the programs, not those of this module.
 provenance.skip(__file__)

@@ -30,8 +30,8 @@ SHARED = [(CLASS[0], CLASS[1][k % len(CLASS[1])]) for k in range(STUDENTS)]
 
 
 def gradcli(pairs: Pairs, shared: bool) -> Callable[[], Verdicts]:
-    from gradcli.checking.check import check, prepare
-    from gradcli.checking.problem import from_fields
+    from gradcli.homework.check import check, prepare
+    from gradcli.homework.checking.problem import from_fields
 
     def prepared(function: str) -> Any:
         return prepare(from_fields({"function": function, "wrt": "x"}))

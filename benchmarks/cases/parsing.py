@@ -22,14 +22,14 @@ def order(steps: list[str]) -> list[float]:
 
 
 def gradcli() -> Callable[[], Any]:
-    from gradcli.lang.parser import parse
-    from gradcli.source import Source
+    from gradcli.base.errors import Source
+    from gradcli.lang.syntax.parser import parse
 
     return lambda: parse(Source(TEXT, "<text>"))
 
 
 def found_by_gradcli(statements: Any) -> list[float]:
-    from gradcli.lang import code as c
+    from gradcli.lang.syntax import code as c
 
     names = {c.LOAD: "name", c.PUSH: "number", c.CALL: "call", c.RESULT: "result"}
     return order([names.get(kind, argument) for kind, argument, _, _ in statements[0].code])

@@ -26,12 +26,12 @@ def columns() -> list[Any]:
 def gradcli(text: str, paired: bool = True) -> Callable[[], Any]:
     """paired: sine and cosine together from the tangent, where that is exact on this machine."""
     import gradcli as g
-    from gradcli.answers.ask import Ask
-    from gradcli.execute import circular
-    from gradcli.points.compute import Points
+    from gradcli.engine.compiled import statements
+    from gradcli.questions.ask import Ask
+    from gradcli.questions.many.rows import Points
 
     if not paired:
-        circular.available = lambda: False
+        statements.available = lambda: False
 
     points = Points(Ask(g.loads(text)), "grad", ["x", "y", "z"])
     data = columns()

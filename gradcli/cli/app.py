@@ -1,7 +1,7 @@
 """The Typer application: everything that the plain form of a command line leaves over.
 
-It is built from `cli.options`, so `--help`, completion and usage errors speak of the same options
-that `cli.plain_argv` reads. Typer and Click are imported here only.
+It is built from `cli.options.table`, so `--help`, completion and usage errors speak of the same
+options that `cli.plain_argv` reads. Typer and Click are imported here only.
 """
 
 # No `from __future__ import annotations`: Typer evaluates annotations, and they name closures.
@@ -17,12 +17,12 @@ from typer.core import TyperCommand, TyperGroup
 
 from gradcli._version import __version__
 from gradcli.cli.environment import Environment
-from gradcli.cli.families import ABOUT, ARGUMENT_HELP, EXAMPLES, GROUPS, SUMMARIES
 from gradcli.cli.main import dispatch
-from gradcli.cli.options import Option, arguments, misused, options
+from gradcli.cli.options import homework
+from gradcli.cli.options.families import ABOUT, ARGUMENT_HELP, EXAMPLES, GROUPS, SUMMARIES
+from gradcli.cli.options.table import Option, arguments, misused, options
 from gradcli.cli.plain_argv import arranged
-from gradcli.cli.rows import homework
-from gradcli.render.visible import visible
+from gradcli.render.numbers import visible
 
 Chosen = tuple[str, dict[str, Any]]     # a command and its values
 UsageError: Any = typer.BadParameter.__base__

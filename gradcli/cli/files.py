@@ -6,8 +6,7 @@ import os
 import tempfile
 from contextlib import contextmanager
 
-from gradcli.errors import Diagnostic, GradcliError
-from gradcli.source import Source
+from gradcli.base.errors import Diagnostic, GradcliError, Source
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -9,10 +9,10 @@ from __future__ import annotations
 import gc
 import sys
 
+from gradcli.base.errors import GradcliError
 from gradcli.cli.environment import Environment, forget, write
-from gradcli.cli.options import CALCULUS
+from gradcli.cli.options.table import CALCULUS
 from gradcli.cli.plain_argv import read
-from gradcli.errors import GradcliError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -100,18 +100,18 @@ def _module(name: str) -> Any:
 
 
 def _print(problem: GradcliError, values: dict[str, Any], environment: Environment) -> None:
-    from gradcli.render import diagnostics
+    from gradcli.render import messages
 
     stream = environment.stderr
     if values["format"] in ("json", "ndjson"):
-        from gradcli.render import json
+        from gradcli.render import machine
 
         file = values.get("file") or "-e"
-        environment.tell(json.dump(diagnostics.as_json(problem.diagnostics, file)) + "\n")
+        environment.tell(machine.dump(messages.as_json(problem.diagnostics, file)) + "\n")
         return
     color = environment.color(stream, values["color"])
     encoding = getattr(stream, "encoding", None) or "utf-8"
-    environment.tell(diagnostics.render(
+    environment.tell(messages.render(
         problem.diagnostics, color, environment.width(stream), encoding,
         wrapped=environment.terminal(stream)))
 

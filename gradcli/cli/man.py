@@ -9,15 +9,15 @@ from __future__ import annotations
 import sys
 
 from gradcli._version import __version__
-from gradcli.cli.families import ABOUT, ARGUMENT_HELP, EXAMPLES, GROUPS, STATUS, SUMMARIES
-from gradcli.cli.options import arguments, options
-from gradcli.cli.rows import homework
+from gradcli.cli.options import homework
+from gradcli.cli.options.families import ABOUT, ARGUMENT_HELP, EXAMPLES, GROUPS, STATUS, SUMMARIES
+from gradcli.cli.options.table import arguments, options
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from gradcli.cli.options import Option
+    from gradcli.cli.options.table import Option
 
 
 RELATED = (

@@ -8,14 +8,14 @@ same arguments, and helps or complains.
 
 from __future__ import annotations
 
-from gradcli.cli.options import arguments, defaults, misused, options
+from gradcli.cli.options.table import arguments, defaults, misused, options
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any
 
-    from gradcli.cli.options import Option
+    from gradcli.cli.options.table import Option
 
 
 def read(argv: Sequence[str]) -> tuple[str, dict[str, Any]] | None:

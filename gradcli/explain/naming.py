@@ -3,15 +3,15 @@
 
 from __future__ import annotations
 
+from gradcli.engine.record.record import OP, span_of
 from gradcli.explain.written import called as head_of
 from gradcli.ops import lookup
 from gradcli.ops.rows import INTERNAL
-from gradcli.tape.record import OP, span_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from gradcli.source import Source
-    from gradcli.tape.record import Entry
+    from gradcli.base.errors import Source
+    from gradcli.engine.record.record import Entry
 
 # Longer texts are not quoted in full.
 LONGEST = 40

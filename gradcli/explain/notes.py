@@ -2,19 +2,37 @@
 
 from __future__ import annotations
 
-from gradcli.explain.reason import Note
-from gradcli.ops.lazy import np, quiet
-from gradcli.ops.values import is_float
+import math
+
+from gradcli.base.errors import GradcliError
+from gradcli.base.lazy import np, quiet
+from gradcli.engine.record.operators import COMPARISONS
+from gradcli.engine.record.record import ANS, ATTRIBUTES, IDS, OP, OUT, VALUES, span_of
+from gradcli.engine.record.saved import is_hollow
+from gradcli.engine.sweeps import reach
+from gradcli.engine.sweeps.reverse import cotangents, reverse
+from gradcli.explain.catalogue import Note
+from gradcli.explain.naming import called
+from gradcli.explain.numbers.one_sided import CLOSE, directions
+from gradcli.ops.kinds import FLAT
+from gradcli.ops.values import SCALAR_TYPES, is_float, shape_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from typing import Any
 
-    from gradcli.errors import Span
-    from gradcli.explain.reason import Reason
-    from gradcli.lang.run import Binding, Run
-    from gradcli.tape.record import Record
-    from gradcli.tape.tensor import Tensor
+    from gradcli.base.errors import Source, Span
+    from gradcli.engine.record.record import Entry, Record
+    from gradcli.engine.record.tensor import Tensor
+    from gradcli.engine.sweeps.reverse import Shares
+    from gradcli.explain.catalogue import Reason
+    from gradcli.lang.running.blocks import FileTape
+    from gradcli.lang.running.run import Binding, Run
+
+    # Numbers by the order of the derivative, and how far rounding may have moved them.
+    Levels = Sequence[tuple[Sequence[float], float]]
+    See = Callable[[Entry, int, Any, Any], None]
 
 # Numbers that a note names.
 MAX_SHOWN = 4
@@ -43,7 +61,7 @@ def out_of_range(run: Run, tensors: Iterable[Tensor]) -> set[int]:
     """Ids of values that would be other floats if nothing had been lost beyond their range on the
     way.
     """
-    from gradcli.sweeps import wide
+    from gradcli.engine.sweeps import wide
 
     finite = [t.id for t in tensors if t.id is not None and is_float(t.value)
               and bool(np.isfinite(t.value).all())]
@@ -83,3 +101,325 @@ def summed(name: str, count: int, span: Span, each: str = "gradcli jac") -> Note
     elements = "1 element" if count == 1 else f"{count} elements"
     return Note("sum", f"{name} has {elements}: this is the gradient of their sum; `{each}` gives"
                 " each", span)
+
+
+# --------------------------------------------------------------------------------------------------
+# Comparisons whose sides are equal: what is said at such a point is said of one branch.
+
+# How far beside the point, of its size. Each is far shorter than the next: what a smooth function
+# makes of that has gone. The longer ones are taken where rounding hides what is nearer.
+STEPS = (1e-10, 1e-7, 1e-5, 1e-3, 1e-2)
+ROUNDING = 1e-8
+# A difference is known if rounding may be this share of it.
+KNOWN = 0.25
+
+
+def boundaries(run: Run, targets: Sequence[Tensor], source: Tensor,
+               at: Callable[[Any], Levels] | None) -> list[Note]:
+    """Notes on comparisons of what is equal and moves with a source, where a step to one side
+    chooses otherwise, and derivatives differ. at: values of the targets and their derivatives,
+    order by order, where the source has another value; None if that is not known.
+    """
+    if source.id is None:
+        return []
+    # An `if` may choose what was made before.
+    entries = run.record.history() if at is not None else reach.window(
+        run.record.history(), [source.id], [t.id for t in targets if t.id is not None])
+    spans = list(dict.fromkeys(map(span_of, _moving(entries, source.id, at is None))))
+    said = (": what stands here is of one branch" if at is None else _difference(source.value, at)
+            ) if spans else None
+    return [] if said is None else [
+        Note("boundary", f"both sides of the comparison are equal there{said}", span)
+        for span in spans]
+
+
+def is_equal(entry: Entry) -> bool:
+    """Whether it compares what is equal."""
+    if entry[OP] not in COMPARISONS.values():
+        return False
+    x, y = entry[VALUES]
+    if type(x) in SCALAR_TYPES and type(y) in SCALAR_TYPES:
+        return bool(x == y)
+    return not (is_hollow(x) or is_hollow(y)) and bool(np.any(np.equal(x, y)))
+
+
+def _moving(entries: Sequence[Entry], source: int, smooth: bool) -> list[Entry]:
+    """The comparisons of what is equal and depends on a source; smooth: not by a step or a choice.
+    """
+    reached = reach.active(entries, [source]) if smooth else {source}
+    found = []
+    for entry in entries:
+        if not reached.isdisjoint(entry[IDS]):
+            if not smooth:
+                reached.add(entry[OUT])
+            if is_equal(entry):
+                found.append(entry)
+    return found
+
+
+def _difference(value: Any, at: Callable[[Any], Levels]) -> str | None:
+    """What is not the same on both sides, as the end of a sentence; None if nothing is. What goes
+    away with the step is the same.
+    """
+    size = float(np.max(np.abs(value), initial=0.0)) or 1.0
+    here, sides = at(value), []
+    lowest: int | None = None
+    for step in directions(value):
+        for sign in (-1.0, 1.0):
+            def beside(h: float, step: Any = step, sign: float = sign) -> Levels:
+                try:
+                    return at(value + sign*size*h*step)
+                except GradcliError:    # there is nothing on that side
+                    return [((math.nan,), 0.0)]
+
+            levels = [beside(h) for h in STEPS[:2]]
+            sides.append(levels)
+            apart = _apart(here, levels, beside)
+            if apart is not None:
+                lowest = apart if lowest is None else min(lowest, apart)
+    if lowest is None:
+        return None
+    if lowest == 0:
+        return ", and the value jumps there: what stands here is of one branch"
+    if lowest == 1 and not shape_of(value) and all(
+            len(near[k][0]) == 1 for near, *_ in sides for k in (0, 1)):
+        slopes = [near[1][0][0] for near, *_ in sides]
+        least = CLOSE*max(map(abs, slopes))
+        # A slope that grows has no limit.
+        if all(abs(far[1][0][0] - near[1][0][0]) <= least for near, far, *_ in sides):
+            left, right = (f"{0.0 if abs(slope) < least else slope:.6g}" for slope in slopes)
+            return f": the slope is {left} to the left and {right} to the right"
+    return f", and derivatives of order {lowest} differ: what stands here is of one branch"
+
+
+def _apart(here: Levels, levels: list[Levels], beside: Callable[[float], Levels]) -> int | None:
+    """The lowest order in which numbers here are no limit of those nearer and nearer. levels: those
+    at the first steps, to which others are added as they are needed.
+    """
+    for order, (numbers, _) in enumerate(here):
+        for k, x in enumerate(numbers):
+            for count in range(2, len(STEPS) + 1):
+                if len(levels) < count:
+                    levels.append(beside(STEPS[count - 1]))
+                pair = levels[count - 2:count]
+                if any(len(one) <= order for one in pair):
+                    return None
+                if any(len(one[order][0]) != len(numbers) for one in pair):
+                    return order
+                b, a = (one[order][0][k] for one in pair)
+                least, off = ROUNDING*max(abs(x), abs(b)), abs(b - x)
+                if pair[0][order][1] > max(least, KNOWN*off):
+                    continue
+                if x - x == 0 and not (off <= least or off <= 0.5*abs(a - x)):
+                    return order
+                break
+    return None
+
+
+def at_edge(run: Run, source: Tensor) -> bool:
+    """Whether something that moves with a source is compared with its equal, or is at a kink."""
+    entries = run.record.history()
+    moved = reach.active(entries, [source.id]) if source.id is not None else set()
+    with quiet():
+        return any(
+            is_equal(e) if e[OP] in COMPARISONS.values()
+            else e[OP].elementwise and e[OP].kink is not None and np.any(e[OP].kink(*e[VALUES]))
+            for e in entries if not moved.isdisjoint(e[IDS]) and not any(map(is_hollow, e[VALUES])))
+
+
+# --------------------------------------------------------------------------------------------------
+# Conventions that decided a derivative: a tie, a kink, on the way from source to target.
+
+# Words of conventions where the value itself jumps.
+JUMPS = ("jumps", "0, with slope")
+
+
+class Kinks:
+    """The conventions on the ways to the targets. hits: (operation, where, operands) of those that
+    were used, in order.
+    """
+
+    __slots__ = ("_decisive", "entries", "hits", "source", "targets")
+
+    def __init__(self, run: Run, targets: Sequence[Tensor], source: Source) -> None:
+        self.source = source
+        self.entries = run.record.history()
+        self.targets = [t.id for t in targets if t.id is not None]
+        self._decisive: dict[int, set[int]] = {}
+        leading = _leading(self.entries, self.targets)
+        self.hits: list[tuple[Entry, Any, Sequence[Any]]] = []
+        values: dict[int, Any] | None = None
+        for entry in self.entries:
+            if entry[OP].kink is not None and entry[OUT] in leading:
+                operands: Sequence[Any] | None = entry[VALUES]
+                if any(map(is_hollow, entry[VALUES])):
+                    # A tape did not keep what no rule reads.
+                    if values is None:
+                        from gradcli.explain import path
+
+                        values = path.filled(path.seen(self.entries), self.entries, path.bound(run))
+                    operands = _again(entry, values)
+                hits = False if operands is None else _hits(entry, operands)
+                if np.any(hits) if shape_of(hits) else hits:
+                    self.hits.append((entry, hits, operands or ()))
+
+    def of(self, wrt: Tensor, order: int = 1) -> list[Note]:
+        """Those on the ways from one source that decide a derivative, each place once. order: of
+        the derivative; of higher ones all that lie on the ways.
+        """
+        if not self.hits or wrt.id is None:
+            return []
+        decisive = self._deciding(wrt) if order == 1 else None
+        on_way = reach.active(
+            reach.window(self.entries, [wrt.id], [self.hits[-1][0][OUT]]), [wrt.id])
+        found: dict[tuple[str, Span | None], Note] = {}
+        for entry, hits, _ in self.hits:
+            if decisive is not None and entry[OUT] not in decisive:
+                continue
+            # A step lets no derivative through, but its jump counts.
+            if entry[OUT] != wrt.id and (entry[OUT] in on_way or (
+                    entry[OP].kind == FLAT and not on_way.isdisjoint(entry[IDS]))):
+                note = _kink(entry, hits, self.source)
+                found.setdefault((note.message, note.span), note)  # once for a whole loop
+        return list(found.values())
+
+
+    def _deciding(self, wrt: Tensor) -> set[int]:
+        """The ids of operations whose conventions decide a first derivative in one source."""
+        assert wrt.id is not None
+        if wrt.id not in self._decisive:
+            from gradcli.explain.numbers.one_sided import decisive
+
+            jumps = {entry[OUT] for entry, *_ in self.hits
+                     if any(word in entry[OP].kinks for word in JUMPS)}
+            try:
+                self._decisive[wrt.id] = jumps | decisive(
+                    self.entries, {entry[OUT]: operands for entry, _, operands in self.hits
+                                   if entry[OUT] not in jumps}, wrt.id, wrt.value, self.targets)
+            except GradcliError:    # an operation without a rule is on some other way
+                self._decisive[wrt.id] = {entry[OUT] for entry, *_ in self.hits}
+        return self._decisive[wrt.id]
+
+
+def kinks(run: Run, targets: Sequence[Tensor], wrt: Tensor, source: Source, order: int = 1
+          ) -> list[Note]:
+    """The conventions on the ways from the value `wrt` to the targets."""
+    return Kinks(run, targets, source).of(wrt, order)
+
+
+def _leading(entries: Sequence[Entry], targets: Sequence[int]) -> set[int]:
+    """The values from which a derivative passes to the targets, and not only through a choice that
+    does not take them.
+    """
+    wanted = set(targets)
+    for entry in reversed(entries):
+        if entry[OUT] in wanted:
+            op, ids = entry[OP], entry[IDS]
+            if op.name == "where" and not is_hollow(entry[VALUES][0]):
+                mask = np.asarray(entry[VALUES][0])
+                taken = [k for k, some in ((1, mask.any()), (2, not mask.all())) if some]
+            else:
+                taken = [k for k in range(len(ids)) if op.edge(k)]
+            wanted.update([i for k in taken for i in [ids[k]] if i is not None])
+    return wanted
+
+
+def _again(entry: Entry, values: Mapping[int, Any]) -> Sequence[Any] | None:
+    """The operands with their numbers, None where one has none any more."""
+    from gradcli.explain import path
+
+    found = [v if i is None else values.get(i, v)
+             for i, v in zip(entry[IDS], entry[VALUES], strict=True)]
+    return None if any(map(path.unknown, found)) else found
+
+
+def _hits(entry: Entry, operands: Sequence[Any]) -> Any:
+    """Where: a truth value, or one for each element."""
+    op = entry[OP]
+    assert op.kink is not None
+    with quiet():
+        return op.kink(*operands) if op.elementwise else op.kink(
+            entry[ANS], *operands, **entry[ATTRIBUTES])
+
+
+def _kink(entry: Entry, hits: Any, source: Source) -> Note:
+    """In one style: `max`: 2 of 3 elements tie; ties share the gradient evenly."""
+    op = entry[OP]
+    tie = "tie" in op.kinks
+    count, size = (int(np.sum(hits)), hits.size) if shape_of(hits) else (1, 1)
+    if op.elementwise and size == 1:
+        what = ": both arguments tie" if tie else " is at a kink"
+    elif tie and shape_of(hits) != shape_of(entry[VALUES][0]):
+        what = f": elements tie in {count} of {size} places"
+    elif tie:
+        what = f": {count} of {size} elements tie"
+    elif size == 1:
+        what = " is at a kink"
+    else:
+        what = f": {count} of {size} elements {'is' if count == 1 else 'are'} at a kink"
+    return Note("tie" if tie else "kink", f"`{called(entry, source)}`{what}; {op.kinks}",
+                span_of(entry))
+
+
+# --------------------------------------------------------------------------------------------------
+# The reverse sweep once more, with an eye on what each operand gets of a cotangent.
+
+def watch(entries: Sequence[Entry], seeds: Mapping[int, Any], sources: Iterable[int], see: See,
+          each: Shares = cotangents) -> None:
+    """Sweep, and show `see` every share: the operation, which argument, the cotangent of the
+    answer, and the argument's share of it.
+
+    each: the shares, as the sweep that gave the gradient computed them.
+    """
+    def shares(entry: Entry, g: Any, reached: set[int], emit: bool) -> Iterable[tuple[int, Any]]:
+        # An operand that stands twice has its shares in order; some arguments have none.
+        places = [k for k, i in enumerate(entry[IDS]) if i in reached and entry[OP].edge(k)]
+        for i, c in each(entry, g, reached, emit):
+            k = next(k for k in places if entry[IDS][k] == i)
+            places.remove(k)
+            see(entry, k, g, c)
+            yield i, c
+
+    with quiet():
+        reverse(entries, seeds, sources, shares=shares)
+
+
+# --------------------------------------------------------------------------------------------------
+# Tapes of a file that look like a mistake, once it has run: only what is wrong in no program.
+#
+# | code | meaning |
+# |---|---|
+# | tape-empty | nothing was recorded, as nothing in its block used what it watches |
+# | tape-watched-unused | `watch(x)` of a value that nothing on the tape used |
+# | tape-unasked | it recorded, and neither it nor the file was ever asked for a derivative |
+
+def tapes(run: Run, source: Source) -> list[tuple[str, str, Span]]:
+    """(code, message, place) of what is suspicious about the newest tape of each name."""
+    out: list[tuple[str, str, Span]] = []
+    for tape in run.tapes.values():
+        # What a reset forgot was perhaps used before.
+        if not any(kind == "reset" for kind, *_ in tape.events):
+            out += _of_tape(run, tape, source)
+    return out
+
+
+def _of_tape(run: Run, tape: FileTape, source: Source) -> list[tuple[str, str, Span]]:
+    window = tape.remembered()[0]
+    if not window:
+        return [("tape-empty", f"`{tape.name}` recorded nothing: nothing in its block uses what it"
+                 " watches", tape.span)]
+    used = {i for entry in window for i in entry[IDS]}
+    # A variable is used in any of its states.
+    used |= {i for states in tape.saw.values() for i in states if not used.isdisjoint(states)}
+    out = []
+    watches = [(id, place[2:]) for kind, _, place, ids in tape.events if kind == "watch"
+               for id in ids]
+    for id, span in watches:
+        if id not in used:
+            text = source.text[span[0]:span[1]]
+            out.append(("tape-watched-unused", f"nothing that `{tape.name}` recorded uses what"
+                        f" `{text}` watches", span))
+    if tape.used_at is None and not run.asked:
+        out.append(("tape-unasked", f"`{tape.name}` recorded {len(window)} operation"
+                    f"{'s' * (len(window) != 1)}, and is never asked for a derivative", tape.span))
+    return out

@@ -2,23 +2,36 @@
 
 from __future__ import annotations
 
-from gradcli.ops.kinds import UNREGISTERED
-from gradcli.ops.lazy import np, quiet
+from gradcli.base.errors import GradcliError
+from gradcli.base.lazy import np, quiet
+from gradcli.engine.record import record as records
+from gradcli.engine.record.record import (
+    ANS,
+    ATTRIBUTES,
+    BATCH,
+    IDS,
+    OP,
+    OUT,
+    PLACE,
+    VALUES,
+    span_of,
+)
+from gradcli.engine.record.saved import is_hollow
+from gradcli.engine.record.tensor import Tensor, value_of
+from gradcli.engine.sweeps.reverse import cotangents
+from gradcli.ops.kinds import EDGE, UNREGISTERED, Op
 from gradcli.ops.values import SCALAR_TYPES, is_float
-from gradcli.sweeps.reverse import cotangents
-from gradcli.tape import record as records
-from gradcli.tape.record import ANS, BATCH, IDS, OP, OUT, VALUES, span_of
-from gradcli.tape.tensor import value_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
     from typing import Any
 
-    from gradcli.errors import Span
+    from gradcli.base.errors import Span
+    from gradcli.engine.record.record import Entry
     from gradcli.explain.missing.scene import Window
-    from gradcli.lang.log import State
-    from gradcli.tape.record import Entry
+    from gradcli.lang.running.log import State
+    from gradcli.lang.running.run import Run
 
     Link = tuple[int, Iterable[tuple[int, bool]], Any]
 
@@ -169,3 +182,79 @@ def _cotangents(entry: Entry, seed: Any, id: int) -> list[tuple[int, Any]]:
             return list(cotangents(entry, seed, {id}, False))
     finally:
         record.in_rules = before
+
+
+# --------------------------------------------------------------------------------------------------
+# Values that a tape did not keep, made again.
+#
+# An entry under a tape keeps what the rules of its operation read, and of the rest the shape
+# (`gradcli.engine.record.saved`). A trace shows all of it.
+
+def bound(run: Run) -> dict[int, Any]:
+    """Values that the file has under a name, by id."""
+    tensors = [b.value for bindings in run.bindings.values() for b in bindings]
+    tensors += [variable.origin() for variable in run.variables.values()]
+    return {t.id: t.value for t in tensors if isinstance(t, Tensor) and t.id is not None}
+
+
+def is_link(entry: Entry) -> bool:
+    """Whether an entry leads from a variable's first state to a later one, whose value only those
+    that read it have (`gradcli.lang.running.blocks`).
+    """
+    return entry[OP].name == "positive" and entry[PLACE] is None
+
+
+def seen(entries: Sequence[Entry]) -> dict[int, Any]:
+    """Values by id: of operations what they made, of all else what was read."""
+    found = {entry[OUT]: entry[ANS] for entry in entries if not is_link(entry)}
+    for entry in entries:
+        for i, value in zip(entry[IDS], entry[VALUES], strict=True):
+            if i is not None and (i not in found or (is_hollow(found[i]) and not is_hollow(value))):
+                found[i] = value
+    for entry in entries:
+        found.setdefault(entry[OUT], entry[ANS])
+    return found
+
+
+def filled(values: Mapping[int, Any], entries: Sequence[Entry], known: Mapping[int, Any]
+           ) -> dict[int, Any]:
+    """The values of a trace, what was not kept made again by its operation; an array of None where
+    that is not possible. known: values by id that are right.
+    """
+    found = {i: known[i] if i in known and is_hollow(v) else v for i, v in values.items()}
+    made = {entry[OUT] for entry in entries}
+    for i, v in found.items():
+        if i not in made and i not in known and is_hollow(v):
+            found[i] = _unknown(v)
+    for entry in entries:
+        value = found[entry[OUT]]
+        if is_hollow(value):
+            found[entry[OUT]] = _unknown(value) if is_link(entry) else _again(entry, found)
+    return found
+
+
+def _again(entry: Entry, values: Mapping[int, Any]) -> Any:
+    op, ans = entry[OP], entry[ANS]
+    operands = [v if i is None else values[i] for i, v in zip(
+        entry[IDS], entry[VALUES], strict=True)]
+    # What is drawn at random has no operands, and what a custom function does is not known.
+    if type(op) is not Op or entry[BATCH] or not operands or any(
+            unknown(v) or (i is None and is_hollow(v))
+            for i, v in zip(entry[IDS], operands, strict=True)):
+        return _unknown(ans)
+    try:
+        with quiet():
+            made = op.compute(operands, entry[ATTRIBUTES], [
+                0 if type(v) in SCALAR_TYPES else v.ndim for v in operands])
+    except (GradcliError, *EDGE):
+        return _unknown(ans)
+    return made if getattr(made, "shape", None) == ans.shape else _unknown(ans)
+
+
+def _unknown(like: Any) -> Any:
+    return np.full(like.shape, None)
+
+
+def unknown(value: Any) -> bool:
+    """Whether the numbers of an array could not be made again."""
+    return type(value) not in SCALAR_TYPES and value.dtype.kind == "O"

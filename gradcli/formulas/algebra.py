@@ -8,10 +8,24 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from gradcli.formulas import arrays, choices, numbers, operations, products, vectors
-from gradcli.formulas.numbers import HALF, MINUS, ONE, ZERO
+from gradcli.formulas import arrays, rewrites
+from gradcli.formulas import terms as numbers
 from gradcli.formulas.rewrites import POSITIVE
-from gradcli.formulas.terms import NAME, NUMBER, PRODUCT, SUM, Table, Term, joint, needed
+from gradcli.formulas.terms import (
+    HALF,
+    MINUS,
+    NAME,
+    NUMBER,
+    ONE,
+    PRODUCT,
+    SUM,
+    ZERO,
+    Table,
+    Term,
+    joint,
+    needed,
+    whole,
+)
 from gradcli.ops import TABLE
 
 TYPE_CHECKING = False
@@ -19,9 +33,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from typing import Any
 
-    from gradcli.formulas.numbers import Number
-    from gradcli.formulas.terms import Shape
+    from gradcli.formulas.terms import Number, Shape
     from gradcli.ops.kinds import Op
+
+    Power = tuple[Term, Term]
 
 
 class Algebra:
@@ -96,7 +111,7 @@ class Algebra:
                 found[rest] = numbers.plus(found.get(rest, ZERO), coefficient)
         items = [(t, c) for t, c in found.items() if c != 0]
         if len(items) > 1:
-            items = choices.merged(self, items)
+            items = rewrites.merged(self, items)
         items.sort(key=lambda item: item[0].number)
         if not items:
             return self.number(constant)
@@ -126,7 +141,7 @@ class Algebra:
 
     def product_of(self, powers: Iterable[tuple[Term, Term]]) -> Term:
         """The product of powers."""
-        product = products.Product(self)
+        product = Product(self)
         product.take(powers)
         return product.made()
 
@@ -134,7 +149,7 @@ class Algebra:
         """A product of powers of different bases."""
         if not items:
             return self.number(coefficient)
-        absorbed = choices.absorbing(self, coefficient, items)
+        absorbed = rewrites.absorbing(self, coefficient, items)
         if absorbed is not None:
             return absorbed
         items.sort(key=lambda item: item[0].number)
@@ -148,7 +163,7 @@ class Algebra:
 
     def power(self, base: Term, exponent: Term) -> Term:
         """base^exponent."""
-        return products.power(self, base, exponent)
+        return power(self, base, exponent)
 
     # --- operations of the table --------------------------------------------------------------
 
@@ -157,14 +172,14 @@ class Algebra:
         """An operation of the table. shape: of its value, by default as arithmetic has it."""
         if shape is not None:
             if op.name == "stop_gradient":
-                args = [vectors.largest(self, t) for t in args]
-            by_element = vectors.by_element(self, op, args, attributes, shape)
+                args = [arrays.largest(self, t) for t in args]
+            by_element = arrays.by_element(self, op, args, attributes, shape)
             if by_element is not None:
                 return by_element
         if not op.elementwise:
             assert shape is not None
             return arrays.call(self, op, args, dict(attributes or {}), shape)
-        found = operations.rewritten(self, op, args)
+        found = rewrites.rewritten(self, op, args)
         if found is None:
             return self.table.call(op, args, attributes, joint(args) if shape is None else shape)
         if shape is None or found.shape == shape:
@@ -184,3 +199,193 @@ class Algebra:
         for base, exponent in powers:
             if exponent.kind == NUMBER and exponent.value < 0:
                 self.note(base, "!= 0")
+
+
+# --------------------------------------------------------------------------------------------------
+# Products of powers: one power for each base, what stands in exponents of e in one exponential.
+
+class Product:
+    """A product on its way.
+
+    coefficient: the numbers in it. powers: base to exponent. exponents: those of e, with their
+    coefficients.
+    """
+
+    __slots__ = ("algebra", "coefficient", "exponents", "powers")
+
+    def __init__(self, a: Algebra) -> None:
+        self.algebra = a
+        self.coefficient: Number = ONE
+        self.powers: dict[Term, Term] = {}
+        self.exponents: list[tuple[Term, Number]] = []
+
+    def take(self, powers: Iterable[Power]) -> None:
+        """Multiply by powers."""
+        pending = list(powers)[::-1]
+        while pending:
+            base, exponent = pending.pop()
+            n = whole(exponent.value) if exponent.kind == NUMBER else None
+            inner = None if n is None else self._opened(base, exponent, n)
+            if inner is not None:
+                pending += inner[::-1]
+            elif base.is_call("exp"):
+                self.exponents.append((base.args[0], exponent.value) if exponent.kind == NUMBER
+                                      else (self.algebra.times(base.args[0], exponent), ONE))
+            elif exponent.kind != NUMBER and constant(base) and base.value == "e":
+                self.exponents.append((exponent, ONE))
+            else:
+                if base.kind == SUM and n is not None:
+                    base = self._with_sign_outside(base, n)
+                before = self.powers.get(base)
+                self.powers[base] = exponent if before is None else self._joined(
+                    base, before, exponent)
+
+    def _opened(self, base: Term, exponent: Term, n: int) -> list[Power] | None:
+        """The powers in a whole power of a number or product, its number multiplied; None where it
+        stays as it is.
+        """
+        if base.kind not in (NUMBER, PRODUCT):
+            return None
+        folded = numbers.to_power(base.value, n)
+        if folded is None or not (n == 1 or all(_may_multiply(e, n) for _, e in base.items)):
+            return None
+        self.coefficient = numbers.times(self.coefficient, folded)
+        if n == 1:
+            return list(base.items)
+        inner = [(b, self.algebra.times(e, exponent)) for b, e in base.items]
+        if n < 0:
+            self.algebra.note_poles(base.items)
+        return inner
+
+    def _with_sign_outside(self, base: Term, n: int) -> Term:
+        """A sum with a positive first coefficient, as far as that saves signs."""
+        if base.items[0][1] > 0:
+            return base
+        if n % 2:
+            self.coefficient = numbers.times(self.coefficient, MINUS)
+        return self.algebra.table.turned(base)
+
+    def _joined(self, base: Term, first: Term, second: Term) -> Term:
+        """The exponent of a product of two powers of a base."""
+        a = self.algebra
+        total = a.add(first, second)
+        if first.kind == NUMBER and second.kind == NUMBER and total.kind == NUMBER:
+            if first.value * second.value < 0 and total.value >= 0:
+                a.note(base, "!= 0")
+            elif whole(total.value) is not None and whole(first.value) is None:
+                a.note(base, ">= 0")
+        return total
+
+    def made(self) -> Term:
+        """The product."""
+        a = self.algebra
+        if self.coefficient == 0:
+            return a.number(ZERO)
+        self._keep_shifted()
+        if len(self.exponents) == 1 and self.exponents[0][1] == -1:
+            # 0/exp(-740) is 0, and 0*exp(740) is not.
+            self.powers[a.call(TABLE["exp"], [self.exponents[0][0]], None, None)] = a.number(MINUS)
+        elif self.exponents:
+            term = a.call(TABLE["exp"], [a.sum_of(self.exponents)], None, None)
+            if term.kind == NUMBER:
+                self.coefficient = numbers.times(self.coefficient, term.value)
+            elif term.kind == PRODUCT:
+                one = a.number(ONE)
+                return a.product_of([(a.number(self.coefficient), one), *self.powers.items(),
+                                     *term.items, (a.number(term.value), one)])
+            else:
+                self.powers[term] = a.number(ONE)
+        return a.collected(*self._with_roots_below())
+
+    def _keep_shifted(self) -> None:
+        """Exponentials of what was shifted by the largest of its kind stay as they are: a summand
+        beside two large ones that cancel would lose its digits.
+        """
+        a = self.algebra
+        total: dict[Term, Number] = {}
+        for argument, coefficient in self.exponents:
+            if _is_shifted(argument):
+                total[argument] = numbers.plus(total.get(argument, ZERO), coefficient)
+        self.exponents = [e for e in self.exponents if e[0] not in total]
+        for argument, coefficient in total.items():
+            self.powers[a.table.call(TABLE["exp"], [argument], None, argument.shape)] = a.number(
+                coefficient)
+
+    def _with_roots_below(self) -> tuple[Number, list[Power]]:
+        """sqrt(2)/2 is 1/sqrt(2)."""
+        coefficient = self.coefficient
+        items = []
+        for base, exponent in self.powers.items():
+            if exponent.is_number(0):
+                continue
+            n = whole(base.value) if base.kind == NUMBER else None
+            if n and exponent.kind == NUMBER and 0 < exponent.value < 1 and (
+                    isinstance(coefficient, Fraction) and coefficient.denominator % n == 0):
+                coefficient *= n
+                exponent = self.algebra.number(numbers.plus(exponent.value, MINUS))
+            items.append((base, exponent))
+        return coefficient, items
+
+
+def _is_shifted(term: Term) -> bool:
+    return term.kind == SUM and any(
+        c < 0 and t.is_call("stop_gradient", "where") for t, c in term.items)
+
+
+def _may_multiply(exponent: Term, n: int) -> bool:
+    """Whether (b^e)^n is b^(e*n), but for poles."""
+    return exponent.kind != NUMBER or n == 1 or whole(exponent.value) is not None or (
+        whole(numbers.times(exponent.value, Fraction(n))) is None) or n < 0
+
+
+def power(a: Algebra, base: Term, exponent: Term) -> Term:
+    """base^exponent."""
+    if exponent.is_number(1):
+        return base
+    if exponent.is_number(0):
+        return a.number(ONE)
+    if exponent.kind == NUMBER:
+        n = whole(exponent.value)
+        if base.is_number(0) and exponent.value > 0:
+            return base
+        if n is not None and n % 2 == 0 and base.is_call("abs"):
+            return power(a, base.args[0], exponent)
+        root = _root(base.value) if exponent.value == HALF and base.kind == NUMBER else None
+        if root is not None:
+            return a.number(root)
+        if n is None and base.kind == PRODUCT and base.value > 0:
+            outside = _out_of_root(a, base, exponent)
+            if outside is not None:
+                return outside
+    return a.product_of([(base, exponent)])
+
+
+def _out_of_root(a: Algebra, base: Term, exponent: Term) -> Term | None:
+    """What is positive goes out of a root: sqrt(4*x) is 2*sqrt(x)."""
+    fixed = [(b, e) for b, e in base.items if constant(b) and e.kind == NUMBER]
+    root = _root(base.value) if exponent.value in (HALF, -HALF) else None
+    if not fixed and (root is None or root == 1):
+        return None
+    one = a.number(ONE)
+    number = power(a, a.number(base.value), exponent) if root is None else (
+        a.number(root if exponent.value > 0 else 1 / root))
+    rest = [item for item in base.items if item not in fixed]
+    inner = [(a.product_of(rest), exponent)] if rest else []
+    return a.product_of([(number, one), *[
+        (b, a.times(e, exponent)) for b, e in fixed], *inner])
+
+
+def constant(term: Term) -> bool:
+    """Whether a term is pi or e."""
+    return term.kind == NAME and bool(term.attributes)
+
+
+def _root(value: Number) -> Number | None:
+    """The square root of a fraction that has one."""
+    if isinstance(value, Fraction) and value >= 0:
+        from math import isqrt
+
+        p, q = isqrt(value.numerator), isqrt(value.denominator)
+        if p * p == value.numerator and q * q == value.denominator:
+            return Fraction(p, q)
+    return None

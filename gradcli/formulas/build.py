@@ -5,27 +5,27 @@ from __future__ import annotations
 from collections import Counter
 from fractions import Fraction
 
-from gradcli import calculus
-from gradcli.errors import GradcliError, error
+from gradcli.base.errors import GradcliError, error
+from gradcli.base.lazy import np
+from gradcli.engine import calculus
+from gradcli.engine.compiled.trace import ancestors
+from gradcli.engine.record.record import ANS, ATTRIBUTES, BATCH, IDS, OP, OUT, PLACE, VALUES, Record
+from gradcli.engine.record.tensor import Tensor, leaf
+from gradcli.engine.tapes.custom import CustomOp
 from gradcli.formulas import arrays
-from gradcli.formulas.numbers import MINUS, ONE, as_float
-from gradcli.formulas.terms import ARRAY, NAME, NUMBER, PRODUCT, SUM, needed
+from gradcli.formulas.terms import ARRAY, MINUS, NAME, NUMBER, ONE, PRODUCT, SUM, as_float, needed
 from gradcli.ops import TABLE
-from gradcli.ops.lazy import np
+from gradcli.ops.table.shapes import index as indexed
 from gradcli.ops.values import shape_of
-from gradcli.tape.custom import CustomOp
-from gradcli.tape.record import ANS, ATTRIBUTES, BATCH, IDS, OP, OUT, VALUES, Record
-from gradcli.tape.tensor import Tensor, leaf
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
     from typing import Any
 
+    from gradcli.engine.record.record import Entry
     from gradcli.formulas.algebra import Algebra
-    from gradcli.formulas.numbers import Number
-    from gradcli.formulas.terms import Term
-    from gradcli.tape.record import Entry
+    from gradcli.formulas.terms import Number, Term
 
     Summands = list[tuple[Term, Number]]
 
@@ -58,7 +58,7 @@ def terms_of(a: Algebra, entries: Sequence[Entry], known: dict[int, Term],
                 known[entry[OUT]] = a.sum_of(made) if made is not None else _of_entry(
                     a, entry, known, entry[OUT] in rules)
         except GradcliError as problem:
-            from gradcli.tape.record import span_of
+            from gradcli.engine.record.record import span_of
 
             problem.diagnostics[0].span = problem.span or span_of(entry)
             raise
@@ -313,3 +313,51 @@ def _power(x: Any, e: float) -> Any:
     if e == 1:
         return x
     return TABLE["sqrt"](x) if e == 0.5 else TABLE["power"](x, e)
+
+
+# --------------------------------------------------------------------------------------------------
+# Derivatives on the record of the run, where functions have rules of their own: a rule of a file
+# is a program, so what it does is recorded and differentiated like all else.
+
+class OnRecord:
+    """A record, and the tensors that names are there.
+
+    known: id to term, of the names and of what was asked for. places: of all that ran; what a
+    sweep adds has the place of what it differentiates, what a rule of the file adds has its own.
+    """
+
+    __slots__ = ("algebra", "first", "known", "places", "record", "sources")
+
+    def __init__(self, a: Algebra, record: Record, known: Mapping[int, Term],
+                 sources: Mapping[str, Tensor]) -> None:
+        self.algebra = a
+        self.record = record
+        self.known = dict(known)
+        self.sources = dict(sources)
+        history = record.history()
+        self.first = history[-1][OUT] + 1 if history else 0
+        self.places = {id(entry[PLACE]) for entry in history}
+
+    def has_own_rules(self, ids: Sequence[int | None]) -> bool:
+        """Whether functions with rules of the file lead to these."""
+        history = self.record.history()
+        found = ancestors(history, ids)
+        return any(e[OUT] in found and TABLE.get(e[OP].name) is not e[OP] for e in history)
+
+    def gradient(self, tensors: Sequence[Tensor], names: Sequence[str]
+                 ) -> list[tuple[Term | None, Tensor | None]]:
+        """The derivatives of the sum of all elements by names, as terms and where they are on the
+        record; (None, None) where there is none.
+        """
+        with self.record:
+            found = calculus.gradient(tensors, [self.sources[n] for n in names], emit=True)
+        entries = self.record.history()
+        rules = {e[OUT] for e in entries if e[OUT] >= self.first and id(e[PLACE]) in self.places}
+        terms = terms_of(self.algebra, entries, self.known, found, rules)
+        return [(None, None) if g is None else (term, g)
+                for g, term in zip(found, terms, strict=True)]
+
+
+def element_of(tensor: Tensor, place: tuple[int, ...]) -> Tensor:
+    """One element of a tensor; a number has one for all places."""
+    return indexed(tensor, pattern=place) if place and tensor.shape else tensor

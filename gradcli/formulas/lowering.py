@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from gradcli.formulas.factoring import rebuilt
-from gradcli.formulas.numbers import MINUS, ONE, ZERO
-from gradcli.formulas.terms import needed
+from gradcli.formulas.rewrites import rebuilt
+from gradcli.formulas.terms import MINUS, ONE, ZERO, needed
 from gradcli.ops import TABLE
 
 TYPE_CHECKING = False

@@ -1,8 +1,420 @@
-"""What may be written instead, as data. Nothing here changes a value by more than rounding where
-the formula is defined; what holds only under a condition names it.
+"""Operations of the table that become something else in terms: arithmetic, and functions with
+known values, inverses and symmetries.
 """
 
 from __future__ import annotations
+
+from fractions import Fraction
+
+from gradcli.base.lazy import np
+from gradcli.formulas import terms as numbers
+from gradcli.formulas.terms import (
+    ARRAY,
+    HALF,
+    MINUS,
+    NAME,
+    NUMBER,
+    ONE,
+    PRODUCT,
+    SUM,
+    ZERO,
+    as_float,
+    joint,
+    needed,
+    whole,
+)
+from gradcli.ops import TABLE
+from gradcli.ops.describe import SPELLED
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from typing import Any
+
+    from gradcli.formulas.algebra import Algebra
+    from gradcli.formulas.terms import Number, Term
+    from gradcli.ops.kinds import Op
+
+    Call = Callable[[Term, list[Term]], Term]
+
+
+def _function(a: Algebra, op: Op, x: Term) -> Term | None:
+    """A function of one argument."""
+    name = op.name
+    if x.kind == NUMBER:
+        n = whole(x.value)
+        value = VALUES.get((name, n)) if n is not None else None
+        if value is not None:
+            return a.number(Fraction(value))
+        if isinstance(x.value, float) and op.floats is not None:
+            return a.constant(float(op.on_scalars([x.value])))
+    if x.op is not None:
+        condition = INVERSES.get((name, x.op.name))
+        if condition is not None:
+            if condition:
+                a.note(x.args[0], condition)
+            return x.args[0]
+    if name == "exp":
+        return _exp(a, x)
+    if name == "sign" and x.is_call("relu"):
+        above = a.call(TABLE["greater"], [x.args[0], a.number(ZERO)], None, None)
+        return choice(a, above, a.number(ONE), a.number(ZERO))
+    return _with_sign_outside(a, op, x) if name in EVEN or name in ODD else None
+
+
+def _with_sign_outside(a: Algebra, op: Op, x: Term) -> Term | None:
+    """cos(-x) is cos(x), sin(-x) is -sin(x)."""
+    coefficient, rest = a.split(x)
+    if not coefficient < 0:
+        return None
+    turned = a.number(numbers.times(coefficient, MINUS)) if rest is None else a.negative(x)
+    inner = a.call(op, [turned], None, None)
+    return inner if op.name in EVEN else a.negative(inner)
+
+
+def _exp(a: Algebra, x: Term) -> Term | None:
+    """e^(a + n*log(b)) is e^a*b^n."""
+    for term, coefficient in x.items if x.kind == SUM else ():
+        if term.is_call("log") and whole(coefficient) is not None:
+            rest = a.sum_of([(t, c) for t, c in x.items if t is not term])
+            rest = a.add(rest, a.number(x.value))
+            a.note(term.args[0], "> 0")
+            return a.times(a.call(TABLE["exp"], [rest], None, None),
+                           a.power(term.args[0], a.number(coefficient)))
+    return None
+
+
+def uniform(term: Term) -> float | None:
+    """The number that a constant array holds all over."""
+    if term.kind == ARRAY and term.value.size and term.value.dtype.kind == "f":
+        first = term.value.ravel()[0]
+        if bool(np.all(term.value == first)):
+            return float(first)
+    return None
+
+
+def _elements(a: Algebra, *terms: Term) -> list[Term]:
+    """Operands of arithmetic: an array of one number is this number; the shape is checked later."""
+    found = []
+    for term in terms:
+        value = uniform(term)
+        if term.is_call("broadcast_to") and term.args[0].shape == ():
+            term = term.args[0]
+        found.append(term if value is None else a.constant(value))
+    return found
+
+
+def _arithmetic(function: Callable[..., Term | None]) -> Callable[..., Term | None]:
+    return lambda a, *terms: function(a, *_elements(a, *terms))
+
+
+def _compared(name: str) -> Callable[..., Term | None]:
+    def rule(a: Algebra, x: Term, y: Term) -> Term | None:
+        if x.kind == NUMBER and y.kind == NUMBER:
+            op = TABLE[name]
+            return a.number(Fraction(int(op.on_scalars([as_float(x.value), as_float(y.value)]))))
+        return None
+
+    return rule
+
+
+def _both(a: Algebra, x: Term, y: Term) -> Term | None:
+    if x.kind == NUMBER:
+        return y if x.value else x
+    if y.kind == NUMBER:
+        return x if y.value else y
+    return x if x is y else None
+
+
+def _either(a: Algebra, x: Term, y: Term) -> Term | None:
+    if x.kind == NUMBER:
+        return a.number(ONE) if x.value else y
+    if y.kind == NUMBER:
+        return a.number(ONE) if y.value else x
+    return x if x is y else None
+
+
+def _bessel(name: str) -> Callable[..., Term | None]:
+    """J and Y of a negative whole order are those of the positive one, with a sign."""
+    def rule(a: Algebra, n: Term, x: Term) -> Term | None:
+        order = whole(n.value) if n.kind == NUMBER else None
+        if order is None or order >= 0:
+            return None
+        found = a.call(TABLE[name], [a.number(Fraction(-order)), x], None, None)
+        return a.negative(found) if order % 2 else found
+
+    return rule
+
+
+class _Traced:
+    """A term, as what formulas are traced with."""
+
+    __slots__ = ("algebra", "term")
+    value = None
+
+    def __init__(self, algebra: Algebra, term: Term) -> None:
+        self.algebra = algebra
+        self.term = term
+
+    def __gradcli_apply__(self, op: Op, args: Sequence[Any], attributes: Any) -> _Traced:
+        return _Traced(self.algebra, self.algebra.call(op, [self._term(x) for x in args], None,
+                                                       None))
+
+    def _term(self, x: Any) -> Term:
+        return x.term if type(x) is _Traced else self.algebra.constant(float(x))
+
+    def __add__(self, other: Any) -> _Traced:
+        return _Traced(self.algebra, self.algebra.add(self.term, self._term(other)))
+
+    def __sub__(self, other: Any) -> _Traced:
+        return _Traced(self.algebra, self.algebra.sum_of([
+            (self.term, ONE), (self._term(other), MINUS)]))
+
+    def __mul__(self, other: Any) -> _Traced:
+        return _Traced(self.algebra, self.algebra.times(self.term, self._term(other)))
+
+    __rmul__ = __mul__
+
+
+def _spelled(name: str) -> Callable[..., Term | None]:
+    """What formulas write for a row that only rules use."""
+    def rule(a: Algebra, n: Term, *terms: Term) -> Term | None:
+        if n.kind != NUMBER:
+            return None
+        found: Term = SPELLED[name](as_float(n.value), *[_Traced(a, t) for t in terms]).term
+        return found
+
+    return rule
+
+
+RULES: dict[str, Callable[..., Term | None]] = {
+    "add": _arithmetic(lambda a, x, y: a.add(x, y)),
+    "subtract": _arithmetic(lambda a, x, y: a.sum_of([(x, ONE), (y, MINUS)])),
+    "multiply": _arithmetic(lambda a, x, y: a.times(x, y)),
+    "divide": _arithmetic(
+        lambda a, x, y: a.product_of([(x, a.number(ONE)), (y, a.number(MINUS))])),
+    "negative": _arithmetic(lambda a, x: a.negative(x)),
+    "positive": lambda a, x: x,
+    "reciprocal": _arithmetic(lambda a, x: a.power(x, a.number(MINUS))),
+    "unit_part": _arithmetic(lambda a, x, y: a.product_of([
+        (x, a.number(ONE)), (a.call(TABLE["hypot"], (x, y), None, None), a.number(MINUS))])),
+    "square": _arithmetic(lambda a, x: a.power(x, a.number(Fraction(2)))),
+    "squared_difference": _arithmetic(lambda a, x, y: a.power(
+        a.sum_of([(x, ONE), (y, MINUS)]), a.number(Fraction(2)))),
+    "sqrt": _arithmetic(lambda a, x: a.power(x, a.number(HALF))),
+    "rsqrt": _arithmetic(lambda a, x: a.power(x, a.number(-HALF))),
+    "power": _arithmetic(lambda a, x, y: a.power(x, y)),
+    "where": lambda a, c, x, y: choice(a, c, *_elements(a, x, y)),
+    "logical_and": _both, "logical_or": _either,
+    # The same term either way round.
+    "hypot": lambda a, x, y: a.call(TABLE["hypot"], (y, x), None, None) if (
+        y.number < x.number) else None,
+    "besselj": _bessel("besselj"), "bessely": _bessel("bessely"),
+    **{name: _spelled(name) for name in SPELLED},
+    **{name: _compared(name) for name in (
+        "equal", "not_equal", "less", "less_equal", "greater", "greater_equal")},
+}
+
+
+def rewritten(a: Algebra, op: Op, args: Sequence[Term]) -> Term | None:
+    """What an elementwise operation on terms is written as; None where it stays a call."""
+    rule = RULES.get(op.name)
+    if rule is not None:
+        return rule(a, *args)
+    return _function(a, op, args[0]) if len(args) == 1 else None
+
+
+# --------------------------------------------------------------------------------------------------
+# Choices, `where(c, a, b)`, in sums and products: one where there were several, zeros that take
+# in what they are multiplied by.
+
+def choice(a: Algebra, condition: Term, first: Term, second: Term) -> Term:
+    """where(condition, first, second)."""
+    if first is second and joint((condition,)) == ():
+        return first
+    if condition.kind == NUMBER:
+        return first if condition.value else second
+    if first.is_call("where") and first.args[0] is condition:
+        first = first.args[1]
+    if second.is_call("where") and second.args[0] is condition:
+        second = second.args[2]
+    return a.table.call(TABLE["where"], [condition, first, second], None,
+                        joint((condition, first, second)))
+
+
+def merged(a: Algebra, items: list[tuple[Term, Number]]) -> list[tuple[Term, Number]]:
+    """Summands with where(c, a, b) + where(c, d, e) as one choice."""
+    by_condition: dict[Term, list[tuple[Term, Number]]] = {}
+    for item in items:
+        if item[0].is_call("where"):
+            by_condition.setdefault(item[0].args[0], []).append(item)
+    for condition, same in by_condition.items():
+        if len(same) > 1:
+            items = [item for item in items if item not in same]
+            first, second = [a.sum_of([(t.args[k], c) for t, c in same]) for k in (1, 2)]
+            coefficient, rest = a.split(choice(a, condition, first, second))
+            if rest is None or rest.kind == SUM:
+                return [*items, *same]
+            items.append((rest, coefficient))
+    return items
+
+
+def absorbing(a: Algebra, coefficient: Number, items: list[tuple[Term, Term]]) -> Term | None:
+    """A product with a factor where(c, a, 0) or where(c, 0, a), which takes the others in: where
+    it is 0, so is the product, whatever the others are there.
+    """
+    if coefficient == 1 and len(items) == 1:
+        return None
+    for k, (base, exponent) in enumerate(items):
+        if exponent.is_number(1) and base.is_call("where"):
+            condition, first, second = base.args
+            if first.is_number(0) or second.is_number(0):
+                others = a.collected(coefficient, items[:k] + items[k + 1:])
+                return choice(a, condition, a.times(first, others), a.times(second, others))
+    return None
+
+
+# --------------------------------------------------------------------------------------------------
+# Where terms are defined and what sign they have, as far as their form tells.
+
+NONZERO, NONNEGATIVE, ABOVE = "!= 0", ">= 0", "> 0"
+IMPLIED = {ABOVE: (ABOVE,), NONNEGATIVE: (ABOVE, NONNEGATIVE), NONZERO: (ABOVE, NONZERO)}
+"""Condition to what it follows from."""
+
+NOT_NEGATIVE = frozenset(("abs", "relu", "sqrt", "square"))
+
+
+def positive(term: Term) -> bool:
+    """Whether a term is positive wherever it is defined, but for rounding."""
+    return _sign(term, True, {})
+
+
+def _sign(term: Term, strict: bool, known: dict[tuple[int, bool], bool]) -> bool:
+    """Whether a term is positive, or not negative if that is not strict. known: what was found;
+    terms nest without a limit, so what is too deep to look at has no sign.
+    """
+    key = term.number, strict
+    if key not in known:
+        known[key] = False
+        if len(known) < DEEPEST:
+            known[key] = _found(term, strict, known)
+    return known[key]
+
+
+DEEPEST = 200
+
+
+def _found(term: Term, strict: bool, known: dict[tuple[int, bool], bool]) -> bool:
+    if term.kind == NUMBER:
+        return bool(term.value > 0 if strict else term.value >= 0)
+    if term.kind == NAME:
+        return bool(term.attributes)
+    if term.kind == SUM:
+        return term.value >= 0 and all(
+            c > 0 and _sign(t, False, known) for t, c in term.items) and (
+            not strict or term.value > 0 or any(_sign(t, True, known) for t, _ in term.items))
+    if term.kind == PRODUCT:
+        return term.value > 0 and all(
+            _sign(b, strict, known) or (not strict and _is_even(e)) for b, e in term.items)
+    assert term.op is not None
+    return term.op.name in POSITIVE or (not strict and term.op.name in NOT_NEGATIVE)
+
+
+def _is_even(exponent: Term) -> bool:
+    n = whole(exponent.value) if exponent.kind == NUMBER else None
+    return n is not None and n % 2 == 0
+
+
+def implied(terms: Iterable[Term]) -> set[tuple[Term, str]]:
+    """What holds wherever terms are defined: log(x) and powers of x need x > 0. What only one side
+    of a choice needs is left out.
+    """
+    found: set[tuple[Term, str]] = set()
+    pending = list(terms)
+    seen = {t.number for t in pending}
+    while pending:
+        term = pending.pop()
+        if term.is_call("log", "log2", "log10"):
+            found.add((term.args[0], ABOVE))
+        for base, exponent in term.items if term.kind == PRODUCT else ():
+            if exponent.kind == NUMBER:
+                below = exponent.value < 0
+                if whole(exponent.value) is None:
+                    found.add((base, ABOVE if below else NONNEGATIVE))
+                elif below:
+                    found.add((base, NONZERO))
+        parts = term.args[:1] if term.is_call("where") else term.parts()
+        for part in parts:
+            if part.number not in seen:
+                seen.add(part.number)
+                pending.append(part)
+    return found
+
+
+# --------------------------------------------------------------------------------------------------
+# Sums with what all summands have in common in front of them; terms made again of other parts.
+
+def factored(a: Algebra, terms: Sequence[Term]) -> list[Term]:
+    """The same terms with what all summands of a sum have in common in front of it."""
+    found: dict[int, Term] = {}
+    before = dict(a.conditions)
+    for term in needed(terms):
+        new = rebuilt(a, term, found, lambda t, args: a.table.call(
+            t.operation, args, t.attributes, t.shape))
+        found[term.number] = _without_common(a, new) if new.kind == SUM else new
+    a.conditions = before
+    return [found[t.number] for t in terms]
+
+
+def rebuilt(a: Algebra, term: Term, found: Mapping[int, Term], call: Call) -> Term:
+    """A term of the same kind from other parts. found: those, by the numbers of its own. call:
+    what makes an operation on other operands.
+    """
+    if all(found[p.number] is p for p in term.parts()):
+        return term
+    if term.kind == SUM:
+        return a.add(a.number(term.value), a.sum_of([
+            (found[t.number], c) for t, c in term.items]))
+    if term.kind == PRODUCT:
+        return a.times(a.number(term.value), a.product_of([
+            (found[b.number], found[e.number]) for b, e in term.items]))
+    return call(term, [found[t.number] for t in term.args])
+
+
+def _without_common(a: Algebra, term: Term) -> Term:
+    """A sum as a product of what its summands share and of what is left of them."""
+    if term.value != 0:
+        return term
+    common = _common(a, term)
+    rest = a.sum_of([
+        (a.product_of([(t, a.number(ONE)), *[
+            (b, a.times(e, a.number(MINUS))) for b, e in common]]), c)
+        for t, c in term.items])
+    return term if rest.shape != term.shape and term.shape != joint(
+        [b for b, _ in common]) else a.times(rest, a.product_of(common))
+
+
+def _common(a: Algebra, term: Term) -> list[tuple[Term, Term]]:
+    """Powers that all summands of a sum have."""
+    powers = [dict(t.items) if t.kind == PRODUCT else {t: a.number(ONE)} for t, _ in term.items]
+    common = []
+    for base, exponent in powers[0].items():
+        others = [p[base] for p in powers if base in p]
+        if len(others) < len(powers):
+            continue
+        if all(e is exponent for e in others):
+            common.append((base, exponent))
+        elif all(e.kind == NUMBER for e in others):
+            values = [e.value for e in others]
+            # 2*x*sin(x) + x^2*cos(x) is the product rule as people know it.
+            if (min(values) > 0 and base.kind != NAME) or max(values) < 0:
+                common.append((base, a.number(min(values, key=abs))))
+    return common
+
+
+# --------------------------------------------------------------------------------------------------
+# What may be written instead, as data. Nothing here changes a value by more than rounding where
+# the formula is defined; what holds only under a condition names it.
 
 EVEN = frozenset(("cos", "cosh", "abs", "sech", "sec", "sinc", "bessel_j0"))
 """f(-x) is f(x)."""

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from gradcli.formulas.numbers import ONE
-from gradcli.formulas.terms import CALL, NAME, NUMBER, PRODUCT, SUM
+from gradcli.formulas.terms import CALL, NAME, NUMBER, ONE, PRODUCT, SUM
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

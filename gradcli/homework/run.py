@@ -1,7 +1,7 @@
 """A whole run: what a class handed in, checked, marked and written.
 
-What is checked is noted at once (`gradcli.homework.journal`), so a run that is interrupted, or
-killed, is continued by the next one. When all is checked the marks are added up and written, one
+What is checked is noted at once (`gradcli.homework.marking.journal`), so a run that is interrupted,
+or killed, is continued by the next one. When all is checked the marks are added up and written, one
 student's at a time: however large the class, only where the results stand is in memory.
 """
 
@@ -9,24 +9,23 @@ from __future__ import annotations
 
 import os
 from contextlib import ExitStack
+from heapq import merge
 from time import perf_counter
 
-from gradcli.errors import Diagnostic, GradcliError
-from gradcli.homework import executors
-from gradcli.homework.earlier import RESULTS, Earlier, reusable
-from gradcli.homework.grade import overridden, result
-from gradcli.homework.harmless import number
-from gradcli.homework.journal import Journal
-from gradcli.homework.lms import fill
-from gradcli.homework.manifest import NAME, file_hash, manifest, read_manifest, text_hash
-from gradcli.homework.notes import NOTES, Notes
-from gradcli.homework.outputs import GRADESCOPE, REVIEW, USUAL, write_outputs
-from gradcli.homework.overrides import joined_overrides
-from gradcli.homework.results import blank, line
-from gradcli.homework.saved import save
-from gradcli.homework.submissions.records import Note
-from gradcli.source import Source
-from gradcli.workers.pools import pool
+from gradcli.base.errors import Diagnostic, GradcliError, Source
+from gradcli.base.workers.pools import pool
+from gradcli.homework.handed_in.records import Note
+from gradcli.homework.marking import executors
+from gradcli.homework.marking.earlier import RESULTS, Earlier, reusable, save
+from gradcli.homework.marking.grade import automatic, overridden, result
+from gradcli.homework.marking.journal import Journal
+from gradcli.homework.marking.manifest import NAME, file_hash, manifest, read_manifest, text_hash
+from gradcli.homework.marking.overrides import joined_overrides
+from gradcli.homework.marking.results import blank, in_order, line, read_results
+from gradcli.homework.reports.lms import fill
+from gradcli.homework.reports.notes import NOTES, Notes
+from gradcli.homework.reports.outputs import GRADESCOPE, REVIEW, USUAL, write_outputs
+from gradcli.homework.sheets.cells import number
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -34,14 +33,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from typing import Any, TextIO
 
-    from gradcli.homework.output_folder import OutputFolder
-    from gradcli.homework.outputs import Written
-    from gradcli.homework.overrides import Override
-    from gradcli.homework.people import Student
-    from gradcli.homework.results import Result
-    from gradcli.homework.sheet import Sheet
-    from gradcli.homework.submissions.records import Answer, Submission, Submissions
-    from gradcli.homework.submissions.roster import Roster
+    from gradcli.homework.handed_in.records import Answer, Student, Submission, Submissions
+    from gradcli.homework.handed_in.roster import Roster
+    from gradcli.homework.marking.earlier import Saved
+    from gradcli.homework.marking.folder import OutputFolder
+    from gradcli.homework.marking.overrides import Override
+    from gradcli.homework.marking.results import Result
+    from gradcli.homework.reports.outputs import Written
+    from gradcli.homework.sheets.sheet import Sheet
 
 
 class Wish:
@@ -280,3 +279,48 @@ def override_files(given: str | None, folder: str) -> list[str]:
     if given and not (os.path.exists(given) and os.path.samefile(given, review)):
         return [given, review]
     return [review]
+
+
+# --------------------------------------------------------------------------------------------------
+# The files of a run, written again from its results: other templates, levels, overrides.
+
+def export(saved: Saved, out: OutputFolder, wish: Wish) -> Written:
+    """Nothing is checked; scores that a person gave since count. Raises as `run` does."""
+    paths = override_files(wish.overrides, saved.folder)
+    overrides = joined_overrides(paths, saved.sheet, [s.id for s in saved.students]
+                               ) if paths else None
+    with out.open(RESULTS) as stream:
+        return write_outputs(
+            out, saved.sheet, saved.students, _results(saved, overrides, stream),
+            files=(*USUAL, GRADESCOPE) if wish.gradescope else USUAL, overrides=overrides,
+            level=wish.level, raw=wish.raw, templates=wish.templates, column=wish.column,
+            visibility=wish.visibility)
+
+
+def _results(saved: Saved, overrides: Mapping[tuple[str, str], Override] | None,
+             stream: TextIO) -> Iterator[Result]:
+    for one in _checked(saved, overrides):
+        if overrides is not None:
+            automatic(one)
+        said = (overrides or {}).get((one.student, one.problem))
+        override = said.of(one.answer) if said is not None else None
+        if override is not None:
+            overridden(one, override)
+        stream.write(line(one))
+        yield one
+
+
+def _checked(saved: Saved, overrides: Mapping[tuple[str, str], Override] | None
+             ) -> Iterator[Result]:
+    """The results, and blank ones of students who handed nothing in, where a person said something.
+    """
+    there = read_results(os.path.join(saved.folder, RESULTS))
+    if overrides is None:
+        yield from there
+        return
+    absent = {student.id for student in saved.students if not student.handed_in}
+    given = in_order(saved.sheet, [
+        blank(saved.sheet, saved.sheet[problem], student, saved.manifest.seed)
+        for student, problem in overrides if student in absent])
+    yield from merge((one for one in there if one.student not in absent), given,
+                     key=lambda one: one.student)

@@ -7,18 +7,17 @@ A part that cannot be told for sure is none: then all of the instruction is mark
 
 from __future__ import annotations
 
-from gradcli.lang import code as c
-from gradcli.lang import lexer as t
-from gradcli.tape.tensor import value_of
+from gradcli.engine.record.tensor import value_of
+from gradcli.lang.syntax import code as c
+from gradcli.lang.syntax import lexer as t
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any
 
-    from gradcli.errors import GradcliError, Span
-    from gradcli.lang.code import Instruction
-    from gradcli.source import Source
+    from gradcli.base.errors import GradcliError, Source, Span
+    from gradcli.lang.syntax.code import Instruction
 
     Range = tuple[int, int]     # of tokens, the latter end excluded
 

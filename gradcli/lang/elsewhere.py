@@ -4,7 +4,7 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from gradcli.errors import Span
+    from gradcli.base.errors import Span
 
 DERIVATIVES = ("diff", "derivative", "differentiate", "deriv")
 ROOTS = ("nthroot", "nroot", "surd", "nthrt")

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from gradcli.ops import (  # noqa: F401 -- importing a module fills the table
+from gradcli.ops.kinds import NAMES, PUBLIC, TABLE, Op
+from gradcli.ops.rows import INTERNAL
+from gradcli.ops.table import (  # noqa: F401 -- importing a module fills the table
     discrete,
     elementwise,
     shapes,
 )
-from gradcli.ops.kinds import NAMES, PUBLIC, TABLE, Op
-from gradcli.ops.rows import INTERNAL
 
 __all__ = ["INTERNAL", "NAMES", "PUBLIC", "TABLE", "Op", "lookup"]
 

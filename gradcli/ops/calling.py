@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from gradcli.errors import error
+from gradcli.base.errors import error
+from gradcli.base.lazy import np
 from gradcli.ops.kinds import Op
-from gradcli.ops.lazy import np
 from gradcli.ops.values import SCALAR_TYPES
 
 TYPE_CHECKING = False
@@ -57,7 +57,7 @@ def _tensor(value: Any) -> Any:
         return value
     items = [_tensor(v) for v in value]
     if any(hasattr(v, "__gradcli_apply__") for v in items):
-        from gradcli.ops.shapes import stack
+        from gradcli.ops.table.shapes import stack
 
         return stack(*items, axis=0)
     try:

@@ -30,8 +30,8 @@ attributes are negative: they count from the right, where the core is.
 
 from __future__ import annotations
 
-from gradcli.errors import error
-from gradcli.ops.lazy import np, quiet
+from gradcli.base.errors import error
+from gradcli.base.lazy import np, quiet
 from gradcli.ops.rows import INTERNAL, Rows
 from gradcli.ops.values import (
     SCALAR_TYPES,

@@ -34,9 +34,8 @@ INTERNAL = frozenset((
 
 LATER: list[str] = [
     "hyperbolic", "reductions", "linalg", "complex_numbers", "nn", "special", "creation",
-    "special_forms", "scans", "arrangement", "losses", "clipping", "matrices", "systems",
-    "decompositions", "singular_values", "matrix_functions", "gathering", "ordering", "masks",
-    "segments", "counting", "convolution"]
+    "special_forms", "scans", "arrangement", "losses", "clipping", "systems",
+    "decompositions", "gathering", "ordering", "segments", "convolution"]
 """Modules of rows that are loaded when a name asks for them, the commonest first."""
 
 
@@ -44,7 +43,7 @@ def load_next() -> bool:
     """Load one more module of rows; false if there is none."""
     if not LATER:
         return False
-    __import__(f"gradcli.ops.{LATER.pop(0)}")
+    __import__(f"gradcli.ops.table.{LATER.pop(0)}")
     return True
 
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from _thread import _local as _thread_local  # what threading.local is, without its start-up
 
-from gradcli.errors import error
-from gradcli.ops.lazy import np, quiet
+from gradcli.base.errors import error
+from gradcli.base.lazy import np, quiet
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 
-from gradcli.ops.lazy import np
+from gradcli.base.lazy import np
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

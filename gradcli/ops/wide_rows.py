@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from functools import reduce
 
+from gradcli.base.lazy import np
 from gradcli.ops.kinds import BILINEAR, LINEAR
-from gradcli.ops.lazy import np
 from gradcli.ops.values import shape_of
 from gradcli.ops.wide import BITS, NORMAL, NOTHING, SMALLEST, Wide, choice, wide
 

@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import io
 
-from gradcli.errors import Diagnostic
-from gradcli.ops.lazy import np
+from gradcli.base.errors import Diagnostic, Source
+from gradcli.base.lazy import np
 from gradcli.points.cells import BETWEEN, texts, written
 from gradcli.points.table import Rows, Table, failure, unreadable
 from gradcli.render import numbers
-from gradcli.source import Source
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -15,13 +15,20 @@ from __future__ import annotations
 import math
 import re
 
-from gradcli.errors import Diagnostic, GradcliError
-from gradcli.ops.lazy import np
-from gradcli.points.cells import BETWEEN, joined, unquoted
-from gradcli.points.dialects import DIALECTS, Dialect, cell_text, is_text, number, undecodable
-from gradcli.points.lines import Lines
-from gradcli.points.table import Excerpt, Rows, Table, failure
-from gradcli.source import MAX_BYTES
+from gradcli.base.errors import MAX_BYTES, Diagnostic, GradcliError
+from gradcli.base.lazy import np
+from gradcli.points.cells import (
+    BETWEEN,
+    DIALECTS,
+    Dialect,
+    cell_text,
+    is_text,
+    joined,
+    number,
+    undecodable,
+    unquoted,
+)
+from gradcli.points.table import Excerpt, Lines, Rows, Table, failure
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -9,11 +9,10 @@ from __future__ import annotations
 import json
 from itertools import chain, product
 
-from gradcli.errors import Diagnostic, GradcliError
-from gradcli.ops.lazy import np
+from gradcli.base.errors import Diagnostic, GradcliError
+from gradcli.base.lazy import np
 from gradcli.points.cells import BETWEEN, texts, written
-from gradcli.points.lines import Lines
-from gradcli.points.table import Excerpt, Rows, Table, failure
+from gradcli.points.table import Excerpt, Lines, Rows, Table, failure
 from gradcli.render import numbers
 
 TYPE_CHECKING = False

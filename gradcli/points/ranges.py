@@ -10,19 +10,18 @@ from __future__ import annotations
 
 import re
 
-from gradcli.errors import Diagnostic, GradcliError
-from gradcli.ops.lazy import np
+from gradcli.base.errors import Diagnostic, GradcliError, Source
+from gradcli.base.lazy import np
+from gradcli.lang.running.program import constant
 from gradcli.points.cells import BETWEEN, texts
 from gradcli.points.table import Rows, Table
-from gradcli.program import constant
-from gradcli.source import Source
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from typing import Any
 
-    from gradcli.errors import Span
+    from gradcli.base.errors import Span
 
 OPTION = "--points"
 NAME = re.compile(r"\s*([^\W\d]\w*(?:\[[\d,\s]*\])?)\s*=(?!=)")

@@ -7,21 +7,21 @@
 
 from __future__ import annotations
 
-from gradcli import calculus, program
-from gradcli.lang.calls import MissingGradients
-from gradcli.lang.targets import own, parts, plain_structure, tensor_of
-from gradcli.program import doubted, names_of
-from gradcli.source import Source, read
+from gradcli.base.errors import Source, read
+from gradcli.engine import calculus
+from gradcli.lang.running import program
+from gradcli.lang.running.calls import MissingGradients
+from gradcli.lang.running.program import doubted, names_of
+from gradcli.lang.running.run import own, parts, plain_structure, tensor_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from typing import Any
 
-    from gradcli.lang.run import Run
-    from gradcli.lang.targets import Target
-    from gradcli.prepared import Prepared
-    from gradcli.tape.tensor import Tensor
+    from gradcli.engine.record.tensor import Tensor
+    from gradcli.lang.running.run import Run, Target
+    from gradcli.questions.many.prepared import Prepared
 
 
 class Program(program.Program):
@@ -31,13 +31,13 @@ class Program(program.Program):
     """
 
     def run(self, at: Mapping[str, Any] | None = None, **options: Any) -> Run:
-        """Run as `gradcli.program.Program.run` does; an error about a gradient that is None tells
-        why it is.
+        """Run as `gradcli.lang.running.program.Program.run` does; an error about a gradient that is
+        None tells why it is.
         """
         try:
             return super().run(at, **options)
         except MissingGradients as problem:
-            from gradcli.explain.missing.of_file import complete
+            from gradcli.explain.missing.file import complete
 
             complete(problem, self, at or {})
             raise
@@ -59,7 +59,7 @@ class Program(program.Program):
     def jacobian(self, of: str | None = None, wrt: str | Sequence[str] | None = None,
                  at: Mapping[str, Any] | None = None, *, sparse: bool = False) -> dict[str, Any]:
         """Name of a source to an array of target shape + source shape, or None. sparse: triples in
-        place of arrays (`gradcli.structure.triples`).
+        place of arrays (`gradcli.engine.sparse.triples`).
         """
         return self._ask(of, wrt, at, lambda t, s: calculus.jacobian(
             tensor_of(t), s, sparse=sparse))
@@ -85,9 +85,9 @@ class Program(program.Program):
                 what: str = "gradient", sparse: bool = False) -> Prepared:
         """The same question for many points: called with values by name, it gives the value of the
         target and its derivatives. what: "gradient", "jacobian" or "hessian". sparse: matrices as
-        triples (`gradcli.structure.triples`).
+        triples (`gradcli.engine.sparse.triples`).
         """
-        from gradcli.prepared import Prepared
+        from gradcli.questions.many.prepared import Prepared
 
         return Prepared(self, of, wrt, what, sparse)
 

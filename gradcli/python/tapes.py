@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from sys import _getframe
 
-from gradcli.tape import forward_accumulator, gradient_tape
-from gradcli.tape.provenance import caller
-from gradcli.tape.requests import one_tensor, tensors_of
+from gradcli.engine.record.provenance import caller
+from gradcli.engine.tapes import accumulator, tape
+from gradcli.engine.tapes.requests import one_tensor, tensors_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from gradcli.explain.missing.of_python import Reason
-    from gradcli.tape.tensor import Tensor
+    from gradcli.engine.record.tensor import Tensor
+    from gradcli.explain.python.why import Reason
 
 
-class GradientTape(gradient_tape.GradientTape):
+class GradientTape(tape.GradientTape):
     """A tape that records operations for differentiation.
 
         x = gradcli.Variable(3.0)
@@ -43,14 +43,14 @@ class GradientTape(gradient_tape.GradientTape):
         Raises E0310 for what is no tensor, E0501 for a tape that was used up by another
         answer, E0502 for one never entered.
         """
-        from gradcli.explain.missing.of_python import why
+        from gradcli.explain.python.why import why
 
         self.check_explainable()
         tensors_of(target, "target")
         return why(self, target, one_tensor(source, "source"), *caller(_getframe(1)))
 
 
-class ForwardAccumulator(forward_accumulator.ForwardAccumulator):
+class ForwardAccumulator(accumulator.ForwardAccumulator):
     """The directional derivatives of what is computed in its block.
 
         with gradcli.ForwardAccumulator(x, v) as acc:
@@ -68,7 +68,7 @@ class ForwardAccumulator(forward_accumulator.ForwardAccumulator):
         """The causes why `jvp(value)` is None, as those of `GradientTape.why`; empty if it is not.
         Raises E0310 for what is no tensor.
         """
-        from gradcli.explain.missing.of_python import why_forward
+        from gradcli.explain.python.why import why_forward
 
         value = one_tensor(value, "value")
         return why_forward(self, value, *caller(_getframe(1)))

@@ -23,25 +23,25 @@ def text(answer: dict[str, Any], format: str, digits: int | None = None) -> str:
     format.
     """
     if answer["command"] == "run":
-        from gradcli.render import printed
+        from gradcli.render.layouts import programs
 
-        return printed.render(answer, format)
+        return programs.render(answer, format)
     if answer["command"] == "why" and format not in ("json", "ndjson"):
-        from gradcli.render import why_text
+        from gradcli.render.layouts import why
 
-        return why_text.render(answer, format, digits)
+        return why.render(answer, format, digits)
     if format == "plain":
         from gradcli.render import plain
 
         return plain.render(answer)
     if format == "json":
-        from gradcli.render import json
+        from gradcli.render import machine
 
-        return json.render(answer)
+        return machine.render(answer)
     if format == "ndjson":
-        from gradcli.render import json
+        from gradcli.render import machine
 
-        return json.render_ndjson(answer)
+        return machine.render_ndjson(answer)
     if format in ("csv", "tsv"):
         from gradcli.render import delimited
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gradcli.render.visible import visible
+from gradcli.render.numbers import visible
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     Named = list[tuple[str, Any, dict[str, Any]]]
     Remark = tuple[list[str], Any, dict[str, Any], int]
 
-# The relative difference above which --verify fails, as in gradcli.answers, which is out of reach
+# The relative difference above which --verify fails, as in gradcli.questions, which is out of reach
 # for this layer.
 TOLERANCE = 1e-5
 # What says that a target does not use a source.

@@ -8,7 +8,7 @@ surprise.
 from __future__ import annotations
 
 from gradcli.render import entries, numbers, triples
-from gradcli.render.visible import visible
+from gradcli.render.numbers import visible
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ Names are code spans; text of others cannot break a table or start markup.
 from __future__ import annotations
 
 from gradcli.render import entries, numbers, triples
-from gradcli.render.visible import visible
+from gradcli.render.numbers import visible
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ With --verify a third column holds the independent result. Operations print thei
 from __future__ import annotations
 
 from gradcli.render import entries, numbers
-from gradcli.render.visible import visible
+from gradcli.render.numbers import visible
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

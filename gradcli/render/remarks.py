@@ -1,26 +1,105 @@
-"""What stands below a table: why a gradient is None, the place, the fix, and the notes.
-
-    dy/dc is None: `c` is a constant, which no tape watches
-      expr.txt:2:1   const c = 2.0
-      expr.txt:4:5   y = c*x^2  (first used here)
-      fix: var c = 2.0
-    note: dy/dx: two elements tie, the gradient is split evenly (line 3)
-
-Sources with the same reason share one paragraph.
-"""
+"""The sentences about a None, as lines: which gradient, why, where, and what to write instead."""
 
 from __future__ import annotations
 
-from gradcli.render import causes, entries
+from gradcli.render import entries
 from gradcli.render.layout import SUMMARISED
+from gradcli.render.numbers import visible
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
-    from gradcli.render.view import View
+    from gradcli.render.terminal import View
 
+    Line = tuple[str, str]
+
+WIDTH = 100         # of a line that is not for a terminal
+LEAST = 24          # columns of a statement that are worth showing
+
+
+def lines(file: str, names: list[str], value: Any, reason: dict[str, Any], at: int, *,
+          texts: dict[int, str] | None = None, of: int = 0, width: int = 0) -> Iterator[Line]:
+    """(head, text) of each line; a text may be long, and goes on beside its head.
+
+    texts: number of a line to what stands there, shown beside each place. of: among how many
+    derivatives these are. width: columns that there are; 0: as many as it takes, within reason.
+    """
+    yield "", f"{subject(names, value, at, of)}: {reason['message']}"
+    for place in (reason, *(reason.get("related") or ())):
+        if place.get("line"):
+            where = f"  {_place(file, place)}"
+            said = "" if place is reason else place.get("message", "")
+            room = (width or WIDTH) - len(where) - 3 - (len(said) + 4 if said else 0)
+            text = _line_at(place, (texts or {}).get(place["line"], ""), room)
+            said = f"  ({said})" if said and text else f"  {said}" if said else ""
+            yield "", f"{where}{f'   {text}' if text else ''}{said}"
+    if reason.get("fix"):
+        # A fix that nobody could try out is advice; one that a second cause defeats says so.
+        alone = " (not enough alone)" if reason.get("fix_works") is False else ""
+        yield ("  try:" if reason.get("fix_works") is None else "  fix:"), reason["fix"] + alone
+
+
+def subject(names: list[str], value: Any, at: int, of: int) -> str:
+    """`dy/dx is None`, `dy/dx also` for a further cause, `3 of 4 derivatives are None (dy/da,
+    dy/db, dy/dc)`.
+    """
+    who = entries.listed(names)
+    if at:
+        return f"{who} also"
+    verb = "would be None" if value is not None else "is None" if len(names) == 1 else "are None"
+    if len(names) > 1 and of:
+        return f"{len(names)} of {of} derivatives {verb} ({who})"
+    return f"{who} {verb}"
+
+
+def _place(file: str, place: dict[str, Any]) -> str:
+    """`expr.txt:2:1`, which editors and terminals can open, or `line 2` of nameless text."""
+    if not file or file.startswith("<"):
+        return f"line {place['line']}"
+    return ":".join([file, *[str(place[key]) for key in ("line", "column") if place.get(key)]])
+
+
+def _line_at(place: dict[str, Any], text: str, room: int) -> str:
+    """The line, or what of it is around the place; nothing where there is no room for that."""
+    shown = text.strip()
+    if len(shown) <= room:
+        return shown
+    if room < LEAST:
+        return ""
+    from gradcli.base.errors import Source
+    from gradcli.render.messages import excerpt
+
+    start = (place.get("column") or 1) - 1
+    end = place["end_column"] - 1 if place.get("end_line") == place["line"] else start + 1
+    return excerpt(Source(text), (start, end), "", room)[0].strip()
+
+
+def text(answer: dict[str, Any]) -> str:
+    """The causes and notes of an answer as lines, for standard error beside bare numbers."""
+    out = []
+    for result in answer.get("results") or ():
+        items = entries.named(answer["command"], result)
+        for names, value, reason, at in entries.reasons(items):
+            out += [f"{head} {said}" if head else said for head, said in lines(
+                answer.get("file") or "", names, value, reason, at,
+                texts=answer.get("lines"), of=entries.count(items))]
+        out += [f"note: {entries.told(names, note)}"
+                for names, _, note, _ in entries.notes(items)]
+    return "".join([visible(line) + "\n" for line in out])
+
+
+# --------------------------------------------------------------------------------------------------
+# What stands below a table: why a gradient is None, the place, the fix, and the notes.
+#
+#     dy/dc is None: `c` is a constant, which no tape watches
+#       expr.txt:2:1   const c = 2.0
+#       expr.txt:4:5   y = c*x^2  (first used here)
+#       fix: var c = 2.0
+#     note: dy/dx: two elements tie, the gradient is split evenly (line 3)
+#
+# Sources with the same reason share one paragraph.
 
 def below(view: View, items: entries.Named) -> Iterator[Any]:
     """Renderables for the reasons and notes of `items`, a blank line first if there are any."""
@@ -40,7 +119,7 @@ def below(view: View, items: entries.Named) -> Iterator[Any]:
 def _reason(
     view: View, names: list[str], value: Any, reason: dict[str, Any], at: int, of: int,
 ) -> Iterator[Any]:
-    for head, text in causes.lines(view.file or "", names, value, reason, at, texts=view.texts,
+    for head, text in lines(view.file or "", names, value, reason, at, texts=view.texts,
                                    of=of, width=view.width):
         yield hanging(view, head, text) if head else view.text(text)
 

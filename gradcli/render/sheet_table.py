@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from gradcli.render import layout, numbers
-from gradcli.render.table import GAP, MISSING, WRONG, groups, print_parts
-from gradcli.render.view import NAME, View, widest
+from gradcli.render.layouts.derivatives import GAP, MISSING, WRONG, groups, print_parts
+from gradcli.render.terminal import NAME, View, widest
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from typing import Any
 
-    from gradcli.render.sheet import Sheet
-    from gradcli.render.view import Column, Lines
+    from gradcli.render.page import Sheet
+    from gradcli.render.terminal import Column, Lines
 
 GOOD, BAD = "bold green", "bold red"
 LEAST = 12          # columns that a name or a text gets in any case

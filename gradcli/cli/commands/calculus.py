@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from gradcli import analysis
+from gradcli.base.errors import Diagnostic, GradcliError, Source
+from gradcli.base.lazy import np
 from gradcli.cli.commands.question import guarded
 from gradcli.cli.commands.sheets import deliver
 from gradcli.cli.commands.values import ask_from, values_at
 from gradcli.cli.main import OK, WRONG
-from gradcli.cli.options import split
-from gradcli.errors import Diagnostic, GradcliError
-from gradcli.ops.lazy import np
-from gradcli.program import constant
-from gradcli.source import Source
+from gradcli.cli.options.table import split
+from gradcli.lang.running.program import constant
+from gradcli.questions import calculus
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,10 +23,10 @@ def run(command: str, values: dict[str, Any], environment: Environment) -> int:
     """Answer one question; 1 if a method does not converge."""
     # Reading LaTeX renames what the options name: they are read behind the program.
     with np.errstate(all="ignore"):     # what overflows is told as the number that it becomes
-        answer = guarded(values, environment, lambda program: analysis.answered(
+        answer = guarded(values, environment, lambda program: calculus.answered(
             command, ask_from(program, values), _read(command, dict(values))))
     deliver(answer, values, environment)
-    return WRONG if analysis.failed(answer) else OK
+    return WRONG if calculus.failed(answer) else OK
 
 
 def _read(command: str, values: dict[str, Any]) -> dict[str, Any]:

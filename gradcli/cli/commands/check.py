@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from gradcli.checking.advice import in_options
-from gradcli.checking.lines import KEYS, SCHEMA, right, unreadable
-from gradcli.checking.problem import DEFAULTS, from_fields
+from gradcli.base.errors import Diagnostic, GradcliError, Source, decode
 from gradcli.cli.commands.output import Output
 from gradcli.cli.main import OK, WRONG
-from gradcli.cli.options import split
-from gradcli.errors import Diagnostic, GradcliError
-from gradcli.source import Source, decode
+from gradcli.cli.options.table import split
+from gradcli.homework.checking.advice import in_options
+from gradcli.homework.checking.problem import DEFAULTS, from_fields
+from gradcli.homework.lines import KEYS, SCHEMA, right, unreadable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from gradcli.checking.prepared import Prepared
     from gradcli.cli.environment import Environment
+    from gradcli.homework.checking.prepared import Prepared
 
 MAX_ANSWER = 64 * 1024
 
@@ -30,7 +29,7 @@ def run(values: dict[str, Any], environment: Environment) -> int:
         from gradcli.cli.commands import check_batch
 
         return check_batch.run(values, environment)
-    from gradcli.checking.check import check
+    from gradcli.homework.check import check
 
     answer = values["answer"]
     if answer == "-":
@@ -64,7 +63,7 @@ def seed_of(values: dict[str, Any]) -> int | str:
 
 def prepare(values: dict[str, Any]) -> Prepared:
     """The problem of the command line, ready; what is wrong with it has its place there."""
-    from gradcli.checking import check
+    from gradcli.homework import check
 
     fields = fields_of(values)
     try:
@@ -92,11 +91,11 @@ def located(problem: GradcliError, fields: dict[str, Any]) -> GradcliError:
 
 def deliver(answer: dict[str, Any], values: dict[str, Any], environment: Environment) -> None:
     """Print a result, or write it to the file of -o."""
-    from gradcli.render import check as rendering
+    from gradcli.render.layouts import check as rendering
 
     output = Output(values, environment)
     if output.format == "table":
-        from gradcli.render import check_table
+        from gradcli.render.layouts import check_table
 
         output.put(check_table.render(
             answer, quiet=values["quiet"], verbose=values["verbose"] > 0, **output.view()))
@@ -107,10 +106,10 @@ def deliver(answer: dict[str, Any], values: dict[str, Any], environment: Environ
 
 def _point(ready: Prepared, answer: str, values: dict[str, Any], environment: Environment) -> None:
     """Where in the answer reading stopped, for standard error."""
-    from gradcli.render import diagnostics
+    from gradcli.render import messages
 
     stream = environment.stderr
-    environment.tell(diagnostics.render(
+    environment.tell(messages.render(
         unreadable(ready, answer), environment.color(stream, values["color"]),
         environment.width(stream), getattr(stream, "encoding", None) or "utf-8",
         wrapped=environment.terminal(stream)))

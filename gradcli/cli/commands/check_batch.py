@@ -9,14 +9,14 @@ from __future__ import annotations
 import gc
 from contextlib import ExitStack, nullcontext
 
-from gradcli.checking.lines import SCHEMA, Checker, failed, undecided
+from gradcli.base.errors import GradcliError, error
+from gradcli.base.workers.batches import Job, run_batches
+from gradcli.base.workers.pools import pool
 from gradcli.cli.commands.check import fields_of, located, seed_of
 from gradcli.cli.environment import write
 from gradcli.cli.main import BAD_INPUT, OK, WRONG
-from gradcli.cli.options import ENDINGS, ending
-from gradcli.errors import GradcliError, error
-from gradcli.workers.batches import Job, run_batches
-from gradcli.workers.pools import pool
+from gradcli.cli.options.table import ENDINGS, ending
+from gradcli.homework.lines import SCHEMA, Checker, failed, undecided
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ def _until_pause(first: list[Line] | None, source: Iterator[list[Line] | None]
 
 def _checked(defaults: dict[str, Any]) -> None:
     """Raises what is wrong with the options, which would be wrong on every line."""
-    from gradcli.checking.problem import READERS
+    from gradcli.homework.checking.problem import READERS
 
     for name, value in defaults.items():
         try:
@@ -94,7 +94,7 @@ def _opened(values: dict[str, Any], environment: Environment) -> Any:
     try:
         return open(path, "rb")
     except (OSError, ValueError):
-        from gradcli.source import read
+        from gradcli.base.errors import read
 
         try:
             read(path)      # says what is wrong, and what may have been meant
@@ -115,7 +115,7 @@ class _Output:
         self._flush = flush
         self._format = format
         if format != "ndjson":
-            from gradcli.render.check import header
+            from gradcli.render.layouts.check import header
 
             text(header("\t" if format == "tsv" else ","))
 
@@ -123,11 +123,11 @@ class _Output:
         if answer is None:
             self._flush()
         elif self._format == "ndjson":
-            from gradcli.render import json
+            from gradcli.render import machine as json
 
             self._text(json.dump(answer) + "\n")
         else:
-            from gradcli.render.check import row
+            from gradcli.render.layouts.check import row
 
             self._text(row(answer, "\t" if self._format == "tsv" else ","))
 

@@ -6,11 +6,11 @@ from gradcli.cli.commands.output import Output
 from gradcli.cli.commands.question import guarded
 from gradcli.cli.commands.values import ask_from
 from gradcli.cli.main import OK, WRONG
-from gradcli.cli.rows.derive import format_of
-from gradcli.formulas.derive import derived
-from gradcli.render import formula
-from gradcli.render.derivative_names import doubts, heading
-from gradcli.render.visible import visible
+from gradcli.cli.options.derive import format_of
+from gradcli.questions.derive.derive import derived
+from gradcli.render.layouts import formula
+from gradcli.render.layouts.formulas import doubts, heading
+from gradcli.render.numbers import visible
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from gradcli.answers import Ask
 from gradcli.cli.commands.pictures import Misuse, as_json, deliver, refuse_terminal, refused
 from gradcli.cli.commands.question import guarded
 from gradcli.cli.commands.values import asked
 from gradcli.cli.main import OK
-from gradcli.cli.rows.pictures import PICTURES, format_of
-from gradcli.graphs.build import MAX_NODES, graph
-from gradcli.graphs.writing import WRITERS
+from gradcli.cli.options.pictures import PICTURES, format_of
+from gradcli.questions import Ask
+from gradcli.questions.pictures.graphs import MAX_NODES, graph
+from gradcli.render.pictures.graphs import WRITERS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from gradcli.answers.ask import Answer
     from gradcli.cli.environment import Environment
-    from gradcli.program import Program
+    from gradcli.lang.running.program import Program
+    from gradcli.questions.ask import Answer
 
 
 def run(values: dict[str, Any], environment: Environment) -> int:
@@ -29,7 +29,7 @@ def run(values: dict[str, Any], environment: Environment) -> int:
         if chosen == "json":
             return as_json(answer), []
         if chosen in PICTURES:
-            from gradcli.graphs.graphviz import picture
+            from gradcli.render.pictures.graphs import picture
 
             return picture(WRITERS["dot"](answer), chosen), answer["notes"]
         return WRITERS[chosen](answer), answer["notes"]

@@ -9,16 +9,16 @@ from gradcli.cli.commands.check import seed_of
 from gradcli.cli.commands.homework_output import deliver, numbers_of
 from gradcli.cli.environment import write
 from gradcli.cli.main import INTERRUPTED, OK, WRONG
-from gradcli.cli.options import split
-from gradcli.cli.rows.homework import share
-from gradcli.homework.notes import NOTES, summary
-from gradcli.homework.output_folder import OutputFolder
+from gradcli.cli.options.homework import share
+from gradcli.cli.options.table import split
+from gradcli.homework.handed_in.opening import mapping, open_submissions
+from gradcli.homework.handed_in.roster import open_roster
+from gradcli.homework.marking.folder import OutputFolder
+from gradcli.homework.reports.notes import NOTES, summary
 from gradcli.homework.run import Wish
 from gradcli.homework.run import run as run_class
-from gradcli.homework.sheet import open_sheet
-from gradcli.homework.submissions.opening import mapping, open_submissions
-from gradcli.homework.submissions.roster import open_roster
-from gradcli.render.visible import visible
+from gradcli.homework.sheets.sheet import open_sheet
+from gradcli.render.numbers import visible
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,10 +26,10 @@ if TYPE_CHECKING:
     from typing import Any
 
     from gradcli.cli.environment import Environment
+    from gradcli.homework.handed_in.records import Submissions
+    from gradcli.homework.handed_in.roster import Roster
     from gradcli.homework.run import Ran
-    from gradcli.homework.sheet import Sheet
-    from gradcli.homework.submissions.records import Submissions
-    from gradcli.homework.submissions.roster import Roster
+    from gradcli.homework.sheets.sheet import Sheet
 
 # Processes, unless --jobs says how many; two at least, for one that dies is replaced only then.
 FEWEST, MOST = 2, 8
@@ -96,8 +96,7 @@ def _folder(values: dict[str, Any]) -> str:
 
 def refuse_inside(out: str, folder: str) -> None:
     """Raises E0749 where the results would be taken for submissions the next time."""
-    from gradcli.errors import Diagnostic, GradcliError
-    from gradcli.source import Source
+    from gradcli.base.errors import Diagnostic, GradcliError, Source
 
     there, here = os.path.realpath(folder), os.path.realpath(out)
     if os.path.isdir(there) and os.path.commonpath([there, here]) == there:

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from gradcli.cli.environment import Environment
-    from gradcli.homework.stats import Stats
+    from gradcli.homework.reports.items import Stats
 
 
 def deliver(answer: dict[str, Any], values: dict[str, Any], environment: Environment) -> None:
@@ -18,14 +18,14 @@ def deliver(answer: dict[str, Any], values: dict[str, Any], environment: Environ
     if values["quiet"] and output.path is None and values["format"] is None:
         return
     if output.format == "table":
-        from gradcli.render import homework_table
+        from gradcli.render.layouts import homework_table
 
         view = output.view()
         if answer["command"] == "hw lint":  # what it shows is for people, wherever it goes
             view["digits"] = values["digits"] or TERMINAL_DIGITS
         output.put(homework_table.render(answer, whole=not output.to_terminal, **view))
     else:
-        from gradcli.render import homework
+        from gradcli.render.layouts import homework
 
         output.put(homework.render(output.rounded(answer), output.format))
 

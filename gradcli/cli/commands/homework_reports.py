@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import os
 
+from gradcli.base.errors import GradcliError
 from gradcli.cli.commands.check import seed_of
 from gradcli.cli.commands.homework_output import deliver, numbers_of
 from gradcli.cli.environment import write
 from gradcli.cli.main import OK, WRONG
-from gradcli.errors import GradcliError
-from gradcli.homework.earlier import RESULTS
-from gradcli.homework.marks import class_marks
-from gradcli.homework.results import read_results
-from gradcli.homework.saved import Saved
-from gradcli.homework.stats import Stats
+from gradcli.homework.marking.earlier import RESULTS, Saved
+from gradcli.homework.marking.marks import class_marks
+from gradcli.homework.marking.results import read_results
+from gradcli.homework.reports.items import Stats
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,8 +20,8 @@ if TYPE_CHECKING:
     from typing import Any
 
     from gradcli.cli.environment import Environment
-    from gradcli.homework.marks import Marks
-    from gradcli.homework.results import Result
+    from gradcli.homework.marking.marks import Marks
+    from gradcli.homework.marking.results import Result
 
 
 def run(command: str, values: dict[str, Any], environment: Environment) -> int:
@@ -33,7 +32,7 @@ def run(command: str, values: dict[str, Any], environment: Environment) -> int:
 def _lint(values: dict[str, Any], environment: Environment) -> int:
     """Raises all that is wrong with problems, when the others are told."""
     from gradcli.homework.lint import lint
-    from gradcli.homework.sheet import open_sheet
+    from gradcli.homework.sheets.sheet import open_sheet
 
     stdin = environment.input() if values["sheet"] == "-" else None
     answer, wrong = lint(open_sheet(values["sheet"], stdin),
@@ -47,7 +46,7 @@ def _lint(values: dict[str, Any], environment: Environment) -> int:
 
 def _diff(values: dict[str, Any], environment: Environment) -> int:
     """1 if a mark changed."""
-    from gradcli.homework.difference import difference
+    from gradcli.homework.marking.difference import difference
 
     changes = difference(values["old"], values["new"])
     deliver({"schema": 1, "command": "hw diff", "old": values["old"], "new": values["new"],
@@ -56,7 +55,7 @@ def _diff(values: dict[str, Any], environment: Environment) -> int:
 
 
 def _explain(values: dict[str, Any], environment: Environment) -> int:
-    from gradcli.homework.explain import explain
+    from gradcli.homework.lint import explain
 
     deliver(explain(Saved(values["results"]), values["student"], values["problem"]), values,
             environment)
@@ -76,8 +75,8 @@ def _stats(values: dict[str, Any], environment: Environment) -> int:
 def _export(values: dict[str, Any], environment: Environment) -> int:
     """Write the files again that a run writes, from its results."""
     from gradcli.cli.commands.homework import exports_of, wished
-    from gradcli.homework.export import export
-    from gradcli.homework.output_folder import OutputFolder
+    from gradcli.homework.marking.folder import OutputFolder
+    from gradcli.homework.run import export
 
     saved = Saved(values["results"])
     out = OutputFolder(saved.folder)
@@ -98,7 +97,7 @@ def _counted(names: Iterable[str]) -> dict[str, int]:
 
 def annotate(folder: str, environment: Environment, handed_in: str) -> None:
     """The results for a GitHub workflow, on standard output. handed_in: the folder of the files."""
-    from gradcli.homework.github import messages
+    from gradcli.homework.reports.gradebook import messages
 
     saved = Saved(folder)
     for text in messages(saved.sheet, _everybody(saved), handed_in):

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
+from gradcli.base.errors import Diagnostic, GradcliError, Source
 from gradcli.cli.commands.output import deliver
 from gradcli.cli.main import OK
-from gradcli.errors import Diagnostic, GradcliError
-from gradcli.lang.names import nearest
+from gradcli.lang.running.names import nearest
 from gradcli.ops import INTERNAL, PUBLIC, TABLE
 from gradcli.ops.describe import describe
-from gradcli.source import Source
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

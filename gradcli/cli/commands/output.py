@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gradcli import render
 from gradcli.cli.environment import write
-from gradcli.cli.options import ENDINGS, ending
+from gradcli.cli.options.table import ENDINGS, ending
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -105,13 +105,13 @@ def deliver(answer: dict[str, Any], values: dict[str, Any], environment: Environ
                render.text(answer, output.format, values["digits"]))
     # What `why` has to say is its answer.
     if output.bare() and answer["command"] != "why" and (values["verbose"] or _has_more(answer)):
-        from gradcli.render import causes
+        from gradcli.render import remarks
 
-        told = causes.text(answer)
+        told = remarks.text(answer)
         if values["verbose"] and answer["command"] == "grad" and output.format == "plain":
-            from gradcli.render import why_text
+            from gradcli.render.layouts import why
 
-            told += why_text.plain_paths(answer)
+            told += why.plain_paths(answer)
         output.remark(told)
 
 
@@ -124,10 +124,10 @@ def _has_more(answer: dict[str, Any]) -> bool:
 def _tables(answer: dict[str, Any], output: Output) -> str:
     from io import StringIO
 
-    from gradcli.render import table
+    from gradcli.render.layouts import derivatives
 
     buffer = StringIO()
-    table.print_tables(answer, buffer, whole=not output.to_terminal, **output.view())
+    derivatives.print_tables(answer, buffer, whole=not output.to_terminal, **output.view())
     return buffer.getvalue()
 
 

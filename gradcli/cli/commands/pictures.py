@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gradcli.cli.commands.output import Output
 from gradcli.cli.main import USAGE
-from gradcli.render.visible import visible
+from gradcli.render.numbers import visible
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -46,6 +46,6 @@ def deliver(drawn: str | bytes, notes: list[dict[str, Any]], values: dict[str, A
 
 def as_json(answer: dict[str, Any]) -> str:
     """The picture as data, which has its notes in it."""
-    from gradcli.render import json
+    from gradcli.render import machine
 
-    return json.dump(answer) + "\n"
+    return machine.dump(answer) + "\n"

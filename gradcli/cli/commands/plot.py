@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
+from gradcli.base.errors import Diagnostic, GradcliError, Source
 from gradcli.cli.commands.output import Output
 from gradcli.cli.commands.pictures import Misuse, as_json, deliver, refuse_terminal, refused
 from gradcli.cli.commands.question import guarded
 from gradcli.cli.commands.values import values_at
 from gradcli.cli.main import OK
-from gradcli.cli.options import memory, split
-from gradcli.cli.rows.pictures import PICTURES, format_of, orders
-from gradcli.errors import Diagnostic, GradcliError
-from gradcli.lang.names import nearest
-from gradcli.plotting.over import limits_of, over
-from gradcli.source import Source
+from gradcli.cli.options.pictures import PICTURES, format_of, orders
+from gradcli.cli.options.table import memory, split
+from gradcli.lang.running.names import nearest
+from gradcli.questions.pictures.over import limits_of, over
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from gradcli.answers.ask import Answer
     from gradcli.cli.environment import Environment
-    from gradcli.program import Program
+    from gradcli.lang.running.program import Program
+    from gradcli.questions.ask import Answer
 
 
 def run(values: dict[str, Any], environment: Environment) -> int:
@@ -34,7 +33,7 @@ def run(values: dict[str, Any], environment: Environment) -> int:
     if chosen == "json":
         deliver(as_json(answer), [], values, environment)
     elif chosen in PICTURES:
-        from gradcli.plotting.drawing import picture
+        from gradcli.render.pictures.files import picture
 
         deliver(picture(answer, chosen), answer["notes"], values, environment)
     else:
@@ -44,7 +43,7 @@ def run(values: dict[str, Any], environment: Environment) -> int:
 
 def ask_for(program: Program, values: dict[str, Any]) -> Any:
     """The question of a picture: names and values, no sources yet."""
-    from gradcli.answers import Ask
+    from gradcli.questions import Ask
 
     found: dict[str, Any] = {"at": values_at(values["at"]), "of": [
         ",".join([name.replace(",", "][") for name in split(text)]) for text in values["of"]]}
@@ -77,16 +76,16 @@ def _answer(program: Program, values: dict[str, Any]) -> Answer:
     view = None if values["range"] is None else limits_of(values["range"], "--range")
     ask = ask_for(program, values)
     if len(axes) == 2:
-        from gradcli.plotting.field import field
+        from gradcli.questions.pictures.field import field
 
         return field(ask, axes, view)
-    from gradcli.plotting.curves import curves
+    from gradcli.questions.pictures.curves import curves
 
     return curves(ask, axes[0], orders(values["derivatives"]) or [], view)
 
 
 def _text(answer: Answer, values: dict[str, Any], environment: Environment) -> str:
-    from gradcli.plotting.terminal import picture
+    from gradcli.render.pictures.terminal import picture
 
     output = Output(values, environment)
     return picture(answer, environment.width(environment.stdout), output.encoding(),

@@ -7,36 +7,39 @@ goes to standard error, as all messages do.
 from __future__ import annotations
 
 import gc
+from collections import deque
 from contextlib import ExitStack, closing, contextmanager
 
-from gradcli.answers.plain_data import data
+from gradcli.base.errors import GradcliError
+from gradcli.base.workers.batches import helpless
+from gradcli.base.workers.pools import pool
+from gradcli.cli.commands.output import EXACT_DIGITS, PIPE_WIDTH, TERMINAL_DIGITS
 from gradcli.cli.commands.question import QUESTIONS, guarded
 from gradcli.cli.commands.values import asked
-from gradcli.cli.files import whole_file
+from gradcli.cli.environment import write
+from gradcli.cli.files import whole_file, write_file
 from gradcli.cli.main import OK, WRONG
-from gradcli.errors import GradcliError
-from gradcli.points import stream
-from gradcli.points.inputs import assigned, inputs_of, lookalikes
-from gradcli.points.job import Job
+from gradcli.points import job as stream
+from gradcli.points.job import Job, assigned, inputs_of, lookalikes
 from gradcli.points.ranges import is_range, ranges
 from gradcli.points.table import ENDINGS, ending, open_table
 from gradcli.points.writing import output
-from gradcli.render import diagnostics
+from gradcli.questions.plain_data import data
+from gradcli.render import messages
 from gradcli.render.numbers import exact
+from gradcli.render.page import print_rows
 from gradcli.render.progress import Progress
-from gradcli.workers.batches import helpless
-from gradcli.workers.pools import pool
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
     from typing import Any, BinaryIO
 
+    from gradcli.base.errors import Diagnostic
     from gradcli.cli.environment import Environment
-    from gradcli.errors import Diagnostic
+    from gradcli.lang.running.program import Program
     from gradcli.points.job import Done
     from gradcli.points.table import Table
-    from gradcli.program import Program
 
 # Rows in a block: a few of the executor's, so that a block is worth handing to another process.
 ROWS = 32_768
@@ -121,8 +124,6 @@ def _stream(values: dict[str, Any], environment: Environment, chosen: str) -> An
     """Where the rows go: a context manager."""
     path = None if values["output"] == "-" else values["output"]
     if chosen == "table":
-        from gradcli.cli.commands.points_table import Gathered
-
         return Gathered(path, values, environment)
     if path is None:
         return environment.output()
@@ -218,19 +219,19 @@ class Report:
         stream = self.environment.stderr
         self.progress.hide()
         if self.values["format"] in ("json", "ndjson"):
-            from gradcli.render import json
+            from gradcli.render import machine
 
-            self.environment.tell(json.dump(diagnostics.as_json(
+            self.environment.tell(machine.dump(messages.as_json(
                 [problem], self.values["file"] or "-e")) + "\n")
             return
-        self.environment.tell(diagnostics.render(
+        self.environment.tell(messages.render(
             [problem], self.environment.color(stream, self.values["color"]),
             self.environment.width(stream), getattr(stream, "encoding", None) or "utf-8",
             wrapped=self.environment.terminal(stream)) + "\n")
 
     def _explain(self) -> None:
         """Each None once, as at the first point that has it."""
-        from gradcli.render import causes
+        from gradcli.render import remarks
 
         said = ""
         assert self.job.layout is not None or not self.missing
@@ -238,20 +239,20 @@ class Report:
             title = self.job.layout.titles[k]   # type: ignore[union-attr]
             if title.partition("[")[0] not in said:
                 answer = QUESTIONS[self.job.command](self.job.ask(point))
-                said += causes.text(answer)
+                said += remarks.text(answer)
         self.environment.tell(said)
 
     def _explain_bad(self) -> None:
         """How many rows have NaN or infinity, and why the first one has."""
         if self.first_bad is None:
             return
-        from gradcli.render import causes
+        from gradcli.render import remarks
 
         row, point = self.first_bad
         rows = "row has" if self.bad == 1 else "rows have"
         self.environment.tell(f"gradcli: {self.bad:,} {rows} NaN or infinity, first row"
               f" {row} (counted from 0), where {_where(point)}\n"
-              + causes.text(QUESTIONS[self.job.command](self.job.ask(point))))
+              + remarks.text(QUESTIONS[self.job.command](self.job.ask(point))))
 
     def _explain_doubtful(self) -> None:
         """How many rows may be wrong, since numbers on the way left the range of floats, or no step
@@ -271,3 +272,67 @@ class Report:
 
 def _where(point: dict[str, Any]) -> str:
     return ", ".join([f"{name} = {exact(data(value))}" for name, value in point.items()])
+
+
+# --------------------------------------------------------------------------------------------------
+# The rows of `--points` as a table: gathered, since a table's columns are as wide as its rows.
+
+# A terminal is shown so many rows from either end.
+SHOWN = 10
+
+
+class Gathered:
+    """Takes tab-separated lines and prints them as a table at the end: on a terminal the first and
+    the last, elsewhere all of them.
+    """
+
+    __slots__ = ("count", "environment", "first", "last", "path", "rest", "terminal", "values")
+
+    def __init__(self, path: str | None, values: dict[str, Any], environment: Environment) -> None:
+        self.path = path
+        self.values = values
+        self.environment = environment
+        self.terminal = path is None and environment.terminal(environment.stdout)
+        self.first: list[str] = []
+        self.last: deque[str] = deque(maxlen=SHOWN if self.terminal else None)
+        self.count = 0
+        self.rest = b""
+
+    def write(self, data: bytes) -> int:
+        """Some more bytes, which need not end with a line."""
+        *lines, self.rest = (self.rest + data).split(b"\n")
+        for line in lines:
+            if len(self.first) <= SHOWN:      # the head line is one more
+                self.first.append(line.decode())
+            else:
+                self.last.append(line.decode())
+            self.count += 1
+        return len(data)
+
+    def flush(self) -> None:
+        pass
+
+    def __enter__(self) -> Gathered:
+        return self
+
+    def __exit__(self, kind: object, *rest: object) -> None:
+        if kind is not None or not self.first:
+            return
+        from io import StringIO
+
+        environment, stdout = self.environment, self.environment.stdout
+        encoding = "utf-8" if self.path else getattr(stdout, "encoding", None) or "ascii"
+        buffer = StringIO()
+        header, *first = [line.split("\t") for line in self.first]
+        last = [line.split("\t") for line in self.last]
+        print_rows(
+            header, first, last, self.count - 1 - len(first) - len(last), buffer,
+            encoding=encoding,
+            width=environment.width(stdout) if self.terminal else PIPE_WIDTH,
+            digits=self.values["digits"] or (
+                TERMINAL_DIGITS if self.terminal else EXACT_DIGITS),
+            color=not self.path and environment.color(stdout, self.values["color"]))
+        if self.path:
+            write_file(self.path, buffer.getvalue())
+        else:
+            write(stdout, buffer.getvalue())

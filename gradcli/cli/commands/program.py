@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from gradcli.answers.running import run as run_program
 from gradcli.cli.commands.output import Output
 from gradcli.cli.commands.question import guarded
 from gradcli.cli.commands.values import ask_from
 from gradcli.cli.environment import write
 from gradcli.cli.main import OK, WRONG
-from gradcli.render import printed
-from gradcli.render.numbers import exact
-from gradcli.render.visible import visible
+from gradcli.questions.running import run as run_program
+from gradcli.render.layouts import programs
+from gradcli.render.numbers import exact, visible
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from gradcli.cli.environment import Environment
-    from gradcli.program import Program
+    from gradcli.lang.running.program import Program
 
 LINES = ("table", "plain")
 # Formats whose lines mean something without the others: an error drops none of them.
@@ -35,9 +34,9 @@ def run(values: dict[str, Any], environment: Environment) -> int:
     path, chosen = output.path, output.format
     show: Callable[[Any], str] = exact
     if chosen == "table":
-        show = printed.for_people(output.digits(), whole=not output.to_terminal)
+        show = programs.for_people(output.digits(), whole=not output.to_terminal)
     elif chosen in ("markdown", "latex") and values["digits"]:
-        show = printed.for_people(values["digits"], whole=True)
+        show = programs.for_people(values["digits"], whole=True)
     bar = _bar(values, environment)
     answer: dict[str, Any] = {"schema": 1, "command": "run", "file": "", "expects": []}
     kept: list[dict[str, Any]] = []
@@ -49,11 +48,11 @@ def run(values: dict[str, Any], environment: Environment) -> int:
         environment.stdout.flush()
 
     def each(told: dict[str, Any], waits: bool) -> None:
-        printed.fill(told)
+        programs.fill(told)
         if path is None and chosen in LINES:
-            put(printed.line(told, show))
+            put(programs.line(told, show))
         elif path is None and chosen == "ndjson" and not waits and not kept:
-            put(printed.ndjson(answer, told))
+            put(programs.ndjson(answer, told))
         else:
             kept.append(told)
 
@@ -67,7 +66,7 @@ def run(values: dict[str, Any], environment: Environment) -> int:
         answer = guarded(values, environment, work)
     except BaseException:
         if path is None and chosen in BY_LINES and kept:
-            put(printed.render({**answer, "printed": kept}, chosen))
+            put(programs.render({**answer, "printed": kept}, chosen))
         if bar is not None:
             bar.hide()
         raise
@@ -75,7 +74,7 @@ def run(values: dict[str, Any], environment: Environment) -> int:
     answer["printed"] = kept
     if values["quiet"]:
         answer["notes"] = []
-    text = printed.render(answer, chosen, show)
+    text = programs.render(answer, chosen, show)
     if path is not None:
         output.put(text)
     elif text:
@@ -96,9 +95,9 @@ def _bar(values: dict[str, Any], environment: Environment) -> Any:
 
 def _remarks(answer: dict[str, Any], values: dict[str, Any], chosen: str) -> list[str]:
     """Failed expectations always; reasons and notes where the format has no place for them."""
-    lines = list(printed.failures(answer))
+    lines = list(programs.failures(answer))
     if not values["quiet"] and chosen not in ("json", "ndjson"):
-        lines += printed.remarks(answer)
+        lines += programs.remarks(answer)
     if values["verbose"]:
-        lines += printed.details(answer)
+        lines += programs.details(answer)
     return lines

@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-from gradcli import answers
+from gradcli import questions as answers
+from gradcli.base.errors import Diagnostic, GradcliError, Source
 from gradcli.cli.commands.output import deliver
 from gradcli.cli.commands.values import ask_from, program_from
 from gradcli.cli.main import OK, WRONG
-from gradcli.cli.options import seconds
-from gradcli.errors import Diagnostic, GradcliError
-from gradcli.source import Source
+from gradcli.cli.options.table import seconds
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from gradcli.answers import Ask
-    from gradcli.answers.ask import Answer
     from gradcli.cli.environment import Environment
-    from gradcli.program import Program
+    from gradcli.lang.running.program import Program
+    from gradcli.questions import Ask
+    from gradcli.questions.ask import Answer
 
 QUESTIONS = {
     "grad": answers.grad, "jac": answers.jac, "hess": answers.hess, "eval": answers.evaluate}
@@ -35,7 +34,7 @@ def run(command: str, values: dict[str, Any], environment: Environment) -> int:
 def _answered(command: str, ask: Ask) -> Answer:
     found = QUESTIONS[command](ask)
     if ask.verify:
-        from gradcli.verifying.beside import beside
+        from gradcli.questions.verify.verify import beside
 
         beside(ask, found)
     return found
@@ -59,12 +58,12 @@ def guarded(values: dict[str, Any], environment: Environment, work: Callable[[Pr
     except GradcliError as problem:
         _place(problem, program, values["file"] or "-e")
         if values.get("latex"):
-            from gradcli.latex import moved
+            from gradcli.lang.paper.documents import moved
 
             moved(problem)
         raise
     except TimeUp as over:
-        from gradcli.tape.record import close_all
+        from gradcli.engine.record.record import close_all
 
         close_all()
         late = GradcliError(Diagnostic("E0406", str(over), help="raise --timeout"))

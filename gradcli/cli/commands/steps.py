@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from gradcli.answers.steps import steps
 from gradcli.cli.commands.output import Output
 from gradcli.cli.commands.question import guarded
 from gradcli.cli.commands.values import ask_from
 from gradcli.cli.main import OK
-from gradcli.render import steps as shown
+from gradcli.questions.steps.steps import steps
+from gradcli.render.layouts import steps as shown
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -34,18 +34,18 @@ def run(values: dict[str, Any], environment: Environment) -> int:
     output.put(_tables(answer, output, whole) if output.format == "table" else
                shown.render(output.rounded(answer), output.format, verbose, output.encoding()))
     if output.bare():
-        from gradcli.render import causes
+        from gradcli.render import remarks
 
         command = "jac" if answer["mode"] == "forward" else "grad"
-        output.remark(causes.text({**answer, "command": command}))
+        output.remark(remarks.text({**answer, "command": command}))
     return OK
 
 
 def _tables(answer: dict[str, Any], output: Output, whole: bool) -> str:
     from io import StringIO
 
-    from gradcli.render.steps_table import tables
-    from gradcli.render.table import print_parts
+    from gradcli.render.layouts.derivatives import print_parts
+    from gradcli.render.layouts.steps import tables
 
     buffer, view = StringIO(), output.view()
     print_parts(tables(

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from gradcli.answers import Ask
-from gradcli.cli.options import memory, split
-from gradcli.errors import Diagnostic, GradcliError
-from gradcli.program import Program, constant, plain_value
-from gradcli.source import Source, read
+from gradcli.base.errors import Diagnostic, GradcliError, Source, read
+from gradcli.cli.options.table import memory, split
+from gradcli.lang.running.program import Program, constant, plain_value
+from gradcli.questions import Ask
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -35,10 +34,10 @@ def _from_latex(source: Source, values: dict[str, Any]) -> Program:
     """The program that LaTeX stands for; Greek names in the options may have either spelling."""
     import re
 
-    from gradcli import latex
+    from gradcli.lang.paper import documents
 
-    program = latex.program(source)
-    names = {word: letter for word, letter in latex.SPELLINGS.items()
+    program = documents.program(source)
+    names = {word: letter for word, letter in documents.SPELLINGS.items()
              if letter in program.names.reads or letter in program.names.bound}
     if names:
         word = re.compile(rf"\b({'|'.join(names)})\b")

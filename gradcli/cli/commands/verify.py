@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from gradcli import verifying
 from gradcli.cli.commands.question import guarded
 from gradcli.cli.commands.sheets import deliver
 from gradcli.cli.commands.values import ask_from
 from gradcli.cli.main import OK, WRONG
+from gradcli.questions.verify import verify
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 def run(values: dict[str, Any], environment: Environment) -> int:
     """Compare; 1 if a derivative is wrong."""
-    answer = guarded(values, environment, lambda program: verifying.verify(
+    answer = guarded(values, environment, lambda program: verify.verify(
         ask_from(program, values)))
     deliver(answer, values, environment)
-    return WRONG if verifying.failed(answer) else OK
+    return WRONG if verify.failed(answer) else OK

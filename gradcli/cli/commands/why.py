@@ -2,30 +2,28 @@
 
 from __future__ import annotations
 
-from gradcli import answers
-from gradcli.answers import mending
-from gradcli.answers import why as explaining
+from gradcli import questions
+from gradcli.base.errors import Diagnostic, GradcliError, Source
 from gradcli.cli.commands.output import deliver
 from gradcli.cli.commands.question import guarded
 from gradcli.cli.commands.values import ask_from
 from gradcli.cli.environment import write
 from gradcli.cli.files import write_file
 from gradcli.cli.main import OK, WRONG
-from gradcli.errors import Diagnostic, GradcliError
+from gradcli.questions import mending
+from gradcli.questions import why as explaining
 from gradcli.render import diff
 from gradcli.render.entries import listed
-from gradcli.render.numbers import first_derivative
-from gradcli.render.visible import visible
-from gradcli.source import Source
+from gradcli.render.numbers import first_derivative, visible
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection
     from typing import Any
 
-    from gradcli.answers.mending import Mended
     from gradcli.cli.environment import Environment
-    from gradcli.program import Program
+    from gradcli.lang.running.program import Program
+    from gradcli.questions.mending import Mended
 
 MARK = b"\xef\xbb\xbf"      # what some editors put at the front of a file
 
@@ -53,7 +51,7 @@ def run(values: dict[str, Any], environment: Environment) -> int:
             return WRONG if left and values["strict"] else OK
     else:
         deliver(answer, values, environment)
-    return WRONG if answers.failed(answer, bool(values["strict"])) else OK
+    return WRONG if questions.failed(answer, bool(values["strict"])) else OK
 
 
 def _missing(answer: dict[str, Any]) -> list[tuple[int, int]]:

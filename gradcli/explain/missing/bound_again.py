@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gradcli.explain.reason import Reason
+from gradcli.explain.catalogue import Reason
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -9,22 +9,22 @@ be a second cause. What to write instead is the business of `gradcli.explain.mis
 
 from __future__ import annotations
 
+from gradcli.engine.record.record import ATTRIBUTES, IDS, OP, OUT
+from gradcli.explain.catalogue import Reason
 from gradcli.explain.missing.bound_again import bound_again
 from gradcli.explain.missing.copies import is_part, origins
-from gradcli.explain.missing.cut_causes import cut, ways
+from gradcli.explain.missing.cuts import cut, ways
 from gradcli.explain.missing.scene import hop, place_of
-from gradcli.explain.missing.watch_causes import unwatched
-from gradcli.explain.reason import Reason
-from gradcli.lang.log import Unrun
+from gradcli.explain.missing.watches import unwatched
+from gradcli.lang.running.log import Unrun
 from gradcli.ops.values import dtype_of, is_float
-from gradcli.tape.record import ATTRIBUTES, IDS, OP, OUT
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from gradcli.engine.record.record import Entry
     from gradcli.explain.missing.scene import Naming, Scene, Subject
-    from gradcli.tape.record import Entry
 
 # Another value is meant, so it matters little whether this one is watched.
 ANOTHER = ("source-is-copy", "source-downstream", "path-custom-internal")

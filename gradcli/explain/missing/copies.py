@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from gradcli.tape.record import IDS, OP, VALUES
+from gradcli.engine.record.record import IDS, OP, VALUES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from typing import Any
 
+    from gradcli.engine.record.record import Entry
     from gradcli.explain.missing.scene import Scene
-    from gradcli.tape.record import Entry
 
 # Operations whose answer is the same number in another tensor.
 COPIES = ("positive", "index", "reshape", "transpose", "cast_float", "squeeze", "expand_dims")

@@ -6,21 +6,21 @@ that either says has to be the same, what it makes of a missing gradient include
 
 from __future__ import annotations
 
-from gradcli.errors import GradcliError
-from gradcli.lang.calls import NoGradient
-from gradcli.lang.expectations import same
-from gradcli.lang.structures import is_number
-from gradcli.tape.structure import flatten
-from gradcli.tape.tensor import value_of
+from gradcli.base.errors import GradcliError
+from gradcli.engine.record.structure import flatten
+from gradcli.engine.record.tensor import value_of
+from gradcli.lang.running.calls import NoGradient
+from gradcli.lang.running.instructions import same
+from gradcli.lang.running.run import is_number
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any
 
-    from gradcli.lang.log import Asked
-    from gradcli.lang.run import Printed, Run
-    from gradcli.program import Program
+    from gradcli.lang.running.log import Asked
+    from gradcli.lang.running.program import Program
+    from gradcli.lang.running.run import Printed, Run
 
 # A rewritten formula is rounded elsewhere.
 RTOL, ATOL = 1e-9, 1e-12

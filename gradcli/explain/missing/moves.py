@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import re
 
+from gradcli.engine.record.record import OP, OUT
+from gradcli.explain.catalogue import Fix
 from gradcli.explain.missing.scene import Hop
-from gradcli.explain.reason import Fix
-from gradcli.tape.record import OP, OUT
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from gradcli.explain.catalogue import Edit, Reason
     from gradcli.explain.missing.ground import Ground
     from gradcli.explain.missing.outline import Line
     from gradcli.explain.missing.scene import Subject
-    from gradcli.explain.reason import Edit, Reason
 
 
 def watch(ground: Ground, subject: Subject) -> Edit | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from gradcli.lang.lexer import (
+from gradcli.lang.syntax.lexer import (
     COLON,
     DEDENT,
     DEF,
@@ -29,7 +29,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from gradcli.errors import Span
+    from gradcli.base.errors import Span
 
     Edit = tuple[int, int, str]
 

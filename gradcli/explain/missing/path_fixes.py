@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import re
 
+from gradcli.engine.record.record import ANS, OP
+from gradcli.explain.catalogue import Fix
 from gradcli.explain.missing import moves
 from gradcli.explain.missing.scene import place_of
-from gradcli.explain.reason import Fix
 from gradcli.explain.written import arguments_of, called, grouped, is_atom, operands_of, term
 from gradcli.ops.values import dtype_of, is_float
-from gradcli.tape.record import ANS, OP
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
 
-    from gradcli.errors import Span
+    from gradcli.base.errors import Span
+    from gradcli.engine.record.record import Entry
+    from gradcli.explain.catalogue import Reason
     from gradcli.explain.missing.ground import Ground
-    from gradcli.explain.reason import Reason
-    from gradcli.tape.record import Entry
 
 
 def stop_gradient(ground: Ground, reason: Reason) -> list[Fix]:

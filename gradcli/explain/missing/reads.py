@@ -8,17 +8,17 @@ import re
 from bisect import bisect_right
 from math import inf
 
+from gradcli.engine.record.record import OUT
 from gradcli.explain.missing.scene import Scene, place_of
-from gradcli.tape.record import OUT
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from gradcli.errors import Span
+    from gradcli.base.errors import Span
     from gradcli.explain.missing.outline import Line, Outline
     from gradcli.explain.missing.scene import Subject
-    from gradcli.lang.log import Unrun
+    from gradcli.lang.running.log import Unrun
 
     # The names of the target, those that it is computed with, and an id from when it was there.
     Names = tuple[set[str], set[str], float]

@@ -1,6 +1,7 @@
 """What an explanation looks at: everything that ran, and who asked for what.
 
-A `Scene` is the same for a file and for Python code: entries (see `gradcli.tape.record`) in order,
+A `Scene` is the same for a file and for Python code: entries (see `gradcli.engine.record.record`)
+in order,
 and beside them *hops*, ways a value took that no record knows: into a variable's state, out of a
 custom function. A hop is an entry too, whose operation lets no derivative pass; so one walk over
 the entries sees every way there is. Spans are what the scene's maker calls a place: offsets in the
@@ -13,17 +14,17 @@ from bisect import bisect_left, bisect_right
 from copy import copy
 from itertools import accumulate
 
+from gradcli.engine.record.record import ANS, IDS, OP, OUT, PLACE, VALUES
 from gradcli.ops.values import is_float
-from gradcli.tape.record import ANS, IDS, OP, OUT, PLACE, VALUES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable, Mapping, Sequence
     from typing import Any
 
-    from gradcli.errors import Span
-    from gradcli.lang.log import Picked, Unrun
-    from gradcli.tape.record import Entry
+    from gradcli.base.errors import Span
+    from gradcli.engine.record.record import Entry
+    from gradcli.lang.running.log import Picked, Unrun
 
 
 # So many sets of what went into something are kept.

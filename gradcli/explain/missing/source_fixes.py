@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import re
 
-from gradcli.explain.missing import arms, moves
+from gradcli.explain.catalogue import Fix
+from gradcli.explain.missing import ground as arms
+from gradcli.explain.missing import moves
 from gradcli.explain.missing.path_fixes import uncast, unwrapped
-from gradcli.explain.reason import Fix
 from gradcli.explain.written import arguments_of
 from gradcli.ops.values import dtype_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
 
-    from gradcli.errors import Span
+    from gradcli.base.errors import Span
+    from gradcli.explain.catalogue import Edit, Reason
     from gradcli.explain.missing.ground import Ground
-    from gradcli.explain.reason import Edit, Reason
 
 
 def constant(ground: Ground, reason: Reason) -> list[Fix]:

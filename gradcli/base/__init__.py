@@ -1,0 +1,1 @@
+"""What every room stands on: errors and their sources, lazy NumPy, workers. No mathematics."""

@@ -1,0 +1,225 @@
+"""What went wrong, as data: a code, a place, a message, one suggestion.
+
+A `Diagnostic` knows nothing of terminals or text formats; `gradcli.render.messages` prints it.
+Places are half-open ranges of code points in a `Source`. Codes are stable (E01xx syntax, E02xx
+names, E03xx shapes and types, E04xx evaluation and budgets, E05xx tapes, E06xx files and input);
+wording may improve freely.
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any, BinaryIO
+
+Span = tuple[int, int]
+
+if TYPE_CHECKING:
+    # What an error is about, within the call or operation that raises it:
+    # ("value", v)     the argument that is v, or that v stands in
+    # ("option", name) the name of an option
+    # ("beyond", n)    the arguments behind the first n
+    # ("callee", None) the name of what is called or asked for
+    About = tuple[str, Any]
+
+
+class Diagnostic:
+    """One finding.
+
+    code: such as "E0201". message: lower case, no full stop, the offending text in backquotes.
+    span: (start, end) in code points of `source.text`, or None where no text is involved.
+    label: what stands beside the caret. related: further places, each (span, label).
+    notes: sentences without a place. help: one suggestion, best something to type.
+    """
+
+    __slots__ = ("code", "help", "label", "message", "notes", "related", "source", "span")
+
+    def __init__(
+        self,
+        code: str,
+        message: str,
+        *,
+        span: Span | None = None,
+        source: Source | None = None,
+        label: str = "",
+        related: Sequence[tuple[Span, str]] = (),
+        notes: Sequence[str] = (),
+        help: str | None = None,
+    ) -> None:
+        self.code = code
+        self.message = message
+        self.span = span
+        self.source = source
+        self.label = label
+        self.related = tuple(related)
+        self.notes = tuple(notes)
+        self.help = help
+
+    def __repr__(self) -> str:
+        return f"Diagnostic({self.code!r}, {self.message!r}, span={self.span!r})"
+
+
+class GradcliError(Exception):
+    """Bad input, told as one or more diagnostics; the first one is the error's own.
+
+    Attributes: `code`, `message`, `span` ((start, end) offsets or None), `help`, `source` and
+    `diagnostics` (all that were found). about: see `About`; whoever knows the text turns it into
+    the first diagnostic's place.
+    """
+
+    about: About | None = None
+
+    def __init__(self, *diagnostics: Diagnostic) -> None:
+        self.diagnostics = diagnostics
+        super().__init__(diagnostics[0].message)
+
+    def __reduce__(self) -> tuple[type[GradcliError], tuple[Diagnostic, ...]]:
+        return GradcliError, self.diagnostics
+
+    @property
+    def code(self) -> str:
+        return self.diagnostics[0].code
+
+    @property
+    def message(self) -> str:
+        return self.diagnostics[0].message
+
+    @property
+    def span(self) -> Span | None:
+        return self.diagnostics[0].span
+
+    @property
+    def help(self) -> str | None:
+        return self.diagnostics[0].help
+
+    @property
+    def source(self) -> Source | None:
+        return self.diagnostics[0].source
+
+    def __str__(self) -> str:
+        first = self.diagnostics[0]
+        place = ""
+        if first.source is not None and first.span is not None:
+            line, column = first.source.position(first.span[0])
+            place = f"{first.source.name}:{line}:{column}: "
+        return f"{place}error[{first.code}]: {first.message}"
+
+
+def error(code: str, message: str, span: Span | None = None, help: str | None = None,
+          label: str = "", notes: Sequence[str] = (), about: About | None = None) -> GradcliError:
+    """A `GradcliError` with one diagnostic; whoever knows the source fills it in."""
+    found = GradcliError(Diagnostic(code, message, span=span, help=help, label=label, notes=notes))
+    if about is not None:
+        found.about = about
+    return found
+
+
+# --------------------------------------------------------------------------------------------------
+# Where text comes from: a file, standard input or an option; and what stands where in it.
+
+MAX_BYTES = 16 * 1024 * 1024
+
+
+class Source:
+    """A text with a name. Offsets, lines and columns count code points, the latter two from 1."""
+
+    __slots__ = ("_starts", "name", "text")
+
+    def __init__(self, text: str, name: str = "<text>") -> None:
+        self.text = text
+        self.name = name
+        self._starts: list[int] | None = None
+
+    def _line_starts(self) -> list[int]:
+        if self._starts is None:
+            starts = [0]
+            find = self.text.find
+            at = find("\n")
+            while at >= 0:
+                starts.append(at + 1)
+                at = find("\n", at + 1)
+            self._starts = starts
+        return self._starts
+
+    def position(self, offset: int) -> tuple[int, int]:
+        """(line, column) of an offset, both from 1; the end of the text has a position too."""
+        from bisect import bisect_right
+
+        starts = self._line_starts()
+        line = bisect_right(starts, max(0, min(offset, len(self.text))))
+        return line, max(0, min(offset, len(self.text))) - starts[line - 1] + 1
+
+    def line(self, number: int) -> str:
+        """The text of line `number` (from 1) without its end; empty beyond the last line."""
+        starts = self._line_starts()
+        if not 1 <= number <= len(starts):
+            return ""
+        end = starts[number] - 1 if number < len(starts) else len(self.text)
+        return self.text[starts[number - 1]:end].rstrip("\r")
+
+
+def decode(data: bytes, name: str) -> Source:
+    """Bytes as a `Source`: UTF-8, a byte order mark tolerated, line ends as they are.
+
+    Raises E0602 (too large), E0603 (not UTF-8) and E0604 (a NUL byte: not a text).
+    """
+    if len(data) > MAX_BYTES:
+        raise GradcliError(Diagnostic(
+            "E0602", f"`{name}` is larger than {MAX_BYTES // 1024 ** 2} MiB",
+            source=Source("", name), span=(0, 0),
+            help="split the file, or give the numbers with --at"))
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as problem:
+        before = data[:problem.start].decode("utf-8", "replace")
+        shown = Source(before + "\ufffd", name)
+        at = len(before)
+        raise GradcliError(Diagnostic(
+            "E0603", f"`{name}` is not UTF-8 text: byte 0x{data[problem.start]:02x}"
+            f" at offset {problem.start}",
+            source=shown, span=(at, at + 1), label="not UTF-8 from here",
+            help="save the file as UTF-8")) from None
+    nul = text.find("\0")
+    if nul >= 0:
+        raise GradcliError(Diagnostic(
+            "E0604", f"`{name}` is not a text file: it holds a NUL character",
+            source=Source(text, name), span=(nul, nul + 1), label="NUL character",
+            help="give a text file with one statement per line"))
+    return Source(text, name)
+
+
+def read(path: str, stdin: BinaryIO | None = None) -> Source:
+    """The text of a file, or of `stdin` for the path "-".
+
+    Raises E0601 (cannot be read) besides what `decode` raises.
+    """
+    try:
+        if path == "-" and stdin is not None:
+            return decode(stdin.read(MAX_BYTES + 1), "<stdin>")
+        with open(path, "rb") as file:
+            data = file.read(MAX_BYTES + 1)
+    except (OSError, ValueError) as problem:
+        reason = getattr(problem, "strerror", None) or str(problem)
+        raise GradcliError(Diagnostic(
+            "E0601", f"cannot read `{path}`: {reason.lower()}", source=Source("", path),
+            span=(0, 0), help=_nearby(path))) from None
+    return decode(data, path)
+
+
+def _nearby(path: str) -> str:
+    """A file of a similar name, or how to give the formula itself."""
+    import difflib
+    import os
+
+    if os.path.isdir(path):
+        return "name a file in this folder"
+    folder, name = os.path.split(path)
+    try:
+        names = [other for other in os.listdir(folder or ".") if other != name]
+    except (OSError, ValueError):
+        names = []
+    close = difflib.get_close_matches(name, names, n=1, cutoff=0.7)
+    if close:
+        return f"did you mean `{os.path.join(folder, close[0])}`?"
+    return "give the path of a text file, `-` for standard input, or a formula with -e 'x^2'"

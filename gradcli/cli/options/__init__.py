@@ -1,0 +1,1 @@
+"""Options, arguments, summaries and examples of commands, as data."""

@@ -1,0 +1,1 @@
+"""The engine: the record of what ran, and every walk over it."""

@@ -1,0 +1,1 @@
+"""Compiled traces: what ran once, run again without the interpreter."""

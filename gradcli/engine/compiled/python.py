@@ -1,0 +1,295 @@
+"""A recorded program over numbers as flat Python statements, for points that come one by one.
+
+What ran, derivatives included, is a list of entries; here it becomes a function of the inputs that
+computes on floats what the entries computed, in the same order and to the same bits. What no answer
+needs is dropped, what is calculated twice is shared, and what is used once stands in the expression
+that uses it.
+
+Measured (1,000 to 80,000 operations, value and gradient): 0.08 us an operation, where the program
+itself takes 0.25 to 5; writing and compiling take 35, recording 15. One function of any number of
+short statements compiles in a time proportional to it, and runs a quarter faster than functions of
+500 statements each, which have to hand on their values.
+"""
+
+from __future__ import annotations
+
+from math import hypot
+
+from gradcli.base.lazy import quiet
+from gradcli.engine.compiled.python_text import Symbol, call_text, number_text
+from gradcli.engine.compiled.trace import Doubtful, Elsewhere, Unrecorded
+from gradcli.engine.record.record import ANS, ATTRIBUTES, IDS, OP, OUT, VALUES
+from gradcli.engine.sweeps.extremes import BOUNDED, FAINT, LARGE, SMALL, STEEP, are_extreme
+from gradcli.ops.table.elementwise import add, multiply, positive
+from gradcli.ops.values import SCALAR_TYPES, is_integer, plain
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from typing import Any, TypeAlias
+
+    from gradcli.engine.compiled.trace import Recorded
+    from gradcli.engine.record.record import Entry
+    from gradcli.ops.kinds import Op
+
+    # The number of a value, or the text of a constant.
+    Operand: TypeAlias = int | str
+
+# What makes of moderate numbers none that is very large, but in long chains.
+MODERATE = BOUNDED | {"multiply", "square"}
+# Operations in an expression.
+NESTED = 6
+
+
+def is_scalar(recorded: Recorded) -> bool:
+    """Whether all that is needed are Python numbers."""
+    return all(type(v) is float for v in recorded.inputs.values()) and all(
+        v is None or type(v) in SCALAR_TYPES for _, v in recorded.answers) and all(
+        type(v) in SCALAR_TYPES for e in recorded.steps for v in (e[ANS], *e[VALUES]))
+
+
+def generated(recorded: Recorded) -> Callable[..., tuple[Any, ...]]:
+    """The function of the inputs, as floats in order, that gives the answers.
+
+    It raises Elsewhere, Doubtful, or what Python's arithmetic raises at an edge (`kinds.EDGE`).
+    Raises Unrecorded where constants are very large or very small.
+    """
+    writer = Writer(len(recorded.inputs))
+    if are_extreme([v for e in recorded.steps for i, v in zip(e[IDS], e[VALUES], strict=True)
+                    if type(v) is float and i is None]):
+        # Slopes may leave the range of floats at any point.
+        raise Unrecorded
+    known: dict[int | None, Operand] = {i: k for k, i in enumerate(recorded.inputs)}
+    for entry in recorded.steps:
+        known[entry[OUT]] = writer.operand(entry, known)
+        if entry[OP].name in STEEP:
+            writer.steep(known.get(entry[IDS][STEEP[entry[OP].name]]))
+    for i, value in recorded.guards:
+        if i in known:
+            writer.check(known[i], "!=", writer.constant(value), "Elsewhere")
+    derivatives = set(recorded.derivatives)
+    for i in recorded.derivatives:
+        if i in known:
+            writer.check(known[i], "!=", known[i], "Doubtful")
+    vanishing = [known[e[OUT]] for e in recorded.steps if e[OP].name in VANISHING]
+    for answer, _ in recorded.answers:
+        if answer in known and answer in derivatives:
+            writer.faint(known[answer], vanishing)
+    for i in recorded.fragile():
+        if i in known:
+            writer.keep(known[i])
+    return writer.function([
+        known[i] if i in known else writer.constant(value) for i, value in recorded.answers])
+
+
+# What is next to nothing of ordinary numbers.
+VANISHING = frozenset((
+    "exp", "exp2", "expm1", "sigmoid", "softplus", "silu", "erfc", "sech", "csch", "ndtr", "power",
+    "tanh", "gamma", "besselk"))
+
+
+class Formal(Symbol):
+    """A symbol that no formula can compare with anything."""
+
+    __slots__ = ()
+
+    def __gradcli_apply__(self, op: Op, args: Sequence[Any], attributes: Any) -> Any:
+        found = super().__gradcli_apply__(op, args, attributes)
+        return Formal(found.text, found.reads, found.names)
+
+    def __eq__(self, other: object) -> bool:
+        raise TypeError("a symbol has no value")
+
+    __ne__ = __lt__ = __le__ = __gt__ = __ge__ = __eq__
+    __hash__ = None  # type: ignore[assignment]
+
+
+class Formula:
+    """A value: its text with {0}, {1}, ... for the operands."""
+
+    __slots__ = ("operands", "template")
+
+    def __init__(self, template: str, operands: Sequence[Operand]) -> None:
+        self.template = template
+        self.operands = operands
+
+
+class Writer:
+    """Values are numbered: the inputs first, then the formulas in order.
+
+    checks: number of a value to the statements behind it. names: what the text calls. templates:
+    of operations. growing: numbers of values that may be very large if no operand is; named:
+    the variables of those that have one.
+    """
+
+    __slots__ = ("checks", "first", "formulas", "growing", "named", "names", "shared",
+                 "templates")
+
+    def __init__(self, inputs: int) -> None:
+        self.first = inputs
+        self.formulas: list[Formula] = []
+        self.shared: dict[Any, int] = {}
+        self.templates: dict[Op, str] = {}
+        self.checks: dict[int, list[str]] = {}
+        self.growing: set[int] = set()
+        self.named: list[str] = []
+        self.names: dict[str, Any] = {
+            "Elsewhere": Elsewhere, "Doubtful": Doubtful, "hypot": hypot}
+
+    # --- values -------------------------------------------------------------------------------
+
+    def constant(self, value: Any) -> str:
+        """The text of a value that is the same at all points."""
+        if type(value) is float:
+            return number_text(value)
+        if type(value) in SCALAR_TYPES or value is None:
+            return f"({value!r})"
+        name = f"k{len(self.names)}"
+        self.names[name] = value
+        return name
+
+    def operand(self, entry: Entry, known: dict[int | None, Operand]) -> Operand:
+        """What an entry computes: a new value, or one that there is."""
+        op: Op = entry[OP]
+        operands = [known[i] if i in known else self.constant(v)
+                    for i, v in zip(entry[IDS], entry[VALUES], strict=True)]
+        if op is multiply and "1.0" in operands:
+            operands.remove("1.0")
+            return operands[0]
+        if op is positive:
+            return operands[0]
+        if op is multiply or op is add:
+            operands.sort(key=str)
+        attributes = entry[ATTRIBUTES]
+        key = op.name, repr(attributes) if attributes else "", *operands
+        number = self.shared.get(key)
+        if number is None:
+            number = self.shared[key] = self.first + len(self.formulas)
+            self.formulas.append(Formula(self._template(entry), operands))
+            if type(entry[ANS]) is float and op.name not in MODERATE:
+                self.growing.add(number)
+        return number
+
+    def _template(self, entry: Entry) -> str:
+        """The text of an operation with places for its operands."""
+        op: Op = entry[OP]
+        places = [f"{{{k}}}" for k in range(len(entry[VALUES]))]
+        if not op.elementwise or type(entry[ANS]) is int or int in map(type, entry[VALUES]):
+            name = f"c{len(self.names)}"
+            self.names[name] = _whole(entry)
+            return f"{name}({', '.join(places)})"
+        if op not in self.templates:
+            self.templates[op] = self._written(op, places)
+        return self.templates[op]
+
+    def _written(self, op: Op, places: Sequence[str]) -> str:
+        """A formula that can be written with symbols is; one that looks at its values is called."""
+        if hasattr(op.floats, "__code__"):
+            symbols = [Formal(p, frozenset((p,)), self.names) for p in places]
+            try:
+                found = op.floats(*symbols)  # type: ignore[misc]
+                if isinstance(found, Symbol) and found.text not in places:
+                    return found.text[1:-1]
+            except (TypeError, AttributeError):
+                pass
+        return call_text(op, places, self.names)
+
+    def keep(self, value: Operand) -> None:
+        """Calculate a value even if nobody reads it."""
+        if isinstance(value, int):
+            self.checks.setdefault(value, [])
+
+    def check(self, value: Operand, sign: str, other: Operand, problem: str) -> None:
+        """Raise a problem where a value is not what it should be."""
+        if isinstance(value, int):
+            right = f"v{other}" if isinstance(other, int) else other
+            self.checks.setdefault(value, []).append(
+                f" if v{value} {sign} {right}: raise {problem}")
+
+    def steep(self, value: Operand | None) -> None:
+        """What is divided by: very small, it is in doubt."""
+        if isinstance(value, int) and value >= self.first:
+            found, line = self.checks.setdefault(value, []), _not_small(value)
+            if line not in found:
+                found.append(line)
+
+    def faint(self, value: Operand, vanishing: Iterable[Operand]) -> None:
+        """A derivative: of one that is next to nothing, as something that was made before it is,
+        something larger may have been lost.
+        """
+        before = [v for v in vanishing if isinstance(v, int) and self.first <= v < value] if (
+            isinstance(value, int)) else []
+        for v in before:
+            self.keep(v)
+        if before:
+            small = " or ".join([f"{-SMALL} < v{v} < {SMALL}" for v in before])
+            self.checks.setdefault(value, []).append(  # type: ignore[arg-type]
+                f" if {-FAINT} < v{value} < {FAINT} and ({small}): raise Doubtful")
+
+    # --- text ---------------------------------------------------------------------------------
+
+    def function(self, answers: Sequence[Operand]) -> Callable[..., tuple[Any, ...]]:
+        """The function that is made of all that was written."""
+        inputs = ", ".join(f"v{k}" for k in range(self.first))
+        returned = "".join(f"v{a}, " if isinstance(a, int) else f"{a}, " for a in answers)
+        lines = list(self._lines([a for a in answers if isinstance(a, int)]))
+        # Where values are so large or small, slopes may leave the range of floats.
+        if self.named:
+            lines.append(f" if not hypot({', '.join(self.named)}) < {LARGE}: raise Doubtful")
+            lines[:0] = [_not_small(k) for k in range(self.first)]
+        exec("\n".join([f"def run({inputs}):", *lines, f" return ({returned})"]), self.names)
+        made: Callable[..., tuple[Any, ...]] = self.names["run"]
+        return made
+
+    def _lines(self, answers: Iterable[int]) -> Iterator[str]:
+        """The statements and the checks behind them."""
+        uses = dict.fromkeys((*answers, *self.checks), 2)
+        for k in range(len(self.formulas) - 1, -1, -1):
+            if self.first + k in uses:
+                formula = self.formulas[k]
+                for n, o in enumerate(formula.operands):
+                    if isinstance(o, int):
+                        uses[o] = uses.get(o, 0) + formula.template.count(f"{{{n}}}")
+        for number in range(self.first):
+            yield from self.checks.get(number, ())
+        # Of values that stand in an expression the text, and how many operations it holds.
+        inside: dict[int, tuple[str, int]] = {}
+        for number, formula in enumerate(self.formulas, self.first):
+            if number not in uses:
+                continue
+            texts, size = [], 1
+            for o in formula.operands:
+                if isinstance(o, int) and o in inside:
+                    o, more = inside.pop(o)
+                    size += more
+                texts.append(f"v{o}" if isinstance(o, int) else o)
+            text = formula.template.format(*texts)
+            if uses[number] == 1 and size < NESTED:
+                inside[number] = f"({text})", size
+            else:
+                if number in self.growing:
+                    self.named.append(f"v{number}")
+                yield f" v{number} = {text}"
+                yield from self.checks.get(number, ())
+
+
+def _not_small(number: int) -> str:
+    return f" if {-SMALL} < v{number} < {SMALL} and v{number}: raise Doubtful"
+
+
+def _whole(entry: Entry) -> Callable[..., Any]:
+    """An operation that is no formula of floats, as it is called on the record."""
+    op: Op = entry[OP]
+    attributes = dict(entry[ATTRIBUTES])
+    if op.elementwise:
+        return lambda *values: op.on_scalars(values)
+    cores = [0] * len(entry[VALUES])
+    if is_integer(entry[ANS]):
+        return lambda *values: op.compute(values, attributes, cores)
+
+    def function(*values: Any) -> Any:
+        assert op.arrays is not None
+        with quiet():
+            return plain(op.arrays(cores, *values, **attributes))
+
+    return function

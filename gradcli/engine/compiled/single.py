@@ -1,0 +1,343 @@
+"""A recorded program over arrays, run again at single points on arrays that are laid out once.
+
+Each value has its array before the first run, so a statement is a NumPy function with fixed
+operands and `out=`; views of other arrays (slices, transposes, broadcasts) cost nothing at all.
+Memory is used again as soon as nobody reads what was in it. An array with a short last axis has its
+longest axis innermost: NumPy's loops over a short axis cost 15 ns for each turn of the others.
+"""
+
+from __future__ import annotations
+
+from gradcli.base.lazy import np
+from gradcli.engine.compiled.graph import Symbol, lowered
+from gradcli.engine.compiled.single_rows import SINGLE, Into, View, called
+from gradcli.engine.compiled.statements import (
+    Constant,
+    Graph,
+    Statements,
+    frozen,
+    pruned,
+    select,
+    simplified,
+)
+from gradcli.engine.compiled.trace import Doubtful, Elsewhere
+from gradcli.engine.compiled.unbatched import unbatched
+from gradcli.engine.record.record import ANS, ATTRIBUTES, BATCH, IDS, OP, OUT, VALUES
+from gradcli.engine.sweeps.extremes import LARGE, LARGE_32, faint
+from gradcli.ops.kinds import checked, on_arrays
+from gradcli.ops.values import SCALAR_TYPES, is_integer, plain, shape_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from typing import Any
+
+    from gradcli.engine.compiled.statements import Operand, Step
+    from gradcli.engine.compiled.trace import Recorded
+    from gradcli.engine.record.record import Entry
+    from gradcli.ops.kinds import Op
+
+
+class Builder:
+    """Statements for one point as they are found: without an axis of points, broadcasting is
+    NumPy's own.
+
+    known: id to the number of its value. samples: what the inputs were on the record.
+    """
+
+    __slots__ = ("known", "samples", "statements")
+
+    def __init__(self, recorded: Recorded) -> None:
+        self.known: dict[int | None, int] = {i: k for k, i in enumerate(recorded.inputs)}
+        self.samples = [np.asarray(value) for value in recorded.inputs.values()]
+        self.statements = Statements(len(self.samples))
+        for entry in recorded.steps:
+            for part in unbatched(entry):
+                self.known[part[OUT]] = self._number(part)
+
+    def graph(self, wanted: Sequence[int | None]) -> Graph:
+        """The graph whose answers are these values."""
+        found = Graph(self.samples, self.statements.steps, [k for k in wanted if k is not None])
+        _typed(found)
+        return pruned(simplified(found))
+
+    def _number(self, entry: Entry) -> int:
+        op: Op = entry[OP]
+        operands: list[Operand] = [
+            self.known[i] if i in self.known else Constant(v)
+            for i, v in zip(entry[IDS], entry[VALUES], strict=True)]
+        if op.elementwise:
+            return self._elementwise(entry, operands)
+        function = None
+        if op.name in SINGLE and not entry[BATCH] and isinstance(operands[0], int) and (
+                not is_integer(entry[ANS])):
+            function = SINGLE[op.name](entry, operands)
+        return self.statements.put(function or _on_arrays(entry), operands, key=(
+            op, entry[BATCH], frozen(sorted(entry[ATTRIBUTES].items()))))
+
+    def _elementwise(self, entry: Entry, operands: Sequence[Operand]) -> int:
+        op: Op = entry[OP]
+
+        def put(function: Callable[..., Any], given: Sequence[Any]) -> int:
+            return self.statements.put(function, [
+                o.number if isinstance(o, Symbol) else Constant(o) for o in given])
+
+        if is_integer(entry[ANS]):
+            return self.statements.put(checked(op), operands, key=op)
+        return lowered(on_arrays(op), [
+            Symbol(o, put) if isinstance(o, int) else o.value for o in operands], put)
+
+
+def _on_arrays(entry: Entry) -> Callable[..., Any]:
+    """An operation on whole arrays, as it is called on the record."""
+    arrays, attributes = entry[OP].arrays, dict(entry[ATTRIBUTES])
+    batches = entry[BATCH] or (0,) * (len(entry[VALUES]) + 1)
+    cores = [len(shape_of(v)) - b for v, b in zip(entry[VALUES], batches[:-1], strict=True)]
+    if is_integer(entry[ANS]):
+        return checked(entry[OP], attributes, cores)
+    assert arrays is not None
+
+    def function(*values: Any) -> Any:
+        return np.asarray(plain(arrays(cores, *values, **attributes)))
+
+    return function
+
+
+def _typed(found: Graph) -> None:
+    """Note what each step makes, by running all at the point of the record."""
+    values = list(found.samples)
+    with np.errstate(all="ignore"):
+        for step in found.steps:
+            value = np.asarray(called(step.function)(*[
+                values[o] if isinstance(o, int) else o.value for o in step.operands]))
+            step.shape, step.dtype = value.shape, value.dtype
+            values.append(value)
+
+
+class Replay:
+    """Runs a recorded program at single points; not for two threads at a time. flushed: in the last
+    run a number left the range of floats.
+    """
+
+    __slots__ = ("answers", "calls", "flushed", "inputs")
+
+    def __init__(self, recorded: Recorded) -> None:
+        builder = Builder(recorded)
+        known = builder.known
+        guards = [(i, v) for i, v in recorded.guards if i in known]
+        derivatives = [i for i in recorded.derivatives if i in known]
+        found = builder.graph([known.get(i) for i in (
+            *[i for i, _ in recorded.answers], *[i for i, _ in guards], *derivatives,
+            *recorded.fragile())])
+        numbers = iter([a for a in found.answers if isinstance(a, int)])
+        wanted = [(next(numbers) if i in known else None, v) for i, v in recorded.answers]
+        checks: dict[int, list[Callable[..., Any]]] = {}
+        for _, value in guards:
+            checks.setdefault(next(numbers), []).append(_same(value))
+        for _ in derivatives:
+            checks.setdefault(next(numbers), []).append(_fine)
+        with np.errstate(all="ignore"):
+            laid = Layout(found, [k for k, _ in wanted if k is not None], checks)
+        self.inputs = laid.arrays[:len(recorded.inputs)]
+        self.calls = laid.calls
+        self.flushed = False
+        self.answers = [(None if k is None else laid.arrays[k], v) for k, v in wanted]
+
+    def run(self, *values: Any) -> list[Any]:
+        """The answers for values of the inputs; the caller may change them.
+
+        Raises Elsewhere, Doubtful, and what operations raise for values that they refuse.
+        """
+        for array, value in zip(self.inputs, values, strict=True):
+            array[...] = value
+        self.flushed = False
+        with np.errstate(all="ignore", over="call", under="call", call=self._flush):
+            for function, operands, out in self.calls:
+                if out is None:
+                    function(*operands)
+                else:
+                    function(*operands, out=out)
+            if self.flushed and self._is_extreme():
+                raise Doubtful
+        return [_given(array, value) for array, value in self.answers]
+
+    def _flush(self, kind: str, flags: int) -> None:
+        """Note what NumPy tells: an overflow or underflow."""
+        self.flushed = True
+
+    def _is_extreme(self) -> bool:
+        """Whether a value on the way is very large or very small: then slopes may have left the
+        range of floats.
+        """
+        for function, operands, out in self.calls:
+            if out is None:
+                function(*operands)
+                continue
+            function(*operands, out=out)
+            if _is_extreme(out):
+                return True
+        return any(map(_is_extreme, self.inputs)) or any(
+            faint(array) for array, _ in self.answers if array is not None)
+
+
+def _is_extreme(array: Any) -> bool:
+    if array.dtype.kind != "f" or not array.size:
+        return False
+    limit, sizes = LARGE if array.dtype.char == "d" else LARGE_32, np.abs(array)
+    return not sizes.max() < limit or bool(((sizes < 1.0 / limit) & (sizes > 0)).any())
+
+
+def _given(array: Any, value: Any) -> Any:
+    """An answer in the type that it has on the record. array: None for what is always the same."""
+    if type(value) in SCALAR_TYPES or value is None:
+        return value if array is None else array.item()
+    return np.array(value if array is None else array, order="C")
+
+
+def _same(expected: Any) -> Callable[..., Any]:
+    def check(value: Any) -> None:
+        if not np.array_equal(value, expected):
+            raise Elsewhere
+
+    return check
+
+
+def _fine(value: Any) -> None:
+    if np.isnan(value).any():
+        raise Doubtful
+
+
+# --------------------------------------------------------------------------------------------------
+# Where the values of a single point are kept, and the calls that calculate them there.
+
+# A loop of NumPy over a last axis shorter than this spends its time on the other axes.
+SHORT = 32
+
+
+class Layout:
+    """Arrays of values by number, inputs first, and calls in order: (function, operands, out).
+
+    Made by running the steps once. checks: number of a value to what
+    is called with it as soon as it is there. kept: numbers of values that live to the end.
+    """
+
+    __slots__ = ("_free", "_memory", "arrays", "calls")
+
+    def __init__(self, graph: Graph, kept: Iterable[int],
+                 checks: Mapping[int, Sequence[Callable[..., Any]]]) -> None:
+        values, steps = graph.samples, graph.steps
+        self.arrays: list[Any] = [_arranged(value) for value in values]
+        self.calls: list[tuple[Callable[..., Any], tuple[Any, ...], Any]] = []
+        self._free: dict[Any, list[Any]] = {}
+        self._memory: dict[int, Any] = {}
+        last = _lifetimes(len(values), steps, kept)
+        ends: dict[int, list[int]] = {}
+        for root, k in last.items():
+            ends.setdefault(k, []).append(root)
+        for number in range(len(values)):
+            self._check(number, checks)
+        for k, step in enumerate(steps):
+            number = len(values) + k
+            self._add(number, step, ends.get(number, ()))
+            self._check(number, checks)
+
+    def _check(self, number: int, checks: Mapping[int, Sequence[Callable[..., Any]]]) -> None:
+        for check in checks.get(number, ()):
+            self.calls.append((check, (self.arrays[number],), None))
+
+    def _add(self, number: int, step: Step, ended: Iterable[int]) -> None:
+        function: Any = step.function
+        operands = tuple([
+            self.arrays[o] if isinstance(o, int) else _fixed(o) for o in step.operands])
+        if isinstance(function, View):
+            found = function.function(*operands)
+            if np.may_share_memory(found, operands[0]):
+                self.arrays.append(found)
+                self._release(ended)
+                return
+            function = function.function
+        if isinstance(function, np.ufunc) and function.signature is None:
+            # Element by element the answer may stand where an operand stood.
+            self._release(ended)
+            ended = ()
+        elif isinstance(function, Into):
+            if function.zeroed:
+                number = -1
+            function = function.function
+        elif function is not select and not isinstance(function, np.ufunc):
+            function = _copied(function)
+        out = self._array(number, step)
+        function(*operands, out=out)
+        self.arrays.append(out)
+        self.calls.append((function, operands, out))
+        self._release(ended)
+
+    def _array(self, number: int, step: Step) -> Any:
+        """The array of a value, in memory that is free; of -1, in zeros of its own."""
+        size = int(np.prod(step.shape))
+        if number < 0:
+            return _shaped(np.zeros(size, step.dtype), step.shape)
+        free = self._free.get((size, step.dtype))
+        memory = free.pop() if free else np.empty(size, step.dtype)
+        self._memory[number] = memory
+        return _shaped(memory, step.shape)
+
+    def _release(self, ended: Iterable[int]) -> None:
+        for number in ended:
+            memory = self._memory.pop(number, None)
+            if memory is not None:
+                self._free.setdefault((memory.size, memory.dtype), []).append(memory)
+
+
+def _lifetimes(inputs: int, steps: Sequence[Step], kept: Iterable[int]
+               ) -> dict[int, int]:
+    """Number of a value that has memory of its own to that of the last step that reads it, views
+    of it included; of those that live to the end there is none.
+    """
+    roots = list(range(inputs))  # per value the one whose memory it is in
+    last: dict[int, int] = {}
+    for k, step in enumerate(steps):
+        number = inputs + k
+        first = step.operands[0]
+        shares = isinstance(step.function, View) and isinstance(first, int)
+        roots.append(roots[first] if shares and isinstance(first, int) else number)
+        for o in step.operands:
+            if isinstance(o, int):
+                last[roots[o]] = number
+        last[roots[number]] = number
+    for number in kept:
+        last.pop(roots[number], None)
+    return last
+
+
+def _arranged(value: Any) -> Any:
+    """A copy of a value as an array of its own."""
+    array = np.asarray(value)
+    out = _shaped(np.empty(array.size, array.dtype), array.shape)
+    out[...] = array
+    return out
+
+
+def _shaped(memory: Any, shape: Sequence[int]) -> Any:
+    """Memory as an array; one with a short last axis has its longest axis innermost."""
+    order = list(range(len(shape)))
+    if shape and shape[-1] < SHORT:
+        order.sort(key=lambda k: shape[k])
+    return memory.reshape([shape[k] for k in order]).transpose(
+        [order.index(k) for k in range(len(shape))])
+
+
+def _fixed(operand: Operand) -> Any:
+    """A constant as the function of a step takes it."""
+    assert isinstance(operand, Constant)
+    return operand.value if type(operand.value) in SCALAR_TYPES else _arranged(operand.value)
+
+
+def _copied(function: Callable[..., Any]) -> Callable[..., Any]:
+    def call(*operands: Any, out: Any) -> None:
+        found = function(*operands)
+        if found.shape != out.shape:  # as many as there are distinct elements, or true ones
+            raise Elsewhere
+        np.copyto(out, found)
+
+    return call

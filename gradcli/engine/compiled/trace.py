@@ -1,0 +1,167 @@
+"""What ran at one point and holds at others: what the executors of single points are made of."""
+
+from __future__ import annotations
+
+from gradcli.engine.record.record import ATTRIBUTES, IDS, OP, OUT, VALUES, fresh_ids
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+    from typing import Any
+
+    from gradcli.engine.record.record import Entry
+
+
+class Unrecorded(Exception):
+    """A question that is asked at each point anew: what ran does not hold at others."""
+
+
+class Elsewhere(Exception):
+    """A point takes another way through the program than the one that was recorded."""
+
+
+class Doubtful(Exception):
+    """A derivative at a point is NaN: there zeros may absorb, which only a sweep knows."""
+
+
+class Recorded:
+    """What ran at one point.
+
+    entries: in order, derivatives included. inputs: ids of the values that a point gives, in order,
+    to the values. answers: (id, value) of what is wanted; what no input leads to is answered by its
+    value. guards: (id, value) of what decided the way: another value is another way.
+    derivatives: ids of values that are doubtful if they are NaN. own: how many entries are those of
+    the program; the others are of the question. steps: the entries that depend on the inputs and
+    lead to what has to be known.
+    """
+
+    __slots__ = ("answers", "derivatives", "entries", "guards", "inputs", "own", "steps")
+
+    def __init__(self, entries: Sequence[Entry], inputs: Mapping[int, Any],
+                 answers: Sequence[tuple[int | None, Any]], guards: Sequence[tuple[int, Any]],
+                 derivatives: Sequence[int], own: int) -> None:
+        self.entries = entries
+        self.inputs = dict(inputs)
+        self.answers = list(answers)
+        self.guards = list(guards)
+        self.derivatives = list(derivatives)
+        self.own = own
+        self.steps = self._needed()
+
+    def _needed(self) -> list[Entry]:
+        wanted = {i for i, _ in (*self.answers, *self.guards)}
+        wanted.update(self.derivatives)
+        wanted.update(self.fragile())
+        wanted = ancestors(self.entries, wanted)
+        known: set[int | None] = set(self.inputs)
+        found = []
+        for entry in self.entries:
+            if entry[OUT] in wanted and not known.isdisjoint(entry[IDS]):
+                known.add(entry[OUT])
+                found.append(entry)
+        return found
+
+    def fragile(self) -> list[int]:
+        """Ids of values of the program that may be refused at another point, read or not."""
+        return [e[OUT] for e in self.entries[:self.own] if may_fail(e)]
+
+
+def ancestors(entries: Sequence[Entry], ids: Iterable[int | None]) -> set[int | None]:
+    """These ids and those of all that went into them."""
+    found = set(ids)
+    for entry in reversed(entries):
+        if entry[OUT] in found:
+            found.update(entry[IDS])
+    return found
+
+
+def reached(entries: Iterable[Entry], ids: Iterable[int]) -> set[int | None]:
+    """These ids and those of all that depends on them in any way."""
+    found: set[int | None] = set(ids)
+    for entry in entries:
+        if not found.isdisjoint(entry[IDS]):
+            found.add(entry[OUT])
+    return found
+
+
+# They look at a tensor as a whole, batch axes and all, unless they have an axis.
+WHOLE = frozenset((
+    "argmax", "argmin", "argwhere", "histogram", "histogram_fixed_width", "shape", "size",
+    "unique"))
+
+
+def mixes_points(entry: Entry, varies: Collection[int | None]) -> bool:
+    """Whether an operation does not leave an axis of points in front alone: because it looks at all
+    elements, or because it cannot tell this axis from one of an index that depends on the point.
+    """
+    op, along = entry[OP], entry[ATTRIBUTES].get("axis") is not None
+    return not op.elementwise and not along and (op.name in WHOLE or any(
+        i in varies and op.role(k) == "index" for k, i in enumerate(entry[IDS])))
+
+
+def may_fail(entry: Entry) -> bool:
+    """Whether an operation may refuse other values than those it ran on: what is no formula of
+    floats, such as a matrix without an inverse.
+    """
+    return not entry[OP].elementwise or any(
+        type(v) is int and i is not None for v, i in zip(entry[VALUES], entry[IDS], strict=True))
+
+
+def holds(entry: Entry) -> bool:
+    """Whether an operation is a row of the table that calculates from its operands."""
+    op: Any = entry[OP]
+    return op.name != "left_engine" and (op.elementwise or getattr(op, "arrays", None) is not None)
+
+
+# --------------------------------------------------------------------------------------------------
+# Entries that stand for many: what every operation of such an entry has.
+
+class Standing:
+    """The operation of an entry that stands for `count` ordinary ones, whose ids, `first` to
+    `last`, are set aside. kink: that of one of them, if any has one. partial: whether one is.
+    """
+
+    __slots__ = ("first", "kink", "last", "partial")
+    name = "stretch"
+    kind = "stretch"
+    elementwise = False
+    by_parts = False
+    smooth = True
+    holomorphic = False
+
+    def __init__(self, count: int, kink: Callable[..., Any] | None, partial: bool) -> None:
+        self.first, self.last = fresh_ids(count)
+        self.kink = kink
+        self.partial = partial
+
+    def edge(self, k: int) -> bool:
+        """A derivative passes from every input."""
+        return True
+
+    def role(self, k: int) -> str:
+        """All inputs are data."""
+        return "data"
+
+    def made(self) -> range:
+        """The ids of the values that it made."""
+        return range(self.first, self.last + 1)
+
+    def pull_back(self, adjoints: dict[int, float], asked: set[int], wanted: dict[int, float]
+                  ) -> bool:
+        """Take the adjoints of what it made, add to those of its inputs, put those that are `asked`
+        for and were made inside into `wanted`.
+
+        False, or what Python's arithmetic raises at an edge, with all as it was, where only the
+        entries that it stands for can tell.
+        """
+        raise NotImplementedError  # a stretch and a passage sweep in ways of their own
+
+    def is_extreme(self) -> bool:
+        """Whether a number that it was run on is very large, or a constant very small (see
+        `gradcli.engine.sweeps.extremes`).
+        """
+        raise NotImplementedError  # a stretch and a passage keep their numbers in ways of their own
+
+    def expand(self) -> list[Entry]:
+        """The entries that it stands for."""
+        raise NotImplementedError  # a stretch and a passage run in ways of their own

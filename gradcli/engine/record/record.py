@@ -1,0 +1,321 @@
+"""The record: the flat list of what ran.
+
+An entry is a plain tuple `(op, out, ids, values, ans, attributes, place, batch)`:
+
+    op          the row of the operation table
+    out         the permanent id of the value made; ids only grow, so entries are sorted by `out`
+    ids         per argument the id of the operand, or None for a plain number
+    values      the operand values that rules read, so no entry is found through another one
+    ans         the value made
+    attributes  axis and its like, as the row's rules want them
+    place       the instruction of the file it came from (its last two items are the span), or where
+                Python code stood (see `gradcli.engine.record.provenance`)
+    batch       how many leading axes of each operand and, last, of `ans` are batch axes;
+                empty where there are none
+
+There are no objects with closures (custom gradients excepted) and no recursion over the list,
+ever: a chain of 200,000 entries works, and the garbage collector has little to look at.
+
+Entries stand in *segments*. One begins whenever a tape opens, closes, pauses or resumes, and
+belongs to the tapes that were recording: they hold it, the record only knows the newest. So what
+no tape needs any more is gone, and training loops run in flat memory.
+"""
+
+from __future__ import annotations
+
+import gc
+from _collections import deque
+from _thread import _local as _thread_local  # what threading.local is, without its start-up
+from itertools import islice
+
+from gradcli.engine.record.provenance import Trace, ids, traces
+from gradcli.ops.kinds import Op
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Any, Final, Protocol
+
+    Entry = tuple[
+        Op, int, tuple[int | None, ...], tuple[Any, ...], Any, Mapping[str, Any], Any,
+        tuple[int, ...]]
+
+    class Tape(Protocol):
+        """What a record asks of a tape that is recording on it."""
+
+        derived: dict[int, tuple[int, int]]
+        watch_accessed: bool
+
+        def continue_in(self, segment: Segment) -> None: ...
+        def read(self, variable: Any) -> None: ...
+
+    class Reader(Protocol):
+        """What notes the variables that are read."""
+
+        def read(self, variable: Any) -> None: ...
+
+    class Accumulator(Protocol):
+        """What a record asks of an open forward accumulator."""
+
+        tangents: dict[int, Any]
+
+        def note_derived(self, made: int, target: int) -> None: ...
+        def push(self, entry: Entry) -> None: ...
+        def assigned(self, variable: Any) -> None: ...
+
+OP: Final = 0
+OUT: Final = 1
+IDS: Final = 2
+VALUES: Final = 3
+ANS: Final = 4
+ATTRIBUTES: Final = 5
+PLACE: Final = 6
+BATCH: Final = 7
+
+fresh_id = ids.__next__
+"""A new permanent id: larger than all before."""
+
+
+def fresh_ids(n: int) -> tuple[int, int]:
+    """The first and the last of n >= 1 new ids in a row."""
+    first = fresh_id()
+    if n > 2:
+        deque(islice(ids, n - 2), 0)
+    return first, fresh_id() if n > 1 else first
+
+
+# Lists that were made into tensors are remembered up to this many.
+MAX_STACKED = 1000
+
+
+class Segment(list["Entry"]):
+    """Entries in order. scalar: all their values are Python numbers, so that sweeps may run on
+    bare floats. stretched: some stand for many (see `gradcli.engine.compiled.loops`).
+    """
+
+    __slots__ = ("scalar", "stretched")
+
+    def __init__(self) -> None:
+        self.scalar = True
+        self.stretched = False
+
+
+class Record:
+    """What runs while this record is current.
+
+    entries: the newest segment. tapes, accumulators: those that are recording, outermost first.
+    readers: custom functions that are running, to be told which variables they read.
+    everything: record all operations on tensors; otherwise those with an operand in `seen`, the
+    ids that some tape watches or that came of those.
+    place: the instruction being executed, noted with each entry; None in Python code, where each
+    operation finds out itself. trace: what Python code did that no tape has; None for files.
+    paused: nothing is recorded. checking: NaN and infinity are errors.
+    short: nothing stands against the short way of `engine.record.operators`; whoever changes what
+    it is made of calls `settle`.
+    in_rules: derivative rules of the table are running: floating point types may mix.
+    max_entries: how many may be recorded, so that a derivative of high order ends; None: no limit.
+    stacked: id of a list to the list and the tensor that was made of it.
+    derived: id of a derivative to (id of its target, id of its source), for derivatives of it.
+    absorbed: a sweep ended in NaN, and another one with zeros that absorb took its place.
+    guards: on request, (id, value) of tensors whose value decided what a program does next; then
+    entries keep all values, for what runs is run again at other points or written as a formula.
+    absorbing: sweeps that end in NaN are run again with zeros that absorb; not where what is
+    recorded has to hold at other points too.
+    lost: id of a source to in how many elements of a derivative in it something was lost beyond the
+    range of floats that may count.
+    hollow: entries may lack values that no rule reads (`gradcli.engine.record.saved`).
+    portable: no entry hides where its value came from, so that they hold at other points too.
+    sizes: for explanations, what decided the size of a new tensor is recorded.
+    """
+
+    __slots__ = (
+        "_collecting", "absorbed", "absorbing", "accumulators", "checking", "derived", "entries",
+        "everything", "guards", "hollow", "in_rules", "lost", "max_entries", "paused", "place",
+        "portable", "readers", "seen", "segments", "short", "sizes", "stacked", "tapes", "trace")
+
+    def __init__(self, everything: bool = True) -> None:
+        self.entries = Segment()
+        self.everything = everything
+        self.hollow = not everything
+        self.segments: list[Segment] = [self.entries] if everything else []
+        self.tapes: list[Tape] = []
+        self.accumulators: list[Accumulator] = []
+        self.readers: list[Reader] = []
+        self.seen: set[int] = set()
+        self.place: Any = None
+        self.paused = False
+        self.checking = False
+        self.sizes = False
+        self.in_rules = False
+        self.max_entries: int | None = None
+        self.derived: dict[int, tuple[int, int]] = {}
+        self.stacked: dict[int, tuple[list[Any], Any]] = {}
+        self.trace: Trace | None = None
+        self.absorbed = False
+        self.absorbing = True
+        self.lost: dict[int, int] = {}
+        self.portable = True
+        self.guards: list[tuple[int, Any]] | None = None
+        self.settle()
+
+    def settle(self) -> None:
+        """Find out again whether operators may take their short way."""
+        self.short = not (
+            self.everything or self.accumulators or self.paused or self.checking)
+
+    def history(self) -> Segment:
+        """All entries of a record of everything, in order."""
+        return joined([expanded(segment) for segment in self.segments])
+
+    def compact(self) -> Segment:
+        """The same; stretches stay what they are, which only a sweep over numbers understands."""
+        return joined(self.segments)
+
+    def __enter__(self) -> Record:
+        # Entries and tensors hold no cycles, and half the time of a run went into looking for
+        # some (1.2 against 2.3 us an operation at 100,000 of them).
+        self._collecting = gc.isenabled()
+        gc.disable()
+        opened = _opened()
+        opened.append(self)
+        local.current = self
+        return self
+
+    def has_kinks(self) -> bool:
+        """Whether an operation with a kink ran: then notes may be due."""
+        return any(entry[OP].kink is not None for entry in self.compact())
+
+    def is_partial(self) -> bool:
+        """Whether an operation ran that has no rule for one of its numbers."""
+        return any(entry[OP].partial for entry in self.compact())
+
+    def __exit__(self, *exception: object) -> None:
+        if self._collecting:
+            gc.enable()
+        opened = _opened()
+        opened.remove(self)
+        local.current = opened[-1]
+
+    def wants(self, ids: tuple[int | None, ...]) -> bool:
+        """Whether an operation on operands with these ids goes on the record."""
+        if self.paused:
+            return False
+        return self.everything or (bool(self.tapes) and not self.seen.isdisjoint(ids))
+
+    def append(self, entry: Entry, wanted: bool) -> None:
+        """Put down what ran, if it is wanted, and tell the accumulators."""
+        if wanted:
+            self.entries.append(entry)
+            if not self.everything:
+                self.seen.add(entry[OUT])
+        if self.accumulators:
+            self._push(entry)
+
+    def _push(self, entry: Entry) -> None:
+        """Tangents are operations too: those of an inner accumulator have tangents in the outer,
+        which must know the tangent of the answer before, since rules may read that.
+        """
+        accumulators = self.accumulators
+        try:
+            for k in range(len(accumulators)):
+                self.accumulators = accumulators[:k]
+                accumulators[k].push(entry)
+        finally:
+            self.accumulators = accumulators
+            self.settle()
+
+    def split(self) -> None:
+        """Begin a new segment: the tapes that are recording changed."""
+        # A new one even if the last is empty: a tape that closed may hold that.
+        self.entries = Segment()
+        if self.everything:
+            self.segments.append(self.entries)
+        for tape in self.tapes:
+            tape.continue_in(self.entries)
+        if not self.tapes:
+            self.seen = set()
+
+    def note_derived(self, made: int, target: int, source: int) -> None:
+        """Remember that the value `made` is a derivative."""
+        if self.everything:
+            self.derived[made] = (target, source)
+        if self.tapes:
+            self.seen.add(made)  # so that what is made of it can be told from what is unrelated
+        for tape in self.tapes:
+            tape.derived[made] = (target, source)
+        for accumulator in self.accumulators:
+            accumulator.note_derived(made, target)
+
+    def remember_stacked(self, items: list[Any], tensor: Any) -> None:
+        """Remember the tensor that a list was made into; the list is kept, so its id stays its."""
+        if len(self.stacked) >= MAX_STACKED:
+            del self.stacked[next(iter(self.stacked))]
+        self.stacked[id(items)] = (items, tensor)
+
+
+local = _thread_local()
+"""Of this thread: `records`, those that are open, and `current`, the innermost of them."""
+
+
+def _opened() -> list[Record]:
+    """The open records of this thread, the innermost last; at the bottom that of Python code."""
+    try:
+        found: list[Record] = local.records
+    except AttributeError:
+        found = local.records = [Record(everything=False)]
+        found[0].trace = Trace()
+        traces.append(found[0].trace)
+    return found
+
+
+def current() -> Record:
+    """The innermost open record of this thread."""
+    try:
+        found: Record = local.current
+    except AttributeError:
+        found = local.current = _opened()[-1]
+    return found
+
+
+def close_all() -> None:
+    """Close all records of this thread but that of Python code: what an alarm interrupted may have
+    left one half closed, and it would stay the current one.
+    """
+    opened = _opened()
+    if any(record._collecting for record in opened[1:]):
+        gc.enable()
+    del opened[1:]
+    local.current = opened[0]
+
+
+def joined(segments: Sequence[Segment]) -> Segment:
+    """All entries of several segments, in one."""
+    if len(segments) == 1:
+        return segments[0]
+    out = Segment()
+    for segment in segments:
+        out.extend(segment)
+        out.scalar = out.scalar and segment.scalar
+        out.stretched = out.stretched or segment.stretched
+    return out
+
+
+def expanded(segment: Segment) -> Segment:
+    """The segment itself, its stretches replaced by the entries that they stand for."""
+    if segment.stretched:
+        whole: list[Any] = []
+        for entry in segment:
+            op: Any = entry[OP]
+            if op.kind == "stretch":
+                whole.extend(op.expand())
+            else:
+                whole.append(entry)
+        segment[:] = whole
+        segment.stretched = False
+    return segment
+
+
+def span_of(entry: Entry) -> tuple[int, int] | None:
+    """Find where an operation stands in the program's text."""
+    place = entry[PLACE]
+    return (place[2], place[3]) if place is not None else None

@@ -1,0 +1,1 @@
+"""Sparse derivatives: which entries depend on what, found before a sweep."""

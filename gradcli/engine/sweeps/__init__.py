@@ -1,0 +1,1 @@
+"""Sweeps over the record: reverse, forward, and what they share."""

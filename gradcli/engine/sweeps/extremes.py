@@ -1,0 +1,186 @@
+"""Whether numbers are so large or small that a slope, or a product of slopes, may leave the range
+of floats on the way to a derivative that is one.
+
+What is lost when a product flushes to 0 is less than the smallest float. It matters if it meets
+factors of more than 1e50 later, and then there are values, constants or inputs of such a size; or
+if the answer is hardly larger than what was lost. So the usual case pays for a look at the values,
+which C code takes, and at the answer.
+"""
+
+from __future__ import annotations
+
+from _operator import itemgetter
+from math import hypot
+
+from gradcli.base.lazy import np
+from gradcli.engine.record import record as records
+from gradcli.engine.record.record import ANS, IDS, OP, VALUES
+from gradcli.engine.record.saved import is_hollow
+from gradcli.ops.values import SCALAR_TYPES, is_float
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from typing import Any
+
+    from gradcli.engine.record.record import Entry, Segment
+    from gradcli.engine.record.tensor import Tensor
+
+LARGE = 1e50
+SMALL = 1e-50
+# The smallest float times 1e50 changes no more than rounding does in what is larger.
+FAINT = 1e-260
+# What makes nothing very large of what is not.
+BOUNDED = frozenset((
+    "add", "subtract", "negative", "positive", "abs", "sin", "cos", "tanh", "atan", "sigmoid",
+    "sqrt", "log", "maximum", "minimum", "relu", "where", "reshape", "index", "transpose",
+    "broadcast_to", "sum_to", "concat", "stack", "put", "mean"))
+# What is steep where an operand is very small: which one.
+STEEP = {"divide": 1, "divide_no_nan": 1, "xdivy": 1, "xlogy": 1, "power": 0, "reciprocal": 0,
+         "reciprocal_no_nan": 0, "log": 0, "log2": 0, "log10": 0, "sqrt": 0, "rsqrt": 0, "cbrt": 0}
+answer = itemgetter(ANS)
+# Elements above which a product of two arrays may start threads.
+LONG = 5000
+# For arrays of float32, whose smallest number is 1e-45.
+LARGE_32 = 1e10
+FAINT_32 = 1e-24
+# log2 of what becomes a float if it meets 1e50.
+NEAR = -1240.0
+LIMITS = {"d": LARGE, "f": LARGE_32, "D": LARGE, "F": LARGE_32}
+
+
+def extreme(entries: Segment, sources: Iterable[Tensor], answers: Iterable[Any] = ()) -> bool:
+    """Whether a value that an entry made is very large, or a constant, a source or what something
+    is divided by is very large or very small; or an answer is next to nothing.
+    """
+    answers = list(answers)
+    if any(map(faint, answers)):
+        return True
+    if not entries.scalar and not all(np.all(a) for a in answers) and any(
+            map(_vanishes, entries)):
+        return True
+    for source in sources:
+        v = source.value
+        if type(v) is float and not (SMALL < v < LARGE or -LARGE < v < -SMALL or v == 0.0):
+            return True
+        if type(v) is not float and (_is_large(v) or _is_small(v)):
+            return True
+    if not entries.scalar:
+        return _arrays(entries)
+    if not entries.stretched:
+        return _numbers(entries)
+    rest = []
+    for entry in entries:
+        op: Any = entry[OP]
+        if op.kind != "stretch":
+            rest.append(entry)
+        elif op.is_extreme():
+            return True
+    return _numbers(rest)
+
+
+def _numbers(entries: Sequence[Entry]) -> bool:
+    try:
+        if not hypot(*map(answer, entries)) < LARGE:
+            return True
+        for entry in entries:
+            if None in entry[IDS] and type(entry[ANS]) is not bool:
+                for v in entry[VALUES]:
+                    if not (SMALL < v < LARGE or -LARGE < v < -SMALL or v == 0.0):
+                        return True
+            elif entry[OP].name in STEEP and _is_small(entry[VALUES][STEEP[entry[OP].name]]):
+                return True
+    except (TypeError, OverflowError):  # a text, an integer that is no float
+        return True
+    return False
+
+
+def faint(answer: Any) -> bool:
+    """Whether a number is 0 or nearly so; of an array, whether an element is nearly so: zeros are
+    common among many.
+    """
+    if type(answer) is float:
+        return -FAINT < answer < FAINT
+    kind = _kind(answer)
+    if kind not in LIMITS:
+        return False
+    sizes = np.abs(answer)
+    return bool(((sizes < (FAINT_32 if kind in "fF" else FAINT)) & (sizes > 0)).any())
+
+
+def _vanishes(entry: Entry) -> bool:
+    """Whether elements that an entry made are 0 only because floats end, and not far from where
+    they do: those of a mask are far.
+    """
+    op, ans = entry[OP], entry[ANS]
+    if not op.elementwise or op.name in BOUNDED or not is_float(ans) or np.all(ans):
+        return False
+    gone = np.equal(ans, 0)
+    for v in entry[VALUES]:
+        gone = gone & np.not_equal(v, 0)
+    if not gone.any() or (records.current().hollow and is_hollow(ans)):
+        return False
+    from gradcli.ops.wide import wide
+
+    with np.errstate(all="ignore"):
+        found = wide(op(*[wide(np.broadcast_to(v, gone.shape)[gone]) for v in entry[VALUES]]))
+        return bool((found.size() > NEAR).any())
+
+
+def are_extreme(constants: Iterable[float]) -> bool:
+    """Whether one of these numbers is very large or very small."""
+    return not all(SMALL < v < LARGE or -LARGE < v < -SMALL or v == 0.0 for v in constants)
+
+
+def _arrays(entries: Sequence[Entry]) -> bool:
+    with np.errstate(all="ignore"):
+        for entry in entries:
+            op = entry[OP]
+            if op.name not in BOUNDED and _is_large(entry[ANS]):
+                return True
+            if op.name in STEEP and _is_small(entry[VALUES][STEEP[op.name]]):
+                return True
+            if None in entry[IDS] and is_float(entry[ANS]):  # comparisons lose nothing
+                limit = LIMITS.get(_kind(entry[ANS]), LARGE)
+                for i, v in zip(entry[IDS], entry[VALUES], strict=True):
+                    if i is not None:
+                        continue
+                    if _is_large(v) if type(v) is not float else not (
+                            1 / limit < v < limit or -limit < v < -1 / limit or v == 0.0):
+                        return True
+    return False
+
+
+def _is_large(value: Any) -> bool:
+    if type(value) is float:
+        return not -LARGE < value < LARGE
+    if type(value) is complex:
+        return not abs(value) < LARGE
+    kind = _kind(value)
+    if kind not in LIMITS:
+        return False
+    limit = LIMITS[kind]
+    if kind in "DF":
+        return not np.abs(value).max() < limit
+    if value.size < LONG:
+        return not np.vdot(value, value) < limit * limit
+    return not (value.max() < limit and value.min() > -limit)
+
+
+def _kind(value: Any) -> str:
+    """The type of an array in a letter; empty for what is none, or has no elements."""
+    if value is None or type(value) in SCALAR_TYPES or not getattr(value, "size", 0):
+        return ""
+    return str(value.dtype.char)
+
+
+def _is_small(value: Any) -> bool:
+    """Whether a number, or one of an array, is very small but not 0."""
+    if type(value) is float:
+        return -SMALL < value < SMALL and value != 0.0
+    kind = _kind(value)
+    if kind not in LIMITS:
+        return False
+    limit = 1.0 / LIMITS[kind]
+    sizes = np.abs(value)
+    return bool(sizes.min() < limit) and bool(((sizes < limit) & (sizes > 0)).any())

@@ -1,0 +1,1 @@
+"""Tapes: who asks the record for derivatives, and how."""

@@ -1,0 +1,418 @@
+"""GradientTape: a window on the record, with what it watches, as tf.GradientTape.
+
+A tape holds the segments that were recorded while it was, and nothing of them once it is used up.
+An operation is on a tape if one of its operands was, or was watched, at the time it ran.
+"""
+
+from __future__ import annotations
+
+from _weakref import ref
+
+from gradcli.base.errors import GradcliError, error
+from gradcli.base.lazy import quiet
+from gradcli.engine.record import record as records
+from gradcli.engine.record.provenance import MAX_TRACED, answer_kind, bare, position, stripped
+from gradcli.engine.record.record import (
+    ANS,
+    ATTRIBUTES,
+    IDS,
+    OP,
+    OUT,
+    PLACE,
+    VALUES,
+    Segment,
+    expanded,
+    fresh_id,
+    joined,
+)
+from gradcli.engine.record.structure import flatten, like
+from gradcli.engine.record.tensor import Tensor
+from gradcli.engine.record.variable import Variable
+from gradcli.engine.sweeps import derivatives, reverse
+from gradcli.engine.tapes import batch
+from gradcli.engine.tapes.questions import Question, emits, total
+from gradcli.engine.tapes.requests import (
+    Past,
+    is_zero,
+    kind_of,
+    note,
+    one_tensor,
+    tensors_of,
+    weights_of,
+)
+from gradcli.ops.values import is_float
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any, Self
+
+    from gradcli.engine.record.record import Record
+    from gradcli.engine.tapes.requests import Event
+
+# So many operations are looked through for that which made a target.
+RECENT = 8
+
+
+class GradientTape:
+    """A record of operations that is asked for derivatives; see `gradcli.GradientTape`."""
+
+    __slots__ = (
+        "__weakref__", "_record", "_segments", "derived", "entered", "events", "first_use", "late",
+        "missing", "past", "persistent", "recording", "states", "tensorflow_semantics", "used",
+        "watch_accessed", "watched")
+
+    def __init__(self, persistent: bool = False, watch_accessed_variables: bool = True,
+                 tensorflow_semantics: bool = False) -> None:
+        self.persistent = persistent
+        self.watch_accessed = watch_accessed_variables
+        self.tensorflow_semantics = tensorflow_semantics
+        self.recording = False
+        self.entered = False
+        self.used = False
+        self.first_use: Any = None  # the place of the first question
+        self.missing = False  # the last answer was None in part, or 0 for want of a path
+        self._record: Record | None = None
+        self.events: list[Event] = []
+        self._forget()
+
+    def _forget(self) -> None:
+        self._segments: list[Segment] = []
+        self.watched: set[int] = set()
+        # Watched after something had been recorded: uses before do not count.
+        self.late: dict[int, int] = {}
+        self.states: dict[Variable, list[int]] = {}
+        self.derived: dict[int, tuple[int, int]] = {}
+        # What a used tape held, without values, if its answer was missing: for `why`.
+        self.past: Past | None = None
+
+    # --- recording ----------------------------------------------------------------------------
+
+    def __enter__(self) -> Self:
+        """Start or go on recording. Raises E0504 if it is recording already."""
+        if self.recording:
+            raise error("E0504", "the tape is recording already",
+                        help="leave its block before entering it again")
+        record = records.current()
+        if self.used and not self.persistent:
+            self._forget()
+            self.used = False
+        self._record = record
+        if not self.entered and record.trace is not None:
+            record.trace.tapes.append(ref(self))
+        self.entered = True
+        self._start("open")
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        if self.recording:
+            self._stop("close")
+
+    def _note(self, kind: str, ids: tuple[int, ...] = (), depth: int = 4) -> None:
+        """Note what is being done with the tape; depth: how many frames up that is said."""
+        note(self.events, self._record or records.current(), kind, ids, depth, "watch")
+
+    def _start(self, kind: str) -> None:
+        assert self._record is not None
+        self._note(kind)
+        self.recording = True
+        record = self._record
+        record.tapes.append(self)
+        for segment in self._segments:
+            record.seen.update([entry[OUT] for entry in segment])
+        record.seen |= self.watched
+        record.split()
+
+    def _stop(self, kind: str = "") -> None:
+        assert self._record is not None
+        if kind:
+            self._note(kind)
+        self.recording = False
+        self._record.tapes.remove(self)
+        self._record.split()
+
+    def continue_in(self, segment: Segment) -> None:
+        """What is recorded from now on goes to this segment."""
+        if self._segments and not self._segments[-1]:
+            self._segments[-1] = segment
+        else:
+            self._segments.append(segment)
+
+    def stop_recording(self) -> _Pause:
+        """A context in which this tape, and no other, records nothing.
+
+        Raises E0502 if it was never entered, E0504 if it is not recording.
+        """
+        if not self.entered:
+            raise _never_entered("stop recording")
+        if not self.recording:
+            raise error("E0504", "the tape is not recording", help="use it inside its block")
+        return _Pause(self)
+
+    def reset(self) -> None:
+        """Forget what was recorded and watched. Raises E0504 if it is not recording."""
+        if not self.recording or self._record is None:
+            raise error("E0504", "the tape is not recording", help="reset it inside its block")
+        self._note("reset", depth=3)
+        if self._record.trace is not None:
+            for entry in self.window()[-MAX_TRACED:]:
+                self._record.trace.keep(entry)
+        self._forget()
+        self._record.split()
+
+    # --- watching -----------------------------------------------------------------------------
+
+    def watch(self, tensor: Any) -> None:
+        """Make a tensor, a variable or each of a nested structure a source.
+
+        Raises E0502 before the block, E0310 for anything that is no tensor.
+        """
+        if not self.entered:
+            raise _never_entered("watch anything")
+        if self.used and not self.persistent:
+            raise self._used_up()
+        items = flatten(tensor)
+        for item in items:
+            if not isinstance(item, Tensor):
+                raise error("E0310", "only tensors and variables can be watched, not"
+                            f" {kind_of(item)} {item!r:.40}",
+                            help="make it one: gradcli.constant(...)")
+        for item in items:
+            if isinstance(item, Variable):
+                self._watch_state(item)
+            elif item.id is not None:
+                self._watch_id(item.id)
+        self._note("watch", tuple([item.id for item in items if item.id is not None]), 3)
+
+    def _watch_id(self, id: int) -> None:
+        if id in self.watched:
+            return
+        self.watched.add(id)
+        if any(self._segments) or not self.recording:
+            self.late[id] = fresh_id()
+        if self._record is not None and self.recording:
+            self._record.seen.add(id)
+
+    def _watch_state(self, variable: Variable) -> None:
+        assert variable.id is not None
+        ids = self.states.setdefault(variable, [])
+        if variable.id not in self.watched:
+            ids.append(variable.id)
+            self._watch_id(variable.id)
+
+    def read(self, variable: Variable) -> None:
+        """A variable was read while the tape was recording."""
+        if variable.id in self.watched:
+            return
+        if variable in self.states or (self.watch_accessed and variable.trainable):
+            assert variable.id is not None
+            self.states.setdefault(variable, []).append(variable.id)
+            # Read for the first time, so nothing recorded before can have used this state.
+            self.watched.add(variable.id)
+            assert self._record is not None
+            self._record.seen.add(variable.id)
+
+    def watched_variables(self) -> tuple[Variable, ...]:
+        """The variables that are sources, in order of construction."""
+        return tuple(sorted(self.states, key=lambda v: v.serial))
+
+    # --- questions ----------------------------------------------------------------------------
+
+    def gradient(self, target: Any, sources: Any, output_gradients: Any = None,
+                 unconnected_gradients: Any = "none") -> Any:
+        """The gradient of the sum of all elements of all targets, in the structure of `sources`.
+
+        Each in the shape and type of its source; None where no path joins them, or zeros with
+        unconnected_gradients="zero". output_gradients: weights of the targets' elements, in the
+        targets' shapes. Raises E0310 for what is no tensor, E0301 and E0313 for weights that do
+        not fit, E0312 for another word, E0501 for a used tape, E0502 for one never entered, E0503
+        for an operation without a rule.
+        """
+        zero = is_zero(unconnected_gradients)
+        targets, wanted = tensors_of(target, "target"), tensors_of(sources, "source")
+        weights = weights_of(target, output_gradients, len(targets), self.tensorflow_semantics)
+        q = Question(self, self._ask("gradient"), targets, wanted, zero, self._compact())
+        asked = [Tensor(s.value, i) for s, own in zip(wanted, q.ids, strict=True)
+                 for i in own if i in q.on_tape]
+        answers = iter(derivatives.gradient(
+            [Tensor(t.value, t.id) for t in targets], asked, seeds=weights, emit=q.emit,
+            entries=q.entries, tensorflow=self.tensorflow_semantics))
+        found = {t.id: g for t, g in zip(asked, answers, strict=True) if g is not None}
+        out = []
+        for k, s in enumerate(wanted):
+            parts = [found[i] for i in q.ids[k] if i in found]
+            if not parts and is_float(s.value):
+                parts = q.itself(weights, k)
+            out.append(q.answer(total(parts), k, s.shape))
+        self._done(q, out)
+        return like(sources, out)
+
+    def jacobian(self, target: Any, sources: Any, unconnected_gradients: Any = "none",
+                 parallel_iterations: Any = None, experimental_use_pfor: bool = True) -> Any:
+        """Per source the Jacobian, target shape + source shape, in the structure of `sources`.
+
+        The last two arguments are TensorFlow's: the first says nothing here, and a loop over the
+        rows (experimental_use_pfor=False) needs a persistent tape there and here. Raises as
+        `gradient`, and E0310 where the target is not one tensor.
+        """
+        zero = is_zero(unconnected_gradients)
+        target = one_tensor(target, "target")
+        wanted = tensors_of(sources, "source")
+        self._check_loop(experimental_use_pfor)
+        q = Question(self, self._ask("jacobian"), [target], wanted, zero, self.window())
+        y = Tensor(target.value, target.id)
+        out = []
+        for k, s in enumerate(wanted):
+            parts = derivatives.jacobian(y, q.leaves(k), emit=q.emit, entries=q.entries)
+            out.append(q.answer(q.derivative(parts, k), k, target.shape + s.shape))
+        self._done(q, out)
+        return like(sources, out)
+
+    def batch_jacobian(self, target: Any, source: Any, unconnected_gradients: Any = "none",
+                       parallel_iterations: Any = None, experimental_use_pfor: bool = True) -> Any:
+        """The Jacobians of row i of the target with respect to row i of the source, for all i.
+
+        target [b, ...] and source [b, ...] give [b, target's rest, source's rest], by one batched
+        sweep over the rest. None where no path joins them. Raises E0301 for shapes that do not
+        fit, and E0315 where a row of the target depends on other rows of the source: TensorFlow
+        sums over them without a word.
+        """
+        zero = is_zero(unconnected_gradients) or self.tensorflow_semantics
+        target, source = one_tensor(target, "target"), one_tensor(source, "source")
+        batch.check_shapes(target, source)
+        b, rest = target.shape[0], target.shape[1:]
+        self._check_loop(experimental_use_pfor)
+        q = Question(
+            self, self._ask("batch_jacobian"), [target], [source], zero, self.window())
+        parts = batch.jacobians(Tensor(target.value, target.id), q.leaves(0), q.entries,
+                                emit=q.emit, check=not self.tensorflow_semantics)
+        out = q.answer(q.derivative(parts, 0), 0, (b, *rest, *source.shape[1:]))
+        self._done(q, [out])
+        return out
+
+    def check_explainable(self) -> None:
+        """Check that there is something to explain an answer by. Raises E0501 for a tape that was
+        used up by another answer, E0502 for one never entered.
+        """
+        if not self.entered:
+            raise _never_entered("tell why")
+        if self.used and not self.persistent and self.past is None and not any(self._segments):
+            raise self._used_up()
+
+    def pull_back(self, target: Tensor, source: Tensor, cotangent: Any) -> Any:
+        """The bare VJP of one tensor, recorded if anyone is watching; seed axes may lead."""
+        window = self.window()
+        if target.id is None or source.id is None:
+            return None
+        with quiet():
+            return reverse.reverse(
+                window, {target.id: cotangent}, [source.id], emit=emits()).get(source.id)
+
+    def stats(self) -> dict[str, int]:
+        """How many entries the tape holds and how many bytes their arrays take (each once)."""
+        arrays: dict[int, int] = {}
+        window = self.window()
+        for entry in window:
+            for value in (*entry[VALUES], entry[ANS]):
+                if hasattr(value, "nbytes") and not _is_hollow(value):
+                    base = value if value.base is None else value.base
+                    arrays[id(base)] = int(getattr(base, "nbytes", value.nbytes))
+        return {"entries": len(window), "bytes": sum(arrays.values()),
+                "watched": len(self.watched)}
+
+    # --- what the questions share -------------------------------------------------------------
+
+    def window(self) -> Segment:
+        """All entries that the tape holds, in order."""
+        return expanded(self._compact())
+
+    def sees_everything(self) -> bool:
+        """Whether what it holds need not have to do with what it watches."""
+        return self._record is not None and self._record.everything
+
+    def _compact(self) -> Segment:
+        """The same; stretches stay what they are."""
+        return joined(self._segments) if self._segments else Segment()
+
+    def _ask(self, what: str) -> tuple[int, Any]:
+        """When and where the question is asked. Raises E0502 or E0501; a tape that is not
+        persistent stops recording.
+        """
+        if not self.entered:
+            raise _never_entered(f"compute a {what.replace('_', ' ')}")
+        if self.used and not self.persistent:
+            raise self._used_up()
+        self._note("ask")
+        self.missing = False
+        _, time, place, _ = self.events[-1]
+        if self.recording and not self.persistent:
+            self._stop()
+        return time, place
+
+    def _used_up(self) -> GradcliError:
+        place = position(self.first_use)
+        where = f"in line {place[1]} of {place[0]}" if place is not None else "earlier"
+        return error("E0501", f"the tape is used up: it answered one question, {where}, and is"
+                     " not persistent", help="GradientTape(persistent=True) answers many")
+
+    def _done(self, question: Question, answers: Sequence[Any]) -> None:
+        """A question was answered; one that raised an error leaves the tape as it was."""
+        time, place = question.asking
+        if not self.used:
+            self.used = True
+            self.first_use = place
+        trace = records.current().trace
+        if trace is not None:
+            targets = [t.id for t in question.targets]
+            trace.questions.append((
+                time, fresh_id(), place, targets, question.ids,
+                [None if g is None else g.id for g in answers],
+                [self._place_of(id) for id in targets], self.watched))
+        if not self.persistent:
+            states, past = self.states, None
+            if trace is not None and self.missing:
+                past = Past([
+                    stripped(bare(e[OP]), e[OUT], e[IDS], answer_kind(e[ANS], e[ATTRIBUTES]),
+                             e[PLACE])
+                    for e in self.window()], self.watched, self.late, self.derived)
+            self._forget()
+            self.states, self.past = states, past  # watched_variables() still tells them
+
+    def _place_of(self, id: int | None) -> Any:
+        """Where a value was made, if that was one of the last operations."""
+        for segment in reversed(self._segments):
+            for entry in segment[:-RECENT - 1:-1]:
+                if entry[OUT] == id:
+                    return entry[PLACE]
+        return None
+
+    def _check_loop(self, at_once: bool) -> None:
+        if not at_once and not self.persistent:
+            raise error("E0505", "a loop over rows needs a persistent tape",
+                        help="leave experimental_use_pfor out, or say persistent=True")
+
+
+class _Pause:
+    """The context of `stop_recording`."""
+
+    __slots__ = ("tape",)
+
+    def __init__(self, tape: GradientTape) -> None:
+        self.tape = tape
+
+    def __enter__(self) -> None:
+        if not self.tape.recording:
+            raise error("E0504", "the tape is not recording", help="it is paused already")
+        self.tape._stop("pause")
+
+    def __exit__(self, *exception: object) -> None:
+        self.tape._start("resume")
+
+
+def _never_entered(what: str) -> GradcliError:
+    return error("E0502", f"the tape was never entered, so it cannot {what}",
+                 help="put the calculation inside `with tape:`")
+
+
+def _is_hollow(value: Any) -> bool:
+    return bool(value.base is not None and value.strides and not any(value.strides))

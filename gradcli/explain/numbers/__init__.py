@@ -1,0 +1,1 @@
+"""Explanations of numbers: NaN, infinity and exact zeros."""

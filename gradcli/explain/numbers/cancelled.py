@@ -1,0 +1,381 @@
+"""Digits that cancel, so that a value or derivative is made of what rounding left.
+
+1 - cos(x) at 1e-9 is 0 in floats: the operands agree in all their digits, and what is left is their
+rounding. Every operation that has a large condition shows the rounding of its operand in the same
+way: a logarithm or lgamma of a number near 1, a large power, acos next to the end of its domain.
+That does harm only where the answer changes with it, which its own derivative by the operation
+tells: cos(x) - 1 has the slope -sin(x), and nothing is lost. What rounding the sources would do as
+well is no loss.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+from gradcli.base.errors import GradcliError
+from gradcli.base.lazy import np
+from gradcli.engine import calculus
+from gradcli.engine.record.record import ANS, ATTRIBUTES, BATCH, IDS, OP, OUT, VALUES, span_of
+from gradcli.engine.record.tensor import Tensor, value_of
+from gradcli.engine.sweeps import reach
+from gradcli.engine.sweeps.reverse import slope
+from gradcli.explain.catalogue import Note
+from gradcli.explain.naming import called, written
+from gradcli.ops.kinds import BILINEAR, LINEAR
+from gradcli.ops.values import is_complex, is_float
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+    from typing import Any
+
+    from gradcli.base.errors import Source
+    from gradcli.engine.record.record import Entry
+    from gradcli.explain.numbers.trials import Trials
+    from gradcli.lang.running.run import Run
+    from gradcli.ops.kinds import Op
+
+# The relative rounding of one operation in 64 and in 32 bits.
+UNIT, UNIT_32 = 2.0**-52, 2.0**-23
+# An answer that moves less, relative to what rounding the sources does or, if it is 0, at all, is
+# right enough.
+INHERENT, LEAST = 16.0, 1e-9
+# A bound is of first order.
+SAFE = 4.0
+# Of what is rounding to this share no digit is right.
+ALL = 0.1
+# What is left of the operands where rounding shows: some operations together may do harm.
+SHOWN = 2.0**-6
+# So many operations at the most are looked at.
+MOST = 8
+# Powers that are calculated exactly, and so many numbers at once.
+MOST_POWER, MOST_EXACT = 32, 100
+# Of more numbers at once nobody looks which were rounded.
+MOST_NUMBERS = 10_000
+# Of a longer record nobody looks how far all operations move it.
+MOST_ENTRIES = 10_000
+# Numbers that arithmetic on a few of them does not round: multiples of GRAIN, of a modest size.
+GRAIN, MODEST = 2.0**-10, 2.0**20
+ARITHMETIC = frozenset((
+    "add", "subtract", "multiply", "divide", "power", "square", "sqrt", "reciprocal",
+    "squared_difference"))
+HANDED_ON = frozenset((
+    "positive", "negative", "abs", "maximum", "minimum", "where", "relu", "clip", "sign", "floor",
+    "ceil", "round", "trunc"))
+SUMS = frozenset(("sum", "mean", "matmul", "contraction", "convolution", "cumsum"))
+PRODUCTS = frozenset(("matmul", "contraction"))
+# Exact on whole numbers that are not too large, if the answer is one.
+WHOLE = frozenset(("add", "subtract", "multiply", "square", "sum", "divide", "sqrt"))
+TOTALS = frozenset(("sum", "mean", "det")) | PRODUCTS
+LOGARITHMS = frozenset(("log", "log2", "log10"))
+# Whose rules take complex numbers as they are.
+PLAIN = frozenset(("add", "subtract", "power")) | LOGARITHMS
+# Whether an answer is exact, of operands that are.
+EXACT: dict[str, Callable[..., bool]] = {
+    "add": lambda ans, x, y: ans == x + y, "subtract": lambda ans, x, y: ans == x - y,
+    "multiply": lambda ans, x, y: ans == x * y, "divide": lambda ans, x, y: ans * y == x,
+    "square": lambda ans, x: ans == x * x, "sqrt": lambda ans, x: ans * ans == x,
+    "power": lambda ans, x, y: ans == x ** y if y in range(MOST_POWER) else x in (0, 1),
+    **dict.fromkeys(("exp", "exp2", "cos", "cosh", "sech"), lambda ans, x: x == 0),
+    **dict.fromkeys(("sin", "tanh", "erf"), lambda ans, x: x == 0),
+    "sigmoid": lambda ans, x: x == 0}
+
+
+class Cancelled:
+    """The operations of a record that show rounding, of the targets and of their derivatives.
+    """
+
+    __slots__ = ("run", "source", "targets")
+
+    def __init__(self, run: Run, targets: Sequence[Tensor], source: Source) -> None:
+        self.run = run
+        self.source = source
+        self.targets = targets
+
+    def of_value(self, trials: Trials | None = None) -> list[Note]:
+        """What the sum of the targets is made of, if more than half of its digits are wrong."""
+        with np.errstate(all="ignore"), self.run.record:
+            whole = float(np.sum([np.sum(t.value) for t in self.targets]))
+            return self._notes(self.targets, whole, None, trials) if np.isfinite(whole) else []
+
+    def rounding(self) -> float:
+        """How far rounding that shows may have moved the targets. Of a long record 0."""
+        entries = self.run.record.history()
+        if len(entries) > MOST_ENTRIES:
+            return 0.0
+        with np.errstate(all="ignore"):
+            found = _worst(_lost(entries, [t.id for t in self.targets if t.id is not None]))
+            return sum(moved for _, _, moved in self._effects(self.targets, found))
+
+    def of(self, wrt: Tensor, g: Any, trials: Trials | None = None) -> list[Note]:
+        """The same of the derivative g of that sum."""
+        return self._behind([wrt], g, trials)
+
+    def of_second(self, row: Tensor, column: Tensor, block: Any, trials: Trials | None = None
+                  ) -> list[Note]:
+        """The same of second derivatives."""
+        return self._behind([row, column], block, trials)
+
+    def _behind(self, sources: Sequence[Tensor], g: Any, trials: Trials | None) -> list[Note]:
+        record = self.run.record
+        before = len(record.entries), record.absorbed, dict(record.lost)
+        try:
+            with np.errstate(all="ignore"):
+                made = list(self.targets)
+                for source in sources:
+                    (one,) = calculus.gradient(made, [source], emit=True)
+                    if not isinstance(one, Tensor):
+                        return []
+                    made = [one]
+                # With weights, so that elements of both signs do not cancel.
+                n = int(np.size(made[0].value))
+                seeds = [np.cos(np.arange(n) + 0.5).reshape(made[0].shape)] if made[0].shape else []
+                return self._notes(made, g, sources[-1].value, trials, seeds)
+        except GradcliError:  # a rule that has no derivative of its own: nothing can be told
+            return []
+        finally:
+            del record.entries[before[0]:]
+            record.absorbed, record.lost = before[1:]
+
+    def _notes(self, made: Sequence[Tensor], g: Any, x: Any, trials: Trials | None,
+               seeds: Sequence[Any] = ()) -> list[Note]:
+        """x: of a derivative, the source. seeds: weights of the elements of what was made."""
+        entries = self.run.record.history()
+        last = max((t.id for t in self.targets if t.id is not None), default=0)
+        found = _worst(_lost(entries, [t.id for t in made if t.id is not None], last))
+        size, half = _size(g), math.sqrt(_unit(made[0].value))
+        told, worst = None, 0.0
+        for entry, off, moved in self._effects(made, found, seeds):
+            # No number moves by more than any; infinity only where the difference made it.
+            if bool(np.isfinite(moved)) == bool(np.isfinite(size)) and not moved <= worst:
+                told, worst = (entry, off), moved
+        least = 0.0 if size else _least(entries, last, x)
+        if told is None or (size < np.inf and not worst > max(half*size, least)):
+            return []
+        entry, off = told
+        if size < np.inf and worst <= INHERENT*self._inherent(made, seeds) and not _near_pole(
+                made, entry, off, seeds):
+            return []
+        kind = "value" if x is None else "derivative"
+        share = worst/size if 0.0 < size < np.inf else np.inf
+        message = _message(entry, self.source, share, kind, entry[OUT] > last)
+        if trials is not None and entry[OUT] <= last:
+            from gradcli.explain.numbers.exact_forms import exact_form
+
+            # By so much the value itself may be off.
+            ((_, _, away),) = self._effects(self.targets, [told])
+            away = SAFE*away + half*max(_size(t.value) for t in self.targets)
+            form = exact_form(self.run, entry, self.source, trials, away, x is not None)
+            message += f"; {form}" if form else ""
+        return [Note("digits-cancelled", message, span_of(entry))]
+
+    def at_edge(self, distance: float, seeds: Sequence[Any]) -> Entry | None:
+        """The operation whose rounding moves what the seeds pick of the targets by more than its
+        distance from the edge of a domain, and more than that of the sources.
+        """
+        with np.errstate(all="ignore"), self.run.record:
+            found = _worst(_lost(self.run.record.history(), [
+                t.id for t in self.targets if t.id is not None]))
+            least = max(distance, INHERENT*self._inherent(self.targets, seeds)) if found else 0.0
+            return next((e for e, _, moved in self._effects(self.targets, found, seeds)
+                         if moved > least), None)
+
+    def _effects(self, made: Sequence[Tensor], found: Sequence[tuple[Entry, Any]],
+                 seeds: Sequence[Any] = ()) -> Iterator[tuple[Entry, Any, float]]:
+        """Operations, how far off each is, and how far that moves the answer."""
+        made_of = [Tensor(e[ANS], e[OUT]) for e, _ in found]
+        slopes = calculus.gradient(made, made_of, seeds=seeds) if found else []
+        for (entry, off), one in zip(found, slopes, strict=True):
+            yield entry, off, _moved(one, off)
+
+    def _inherent(self, made: Sequence[Tensor], seeds: Sequence[Any] = ()) -> float:
+        """How far rounding what has a name would move the answer; what was given as the decimal
+        that it is was not rounded.
+        """
+        leaves = [b.value for bindings in self.run.bindings.values() for b in bindings
+                  if isinstance(b.value, Tensor) and is_float(b.value.value)]
+        slopes = calculus.gradient(made, leaves, seeds=seeds) if leaves else []
+        computed = {entry[OUT] for entry in self.run.record.history()} if leaves else set()
+        return sum(_moved(one, _unit(x.value)*np.where(
+            x.id not in computed and _is_exact(x.value), 0.0, np.abs(x.value)))
+            for x, one in zip(leaves, slopes, strict=True))
+
+
+def _near_pole(made: Sequence[Tensor], entry: Entry, off: Any, seeds: Sequence[Any]) -> bool:
+    """Whether an operation is nothing but rounding of a 0 that would be a pole of what was made:
+    then that is of any size, however well the sources are known.
+    """
+    if not np.any(off > ALL*np.abs(entry[ANS])):
+        return False
+    (one,) = calculus.gradient(made, [Tensor(entry[ANS], entry[OUT])], seeds=seeds)
+    whole = sum(np.sum(t.value * (seeds[0] if seeds else 1.0)) for t in made)
+    return one is not None and bool(np.sum(value_of(one)*entry[ANS])*whole < 0.0)
+
+
+def _message(entry: Entry, source: Source, share: float, kind: str, late: bool) -> str:
+    name = f"`{written(entry, source) or called(entry, source)}`"
+    op = entry[OP].name
+    digits = 0 if not share <= ALL else int(-math.log10(share))
+    if late:
+        which = f"{'all digits' if not digits else 'digits'} cancel between the parts of this"\
+                f" {kind}"
+    elif op in LOGARITHMS:
+        which = f"{name} is of a number so near to 1 that its rounding shows"
+    elif op == "power":
+        which = f"{name} makes much of the rounding of its base"
+    else:
+        which = f"{'all digits' if not digits else 'digits'} cancel in {name}"
+    if digits:
+        return f"{which}: about {digits} of 16 digits of this {kind} are right"
+    return f"{which}: what is left is rounding, and so is this {kind}"
+
+
+def _least(entries: Sequence[Entry], last: int, x: Any) -> float:
+    """What a derivative in x that is 0 may be off, by the size of the program's numbers; of a value
+    nothing.
+    """
+    size = 0.0 if x is None else _size(x)
+    if not size:
+        return 0.0 if x is None else LEAST
+    largest = max((_size(e[ANS]) for e in entries if e[OUT] <= last and is_float(e[ANS])),
+                  default=0.0)
+    return LEAST*min(1.0, largest/size)
+
+
+def _size(value: Any) -> float:
+    return float(np.max(np.abs(value), initial=0.0))
+
+
+def _moved(slope: Any, off: Any) -> float:
+    if slope is None:
+        return 0.0
+    return float(np.sum(np.where(off > 0.0, np.abs(value_of(slope)) * off, 0.0)))
+
+
+def _unit(value: Any) -> float:
+    return UNIT_32 if getattr(value, "dtype", None) in ("float32", "complex64") else UNIT
+
+
+def _lost(entries: Sequence[Entry], targets: Sequence[int], last: float = math.inf
+          ) -> Iterator[tuple[Entry, Any]]:
+    """The operations that show rounding, each with how far off it may be. last: the id after which
+    derivatives begin: for them what is exactly 0 or 1 is saturated, and no rounding.
+    """
+    wanted = reach.ancestry(entries, targets)
+    rounded: set[int] = set()
+    saturated: set[int] = set()
+    twins: dict[Any, int] = {}
+    first: dict[int | None, Any] = {}
+    for entry in entries:
+        if entry[OUT] not in wanted or not is_float(entry[ANS]):
+            continue
+        if type(entry[ANS]) is float and all(isinstance(v, (int, float)) for v in entry[VALUES]):
+            # What is made of the same numbers in the same way is rounded in the same way.
+            made = [first.get(i, v) for i, v in zip(entry[IDS], entry[VALUES], strict=True)]
+            if entry[OP].elementwise:
+                first[entry[OUT]] = (twins.setdefault((entry[OP], *made), entry[OUT]),)
+            if entry[OP].name in ("subtract", "divide") and made[0] == made[1]:
+                continue
+        if entry[OUT] > last and saturated:
+            rounded -= saturated
+            saturated.clear()
+        inexact = not rounded.isdisjoint(entry[IDS])
+        # A difference of two exact numbers is exact, a sum of more need not be.
+        if inexact or _rounds(entry):
+            rounded.add(entry[OUT])
+            if _saturated(entry[ANS]):
+                saturated.add(entry[OUT])
+            off = _off(entry, rounded) if inexact or entry[OP].name in TOTALS else 0.0
+            if np.any(off):
+                yield entry, off
+
+
+def _worst(found: Iterable[tuple[Entry, Any]]) -> list[tuple[Entry, Any]]:
+    """Those that are off most by their size."""
+    def share(one: tuple[Entry, Any]) -> float:
+        entry, off = one
+        return -float(np.max(np.where(off > 0.0, off/np.abs(entry[ANS]), 0.0), initial=0.0))
+
+    return sorted(found, key=share)[:MOST]
+
+
+def reached(entry: Entry, rounded: Container[int | None]) -> Any:
+    """How far the answer moves if a rounded operand changes by its whole size, to first order."""
+    op, ids, values, ans = entry[OP], entry[IDS], entry[VALUES], entry[ANS]
+    if op.name in TOTALS:
+        sizes = [np.abs(v) for v in values]
+        if any(entry[BATCH]):
+            return 0.0
+        if op.name in PRODUCTS:
+            return op.compute(sizes, entry[ATTRIBUTES])
+        return np.max(sizes[0], initial=0.0) if op.name != "det" else np.prod(
+            np.sum(sizes[0], axis=-1), axis=-1)
+    far: Any = 0.0
+    if op.elementwise and op.rules and (
+            op.name in PLAIN or not any(map(is_complex, (*values, ans)))):
+        for k, i in enumerate(ids):
+            if i in rounded and op.edge(k) and is_float(values[k]):
+                far = np.maximum(far, np.abs(slope(op, k, values, ans) * values[k]))
+    return far
+
+
+def _off(entry: Entry, rounded: set[int]) -> Any:
+    """How far off rounded operands may make the answer, where that shows; 0 elsewhere."""
+    far = reached(entry, rounded)
+    return np.where((np.abs(entry[ANS]) < SHOWN*far) & np.isfinite(far), _unit(entry[ANS])*far, 0.0)
+
+
+def _rounds(entry: Entry) -> bool:
+    """Whether an operation on exact numbers may have rounded its answer."""
+    name, values, ans = entry[OP].name, entry[VALUES], entry[ANS]
+    if name in HANDED_ON or (not entry[OP].elementwise and name not in SUMS and entry[OP].kind in (
+            LINEAR, BILINEAR)):
+        return False
+    if name in WHOLE and all(map(_whole, (*values, ans))):
+        return False
+    if name in PRODUCTS or name == "det":
+        return not (all(map(_whole, values)) and bool(np.max(reached(entry, ())) < 1/UNIT))
+    if name in ARITHMETIC and is_exact(entry[OP], values, ans):
+        return False
+    if not all(map(_short, (*values, ans))):
+        return True
+    return not (name in ARITHMETIC or name in SUMS or all(map(_saturated, values)))
+
+
+def _is_exact(value: Any) -> Any:
+    """Which floats are exactly the shortest decimals that stand for them."""
+    if np.size(value) > MOST_NUMBERS or is_complex(value):
+        return False
+    return np.reshape([v - v == 0.0 and Fraction(repr(v)) == v for v in np.ravel(value).tolist()],
+                      np.shape(value))
+
+
+def is_exact(op: Op, values: Sequence[Any], ans: Any) -> bool | None:
+    """Whether an operation on numbers did not round its answer; None if nobody knows."""
+    known = EXACT.get(op.name)
+    if known is None or any(map(is_complex, values)) or np.size(ans) > MOST_EXACT or not all(
+            bool(np.isfinite(v).all()) for v in (ans, *values)):
+        return None
+    numbers = [np.ravel(v).tolist() for v in np.broadcast_arrays(ans, *values)]
+    return all(known(*map(Fraction, one)) for one in zip(*numbers, strict=True))
+
+
+def _saturated(value: Any) -> bool:
+    return bool(np.all(np.equal(value, 0) | np.equal(np.abs(value), 1)))
+
+
+def _whole(value: Any) -> bool:
+    return _multiple(value, 1.0) and bool(np.sum(np.abs(value)) < 1/UNIT)
+
+
+def _short(value: Any) -> bool:
+    if not isinstance(value, (int, float)) and not is_float(value):
+        return True
+    return _multiple(value, GRAIN) and bool(np.all(np.abs(value) < MODEST))
+
+
+def _multiple(value: Any, grain: float) -> bool:
+    """Whether numbers are multiples of a grain, complex ones in both parts."""
+    parts = (np.real(value), np.imag(value)) if is_complex(value) else (value,)
+    return all(bool(np.all(np.remainder(part, grain) == 0)) for part in parts)

@@ -1,0 +1,62 @@
+"""What a derivative leaves out: operands that move with the source in a place for which their
+operation has no rule, as the order of a Bessel function.
+
+Where all ways lead through such places, the derivative is None; where one does not, what the others
+are counts as 0 in the sum, as in TensorFlow, and has to be told.
+"""
+
+from __future__ import annotations
+
+from gradcli.engine.record.record import ANS, IDS, OP, OUT, VALUES, span_of
+from gradcli.explain.catalogue import Note
+from gradcli.explain.naming import called, written
+from gradcli.ops.values import is_float
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from gradcli.base.errors import Source
+    from gradcli.engine.record.record import Entry
+    from gradcli.engine.record.tensor import Tensor
+
+# So many operations are named, at the most.
+MOST = 3
+
+
+def left_out(entries: Sequence[Entry], targets: Sequence[Tensor], sources: Sequence[Tensor],
+             source: Source) -> list[Note]:
+    """One note for each operation with a part of the derivative of targets that is left out."""
+    leads = {t.id for t in targets if t.id is not None}
+    for entry in reversed(entries):
+        if entry[OUT] in leads:
+            leads.update(i for k, i in _moving(entry))
+    moved = {s.id for s in sources if s.id is not None}
+    found: dict[tuple[str, object], Note] = {}
+    for entry in entries:
+        if moved.isdisjoint(entry[IDS]) or entry[OUT] not in leads or not is_float(entry[ANS]):
+            continue
+        for k, i in _moving(entry):
+            if i in moved:
+                moved.add(entry[OUT])
+                if not entry[OP].edge(k):
+                    note = _note(entry, k, source)
+                    found.setdefault((note.message, note.span), note)
+    return list(found.values())[:MOST]
+
+
+def _moving(entry: Entry) -> Iterator[tuple[int, int]]:
+    """The operands that the value moves with, by number and id, those without a rule among them."""
+    op, values = entry[OP], entry[VALUES]
+    for k, i in enumerate(entry[IDS]):
+        if i is not None and (op.edge(k) or (op.partial and op.role(k) == "index"
+                                             and is_float(values[k]))):
+            yield k, i
+
+
+def _note(entry: Entry, k: int, source: Source) -> Note:
+    text = written(entry, source) or called(entry, source)
+    which = ("first", "second", "third")[k]
+    return Note("part-left-out", f"not the whole derivative: `{text}` has no rule for its {which}"
+                " argument, so the part through it counts as 0; `gradcli grad --mode finite` takes"
+                " differences instead", span_of(entry))

@@ -1,0 +1,243 @@
+"""What a formula is around a point where it has no value: removable, a pole, or each side's own.
+
+Its Laurent series says so (`engine.sweeps.laurent`), and values nearby have to agree. Where there
+is no
+series, values nearer and nearer are looked at, and nothing is said of what they do not decide.
+"""
+
+from __future__ import annotations
+
+import math
+from itertools import pairwise
+
+from gradcli.base.errors import GradcliError
+from gradcli.engine.record.record import OP, OUT, PLACE
+from gradcli.engine.sweeps import reach
+from gradcli.engine.sweeps.laurent import Around, Laurent
+from gradcli.engine.sweeps.series import NoSeries
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import Any
+
+    from gradcli.engine.record.record import Entry
+
+    At = Callable[[float], float]
+
+ORDER = 8
+# How the source may leave its point: by t, and by t^2, in which square roots are whole.
+WAYS = ((1.0,), (0.0, 1.0))
+EMPTY = "has no values"
+SIDES = {-1.0: "the left", 1.0: "the right"}
+# How far values nearby may be from a series, and from their limit.
+AGREED, SETTLED = 1e-5, 1e-6
+# What comes near the largest number there is.
+LARGE = 1e290
+# A step that is so many times the one before is none of a limit.
+SUDDEN = 30.0
+
+
+class Limits:
+    """The series of values around a point, in one source, its name. of: what the target is called.
+    others: ids of what else the values may depend on. there: the target at the point. value: the
+    same nearby, by the source; raises GradcliError. order: of the derivative that is asked for.
+    """
+
+    __slots__ = ("_around", "alone", "entries", "name", "of", "order", "others", "point", "source",
+                 "target", "there", "value")
+
+    def __init__(self, entries: Sequence[Entry], source: tuple[int, float], name: str, target: int,
+                 of: str, others: Sequence[int], there: float, value: At, order: int = 1
+                 ) -> None:
+        self.order = order
+        self.there = there
+        self.of = of
+        self.others = list(others)
+        wanted = reach.ancestry(entries, target)
+        self.alone = not wanted.isdisjoint(self.others)
+        self.entries = [entry for entry in entries if entry[OUT] in wanted]
+        self.source = source
+        self.point = source[1]
+        self.name = name
+        self.target = target
+        self.value = value
+        self._around: dict[Any, Around | None] = {}
+
+    def series(self, id: int, way: Sequence[float] = WAYS[0], side: float = 0.0) -> Laurent | None:
+        """That of a value, if there is one. side: -1 to the left, 1 to the right, 0 for both."""
+        key = (tuple(way), side)
+        if key not in self._around:
+            try:
+                self._around[key] = Around(
+                    self.entries, self.source, [(side or 1.0)*c for c in way], side != 0)
+            except NoSeries:
+                self._around[key] = None
+        around = self._around[key]
+        try:
+            return around.of(id) if around is not None else None
+        except NoSeries:
+            return None
+
+    def regular(self, id: int, order: int = ORDER) -> list[float] | None:
+        """The coefficients of a value that has a limit and a series there, else None."""
+        found = self.series(id)
+        if found is None or found.shift:
+            return None
+        try:
+            c = found.coefficients(max(order, ORDER))
+        except NoSeries:
+            return None
+        return c[:order + 1] if id != self.target or self._agrees(c) else None
+
+    def sentence(self) -> str | None:
+        """What the target is around the point."""
+        said = self._sentence(self.of)
+        return f"in {self.name} alone {said}" if said is not None and self.alone else said
+
+    def _sentence(self, of: str) -> str | None:
+        if self.regular(self.target) is not None:
+            return self.removable(self.target, of)
+        found = self.series(self.target)
+        order = found.shift if found is not None else 0
+        ends = {side: self._end(side) for side in SIDES}
+        if order < 0 and None not in ends.values():
+            return f"a pole of order {-order}: {_told(of, ends)}"
+        known = None not in ends.values() and set(ends.values()) != {EMPTY}
+        return _told(of, ends) if known else None
+
+    def turns(self, entry: Entry) -> list[Entry]:
+        """All runs of the operation that is written there: one in each turn of a loop."""
+        return [one for one in self.entries
+                if one[OP] is entry[OP] and one[PLACE] == entry[PLACE]]
+
+    def surprises(self) -> bool:
+        """Whether the target does not tend to the value that it has at the point, where it is known
+        what it does.
+        """
+        c = self.regular(self.target)
+        expected = (EMPTY, f"tends to {shown(self.there)}", f"tends to {shown(self.there, 5)}")
+        if c is not None:
+            return f"tends to {shown(c[0])}" not in expected
+        return any(end is not None and end not in expected for end in map(self._end, SIDES))
+
+    def removable(self, id: int, of: str) -> str:
+        """The sentence on a value that has a limit."""
+        c = self.regular(id)
+        assert c is not None
+        # Of several sources one alone does not tell.
+        kind = "" if self.alone else "the singularity is removable: "
+        return f"{kind}{of} tends to {shown(c[0])} there, with slope {shown(c[1])}"
+
+    def _end(self, side: float) -> str | None:
+        """Where the target goes from one side, if that is known."""
+        for way in WAYS:
+            found = self.series(self.target, way, side)
+            if found is None:
+                continue
+            try:
+                c = found.coefficients(1)
+            except NoSeries:
+                continue
+            if found.shift < 0:
+                return "goes to inf" if c[0] > 0 else "goes to -inf"
+            near = self._near(side)
+            if near is not None and abs(near[-1] - c[0]) <= 1e-2*max(1.0, abs(c[0])):
+                return f"tends to {shown(c[0])}"
+            return None
+        return self._probed(side)
+
+    def _probed(self, side: float) -> str | None:
+        near = self._near(side)
+        if near is None or (abs(near[0]) >= LARGE and self._is_large(side)):
+            return None
+        if all(v != v for v in near[-3:]):
+            return EMPTY
+        sizes = [abs(v) for v in near]
+        # Whatever cancels has no digits left nearest to the point: only what goes on from the
+        # first values to the last as it began is believed.
+        if all(v == v and v*near[-1] > 0 for v in near) and all(
+                b == math.inf or b > 2*a for a, b in pairwise(sizes)):
+            return "goes to inf" if near[-1] > 0 else "goes to -inf"
+        if any(v - v != 0 for v in near):
+            return None
+        steps = [abs(b - a) for a, b in pairwise(near)]
+        if any(b > SUDDEN*a + 1e-12*max(sizes) for a, b in pairwise(steps)) or (
+                max(sizes) > SETTLED and any(b < 1e-4*a > SETTLED for a, b in pairwise(sizes))):
+            return None
+        if sizes[-1] <= SETTLED and sizes[-1] <= max(sizes[:2]):
+            return "tends to 0"
+        if steps[-1] <= SETTLED*sizes[-1] and steps[-1] <= 0.5*max(steps[:2]):
+            return f"tends to {shown(near[-1], 5)}"
+        return None
+
+    def overflows(self) -> bool:
+        """Whether the target is too large for a number, far around the point too: no pole."""
+        return all(map(self._is_large, SIDES))
+
+    def _is_large(self, side: float) -> bool:
+        try:
+            return abs(self.value(self.point + side*(abs(self.point) or 1.0)/2)) >= LARGE
+        except GradcliError:
+            return False
+
+    def _near(self, side: float) -> list[float] | None:
+        """Values nearer and nearer."""
+        scale, most = (abs(self.point), 8) if self.point else (1.0, 11)
+        try:
+            return [self.value(self.point + side*scale*10.0**-k) for k in range(2, most)]
+        except GradcliError:
+            return None
+
+    def _agrees(self, c: Sequence[float]) -> bool:
+        """Whether values nearby are those of the series."""
+        first = next((abs(v) for v in c if v), 1.0)
+        radius = min([(first/abs(v))**(1/k) for k, v in enumerate(c) if k and v], default=1.0)
+        try:
+            for side in SIDES:
+                h = side*min(radius, 1.0)*2.0**-6
+                told = sum([v*h**k for k, v in enumerate(c)])
+                size = max(abs(c[0]), abs(c[1]*h), first*abs(h)**2)
+                if not abs(self.value(self.point + h) - told) <= AGREED*size:
+                    return False
+        except GradcliError:
+            return False
+        return True
+
+
+def shown(value: float, digits: int = 6) -> str:
+    """A number in a sentence; what is nothing but rounding is 0."""
+    return f"{0.0 if abs(value) < 1e-14 else value:.{digits}g}"
+
+
+def _told(of: str, ends: dict[float, Any]) -> str:
+    left, right = ends.values()
+    if left == right:
+        return f"{of} {left} from both sides"
+    told = [f"{end} {'on' if end == EMPTY else 'from'} {SIDES[side]}"
+            for side, end in ends.items()]
+    return f"{of} {told[0]} and {told[1]}"
+
+
+def beginning(c: Sequence[float], name: str, point: float) -> str:
+    """The first terms of a series as an expression; what is nothing but rounding is left out."""
+    moved = name if point == 0 else f"({name} {'-' if point > 0 else '+'} {_written(abs(point))})"
+    text = ""
+    for k, value in enumerate(c):
+        if abs(value) <= 1e-14*max(map(abs, c)):
+            continue
+        power = "" if k == 0 else moved if k == 1 else f"{moved}^{k}"
+        size = _written(abs(value))
+        term = size if not power else power if size == "1" else f"{size}*{power}"
+        sign = "-" if value < 0 else "+"
+        text = f"{text} {sign} {term}" if text else f"{'-' if value < 0 else ''}{term}"
+    return text or "0"
+
+
+def _written(value: float) -> str:
+    return exact(value + 0.0)
+
+
+def exact(value: float) -> str:
+    """A number in a formula."""
+    return repr(value).removesuffix(".0")

@@ -1,0 +1,233 @@
+"""Why a value or a gradient is no finite number: the operation that made it so, and its class.
+
+| code | what happened |
+|---|---|
+| nan-overflow | a value, or a product with a slope, is too large for a float |
+| nan-underflow | a value is 0 only because a float has no smaller number, and that 0 does harm |
+| nan-domain | an operation outside of its domain: log of a negative number |
+| nan-pole | an operation at its pole: 1/0, log(0) |
+| nan-indeterminate | 0/0, inf - inf, 0*inf |
+| nan-spread | NaN or infinity came with the data, or one bad element spoils all others |
+| nan-dead-branch | the value is not used here, its slope still is: 0*inf |
+| nan-infinite-slope | the value is finite, its slope is not: sqrt at 0 |
+| nan-zero-times-inf | the cotangent is 0, the slope infinite, and nothing selects |
+
+A gradient is explained by the reverse sweep that gave it, repeated on the full record.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import partial
+
+from gradcli.engine import calculus
+from gradcli.engine.record.record import OUT
+from gradcli.engine.record.tensor import Tensor, value_of
+from gradcli.engine.sweeps.absorbing import absorbed, differs_alone
+from gradcli.engine.sweeps.derivatives import weights_of
+from gradcli.engine.sweeps.reverse import cotangents
+from gradcli.explain.catalogue import Note
+from gradcli.explain.numbers.causes import About, Slopes
+from gradcli.explain.numbers.limits import Limits
+from gradcli.explain.numbers.origins import Root
+from gradcli.explain.numbers.trials import FEW_STEPS
+from gradcli.explain.numbers.words import at_element, number
+from gradcli.explain.written import bad_index, element, finite, is_nan
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    from gradcli.base.errors import Source, Span
+    from gradcli.engine.sweeps.reverse import Shares
+    from gradcli.explain.numbers.causes import Cause
+    from gradcli.explain.numbers.origins import Origins
+    from gradcli.explain.numbers.trials import Trials
+    from gradcli.lang.running.run import Binding, Run
+
+# The sweep with zeros that absorb for all sources together, where one source has its id.
+ABSORBING = 0
+
+CODES = (
+    "nan-overflow", "nan-underflow", "nan-domain", "nan-pole", "nan-indeterminate", "nan-spread",
+    "nan-dead-branch", "nan-infinite-slope", "nan-zero-times-inf")
+
+# In so many sources at most it is told what a target is around the point.
+MOST_SOURCES = 3
+
+# What makes NaN of a slope that was only infinite.
+MEET = "infinite parts of both signs meet"
+
+
+def of_value(run: Run, targets: Sequence[Tensor], source: Source, trials: Trials | None = None
+             ) -> list[Note]:
+    """The first operation on the way to a NaN or infinite target whose operands were finite.
+
+    trials: what tries rewrites; without it none is offered.
+    """
+    about = About(run, source, trials=trials)
+    about.limits = limits_of(run, targets, trials)
+    if trials is not None:
+        trials.exact = partial(_exact, run, targets, weights_of(targets, []))
+    return [cause.note() for cause in _of_values(about, targets)]
+
+
+def limits_of(run: Run, targets: Sequence[Tensor], trials: Trials | None) -> list[Limits]:
+    """What the target is around the point, if it is one number that depends on some by their names:
+    in the one that is asked about first.
+    """
+    if trials is None or not trials.of or trials.steps > FEW_STEPS or len(targets) != 1:
+        return []
+    (target,) = targets
+    if type(target.value) is not float or target.id is None:
+        return []
+    ids = {name: run.bindings[name][0].value.id for name in trials.at}
+    found = []
+    for name in sorted(ids, key=lambda name: name != trials.wrt)[:MOST_SOURCES]:
+        x, own = trials.at[name], ids[name]
+        if type(x) is float and x - x == 0 and own is not None:
+            found.append(Limits(
+                run.record.history(), (own, x), name, target.id, trials.of,
+                [i for i in ids.values() if i is not None and i != own], target.value,
+                partial(trials.value, name), trials.order))
+    return found
+
+
+def _of_values(about: About, targets: Sequence[Tensor]) -> list[Cause]:
+    found: dict[tuple[str, Span | None], Cause] = {}
+    for t in targets:
+        if finite(t.value):
+            continue
+        entry = about.trail.by_out.get(t.id) if t.id is not None else None
+        at = bad_index(t.value)
+        root = Root(None, at, t.id, element(t.value, at)) if entry is None else \
+            about.trail.root(entry, at)
+        cause = about.value(root, is_nan(element(t.value, at)))
+        found.setdefault((cause.code, cause.span), cause)
+    return list(found.values())
+
+
+class Gradients:
+    """Why gradients (or Jacobians) of the same targets are no finite numbers.
+
+    seeds: cotangents of the targets, by default ones. sources: ids of all sources that the sweep
+    had. mode: how the gradients were computed. tensorflow: zeros absorbed at sqrt only. of: what
+    they are called. A Jacobian is explained by the sweep through the sum of its rows.
+    """
+
+    __slots__ = ("about", "mode", "of", "run", "sources", "swept", "targets", "tensorflow",
+                 "varying", "weights")
+
+    def __init__(self, run: Run, targets: Sequence[Tensor], seeds: Sequence[Any],
+                 sources: Sequence[int], source: Source, *, mode: str = "reverse",
+                 tensorflow: bool = False, of: str = "gradient") -> None:
+        self.run = run
+        self.targets = targets
+        self.sources = sources
+        self.mode = mode
+        self.tensorflow = tensorflow
+        self.of = of
+        self.about = Slopes(run, source)
+        self.weights = weights_of(targets, seeds)
+        self.swept: dict[int | None, Origins] = {}
+        self.varying: set[int] = set()
+
+    def why(self, wrt: int, g: Any, trials: Trials | None = None) -> list[Note]:
+        """Why the gradient g in one source holds NaN or infinity, or would, had zeros not absorbed
+        it, or is that of no finite value. trials: what tries rewrites; without it none is offered.
+        """
+        self.about.words.trials = trials
+        self.about.limits = limits_of(self.run, self.targets, trials)
+        if trials is not None:
+            trials.exact = partial(_exact, self.run, self.targets, self.weights,
+                                   wrt if self.of == "gradient" else None)
+        infinite, nan = self._origins(finite(g), wrt).get(wrt, (None, None))
+        if finite(g):
+            healthy = [t for t in self.targets if not finite(t.value)]
+            if nan is not None and self.run.record.absorbed and not healthy:
+                # What only the ends of the range made 0 or infinite is a number, and is used.
+                _, slope = (None, math.nan) if nan.is_chosen() else _exact(
+                    self.run, self.targets, self.weights, wrt)
+                return [] if finite(slope) else [self.about.gradient(nan, g, wrt, self.of)]
+            return [cause.note(f"the gradient looks healthy, but the value is {_bad(t.value)}")
+                    for t in healthy[:1] for cause in _of_values(self.about, [t])]
+        first = (nan or infinite) if is_nan(g) else (infinite or nan)
+        if first is not None:
+            then = MEET if is_nan(g) and nan is None and self.mode != "finite" else ""
+            return [self.about.gradient(first, g, wrt, self.of, then)]
+        if self.mode == "finite" and not all(finite(t.value) for t in self.targets):
+            return [Note("nan-indeterminate", "differences of values that are not finite are no"
+                         " number", None)]
+        return [_elsewhere(self.weights, g, self.of, self.about.binding(wrt))]
+
+    def _origins(self, plain: bool, wrt: int) -> Origins:
+        """Of the sweep that gave the gradient: after NaN the one with zeros that absorb. Who asks
+        why a number is one asks what the plain sweep would have given.
+        """
+        if plain or not self.run.record.absorbed or self.mode == "finite":
+            return self._swept(None, self.sources, cotangents)
+        joint = self._swept(ABSORBING, self.sources, absorbed(
+            self.weights, self.tensorflow, self.varying))
+        if len(self.sources) > 1 and differs_alone(self.about.trail.entries, wrt, self.varying):
+            return self._swept(wrt, [wrt], absorbed(self.weights, self.tensorflow))
+        return joint
+
+    def _swept(self, key: int | None, sources: Sequence[int], each: Shares) -> Origins:
+        if key not in self.swept:
+            self.swept[key] = self.about.trail.origins(self.weights, sources, each)
+        return self.swept[key]
+
+
+def of_second(run: Run, target: Tensor, row: Tensor, column: Tensor, block: Any, source: Source,
+              trials: Trials | None = None) -> list[Note]:
+    """Why a block of the Hessian holds NaN or infinity: of the sweep through the first gradient,
+    which is recorded for it once more; the record has to be the current one. If that gradient is
+    not finite itself, why.
+    """
+    if finite(block):
+        return []
+    last = max((entry[OUT] for entry in run.record.history()), default=0)
+    first = calculus.gradient([target], [row], emit=True)[0]
+    if first is None:
+        return []
+    if not finite(first.value):
+        assert row.id is not None
+        return Gradients(
+            run, [target], [], [row.id], source, of="first derivative").why(
+                row.id, first.value, trials)
+    assert column.id is not None
+    about = Slopes(run, source, last, trials)
+    weights = weights_of([first], [])
+    infinite, nan = about.trail.origins(weights, [column.id], cotangents).get(
+        column.id, (None, None))
+    origin = (nan or infinite) if is_nan(block) else (infinite or nan)
+    if origin is None:
+        return [_elsewhere(weights, block, "second derivative")]
+    return [about.gradient(origin, block, column.id, "second derivative")]
+
+
+def _exact(run: Run, targets: Sequence[Tensor], weights: dict[int, Any], wrt: int | None = None
+           ) -> tuple[list[Any], Any]:
+    """Values and derivative as they would be, had floats no largest and no smallest number."""
+    from gradcli.engine.sweeps.wide import exact
+
+    values, slope = exact(run.record.history(), weights, wrt)
+    return [values.get(t.id or 0, t.value) for t in targets], slope
+
+
+def _bad(value: Any) -> str:
+    at = bad_index(value)
+    return number(element(value, at)) + at_element(at)
+
+
+def _elsewhere(weights: dict[int, Any], g: Any, of: str, source: Binding | None = None) -> Note:
+    """No operation made it; the place is where the source got its value."""
+    span = None if source is None else source.span
+    if not all(finite(value_of(w)) for w in weights.values()):
+        return Note("nan-spread", "the output gradient itself is not finite", span)
+    if is_nan(g):
+        return Note("nan-indeterminate", f"no operation alone makes the {of} {_bad(g)}: on the path"
+                    " 0 meets infinity, or infinity infinity", span)
+    return Note("nan-overflow", f"parts of the {of} that meet here add up to more than a float"
+                " holds", span)

@@ -1,0 +1,227 @@
+"""What to write instead, so that no NaN and no infinity comes of it, in the words of the program.
+
+Each function gives the text of one expression and the operation for which it stands (None: it is
+only a part of what to write), or None where it knows none. The operands are taken from the
+program's text; the pattern (a log of 1 plus an exp) from the record, so that it is found on several
+lines and in functions too.
+"""
+
+from __future__ import annotations
+
+import math
+
+from gradcli.base.lazy import np
+from gradcli.engine.record.record import IDS, OP, OUT, PLACE, VALUES
+from gradcli.explain.numbers.words import minus, tight
+from gradcli.ops.values import shape_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import Any
+
+    from gradcli.engine.record.record import Entry
+    from gradcli.explain.numbers.origins import Trail
+    from gradcli.explain.numbers.words import Words
+
+    Rewrite = tuple[str, Entry | None]
+
+# Operand by operation, kept inside of the domain and away from its edge.
+INSIDE = {
+    **dict.fromkeys(("sqrt", "log", "log2", "log10", "rsqrt", "lgamma"), "maximum({}, 1e-12)"),
+    **dict.fromkeys(("asin", "acos", "atanh", "erfinv"), "clip({}, -1 + 1e-12, 1 - 1e-12)"),
+    **dict.fromkeys(("logit", "ndtri", "erfcinv"), "clip({}, 1e-12, 1 - 1e-12)"),
+    "log1p": "maximum({}, -1 + 1e-12)", "acosh": "maximum({}, 1 + 1e-12)",
+}
+# Operand by operation a little off the edge, where the slope is finite.
+OFF_EDGE = {
+    **dict.fromkeys(("sqrt", "acosh"), "{} + 1e-12"), "cbrt": "{} + 1e-18",
+    **dict.fromkeys(("asin", "acos"), "(1 - 1e-12)*{}"),
+}
+# A harmless operand for the branch that is not used, where 1 is none.
+HARMLESS = {"asin": "0", "acos": "0", "atanh": "0", "tan": "0", "acosh": "2", "logit": "0.5",
+            "ndtri": "0.5", "erfinv": "0", "erfcinv": "1"}
+
+
+def inside(trail: Trail, words: Words, entry: Entry) -> Rewrite | None:
+    """The operation with its operand kept inside of its domain."""
+    text = _inside(trail, words, entry)
+    return None if text is None else (text, entry)
+
+
+def _inside(trail: Trail, words: Words, entry: Entry) -> str | None:
+    name, parts = entry[OP].name, words.operands(entry)
+    if not parts:
+        return None
+    if name in ("divide", "reciprocal"):
+        above, below = parts if name == "divide" else ("1", parts[0])
+        if not trail.takes_zero(entry):
+            return f"{tight(above)}/where({below} == 0, 1e-12, {below})"
+        return f"{name}_no_nan({', '.join(parts)})"
+    if name == "power" and len(parts) == 2:
+        if entry[IDS][0] is None:  # a condition on a number that is written there says nothing
+            return None
+        if not shape_of(entry[VALUES][1]) and entry[VALUES][1] == 1/3 and np.any(
+                np.less(entry[VALUES][0], 0.0)):
+            return f"cbrt({parts[0]})"
+        if np.all(np.less(entry[VALUES][1], 0.0)) and np.all(
+                np.equal(entry[VALUES][1], np.round(entry[VALUES][1]))):
+            return f"where({parts[0]} == 0, 1e-12, {parts[0]})^{tight(parts[1])}"
+        return f"maximum({parts[0]}, 1e-12)^{tight(parts[1])}"
+    if name == "log" and (odds := _sigmoid_of(trail, words, entry)) is not None:
+        return f"log_sigmoid({minus(odds)})"
+    if name in INSIDE:
+        return _call(words, entry, INSIDE[name].format(parts[0]))
+    return None
+
+
+def _sigmoid_of(trail: Trail, words: Words, entry: Entry) -> str | None:
+    """The a of log(1 - sigmoid(a))."""
+    rest = trail.by_out.get(entry[IDS][0] or 0)
+    if rest is None or rest[OP].name != "subtract" or shape_of(rest[VALUES][0]) or (
+            rest[VALUES][0] != 1):
+        return None
+    made = trail.by_out.get(rest[IDS][1] or 0)
+    parts = words.operands(made) if made is not None and made[OP].name == "sigmoid" else None
+    return parts[0] if parts else None
+
+
+def off_edge(trail: Trail, words: Words, entry: Entry) -> Rewrite | None:
+    """The operation with its operand a little off the edge."""
+    text = _off_edge(trail, words, entry)
+    return None if text is None else (text, entry)
+
+
+def _off_edge(trail: Trail, words: Words, entry: Entry) -> str | None:
+    name, parts = entry[OP].name, words.operands(entry)
+    if not parts:
+        return None
+    if name == "sqrt":
+        squared = square_of(trail, words, entry[IDS][0])
+        if squared is not None:
+            return f"abs({squared})"
+    if name == "power" and len(parts) == 2:
+        return f"({parts[0]} + {_offset(entry[VALUES][1])})^{tight(parts[1])}"
+    if name == "hypot" and len(parts) == 2:
+        return f"sqrt({tight(parts[0])}^2 + {tight(parts[1])}^2 + 1e-24)"
+    if name in OFF_EDGE:
+        inner = tight(parts[0]) if "*" in OFF_EDGE[name] else parts[0]
+        return _call(words, entry, OFF_EDGE[name].format(inner))
+    return None
+
+
+def _offset(exponent: Any) -> str:
+    """What moves a power of it by 1e-6."""
+    least = float(np.min(exponent))
+    return f"1e-{math.ceil(min(round(6/least, 6), 300.0))}" if least > 0 else "1e-12"
+
+
+def _call(words: Words, entry: Entry, argument: str) -> str:
+    text = words.of(entry) or ""
+    head = "sqrt" if text.startswith("√") else text.partition("(")[0].strip()
+    return f"{head}({argument})"
+
+
+def square_of(trail: Trail, words: Words, id: int | None) -> str | None:
+    """What a value is the square of."""
+    entry = trail.by_out.get(id) if id is not None else None
+    if entry is None:
+        return None
+    name, parts = entry[OP].name, words.operands(entry)
+    same = name == "multiply" and entry[IDS][0] == entry[IDS][1]
+    two = name == "power" and not shape_of(entry[VALUES][1]) and entry[VALUES][1] == 2
+    return parts[0] if parts and (same or two or name == "square") else None
+
+
+def dead_branches(words: Words, unused: Sequence[tuple[Entry, int]], by: Entry) -> Rewrite | None:
+    """The selection `by` with a harmless operand in the branch that is not used: `where` twice.
+    unused: the operations there, and which operand each has to have another.
+    """
+    chosen = words.operands(by)
+    if by[OP].name != "where" or not chosen or len(chosen) != 3:
+        return None
+    whole, outer = words.of(by) or "", by[PLACE]
+    edits = set()
+    for entry, k in unused:
+        edit = _harmless(words, entry, k, chosen, whole, outer)
+        if edit is None:
+            return None
+        edits.add(edit)
+    for start, end, new in sorted(edits, reverse=True):
+        whole = whole[:start] + new + whole[end:]
+    return whole, by
+
+
+def _harmless(words: Words, entry: Entry, k: int, chosen: Sequence[str], whole: str, outer: Any
+              ) -> tuple[int, int, str] | None:
+    """(start, end, what to write) of an operation within the selection's text."""
+    name, place, parts = entry[OP].name, entry[PLACE], words.operands(entry)
+    if name == "divide":
+        k = 1
+    # Elsewhere the names of the condition may mean something else.
+    if not parts or k >= len(parts) or not (outer[2] <= place[2] and place[3] <= outer[3]):
+        return None
+    # Which of the two branches it stands in.
+    at = 2 if place[2] - outer[2] >= whole.rfind(chosen[2]) else 1
+    harmless = HARMLESS.get(name, "1")
+    pair = (parts[k], harmless) if at == 1 else (harmless, parts[k])
+    safe = f"where({chosen[0]}, {pair[0]}, {pair[1]})"
+    old = words.of(entry) or ""
+    start = place[2] - outer[2]
+    if name == "divide":
+        new = f"{tight(parts[0])}/{safe}"
+    elif name == "power" and place[0] == 0 and k == 0:
+        new = f"{safe}^{tight(parts[1])}"
+    elif place[0] == 4:
+        new = f"{old.partition('(')[0]}({', '.join([*parts[:k], safe, *parts[k + 1:]])})"
+    else:
+        return None
+    return start, start + len(old), new
+
+
+def of_product(trail: Trail, words: Words, entry: Entry) -> Rewrite | None:
+    """What to write for a product of 0 and something whose slope or value is infinite."""
+    for user in trail.users(entry[OUT]):
+        text = _with(trail, words, entry, user)
+        if text is not None:
+            return text, user
+    return inside(trail, words, entry)
+
+
+def _with(trail: Trail, words: Words, entry: Entry, user: Entry) -> str | None:
+    """The product (or square) `user` of what an operation makes, without that operation."""
+    name, parts = entry[OP].name, words.operands(entry)
+    if not parts:
+        return None
+    both = words.operands(user)
+    if user[OP].name == "multiply" and both and len(both) == 2:
+        k = user[IDS].index(entry[OUT])
+        other, other_id = both[1 - k], user[IDS][1 - k]
+        if name in ("log", "log1p"):
+            return f"{'xlogy' if name == 'log' else 'xlog1py'}({other}, {parts[0]})"
+        if name == "power" and other_id == entry[IDS][0]:
+            return _power(parts[0], parts[1], "{} + 1", lambda p: p + 1)
+        if name == "sqrt" and other_id == entry[IDS][0]:
+            return f"{tight(parts[0])}^1.5"
+        twin = trail.by_out.get(other_id or 0)
+        if name == "sqrt" and twin is not None and (
+                twin[OP].name == name and twin[IDS] == entry[IDS]):
+            return parts[0]
+    two = user[OP].name == "power" and not shape_of(user[VALUES][1]) and user[VALUES][1] == 2
+    if two or user[OP].name == "square":
+        if name == "sqrt":
+            return parts[0]
+        if name == "norm2":
+            return f"sum({tight(parts[0])}^2)"
+        if name == "power":
+            return _power(parts[0], parts[1], "2*{}", lambda p: 2*p)
+    return None
+
+
+def _power(base: str, exponent: str, text: str, change: Callable[[float], float]) -> str:
+    """The base to a changed exponent, which is worked out if it is a number."""
+    try:
+        new = f"{change(float(exponent)):.15g}"
+    except ValueError:
+        new = f"({text.format(tight(exponent))})"
+    return base if new == "1" else f"{tight(base)}^{tight(new)}"

@@ -1,0 +1,357 @@
+"""Rewrites tried before they are offered: put into a copy of the text, run there and nearby."""
+
+from __future__ import annotations
+
+from gradcli.base.errors import GradcliError
+from gradcli.base.lazy import np, quiet
+from gradcli.explain.written import finite, grouped
+from gradcli.ops.values import is_float, shape_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from typing import Any
+
+    from gradcli.base.errors import Source, Span
+    from gradcli.explain.catalogue import Note
+
+    # The same question to a changed text at a moved point: values, derivative, notes on both.
+    Again = Callable[[str, Mapping[str, Any]], tuple[list[Any], Any, Callable[[], list[Note]]]]
+
+# What a guard 1e-12 off an edge may move, of which a root makes 1e-6.
+CLOSE = 1e-5
+# Points nearby, and how far away.
+POINTS, STEP = 4, 0.1
+# Programs of more steps are run a few times more; of still more, not at all.
+FEW_STEPS, MOST_STEPS = 1_000, 200_000
+MOST_TRIALS = 40
+# How far a point moves in its last digits.
+BESIDE = 2.0**-30
+# Where a limit shows, and how near values there are to it.
+NEAR, CLEAR = (1e-5, 1e-4, -1e-4, -1e-5), 1e-2
+# How far slopes there may be apart that have a limit, of their size: they differ by roots.
+ALIKE = 0.05
+# At so many points nearby a form has to be the same.
+ENOUGH = 3
+# How far points are scaled where those nearby decide nothing, as where all is 0 or infinite.
+FAR = (0.5, 0.1, 0.01)
+
+
+class Trials:
+    """at: the values of the inputs. steps: of one run. wrt: the name that it is about, if it is
+    about one; of: what the target is called, if it has a name; order: of the derivative; alone: the
+    same question without the derivative. nearby: of a second derivative, the trials of the first,
+    which tell whether a rewrite is the same function. left: how many rewrites may be tried. exact:
+    the values and the derivative in a range without end, NaN where unknown.
+    """
+
+    __slots__ = ("_answers", "_kept", "_limits", "_texts", "again", "alone", "at", "exact", "left",
+                 "nearby", "of", "order", "source", "steps", "wrt")
+
+    def __init__(self, source: Source, again: Again, at: Mapping[str, Any], steps: int,
+                 wrt: str | None = None, of: str = "", order: int = 1,
+                 alone: Again | None = None, nearby: Trials | None = None) -> None:
+        self.nearby = nearby
+        self.order = order
+        self.alone = alone or again
+        self.source = source
+        self.of = of
+        self.wrt = wrt
+        self.again = again
+        self.at = at
+        self.steps = steps
+        self.left = MOST_TRIALS
+        self.exact: Callable[[], tuple[list[Any], Any]] | None = None
+        self._answers: dict[Any, tuple[list[Any], Any] | None] = {}
+        self._texts: dict[str, bool] = {}
+        self._limits: list[Any] | None = None
+        self._kept: dict[str, bool] = {}
+
+    def value(self, name: str, x: float) -> float:
+        """The target where one name has another value. Raises GradcliError."""
+        values, *_ = self.alone(self.source.text, {name: x})
+        with quiet():
+            return float(sum([np.sum(v) for v in values]))
+
+    def works(self, span: Span, new: str) -> bool:
+        """Whether the text with this change has the same values wherever there were finite ones,
+        and no NaN or infinity has its cause in the changed place any more.
+        """
+        text = self.source.text
+        put = grouped(text, span, new)
+        changed = text[:span[0]] + put + text[span[1]:]
+        if changed not in self._texts:
+            self._texts[changed] = self._tried(changed, (span[0], span[0] + len(put)))
+        return self._texts[changed]
+
+    def jumps(self, span: Span, new: str) -> bool:
+        """Whether the text has a limit at the point, the same from both sides, and the text with
+        this change has another value there.
+        """
+        text = self.source.text
+        if self.steps > FEW_STEPS:
+            return False
+        try:
+            with quiet():
+                values = [self.alone(text, {name: value + h*np.maximum(1.0, np.abs(value))
+                                            for name, value in self.at.items() if is_float(value)}
+                                     )[0] for h in NEAR]
+            here = self.alone(text[:span[0]] + grouped(text, span, new) + text[span[1]:], {})[0]
+        except GradcliError:
+            return False
+        size = CLEAR*max(_away(v, [0.0]*len(v)) for v in values)
+        return all(_away(values[0], v) <= size for v in values[1:]) and (
+            _away(values[0], here) > 2*size)
+
+    def steadies(self, span: Span, new: str, off: float, derived: bool) -> bool:
+        """Whether the text with this change has the same values and derivatives nearby, a value
+        that differs at most by `off` at the point, and there an answer (derived: the derivative)
+        that does not jump when the point moves in its last digits.
+        """
+        text = self.source.text
+        changed = text[:span[0]] + grouped(text, span, new) + text[span[1]:]
+        if self.left <= 0 or self.steps > FEW_STEPS:
+            return False
+        self.left -= 1
+        if not self._agrees(text, changed, {}, [off]):
+            return False
+        # Where digits are lost nearby, too, both may differ.
+        nearby = [*self._points(), *[{name: _moved(value*factor, k) for name, value in
+                                      self.at.items() if is_float(value)}
+                                     for k, factor in enumerate((0.5, 0.1, 0.01, 0.0))]]
+        if sum(self._agrees(text, changed, moved, []) for moved in nearby[1:]) < ENOUGH:
+            return False
+        seen = [self._asked(changed, {
+            name: value*(1.0 + k*BESIDE) for name, value in self.at.items() if is_float(value)})
+            for k in (0, 1, -3)]
+        here, *beside = [None if one is None else [one[1]] if derived else one[0] for one in seen]
+        return here is not None and all(
+            one is not None and _away(here, one) <= CLOSE*_away(here, [0.0]*len(here))
+            for one in beside)
+
+    def _agrees(self, text: str, changed: str, moved: Mapping[str, Any], off: list[float]) -> bool:
+        """Whether values and derivative of both texts agree; off: by how much the values may be
+        away, and no derivative is looked at.
+        """
+        before, after = self._asked(text, moved), self._asked(changed, moved)
+        if before is None or after is None:
+            return False
+        if off:
+            return not all(map(finite, before[0])) or _away(before[0], after[0]) <= off[0]
+        return all(_away([a], [b]) <= CLOSE*_away([a], [0.0]) for a, b in zip(
+            [*before[0], before[1]], [*after[0], after[1]], strict=True))
+
+    def _tried(self, changed: str, place: Span) -> bool:
+        if self.left <= 0 or self.steps > MOST_STEPS:
+            return False
+        self.left -= 1
+        return (self.nearby or self).keeps(changed) and self._is_mended(changed, place)
+
+    def keeps(self, changed: str) -> bool:
+        """Whether a changed text has the values and derivatives, at the point and around it, that
+        the text has where they are finite, and that is known of a point where they are not 0.
+        """
+        if changed not in self._kept:
+            points = list(self._points())
+            self._kept[changed] = all(
+                self._is_kept(changed, moved) for moved in points) and (
+                    not self._has_numbers(points)
+                    or any(self._decides(changed, moved) for moved in points)
+                    or self._is_kept_far(changed))
+            self._answers = {place: answer for place, answer in self._answers.items()
+                             if place[0] == self.source.text}
+        return self._kept[changed]
+
+    def _has_numbers(self, points: Sequence[Mapping[str, Any]]) -> bool:
+        """Whether the text has a number at one of some points, of those that can be moved."""
+        known = [self._asked(self.source.text, moved) for moved in points]
+        return any(map(is_float, self.at.values())) and any(
+            one is not None and all(map(finite, one[0])) for one in known)
+
+    def _is_kept_far(self, changed: str) -> bool:
+        """The same of points far away."""
+        far = [] if self.steps > FEW_STEPS else [
+            {name: value*factor for name, value in self.at.items() if is_float(value)}
+            for factor in FAR]
+        ordinary = [{name: _ordinary(value, sign) for name, value in self.at.items()
+                     if is_float(value)} for sign in (1.0, -1.0)]
+        decided = False
+        for k, moved in enumerate(far + ordinary):
+            if not self._is_kept(changed, moved):
+                return False
+            decided = decided or self._decides(changed, moved, k >= len(far))
+        return decided
+
+    def _decides(self, changed: str, moved: Mapping[str, Any], ordinary: bool = False) -> bool:
+        """Whether both texts have the same slopes, to the last digits that count, at a point where
+        these are not 0. ordinary: at a point of an ordinary size the same values will do as well.
+        """
+        before, after = self._asked(self.source.text, moved), self._asked(changed, moved)
+        if before is None or after is None or not all(map(finite, before[0])):
+            return False
+        slope, slopes = np.isfinite(before[1]), [(before[1], after[1])]
+        values = list(zip(before[0], after[0], strict=True))
+        zero = not any(np.any(value) for value in before[0])
+        if ordinary and zero and np.all(slope) and all(_away([a], [b]) <= CLOSE for a, b in (
+                *values, *slopes)):
+            return True
+        if not all(map(_same, *zip(*values, *slopes, strict=True))):
+            return False
+        if self.wrt is not None and not ordinary and self.steps <= FEW_STEPS:
+            return bool(np.any(slope & (np.asarray(before[1]) != 0)))
+        return not zero
+
+    def _is_kept(self, changed: str, moved: Mapping[str, Any]) -> bool:
+        before, after = self._asked(self.source.text, moved), self._asked(changed, moved)
+        if before is None or (after is None and not _any_finite(before)):
+            return True
+        if after is None or not _kept(before[0], after[0]):
+            return False
+        # At the point itself the slope may be a convention, or that of no value.
+        return not moved or not all(map(finite, before[0])) or _kept([before[1]], [after[1]])
+
+    def _asked(self, text: str, moved: Mapping[str, Any]) -> tuple[list[Any], Any] | None:
+        place = named(text, moved)
+        if place not in self._answers:
+            try:
+                values, g, _ = self.again(text, moved)
+                self._answers[place] = values, 0.0 if g is None else g
+            except GradcliError:
+                self._answers[place] = None
+        return self._answers[place]
+
+    def _is_mended(self, changed: str, place: Span) -> bool:
+        try:
+            values, g, notes = self.again(changed, {})
+            if not self._is_exact(values, g) or not self._is_limit(values, g):
+                return False
+            if all(map(finite, values)) and (g is None or finite(g)) and not notes():
+                return True
+            return not any(note.span is None or (
+                place[0] <= note.span[0] and note.span[1] <= place[1]) for note in notes())
+        except GradcliError:
+            return False
+
+    def _is_exact(self, values: list[Any], g: Any) -> bool:
+        """Whether values and derivative are those that floats could not hold, where known: a guard
+        may hide these behind a number of its own.
+        """
+        if self.exact is None:
+            return True
+        before, slope = self.exact()
+        if g is None and slope is not None:  # the derivative is among what is printed
+            alike = [v for v in values if shape_of(v) == shape_of(slope)]
+            return not alike or any(_kept([slope], [v]) for v in alike)
+        return _kept(before, values) and (
+            g is None or slope is None or shape_of(g) != shape_of(slope) or _kept([slope], [g]))
+
+    def _is_limit(self, values: list[Any], g: Any) -> bool:
+        """Whether values and derivative are those that the text's own tend to, where they do."""
+        if self._limits is None:
+            self._limits = self._limits_here(g is not None)
+        with quiet():
+            return not any(
+                shape_of(new) == shape_of(limit) and np.isrealobj(new) == np.isrealobj(limit)
+                and np.any(np.abs(new - limit) > np.maximum(2*ALIKE*np.abs(limit), CLOSE))
+                for new, limit in zip([*values, 0.0 if g is None else g], self._limits,
+                                      strict=False))
+
+    def _limits_here(self, derived: bool) -> list[Any]:
+        """What values and derivative tend to; nothing where that is not known, or where values of
+        which there is a derivative jump.
+        """
+        here = self._asked(self.source.text, {})
+        if here is None or self.steps > FEW_STEPS or not all(map(finite, self.at.values())):
+            return []
+        near = []
+        for h in NEAR:
+            with quiet():
+                beside = {name: value + h*np.maximum(1.0, np.abs(value))
+                          for name, value in self.at.items()
+                          if is_float(value) and self.wrt in (None, name)}
+            one = self._asked(self.source.text, beside)
+            if one is None:
+                return []
+            known = all(map(finite, one[0]))
+            if derived and known and _away(here[0], one[0]) > CLEAR*max(
+                    1.0, _away(here[0], [0.0]*len(here[0]))):
+                return []
+            near.append([*one[0], one[1] if known or not derived else np.multiply(one[1], np.nan)])
+        return [_limit(*some) for some in zip(*near, strict=True)]
+
+    def _points(self) -> Iterator[Mapping[str, Any]]:
+        """The point itself, and some around it."""
+        yield {}
+        if self.steps <= FEW_STEPS:
+            for k in range(POINTS):
+                yield {name: _moved(value, k + n) for n, (name, value) in enumerate(
+                    self.at.items()) if is_float(value)}
+
+
+def named(text: str, moved: Mapping[str, Any]) -> Any:
+    """A text and a point, by which an answer is found again."""
+    return text, *[(name, shape_of(value), np.asarray(value).tobytes())
+                   for name, value in moved.items()]
+
+
+def _limit(right: Any, farther: Any, left_farther: Any, left: Any) -> Any:
+    """What elements tend to, from both sides or from the only one where they are numbers; NaN for
+    what does not tend to anything.
+    """
+    with quiet():
+        sides = [np.where(np.abs(np.subtract(far, near)) <= ALIKE*np.abs(near), near, np.nan)
+                 for near, far in ((right, farther), (left, left_farther))]
+        both = np.where(np.abs(sides[1] - sides[0]) <= ALIKE*np.abs(sides[0]), sides[0], np.nan)
+        return np.where(np.isfinite(left) | np.isfinite(left_farther), np.where(
+            np.isfinite(right) | np.isfinite(farther), both, sides[1]), sides[0])
+
+
+def _ordinary(value: Any, sign: float) -> Any:
+    """Each element at a size between 0.3 and 2.3, with its sign or the other one."""
+    with quiet():
+        size = np.abs(value)
+        moved = np.where(np.isfinite(size), np.copysign(
+            0.3 + 2.0*size/(1.0 + size), value), 1.0)*sign
+    return moved if shape_of(value) else float(moved)
+
+
+def _moved(value: Any, k: int) -> Any:
+    """Each element some way in one of both directions."""
+    shape = shape_of(value)
+    steps = np.array([(1.0, -1.0, 0.5, -0.25, -0.6)[(k + 3*i) % 5]
+                      for i in range(int(np.prod(shape)))]).reshape(shape)
+    with quiet():
+        moved = value + STEP*steps*np.maximum(1.0, np.abs(value))
+    return moved if shape else float(moved)
+
+
+def _away(before: list[Any], after: list[Any]) -> float:
+    """How far values are from others, all together; NaN where that is no number."""
+    with quiet():
+        return float(sum([np.sum(np.abs(np.subtract(a, b)))
+                          for a, b in zip(before, after, strict=True)]))
+
+
+def _same(before: Any, after: Any) -> bool:
+    """Whether what was finite is the same, relative to its size."""
+    with quiet():
+        return shape_of(before) == shape_of(after) and bool(np.all(
+            ~np.isfinite(before) | (np.abs(np.subtract(after, before)) <= CLOSE*np.abs(before))))
+
+
+def _any_finite(before: tuple[list[Any], Any]) -> bool:
+    return any(np.isfinite(v).any() for v in (*before[0], before[1]))
+
+
+def _kept(before: list[Any], after: list[Any]) -> bool:
+    """Whether what was finite is the same."""
+    if len(before) != len(after):
+        return False
+    with quiet():
+        for old, new in zip(before, after, strict=True):
+            if shape_of(old) != shape_of(new):
+                return False
+            moved = np.abs(np.asarray(new) - old) > CLOSE*np.maximum(1.0, np.abs(old))
+            if (np.isfinite(old) & (moved | ~np.isfinite(new))).any():
+                return False
+    return True

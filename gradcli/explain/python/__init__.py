@@ -1,0 +1,1 @@
+"""Explanations for Python code: why a gradient of a tape is None."""

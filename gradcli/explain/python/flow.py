@@ -1,0 +1,295 @@
+"""Where a plain value goes in the text of a Python program: what `float(x)` gave, which no record
+knows of.
+
+It is held by names that a statement binds to it, names bound to what is made of these, attributes,
+parameters of functions that are called with it, and by what functions and properties return. A name
+counts in its own scope; attributes and functions are known by their names alone, so also in other
+files.
+"""
+
+from __future__ import annotations
+
+import ast
+
+from gradcli.explain.python import text as python_text
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Container, Iterator, Sequence
+    from typing import Any
+
+    from gradcli.explain.python.text import Branch, Text, Texts
+
+ITERATING = (ast.For, ast.AsyncFor, ast.comprehension)
+BINDING = (ast.Assign, ast.AugAssign, ast.AnnAssign, ast.NamedExpr)
+# Names bound to names bound to what left: so many times.
+ROUNDS = 8
+
+
+class Scope:
+    """A function, or a file. names: under which it is called; parameters: in order; shift: how many
+    of them a call does not write; local: the names that it binds; nodes: its own, not those of
+    functions in it, though these themselves.
+    """
+
+    __slots__ = ("local", "names", "node", "nodes", "outer", "parameters", "shift")
+
+    def __init__(self, node: Any, outer: Scope | None, owner: str) -> None:
+        self.node = node
+        self.outer = outer
+        arguments = getattr(node, "args", None)
+        self.parameters = [] if arguments is None else [
+            a.arg for a in (*arguments.posonlyargs, *arguments.args)]
+        others = [] if arguments is None else [
+            a.arg for a in (*arguments.kwonlyargs, arguments.vararg, arguments.kwarg) if a]
+        self.shift = 1 if owner and not any(
+            getattr(d, "id", "") == "staticmethod" for d in node.decorator_list) else 0
+        name = getattr(node, "name", "")
+        self.names = {name, owner} if name == "__init__" else {name, "()"} if (
+            name in ("__call__", "call", "forward")) else {name}
+        self.nodes: list[ast.AST] = []
+        self.local = {*self.parameters, *others}
+
+    def of(self, name: str) -> Scope:
+        """The scope that a name belongs to which is read in this one."""
+        scope = self
+        while name not in scope.local and scope.outer is not None:
+            scope = scope.outer
+        return scope
+
+
+def scopes(tree: ast.AST) -> dict[Any, Scope]:
+    """All scopes of a file by their nodes, the file itself first."""
+    found = {tree: Scope(tree, None, "")}
+    todo: list[tuple[ast.AST, Scope, str]] = [(tree, found[tree], "")]
+    for node, scope, owner in todo:
+        for part in ast.iter_child_nodes(node):
+            scope.nodes.append(part)
+            if isinstance(part, python_text.SCOPES):
+                found[part] = Scope(part, scope, owner if hasattr(part, "name") else "")
+                if isinstance(node, ast.Assign):  # a lambda with a name
+                    found[part].names = {t.id for t in node.targets if isinstance(t, ast.Name)}
+                scope.local.add(getattr(part, "name", ""))
+                todo.append((part, found[part], ""))
+                continue
+            if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store):
+                scope.local.add(part.id)
+            todo.append((part, scope, part.name if isinstance(part, ast.ClassDef) else
+                         "" if owner and isinstance(part, ast.stmt) else owner))
+    for scope in found.values():
+        for part in scope.nodes:
+            if isinstance(part, (ast.Global, ast.Nonlocal)):
+                scope.local -= set(part.names)
+    return found
+
+
+def _blocks(node: Any) -> list[list[ast.AST]]:
+    """The lists of statements in a statement."""
+    return [block for field in ("body", "orelse", "finalbody", "handlers")
+            if isinstance(block := getattr(node, field, None), list) and block]
+
+
+class Trail:
+    """What holds the value that an expression gave. held: (scope, name), or ("", ".name") of an
+    attribute; filled: names of what was given it as an item; calls: functions that return it;
+    given: (function, number or name of the parameter); files: those that were looked through, with
+    their scopes.
+    """
+
+    __slots__ = ("calls", "files", "filled", "given", "held", "node", "texts")
+
+    def __init__(self, texts: Texts, place: Any) -> None:
+        self.texts = texts
+        self.node = texts.around(place)[-1]
+        self.held: set[tuple[Any, str]] = set()
+        self.filled: set[str] = set()
+        self.calls: set[str] = set()
+        self.given: set[tuple[str, int | str]] = set()
+        self.files: dict[Text, dict[Any, Scope]] = {}
+        self._look_through(texts.of(place))
+
+    def meets(self, place: Any, plain: Sequence[bool] = ()) -> bool:
+        """Whether what was computed at a place used it. plain: which operands are plain numbers; a
+        tensor is known by its id, whatever its name held before.
+        """
+        nodes, text = self.texts.around(place), self.texts.of(place)
+        if not nodes:
+            return False
+        self._look_through(text)
+        scope = next(self.files[text][n] for n in reversed(nodes[:-1] or nodes)
+                     if n in self.files[text])
+        parts = python_text.operands_of(nodes[-1])
+        if len(parts) == len(plain):
+            return any(self._holds_at(nodes, part, scope)
+                       for part, is_plain in zip(parts, plain, strict=True) if is_plain)
+        return self._holds_at(nodes, nodes[-1], scope)
+
+    def decides(self) -> Iterator[tuple[Branch, Text]]:
+        """The conditions and the loops that have the value in their heads."""
+        for text, file in self.files.items():
+            for scope in file.values():
+                for node in scope.nodes:
+                    head = node.iter if isinstance(node, (ast.For, ast.AsyncFor)) else getattr(
+                        node, "test", None)
+                    if head is not None and self.holds(head, scope):
+                        nodes = text.around(python_text.range_of(head))
+                        branch = python_text.branch_at(nodes)
+                        if branch is not None and self._holds_at(nodes, head, scope):
+                            yield branch, text
+
+    def _look_through(self, text: Text) -> None:
+        """Find out what of a file holds the value too."""
+        if text in self.files:
+            return
+        assert text.tree is not None
+        self.files[text] = scopes(text.tree)
+        for _ in range(ROUNDS):
+            before = len(self.held), len(self.calls), len(self.given)
+            for file in self.files.values():
+                for scope in file.values():
+                    self._pass(scope)
+            if before == (len(self.held), len(self.calls), len(self.given)):
+                break
+
+    def _pass(self, scope: Scope) -> None:
+        for function, which in self.given:
+            if function in scope.names:
+                self._take(scope, which)
+        if isinstance(scope.node, ast.Lambda) and self.holds(scope.node.body, scope):
+            self.calls |= scope.names
+        for part in scope.nodes:
+            if isinstance(part, ast.Return):
+                if part.value is not None and self.holds(part.value, scope):
+                    self.calls |= scope.names - {"()"}
+            elif isinstance(part, ast.Call):
+                self._hand_on(part, scope)
+            else:
+                given = part.iter if isinstance(part, ITERATING) else part.value if isinstance(
+                    part, BINDING) else None
+                if given is not None and self.holds(given, scope):
+                    self._bind(part, scope)
+
+    def _take(self, scope: Scope, which: int | str) -> None:
+        """A parameter gets the value."""
+        if isinstance(which, int):
+            at = which + scope.shift
+            rest = scope.node.args.vararg
+            name = scope.parameters[at] if at < len(scope.parameters) else (
+                rest.arg if rest is not None else "")
+        else:
+            name = which
+        if name in scope.local:
+            self.held.add((scope, name))
+
+    def _hand_on(self, call: ast.Call, scope: Scope) -> None:
+        """What a call does with the value: a parameter gets it, `items.append` keeps it."""
+        parts: list[tuple[int | str, ast.AST]] = [
+            *enumerate(call.args), *[(k.arg or "", k.value) for k in call.keywords]]
+        for which, part in parts:
+            if not self.holds(part, scope):
+                continue
+            self.given.add((self._callee(call.func, scope), which))
+            if isinstance(call.func, ast.Attribute) and call.func.attr in (
+                    "append", "add", "extend", "insert", "update", "assign"):
+                self._keep(call.func.value, scope, inside=True)
+
+    def _bind(self, part: Any, scope: Scope) -> None:
+        """The targets of a statement hold the value; of a dictionary's item the dictionary."""
+        targets = [part.target] if isinstance(part, (*ITERATING, ast.NamedExpr)) else \
+            python_text.targets_of(part)
+        for target in targets:
+            self._keep(target, scope)
+
+    def _keep(self, target: ast.AST, scope: Scope, inside: bool = False) -> None:
+        """A target holds the value; inside: in a list or dictionary that was there before."""
+        if isinstance(target, (ast.Tuple, ast.List)):
+            for item in target.elts:
+                self._keep(item, scope)
+        elif isinstance(target, (ast.Subscript, ast.Starred)):
+            self._keep(target.value, scope, inside=True)
+        elif isinstance(target, ast.Attribute):
+            self.held.add(("", f".{target.attr}"))
+        elif isinstance(target, ast.Name):
+            self.held.add((scope.of(target.id), target.id))
+            if inside:
+                self.filled.add(target.id)
+
+    def _holds_at(self, nodes: Sequence[ast.AST], node: ast.AST, scope: Scope) -> bool:
+        """Whether an expression at the end of `nodes` has the value in it. What its names were
+        bound to before counts no more where they were certainly bound again.
+        """
+        anew = {part.id for part in ast.walk(node) if isinstance(part, ast.Name)
+                and part.id in scope.local and part.id not in (
+                    self.filled | self._written_elsewhere())
+                and self._before(nodes, part.id, scope) is False}
+        return self.holds(node, scope, anew)
+
+    def _written_elsewhere(self) -> set[str]:
+        """The names that functions bind for others."""
+        return {name for file in self.files.values() for scope in file.values()
+                for part in scope.nodes if isinstance(part, (ast.Global, ast.Nonlocal))
+                for name in part.names}
+
+    def _before(self, nodes: Sequence[ast.AST], name: str, scope: Scope) -> bool | None:
+        """Whether the value is what a name was bound to last, before the end of `nodes`; None where
+        nothing is certain.
+        """
+        for outer, inner in zip(nodes[-2::-1], nodes[:0:-1], strict=True):
+            if isinstance(outer, python_text.SCOPES):
+                return None
+            block: list[ast.AST] = next((b for b in _blocks(outer) if inner in b), [])
+            place = block.index(inner) if inner in block else 0
+            found = self._of_block(block[:place], name, scope)
+            if found is None and isinstance(outer, python_text.LOOPS) and (
+                    self._of_block(block[place:], name, scope)):
+                found = True  # in the turn before
+            if found is not None:
+                return found
+        return None
+
+    def _of_block(self, block: Sequence[ast.AST], name: str, scope: Scope) -> bool | None:
+        """The same after some statements; None where they need not bind the name."""
+        return next((found for found in (self._of_statement(s, name, scope)
+                                         for s in reversed(block)) if found is not None), None)
+
+    def _of_statement(self, statement: Any, name: str, scope: Scope) -> bool | None:
+        binds = any(isinstance(part, ast.Name) and part.id == name and isinstance(
+            part.ctx, ast.Store) for part in ast.walk(statement))
+        if not binds or isinstance(statement, python_text.SCOPES):
+            return None
+        if isinstance(statement, (ast.Assign, ast.AnnAssign)) and statement.value is not None:
+            return self.holds(statement.value, scope)
+        if isinstance(statement, ast.AugAssign):
+            return self.holds(statement.value, scope) or None
+        ways = [self._of_block(block, name, scope) for block in _blocks(statement)]
+        if isinstance(statement, (ast.With, ast.AsyncWith)):
+            return ways[0]
+        if isinstance(statement, ast.If) and True not in ways:
+            return False if statement.orelse and None not in ways else None
+        if isinstance(statement, (ast.For, ast.AsyncFor)) and True not in ways:
+            return self.holds(statement.iter, scope) or None
+        return True
+
+    def holds(self, node: ast.AST, scope: Scope, anew: Container[str] = ()) -> bool:
+        """Whether an expression has the value in it. anew: names that have lost it."""
+        return any(
+            part is self.node
+            or (isinstance(part, ast.Name) and part.id not in anew and (
+                scope.of(part.id), part.id) in self.held)
+            or (isinstance(part, ast.Attribute) and (
+                ("", f".{part.attr}") in self.held or part.attr in self.calls))
+            or (isinstance(part, ast.Call) and isinstance(part.func, ast.Name)
+                and part.func.id in self.calls)
+            for part in ast.walk(node))
+
+    def _callee(self, function: ast.AST, scope: Scope) -> str:
+        """The name of the function that a call means: `()` where an object of the program is called
+        as one.
+        """
+        name = getattr(function, "id", "") or getattr(function, "attr", "")
+        if any(name in other.names for file in self.files.values() for other in file.values()):
+            return name
+        while isinstance(function, (ast.Attribute, ast.Subscript)):
+            function = function.value
+        root = getattr(function, "id", "")
+        return "()" if root in scope.of(root).local else name

@@ -1,0 +1,181 @@
+"""What Python code calls its values: the names of the caller's frame, and those that statements
+bind where values are made.
+"""
+
+from __future__ import annotations
+
+import ast
+from itertools import islice
+from types import ModuleType
+
+from gradcli.engine.record.provenance import all_names, together
+from gradcli.engine.record.record import PLACE
+from gradcli.engine.record.tensor import Tensor
+from gradcli.engine.record.variable import Variable
+from gradcli.explain.missing.scene import Naming
+from gradcli.explain.python import text as python_text
+from gradcli.explain.python.text import Texts
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from types import FrameType
+    from typing import Any
+
+    from gradcli.engine.record.provenance import Trace
+    from gradcli.engine.record.record import Entry
+
+# Containers of the caller's frame are searched for tensors up to so many items.
+MAX_ITEMS = 100
+# What names the cells of a notebook, which have their names in common.
+CELLS = ("ipykernel", "<ipython-input")
+# Longer expressions are no names.
+LONGEST = 40
+
+
+class Names:
+    """The names of a program's values.
+
+    names: those of the caller's frame; held: which of them holds a value, by its id, of a variable
+    that of its first state. born, kinds: places and kinds of constants and variables by id. firsts:
+    first states by those that came of assignments. entries: operations by the ids of their answers.
+    place: where the question was asked.
+    """
+
+    __slots__ = ("born", "entries", "firsts", "held", "kinds", "names", "place", "texts", "trace")
+
+    def __init__(self, trace: Trace | None, frame: FrameType | None, place: Any) -> None:
+        self.trace = together(trace)
+        self.texts = Texts()
+        self.place = place
+        self.entries: dict[int, Entry] = {}
+        self.born = {id: at for id, at, *_ in self.trace.births}
+        self.kinds = {id: kind for id, _, kind, _ in self.trace.births}
+        self.firsts = {time: start for time, *_, start in self.trace.states}
+        self.names = all_names(frame) if frame is not None else {}
+        self.held = {
+            value.origin().id if isinstance(value, Variable) else value.id: name
+            for name, value in reversed(self.names.items()) if isinstance(value, Tensor)}
+
+    def name_of_state(self, state: int) -> str:
+        first = self.firsts.get(state, state)
+        return self.held.get(first) or self.texts.bound(self.born.get(first))[0] or "the variable"
+
+    def namings(self, source: str, at: Any, targets: set[int], made: set[int]) -> list[Naming]:
+        """The names that values got where they were made, and those in the caller's frame. The
+        name of the source counts only in its own scope. made: what the targets are made of; of that
+        constants and variables without a name are called by what made them.
+        """
+        scope = self.scope_of(at)
+        found: list[Naming] = []
+        known: set[tuple[str, int]] = set()
+        named: set[int] = set()
+        unpacked: dict[Any, list[tuple[int, Any]]] = {}
+
+        def add(name: str, id: int, place: Any, statement: Any) -> None:
+            if name == source and self.scope_of(place) is not scope:
+                return
+            kind = self.kinds.get(id, "computed")
+            where: Any = self.texts.of(place).position(statement)
+            found.append(Naming(
+                name, id, where,
+                "literal" if kind == "constant" and id in targets else kind))
+            known.add((name, id))
+            named.add(id)
+
+        for id, place in sorted([*self.born.items(), *[
+                (id, e[PLACE][2:4]) for id, e in self.entries.items() if e[PLACE] is not None]]):
+            name, statement = self.texts.bound(place)
+            if name is not None:
+                add(name, id, place, statement)
+            elif statement is not None and python_text.names_unpacked(statement):
+                unpacked.setdefault(statement, []).append((id, place))
+        for statement, values in unpacked.items():
+            names = python_text.names_unpacked(statement)
+            if len(values) % len(names) == 0:
+                for k, (id, place) in enumerate(values):
+                    add(names[k % len(names)], id, place, statement)
+        for name, holder in self.names.items():
+            for path, value in [(name, holder), *items_of(name, holder)]:
+                if isinstance(value, Tensor) and value.id is not None:
+                    first = value.origin().id if isinstance(value, Variable) else value.id
+                    if (path, first) not in known and first is not None:
+                        found.append(Naming(path, first, self.birth(value), self.kind_of(value)))
+                        named.add(first)
+        # A variable that was assigned more often than is remembered begins later.
+        begun: dict[int, int] = {}
+        for _, _, _, _, before, start in self.trace.states:
+            begun.setdefault(start, before)
+        for start, before in begun.items():
+            if start not in made and before in made:
+                found.append(Naming(self.name_of_state(start), before, None, "variable"))
+        for id in made - named:
+            if id in self.born:
+                found.append(Naming(self.texts.written(self.born[id]) or "a value", id,
+                                    self.born[id], self.kinds[id]))
+        return sorted(found, key=lambda n: n.id)
+
+    def scope_of(self, place: Any) -> Any:
+        """The function around a place, or its file."""
+        scope = self.texts.scope(place)
+        if scope is not None or place is None:
+            return scope
+        text = self.texts.of(place)
+        return CELLS if any(mark in text.path for mark in CELLS) else text
+
+    def kind_of(self, value: Tensor) -> str:
+        """What a value is, as in `Binding`."""
+        if isinstance(value, Variable):
+            return "variable" if value.trainable else "nontrainable"
+        return "computed" if value.id in self.entries else "constant"
+
+    def birth(self, value: Tensor) -> Any:
+        """Where a value was made."""
+        first = value.origin().id if isinstance(value, Variable) else value.id
+        if first in self.born:
+            return self.born[first]
+        entry = self.entries.get(first or 0)
+        return entry[PLACE][2:4] if entry is not None and entry[PLACE] is not None else None
+
+    def name_of(self, value: Any, otherwise: str, argument: int = -1) -> str:
+        """What the caller calls a value: of several names that which stands in an argument of the
+        call that was made.
+        """
+        names = [name for name, v in self.names.items() if v is value]
+        asked = self._argument(argument)
+        if asked is not None and names:
+            read = python_text.read_in([asked])
+            names = [n for n in names if n in read] or names
+        if names:
+            return names[0]
+        if isinstance(asked, (ast.Attribute, ast.Subscript, ast.Call)):
+            text = ast.unparse(asked)
+            if len(text) <= LONGEST:
+                return text
+        bound, _ = self.texts.bound(self.birth(value) if isinstance(value, Tensor) else None)
+        if bound is not None:
+            return bound
+        for name, holder in self.names.items():
+            for path, item in items_of(name, holder):
+                if item is value:
+                    return path
+        return otherwise
+
+    def _argument(self, k: int) -> Any:
+        """An argument of the call that asks."""
+        nodes = self.texts.around(self.place)
+        call = nodes[-1] if nodes else None
+        return call.args[k] if isinstance(call, ast.Call) and 0 <= k < len(call.args) else None
+
+
+def items_of(name: str, holder: Any) -> list[tuple[str, Any]]:
+    """What is in a container, or an object's attributes, and how it is reached."""
+    if name.startswith("__") or isinstance(holder, (str, type)):
+        return []
+    if isinstance(holder, (list, tuple)):
+        return [(f"{name}[{k}]", item) for k, item in enumerate(holder[:MAX_ITEMS])]
+    if isinstance(holder, dict):
+        return [(f"{name}[{key!r}]", item) for key, item in islice(holder.items(), MAX_ITEMS)]
+    if isinstance(holder, ModuleType) or not any(
+            "__dict__" in vars(kind) for kind in type(holder).__mro__):
+        return []
+    return [(f"{name}.{key}", item) for key, item in islice(vars(holder).items(), MAX_ITEMS)]

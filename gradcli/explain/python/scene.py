@@ -1,0 +1,434 @@
+"""What is known of Python code that ran: the scene that its tapes and the trace make.
+
+Operations come from the trace, the tape that is asked and others that are still there; of what a
+tape has let go only the ends are known. Branches that did not run are read in the text.
+"""
+
+from __future__ import annotations
+
+import ast
+
+from gradcli.engine.record.provenance import bytes_of, traces
+from gradcli.engine.record.record import IDS, OP, OUT, PLACE
+from gradcli.engine.record.tensor import Tensor
+from gradcli.engine.record.variable import Variable
+from gradcli.explain.missing import file
+from gradcli.explain.missing.copies import origins
+from gradcli.explain.missing.scene import Naming, Scene, Window, hop, place_of
+from gradcli.explain.python import reads as python_reads
+from gradcli.explain.python import text as python_text
+from gradcli.explain.python.exits import deciding, returns
+from gradcli.explain.python.names import Names
+from gradcli.lang.running.log import Picked, Unrun
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Container, Iterable, Sequence
+    from types import FrameType
+    from typing import Any
+
+    from gradcli.engine.record.provenance import Trace
+    from gradcli.engine.record.record import Entry
+    from gradcli.engine.tapes.tape import GradientTape
+    from gradcli.explain.missing.scene import Subject
+    from gradcli.explain.python.exits import Trails
+    from gradcli.explain.python.text import Texts
+
+PICKING = ("max", "min", "sorted", "sort")
+# Functions that call each other, from the tape to where something ran.
+DEEPEST = 8
+# Of what a condition decided again and again the latest are told, and of choices.
+MAX_UNRUN, MAX_PICKED = 10, 100
+
+
+class Lost:
+    """The operation of what a tape recorded and has let go: only its ends are known."""
+
+    __slots__ = ("name",)
+    kind = "lost"
+    smooth = True
+    elementwise = False
+    partial = False
+    kink = None
+    substitute = ""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def edge(self, k: int) -> bool:
+        """A derivative passed."""
+        return True
+
+    def role(self, k: int) -> str:
+        """All of it is data."""
+        return "data"
+
+
+class OneThread(Window):
+    """A tape sees only its own thread: `elsewhere` are the ids of what others made."""
+
+    __slots__ = ("elsewhere",)
+
+    def __init__(self, seen: Window, elsewhere: set[int]) -> None:
+        super().__init__(
+            seen.name, seen.span, seen.phases, seen.watched, late=seen.late, watches=seen.watches,
+            automatic=seen.automatic, option=seen.option, forgotten=seen.forgotten,
+            again=seen.again)
+        self.elsewhere = elsewhere
+
+    def state(self, time: int) -> tuple[str, Any] | None:
+        """As that of the other, but what another thread made is outside."""
+        return ("path-outside-tape", None) if time in self.elsewhere else super().state(time)
+
+
+class PythonScene(Scene):
+    """A scene whose places are in Python's functions."""
+
+    __slots__ = ("scope_of", "texts")
+
+    def __init__(self, scope_of: Callable[[Any], Any], texts: Texts, *parts: Any, **named: Any
+                 ) -> None:
+        super().__init__(*parts, **named)
+        self.scope_of = scope_of
+        self.texts = texts
+
+    def in_one_call(self, first: Any, second: Any) -> bool:
+        """As in other scenes; backwards too if both stand in one loop."""
+        if second is None or self.texts.scope(first) is None or first <= second:
+            return True
+        around = self.texts.around(second)
+        return any(isinstance(node, python_text.LOOPS) and node in around
+                   for node in self.texts.around(first))
+
+    def scope(self, place: Any) -> Any:
+        """The innermost function around a place."""
+        return self.scope_of(place)
+
+    def decides(self, subject: Subject, above: set[int], unrun: Unrun) -> bool:
+        """As in other scenes, and by the names that the text reads for the target."""
+        if not super().decides(subject, above, unrun):
+            return False
+        tree = self.texts.of(unrun.span).tree if unrun.span is not None else None
+        known = python_reads.read_for(tree, subject.target) if tree is not None else None
+        bound = python_reads.bound_around(self.texts.around(unrun.span))
+        if known is None or bound is None:
+            return True
+        own, read = known
+        late = unrun.time > max(subject.targets, default=0)
+        return not own.isdisjoint(bound) or not (late or read.isdisjoint(bound))
+
+    def caller(self, id: int, span: Any, near: Any) -> Any:
+        """As in other scenes, as far as the text tells: the only call of a function."""
+        around = self.texts.around(near)
+        for _ in range(DEEPEST):
+            function = self.texts.scope(span)
+            if function is None or function in around:
+                return span
+            calls = self.texts.of(span).calls_of(getattr(function, "name", ""))
+            if len(calls) != 1:
+                return None
+            span = self.texts.of(span).position(calls[0])
+        return None
+
+    def read_as(self, names: Container[str], above: Container[int]) -> Sequence[Naming]:
+        """Names of plain numbers, and second names of tensors."""
+        found: list[Naming] = []
+        seen: set[Any] = set()
+        for entry in reversed(self.entries):
+            place = place_of(entry)
+            if entry[OUT] not in above or place is None or place in seen:
+                continue
+            seen.add(place)
+            nodes = self.texts.around(place)
+            for name in python_text.read_in(nodes[-1:]):
+                statement = python_text.last_binding(nodes, name) if name in names else None
+                if statement is not None:
+                    where: Any = self.texts.of(place).position(statement)
+                    found.append(Naming(name, entry[OUT], where, "computed"))
+        return found
+
+
+class Facts(Names):
+    """What ran and what a tape saw of it. elsewhere: ids of what other threads made; others: the
+    tapes that were not asked.
+    """
+
+    __slots__ = ("elsewhere", "others")
+
+    def __init__(self, trace: Trace | None, frame: FrameType | None, place: Any) -> None:
+        super().__init__(trace, frame, place)
+        self.others: list[Window] = []
+        self.elsewhere = {
+            entry[OUT] for other in traces if other is not trace for entry in other.entries()}
+
+    # --- what ran -----------------------------------------------------------------------------
+
+    def states_of(self, source: Tensor) -> set[int]:
+        """The ids of a value; of a variable those of all its states."""
+        own = {source.id} if source.id is not None else set()
+        if isinstance(source, Variable):
+            first = source.origin().id
+            own |= {first} if first is not None else set()
+            own |= {time for time, *_, start in self.trace.states if start == first}
+        return own
+
+    def gather(self, tape: GradientTape | None, seen: Window) -> None:
+        """Collect all operations that anybody still has."""
+        for entry in self.trace.entries():
+            self._add(entry)
+        for reference in list(self.trace.tapes):
+            other = reference()
+            if other is not None and other is not tape:
+                past = other.past
+                for entry in past.entries if past is not None else other.window():
+                    self._add(entry)
+                watches = {i for kind, _, _, ids in other.events if kind == "watch" for i in ids}
+                self.others.append(self.window(other, other.watched | watches, {}))
+        if tape is not None:
+            past = tape.past
+            for entry in past.entries if past is not None else tape.window():
+                self._add(entry)
+        for question in self.trace.questions:
+            self._asked(seen, *question)
+
+    def _add(self, entry: Entry) -> None:
+        """Places as scenes have them: the last two items."""
+        place = entry[PLACE]
+        if place is not None and len(place) == 2:
+            entry = (*entry[:PLACE], (0, None, *place), *entry[PLACE + 1:])
+        self.entries[entry[OUT]] = entry
+
+    def _asked(self, seen: Window, first: int, last: int, at: Any, targets: Sequence[int | None],
+               sources: Sequence[Sequence[int]], answers: Sequence[int | None],
+               places: Sequence[Any], watched: Iterable[int]) -> None:
+        """What a question tells: that a path was there, and what its answers are made of. What the
+        tape has let go may have been made of all that it watched.
+        """
+        known = [i for i in targets if i is not None]
+        lost = {i for i in known if i not in self.entries and i not in self.born}
+        for own, answer in zip(sources, answers, strict=False):
+            if answer is None:
+                continue
+            for t, place in zip(targets, places, strict=True):
+                if t is not None and t in lost and t not in own:
+                    self._lose(t, [*own, *(i for i in watched if i not in own)], place or at)
+            if answer not in self.entries and seen.state(answer) is not None:
+                self._lose(answer, [*own, *known], at)
+
+    def _lose(self, made: int, ids: Sequence[int], at: Any) -> None:
+        op: Any = Lost("gradient")
+        old = self.entries.get(made)
+        before: Sequence[Any] = old[IDS] if old is not None else ()
+        place = None if at is None else (0, None, *at)
+        ids = [*before, *[i for i in ids if i < made]]
+        self.entries[made] = op, made, tuple(ids), (), 0.0, {}, place, ()
+
+    def scene(self, own: set[int], targets: Iterable[int], source: str, at: Any) -> PythonScene:
+        """Everything that ran. source: its name; at: a place in the scope that name is of."""
+        hops = []
+        for entry in self.entries.values():
+            for inner in getattr(entry[OP], "inner", ()):
+                if inner != entry[OUT]:
+                    place = entry[PLACE]
+                    hops.append(hop("path-custom-internal", entry[OP].name, inner, entry[OUT],
+                                    None if place is None else place[2:4]))
+        for time, place, verb, taken, before, _ in self.trace.states:
+            for i in (taken, None if verb == "assign" else before):
+                if i is not None and not (i in own and time in own):
+                    hops.append(hop("path-state-write", self.name_of_state(time), i, time, place,
+                                    verb))
+        for id, place, _, taken in self.trace.births:
+            if taken is not None:
+                hops.append(hop("path-state-write", self.name_of_state(id), taken, id, place,
+                                "var"))
+        whole = Scene([*self.entries.values(), *hops])
+        made = whole.above(targets)
+        # The original of a copy may be what left.
+        below = whole.below({*own, *[origin for _, origin in origins(whole, own)]})
+        trails: Trails = {}
+        hops += returns(self.trace, self.entries, self.born, below, made, self.texts, trails)
+        entries = [*self.entries.values(), *hops]
+        since = min(own, default=0)
+        return PythonScene(
+            self.scope_of, self.texts, entries, self.namings(source, at, set(targets), made),
+            [(first, last, place) for first, last, place, *_ in self.trace.questions],
+            {}, [*self._unrun(since), *deciding(self.trace, below, self.texts, trails)],
+            self._picked(since), self._hiding(source, made),
+            written=lambda entry: self._written(entry),
+            line=lambda span: (self.texts.located(span) or (None, None))[:2])
+
+    def _written(self, entry: Entry) -> str:
+        place = entry[PLACE]
+        text = self.texts.written(place[2:4]) if place is not None else ""
+        if entry[OP].name == "path-left-engine":
+            return text or "numpy"
+        return text or str(entry[OP].name)
+
+    # --- what the tape saw --------------------------------------------------------------------
+
+    def window(self, tape: GradientTape, watched: set[int], late: dict[int, int]) -> Window:
+        """What a tape saw."""
+        opened = next((place for kind, _, place, _ in tape.events if kind == "open"), None)
+        nodes = self.texts.around(opened)
+        head = python_text.block_at(nodes)
+        name = next((n for n, v in self.names.items() if v is tape), None)
+        spans = {}
+        if head is not None:
+            called = [i.optional_vars for i in head.items if i.optional_vars is not None]
+            if name is None and len(called) == 1:
+                name = ast.unparse(called[0])
+            for item in head.items:
+                option = python_text.keyword_of(item, "watch_accessed_variables")
+                if option is not None and (item.optional_vars is None or (
+                        ast.unparse(item.optional_vars) == name)):
+                    spans["watch_accessed_variables"] = self.texts.of(opened).position(option)
+        if not spans and name is not None:
+            spans |= self._options(opened, name)
+        late = {**self._late(tape), **late}
+        view: Any = Seen(tape, name or "tape", self.texts.located(opened), spans, watched, late)
+        found = file.window(view)
+        return OneThread(found, self.elsewhere) if self.elsewhere else found
+
+    def _options(self, place: Any, name: str) -> dict[str, Any]:
+        """Where the tape of that name was told not to watch by itself."""
+        text = self.texts.of(place) if place is not None else None
+        for node in ast.walk(text.tree) if text is not None and text.tree is not None else ():
+            if any(ast.unparse(t) == name for t in python_text.targets_of(node)):
+                option = python_text.keyword_of(node, "watch_accessed_variables")
+                if option is not None and text is not None:
+                    return {"watch_accessed_variables": text.position(option)}
+        return {}
+
+    def _late(self, tape: GradientTape) -> dict[int, int]:
+        """Values that were watched after they had been used in vain, and when."""
+        past = tape.past
+        window = past.entries if past is not None else tape.window()
+        used = {i for entry in window for i in entry[IDS]} | {entry[OUT] for entry in window}
+        found: dict[int, int] = {}
+        for kind, time, _, ids in tape.events:
+            if kind == "reset":
+                found = {}
+            elif kind == "watch":
+                for i in ids:
+                    found.setdefault(i, time)
+        first = {i: next((e[OUT] for e in window if i in e[IDS]), 0) for i in found if i in used}
+        return {i: time for i, time in found.items() if first.get(i, time) >= time}
+
+    # --- what did not run ---------------------------------------------------------------------
+
+    def _unrun(self, since: int) -> list[Unrun]:
+        """What conditions decided after the source was there."""
+        found: dict[Any, list[Unrun]] = {}
+        known: dict[Any, Any] = {}
+        names_at: dict[Any, dict[str, int]] = {}
+        entered: set[Any] = set()
+        for time, place, id, value, names in self.trace.conditions:
+            if time < since:
+                continue
+            if names is not None:
+                names_at[place] = names
+            if place not in known:
+                known[place] = python_text.branch_at(self.texts.around(place))
+            branch = known[place]
+            if branch is None:
+                continue
+            text = self.texts.of(place)
+            holds = python_text.truth(branch.test, bytes_of(place), value)
+            skipped = [] if holds is None else branch.fails if holds else branch.holds
+            what = branch.what
+            if what == "loop":
+                if holds is not False:
+                    entered.add(place)
+                if place in entered:
+                    what, skipped = "turn", []
+            reads = python_text.read_in(skipped)
+            unread = {i for n, i in names_at.get(place, {}).items() if n in reads}
+            latest = found.setdefault(place, [])
+            latest.append(Unrun(
+                what, text.position(branch.test), id, unread, branch.binds,
+                text.position(skipped[0], skipped[-1]) if skipped else None, holds,
+                0 if id is None else time))
+            del latest[:-MAX_UNRUN]
+        return [unrun for latest in found.values() for unrun in latest]
+
+    def _picked(self, since: int) -> list[Picked]:
+        """What `max` and its kin chose, by the comparisons that they made, after the source was
+        there.
+        """
+        found: list[Picked] = []
+        last: Any = None
+        winner = 0
+        for time, place, id, value, _ in self.trace.conditions:
+            if time < since:
+                continue
+            nodes = self.texts.around(place)
+            call: Any = nodes[-1] if nodes else None
+            entry = self.entries.get(id or 0)
+            if entry is None or not isinstance(call, ast.Call) or len(entry[IDS]) != 2 or (
+                    ast.unparse(call.func).rpartition(".")[2] not in PICKING):
+                last = None
+                continue
+            a, b = entry[IDS]
+            if a is None or b is None:
+                continue
+            chosen, rejected = (a, b) if value else (b, a)
+            if place == last and winner in (a, b):
+                old = found.pop()
+                losers = old.rejected | {a, b}
+            else:
+                losers = {rejected}
+            winner, last = chosen, place
+            found.append(Picked(place, {chosen}, losers - {chosen}, id))
+        del found[:-MAX_PICKED]
+        for picked in found:
+            # With a key the chosen one is compared by what was made of it.
+            picked.chosen |= {i for c in picked.chosen for i in self.above(c)} - {
+                i for r in picked.rejected for i in self.above(r)}
+        return found
+
+    def above(self, id: int) -> set[int]:
+        """All values that went into one, this included."""
+        found, todo = {id}, [id]
+        while todo:
+            entry = self.entries.get(todo.pop())
+            for i in entry[IDS] if entry is not None else ():
+                if i is not None and i not in found:
+                    found.add(i)
+                    todo.append(i)
+        return found
+
+    def _hiding(self, source: str, made: set[int]) -> list[tuple[str, Any, str]]:
+        """Parameters of that name, in functions where the target was computed with them."""
+        found = {}
+        for id in made:
+            entry = self.entries.get(id)
+            place = entry[PLACE] if entry is not None else None
+            if place is None or source not in place[2].co_varnames[:place[2].co_argcount]:
+                continue
+            nodes = self.texts.around(place[2:4])
+            scope = self.texts.scope(place[2:4])
+            if scope is None or source not in python_text.read_in(nodes[-1:]):
+                continue
+            argument = next((a for a in scope.args.args if a.arg == source), None)
+            if argument is not None:
+                name = f"`{scope.name}`" if hasattr(scope, "name") else "this function"
+                at = self.texts.of(place[2:4]).position(argument)
+                found[at] = source, at, f"a parameter of {name}"
+        return list(found.values())
+
+
+class Seen:
+    """A tape as `file_scene.window` asks for it."""
+
+    __slots__ = ("events", "name", "persistent", "remembered", "span", "spans", "watch_accessed")
+
+    def __init__(self, tape: GradientTape, name: str, span: Any, spans: dict[str, Any],
+                 watched: set[int], late: dict[int, int]) -> None:
+        self.events = [(kind, time, None if place is None else (0, None, *place), ids)
+                       for kind, time, place, ids in tape.events]
+        self.name = name
+        self.span = span
+        self.spans = spans
+        self.persistent = tape.persistent
+        self.watch_accessed = tape.watch_accessed
+        self.remembered: Callable[[], Any] = lambda: (None, watched, late)

@@ -1,0 +1,450 @@
+"""What the text of a Python program tells about a place in it: statements, names, branches.
+
+`co_positions` gives the lines and columns of an instruction; the text comes from `linecache`, so
+whatever has lines there (files, notebooks) can be read, and what has none is explained without.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import linecache
+
+from gradcli.engine.record.provenance import bytes_of, position
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from typing import Any
+
+    from gradcli.engine.record.provenance import Position
+
+    Range = tuple[int, int, int, int]  # line, end line, column, end column as `ast` counts
+
+LEAVING = (ast.Return, ast.Raise, ast.Break, ast.Continue)
+LOOPS = (ast.For, ast.AsyncFor, ast.While)
+ATOMS = (ast.Name, ast.Attribute, ast.Subscript, ast.Call, ast.Constant)
+SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+
+
+class Text:
+    """One file. tree: None where it has no lines, or none that parse."""
+
+    __slots__ = ("lines", "path", "tree")
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        try:
+            self.lines = linecache.getlines(path)
+        except Exception:  # whoever puts lines there may have let go of them
+            self.lines = []
+        self.tree: ast.Module | None = None
+        if self.lines:
+            try:
+                self.tree = ast.parse("".join(self.lines))
+            except (SyntaxError, ValueError, RecursionError, MemoryError):
+                self.tree = None
+
+    def around(self, where: Range | None) -> list[ast.AST]:
+        """The nodes around a range, from the module to the smallest."""
+        if self.tree is None or where is None:
+            return []
+        found: list[ast.AST] = [self.tree]
+        while True:
+            inner = next((n for n in _parts(found[-1]) if _holds(n, where)), None)
+            if inner is None:
+                return found
+            found.append(inner)
+
+    def calls_of(self, name: str) -> list[ast.Call]:
+        """The calls of a function or method of that name."""
+        return [] if self.tree is None or not name else [
+            node for node in ast.walk(self.tree) if isinstance(node, ast.Call) and name in (
+                getattr(node.func, "id", ""), getattr(node.func, "attr", ""))]
+
+    def position(self, node: Any, last: Any = None) -> Position:
+        """Where a node stands; last: or it and all to this one."""
+        last = node if last is None else last
+        return (self.path, node.lineno, self._column(node.lineno, node.col_offset),
+                last.end_lineno, self._column(last.end_lineno, last.end_col_offset))
+
+    def range_at(self, position: Position) -> Range:
+        """A position as `ast` counts."""
+        _, line, column, end_line, end_column = position
+        return line, end_line, self._bytes(line, column), self._bytes(end_line, end_column)
+
+    def _bytes(self, line: int, column: int) -> int:
+        text = self.lines[line - 1] if 0 < line <= len(self.lines) else ""
+        return len(text[:column - 1].encode()) if text else column - 1
+
+    def segment(self, node: Any) -> str:
+        """The text of a node in one line."""
+        return " ".join((ast.get_source_segment("".join(self.lines), node) or "").split())
+
+    def line(self, number: int) -> str:
+        """A line of the text, without its ends."""
+        return self.lines[number - 1].strip() if 0 < number <= len(self.lines) else ""
+
+    def _column(self, line: int, offset: int) -> int:
+        text = self.lines[line - 1] if 0 < line <= len(self.lines) else ""
+        return len(text.encode()[:offset].decode(errors="ignore")) + 1
+
+
+class Texts:
+    """The files of a program, each read once."""
+
+    __slots__ = ("_around", "_bound", "_texts")
+
+    def __init__(self) -> None:
+        self._texts: dict[str, Text] = {}
+        # By the id of the code, which places keep, and the offset: code is slow to compare.
+        self._around: dict[tuple[int, int], list[ast.AST]] = {}
+        self._bound: dict[tuple[int, int], tuple[str | None, Any]] = {}
+
+    def of(self, place: Any) -> Text:
+        """The text that a place of `gradcli.engine.record.provenance` or a position is in."""
+        path = place[0] if isinstance(place[0], str) else place[0].co_filename
+        if path not in self._texts:
+            self._texts[path] = Text(path)
+        return self._texts[path]
+
+    def around(self, place: Any) -> list[ast.AST]:
+        """The nodes around a place, from the module to the smallest."""
+        if place is None:
+            return []
+        if isinstance(place[0], str):
+            text = self.of(place)
+            return text.around(text.range_at(place))
+        key = id(place[0]), place[1]
+        if key not in self._around:
+            self._around[key] = self.of(place).around(bytes_of(place))
+        return self._around[key]
+
+    def bound(self, place: Any) -> tuple[str | None, Any]:
+        """The name that the value made at a place gets there, and the statement."""
+        if place is None or isinstance(place[0], str):
+            return None, None
+        key = id(place[0]), place[1]
+        if key not in self._bound:
+            self._bound[key] = (
+                name_bound(self.around(place), bytes_of(place)), self.statement(place))
+        return self._bound[key]
+
+    def statement(self, place: Any) -> Any:
+        """The statement at a place."""
+        return next((n for n in reversed(self.around(place)) if isinstance(n, ast.stmt)), None)
+
+    def scope(self, place: Any) -> Any:
+        """The function that a place is in; None: the module."""
+        return next((n for n in reversed(self.around(place)) if isinstance(n, SCOPES)), None)
+
+    def located(self, place: Any) -> Position | None:
+        """Where a place is, of a block only its head."""
+        if place is None or isinstance(place[0], str):
+            return place  # type: ignore[no-any-return]
+        head = block_at(self.around(place))
+        if head is not None and bytes_of(place) in (
+                range_of(head), *[range_of(item.context_expr) for item in head.items]):
+            item = head.items[-1]
+            return self.of(place).position(head, item.optional_vars or item.context_expr)
+        return position(place)
+
+    def written(self, place: Any, longest: int = 40) -> str:
+        """The text of the operation at a place; long ones in part, empty without a text."""
+        nodes = self.around(place)
+        if not nodes or range_of(nodes[-1]) != bytes_of(place):
+            return ""
+        text = self.of(place).segment(nodes[-1])
+        return text if len(text) <= longest else f"{text[:longest - 3].rstrip()}..."
+
+
+def to_call(texts: Texts, place: Any) -> str:
+    """What to do to run the function that a place is in: a method of an operator has no call by its
+    own name, `__call__` that of what was made of its class.
+    """
+    name = texts.scope(place).name
+    if not name.startswith("__"):
+        return f"call {name}"
+    text = texts.of(place)
+    assert text.tree is not None
+    owner = next((n.name for n in reversed(texts.around(place)) if isinstance(n, ast.ClassDef)), "")
+    made = {getattr(t, "id", getattr(t, "attr", "")) for n in ast.walk(text.tree)
+            if isinstance(n, ast.Assign) and isinstance(n.value, ast.Call)
+            and getattr(n.value.func, "id", "") == owner for t in n.targets}
+    calls = {text.segment(call) for one in made for call in text.calls_of(one)}
+    short = [call for call in calls if len(call) <= 40]
+    return f"call {short[0]}" if name == "__call__" and len(short) == len(calls) == 1 else (
+        f"use the {owner}")
+
+
+def block_at(nodes: Sequence[ast.AST]) -> ast.With | ast.AsyncWith | None:
+    """The `with` that a place enters: it stands at the whole of it, or at what is entered."""
+    head = next((n for n in reversed(nodes) if isinstance(n, (ast.With, ast.AsyncWith))), None)
+    if head is None or nodes[-1] is head or nodes[-1] in [i.context_expr for i in head.items]:
+        return head
+    return None
+
+
+def _parts(node: ast.AST) -> Iterator[ast.AST]:
+    """The parts of a node that have a place; those of parts without one in their stead."""
+    for part in ast.iter_child_nodes(node):
+        if hasattr(part, "lineno"):
+            yield part
+        else:
+            yield from _parts(part)
+
+
+def range_of(node: Any) -> Range:
+    """Where a node stands, as `ast` counts."""
+    return node.lineno, node.end_lineno, node.col_offset, node.end_col_offset
+
+
+def _holds(node: Any, where: Range) -> bool:
+    line, end_line, start, end = where
+    first = (node.lineno, node.col_offset)
+    for decorator in getattr(node, "decorator_list", ()):
+        first = min(first, (decorator.lineno, decorator.col_offset))
+    return first <= (line, start) and (end_line, end) <= (node.end_lineno, node.end_col_offset)
+
+
+# --- names ------------------------------------------------------------------------------------
+
+
+def read_in(nodes: Sequence[ast.AST]) -> set[str]:
+    """The names that are read in some nodes, `self.x` among them."""
+    found = set()
+    for node in nodes:
+        for part in ast.walk(node):
+            if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Load):
+                found.add(part.id)
+            elif isinstance(part, ast.Attribute) and isinstance(part.value, ast.Name):
+                found.add(f"{part.value.id}.{part.attr}")
+    return found
+
+
+def bound_in(nodes: Sequence[ast.AST]) -> frozenset[str] | None:
+    """The names that some statements bind; None if they do something else as well: return, leave
+    a loop, call something for what it does.
+    """
+    found = set()
+    for node in nodes:
+        for part in ast.walk(node):
+            if isinstance(part, (*LEAVING, ast.Yield)) or (
+                    isinstance(part, ast.Expr) and isinstance(part.value, ast.Call)):
+                return None
+            if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store):
+                found.add(part.id)
+            elif isinstance(part, ast.Attribute) and isinstance(part.ctx, ast.Store):
+                found.add(ast.unparse(part))
+    return frozenset(found)
+
+
+def targets_of(statement: Any) -> list[Any]:
+    """The targets of a binding statement."""
+    if isinstance(statement, ast.Assign):
+        return list(statement.targets)
+    if isinstance(statement, (ast.AnnAssign, ast.AugAssign)):
+        return [statement.target]
+    return []
+
+
+def operands_of(node: Any) -> list[Any]:
+    """What an operator or a call without keywords takes, in order."""
+    if isinstance(node, ast.BinOp):
+        return [node.left, node.right]
+    if isinstance(node, ast.AugAssign):
+        return [node.target, node.value]
+    return list(node.args) if isinstance(node, ast.Call) and not node.keywords else []
+
+
+def assigning(statement: Any, name: str) -> str | None:
+    """What a variable does instead of being bound again: `w.assign_sub(e)` for `w = w - e`."""
+    if [ast.unparse(t) for t in targets_of(statement)] != [name]:
+        return None
+    value = statement.value
+    if isinstance(statement, ast.AugAssign):
+        value = ast.BinOp(ast.Name(name), statement.op, value)
+    if isinstance(value, ast.BinOp) and ast.unparse(value.left) == name and isinstance(
+            value.op, (ast.Add, ast.Sub)):
+        how = "assign_add" if isinstance(value.op, ast.Add) else "assign_sub"
+        return f"{name}.{how}({ast.unparse(value.right)})"
+    return f"{name}.assign({ast.unparse(value)})"
+
+
+def bindings_between(nodes: Sequence[ast.AST], name: str, first: int, last: int) -> int:
+    """How many statements of the innermost function in `nodes` bind a name in some lines."""
+    scope = next((n for n in reversed(nodes[:-1]) if isinstance(n, SCOPES)), nodes[0])
+    return sum([isinstance(part, ast.Name) and part.id == name and isinstance(part.ctx, ast.Store)
+                and first <= part.lineno <= last for part in ast.walk(scope)])
+
+
+def name_bound(nodes: Sequence[ast.AST], where: Range | None) -> str | None:
+    """The name that the value made at a place gets from its statement: `x` for the product in
+    `x = a*b`.
+    """
+    statement: Any = next((n for n in reversed(nodes) if isinstance(n, ast.stmt)), None)
+    if statement is None or where is None:
+        return None
+    if isinstance(statement, ast.AugAssign):
+        return ast.unparse(statement.target) if range_of(statement) == where else None
+    for target in targets_of(statement):
+        pairs = [(target, statement.value)]
+        if isinstance(target, ast.Tuple) and isinstance(statement.value, ast.Tuple):
+            pairs = list(zip(target.elts, statement.value.elts, strict=False))
+        for to, value in pairs:
+            if value is not None and not isinstance(to, (ast.Tuple, ast.List)) and (
+                    range_of(value) == where):
+                return ast.unparse(to)
+    return None
+
+
+def last_binding(nodes: Sequence[ast.AST], name: str) -> Any:
+    """The last statement above the node at the end of `nodes`, in its function, that binds a name
+    to something else than what is made of it.
+    """
+    scope = next((n for n in reversed(nodes[:-1]) if isinstance(n, SCOPES)), nodes[0])
+    line = getattr(nodes[-1], "lineno", 0)
+    found: Any = None
+    todo = [scope]
+    part: Any
+    for node in todo:
+        for part in ast.iter_child_nodes(node):
+            if not isinstance(part, SCOPES):
+                todo.append(part)
+            if name in map(ast.unparse, targets_of(part)) and (
+                    found is None or found.lineno < part.lineno) and part.lineno < line and (
+                    name not in read_in([part]) and not isinstance(part, ast.AugAssign)):
+                found = part
+    return found
+
+
+def names_unpacked(statement: Any) -> list[str]:
+    """The names that `a, b = ...` binds, where its right side is no tuple of as many."""
+    for target in targets_of(statement):
+        if isinstance(target, (ast.Tuple, ast.List)) and not isinstance(
+                statement.value, ast.Tuple):
+            return [ast.unparse(to) for to in target.elts]
+    return []
+
+
+def keyword_of(node: Any, name: str) -> Any:
+    """The keyword argument of a call in a node."""
+    for part in ast.walk(node) if node is not None else ():
+        if isinstance(part, ast.keyword) and part.arg == name:
+            return part
+    return None
+
+
+# --- what to write instead ---------------------------------------------------------------------
+
+
+def straight_through(texts: Texts, place: Any) -> str | None:
+    """A step such as `ops.round(x)` as it may be written to have its value, and the slope of what
+    it steps along.
+    """
+    nodes = texts.around(place)
+    node: Any = nodes[-1] if nodes else None
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.FloorDiv):
+        parts, sign = [node.left, node.right], "/"
+        prefix = "ops."
+    elif isinstance(node, ast.Call) and not node.keywords:
+        function: Any = node.func
+        owner = getattr(function, "value", None)
+        of_module = isinstance(owner, ast.Name) and owner.id in ("ops", "np", "numpy", "math")
+        parts, sign = list(node.args), ", "
+        if owner is not None and not of_module and not parts:
+            parts = [owner]  # x.round()
+        prefix = "" if owner is None and function.id not in dir(builtins) else "ops."
+    else:
+        return None
+    if len(parts) != 1 + (sign == "/"):
+        return None
+    text = sign.join(ast.unparse(p) if isinstance(p, ATOMS) or (
+        sign != "/" and isinstance(p, ast.BinOp) and not isinstance(p.op, (ast.Add, ast.Sub)))
+        else f"({ast.unparse(p)})" for p in parts)
+    found = f"{text} + {prefix}stop_gradient({ast.unparse(node)} - {text})"
+    within = nodes[-2] if len(nodes) > 1 else None
+    return f"({found})" if isinstance(within, ast.expr) and not isinstance(within, ast.Call) else (
+        found)
+
+
+# --- branches ---------------------------------------------------------------------------------
+
+
+class Branch:
+    """What a condition decides. what: as in `Unrun`; test: its node; binds: as in `Unrun`.
+
+    holds, fails: the nodes that run if it holds and if it does not.
+    """
+
+    __slots__ = ("binds", "fails", "holds", "node", "test", "what")
+
+    def __init__(self, what: str, node: Any, test: Any, holds: list[Any], fails: list[Any],
+                 binds: frozenset[str] | None) -> None:
+        self.what = what
+        self.node = node
+        self.test = test
+        self.holds = holds
+        self.fails = fails
+        self.binds = binds
+
+
+def branch_at(nodes: Sequence[ast.AST]) -> Branch | None:
+    """What the condition at a place decides, or what a `for` goes over; None if it is in no such
+    head.
+    """
+    for k in range(len(nodes) - 2, -1, -1):
+        node: Any = nodes[k]
+        if isinstance(node, (ast.For, ast.AsyncFor)) and node.iter is nodes[k + 1]:
+            return Branch("loop", node, node.iter, list(node.body), [], bound_in(node.body))
+        if getattr(node, "test", None) is not nodes[k + 1]:
+            continue
+        if isinstance(node, ast.IfExp):
+            statement: Any = next(
+                (n for n in reversed(nodes[:k]) if isinstance(n, ast.stmt)), None)
+            named = [t for t in targets_of(statement) if statement is not None]
+            return Branch("branch", node, node.test, [node.body], [node.orelse],
+                          bound_in(named) if named else None)
+        if isinstance(node, ast.While):
+            return Branch("loop", node, node.test, list(node.body), [], bound_in(node.body))
+        if isinstance(node, ast.If):
+            holds, fails = list(node.body), list(node.orelse)
+            binds = bound_in([*holds, *fails])
+            inner = [n for n in nodes[:k] if isinstance(n, (*LOOPS, *SCOPES))][-1:]
+            leaving = (ast.Break, ast.Return) if inner and isinstance(inner[0], LOOPS) else (
+                ast.Break,)
+            what = "leave" if any(isinstance(arm[-1], leaving) for arm in (holds, fails) if arm
+                                  ) else "branch"
+            after = _after(nodes[k - 1], node)
+            # What follows a branch that leaves belongs to the other one.
+            if isinstance(holds[-1], LEAVING):
+                fails += after
+            elif fails and isinstance(fails[-1], LEAVING):
+                holds += after
+            return Branch(what, node, node.test, holds, fails, binds)
+    return None
+
+
+def _after(parent: Any, node: Any) -> list[Any]:
+    for field in ("body", "orelse", "finalbody"):
+        block = getattr(parent, field, None)
+        if isinstance(block, list) and node in block:
+            return list(block[block.index(node) + 1:])
+    return []
+
+
+def truth(test: Any, where: Range | None, value: bool) -> bool | None:
+    """What a test is if the part at a place has a truth value; None if more has to be known."""
+    if where is None or not _holds(test, where):
+        return None
+    if range_of(test) == where:
+        return value
+    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+        inner = truth(test.operand, where, value)
+        return None if inner is None else not inner
+    if isinstance(test, ast.BoolOp):
+        part = next((v for v in test.values if _holds(v, where)), None)
+        inner = truth(part, where, value) if part is not None else None
+        decides = isinstance(test.op, ast.Or)
+        return inner if inner is decides or part is test.values[-1] else None
+    return None

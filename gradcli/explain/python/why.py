@@ -1,0 +1,319 @@
+"""Why a gradient of Python code is None, in the user's terms.
+
+Python code cannot be run again as a file can, so what `gradcli.engine.record.provenance` noted has
+to do:
+ids and places of operations, births, assignments, conditions, ways off the tape, questions. Names
+come from the caller's frame and from the text of the statements; so do branches that did not run.
+Places are those of `provenance`, or positions `(file, line, column, end line, end column)`.
+"""
+
+from __future__ import annotations
+
+from gradcli.engine.record import record as records
+from gradcli.engine.record.record import ANS, ATTRIBUTES, IDS, OP, OUT, PLACE
+from gradcli.engine.record.structure import flatten
+from gradcli.engine.record.tensor import Tensor
+from gradcli.engine.record.variable import Variable
+from gradcli.engine.sweeps import constant, derivatives, reach
+from gradcli.explain import catalogue as reasons
+from gradcli.explain.missing.causes import causes
+from gradcli.explain.missing.fixes import ADVICE, ASKED_ZERO, gate, is_discrete, of_custom
+from gradcli.explain.missing.scene import Subject, Window, place_of
+from gradcli.explain.python import text as python_text
+from gradcli.explain.python.names import LONGEST
+from gradcli.explain.python.scene import Facts, PythonScene
+from gradcli.explain.python.text import Texts
+from gradcli.ops.values import is_float
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from types import FrameType
+    from typing import Any
+
+    from gradcli.engine.record.provenance import Trace
+    from gradcli.engine.record.record import Entry, Record, Segment
+    from gradcli.engine.tapes.accumulator import ForwardAccumulator
+    from gradcli.engine.tapes.tape import GradientTape
+
+# What to do about a cause, in the terms of Python; the others are those of files.
+PYTHON_ADVICE = {
+    "path-left-engine": "use an operation of gradcli.ops, or the NumPy function on the tensor"
+                        " itself",
+    "path-state-write": "bind a new name to the result instead of assigning",
+    "path-step-function": ASKED_ZERO,
+    "source-dtype": "make it a float: 3.0",
+    "source-not-picked": "a smooth choice, or ops.maximum, which gives 0 instead",
+    "source-untaken-branch": "expected here; ops.where(c, a, b) computes both branches",
+    "target-consumed": "GradientTape(persistent=True)",
+    "path-nondifferentiable": "",
+    "derivative-constant": "",
+}
+
+
+class Reason:
+    """One cause of a missing gradient in Python code.
+
+    code: such as "path-dtype-cast". message: one sentence. target, source: their names. file, line,
+    column, end_line, end_column: the place, counted from 1; None where there is none. text: the
+    line there. related: further places, each (file, line, column, text). fix: what to do, or None.
+    missing: the answer is None; else it is 0.
+    """
+
+    __slots__ = ("code", "column", "end_column", "end_line", "file", "fix", "line", "message",
+                 "missing", "related", "source", "target", "text")
+
+    def __init__(self, found: reasons.Reason, target: str, source: str, fix: str | None,
+                 texts: Texts, missing: bool) -> None:
+        self.code = found.code
+        self.message = found.message.replace("=true", "=True").replace("=false", "=False")
+        self.target = target
+        self.source = source
+        self.fix = fix
+        self.missing = missing
+        at: Any = texts.located(found.span)
+        place = at if at is not None else (None,) * 5
+        self.file: str | None = place[0]
+        self.line: int | None = place[1]
+        self.column: int | None = place[2]
+        self.end_line: int | None = place[3]
+        self.end_column: int | None = place[4]
+        self.text = texts.of(at).line(at[1]) if at is not None else ""
+        self.related: list[tuple[str, int, int, str]] = []
+        for span, text in found.related:
+            other = texts.located(span)
+            if other is not None and other[:2] != (self.file, self.line):
+                self.related.append((*other[:3], text))
+
+    def __str__(self) -> str:
+        short = all(n.replace(".", "").isidentifier() for n in (self.target, self.source))
+        asked = f"d{self.target}/d{self.source}" if short else \
+            f"the gradient of {self.target} with respect to {self.source}"
+        lines = [f"{asked} is {'None' if self.missing else '0'}: {self.message}"]
+        if self.file is not None:
+            lines.append(f"  {self.file}:{self.line}:{self.column}   {self.text}".rstrip())
+        if self.fix:
+            # Nobody runs Python code once more to see whether it helps.
+            lines.append(f"  try: {self.fix}")
+        return "\n".join(lines)
+
+    def __repr__(self) -> str:
+        at = f", {self.file}:{self.line}:{self.column}" if self.file is not None else ""
+        return f"Reason({self.code!r}{at})"
+
+
+def why(tape: GradientTape, target: Any, source: Tensor, frame: FrameType | None, place: Any
+        ) -> list[Reason]:
+    """The causes, the one to mend first on top; none if there is a gradient. frame, place: where
+    that was asked.
+    """
+    past = tape.past
+    window = past.entries if past is not None else tape.window()
+    watched, late = (past.watched, past.late) if past is not None else (tape.watched, tape.late)
+    targets = [t for t in flatten(target) if isinstance(t, Tensor)]
+    facts = Facts(_trace_of(tape._record), frame, place)
+    own = facts.states_of(source) | set(tape.states.get(source, ())
+                                        if isinstance(source, Variable) else ())
+    if past is None:
+        _run_rules(tape.window(), targets, source, own)
+    if _connected(window, watched, late, targets, own) and is_float(source.value):
+        return []
+    seen = facts.window(tape, watched, late)
+    facts.gather(tape, seen)
+    return _explain(facts, seen, target, targets, source, own, tape)
+
+
+def why_forward(accumulator: ForwardAccumulator, target: Tensor, frame: FrameType | None,
+                place: Any) -> list[Reason]:
+    """The same for the tangent of a value, of which the primals are the sources."""
+    if target.id in accumulator.tangents:
+        return []
+    facts = Facts(_trace_of(accumulator._record), frame, place)
+    primals = accumulator.primals
+    own = set().union(*[facts.states_of(p) for p in primals])
+    phases: list[tuple[int, str, Any]] = []
+    for kind, time, at, _ in accumulator.events:
+        phases.append((time, "" if kind == "open" else "path-outside-tape", at))
+    opened = next((at for kind, _, at, _ in accumulator.events if kind == "open"), None)
+    span: Any = facts.texts.located(opened)
+    seen = Window(facts.name_of(accumulator, "the accumulator"), span, phases,
+                  set(accumulator.tangents), forward=True)
+    facts.gather(None, seen)
+    for outer in accumulator._outer:
+        for kind, _, at, ids in getattr(outer, "events", ()):
+            if kind == "ask" and target.id in ids:
+                seen.again = at
+    return _explain(facts, seen, target, [target], primals[0], own, None)
+
+
+def _run_rules(window: Segment, targets: Sequence[Tensor], source: Tensor, own: set[int]) -> None:
+    """Have the rules of custom gradients run: only that tells for which arguments there is none."""
+    if not any(getattr(entry[OP], "custom", False) for entry in window):
+        return
+    record = records.current()
+    paused, record.paused = record.paused, True
+    record.settle()
+    try:
+        derivatives.gradient(targets, [Tensor(source.value, i) for i in own], entries=window)
+    except Exception:  # whoever asks for the gradient will see it
+        return
+    finally:
+        record.paused = paused
+        record.settle()
+
+
+def _connected(window: Sequence[Entry], watched: set[int], late: dict[int, int],
+               targets: Sequence[Tensor], own: set[int]) -> bool:
+    """Whether a derivative reaches a target from the source."""
+    ids, made = reach.on_tape(window, watched, late)
+    live = [entry for entry in window if entry[OUT] in made]
+    wanted = [t.id for t in targets if t.id is not None and is_float(t.value)]
+    if not own.isdisjoint(wanted):
+        return True
+    reached = own & ids
+    for entry in live:
+        op: Any = entry[OP]
+        if is_float(entry[ANS]) and any(
+                i in reached and op.edge(k) and k not in getattr(op, "nones", ())
+                for k, i in enumerate(entry[IDS])):
+            reached.add(entry[OUT])
+    return not reached.isdisjoint(set(wanted) & made)
+
+
+def _trace_of(record: Record | None) -> Trace | None:
+    return record.trace if record is not None else None
+
+
+def _explain(facts: Facts, seen: Window, target: Any, targets: Sequence[Tensor], source: Tensor,
+            own: set[int], tape: GradientTape | None) -> list[Reason]:
+    """The causes in the user's terms."""
+    source_name = facts.name_of(source, "the source", 1)
+    target_name = facts.name_of(target, "the target", 0)
+    if target_name == "the target" and targets and target is not targets[0]:
+        names = [facts.name_of(t, "", 0) for t in targets]
+        if all(names) and sum(map(len, names)) < LONGEST:
+            target_name = f"[{', '.join(names)}]"
+    spans: dict[str, Any] = {}
+    birth = facts.birth(source)
+    statement = facts.texts.statement(birth)
+    for word in ("trainable", "dtype"):
+        option = python_text.keyword_of(statement, word)
+        if option is not None:
+            spans[word if word == "trainable" else "type"] = facts.texts.of(birth).position(
+                option)
+    made = {t.id: t.value for t in targets if t.id is not None}
+    first = next((facts.birth(t) for t in targets), None)
+    subject = Subject(
+        source_name, target_name, own, source.value, made, kind=facts.kind_of(source),
+        source_span=birth, target_span=first, window=seen, others=facts.others,
+        asked_at=facts.place, spans=spans, empty=not targets,
+        inside_out=seen.again if seen.forward else None)
+    scene = facts.scene(own, made, source_name, facts.place)
+    found = _constant(facts, tape, made, own, subject) or causes(scene, subject)
+    if not own.isdisjoint(made):
+        found.sort(key=lambda r: r.code != "target-dtype")
+    missing = tape is None or tape.tensorflow_semantics or (
+        found[0].code != "derivative-constant")
+    return [Reason(r, target_name, source_name, _fix(r, subject, scene, facts), facts.texts,
+                   missing) for r in found]
+
+
+def _constant(facts: Facts, tape: GradientTape | None, targets: Iterable[int], own: set[int],
+              subject: Subject) -> list[reasons.Reason]:
+    """Whether the gradient is 0 because that of which it is one does not depend on the source.
+    """
+    if tape is None or not is_float(subject.value):
+        return []
+    past = tape.past
+    window = past.entries if past is not None else tape.window()
+    derived = past.derived if past is not None else tape.derived
+    known = past if past is not None else tape
+    ids = [i for i in targets if is_float(subject.targets[i])]
+    if not derived or own.isdisjoint(reach.on_tape(window, known.watched, known.late)[0]) or (
+            not constant.is_constant(window, derived, ids, own)):
+        return []
+    firsts = sorted({derived[i][0] for t in ids for i in facts.above(t) if i in derived})
+    firsts = [i for i in firsts if not own.isdisjoint(facts.above(i))] or firsts
+    places = [facts.entries[i][PLACE] for i in firsts if i in facts.entries]
+    place = next((p[2:4] for p in reversed(places) if p is not None), None)
+    return [reasons.Reason(
+        "derivative-constant", f"the first derivative does not depend on {subject.source}, so"
+        " the second one is 0", place or subject.target_span or subject.asked_at)]
+
+
+def _fix(reason: reasons.Reason, subject: Subject, scene: PythonScene, facts: Facts
+         ) -> str | None:
+    tape = subject.window.name if subject.window is not None else "the tape"
+    if reason.code in ("source-unrelated", "target-constant"):
+        names = [reason.about] if isinstance(reason.about, str) else list(reason.about or ())
+        names = [n for n in names if n != subject.target][:4]
+        if not names:
+            return None
+        return f"did you mean {names[0]}?" if reason.code == "target-constant" else (
+            f"ask for what {subject.target} depends on: {', '.join(names)}")
+    if reason.code == "path-custom-internal" and reason.abouts:
+        return of_custom(scene, subject, reason.abouts[0])
+    if reason.code == "path-step-function":
+        through = python_text.straight_through(scene.texts, place_of(reason.abouts[0]))
+        return through or PYTHON_ADVICE[reason.code]
+    if reason.code in ("path-outside-tape", "path-gradient-not-recorded"):
+        function = scene.texts.scope(reason.span)
+        around = scene.texts.around(subject.window.span) if subject.window is not None else []
+        if hasattr(function, "name") and function not in around:
+            return f"{python_text.to_call(scene.texts, reason.span)} in the block of {tape}"
+    if reason.code == "source-rebound":
+        # Who computes with the new value wants the gradient in that.
+        used = not subject.own.isdisjoint(scene.above(subject.targets))
+        return _assigning(reason, subject, scene, facts) or (
+            f"{tape}.watch({subject.source})" if used else ADVICE[reason.code])
+    if reason.code == "path-rebound":
+        return reason.fix
+    if reason.code == "source-is-copy" and reason.about:
+        return f"ask for {reason.about} itself"
+    if reason.code == "source-condition-only":
+        return gate(reason)
+    if reason.code == "path-nondifferentiable":
+        return _smooth(reason.abouts[0])
+    if reason.code == "target-dtype" and is_discrete(reason.about):
+        return _smooth(reason.about)
+    if reason.code == "path-dtype-cast" and reason.abouts:
+        kind = str(reason.abouts[0][ATTRIBUTES].get("dtype", ""))
+        if kind.startswith("int"):
+            return "keep it a float; x + stop_gradient(round(x) - x) rounds and passes the" \
+                " gradient"
+    text = PYTHON_ADVICE.get(reason.code, ADVICE.get(reason.code))
+    return text.format(tape=tape, source=subject.source, target=subject.target) if text else None
+
+
+def _assigning(reason: reasons.Reason, subject: Subject, scene: PythonScene, facts: Facts
+               ) -> str | None:
+    """The assignment that does what the binding of a variable's name to a new value was meant to:
+    if that is made of the variable element by element, the name was not bound to something else
+    before, and nothing that the target is made of reads the variable later.
+    """
+    name, new = subject.source, min(subject.own, default=0)
+    variable = max([n for n in scene.namings if n.name == name and n.kind == "variable"
+                    and n.id < new], key=lambda n: n.id, default=None)
+    place: Any = reason.span
+    if variable is None or variable.span is None or python_text.bindings_between(
+            scene.texts.around(place), name, variable.span[1], place[1]) != 2:
+        return None
+    states = {variable.id} | {
+        time for time, *_, start in facts.trace.states if start == variable.id}
+    above, made = scene.above(subject.targets), set(states)
+    for entry in sorted(scene.entries, key=lambda entry: entry[OUT]):
+        if not made.isdisjoint(entry[IDS]) and entry[OP].elementwise and "cast" not in (
+                entry[OP].name):
+            made.add(entry[OUT])
+        if entry[OUT] in above and entry[OUT] > new and not states.isdisjoint(entry[IDS]):
+            return None
+    return None if made.isdisjoint(subject.own) else python_text.assigning(
+        scene.texts.statement(place), name)
+
+
+def _smooth(entry: Entry) -> str | None:
+    """The row's substitute."""
+    op: Any = entry[OP]
+    arguments = [p.lstrip("*") for p in getattr(op, "parameters", ())] or ["a", "b"]
+    arguments += ["a", "b"][len(arguments):]
+    return f"a smooth substitute: {op.substitute.format(*arguments)}" if op.substitute else None

@@ -1,0 +1,333 @@
+"""A record without values: the flat list of what would run, for formulas that are not recorded yet.
+
+Node k is an operation `ops[k]` on the nodes `args[k]`, or a leaf: then `ops[k]` is None and
+`args[k]` is its name, or its value if it is a number. Nodes are in order, operands first. So a
+formula can be evaluated at many points at once, differentiated into more nodes, and differentiated
+again, without being run in between; and each node can keep the place in the text that it came from.
+
+What is derived from others (`share`) is there once, and constants are folded; what somebody wrote
+(`add`) stays as it was written.
+"""
+
+from __future__ import annotations
+
+from gradcli.base.errors import error
+from gradcli.ops.table.elementwise import add, divide, multiply, negative, power, subtract
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+    from typing import Any
+
+    from gradcli.base.errors import Span
+    from gradcli.ops.kinds import Op
+
+    # Per argument: a number, None where no derivative passes, or steps (operation, operands): an
+    # operand is the number of a step, a float, or, from -1 downwards, an argument, last the value.
+    Step = tuple[Op, tuple[Any, ...]]
+    Template = list[tuple[list[Step], Any] | float | None]
+
+
+class Formula:
+    """Nodes in order. places: of those that stand in a text, their spans."""
+
+    __slots__ = ("_known", "args", "ops", "places")
+
+    def __init__(self) -> None:
+        self.ops: list[Op | None] = []
+        self.args: list[Any] = []
+        self.places: list[Span | None] = []
+        self._known: dict[Any, int] = {}
+
+    def leaf(self, name: str, place: Span | None = None) -> int:
+        """The node of a name; each place where it is read is the same node."""
+        number = self._known.get(name)
+        if number is None:
+            number = self._known[name] = self._new(None, name, place)
+        return number
+
+    def number(self, value: float) -> int:
+        """The node of a constant; 0.0 and -0.0 are two."""
+        key = value.__class__, value or repr(value)
+        number = self._known.get(key)
+        if number is None:
+            number = self._known[key] = self._new(None, value, None)
+        return number
+
+    def add(self, op: Op, args: Sequence[int], place: Span | None = None) -> int:
+        """A new node, even if there is one like it."""
+        return self._new(op, tuple(args), place)
+
+    def share(self, op: Op, args: tuple[int, ...]) -> int:
+        """A node of this operation on these; a number if they are numbers."""
+        key = op, args
+        number = self._known.get(key)
+        if number is None:
+            number = self._known[key] = self._simple(op, args)
+        return number
+
+    def _new(self, op: Op | None, args: Any, place: Span | None) -> int:
+        self.ops.append(op)
+        self.args.append(args)
+        self.places.append(place)
+        return len(self.ops) - 1
+
+    def _simple(self, op: Op, args: tuple[int, ...]) -> int:
+        for k in args:
+            if self.ops[k] is not None or type(self.args[k]) is str:
+                break
+        else:
+            return self.number(op.on_scalars([self.args[k] for k in args]))
+        if op is multiply:
+            for one, other in (args, args[::-1]):
+                if (value := self.value(one)) == 1:
+                    return other
+                if value == -1:
+                    return self.share(negative, (other,))
+        elif op is divide or op is power:
+            exponent = self.value(args[1])
+            if exponent == 1:
+                return args[0]
+            if op is power and exponent == 0:
+                return self.number(1.0)
+        elif op is add:
+            for one, other in (args, args[::-1]):
+                if self.value(one) == 0:
+                    return other
+        elif op is subtract and self.value(args[1]) == 0:
+            return args[0]
+        elif op is negative and self.ops[args[0]] is negative:
+            return int(self.args[args[0]][0])
+        return self._new(op, args, None)
+
+    def value(self, node: int) -> float | None:
+        """The value of a node that is a number, else None."""
+        if self.ops[node] is None and type(self.args[node]) is float:
+            return float(self.args[node])
+        return None
+
+    def name(self, node: int) -> str | None:
+        """The name of a leaf, else None."""
+        args = self.args[node]
+        return args if type(args) is str else None
+
+    def needed(self, nodes: Iterable[int]) -> list[int]:
+        """The nodes that some nodes are made of, themselves included, in order."""
+        ops, args = self.ops, self.args
+        found = set(nodes)
+        pending = list(found)
+        while pending:
+            k = pending.pop()
+            if ops[k] is not None:
+                for other in args[k]:
+                    if other not in found:
+                        found.add(other)
+                        pending.append(other)
+        return sorted(found)
+
+    def names(self) -> list[str]:
+        """All names there are, in order of appearance."""
+        return [leaf for leaf in self.args if type(leaf) is str]
+
+    def leaves(self, nodes: Iterable[int]) -> list[str]:
+        """The names that some nodes depend on, in order of appearance."""
+        return [name for k in self.needed(nodes) if (name := self.name(k)) is not None]
+
+    def substituted(self, node: int, other: Mapping[int, int]) -> int:
+        """A node with some of those that it is made of replaced; nothing is folded, so rounding
+        errors of what is constant now are still seen.
+        """
+        found = dict(other)
+        for k in self.needed([node]):
+            if k in found:
+                continue
+            args = self.args[k]
+            if self.ops[k] is None or all(found[a] == a for a in args):
+                found[k] = k
+            else:
+                op = self.ops[k]
+                assert op is not None
+                found[k] = self._new(op, tuple([found[a] for a in args]), self.places[k])
+        return found[node]
+
+
+class Node:
+    """A node as an operand: operations on it, and rules that are run on it, make more nodes.
+
+    value: of a number, else None; id: None, as of everything that no tape knows.
+    """
+
+    __slots__ = ("formula", "number")
+    id = None
+
+    def __init__(self, formula: Formula, number: int) -> None:
+        self.formula = formula
+        self.number = number
+
+    @property
+    def value(self) -> float | None:
+        return self.formula.value(self.number)
+
+    def __gradcli_apply__(self, op: Op, args: Sequence[Any], attributes: Mapping[str, Any]) -> Node:
+        return _made(self.formula, op, args)
+
+    def __add__(self, other: Any) -> Node:
+        return _made(self.formula, add, (self, other))
+
+    def __radd__(self, other: Any) -> Node:
+        return _made(self.formula, add, (other, self))
+
+    def __sub__(self, other: Any) -> Node:
+        return _made(self.formula, subtract, (self, other))
+
+    def __rsub__(self, other: Any) -> Node:
+        return _made(self.formula, subtract, (other, self))
+
+    def __mul__(self, other: Any) -> Node:
+        return _made(self.formula, multiply, (self, other))
+
+    def __rmul__(self, other: Any) -> Node:
+        return _made(self.formula, multiply, (other, self))
+
+    def __truediv__(self, other: Any) -> Node:
+        return _made(self.formula, divide, (self, other))
+
+    def __rtruediv__(self, other: Any) -> Node:
+        return _made(self.formula, divide, (other, self))
+
+    def __pow__(self, other: Any) -> Node:
+        return _made(self.formula, power, (self, other))
+
+    def __rpow__(self, other: Any) -> Node:
+        return _made(self.formula, power, (other, self))
+
+    def __neg__(self) -> Node:
+        return _made(self.formula, negative, (self,))
+
+
+def _made(formula: Formula, op: Op, args: Sequence[Any]) -> Node:
+    return Node(formula, formula.share(op, tuple([
+        a.number if type(a) is Node else formula.number(float(a)) for a in args])))
+
+
+# --------------------------------------------------------------------------------------------------
+# The tangent of a formula as more of the formula: the table's rules, run on nodes.
+#
+# Each row's rules are run once on names and kept as a short list of steps, a template, that is laid
+# over the operands of a node. Since a tangent is made of nodes like any other, so is the tangent of
+# a tangent: derivatives of any order are the same walk again.
+
+class Tangents:
+    """Tangents of the nodes of a formula in one direction.
+
+    carried: node to that of its tangent, None where it does not depend on a seed.
+    """
+
+    __slots__ = ("carried", "formula")
+
+    def __init__(self, formula: Formula, seeds: Mapping[str, int | None]) -> None:
+        """seeds: name to the node of its tangent."""
+        self.formula = formula
+        self.carried: dict[int, int | None] = {formula.leaf(n): t for n, t in seeds.items()}
+
+    def of(self, node: int) -> int | None:
+        """The tangent of a node; None where it does not depend on a seed."""
+        carried = self.carried
+        if node not in carried:
+            for k in self.formula.needed([node]):
+                if k not in carried:
+                    carried[k] = self.of_node(k)
+        return carried[node]
+
+    def of_node(self, k: int) -> int | None:
+        """The tangent of a node whose operands have theirs."""
+        formula = self.formula
+        op = formula.ops[k]
+        if op is None:
+            return None
+        total: int | None = None
+        args = formula.args[k]
+        for place, arg in enumerate(args):
+            t = self.carried[arg]
+            if t is None:
+                continue
+            part = _times(formula, t, partial(formula, k, place))
+            if part is not None:
+                total = part if total is None else formula.share(add, (total, part))
+        return total
+
+
+def _times(formula: Formula, tangent: int, slope: int | float | None) -> int | None:
+    if slope is None:
+        return None
+    if type(slope) is float:
+        if slope == 1:
+            return tangent
+        if slope == -1:
+            return formula.share(negative, (tangent,))
+        slope = formula.number(slope)
+    assert isinstance(slope, int)
+    return formula.share(multiply, (tangent, slope))
+
+
+def partial(formula: Formula, k: int, place: int) -> int | float | None:
+    """The partial derivative of node k by its operand: a node, a number, or None where there is
+    none. Raises E0503 for an operation that has no rule for numbers.
+    """
+    op = formula.ops[k]
+    assert op is not None
+    made = template(op)[place]
+    if made is None or isinstance(made, float):
+        return made
+    steps, answer = made
+    args = formula.args[k]
+    if not steps and type(answer) is not float:
+        return k if -answer > len(args) else int(args[-answer - 1])
+    found: list[int] = []
+
+    def operand(o: Any) -> int:
+        if isinstance(o, float):
+            return formula.number(o)
+        if o >= 0:
+            return found[int(o)]
+        return k if -o > len(args) else int(args[-o - 1])
+
+    for step, operands in steps:
+        found.append(formula.share(step, tuple([operand(o) for o in operands])))
+    return operand(answer)
+
+
+def template(op: Op) -> Template:
+    """The rules of an elementwise row as steps."""
+    made = _templates.get(op)
+    if made is None:
+        if not op.elementwise or not (op.rules or op.kind in ("flat", "stop")):
+            raise error("E0503", f"`{op.name}` has no derivative rule for numbers",
+                        help="write it with operations that have one: gradcli ops")
+        made = _templates[op] = [
+            _traced(op, rule) for rule in op.rules or (None,) * len(op.parameters)]
+    return made
+
+
+def _traced(op: Op, rule: Any) -> tuple[list[Step], Any] | float | None:
+    if rule is None or not callable(rule):
+        return None if rule is None else float(rule)
+    formula = Formula()
+    # Leaves first: their nodes are 0, 1, ..., the value is the last of them.
+    names = [Node(formula, formula.leaf(f"{k}")) for k in range(len(op.parameters) + 1)]
+    made = rule(*names)
+    number = made.number if isinstance(made, Node) else formula.number(float(made))
+    steps: list[Step] = []
+    places: dict[int, Any] = {}
+    for k in range(number + 1):
+        row = formula.ops[k]
+        if row is not None:
+            places[k] = len(steps)
+            steps.append((row, tuple([places[a] for a in formula.args[k]])))
+        else:
+            value = formula.value(k)
+            places[k] = -(k + 1) if value is None else value
+    return steps, places[number]
+
+
+_templates: dict[Op, Template] = {}

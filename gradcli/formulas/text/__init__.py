@@ -1,0 +1,1 @@
+"""Formulas written as text, in several languages."""

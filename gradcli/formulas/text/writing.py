@@ -1,0 +1,339 @@
+"""Terms as text; the languages differ in data and in the operations that they write otherwise.
+
+A text is made bottom-up from those of the parts, so no formula is too deep to be written.
+"""
+
+from __future__ import annotations
+
+from gradcli.base.errors import error
+from gradcli.formulas import terms as numbers
+from gradcli.formulas.sharing import LONGEST, in_order, negative_power, power
+from gradcli.formulas.terms import ARRAY, CALL, HALF, NAME, NUMBER, PRODUCT, SUM, needed, whole
+from gradcli.formulas.text.text import (
+    ADDED,
+    ATOM,
+    COMPARISON,
+    MULTIPLIED,
+    POWER,
+    SIGN,
+    Atoms,
+    inside,
+)
+from gradcli.ops.rows import INTERNAL
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from typing import Any, ClassVar
+
+    from gradcli.formulas.terms import Number, Term
+    from gradcli.formulas.text.text import Text
+
+
+# --------------------------------------------------------------------------------------------------
+# Sums, products and powers as text, with as few brackets as their operators need.
+
+class Arithmetic(Atoms):
+    """Arithmetic with operators. `found` is the texts of the parts, by their terms' numbers."""
+
+    __slots__ = ()
+
+    power_sign = "^"
+
+    def sum(self, term: Term, found: Mapping[int, Text]) -> Text:
+        """A sum, a positive term first where there is one."""
+        parts = [self.scaled(c, t, found) for t, c in term.items]
+        if term.value > 0 and all(text.startswith("-") for text, _ in parts):
+            parts.insert(0, self.number(term.value))
+        elif term.value != 0:
+            parts.append(self.number(term.value))
+        first = next((k for k, (text, _) in enumerate(parts) if not text.startswith("-")), 0)
+        parts.insert(0, parts.pop(first))
+        out = inside(parts[0], ADDED)
+        for one in parts[1:]:
+            shown = inside(one, ADDED)
+            out += f" - {shown[1:]}" if shown.startswith("-") else f" + {shown}"
+        return out, ADDED
+
+    def scaled(self, coefficient: Number, term: Term, found: Mapping[int, Text]) -> Text:
+        """A number times a term whose text is known."""
+        text = found[term.number]
+        if coefficient == 1:
+            return text
+        if term.kind == PRODUCT and text[1] != ATOM:
+            return self.product(self.algebra.table.product(coefficient, term.items), found)
+        sign, above, below = self.split(coefficient)
+        return self.quotient(sign, above, [text], below, [])
+
+    def product(self, term: Term, found: Mapping[int, Text]) -> Text:
+        """A product of powers, those with negative exponents below the line."""
+        table = self.algebra.table
+        items = list(term.items)
+        if len(items) == 1 and term.value == 1 and not negative_power(items[0][1]):
+            return self.raised(found[items[0][0].number], items[0][1], found)
+        whole_term = table.monic(term)
+        sign, above, below = self.split(term.value)
+        if whole_term.number in found and found[whole_term.number][1] == ATOM and (
+                whole_term is not term and whole_term.kind == PRODUCT):
+            return self.quotient(sign, above, [found[whole_term.number]], below, [])
+        up: list[Text] = []
+        down: list[Text] = []
+        turned = self._turned(term, found)
+        items = self._with_constants(items, found, up, down)
+        for base, exponent in sorted(items, key=_place):
+            factor = power(table, base, exponent)
+            if base is turned:
+                text = self._negated(base, exponent, found)
+                sign = ""
+            elif factor.number in found:
+                text = found[factor.number]
+            else:
+                text = self.raised(found[base.number], factor.items[0][1] if (
+                    factor is not base) else table.number(numbers.ONE), found)
+            (down if negative_power(exponent) else up).append(text)
+        return self.quotient(sign, above, up, below, down)
+
+    def _with_constants(self, items: Sequence[tuple[Term, Term]], found: Mapping[int, Text],
+                        up: list[Text], down: list[Text]) -> list[tuple[Term, Term]]:
+        """sqrt(2)*sqrt(pi) as one root; the factors that are left."""
+        table = self.algebra.table
+        rest = list(items)
+        for power_, side in ((HALF, up), (-HALF, down)):
+            roots = [(b, e) for b, e in rest if e.is_number() and e.value == power_ and (
+                b.kind == NUMBER or (b.kind == NAME and b.attributes))
+                and found.get(power(table, b, e).number, ("", 0))[1] != POWER]
+            if len(roots) > 1:
+                rest = [item for item in rest if item not in roots]
+                inner = self.quotient("", "", [
+                    found[b.number] for b, _ in sorted(roots, key=_place)], "", [])
+                side.append(self.root(inner))
+        return rest
+
+    def _turned(self, term: Term, found: Mapping[int, Text]) -> Term | None:
+        """The difference in a negative product that takes the sign in: -x*(a - b) is x*(b - a),
+        unless it has a name.
+        """
+        if term.value >= 0:
+            return None
+        for base, exponent in term.items:
+            n = whole(exponent.value) if exponent.kind == NUMBER else None
+            if base.kind == SUM and n is not None and n % 2 and found[base.number][1] != ATOM and (
+                    base.value < 0 or any(c < 0 for _, c in base.items)):
+                return base
+        return None
+
+    def _negated(self, base: Term, exponent: Term, found: Mapping[int, Text]) -> Text:
+        """A sum with its signs turned, to a power without sign."""
+        table = self.algebra.table
+        return self.raised(self.sum(table.turned(base), found),
+                           table.number(abs(exponent.value)), found)
+
+    def raised(self, base: Text, exponent: Term, found: Mapping[int, Text]) -> Text:
+        """base^exponent with an exponent that is not negative."""
+        if exponent.kind == NUMBER:
+            if exponent.value == 1:
+                return base
+            if exponent.value == HALF:
+                return self.root(base)
+            return self.powered(base, self.number(exponent.value), exponent)
+        return self.powered(base, found[exponent.number], exponent)
+
+    def root(self, base: Text) -> Text:
+        """The square root."""
+        return f"sqrt({base[0]})", ATOM
+
+    def powered(self, base: Text, exponent: Text, term: Term) -> Text:
+        """A power with an operator."""
+        return f"{inside(base, ATOM)}{self.power_sign}{inside(exponent, ATOM)}", POWER
+
+    def quotient(self, sign: str, above: str, up: Sequence[Text], below: str,
+                 down: Sequence[Text]) -> Text:
+        """sign above*up/(below*down)."""
+        if len(up) == 1 and not above and not below and not down:
+            only = up[0]
+            return (f"-{self.enclosed(only, MULTIPLIED)}", min(SIGN, max(only[1], MULTIPLIED))
+                    ) if sign else only
+        return self.fraction(sign, above, up, below, down)
+
+    def enclosed(self, text: Text, strength: int) -> str:
+        """A text as an operand, in brackets where it needs them."""
+        return inside(text, strength)
+
+    def fraction(self, sign: str, above: str, up: Sequence[Text], below: str,
+                 down: Sequence[Text]) -> Text:
+        """The same where there is more than one factor."""
+        over, under = [[*([number] if number else []), *[inside(f, POWER) for f in factors]]
+                       for number, factors in ((above, up), (below, down))]
+        text = "*".join(over) or self.whole(1)
+        if under:
+            line = "*".join(under)
+            text = f"{text}/({line})" if len(under) > 1 else f"{text}/{line}"
+        return sign + text, MULTIPLIED
+
+
+def _place(item: tuple[Term, Term]) -> tuple[int, int]:
+    """Factors in the order in which people write them: names, functions, sums."""
+    base, exponent = item
+    if base.kind == NAME and exponent.kind != NUMBER:
+        return 2, base.number
+    rank = {NUMBER: -1, NAME: 0 if base.attributes else 1, CALL: 3, SUM: 4}.get(base.kind, 2)
+    return rank, base.number
+
+# Nobody reads a longer formula.
+MAX_CHARACTERS = 1_000_000
+
+COMPARISONS = {"less": "<", "less_equal": "<=", "greater": ">", "greater_equal": ">=",
+               "equal": "==", "not_equal": "!="}
+
+
+class Writer(Arithmetic):
+    """One language.
+
+    name: as --format knows it. functions: operation to the function of the language. patterns:
+    operation to (text around its operands, how strongly each place binds, how strongly the whole
+    does). lowered: operation to what is written in place of it, made of terms.
+    """
+
+    __slots__ = ()
+
+    name = "gradcli"
+    functions: ClassVar[Mapping[str, str]] = {}
+    patterns: ClassVar[Mapping[str, tuple[str, tuple[int, ...], int]]] = {}
+    lowered: ClassVar[Mapping[str, Callable[..., Term]]] = {}
+
+    def accepts(self, name: str) -> bool:
+        """Whether the language can have a name."""
+        return True
+
+    def rename(self, names: Iterable[str], terms: Iterable[Term]) -> None:
+        """Find other names for those that the language cannot have beside what terms need."""
+        from gradcli.formulas.text.text import renamed
+
+        self.names = renamed(names, self.accepts, self.reserved(needed(terms)))
+
+    def reserved(self, terms: Sequence[Term]) -> set[str]:
+        """Names that the texts of terms have for functions and constants."""
+        return set()
+
+    def lengths(self, terms: Sequence[Term], names: Mapping[int, str]) -> dict[int, int]:
+        """The lengths of the texts of terms that are in order, parts first."""
+        own, _ = self._written(terms, names, LONGEST)
+        return {number: len(text) for number, text in own.items()}
+
+    def texts(self, terms: Sequence[Term], names: Mapping[int, str],
+              whole: Sequence[Term] = (), longest: int = MAX_CHARACTERS) -> list[str]:
+        """Terms as text; those of `whole` are written out although they have a name. Raises E0803
+        where one has more characters than the longest may have.
+        """
+        own, found = self._written(
+            in_order(self.algebra.table, [*terms, *whole]), names, longest)
+        made = [found[t.number][0] for t in terms] + [own[t.number] for t in whole]
+        if any(len(text) > longest for text in made):
+            raise error("E0803", f"a formula would have more than {longest:,} characters",
+                        help="ask for numbers, or without --inline for names of what stands more"
+                        " than once")
+        return made
+
+    def _written(self, terms: Sequence[Term], names: Mapping[int, str], longest: int
+                 ) -> tuple[dict[int, str], dict[int, Text]]:
+        """The texts of terms that are in order, parts first, and what stands for them in others:
+        their names. What is longer than the longest is cut behind that, lest texts grow with every
+        way through the terms.
+        """
+        own: dict[int, str] = {}
+        found: dict[int, Text] = {}
+        for term in terms:
+            text, strength = self._text(term, found, names)
+            own[term.number] = text
+            found[term.number] = self.identifier(names[term.number]) if (
+                term.number in names) else (text[:longest + 1], strength)
+        return own, found
+
+    def _text(self, term: Term, found: Mapping[int, Text], names: Mapping[int, str]) -> Text:
+        if term.kind == NUMBER:
+            return self.number(term.value)
+        if term.kind == NAME:
+            return self.constant(term.value) if term.attributes else self.identifier(term.value)
+        if term.kind == ARRAY:
+            return self.array(term.value)
+        if term.kind == SUM:
+            return self.sum(term, found)
+        if term.kind == PRODUCT:
+            return self.product(term, found)
+        return self.call(term, [found[a.number] for a in term.args])
+
+    # --- operations -----------------------------------------------------------------------------
+
+    def call(self, term: Term, args: Sequence[Text]) -> Text:
+        """An operation of the table. Raises E0802 where the language has none like it."""
+        name = term.operation.name
+        if name in COMPARISONS:
+            return self.compared(term, args)
+        special = getattr(self, "op_" + name, None)
+        if special is not None:
+            found: Text = special(term, args)
+            return found
+        if name in self.patterns:
+            pattern, places, strength = self.patterns[name]
+            return pattern.format(*map(inside, args, places)), strength
+        return self.function(term, args)
+
+    def compared(self, term: Term, args: Sequence[Text]) -> Text:
+        """A comparison with its operator."""
+        sign = COMPARISONS[term.operation.name]
+        return f"{inside(args[0], ADDED)} {sign} {inside(args[1], ADDED)}", COMPARISON
+
+    def function(self, term: Term, args: Sequence[Text]) -> Text:
+        """An operation that is written as a call."""
+        function = self.functions.get(term.operation.name)
+        if function is None:
+            raise self.missing(term)
+        return f"{function}({listed(args)})", ATOM
+
+    def missing(self, term: Term) -> Exception:
+        """The error for what the language does not have."""
+        name = term.operation.name
+        what = "`index` at a computed place" if name in ("put", "index") else f"`{name}`"
+        return error("E0802", f"{what} cannot be written as {TITLES[self.name]}",
+                     help="gradcli grad gives numbers" if self.name == "gradcli" else
+                     "--format gradcli writes it" if self.name == "python" or (
+                         name in INTERNAL or (name == "put" and len(term.args) > 1)) else
+                     "--format gradcli or --format python writes it")
+
+
+class Scalars(Writer):
+    """A language without arrays."""
+
+    __slots__ = ()
+
+    def op_stop_gradient(self, term: Term, args: Sequence[Text]) -> Text:
+        """The value itself: nobody differentiates these formulas again."""
+        return args[0]
+
+    def _text(self, term: Term, found: Mapping[int, Text], names: Mapping[int, str]) -> Text:
+        """Raises E0802 for arrays: a name is that of one number."""
+        if term.shape:
+            raise no_arrays(self.name)
+        return super()._text(term, found, names)
+
+
+def no_arrays(name: str) -> Exception:
+    """The error for arrays where formulas are of numbers."""
+    return error("E0802", f"arrays cannot be written as {TITLES[name]}",
+                 help="--format gradcli or --format python writes them")
+
+
+def listed(args: Sequence[Text]) -> str:
+    """Operands of a call."""
+    return ", ".join([text for text, _ in args])
+
+
+TITLES = {"gradcli": "an expression file", "python": "a NumPy function", "c": "a C function",
+          "latex": "LaTeX", "sympy": "SymPy", "text": "text"}
+
+
+def chosen(term: Term) -> dict[str, Any]:
+    """Attributes of an operation that are not its defaults, among which there is no array."""
+    defaults = term.operation.attributes
+    return {name: value for name, value in term.attributes.items()
+            if name not in defaults or hasattr(value, "tolist") or defaults[name] != value}

@@ -1,0 +1,401 @@
+"""One answer against one problem.
+
+`prepare` does what all answers to a problem share: it reads the function, derives the right answer
+and evaluates it on a pool of points. `check` reads an answer, evaluates it there, and compares.
+"""
+
+from __future__ import annotations
+
+from time import perf_counter, thread_time
+
+from gradcli.base.errors import GradcliError, error
+from gradcli.homework.checking.answered import Answered
+from gradcli.homework.checking.built import CONSTANTS
+from gradcli.homework.checking.compare import Comparison
+from gradcli.homework.checking.prepared import Prepared, ready
+from gradcli.homework.checking.reference import names
+from gradcli.homework.checking.trial import Trial, is_right
+from gradcli.lang.paper.answer import Reading, alternatives, read
+from gradcli.lang.syntax.code import LIST
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from gradcli.homework.checking.problem import Problem
+SLOW = 0.25
+"""Seconds of work after which an answer is left to a person."""
+PREPARING = 2.0
+"""Seconds of work after which a function is refused."""
+DIAGNOSIS = 1.0
+"""Seconds of work for finding out what is wrong with one; hardly any takes a hundredth."""
+MAX_COMMAS = 4
+"""Of so many commas between digits, each may be a decimal one or not."""
+
+MAX_LINES = 10
+"""So many lines of an answer are read on their own; where there are more, a person decides."""
+
+ACCEPTED = "right: one of the answers that the sheet accepts"
+NOTHING = frozenset(("n/a", "na", "blank", "skip", "skipped"))
+"""What stands for no answer, besides a dash."""
+
+
+def prepare(problem: Problem, seed: object = 0) -> Prepared:
+    """A problem, ready for answers.
+
+    Raises E0701 for fields that the kind has not, E0702 for those that are missing, E0704 for a
+    function that cannot be read, has no derivative or takes too much, and E0705 where the expected
+    answer is not right or one that is accepted is neither a formula nor words.
+    """
+    try:
+        prepared = ready(problem, seed, thread_time() + PREPARING)
+    except (TimeoutError, MemoryError, RecursionError) as failure:
+        raise error("E0704", "the function takes too long or too much memory"
+                    f" ({type(failure).__name__})", help="set a smaller problem") from None
+    prepared.values.deadline = float("inf")
+    expected = problem.expected
+    if expected is not None:
+        result = check(prepared, expected)
+        if result["verdict"] not in ("correct", "domain"):
+            raise error("E0705", f"the expected answer `{expected}` is not right:"
+                        f" {result['message']}", help="correct it, or leave `expected` out",
+                        about=("option", "expected"))
+    for accepted in problem.accept:
+        try:
+            read_accepted(prepared, accepted)
+        except GradcliError as unreadable:
+            raise error("E0705", f"`{accepted}`, which `accept` lists, cannot be read:"
+                        f" {unreadable.message}", help=unreadable.help,
+                        about=("value", accepted)) from None
+    return prepared
+
+
+def check(prepared: Prepared, answer: str) -> dict[str, Any]:
+    """The result for one answer, as plain data; whatever was typed, nothing is raised.
+
+    Keys: verdict, mistake, also, confidence, message, read_as, alternatives, witness, points,
+    score, ms; `fingerprint`, a text that is the same for answers of the same values; and `hint`,
+    the sentence about the mistake without any value, None where no mistake has a name.
+
+    Lines that are formulas of their own are answers of their own.
+    """
+    start = perf_counter()
+    result = _of_text(prepared, answer)
+    if result["message"] != ACCEPTED and ("\n" in answer or "\r" in answer):
+        from gradcli.lang.paper.left import formula_lines
+
+        lines = formula_lines(answer)
+        if len(lines) > 1:
+            result = _of_lines(prepared, lines, result)
+        signed = formula_lines(answer, minus=True)
+        if result["verdict"] == "wrong" and len(signed) > len(lines):
+            # -x, -x is two answers or a difference.
+            other = _of_lines(prepared, signed, result)
+            if other["verdict"] in ("correct", "domain", "undecided"):
+                result = {**other, "verdict": "undecided", "score": 0.0, "message":
+                          "a line begins with a minus, and may be an answer of its own: a person"
+                          " has to look at it"}
+    result["ms"] = round((perf_counter() - start) * 1e3, 3)
+    return result
+
+
+def _of_lines(prepared: Prepared, lines: list[str], whole: dict[str, Any]) -> dict[str, Any]:
+    """The result for several lines: right or wrong if all are, else for a person.
+
+    whole: the result for all as one formula, or as the components of a vector. It counts where
+    lines cannot be read alone, as a formula that an editor has broken.
+    """
+    right = ("correct", "domain")
+    vector = bool(prepared.reference.shape)
+    if vector and whole["verdict"] in right:
+        return whole
+    found = [one for one in [_of_text(prepared, line) for line in lines[:MAX_LINES]]
+             if one["verdict"] != "blank"]
+    verdicts = [one["verdict"] for one in found]
+    count = sum([verdict in right for verdict in verdicts])
+    broken = "unreadable" in verdicts or not found
+    if len(lines) <= MAX_LINES:
+        if broken and (whole["verdict"] in right or not count):
+            return whole
+        if count == len(found) or (set(verdicts) == {"wrong"} and whole["verdict"] not in right):
+            return whole if vector and not count else found[-1]
+    said = (f"read line by line, {count} of {len(found)} are right" if count else
+            "this stands on several lines, and may be one formula or several")
+    return {**whole, "verdict": "undecided", "mistake": None, "also": [], "confidence": None,
+            "message": f"{said}: a person has to look at it", "witness": None, "score": 0.0,
+            "hint": None, "read_as": "; ".join([one["read_as"] or "?" for one in found])}
+
+
+def _of_text(prepared: Prepared, answer: str) -> dict[str, Any]:
+    """The result for a text that is one answer, without its time."""
+    result: dict[str, Any] = {
+        "verdict": "unreadable", "mistake": None, "also": [], "confidence": None, "message": "",
+        "read_as": None, "alternatives": [], "witness": None,
+        "points": {"usable": 0, "agree": 0, "disagree": 0, "undefined": 0}, "score": 0.0,
+        "fingerprint": None, "hint": None}
+    try:
+        if _accepts_text(prepared, answer, result):
+            pass
+        elif not answer.strip(" \t\r\n-–—_") or answer.strip().lower() in NOTHING:
+            result.update(verdict="blank", message="nothing was answered")
+        else:
+            _check(prepared, answer, result, thread_time() + SLOW)
+    except GradcliError as problem:
+        result["message"] = problem.message + (f"; {problem.help}" if problem.help else "")
+    except (TimeoutError, MemoryError, RecursionError) as problem:
+        result.update(verdict="undecided", message="this took too long or too much memory to"
+                      f" check ({type(problem).__name__}): a person has to look at it")
+    return result
+
+
+def _check(prepared: Prepared, text: str, result: dict[str, Any], deadline: float) -> None:
+    problem, reference = prepared.problem, prepared.reference
+    reading = _read(prepared, text)
+    result["read_as"] = reading.read_as
+    answered = Answered(reading, reference, problem)
+    if not answered.fits:
+        listed = _listed(prepared, text)
+        if len(listed) == 1:  # the one reading that has the shape asked for
+            answered, = listed
+            reading = answered.reading
+            result["read_as"] = reading.read_as
+    trial = Trial(prepared, answered, deadline)
+    trial.judge(result)
+    named = ""
+    if reading.sides or reading.labels:
+        from gradcli.homework.checking.answered import misnamed
+
+        named = misnamed(reading, prepared)
+    if named and result["verdict"] in ("correct", "domain"):
+        result.update(verdict="undecided", score=0.0, witness=None, message=(
+            f"the right side is right, but the left side names {named}: a person has to look at"
+            " it"))
+        return
+    unsure = _unsure_left(reading, prepared)
+    if unsure and result["verdict"] in ("correct", "domain", "wrong"):
+        result.update(verdict="undecided", score=0.0, witness=None, message=(
+            f"{unsure}: a person has to look at it"))
+        return
+    if _sides_differ(trial, result):
+        return
+    if result["verdict"] != "correct" and any(
+            _is_same(trial, accepted, deadline) for accepted in prepared.problem.accept):
+        result.update(verdict="correct", score=1.0, witness=None,
+                      message=ACCEPTED)
+        return
+    if result["verdict"] in ("wrong", "undecided"):
+        others = alternatives(reading, reference.names)
+        result["alternatives"] = [other.read_as for other in others]
+        if result["verdict"] == "wrong":
+            from gradcli.homework.mistakes.diagnosis import diagnose
+            from gradcli.lang.paper.ambiguous import shorter_arguments
+            from gradcli.lang.paper.mixed import mixed_numbers
+
+            for other in [one.reading for one in _listed(prepared, text)]:
+                if is_right(prepared, other, deadline):
+                    result["alternatives"].insert(0, other.read_as)
+                    result.update(verdict="undecided", score=0.0, witness=None, message=(
+                        "a comma between digits may separate, or be a decimal one: read as"
+                        f" `{other.read_as}`, this is right: a person has to look at it"))
+                    return
+            for other in mixed_numbers(reading):
+                result["alternatives"].insert(0, other.read_as)
+                if is_right(prepared, other, deadline):
+                    result.update(verdict="undecided", score=0.0, witness=None, message=(
+                        f"a number stands before a fraction: read as a sum, `{other.read_as}`,"
+                        " this is right, as a product it is not: a person has to look at it"))
+                    return
+            for other in shorter_arguments(reading):
+                if is_right(prepared, other, deadline):
+                    result["alternatives"] = [other.read_as, *[
+                        one for one in result["alternatives"] if one != other.read_as]]
+                    result.update(verdict="undecided", score=0.0, witness=None, message=(
+                        "a function without brackets may end before a blank or bracket: read as"
+                        f" `{other.read_as}`, this is right: a person has to look at it"))
+                    return
+            diagnose(prepared, trial, others, result, thread_time() + DIAGNOSIS)
+            if named:
+                result["message"] += f"; the left side names {named}"
+
+
+def _unsure_left(reading: Reading, prepared: Prepared) -> str:
+    """Why nobody knows what a left side says, or "": an equation with other letters, `wrong = 2x`,
+    that may be no equation or not linear, and more than a derivative, `(dy/dx)(2y) = -2x`.
+    """
+    known = {*prepared.reference.variables, *CONSTANTS}
+    if prepared.problem.kind == "tangent":
+        return ""
+    named = {reading.code[0][1]} if len(reading.code) == 1 else set()     # 6x - 5 = y
+    if reading.equation is not None and not (known | named).issuperset(reading.names):
+        return "the left side of this equation has letters that the problem does not have"
+    if reading.sides and not reading.labels and "=" not in reading.sides:
+        from gradcli.homework.checking.answered import is_only_a_name
+
+        if not is_only_a_name(reading.sides, prepared.reference):
+            return f"the left side, `{reading.sides.strip()}`, is more than a name of the answer"
+    return ""
+
+
+def _sides_differ(trial: Trial, result: dict[str, Any]) -> bool:
+    """Leave an equation to a person of which one side is right and another one is not: 2x = 0, or
+    f'(x) = 2x = 3x.
+    """
+    from gradcli.lang.paper.left import is_label
+
+    reading, names = trial.answered.reading, trial.prepared.reference.names
+    right = result["verdict"] in ("correct", "domain")
+    first, several, _ = reading.sides.partition("=")
+    if any(is_right(trial.prepared, other, trial.deadline) != right
+           for other in _other_sides(trial, right)):
+        told = "some sides of this equation are right, others are not" if several else (
+            f"one side of this equation is right, the {'left' if right else 'right'} side is not")
+    elif several and not right and not is_label(first.rstrip(": "), names):
+        told = "the first side of this equation is no name"     # y - 2 = 3(x - 1) = 3x - 3
+    else:
+        return False
+    result.update(verdict="undecided", score=0.0, witness=None,
+                  message=f"{told}: a person has to look at it")
+    return True
+
+
+def _other_sides(trial: Trial, right: bool) -> list[Reading]:
+    """The sides of an equation before the last one, without what cannot be compared: other letters,
+    to solve for or of steps on the way, and formulas where a number is asked for. right: only those
+    behind the last name.
+    """
+    from gradcli.lang.paper.left import is_label
+
+    prepared, reading = trial.prepared, trial.answered.reading
+    problem, reference = prepared.problem, prepared.reference
+    known, found = {*reference.variables, *CONSTANTS}, []
+    if reading.equation is not None:
+        # A number may be rounded on one side.
+        if not prepared.single and problem.kind != "tangent" and known.issuperset(reading.names):
+            found.append(Reading(
+                reading.text, reading.equation, reading.tokens, reading.origin))
+        return found
+    if problem.kind != "tangent":
+        known.difference_update(problem.at)
+    sides = [side.rstrip(": ") for side in reading.sides.split("=")]
+    for side in reversed(sides) if len(sides) > 1 else ():
+        if is_label(side.lstrip("> "), reference.names):
+            if right:
+                break       # what stands before another name may be another quantity
+            continue
+        try:
+            found.append(_read(prepared, side))
+        except GradcliError:
+            pass        # a step on the way: u'v
+    return [one for one in found if known.issuperset(one.names)]
+
+
+def _read(prepared: Prepared, text: str) -> Reading:
+    """An answer, read as what is asked for, or else as a vector: that it is one is no misprint."""
+    reference = prepared.reference
+    if prepared.single and ("x" in text or "X" in text):
+        text = _times_ten(text)
+    try:
+        return read(text, reference.names)
+    except GradcliError:
+        if not reference.shape and text.strip()[:1] in "([{<":
+            try:
+                reading = read(text, names(prepared.problem, True, reference.variables))
+                if reading.code[-1][0] == LIST:
+                    return reading
+            except GradcliError:
+                pass
+        raise
+
+
+def _listed(prepared: Prepared, text: str) -> list[Answered]:
+    """The answers of the right shape that a text gives where some commas between digits separate
+    components: (1,2) is a vector or 1.2.
+    """
+    if not prepared.problem.decimal_comma or "," not in text:
+        return []
+    import re
+    from itertools import product
+
+    first, *rest = re.split(r"(?<=\d),(?=\d)", text)
+    found = []
+    choices = " ", *[""] * (len(rest) <= MAX_COMMAS)
+    for blanks in product(choices, repeat=len(rest)):
+        other = first + "".join([f",{blank}{part}" for blank, part in zip(
+            blanks, rest, strict=True)])
+        if other == text:
+            continue
+        try:
+            answered = Answered(_read(prepared, other), prepared.reference, prepared.problem)
+        except GradcliError:
+            continue
+        if answered.fits:
+            found.append(answered)
+    return found
+
+
+def _times_ten(text: str) -> str:
+    """The text with `*` for the x of 4.5 x 10^3: where a number is asked for, it is no variable."""
+    import re
+
+    return re.sub(r"(?<=\d)( *)[xX](?= *10 *(?:\^|\*\*|[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]))", r"\1*", text)
+
+
+def read_accepted(prepared: Prepared, text: str) -> Answered | None:
+    """An answer that a sheet accepts; None for words, `does not exist`, which are a text and no
+    formula. Raises GradcliError for what is neither.
+    """
+    from gradcli.lang.paper.tokens import SCHOOL
+
+    if text.strip().lower() in NOTHING:
+        return None
+    words, left = [[word for word in part.split() if word.isalpha() and len(word) > 1
+                    and word not in SCHOOL] for part in (text, text.rpartition("=")[0])]
+    try:
+        answered = Answered(_read(prepared, text), prepared.reference, prepared.problem)
+    except GradcliError as unreadable:
+        if unreadable.code == "E0711" or len(words) > 1 or all(
+                c.isalpha() or c in " .,;:!?'’-" for c in text):
+            return None
+        raise
+    # Nor is a side of an equation several words: not differentiable at x = 0.
+    return None if len(left) > 1 else answered
+
+
+def _accepts_text(prepared: Prepared, text: str, result: dict[str, Any]) -> bool:
+    """Whether an answer is written as one that the sheet accepts: that is right, whatever it means.
+
+    Blanks and the last dot do not matter, nor do capitals where it is no formula.
+    """
+    given = _plain(text)
+    for accepted in prepared.problem.accept if given else ():
+        wanted = _plain(accepted)
+        if given.casefold() != wanted.casefold():
+            continue
+        answered = read_accepted(prepared, accepted)
+        if given == wanted or answered is None or answered.unknown:  # a word in letters
+            result.update(verdict="correct", score=1.0, message=ACCEPTED,
+                          read_as=None if answered is None else answered.reading.read_as)
+            return True
+    return False
+
+
+def _plain(text: str) -> str:
+    return "".join(text.split()).rstrip(".")
+
+
+def _is_same(trial: Trial, accepted: str, deadline: float) -> bool:
+    """Whether an answer has the same values at all points as a formula that a sheet accepts;
+    whether they are right does not matter.
+    """
+    prepared, answered = trial.prepared, read_accepted(trial.prepared, accepted)
+    if answered is None:
+        return False
+    if trial.answered.reading.read_as == answered.reading.read_as:
+        return True
+    other = Trial(prepared, answered, deadline)
+    other.judge({})
+    if trial.side is None or other.side is None:
+        return False
+    found = Comparison(other.side, trial.side, prepared.problem.rtol, prepared.zeros)
+    return bool(found.agree.any(axis=1).all() and not found.disagree.any()
+                and not found.undefined.any())

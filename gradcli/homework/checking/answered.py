@@ -1,0 +1,345 @@
+"""An answer as it was read, fitted to the shape that the problem asks for."""
+
+from __future__ import annotations
+
+from gradcli.base.errors import GradcliError, error
+from gradcli.base.lazy import np
+from gradcli.formulas.nodes import Formula
+from gradcli.formulas.rounding import Values, error_of
+from gradcli.homework.checking import built
+from gradcli.homework.checking.built import CONSTANTS, build
+from gradcli.homework.checking.compare import SAFETY
+from gradcli.lang.paper.answer import read
+from gradcli.lang.paper.claims import Claim, claim
+from gradcli.lang.paper.names import UNITS
+from gradcli.lang.paper.refusals import unknown_word
+from gradcli.ops.table.elementwise import divide, negative, subtract
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from gradcli.homework.checking.built import Tree
+    from gradcli.homework.checking.prepared import Prepared
+    from gradcli.homework.checking.problem import Problem
+    from gradcli.homework.checking.reference import Reference
+    from gradcli.lang.paper.answer import Reading
+
+STRANGERS = 3
+"""So many letters that nobody knows are words, not a formula."""
+
+
+class Answered:
+    """nodes: of its components, row by row. shape: as it was written, None where rows differ in
+    length. fits: whether that is the shape asked for; transposed: it is that of the transpose.
+    unknown: names that the problem does not know.
+    """
+
+    __slots__ = ("fits", "formula", "nodes", "reading", "shape", "transposed", "unknown")
+
+    def __init__(self, reading: Reading, reference: Reference, problem: Problem) -> None:
+        """Raises GradcliError for what is no formula."""
+        self.reading = reading
+        self.formula = Formula()
+        degrees, real = problem.angle == "degree", problem.real_roots
+        variables = reference.variables
+        tree = built.build(reading.code, self.formula, variables, degrees=degrees, real_roots=real)
+        if reading.equation is not None:
+            left = built.build(reading.equation, self.formula, variables, degrees=degrees,
+                               real_roots=real)
+            tree = _solved(self.formula, left, tree, variables)
+        elif problem.kind == "tangent" and reading.sides:
+            if is_equation(reading, reference):
+                tree = _solved(self.formula, self.formula.leaf(reading.sides.strip()), tree,
+                               variables)
+        tree = _by_units(self.formula, tree, reference)
+        if reading.labels:
+            tree = arranged(tree, reading.labels, reference, problem.kind)
+        self.nodes = built.flat(tree)
+        self.shape = built.shape(tree)
+        wanted = reference.shape
+        self.transposed = len(wanted) == 2 and wanted[0] != wanted[1] and \
+            self.shape == wanted[::-1]
+        self.fits = self.shape == wanted or (
+            # A row, a column and a vector are one thing; so are a number and a vector of one.
+            len(self.nodes) == len(reference.nodes) and self.shape is not None
+            and min(_long(self.shape), _long(wanted)) <= 1 and max(
+                _long(self.shape), _long(wanted)) <= 1)
+        # Mostly there is none, and no need to see what the components depend on.
+        self.unknown = tuple([
+            n for n in self.formula.leaves(self.nodes) if n not in reference.variables
+        ]) if not set(reference.variables).issuperset(self.formula.names()) else ()
+        if len(self.unknown) >= STRANGERS or {"o", "r"}.issubset(self.unknown):  # `2x or -2x`
+            word = unknown_word(reading, reference.names)
+            if word is not None:
+                raise word
+        if len(self.unknown) >= STRANGERS:
+            raise error("E0711", "this reads as a product of letters that the problem does not"
+                        f" have: {', '.join(self.unknown)}", (0, len(reading.text)),
+                        help=f"give a formula in {', '.join(reference.variables)}")
+
+
+def _long(shape: tuple[int, ...]) -> int:
+    """How many of the axes have more than one element."""
+    return sum([n > 1 for n in shape])
+
+
+def _solved(formula: Formula, left: Tree, right: Tree, variables: tuple[str, ...]) -> Tree:
+    """An equation, solved for the one name that is no variable: y - 4 = 3(x - 2) is a line.
+
+    It is linear in that name, or what comes out is wrong, as it should be.
+    """
+    if not isinstance(left, int) or not isinstance(right, int):
+        return right
+    free = [n for n in formula.leaves([left, right]) if n not in variables]
+    if len(free) != 1:
+        return right
+    rest = formula.add(subtract, (left, right))
+    at_0, at_1 = [formula.substituted(rest, {formula.leaf(free[0]): formula.number(v)})
+                  for v in (0.0, 1.0)]
+    return formula.add(negative, (formula.add(divide, (
+        at_0, formula.add(subtract, (at_1, at_0)))),))
+
+
+def _by_units(formula: Formula, tree: Tree, reference: Reference) -> Tree:
+    """The components of 2x i + 3 j: what it is where one unit vector is 1 and the others 0."""
+    n = len(reference.nodes)
+    if not isinstance(tree, int) or len(reference.shape) != 1 or not 1 < n <= 3:
+        return tree
+    there = set(formula.leaves([tree]))
+    for units in (UNITS[:n], ("e_1", "e_2", "e_3")[:n], [f"e_{name}" for name in reference.wrt]):
+        if len(units) == n and not there.isdisjoint(units) and \
+                set(units).isdisjoint(reference.variables):
+            return [formula.substituted(tree, {
+                formula.leaf(u): formula.number(float(u == unit)) for u in units})
+                for unit in units]
+    return tree
+
+
+# --------------------------------------------------------------------------------------------------
+# What the left side of an answer names, and what was asked for.
+#
+# Components may say what they are: f_y = 3, f_x = 2x is a gradient in another order. Of an answer
+# that names another quantity than the one asked for, a person decides what is meant.
+
+NEAR = 1e-8
+ORDINALS = ("", "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth")
+
+
+def arranged(tree: Tree, labels: Sequence[str], reference: Reference, kind: str) -> Tree:
+    """The components where their labels put them; the tree itself where these do not fit.
+
+    Of a Hessian, one mixed derivative stands for both.
+    """
+    if isinstance(tree, int) or len(tree) != len(labels):
+        return tree
+    found = _by_variables(labels, tree, reference, kind)
+    wrt = reference.wrt
+    if found is None:
+        return tree
+    if kind != "hessian":
+        return [found[x,] for x in wrt]
+    return [[found.get((x, y), found.get((y, x), 0)) for y in wrt] for x in wrt]
+
+
+def _by_variables(labels: Sequence[str], items: Sequence[Tree], reference: Reference, kind: str
+                  ) -> dict[tuple[str, ...], Tree] | None:
+    """The items by the variables of their labels; None where these are not those asked for."""
+    order = 2 if kind == "hessian" else 1
+    if not reference.shape or kind == "jacobian":
+        return None
+    found: dict[tuple[str, ...], Tree] = {}
+    for label, item in zip(labels, items, strict=True):
+        said = claim(label, reference.names)
+        if said is None or said.by is None or len(said.by) != order or said.by in found:
+            return None
+        found[said.by] = item
+    wrt = reference.wrt
+    wanted = [(x,) for x in wrt] if order == 1 else [(x, y) for x in wrt for y in wrt]
+    if set(found) <= set(wanted) and all(w in found or w[::-1] in found for w in wanted):
+        return found
+    return None
+
+
+def misnamed(reading: Reading, prepared: Prepared) -> str:
+    """What the left side names, where it is another quantity than the one asked for; else ""."""
+    reference, problem = prepared.reference, prepared.problem
+    if reading.labels:
+        return _misnamed_components(reading.labels, reference, problem)
+    said = claim(reading.sides, reference.names) if reading.sides else None
+    if said is None or (problem.kind == "tangent" and is_equation(reading, reference)):
+        return ""
+    return (_kind(said, reference, problem) or _place(said, reference, problem)
+            or _operand(said, prepared))
+
+
+def is_only_a_name(side: str, reference: Reference) -> bool:
+    """Whether a left side is a name, and not one times something: dy/dx y, y'(2y), f^2."""
+    import re
+
+    # Those of a fraction in LaTeX: ((π)/(6)).
+    side = re.sub(r"(?<=[(/])\((\w+)\)", r"\1", "".join(side.split()))
+    said = claim(side, reference.names)
+    if said is None:
+        return not any(sign in side for sign in "'/^")
+    of_curve = reference.constraint is not None and len(said.at) == 1
+    return all(_value(text) is not None or (text.isalpha() and not (
+        of_curve and text in reference.variables and text not in reference.wrt))
+        for name, text in said.at if not name)
+
+
+def is_equation(reading: Reading, reference: Reference) -> bool:
+    """Whether the letter left of a tangent's answer is a part of its equation: x = (y + 9)/6."""
+    left = reading.sides.strip()
+    return left in (*reading.names, *reference.wrt) and not {
+        *reference.variables, *CONSTANTS}.issuperset((left, *reading.names))
+
+
+def _misnamed_components(labels: Sequence[str], reference: Reference, problem: Problem) -> str:
+    said = [claim(label, reference.names) for label in labels]
+    known = [one for one in said if one is not None]
+    if not reference.shape:
+        return ""
+    if problem.kind == "jacobian":
+        wrt = reference.wrt
+        if any(one is not None and one.by not in (None, (wrt[k % len(wrt)],))
+               for k, one in enumerate(said)):
+            return "other derivatives than those asked for"
+    elif any(one.by for one in known) and _by_variables(
+            labels, labels, reference, problem.kind) is None:  # type: ignore[arg-type]
+        return "other derivatives than those asked for"
+    return next(filter(None, [_place(one, reference, problem) for one in known]), "")
+
+
+def _kind(said: Claim, reference: Reference, problem: Problem) -> str:
+    """What is named where that is no derivative of the right order by the right variables."""
+    kind, wrt = problem.kind, reference.wrt
+    if said.operator in ("∇", "H") and len(wrt) > 1:
+        matrix = said.operator == "H"
+        if matrix == (kind == "hessian") and (reference.shape or not matrix):
+            return "" if reference.shape else "a gradient, not a number or formula"
+        return "a Hessian matrix" if matrix else "a gradient" if kind != "jacobian" else ""
+    if said.order is None:
+        itself = said.of == "x" if kind == "parametric" else said.of in wrt
+        return f"the variable {said.of}" if itself and not said.at and not said.operator else ""
+    if kind == "tangent":
+        return "a derivative, not the tangent"
+    if kind == "directional":
+        along = said.operator == "D" or not said.by or not set(said.by) <= set(wrt)
+        return "" if along else f"the derivative by {said.by[0]} alone"  # type: ignore[index]
+    if reference.shape and kind != "jacobian":
+        order = 2 if kind == "hessian" else 1
+        if said.order != order and (said.by or kind == "hessian" or said.order > 1):
+            return _ordinal(said.order, said.by)
+        return f"the derivative by {' and '.join(said.by)} alone" if said.by else ""
+    if kind == "jacobian":
+        return ""
+    wanted = wrt*problem.order if len(wrt) == 1 else wrt
+    if said.order != len(wanted):
+        return f"{_ordinal(said.order, said.by)}, not the {ORDINALS[len(wanted)]}"
+    if kind == "parametric":
+        # Its coordinates may have any names.
+        wanted = ("x",)*problem.order
+        if said.of == "x" or (said.by and (set(said.by) & {*wrt, "y"})):
+            return f"{_derivative(said)}, not dy/dx"
+        return ""
+    if said.by and sorted(said.by) != sorted(wanted):
+        of = f" of {problem.dependent}" if problem.dependent else ""
+        return f"{_derivative(said)}, not{of} by {', '.join(wanted)}"
+    if said.of in wrt or (said.of in reference.variables and said.of != problem.dependent):
+        return f"a derivative of {said.of}"
+    named = claim(reference.reading.sides, reference.names)
+    of = named.of if named is not None and named.order is None and named.at else ""
+    if of and said.of not in ("", of, "y"):
+        return f"a derivative of {said.of}, not of {of}"
+    return ""
+
+
+def _ordinal(order: int, by: tuple[str, ...] | None) -> str:
+    word = ORDINALS[order] if order < len(ORDINALS) else f"{order}th"
+    return f"the {word} derivative"
+
+
+def _derivative(said: Claim) -> str:
+    of = f" of {said.of}" if said.of in ("x", "y") else ""
+    return f"a derivative{of} by {', '.join(said.by)}" if said.by else f"a derivative{of}"
+
+
+def _place(said: Claim, reference: Reference, problem: Problem) -> str:
+    """The point that is named, where it is another one than the one asked for."""
+    from gradcli.homework.checking.verdict import shown
+
+    known = reference.names.written
+    values = [(known.get(name, name), None if value in known else _value(value), value)
+              for name, value in said.at]
+    at = problem.at if problem.kind != "tangent" else {}
+    if not at:
+        for _, value, text in values:
+            if value is not None:
+                return f"a value at {text}, not a formula"
+        if len(values) == 1 and said.of and problem.kind in ("derivative", "partial") and \
+                len(values[0][2]) == 1 and values[0][2].isalpha() and values[0][2] not in known:
+            return f"a value at {values[0][2]}"
+        return ""
+    for name, value, _ in values:
+        if name in at and value is not None and not _same(value, at[name]):
+            return f"a value at {name} = {shown(value)}, not {shown(at[name])}"
+    placed = [value for name, value, _ in values if not name]
+    # Along a curve, a number in brackets may be that of a coordinate.
+    if not placed or None in placed or problem.kind == "parametric":
+        return ""
+    if len(placed) == 1:
+        orders: list[tuple[str, ...]] = [reference.wrt[:1]]
+    else:
+        orders = [tuple(at), tuple(sorted(at)), reference.wrt]
+    orders = [order for order in orders if len(order) == len(placed) and set(order) <= set(at)]
+    if not orders or any(all(map(_same, placed, [at[n] for n in order])) for order in orders):
+        return ""
+    return (f"a value at ({', '.join(shown(v) for v in placed if v is not None)}), not"
+            f" ({', '.join(shown(at[n]) for n in orders[0])})")
+
+
+def _operand(said: Claim, prepared: Prepared) -> str:
+    """The formula that is differentiated, where it is not the function, nor that and a number."""
+    reference, problem = prepared.reference, prepared.problem
+    if not said.operand or problem.kind not in ("derivative", "partial"):
+        return ""
+    formula = Formula()
+    try:
+        tree = build(read(said.operand, reference.names).code, formula, reference.variables,
+                     degrees=problem.angle == "degree", real_roots=problem.real_roots)
+        if not isinstance(tree, int) or not set(formula.leaves([tree])) <= set(prepared.inputs):
+            return ""
+        values = Values(formula, prepared.inputs, prepared.errors)
+        values.deadline = prepared.values.deadline
+        (given, noise), = values.of([tree])
+        (right, bound), = prepared.values.of(reference.functions)
+    except GradcliError:
+        return ""
+    with np.errstate(all="ignore"):
+        noise = SAFETY*(error_of(given, noise) + error_of(right, bound))
+        size = abs(given) + abs(right)
+        apart = np.broadcast_to(given - right, (prepared.size,))
+        known = np.flatnonzero(np.broadcast_to(np.isfinite(apart) & (noise <= NEAR*size),
+                                               apart.shape))
+        if len(known) and (abs(apart - apart[known[0]]) > NEAR*(size + abs(apart[known[0]]))
+                           )[known].any():
+            return "the derivative of another formula"
+    return ""
+
+
+def _value(text: str) -> float | None:
+    from gradcli.homework.checking.built import constant
+
+    try:
+        return constant("at", text)
+    except GradcliError:
+        return None
+
+
+def _same(value: float | None, other: float) -> bool:
+    """Whether a number is another one, or that one rounded to the digits typed."""
+    from gradcli.homework.checking.prepared import half_unit
+
+    return value is not None and abs(value - other) <= max(
+        half_unit(value), half_unit(other), 1e-9*abs(other))

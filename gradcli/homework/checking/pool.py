@@ -1,0 +1,167 @@
+"""The points at which an answer is compared with the right one.
+
+Each variable has five eighths of its values in [-3, 3], a quarter of all sizes from 0.01 to 100 and
+both signs, an eighth in (0, 1); parameters are in [0.3, 3]. The first few are short numbers, so
+that the point that shows a mistake can be read out. Where too little is defined there, other scales
+are tried, and then the neighbourhood of whatever point was found.
+"""
+
+from __future__ import annotations
+
+from zlib import crc32
+
+from gradcli.base.lazy import np
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+    from typing import Any
+
+    from gradcli.homework.checking.problem import Problem
+
+SIZE = 512
+ENOUGH = 12
+MANY = 4096
+SCALES = (10.0, 100.0, 1e3, 1e-3)
+# Away from whole numbers and halves, where functions have kinks.
+SHORT = (1.3, 0.7, 2.2, -0.6, -1.7, 0.3, 2.7, -2.4)
+
+
+def number(*parts: object) -> int:
+    """A number below 2^32 that depends on these texts and numbers only."""
+    return crc32("\x1f".join(map(str, parts)).encode("utf-8", "surrogatepass"))
+
+
+def generator(*parts: object) -> Any:
+    """Random numbers that depend on these texts and numbers only."""
+    return np.random.Generator(np.random.PCG64([number(*parts), len(parts)]))
+
+
+def pool(problem: Problem, names: Iterable[str], seed: int, size: int = SIZE) -> dict[str, Any]:
+    """Values of each name, arrays of `size`; what the problem fixes by `at` is a float.
+
+    seed: a whole number below 2^32.
+    """
+    found: dict[str, Any] = {}
+    fixed = problem.at if problem.kind != "tangent" else {}
+    for k, name in enumerate(names):
+        found[name] = fixed[name] if name in fixed else values(problem, name, k, seed, size)
+    return found
+
+
+def _uniform(k: int, seed: int, size: int) -> tuple[Any, Any]:
+    """Numbers in [0, 1) for the k-th name, and an order to put them in.
+
+    Which numbers is fixed; the seed says how far all are shifted, those beyond 1 back to 0. That is
+    as random, and much faster than a new generator for each problem: Cranley and Patterson,
+    Randomization of number theoretic methods for multiple integration (1976).
+    """
+    kept = _kept.get((k, size))
+    if kept is None:
+        random = np.random.Generator(np.random.PCG64([k, size]))
+        if len(_kept) >= MAX_KEPT:
+            _kept.clear()
+        kept = _kept[k, size] = random.random(size), random.permutation(size)
+    # Odd multiples: each name has a shift of its own.
+    shifted = kept[0] + (seed * (2 * k + 1) * 0x9E3779B1 & 0xFFFFFFFF) * 2.0**-32
+    return shifted - np.floor(shifted), kept[1]
+
+
+MAX_KEPT = 64
+_kept: dict[tuple[int, int], tuple[Any, Any]] = {}
+
+
+def values(problem: Problem, name: str, k: int, seed: int, size: int) -> Any:
+    """Values of the k-th name."""
+    u, order = _uniform(k, seed, size)
+    limits = problem.domain.get(name)
+    if limits is not None:
+        low, high = limits
+        made = low + (high - low) * u
+        # Both ends are approached, where a domain is there to keep something out.
+        made[:size // 8] = low + (high - low) * u[:size // 8] ** 4
+        made = made[order]
+    elif name in problem.parameters:
+        made = 0.3 + 2.7 * u
+    else:
+        middle, last = size * 5 // 8, size * 7 // 8
+        made = 6.0 * u - 3.0
+        # One random number gives a sign and a size.
+        part = 2.0 * u[middle:last] - 1.0
+        made[middle:last] = np.copysign(10.0 ** (4.0 * abs(part) - 2.0), part)
+        made[last:] = u[last:]
+        made = made[order]
+        shift = k % len(SHORT)
+        made[:len(SHORT)] = SHORT[shift:] + SHORT[:shift]
+    if name in problem.positive:
+        made = abs(made)
+    if name in problem.integer:
+        made = np.round(made) if limits is not None else np.round(made * 3)
+        if name in problem.positive:
+            made = np.maximum(made, 1.0)
+    return made
+
+
+def scaled(problem: Problem, points: Mapping[str, Any], scale: float) -> dict[str, Any]:
+    """The same points, further out or further in: what is neither fixed nor bounded."""
+    return {name: v * scale if name not in problem.domain and type(v) is not float else v
+            for name, v in points.items()}
+
+
+def searched(problem: Problem, points: dict[str, Any], defined: Callable[[dict[str, Any]], Any],
+             random: Any) -> dict[str, Any]:
+    """Some of these points that are usable, and others near them; the same where there are none.
+
+    defined: points to a mask of those that are usable.
+    """
+    kept = []
+    for scale in (1.0, *SCALES):
+        other = scaled(problem, points, scale)
+        kept.append(_chosen(other, defined(other)))
+    found = _joined(kept)
+    count = _count(found)
+    size = min(_count(points), SIZE)
+    if not count:
+        return {name: v if type(v) is float else v[:size] for name, v in points.items()}
+    # Around each point that is usable, at distances of all sizes.
+    for _ in range(4):
+        if count >= size // 4:
+            break
+        near = _near(problem, found, random, size)
+        found = _joined([found, _chosen(near, defined(near))])
+        count = _count(found)
+    return {name: v if type(v) is float else v[:size] for name, v in found.items()}
+
+
+def _near(problem: Problem, found: Mapping[str, Any], random: Any, size: int) -> dict[str, Any]:
+    chosen = random.integers(0, _count(found), size)
+    out: dict[str, Any] = {}
+    for name, v in found.items():
+        if type(v) is float:
+            out[name] = v
+            continue
+        base = v[chosen]
+        step = (abs(base) + 1e-3) * 10.0 ** random.uniform(-6, 0.5, size)
+        moved = base + np.copysign(step, random.random(size) - 0.5)
+        if name in problem.integer:
+            moved = np.round(moved)
+        limits = problem.domain.get(name)
+        if limits is not None:
+            moved = np.clip(moved, *limits)
+        if name in problem.positive or name in problem.parameters:
+            moved = abs(moved)
+        out[name] = moved
+    return out
+
+
+def _chosen(points: Mapping[str, Any], mask: Any) -> dict[str, Any]:
+    return {name: v if type(v) is float else v[mask] for name, v in points.items()}
+
+
+def _joined(parts: list[dict[str, Any]]) -> dict[str, Any]:
+    return {name: v if type(v) is float else np.concatenate([p[name] for p in parts])
+            for name, v in parts[0].items()}
+
+
+def _count(points: Mapping[str, Any]) -> int:
+    return max((len(v) for v in points.values() if type(v) is not float), default=1)

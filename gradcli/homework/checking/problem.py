@@ -1,0 +1,304 @@
+"""A problem as it is set: the function, what is asked of it, and how answers are judged."""
+
+from __future__ import annotations
+
+from gradcli.base.errors import error
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from typing import Any
+
+KINDS = ("derivative", "value", "partial", "gradient", "jacobian", "hessian", "directional",
+         "implicit", "parametric", "tangent")
+POLICIES = ("note", "reject", "review")
+MAX_ORDER = 8
+MAX_FUNCTION = 20_000
+
+
+class Problem:
+    """One problem.
+
+    wrt: the variables; none: those of the function. at: name to value, where the answer is wanted
+    at one point only. direction: of a directional derivative, one number a variable. dependent: the
+    variable that the others determine. parameters: letters that stand for positive constants.
+    tolerance: see `gradcli.homework.checking.compare`. domain: name to (low, high). positive,
+    integer:
+    names. points: what a right answer is worth. expected, accept: what the author holds to be
+    right. variants: functions that are easily read in place of this one. hidden: feedback tells no
+    more than the verdict. log: what `log` means, "natural" or "ten"; angle: "radian" or "degree".
+    domain_policy: what an answer gets that is right where it is defined, but defined on less.
+    real_roots: x^(1/3) is real for negative x. normalize: a direction counts as its unit vector.
+    credit: name of a mistake to the share of the points that it leaves.
+    """
+
+    __slots__ = (
+        "accept", "angle", "at", "credit", "decimal_comma", "dependent", "direction", "domain",
+        "domain_policy", "expected", "function", "hidden", "id", "integer", "kind", "log",
+        "normalize", "order", "parameters", "points", "positive", "real_roots", "rtol", "title",
+        "tolerance", "variants", "wrt")
+
+    id: str
+    title: str
+    kind: str
+    function: str
+    wrt: tuple[str, ...]
+    at: dict[str, float]
+    order: int
+    direction: tuple[float, ...]
+    dependent: str
+    parameters: tuple[str, ...]
+    tolerance: Any
+    domain: dict[str, tuple[float, float]]
+    positive: tuple[str, ...]
+    integer: tuple[str, ...]
+    points: float
+    expected: str | None
+    accept: tuple[str, ...]
+    variants: tuple[str, ...]
+    hidden: bool
+    log: str
+    angle: str
+    rtol: float
+    domain_policy: str
+    real_roots: bool
+    decimal_comma: bool
+    normalize: bool
+    credit: dict[str, float]
+
+    def __init__(self, **fields: Any) -> None:
+        for name in Problem.__slots__:
+            setattr(self, name, fields[name] if name in fields else DEFAULTS[name])
+
+    def fields(self) -> dict[str, Any]:
+        """What differs from the defaults; `from_fields` makes the same problem of it."""
+        found = {name: getattr(self, name) for name in Problem.__slots__}
+        return {name: value for name, value in found.items() if value != DEFAULTS[name]}
+
+
+DEFAULTS: dict[str, Any] = {
+    "id": "", "title": "", "kind": "", "function": "", "wrt": (), "at": {}, "order": 1,
+    "direction": (), "dependent": "", "parameters": (), "tolerance": None, "domain": {},
+    "positive": (), "integer": (), "points": 1.0, "expected": None, "accept": (), "variants": (),
+    "hidden": False, "log": "natural", "angle": "radian", "rtol": 1e-8, "domain_policy": "note",
+    "real_roots": False, "decimal_comma": False, "normalize": True, "credit": {}}
+
+
+def from_fields(fields: Mapping[str, Any], defaults: Mapping[str, Any] | None = None) -> Problem:
+    """A problem from the fields of a sheet, of a line of NDJSON or of the command line; those of
+    `defaults` hold where a field is missing, and so does null.
+
+    Raises E0701 for a field or a choice that there is not, E0702 for one that is missing, and E0703
+    for one of another type; the message names the field in backquotes.
+    """
+    given = {**(defaults or {}), **{k: v for k, v in fields.items() if v is not None}}
+    for name in given:
+        if name not in DEFAULTS:
+            raise _unknown("field", name, tuple(DEFAULTS))
+    found = {name: READERS[name](name, value) for name, value in given.items()}
+    problem = Problem(**found)
+    if not problem.function.strip():
+        raise error("E0702", "`function` is missing", help='write function = "x^2 sin(x)"')
+    if not problem.kind:
+        problem.kind = _kind(problem)
+    if "" in problem.at:
+        if len(problem.wrt) != 1:
+            raise _wrong("at", "values by name", problem.at[""])
+        problem.at = {problem.wrt[0]: problem.at[""]}
+    if problem.kind == "directional" and not problem.direction:
+        raise error("E0702", "`direction` is missing", help="write direction = [3, 4]")
+    if problem.kind in ("value", "tangent") and not problem.at:
+        raise error("E0702", "`at` is missing", help="write at = {x = 2}")
+    return problem
+
+
+def _kind(problem: Problem) -> str:
+    """What is asked for where it is not said."""
+    if problem.dependent:
+        return "implicit"
+    if problem.direction:
+        return "directional"
+    return "gradient" if len(problem.wrt) > 1 else "derivative"
+
+
+def _unknown(what: str, name: str, known: tuple[str, ...]) -> Exception:
+    import difflib
+
+    near = difflib.get_close_matches(name, known, n=1)
+    return error("E0701", f"there is no {what} `{name}`", help=f"did you mean `{near[0]}`?"
+                 if near else f"there are {', '.join(known)}")
+
+
+def _wrong(name: str, wanted: str, value: Any) -> Exception:
+    shown = repr(value)
+    return error("E0703", f"`{name}` must be {wanted}, not"
+                 f" {shown if len(shown) <= 40 else shown[:39] + '…'}",
+                 help=f"write {name} = {EXAMPLES.get(name, '...')}")
+
+
+EXAMPLES = {"at": "{x = 2}", "domain": "{x = [0, 5]}", "wrt": '"x,y"', "parameters": '"a,b"',
+            "direction": "[3, 4]", "order": "2", "points": "2", "credit": "{sign_error = 0.5}",
+            "rtol": "1e-8", "tolerance": "0.01"}
+
+
+def _text(name: str, value: Any) -> str:
+    if isinstance(value, (int, float)) and not isinstance(value, bool) and name in ("id", "title"):
+        return str(value)
+    if isinstance(value, (list, tuple)) and name == "function":
+        return f"[{', '.join([_text(name, v) for v in value])}]"
+    if not isinstance(value, str):
+        raise _wrong(name, "a text", value)
+    if len(value) > MAX_FUNCTION:
+        raise _wrong(name, f"at most {MAX_FUNCTION} characters long", value)
+    return value
+
+
+def _choice(*known: str) -> Callable[[str, Any], str]:
+    def read(name: str, value: Any) -> str:
+        if value not in known:
+            raise _unknown(name, value if isinstance(value, str) else repr(value), known)
+        return str(value)
+    return read
+
+
+def _names(name: str, value: Any) -> tuple[str, ...]:
+    parts = value.split(",") if isinstance(value, str) else value
+    if not isinstance(parts, (list, tuple)) or not all(isinstance(p, str) for p in parts):
+        raise _wrong(name, "names, such as x or x,y", value)
+    found = tuple([p.strip() for p in parts if p.strip()])
+    for p in found:
+        if not p.isidentifier():
+            raise _wrong(name, "names, such as x or x,y", value)
+    return found
+
+
+def _texts(name: str, value: Any) -> tuple[str, ...]:
+    if isinstance(value, str):
+        return (value,)
+    if not isinstance(value, (list, tuple)) or not all(isinstance(v, str) for v in value):
+        raise _wrong(name, "texts", value)
+    return tuple(value)
+
+
+def number(name: str, value: Any) -> float:
+    """A finite number; a text may be a constant expression, such as pi/2."""
+    if isinstance(value, str):
+        from gradcli.homework.checking.built import constant
+
+        return constant(name, value)
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise _wrong(name, "a number", value)
+    try:
+        found = float(value)
+    except OverflowError:
+        found = float("inf")
+    if found - found != 0:
+        raise _wrong(name, "a finite number", value)
+    return found
+
+
+def _share(name: str, value: Any) -> float:
+    found = number(name, value)
+    if found < 0:
+        raise _wrong(name, "at least 0", value)
+    return found
+
+
+def _tiny(name: str, value: Any) -> float:
+    found = number(name, value)
+    if not 1e-14 <= found <= 0.1:
+        raise _wrong(name, "between 1e-14 and 0.1", value)
+    return found
+
+
+def _order(name: str, value: Any) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 < value <= MAX_ORDER:
+        raise _wrong(name, f"a whole number from 1 to {MAX_ORDER}", value)
+    return value
+
+
+def _numbers(name: str, value: Any) -> tuple[float, ...]:
+    if isinstance(value, str):
+        text = value.strip()
+        if text[:1] + text[-1:] in ("[]", "()", "<>", "{}"):
+            text = text[1:-1]
+        value = [v.strip() for v in text.split(",") if v.strip()]
+    if not isinstance(value, (list, tuple)):
+        raise _wrong(name, "a list of numbers", value)
+    return tuple([number(name, v) for v in value])
+
+
+def _point(name: str, value: Any) -> dict[str, float]:
+    if isinstance(value, str):
+        value = dict(_assigned(name, part) for part in value.split(",") if part.strip())
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        return {"": number(name, value)}  # of the only variable there is
+    if not isinstance(value, dict):
+        raise _wrong(name, "values by name", value)
+    return {str(k): number(name, v) for k, v in value.items()}
+
+
+def _assigned(name: str, part: str) -> tuple[str, str]:
+    left, equal, right = part.partition("=")
+    if not equal or not left.strip().isidentifier():
+        raise _wrong(name, "values by name", part)
+    return left.strip(), right.strip()
+
+
+def _ranges(name: str, value: Any) -> dict[str, tuple[float, float]]:
+    if isinstance(value, str):
+        value = dict(_assigned(name, part) for part in value.split(",") if part.strip())
+    if not isinstance(value, dict):
+        raise _wrong(name, "ranges by name", value)
+    found = {}
+    for k, typed in value.items():
+        limits = typed.split(":") if isinstance(typed, str) else typed
+        if not isinstance(limits, (list, tuple)) or len(limits) != 2:
+            raise _wrong(name, "ranges by name, each of two numbers", value)
+        low, high = number(name, limits[0]), number(name, limits[1])
+        if not low < high:
+            raise _wrong(name, "ranges whose first number is the smaller", typed)
+        found[str(k)] = (low, high)
+    return found
+
+
+def _flag(name: str, value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise _wrong(name, "true or false", value)
+    return value
+
+
+def _credit(name: str, value: Any) -> dict[str, float]:
+    if not isinstance(value, dict):
+        raise _wrong(name, "shares by mistake", value)
+    import difflib
+
+    from gradcli.homework.mistakes.sentences import SENTENCES
+
+    found = {}
+    for mistake, share in value.items():
+        if mistake not in SENTENCES:
+            near = difflib.get_close_matches(str(mistake), SENTENCES, n=1)
+            raise error("E0701", f"there is no mistake `{mistake}`", help=(
+                f"did you mean `{near[0]}`?" if near else
+                "write one that results.ndjson names, such as missing_chain_factor"))
+        found[str(mistake)] = number(name, share)
+        if not 0 <= found[str(mistake)] <= 1:
+            raise _wrong(name, "shares from 0 to 1", share)
+    return found
+
+
+def _tolerance(name: str, value: Any) -> Any:
+    from gradcli.homework.checking.compare import checked
+
+    return checked(name, value)
+
+
+READERS: dict[str, Callable[[str, Any], Any]] = {
+    "id": _text, "title": _text, "kind": _choice(*KINDS), "function": _text, "wrt": _names,
+    "at": _point, "order": _order, "direction": _numbers, "dependent": _text,
+    "parameters": _names, "tolerance": _tolerance, "domain": _ranges, "positive": _names,
+    "integer": _names, "points": _share, "expected": _text, "accept": _texts, "variants": _texts,
+    "hidden": _flag, "log": _choice("natural", "ten"), "angle": _choice("radian", "degree"),
+    "rtol": _tiny, "domain_policy": _choice(*POLICIES), "real_roots": _flag,
+    "decimal_comma": _flag, "normalize": _flag, "credit": _credit}

@@ -1,0 +1,245 @@
+"""Formulas with rounded numbers, where a problem has a tolerance: 0.0236x^3 for 0.02364x^3.
+
+The right answer is a sum of terms, each a number times something. An answer is that sum with other
+numbers, or it is not: which numbers, is a linear fit; with the right ones in their place the answer
+must be right to the last digit. So nothing hides below a tolerance but the rounding of numbers. A
+whole number is not rounded. Of an answer that would be right with exact numbers inside of its
+functions and exponents, a person decides.
+"""
+
+from __future__ import annotations
+
+import math
+
+from gradcli.base.lazy import np
+from gradcli.homework.checking import compare, verdict
+from gradcli.homework.checking.compare import Comparison, Side
+from gradcli.homework.checking.pool import ENOUGH
+from gradcli.ops.table.elementwise import (
+    add,
+    cbrt,
+    divide,
+    multiply,
+    negative,
+    power,
+    sqrt,
+    subtract,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from gradcli.homework.checking.prepared import Prepared
+    from gradcli.homework.checking.trial import Trial
+
+    # A number, and what it is a factor of: the nodes above and below a fraction bar.
+    Term = tuple[float, tuple[int, ...], tuple[int, ...]]
+    # The same with the values of the factor.
+    Part = tuple[float, Any]
+
+MOST = 24
+"""So many terms a right answer may have."""
+FACTORS = 64
+"""So many factors a power may have that is written out."""
+ROOTS = (sqrt, cbrt)
+NEAR = 1e-9
+"""What is left of a fit: rounding errors, far below any tolerance."""
+
+
+def judge(trial: Trial, result: dict[str, Any]) -> None:
+    """Turn the verdict on an answer into right, if only its numbers are rounded; into undecided, if
+    some of them stand inside of functions.
+    """
+    before = trial.side, trial.comparison
+    told = _told(trial)
+    if told["verdict"] != "domain" and told["score"] <= result["score"]:
+        typed = _exact_inside(trial)
+        inside = _told(trial) if typed else {"verdict": "wrong"}
+        trial.side, trial.comparison = before
+        if inside["verdict"] == "correct":
+            result.update(verdict="undecided", score=0.0, witness=None, message=(
+                f"right, but for rounding {', '.join(typed)} where the tolerance does not reach:"
+                " a person has to look at it"))
+        return
+    if told["verdict"] == "correct":
+        told["message"] = told["message"].replace("right", "right within the tolerance", 1)
+    result.update({"witness": None, "fingerprint": None, **told})
+
+
+def _told(trial: Trial) -> dict[str, Any]:
+    """The verdict on an answer with the right numbers before its terms, which stay in it."""
+    prepared = trial.prepared
+    trial.side = _corrected(trial)
+    trial.comparison = Comparison(prepared.side, trial.side, prepared.problem.rtol, prepared.zeros)
+    told: dict[str, Any] = {}
+    verdict.function(trial, told)
+    return told
+
+
+def _exact_inside(trial: Trial) -> list[str]:
+    """Put numbers of the right answer, and 1 over them, in place of those that are within the
+    tolerance of one; which these are.
+    """
+    prepared, formula = trial.prepared, trial.answered.formula
+    reference = prepared.reference
+    numbers = {abs(value) for value in prepared.values.plain(
+        [*reference.formula.needed([*reference.functions, *reference.nodes])])
+        if type(value) is float and 0 < abs(value) < math.inf}
+    numbers = {value for one in numbers for value in (one, 1 / one) if not _is_whole(value)}
+    exact: dict[int, int] = {}
+    typed: list[str] = []
+    for k in formula.needed(trial.answered.nodes):
+        value = formula.value(k) if formula.ops[k] is None else None
+        if value is None or _is_whole(value) or not numbers:
+            continue
+        near = min(numbers, key=lambda number: abs(number - abs(value)))
+        if 0 < abs(near - abs(value)) <= (1 + NEAR) * compare.allowed(
+                prepared.problem.tolerance, near, value, ""):
+            exact[k] = formula.number(math.copysign(near, value))
+            typed.append(f"{value:.6g}")
+    if exact:
+        trial.side = Side(trial.values, [formula.substituted(k, exact) for k in
+                                         trial.answered.nodes], prepared.size)
+    return typed
+
+
+def may_round(prepared: Prepared) -> bool:
+    """Whether the right answer has numbers that are not whole, as far as it can be written out."""
+    return any(not parts or not all(_is_whole(number) for number, _ in parts)
+               for parts in [_terms(prepared, c) for c in range(len(prepared.reference.nodes))])
+
+
+def hides_numbers(prepared: Prepared) -> bool:
+    """Whether a number that is not whole stands inside of a function or an exponent of the right
+    answer, where a tolerance does not reach: sin(x/3), e^(pi*x), sqrt(2*x).
+    """
+    formula, values = prepared.reference.formula, prepared.values
+
+    def constant(node: int) -> float | None:
+        (value,) = values.plain([node])
+        return value if type(value) is float else None
+
+    factors = {k for c in prepared.reference.nodes for _, above, below in _expanded(prepared, c)
+               for k in (*above, *below)}
+    for k in formula.needed([a for factor in factors if formula.ops[factor] is not None
+                             for a in formula.args[factor]]):
+        number = constant(k)
+        if number is not None and not _is_whole(number):
+            return True
+        if formula.ops[k] is divide and number is None and constant(formula.args[k][1]) is not None:
+            return True
+    # A root of a product has a number in it that may stand before the root.
+    return any(formula.ops[k] in ROOTS and formula.ops[formula.args[k][0]] is multiply
+               and None not in map(constant, formula.args[formula.args[k][0]][:1])
+               for k in factors)
+
+
+def _corrected(trial: Trial) -> Side:
+    """The values of an answer with the right numbers in it; those of a component stay as they are
+    where numbers are further off than the tolerance.
+    """
+    side, right = trial.side, trial.prepared.side
+    assert side is not None
+    values = side.values.copy()
+    noise = np.zeros_like(values)
+    for c in range(len(values)):
+        parts = _terms(trial.prepared, c)
+        rounded = [part for part in parts if not _is_whole(part[0])]
+        if not rounded:
+            continue
+        with np.errstate(all="ignore"):
+            size = sum([abs(number * factor) for number, factor in parts])
+            shares = _shares(values[c] - right.values[c], size, rounded)
+            if all(abs(share * number) <= (1 + NEAR) * compare.allowed(
+                    trial.prepared.problem.tolerance, number, number * (1 + share), "")
+                    for (number, _), share in zip(rounded, shares, strict=True)):
+                for (number, factor), share in zip(rounded, shares, strict=True):
+                    values[c] -= share * number * factor
+                noise[c] = NEAR * 1e-2 * size
+    return side.moved(values, noise)
+
+
+def _shares(difference: Any, size: Any, parts: list[Part]) -> Any:
+    """By which share of itself each number differs, as far as that explains the difference."""
+    columns = np.array([number * factor / size for number, factor in parts])
+    wanted = difference / size
+    good = np.isfinite(wanted) & np.isfinite(columns).all(axis=0)
+    if np.count_nonzero(good) < max(ENOUGH, 2 * len(parts)):
+        return np.zeros(len(parts))
+    found, _, rank, _ = np.linalg.lstsq(columns[:, good].T, wanted[good], rcond=1e-10)
+    # Where terms depend on each other, as sin^2 x, cos^2 x and 1, numbers are not determined.
+    return found if rank == len(parts) else np.zeros(len(parts))
+
+
+def _is_whole(number: float) -> bool:
+    return abs(number - round(number)) <= NEAR * abs(number)
+
+
+def _terms(prepared: Prepared, c: int) -> list[Part]:
+    """The terms of a component, each a number and an array: those that differ by a number only are
+    one. Empty where there are too many.
+    """
+    found: list[Part] | None = prepared.cache.get(("terms", c))
+    if found is None:
+        found = prepared.cache["terms", c] = _joined(prepared, _expanded(
+            prepared, prepared.reference.nodes[c]))
+    return found
+
+
+def _joined(prepared: Prepared, terms: list[Term]) -> list[Part]:
+    parts: list[Part] = []
+    if len(terms) > MOST:
+        return parts
+    for number, above, below in terms:
+        factor = np.ones(prepared.size)
+        with np.errstate(all="ignore"):
+            for value in prepared.values.plain(above):
+                factor = factor * value
+            for value in prepared.values.plain(below):
+                factor = factor / value
+            for k, (other, like) in enumerate(parts):
+                ratio = factor / like
+                ratio = ratio[np.isfinite(ratio)]
+                if len(ratio) >= ENOUGH and np.ptp(ratio) <= NEAR * abs(ratio[0]):
+                    parts[k] = (other + number * float(ratio[0]), like)
+                    break
+            else:
+                parts.append((number, factor))
+    return [(number, factor) for number, factor in parts if number]
+
+
+def _expanded(prepared: Prepared, node: int) -> list[Term]:
+    """A node as a sum of terms; more than MOST of them are not written out."""
+    formula = prepared.reference.formula
+    values = prepared.values
+    known: dict[int, list[Term]] = {}
+    for k in formula.needed([node]):
+        op, args = formula.ops[k], formula.args[k]
+        value = values.plain([k])[0]
+        inner = [known[a] for a in args] if op is not None else []
+        made: list[Term] = [(1.0, (k,), ())]
+        if type(value) is float:
+            made = [(value, (), ())]
+        elif op in (add, subtract):
+            sign = -1.0 if op is subtract else 1.0
+            made = [*inner[0], *[(sign * n, up, down) for n, up, down in inner[1]]]
+        elif op is negative:
+            made = [(-n, up, down) for n, up, down in inner[0]]
+        elif op is multiply:
+            made = [(n * m, up + other, down + lower) for n, up, down in inner[0]
+                    for m, other, lower in inner[1]]
+        elif op is divide:
+            (n, above, below), *more = inner[1]
+            if more:
+                n, above, below = 1.0, (args[1],), ()
+            if n:
+                made = [(m / n, up + below, down + above) for m, up, down in inner[0]]
+        elif op is power and len(inner[0]) == 1 and not inner[1][0][1] and _is_whole(
+                inner[1][0][0]) and inner[0][0][1]:
+            (n, up, down), exponent = inner[0][0], inner[1][0][0]
+            if n != 1 and 1 < exponent and exponent * len(up + down) <= FACTORS and (
+                    0 < abs(scale := power.on_scalars((n, exponent))) < math.inf):
+                made = [(scale, up * int(exponent), down * int(exponent))]
+        known[k] = made if len(made) <= MOST else [(1.0, (k,), ())]
+    return known[node]

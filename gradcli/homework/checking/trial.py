@@ -1,0 +1,185 @@
+"""An answer at the points of its problem."""
+
+from __future__ import annotations
+
+from gradcli.base.errors import GradcliError
+from gradcli.base.lazy import np
+from gradcli.formulas.rounding import Values, error_of
+from gradcli.homework.checking import compare, rounded, switches, verdict
+from gradcli.homework.checking import pool as points
+from gradcli.homework.checking.answered import Answered
+from gradcli.homework.checking.compare import Comparison, Side
+from gradcli.homework.checking.prepared import Prepared
+from gradcli.lang.syntax.code import BINARY, PUSH, UNARY
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from gradcli.lang.paper.answer import Reading
+    from gradcli.lang.syntax.code import Code
+
+MORE = 4096
+
+
+def is_right(prepared: Prepared, reading: Reading, deadline: float) -> bool:
+    """Whether another reading of an answer, or another answer, is right.
+
+    deadline: of `time.thread_time`; raises TimeoutError after it.
+    """
+    found: dict[str, Any] = {}
+    try:
+        Trial(prepared, Answered(reading, prepared.reference, prepared.problem), deadline
+              ).judge(found)
+    except GradcliError:
+        return False
+    return found["verdict"] in ("correct", "domain")
+
+
+class Trial:
+    """An answer at the points of its problem.
+
+    inputs: those of the problem, and values of names that only the answer has; side: the answer's
+    values, None if its shape is not the one asked for.
+    """
+
+    __slots__ = ("answered", "comparison", "deadline", "errors", "inputs", "notes", "prepared",
+                 "side", "values")
+
+    def __init__(self, prepared: Prepared, answered: Answered, deadline: float) -> None:
+        self.prepared = prepared
+        self.answered = answered
+        self.deadline = deadline
+        self.notes: list[str] = []
+        self.inputs = prepared.inputs
+        self.errors = prepared.errors
+        if answered.unknown:
+            self.inputs = {**self.inputs, **self._unknown(answered.unknown)}
+        self.values = Values(answered.formula, self.inputs, self.errors)
+        self.values.deadline = deadline
+        self.side: Side | None = None
+        self.comparison: Comparison | None = None
+
+    def _unknown(self, names: tuple[str, ...]) -> dict[str, Any]:
+        """Values of names that the problem does not know: y and f are the function itself."""
+        prepared = self.prepared
+        found: dict[str, Any] = {}
+        functions = prepared.reference.functions
+        parametric = prepared.problem.kind == "parametric"
+        for name in names:
+            if parametric and name in ("x", "y"):
+                (value, bound), = prepared.values.of([functions[name == "y"]])
+                found[name] = value
+                self.errors = {**self.errors, name: error_of(value, bound)}
+                if not self.notes:
+                    self.notes.append("x and y were taken for the coordinates of the curve")
+            elif name in ("y", "f") and len(functions) == 1 and \
+                    prepared.reference.constraint is None and prepared.problem.kind != "tangent":
+                found[name] = prepared.values.of(functions)[0][0]
+                self.notes.append(f"`{name}` was taken for the function itself")
+            elif prepared.single:
+                found[name] = float(prepared.random(name).random() * 2.7 + 0.3)
+            else:
+                found[name] = prepared.random(name).random(prepared.size) * 2.7 + 0.3
+        return found
+
+    def judge(self, result: dict[str, Any], switching: bool = True) -> None:
+        """Fill in verdict, message, witness, points and score.
+
+        switching: whether to look for points on the sides of switches that have few; once, since
+        the new points may be few on a side again.
+        """
+        prepared, answered = self.prepared, self.answered
+        if not answered.fits:
+            verdict.misshaped(self, result)
+            return
+        self.side = Side(self.values, answered.nodes, prepared.size)
+        left = self._left_over()
+        if left:
+            verdict.not_evaluated(self, left, result)
+            return
+        found = switches.switches(answered.formula, answered.nodes) if (
+            switching and not prepared.single and prepared.reference.constraint is None) else []
+        if not prepared.single and not found and verdict.certain(self, result):
+            return
+        self.comparison = Comparison(
+            prepared.side, self.side, prepared.problem.rtol, prepared.zeros)
+        if prepared.single:
+            verdict.number(self, result, self._allowed())
+            return
+        more = switches.more_points(self.values, found) if found else None
+        if more is not None:
+            self._again(more).judge(result, switching=False)
+            return
+        verdict.function(self, result)
+        if result["verdict"] == "undecided" and self.comparison.disagree.any():
+            self._resampled().judge_once(result)
+        if result["verdict"] == "wrong" and prepared.problem.tolerance is not None:
+            rounded.judge(self, result)
+
+    def _left_over(self) -> list[str]:
+        """Variables in the answer although the problem says where they are."""
+        problem = self.prepared.problem
+        if not problem.at or problem.kind == "tangent":
+            return []
+        return [n for n in self.answered.formula.leaves(self.answered.nodes) if n in problem.at]
+
+    def judge_once(self, result: dict[str, Any]) -> None:
+        """The verdict at these points, whatever it is."""
+        assert self.side is not None
+        verdict.function(self, result)
+
+    def _again(self, inputs: dict[str, Any]) -> Trial:
+        """The same answer at other points."""
+        prepared = self.prepared
+        known = {n: inputs[n] for n in prepared.inputs}
+        other = Prepared(prepared.problem, prepared.reference, prepared.seed, known,
+                         prepared.errors, self.deadline)
+        return Trial(other, self.answered, self.deadline)
+
+    def _resampled(self) -> Trial:
+        """The same answer at many more points, to settle a single difference."""
+        prepared = self.prepared
+        if prepared.reference.constraint is not None:
+            return self
+        trial = self._again(points.pool(
+            prepared.problem, prepared.reference.variables, points.number(
+                prepared.seed, prepared.problem.id, prepared.problem.function, "again"), MORE))
+        trial.side = Side(trial.values, self.answered.nodes, trial.prepared.size)
+        trial.comparison = Comparison(trial.prepared.side, trial.side, prepared.problem.rtol,
+                                      trial.prepared.zeros)
+        return trial
+
+    def _allowed(self) -> Any:
+        """How far each number may be from the right one; a column."""
+        prepared = self.prepared
+        side = self.side
+        assert side is not None
+        return np.array([[compare.allowed(
+            prepared.problem.tolerance, float(right), float(typed), text)]
+            for right, typed, text in zip(
+                prepared.side.values[:, 0], side.values[:, 0], components(self), strict=True)])
+
+
+def components(trial: Trial) -> list[str]:
+    """The numbers of an answer as they were typed, without signs; "" for what is calculated: a
+    component has the value of a number that stands in the text, 7.39 of 2/9 i + 7.39 j, or not.
+    """
+    assert trial.side is not None
+    reading = trial.answered.reading
+    code, values = reading.code, trial.side.values[:, 0].tolist()
+    if len(values) == 1 and _is_scientific(code):
+        return [reading.text[code[-1][2]:code[-1][3]]]
+    typed = [(ins[1], reading.text[ins[2]:ins[3]]) for ins in code if ins[0] == PUSH]
+    found = []
+    for value in values:
+        k = next((k for k, (number, _) in enumerate(typed) if number == abs(value)), None)
+        found.append("" if k is None else typed.pop(k)[1])
+    return found
+
+
+def _is_scientific(code: Code) -> bool:
+    """Whether this is a number times a power of ten: 7.39*10^3."""
+    steps = [ins[:2] for ins in code if ins[:2] != (UNARY, "negative")]
+    return (len(steps) == 5 and steps[1] == (PUSH, 10.0) and steps[0][0] == steps[2][0] == PUSH
+            and steps[3:] == [(BINARY, "power"), (BINARY, "multiply")])

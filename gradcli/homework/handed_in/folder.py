@@ -1,0 +1,281 @@
+"""A folder of submissions: whose the files are, and what they say."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import stat
+
+from gradcli.base.errors import Diagnostic, GradcliError, Source
+from gradcli.homework.handed_in import tables, texts
+from gradcli.homework.handed_in.parsed import Ids, Parsed
+from gradcli.homework.handed_in.records import (
+    Answer,
+    Note,
+    Submission,
+    Submissions,
+    Unreadable,
+    printable,
+)
+from gradcli.homework.handed_in.tables import owner
+from gradcli.homework.handed_in.texts import plain, read_bytes, text
+from gradcli.homework.handed_in.theirs import Theirs, by_student, file_owner, owned_files, stem
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from gradcli.homework.handed_in.roster import Roster
+    from gradcli.homework.sheets.sheet import Sheet
+
+READERS: dict[str, Callable[[str, Ids], Parsed]] = {
+    ".txt": texts.parse, ".md": texts.parse, ".text": texts.parse,
+    "": texts.parse,
+    ".html": lambda text, ids: texts.parse(plain(text), ids),
+    ".htm": lambda text, ids: texts.parse(plain(text), ids),
+    **tables.READERS}
+PACKED = (".zip", ".gz", ".tar", ".tgz", ".7z", ".rar", ".bz2", ".xz")
+
+
+def open_folder(root: str, sheet: Sheet, roster: Roster | None = None, *, follow: bool = False,
+                whose: Callable[[Sequence[str]], Mapping[str, str | None]] | None = None
+                ) -> Submissions:
+    """What is handed in in a folder.
+
+    follow: whether links are followed. whose: paths to students, in place of the known shapes.
+    Raises E0730 (cannot be read), E0731 (too many files).
+    """
+    paths, notes = walk(root, follow)
+    ids = Ids(sheet.ids)
+    owned = owned_files(root, sheet.id, ids, paths, notes, follow, whose)
+    students = by_student(owned, roster, notes)
+    ordered = [students[id] for id in sorted(students)]
+
+    def read(k: int) -> Submission:
+        return _read(root, ids, ordered[k], follow)
+
+    return Submissions([theirs.student for theirs in ordered], read, notes)
+
+
+def _read(root: str, ids: Ids, theirs: Theirs, follow: bool) -> Submission:
+    """All files of a student; of several answers to a problem the last counts."""
+    notes = list(theirs.notes)
+    found: dict[str, tuple[str, int | None, str]] = {}
+    digest = hashlib.sha256()
+    files = []
+    readable = _readable(theirs, notes)
+    # Somebody must look at what may be theirs, and at a photo, say, where there is nothing else.
+    faults = [(note.file, note.message if note.about == "student" else
+               f"cannot be read: {note.message}") for note in notes if note.file is not None and (
+        note.about == "student" or (note.about == "skipped" and not readable))]
+    for path in readable:
+        shown = printable(path)
+        try:
+            data = read_bytes(os.path.join(root, path), follow=follow)
+            digest.update(b"%d:%s" % (len(data), shown.encode()) + data)
+            said, remark = text(data)
+            parsed = READERS[os.path.splitext(path)[1].lower()](said, ids)
+        except Unreadable as problem:
+            digest.update(f"{shown}: {problem}".encode())
+            faults.append((shown, f"cannot be read: {problem}"))
+            notes.append(Note("unreadable", str(problem), shown, student=theirs.student.id))
+            continue
+        files.append(shown)
+        if remark:
+            notes.append(Note("encoding", remark, shown, student=theirs.student.id))
+        notes += [Note(about, message, shown, line, theirs.student.id)
+                  for about, message, line in parsed.notes]
+        for id, (answer, line) in parsed.answers.items():
+            before = found.get(id, ("", None, ""))
+            if before[0]:
+                notes.append(Note("repeated", f"problem {id} is answered in {before[2]}, too: "
+                                  + ("this answer counts" if answer else "that answer counts"),
+                                  shown, line, theirs.student.id))
+            if answer or not before[0]:
+                found[id] = answer, line, shown
+    return Submission(theirs.student, answers(theirs.student.id, ids, found, faults), files, notes,
+                      digest.hexdigest())
+
+
+def answers(student: str, ids: Ids, found: Mapping[str, tuple[str, int | None, str]],
+            faults: Sequence[tuple[str, str]] = ()) -> list[Answer]:
+    """One for each problem: blank where there is none, but if a file could not be read, it may
+    have been there.
+    """
+    made = []
+    for id in ids.all:
+        if id in found and (found[id][0] or not faults):
+            answer, line, file = found[id]
+            made.append(Answer(student, id, answer, file, line))
+        elif faults:
+            file, fault = faults[0]
+            made.append(Answer(student, id, "", file, None, f"{file} {fault}"))
+        else:
+            made.append(Answer(student, id, ""))
+    return made
+
+
+def _readable(theirs: Theirs, notes: list[Note]) -> list[str]:
+    """Those files that answers are looked for in: the ones called answers, if there are such."""
+    paths = []
+    for path, _ in theirs.files:
+        ending = os.path.splitext(path)[1].lower()
+        if ending in READERS:
+            paths.append(path)
+        else:
+            what = "packed files are not unpacked" if ending in PACKED else (
+                f"{printable(ending)} files are not read")
+            notes.append(Note("skipped", what, printable(path), student=theirs.student.id))
+    named = [path for path in paths if stem(path).lower() == "answers"]
+    if named:
+        notes += [Note("skipped", "there is a file called answers", printable(path),
+                       student=theirs.student.id) for path in paths if path not in named]
+    return named or paths
+
+
+def single(path: str, sheet: Sheet, follow: bool = False) -> Submissions:
+    """One student's file, such as answers.txt. Raises E0730."""
+    root, name = os.path.split(path)
+    ids = Ids(sheet.ids)
+    if os.path.splitext(name)[1].lower() not in READERS or not os.path.isfile(path):
+        raise GradcliError(Diagnostic(
+            "E0730", f"cannot read `{path}`", source=Source("", path), span=(0, 0),
+            help="give a folder, or a file such as answers.txt"))
+    one = owner(name, False)
+    assert one is not None
+    if one.shape == "file":
+        one.id = file_owner(root or ".", name, ids, follow) or one.id
+    theirs = list(by_student([(name, one)], None, []).values())
+    return Submissions([theirs[0].student], lambda k: _read(root or ".", ids, theirs[k], follow),
+                       [])
+
+
+# --------------------------------------------------------------------------------------------------
+# --student-pattern: students by a regular expression of the teacher's, on names that are not.
+#
+# A pattern such as (\w+\s?)* takes hours on a name that was made for it, and Python cannot be told
+# to stop: it runs in a process that can be killed.
+
+MAX_PATH = 1024
+BATCH = 2000
+
+
+def finder(pattern: str) -> Callable[[Sequence[str]], Mapping[str, str | None]]:
+    """What finds the student in each of some paths: the group called student, or the first one,
+    or all that the pattern matches. None where it does not, or takes too long.
+
+    Raises E0732 where it is no pattern.
+    """
+    try:
+        re.compile(pattern)
+    except (re.error, RecursionError, OverflowError) as problem:
+        at = getattr(problem, "pos", None) or 0
+        message = getattr(problem, "msg", None) or str(problem)
+        raise GradcliError(Diagnostic(
+            "E0732", f"this is no regular expression: {message}",
+            source=Source(pattern, "--student-pattern"), span=(at, at + 1),
+            help=r"write one such as (?P<student>\d+)_hw3")) from None
+
+    def find(paths: Sequence[str]) -> Mapping[str, str | None]:
+        from gradcli.base.workers.guarded import Guarded
+
+        guarded = Guarded()
+        found: dict[str, str | None] = {}
+        try:
+            for at in range(0, len(paths), BATCH):
+                some = paths[at:at + BATCH]
+                outcomes = guarded.run(searching, pattern, pattern, some)
+                found.update({path: outcome if good else None for path, (good, outcome)
+                              in zip(some, outcomes, strict=True)})
+        finally:
+            guarded.close()
+        return found
+
+    return find
+
+
+def searching(pattern: str) -> Callable[[str], str | None]:
+    """What finds the student in a path."""
+    compiled = re.compile(pattern)
+    group = "student" if "student" in compiled.groupindex else 1 if compiled.groups else 0
+
+    def search(path: str) -> str | None:
+        found = compiled.search(path[:MAX_PATH])
+        said: str | None = found[group] if found else None
+        return said.strip() or None if said else None
+
+    return search
+
+
+# --------------------------------------------------------------------------------------------------
+# The files of a folder, without going astray: links, FIFOs and devices are passed over.
+
+MAX_FILES = 200_000
+MAX_DEPTH = 8
+
+
+def walk(root: str, follow: bool = False) -> tuple[list[str], list[Note]]:
+    """The regular files below a folder, as paths from there with / between names, in the order
+    of their names; and what was passed over. follow: whether links are followed.
+
+    Raises E0730 (cannot be read) and E0731 (too many).
+    """
+    try:
+        first = os.stat(root)
+        with os.scandir(root):
+            pass
+    except (OSError, ValueError) as problem:
+        reason = getattr(problem, "strerror", None) or str(problem)
+        raise GradcliError(Diagnostic(
+            "E0730", f"cannot read the folder `{root}`: {reason.lower()}",
+            source=Source("", root), span=(0, 0),
+            help="give the folder that holds the students' files")) from None
+    files: list[str] = []
+    notes: list[Note] = []
+    seen = {(first.st_dev, first.st_ino)}
+    pending = [("", 0)]
+    while pending:
+        folder, depth = pending.pop()
+        try:
+            entries = sorted(os.scandir(os.path.join(root, folder)), key=lambda e: e.name)
+        except OSError as problem:
+            notes.append(Note("skipped", f"folder: {(problem.strerror or '').lower()}", folder))
+            continue
+        for entry in entries:
+            path = f"{folder}/{entry.name}" if folder else entry.name
+            what, identity = _what(entry, follow)
+            if what == "folder" and depth == MAX_DEPTH:
+                what = "folders are nested too deeply"
+            elif what == "folder" and follow and identity in seen:
+                what = "folder that was seen already"
+            if what == "file":
+                files.append(path)
+            elif what == "folder":
+                if follow:
+                    seen.add(identity)
+                pending.append((path, depth + 1))
+            else:
+                notes.append(Note("skipped", what, path))
+            if len(files) + len(notes) > MAX_FILES:
+                raise GradcliError(Diagnostic(
+                    "E0731", f"`{root}` holds more than {MAX_FILES:,} files",
+                    source=Source("", root), span=(0, 0),
+                    help="give the folder of one assignment"))
+    return sorted(files), notes
+
+
+def _what(entry: os.DirEntry[str], follow: bool) -> tuple[str, tuple[int, int]]:
+    """ "file", "folder", or why it is neither; and which."""
+    try:
+        if entry.is_symlink() and not follow:
+            return "a link (--follow reads it)", (0, 0)
+        status = entry.stat(follow_symlinks=follow)
+    except OSError as problem:
+        return (problem.strerror or "unreadable").lower(), (0, 0)
+    identity = status.st_dev, status.st_ino
+    if stat.S_ISREG(status.st_mode):
+        return "file", identity
+    if stat.S_ISDIR(status.st_mode):
+        return "folder", identity
+    return "neither a file nor a folder", identity

@@ -1,0 +1,182 @@
+"""Answers that come as lines of NDJSON: the problem and the answer in each, a result for each.
+
+A line that is wrong has an error in place of a result, and the next one goes on. Lines that set the
+same problem share its right answer, which is most of the work.
+"""
+
+from __future__ import annotations
+
+from gradcli.base.errors import Diagnostic, GradcliError, Source, error
+from gradcli.homework import check
+from gradcli.homework.checking.advice import in_json
+from gradcli.homework.checking.answered import Answered
+from gradcli.homework.checking.problem import from_fields
+from gradcli.lang.paper.answer import read
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+    from gradcli.homework.checking.prepared import Prepared
+
+SCHEMA = 1
+KEPT = 32
+"""So many problems are kept with their right answers."""
+# The order of the keys, and all there are.
+KEYS = ("verdict", "mistake", "also", "confidence", "message", "read_as", "alternatives", "witness",
+        "points", "score", "ms")
+
+
+class Checker:
+    """Answers lines. defaults: fields of the problems that do not say; name: where the lines come
+    from.
+    """
+
+    __slots__ = ("_defaults", "_kept", "_seed", "name")
+
+    def __init__(self, defaults: Mapping[str, Any], seed: int | str, name: str) -> None:
+        self._defaults = defaults
+        self._seed = seed
+        self.name = name
+        self._kept: dict[str, Prepared | GradcliError] = {}
+
+    def answer(self, raw: bytes, number: int) -> tuple[dict[str, Any], bool]:
+        """The object for a line, and whether the answer is right; number: which line, from 1."""
+        id = None
+        text = ""
+        try:
+            text = _decoded(raw)
+            fields = _loaded(text)
+            id = fields.pop("id", None)
+            answer = _answer(fields)
+            ready = self._prepared(fields)
+        except GradcliError as problem:
+            return failed(problem, id, text, number, self.name), False
+        found = checked(ready, answer)
+        return {"schema": SCHEMA, "id": id, **found}, right(found, ready.problem.domain_policy)
+
+    def _prepared(self, fields: dict[str, Any]) -> Prepared:
+        """The problem of these fields, ready; the one used longest ago is given up."""
+        key = repr(fields)
+        found = self._kept.pop(key, None)
+        if found is None:
+            try:
+                found = check.prepare(from_fields(_said(fields), self._defaults), self._seed)
+            except GradcliError as problem:
+                found = problem
+            if len(self._kept) >= KEPT:
+                del self._kept[next(iter(self._kept))]
+        self._kept[key] = found
+        if isinstance(found, GradcliError):
+            raise found
+        return found
+
+
+def checked(ready: Prepared, answer: str) -> dict[str, Any]:
+    """The result for an answer, with the keys of KEYS; whatever happens there is one."""
+    try:
+        found = check.check(ready, answer)
+    except Exception as bug:        # one answer is not worth the run of a class
+        found = undecided(f"a bug in gradcli, not in the answer: {type(bug).__name__}: {bug};"
+                          " a person has to look at it")
+    return {key: found[key] for key in KEYS}
+
+
+def undecided(message: str) -> dict[str, Any]:
+    """The result for an answer that could not be checked."""
+    return {**dict.fromkeys(KEYS), "verdict": "undecided", "also": [], "message": message,
+            "alternatives": [], "score": 0.0, "ms": 0.0,
+            "points": {"usable": 0, "agree": 0, "disagree": 0, "undefined": 0}}
+
+
+def unreadable(ready: Prepared, answer: str) -> tuple[Diagnostic, ...]:
+    """Why an answer cannot be read, with its places in it; nothing if it can."""
+    try:
+        Answered(read(answer, ready.reference.names), ready.reference, ready.problem)
+    except GradcliError as problem:
+        for one in problem.diagnostics:
+            one.source = one.source or Source(answer, "answer")
+        return problem.diagnostics
+    return ()
+
+
+def right(result: Mapping[str, Any], policy: str = "note") -> bool:
+    """Whether an answer counts as right. policy: of its problem, for domains."""
+    verdict = result.get("verdict")
+    return verdict == "correct" or (verdict == "domain" and policy == "note")
+
+
+def _decoded(raw: bytes) -> str:
+    try:
+        return raw.decode("utf-8")
+    except UnicodeDecodeError as problem:
+        raise error("E0709", f"the line is not UTF-8 text: byte 0x{raw[problem.start]:02x} at"
+                    f" offset {problem.start}", help="save the file as UTF-8") from None
+
+
+def _loaded(text: str) -> dict[str, Any]:
+    import json
+
+    advice = 'write an object: {"id": 1, "function": "x^2", "wrt": "x", "answer": "2x"}'
+    try:
+        fields = json.loads(text, parse_constant=_refused)
+    except json.JSONDecodeError as problem:
+        raise error("E0709", f"the line is no JSON: {problem.msg[0].lower()}{problem.msg[1:]}",
+                    (problem.pos, problem.pos + 1), help=advice) from None
+    except (ValueError, RecursionError) as failure:
+        why = "it is nested too deeply" if isinstance(failure, RecursionError) else (
+            str(failure) if "NaN" in str(failure) else "a number has too many digits")
+        raise error("E0709", f"the line is no JSON: {why}", help=advice) from None
+    if not isinstance(fields, dict):
+        raise error("E0709", "the line is no JSON object", help=advice)
+    return fields
+
+
+def _refused(name: str) -> None:
+    raise ValueError(f"{name} is no number; NaN and Infinity are none in JSON")
+
+
+def _answer(fields: dict[str, Any]) -> str:
+    """What was answered, taken out of the fields; null is no answer."""
+    if "answer" not in fields:
+        raise error("E0702", "`answer` is missing", help='write "answer": "2x"')
+    answer = fields.pop("answer")
+    return "" if answer is None else _written(answer)
+
+
+def _written(answer: Any, depth: int = 2) -> str:
+    """A text; a number, or an array of components, as a student would type it."""
+    if isinstance(answer, str):
+        return answer
+    if isinstance(answer, (int, float)) and not isinstance(answer, bool):
+        return repr(answer)
+    if isinstance(answer, list) and answer and depth:
+        return f"[{', '.join([_written(item, depth - 1) for item in answer])}]"
+    raise error("E0703", "`answer` must be a text", help='write "answer": "2x"')
+
+
+def _said(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields that say something: who writes a table as NDJSON leaves the others empty."""
+    return {name: value for name, value in fields.items() if value != ""}
+
+
+def failed(problem: GradcliError, id: Any, text: str, number: int, name: str) -> dict[str, Any]:
+    """The object for a line that is wrong, with its place where that can be told."""
+    one = problem.diagnostics[0]
+    span = one.span
+    if span is not None and problem.code != "E0709":
+        span = _inside(text, one.source, span)
+    start, end = span if span is not None else (None, None)
+    return {"schema": SCHEMA, "id": id, "error": {
+        "code": one.code, "message": one.message, "file": name, "line": number,
+        "column": None if start is None else start + 1, "end_line": number,
+        "end_column": None if end is None else end + 1, "help": in_json(one)}}
+
+
+def _inside(text: str, source: Source | None, span: tuple[int, int]) -> tuple[int, int] | None:
+    """A place in the function as a place in the line, where the line has it without escapes."""
+    at = -1 if source is None else text.find(f'"{source.text}"')
+    if at < 0 or source is None:
+        return None
+    return at + 1 + span[0], at + 1 + min(span[1], len(source.text))

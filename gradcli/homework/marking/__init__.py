@@ -1,0 +1,1 @@
+"""Marking: from answers handed in to results and grades."""

@@ -1,0 +1,126 @@
+"""The answers of a class, checked by whoever is there: this process, several, or a cluster.
+
+Text goes there and plain data comes back. The verdicts do not depend on who checks what, and an
+answer that takes its process with it is left to a person.
+"""
+
+from __future__ import annotations
+
+import hashlib
+
+from gradcli.base.errors import GradcliError
+from gradcli.base.workers.batches import Job, run_batches
+from gradcli.homework.check import check, prepare
+from gradcli.homework.sheets.sheet import Sheet, parse
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from concurrent.futures import Executor
+    from typing import Any
+
+    from gradcli.base.errors import Diagnostic
+    from gradcli.homework.checking.prepared import Prepared
+    from gradcli.homework.handed_in.records import Answer
+
+    # Of a problem's id, the text of an answer, and why it could not be read, if so.
+    Item = tuple[str, str, str | None]
+    Outcome = dict[str, Any]
+
+# Answers in a batch: the first ones are small, so that all workers have something to do.
+SMALL, LARGE = 32, 300
+SMALL_ONES = 16
+# Results that are kept for answers that are typed again, as in a class they are.
+KEPT = 4096
+
+
+def prepared(sheet: Sheet, seed: int | str | None = None) -> dict[str, Prepared]:
+    """All problems of a sheet, ready for answers. seed: in place of the sheet's.
+
+    Raises all that is wrong with them, with its places in the sheet.
+    """
+    wrong: list[Diagnostic] = []
+    found = {}
+    for problem in sheet.problems:
+        try:
+            found[problem.id] = prepare(problem, seed_of(sheet, seed))
+        except GradcliError as failure:
+            wrong += sheet.located(problem.id, failure).diagnostics
+    if wrong:
+        raise GradcliError(*wrong)
+    return found
+
+
+def seed_of(sheet: Sheet, seed: int | str | None = None) -> str:
+    """Of the points of a sheet's problems."""
+    return f"{sheet.id}/{sheet.seed if seed is None else seed}"
+
+
+def checker(payload: tuple[str, str, int | str]) -> Callable[[Item], Outcome]:
+    """What checks answers to the sheet with this text, name and seed. Raises as `prepared`."""
+    # Loaded before the first answer, whose time is limited, asks for it.
+    import gradcli.homework.mistakes.diagnosis  # noqa: F401
+
+    text, name, seed = payload
+    ready = prepared(parse(text, name), seed)
+    kept: dict[tuple[str, str], Outcome] = {}
+
+    def one(item: Item) -> Outcome:
+        problem, answer, fault = item
+        if fault is not None:
+            return unchecked("unreadable", fault)
+        found = kept.get((problem, answer))
+        if found is None:
+            if len(kept) >= KEPT:
+                kept.clear()
+            found = kept[problem, answer] = check(ready[problem], answer)
+        return found
+
+    return one
+
+
+def unchecked(verdict: str, message: str) -> Outcome:
+    """The result for an answer that was not checked."""
+    return {"verdict": verdict, "mistake": None, "also": [], "confidence": None,
+            "message": message, "read_as": None, "alternatives": [], "witness": None,
+            "points": {"usable": 0, "agree": 0, "disagree": 0, "undefined": 0}, "score": 0.0,
+            "fingerprint": None, "hint": None, "ms": 0.0}
+
+
+def check_answers(sheet: Sheet, answers: Iterable[Answer],
+                  on_result: Callable[[list[tuple[Answer, Outcome]]], None], *,
+                  executor: Executor | None = None, workers: int = 1,
+                  seed: int | str | None = None) -> None:
+    """Check answers; `on_result` gets them with their results (`gradcli.homework.check.check`), a
+    batch at a time, in the order of the answers.
+
+    executor, workers: as `gradcli.base.workers.pools.pool(..., guarded=True)` gives them; without,
+    this process checks. An interrupt hands over what is finished, and goes on.
+
+    Raises what is wrong with the sheet's problems, and E0738 where no worker can do anything.
+    """
+    payload = sheet.source.text, sheet.source.name, sheet.seed if seed is None else seed
+    key = hashlib.sha256(repr(payload).encode("utf-8", "backslashreplace")).hexdigest()
+
+    def tell(batch: Sequence[Answer], outcomes: list[tuple[bool, Any]]) -> None:
+        on_result([(answer, outcome if good else unchecked(
+            "undecided", f"{outcome}: a person has to look at it"))
+            for answer, (good, outcome) in zip(batch, outcomes, strict=True)])
+
+    run_batches(executor, workers, Job(checker, payload, key, _sent), _batches(answers), tell)
+
+
+def _sent(answer: Answer) -> Item:
+    return answer.problem, answer.answer, answer.fault
+
+
+def _batches(answers: Iterable[Answer]) -> Iterator[list[Answer]]:
+    batch: list[Answer] = []
+    count = 0
+    for answer in answers:
+        batch.append(answer)
+        if len(batch) >= (SMALL if count < SMALL_ONES else LARGE):
+            yield batch
+            batch, count = [], count + 1
+    if batch:
+        yield batch

@@ -1,0 +1,250 @@
+"""What each student gets: the results of one, added up.
+
+Every problem of the sheet counts once, as right, wrong, waiting for a person or blank. A student
+of the roster who handed nothing in is `missing`. A late penalty is a fraction of what was reached.
+"""
+
+from __future__ import annotations
+
+import csv
+from itertools import groupby
+
+from gradcli.homework.marking.grade import PLACES, waits
+from gradcli.homework.marking.overrides import EARLIER
+from gradcli.homework.sheets.cells import DIGITS, cell, number, point, rounded, uncell
+from gradcli.render.numbers import apart, elements
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+    from typing import TextIO
+
+    from gradcli.homework.checking.problem import Problem
+    from gradcli.homework.handed_in.records import Student
+    from gradcli.homework.marking.overrides import Override
+    from gradcli.homework.marking.results import Result
+    from gradcli.homework.sheets.sheet import Sheet
+
+RIGHT, WRONG, WAITING, BLANK = "right", "wrong", "review", "blank"
+GRADED, MISSING = "graded", "missing"
+
+
+class Marks:
+    """One student's marks.
+
+    results: one for each problem of the sheet, in its order; None where nothing was handed in.
+    kinds: how each counts. raw: the points, before late_penalty. status: `graded`, `review` (an
+    answer waits for a person), `blank` (no answer at all) or `missing` (nothing handed in).
+    """
+
+    __slots__ = ("kinds", "late_penalty", "maximum", "raw", "results", "score", "status",
+                 "student")
+
+    def __init__(self, student: Student, problems: Iterable[Problem],
+                 results: Mapping[str, Result], late: float = 0.0) -> None:
+        problems = tuple(problems)
+        self.student = student
+        self.results = [results.get(problem.id) for problem in problems]
+        self.kinds = [kind(problem, result)
+                      for problem, result in zip(problems, self.results, strict=True)]
+        self.maximum = round(sum([float(problem.points) for problem in problems]), PLACES)
+        self.raw = round(sum([result.score for result in self.results if result]), PLACES)
+        self.late_penalty = round(self.raw * late, PLACES) if student.late else 0.0
+        self.score = round(max(0.0, self.raw - self.late_penalty), PLACES)
+        self.status = self._status()
+
+    def _status(self) -> str:
+        if not self.student.handed_in and not any(self.results):
+            return MISSING
+        if WAITING in self.kinds:
+            return WAITING
+        return GRADED if {*self.kinds} - {BLANK} or not self.kinds else BLANK
+
+    def count(self, kind: str) -> int:
+        """How many problems count so."""
+        return self.kinds.count(kind)
+
+    @property
+    def percent(self) -> float | None:
+        """The score in percent, to two decimals; None if there are no points to be had."""
+        return round(100 * self.score / self.maximum, 2) if self.maximum else None
+
+
+def kind(problem: Problem, result: Result | None) -> str:
+    """How an answer counts. A score that a person gave says it alone."""
+    if result is None:
+        return BLANK
+    if result.override is not None and result.override["score"] is not None:
+        return RIGHT if result.score >= result.max else WRONG
+    if waits(problem, result) is not None:
+        return WAITING
+    if result.verdict == "blank":
+        return BLANK
+    if result.verdict == "correct" or (
+            result.verdict == "domain" and problem.domain_policy == "note"):
+        return RIGHT
+    return WRONG
+
+
+def class_marks(sheet: Sheet, students: Iterable[Student], results: Iterable[Result],
+                late: float = 0.0) -> Iterator[Marks]:
+    """Everybody's marks, by id; one student's results are in memory at a time.
+
+    results: those of a student one behind the other, students in the order of their ids
+    (`results.in_order`), none that `students` does not name.
+    """
+    groups = groupby(results, key=lambda result: result.student)
+    name, group = next(groups, ("", None))
+    for student in sorted(students, key=lambda student: student.id):
+        found: dict[str, Result] = {}
+        if group is not None and name == student.id:
+            found = {result.problem: result for result in group}
+            name, group = next(groups, ("", None))
+        yield Marks(student, sheet.problems, found, late)
+    if group is not None:
+        raise ValueError(f"results of {name!r} stand where no student of the class does")
+
+
+# --------------------------------------------------------------------------------------------------
+# review.csv: what a person should look at, with two empty columns for what they say.
+#
+# Rows that somebody filled in before stay, filled in, so that the file can be written over itself;
+# also those of an answer that has changed since, which then count nothing.
+
+COLUMNS = ("student_id", "problem", "reason", "verdict", "answer", "read_as", "mistake",
+           "confidence", "message", "score", "max_score", "file", "line", "override_score",
+           "comment")
+
+
+class Review:
+    """The file while it is written. raw: without apostrophes (`harmless.cell`). overrides: all
+    that persons said, of earlier answers too.
+    """
+
+    __slots__ = ("_overrides", "_problems", "_raw", "_writer", "count")
+
+    def __init__(self, stream: TextIO, sheet: Sheet, raw: bool = False,
+                 overrides: Mapping[tuple[str, str], Override] | None = None) -> None:
+        self._raw = raw
+        self._overrides = overrides or {}
+        self._problems = sheet.problems
+        self._writer = csv.writer(stream, lineterminator="\n")
+        self._writer.writerow(COLUMNS)
+        self.count = 0
+
+    def add(self, marks: Marks) -> None:
+        """The rows of a student; `count` is how many still wait."""
+        for problem, result in zip(self._problems, marks.results, strict=True):
+            if result is None:
+                continue
+            self._add(problem, result)
+            said = self._overrides.get((result.student, result.problem))
+            for one in said.earlier(result.answer) if said is not None else ():
+                self._add_earlier(result, one)
+
+    def _add(self, problem: Problem, result: Result) -> None:
+        """The row of an answer that waits, or of which a person said something."""
+        reason, given = waits(problem, result), result.override
+        if reason is None and given is None:
+            return
+        self.count += reason is not None
+        texts = (result.student, result.problem, reason or "overridden", result.verdict,
+                 result.answer, result.read_as, result.mistake, result.confidence,
+                 result.message)
+        automatic = given["automatic"] if given else result.score
+        self._writer.writerow([
+            *[cell(text, self._raw) for text in texts], number(automatic),
+            number(result.max), cell(result.file, self._raw),
+            "" if result.line is None else result.line,
+            number(given["score"]) if given else "",
+            cell(given["comment"], self._raw) if given else ""])
+
+    def _add_earlier(self, result: Result, said: Override) -> None:
+        """The row of an answer that stood there before."""
+        fields = dict.fromkeys(COLUMNS, "")
+        fields.update(
+            student_id=cell(result.student, self._raw), problem=cell(result.problem, self._raw),
+            reason=EARLIER, answer=cell(uncell(said.answer or ""), self._raw),
+            max_score=number(result.max),
+            override_score="" if said.score is None else number(said.score),
+            comment=cell(said.comment, self._raw))
+        self._writer.writerow(fields.values())
+
+
+# --------------------------------------------------------------------------------------------------
+# What a student, or a log that students see, is told of an answer.
+#
+# Levels: `none`; `verdict` (and the score); `hint` (how it was read, and the sentence that names
+# the
+# mistake); `full` (a point with the expected value and the given one, rounded). Of a hidden problem
+# only the verdict is told, whatever the level. What a person wrote is always told.
+
+NONE, VERDICT, HINT, FULL = LEVELS = ("none", "verdict", "hint", "full")
+
+WORDS = {"correct": "right", "wrong": "not right", "domain": "right, but not wherever it should be",
+         "undecided": "to be looked at by a person", "unreadable": "could not be read",
+         "blank": "no answer"}
+LOOKED_AT = "to be looked at by a person"
+WAITS = ": a person has to look at it"
+"""What a message says until somebody did."""
+
+
+class Told:
+    """verdict: in words. read_as, message, witness: "" where the level does not tell. comment: of
+    a person. Nothing is escaped yet.
+    """
+
+    __slots__ = ("comment", "message", "read_as", "verdict", "witness")
+
+    def __init__(self, verdict: str, comment: str = "") -> None:
+        self.verdict = verdict
+        self.comment = comment
+        self.read_as = self.message = self.witness = ""
+
+
+def told(problem: Problem, result: Result | None, level: str) -> Told:
+    """What is told of a result at a level."""
+    if result is None:
+        return Told(WORDS["blank"])
+    given = result.override
+    found = Told(_verdict(problem, result), given["comment"] if given else "")
+    if problem.hidden or level not in (HINT, FULL) or result.verdict == "blank":
+        return found
+    found.read_as = result.read_as or ""
+    if kind(problem, result) == RIGHT and result.verdict != "domain":
+        return found
+    # A message tells the witness too, expected value and all.
+    if result.hint or not result.witness:
+        found.message = result.hint or result.message or ""
+        if given is not None and given["score"] is not None:
+            found.message = found.message.partition(WAITS)[0]
+    if level == FULL:
+        found.witness = _witness(result)
+    return found
+
+
+def _verdict(problem: Problem, result: Result) -> str:
+    """The verdict, or what a person made of it."""
+    counts = kind(problem, result)
+    if result.override is not None and result.override["score"] is not None:
+        if counts == RIGHT:
+            return "accepted"
+        return "accepted in part" if result.score else "not accepted"
+    if counts == WAITING and result.verdict != "unreadable":
+        # A wrong answer whose mistake is not sure is still a wrong answer.
+        return WORDS["wrong"] if result.verdict == "wrong" else LOOKED_AT
+    return WORDS["blank"] if counts == BLANK else WORDS[result.verdict]
+
+
+def _witness(result: Result) -> str:
+    """A point at which the answer differs."""
+    found = result.witness
+    if not found:
+        return ""
+    expected, got = (found.get(key) for key in ("expected", "got"))
+    at = found.get("at")
+    where = f"at {point(at)} " if isinstance(at, dict) and at else ""
+    digits = max([apart(one, dict(elements(got)).get(index), DIGITS)
+                  for index, one in elements(expected)], default=DIGITS)
+    return (f"{where}the value is {rounded(expected, digits)}, and the answer gives"
+            f" {rounded(got, digits)}")

@@ -1,0 +1,314 @@
+"""From a wrong answer to the name of its mistake."""
+
+from __future__ import annotations
+
+from time import thread_time
+
+from gradcli.base.lazy import np
+from gradcli.formulas.rounding import error_of
+from gradcli.homework.mistakes import answers
+from gradcli.homework.mistakes.answers import from_answer, undefined
+from gradcli.homework.mistakes.sample import LEAST, ROUGH, Given, Sample, near
+from gradcli.homework.mistakes.sentences import other_brackets, other_names, sentence
+from gradcli.homework.mistakes.steps import Steps, node_of, pair
+from gradcli.homework.mistakes.ways import (
+    BETWEEN,
+    LEFT,
+    MOST,
+    PAIR,
+    SITE,
+    WHOLE,
+    Found,
+    Way,
+    confidence,
+    ranked,
+)
+from gradcli.homework.mistakes.whole import in_degrees, misread, other_lines, other_points, whole
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import Any, TypeVar
+
+    from gradcli.homework.checking.prepared import Prepared
+    from gradcli.homework.checking.trial import Trial
+    from gradcli.homework.mistakes.steps import Pair
+    from gradcli.lang.paper.answer import Reading
+
+    Made = TypeVar("Made")
+
+
+def diagnose(prepared: Prepared, trial: Trial, others: list[Reading], result: dict[str, Any],
+             deadline: float) -> None:
+    """Fill in mistake, also, confidence and hint, which goes before the message too.
+
+    others: other readings of the answer. deadline: of `time.thread_time`. Never raises: a verdict
+    is not lost because nobody knows why.
+    """
+    try:
+        found = ranked(explanations(prepared, trial, others, deadline))
+        if found:
+            name(prepared, found, result)
+        elif trial.answered.unknown:
+            told = result["hint"] = (
+                f"the problem has no letter {', '.join(trial.answered.unknown)}")
+            result["message"] = f"{told}; {result['message']}"
+    except Exception:
+        result.update(mistake=None, also=[], confidence=None, hint=None)
+
+
+def name(prepared: Prepared, found: list[Found], result: dict[str, Any]) -> None:
+    """Write the best explanation into a result, and the others' names beside it."""
+    first = found[0]
+    names = [f.name for one in found for f in (one, one.also) if f is not None]
+    result["mistake"] = first.name
+    result["also"] = [n for n in dict.fromkeys(names) if n != first.name][:MOST]
+    result["confidence"] = confidence(
+        found, prepared.single, prepared.single or prepared.problem.kind == "tangent")
+    told = result["hint"] = sentence(_way(prepared), first)
+    result["message"] = f"{told}; {result['message']}" if result["message"] else told
+
+
+def explanations(prepared: Prepared, trial: Trial, others: list[Reading], deadline: float
+                 ) -> list[Found]:
+    """All that explains an answer, in no order."""
+    reread = other_brackets(prepared, trial, _sample(prepared), others, deadline)
+    return _of_values(prepared, trial, deadline) + reread
+
+
+def _of_values(prepared: Prepared, trial: Trial, deadline: float) -> list[Found]:
+    """What explains an answer as it was read."""
+    sample = _sample(prepared)
+    if trial.side is None:
+        return answers.misshaped(sample, trial)
+    found: list[Found] = []
+    if trial.answered.unknown:
+        found = other_names(prepared, trial)
+        if found:
+            return found
+    if not np.isfinite(trial.side.values[:, prepared.side.finite.all(axis=0)]).any():
+        return undefined(trial, deadline) or [
+            Found("undefined_answer", LEFT, agree=prepared.size, sure=False)]
+    givens = [Given(trial, sample, c) for c in range(len(prepared.reference.nodes))]
+    wrong = _wrong(trial, len(givens))
+    found = [] if trial.comparison is not None else [
+        Found("not_a_number", WHOLE, -6.0, agree=prepared.size, detail={"formula": "1"})]
+    found += answers.rearranged(sample, givens, prepared.reference.shape, wrong)
+    found += _misread(prepared, sample, givens)
+    each: list[list[Found]] = []
+    for c in wrong:
+        if thread_time() > deadline:
+            break
+        each.append(_of_component(prepared, trial, sample, givens[c], deadline))
+    if 0 < len(wrong) < len(givens):
+        shape = prepared.reference.shape
+        each = [[_weaker(f, answers.entries([c], shape)) for f in one]
+                for c, one in zip(wrong, each, strict=False)]
+    return found + _in_common(each)
+
+
+def _wrong(trial: Trial, n: int) -> list[int]:
+    """The components that are wrong; all, if it is not seen at these points which."""
+    comparison = trial.comparison
+    found = [] if comparison is None else [
+        c for c in range(n) if comparison.disagree[c].any() or not comparison.agree[c].any()]
+    return found or list(range(n))
+
+
+def _weaker(found: Found, component: str) -> Found:
+    """Where other components are right, one of them is hardly the answer to another question."""
+    found = found.but(detail={**found.detail, "component": component})
+    return found.but(level=SITE, rank=BETWEEN + 1 + found.rank) if found.level == WHOLE else found
+
+
+def _of_component(prepared: Prepared, trial: Trial, sample: Sample, given: Given, deadline: float
+                  ) -> list[Found]:
+    table = _table(prepared, sample, given.c)
+    found = table.hits(given)
+    found += from_answer(_way(prepared), trial, given)
+    if sample.single:
+        return found
+    if all(f.level == LEFT for f in found):
+        found = _doubles(prepared, sample, given.c).hits(given) + found
+    if not found:
+        if _way(prepared).linear:
+            found = sums(table, given)
+        if not found and thread_time() < deadline:
+            found = _pairs(prepared, sample, given.c).hits(given)
+    return found
+
+
+def _in_common(each: list[list[Found]]) -> list[Found]:
+    """Explanations that hold for all wrong components; else those of the first, less sure."""
+    if not each:
+        return []
+    if len(each) == 1:
+        return each[0]
+    names = set.intersection(*({f.name for f in found} for found in each))
+    if names:
+        return [f for found in each for f in found if f.name in names]
+    return [f.but(sure=False) for found in each for f in found]
+
+
+# ---- what is known of a problem ----------------------------------------------------------------
+
+
+def _kept(prepared: Prepared, key: Any, make: Callable[[], Made]) -> Made:
+    """What was made of a problem when it was first asked for."""
+    found: Made | None = prepared.cache.get(key)
+    if found is None:
+        found = prepared.cache[key] = make()
+    return found
+
+
+def _way(prepared: Prepared) -> Way:
+    return _kept(prepared, "way", lambda: Way(prepared.reference, prepared.problem))
+
+
+def _sample(prepared: Prepared) -> Sample:
+    return _kept(prepared, "sample", lambda: Sample(prepared))
+
+
+def _steps(prepared: Prepared, sample: Sample, c: int) -> Steps:
+    return _kept(prepared, ("steps", c), lambda: Steps(_way(prepared), sample, c))
+
+
+def _table(prepared: Prepared, sample: Sample, c: int) -> Table:
+    def make() -> Table:
+        way = _way(prepared)
+        made = whole(way, c) + in_degrees(way, c)
+        if prepared.problem.kind == "tangent":
+            made += other_lines(way)
+        elif sample.single:
+            made += other_points(way, c)
+        return single_mistakes(_steps(prepared, sample, c), made)
+
+    return _kept(prepared, ("table", c), make)
+
+
+def _doubles(prepared: Prepared, sample: Sample, c: int) -> Table:
+    return _kept(prepared, ("doubles", c),
+                 lambda: mistakes_at_one_place(_steps(prepared, sample, c)))
+
+
+def _pairs(prepared: Prepared, sample: Sample, c: int) -> Table:
+    return _kept(prepared, ("pairs", c), lambda: double_mistakes(_steps(prepared, sample, c)))
+
+
+def _misread(prepared: Prepared, sample: Sample, givens: list[Given]) -> list[Found]:
+    """The right answer for another function, which is easily read in place of this one."""
+    if not prepared.problem.variants:
+        return []
+    for text, nodes in _kept(prepared, "variants", lambda: misread(_way(prepared))):
+        agree = [given.agreeing(node) if len(given.matches(sample.of([node]))) else 0
+                 for given, node in zip(givens, nodes, strict=True)]
+        if all(agree):
+            return [Found("misread_function", WHOLE, -5.0, agree=min(agree), detail={
+                "piece": text}, sure=not all(g.constant for g in givens))]
+    return []
+
+
+# --------------------------------------------------------------------------------------------------
+# All wrong answers to one component of a problem, made once for all that answer it.
+#
+# A wrong answer is a node of the reference's formula; its values at the sample are a row of a
+# matrix.
+
+MAX_SITES = 300
+"""Of more wrong answers not all pairs are formed."""
+
+
+class Table:
+    """Wrong answers with their values: found[k] belongs to row k of the matrix."""
+
+    __slots__ = ("found", "matrix", "way")
+
+    def __init__(self, steps: Steps, found: Sequence[Found | Pair], matrix: Any) -> None:
+        """Those that are the right answer in disguise, or undefined, are left out."""
+        self.way = steps.way
+        sample = steps.sample
+        right = sample.right[steps.c]
+        finite = np.isfinite(matrix) & np.isfinite(right)
+        same = near(matrix, right, ROUGH / 10) | ~finite
+        few = 1 if sample.single else 4
+        kept = np.flatnonzero(~same.all(axis=1) & (finite.sum(axis=1) >= few))
+        self.found = [found[k] for k in kept.tolist()]
+        self.matrix = matrix[kept]
+
+    def hits(self, given: Given) -> list[Found]:
+        """The wrong answers that an answer is, compared at all points."""
+        found = []
+        for k in given.matches(self.matrix):
+            one = self.found[k]
+            if isinstance(one, tuple):
+                one = self.found[k] = pair(*one)
+            one.node = node_of(self.way, given.c, one)
+            agree = given.agreeing(one.node)
+            if agree and (given.sample.single or agree >= LEAST):
+                found.append(one.but(agree=agree, sure=one.sure and not given.constant))
+        return found
+
+
+def single_mistakes(steps: Steps, others: list[Found]) -> Table:
+    """One wrong rule, in one place or in all, and other answers that have nodes."""
+    others = others + steps.in_earlier()
+    singles, rows = steps.singles()
+    everywhere, more = steps.everywhere()
+    nodes = [f.node for f in others if f.node is not None]
+    return Table(steps, [*singles, *everywhere, *others],
+                 np.concatenate([rows, more, steps.sample.of(nodes)]))
+
+
+def double_mistakes(steps: Steps) -> Table:
+    """Two wrong rules, one inside of the other."""
+    return Table(steps, *steps.pairs())
+
+
+def mistakes_at_one_place(steps: Steps) -> Table:
+    """Two mistakes with one operation."""
+    return Table(steps, *steps.doubles())
+
+
+def sums(table: Table, given: Given) -> list[Found]:
+    """Two mistakes that do not touch each other: their effects on a sum of derivatives add up."""
+    sites = [k for k, f in enumerate(table.found) if isinstance(f, Found) and f.level == SITE]
+    if given.sample.single or not 2 <= len(sites) <= MAX_SITES:
+        return []
+    right = given.sample.right[given.c]
+    good = given.clear & np.isfinite(right)
+    good = good & np.isfinite(table.matrix[sites]).all(axis=0) if len(sites) < 60 else good
+    columns = np.flatnonzero(good)[:16]
+    if len(columns) < LEAST:
+        return []
+    with np.errstate(all="ignore"):
+        moved = table.matrix[sites][:, columns] - right[columns]
+        rest = given.at[columns] - right[columns]
+        scale = np.maximum(abs(given.at[columns]), abs(right[columns]))
+        # Pairs whose sum fits at the first point; of these, those that fit at all.
+        fit = abs(moved[:, None, :2] + moved[None, :, :2] - rest[:2]) <= ROUGH * scale[:2]
+    found: list[Found] = []
+    for k, m in np.argwhere(np.triu(fit.all(axis=2), 1)):
+        one, other = table.found[sites[k]], table.found[sites[m]]
+        assert isinstance(one, Found)
+        assert isinstance(other, Found)
+        if (one.step, one.site) == (other.step, other.site):
+            continue
+        with np.errstate(all="ignore"):
+            fits = (abs(moved[k] + moved[m] - rest) <= ROUGH * scale).all()
+        agree = given.agreeing_with(*_added(table, given, one, other)) if fits else 0
+        if agree >= LEAST:
+            first, second = sorted((one, other), key=lambda f: f.rank)
+            found.append(first.but(level=PAIR, rank=first.rank + second.rank, also=second,
+                                   agree=agree, sure=not given.constant))
+    return found
+
+
+def _added(table: Table, given: Given, one: Found, other: Found) -> tuple[Any, Any]:
+    """What two mistakes make together, and its errors."""
+    prepared = given.sample.prepared
+    nodes = [node_of(table.way, given.c, one), node_of(table.way, given.c, other),
+             prepared.reference.nodes[given.c]]
+    (v, e), (w, f), (d, g) = [
+        (value, error_of(value, bound)) for value, bound in prepared.values.of(nodes)]
+    with np.errstate(all="ignore"):
+        return v + w - d, e + f + g

@@ -1,0 +1,204 @@
+"""A few points of a problem at which answers are held against all wrong answers at once.
+
+What agrees there is then compared at all points, with the rounding bounds of both.
+"""
+
+from __future__ import annotations
+
+from time import thread_time
+
+from gradcli.base.lazy import np
+from gradcli.formulas.rounding import applied, error_of
+from gradcli.homework.checking.compare import BLURRED, HUGE, SAFETY, TINY, digits
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+    from typing import Any
+
+    from gradcli.formulas.nodes import Formula
+    from gradcli.homework.checking.prepared import Prepared
+    from gradcli.homework.checking.trial import Trial
+
+SIZE = 40
+LEAST = 12
+"""As many points must agree, where there are that many."""
+RTOL = 1e-7
+ROUGH = 1e-6
+MOSTLY = 0.7
+EXACT = 1e-9
+"""Relative difference of two numbers that are the same; where there is one point only."""
+
+
+class Sample:
+    """columns: the numbers of the points. inputs: name to the values there. right: of the right
+    answer, a row a component. known: node of the reference's formula to its values.
+    """
+
+    __slots__ = ("columns", "inputs", "known", "prepared", "right", "single")
+
+    def __init__(self, prepared: Prepared) -> None:
+        self.prepared = prepared
+        self.single = prepared.single
+        self.columns = _columns(prepared)
+        self.inputs = taken(prepared.inputs, self.columns)
+        self.right = prepared.side.values[:, self.columns]
+        self.known: dict[int, Any] = {}
+
+    def of(self, nodes: Sequence[int]) -> Any:
+        """The values of nodes of the reference's formula, a row each."""
+        return rows(evaluated(self.prepared.reference.formula, nodes, self.inputs, self.known),
+                    len(self.columns))
+
+
+def _columns(prepared: Prepared) -> Any:
+    """The first points at which the right answer is exact to many digits and of ordinary size."""
+    if prepared.single:
+        return np.array([0])
+    side = prepared.side
+    with np.errstate(all="ignore"):
+        exact = (side.noise <= 1e-8 * side.size) | (side.size == 0)
+        ordinary = ((side.size > 1e-8) & (side.size < 1e8)) | (side.size == 0)
+    finite = side.finite.all(axis=0)
+    best = finite & exact.all(axis=0) & ordinary.all(axis=0)
+    chosen = np.flatnonzero(best)
+    if len(chosen) < LEAST:
+        chosen = np.flatnonzero(finite)
+    return chosen[:SIZE]
+
+
+def taken(inputs: Mapping[str, Any], columns: Any) -> dict[str, Any]:
+    """Values at some of the points."""
+    return {n: v if type(v) is float else v[columns] for n, v in inputs.items()}
+
+
+def evaluated(formula: Formula, nodes: Iterable[int], inputs: Mapping[str, Any],
+              known: dict[int, Any], deadline: float = float("inf")) -> list[Any]:
+    """Values without bounds; `known` keeps those of all nodes met.
+
+    deadline: of `time.thread_time`; raises TimeoutError after it.
+    """
+    nodes = list(nodes)
+    ops, args = formula.ops, formula.args
+    limited = deadline != float("inf")
+    with np.errstate(all="ignore"):
+        for k in formula.needed([n for n in nodes if n not in known]):
+            if k in known:
+                continue
+            op, operands = ops[k], args[k]
+            if op is None:
+                known[k] = inputs[operands] if type(operands) is str else operands
+            else:
+                if limited and thread_time() > deadline:
+                    raise TimeoutError
+                known[k] = applied(op, [known[a] for a in operands])
+    return [known[k] for k in nodes]
+
+
+def rows(values: Sequence[Any], points: int) -> Any:
+    """Values as an array, a row each."""
+    found = np.empty((len(values), points))
+    for k, value in enumerate(values):
+        found[k] = value
+    return found
+
+
+def near(wanted: Any, given: Any, rtol: float) -> Any:
+    """Where two arrays are the same, up to a share of the larger; infinite values never are."""
+    with np.errstate(all="ignore"):
+        size = np.maximum(abs(wanted), abs(given))
+        return (abs(wanted - given) <= rtol * size) & (size < np.inf)
+
+
+class Given:
+    """One component of an answer.
+
+    at: its values at the sample; clear: where these are exact enough to be compared. slack: how
+    far a number that was typed as a decimal may be rounded.
+    """
+
+    __slots__ = ("at", "c", "clear", "digits", "finite", "noise", "sample", "slack", "values")
+
+    def __init__(self, trial: Trial, sample: Sample, c: int) -> None:
+        assert trial.side is not None
+        self.sample = sample
+        self.c = c
+        self.values = trial.side.values[c]
+        self.noise = trial.side.noise[c]
+        self.finite = trial.side.finite[c]
+        self.at = self.values[sample.columns]
+        size = abs(self.at)
+        with np.errstate(all="ignore"):
+            self.clear = self.finite[sample.columns] & (
+                (self.noise[sample.columns] <= ROUGH * size) | (size == 0))
+        self.slack, self.digits = 0.0, 0
+        if sample.single:
+            self.slack, self.digits = _rounding(trial, c)
+
+    def matches(self, matrix: Any) -> Any:
+        """The numbers of the rows that agree where both are defined, at enough points. A few may
+        differ: rows have no rounding bounds, and some cancel.
+        """
+        if not len(matrix):
+            return []
+        rtol = EXACT if self.sample.single else ROUGH
+        both = np.isfinite(matrix) & self.clear
+        good = near(matrix, self.at, rtol) | ~both
+        if self.slack:
+            good |= abs(matrix - self.at) <= self.slack
+        if self.sample.single:
+            return np.flatnonzero(good.all(axis=1) & both.all(axis=1))
+        agree = (good & both).sum(axis=1)
+        return np.flatnonzero((agree >= self.least()) & (agree >= MOSTLY * both.sum(axis=1)))
+
+    def exact(self) -> Any:
+        """Where both the answer and the right one are exact enough for their ratio to be told."""
+        side, columns = self.sample.prepared.side, self.sample.columns
+        noise = self.noise[columns] + side.noise[self.c][columns]
+        with np.errstate(all="ignore"):
+            return self.clear & (noise <= 0.1 * EXACT * abs(self.at))
+
+    def least(self) -> int:
+        """How many points of the sample have to agree."""
+        return 1 if self.sample.single else min(LEAST, max(4, len(self.sample.columns) // 3))
+
+    def agreeing(self, node: int) -> int:
+        """At how many of all points a node of the reference's formula agrees; 0 if any differs."""
+        prepared = self.sample.prepared
+        if self.sample.single:
+            return 1
+        (value, bound), = prepared.values.of([node])
+        return self.agreeing_with(value, error_of(value, bound))
+
+    def agreeing_with(self, value: Any, error: Any) -> int:
+        """The same of any values with absolute errors."""
+        with np.errstate(all="ignore"):
+            noise = SAFETY * error + self.noise
+            size = np.maximum(abs(value), abs(self.values))
+            usable = self.finite & (abs(value) <= HUGE) & (noise <= HUGE) & (
+                (size >= TINY) | (size == 0))
+            difference = abs(value - self.values)
+            if (usable & (difference > RTOL * size + noise)).any():
+                return 0
+            return int((usable & (noise <= BLURRED * size)).sum())
+
+    @property
+    def constant(self) -> bool:
+        """Whether the answer is the same number everywhere, or, of numbers, one of few digits:
+        such ones agree with much by chance.
+        """
+        if self.sample.single:
+            value = abs(float(self.at[0]))
+            return 0 < self.digits < 4 if self.slack else value * 12 % 1 == 0
+        seen = self.at[self.clear]
+        return len(seen) >= self.least() and bool(near(seen, seen[0], EXACT).all())
+
+
+def _rounding(trial: Trial, c: int) -> tuple[float, int]:
+    """Half a unit of the last decimal place that was typed, and how many digits were."""
+    from gradcli.homework.checking.trial import components
+
+    found = digits(components(trial)[c])
+    if found is None or found[1] <= 0:
+        return 0.0, 0
+    return 0.5000001 * 10.0 ** -found[1], found[0]

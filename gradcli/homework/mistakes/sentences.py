@@ -1,0 +1,486 @@
+"""One sentence for each mistake, for the student: what it looks like, where, and what is right."""
+
+from __future__ import annotations
+
+from gradcli.base.errors import GradcliError
+from gradcli.base.lazy import np
+from gradcli.formulas.rounding import UNIT, Values
+from gradcli.homework.checking.answered import Answered
+from gradcli.homework.checking.compare import Comparison, Side
+from gradcli.homework.mistakes.rules import MIDDLE_LOST
+from gradcli.homework.mistakes.sample import LEAST, evaluated, near, rows, taken
+from gradcli.homework.mistakes.site import Site, outer
+from gradcli.homework.mistakes.ways import BETWEEN, EVERYWHERE, SITE, WHOLE, Found
+from gradcli.ops.table.elementwise import add, divide, multiply, negative, power, subtract
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+    from gradcli.formulas.nodes import Formula
+    from gradcli.homework.checking.prepared import Prepared
+    from gradcli.homework.checking.reference import Reference
+    from gradcli.homework.checking.trial import Trial
+    from gradcli.homework.mistakes.sample import Sample
+    from gradcli.homework.mistakes.ways import Way
+    from gradcli.lang.paper.answer import Reading
+
+# {piece}: the place in the function; {u}, {w}: its operands; {inner}: the inner derivative.
+SENTENCES = {
+    "missing_chain_factor": "the inner derivative of {piece} is missing: multiply by {inner}",
+    "chain_constant_lost": "the inner derivative of {piece} has lost its number: it is {inner}",
+    "chain_outer_at_inner_derivative": "the outer function of {piece} was taken at the derivative"
+        " of {u}: leave {u} inside, and multiply by {inner}",
+    "chain_outer_at_x": "the outer function of {piece} was taken at {x}: leave {u} inside",
+    "chain_outer_not_differentiated": "in {piece} only the inside was differentiated: the outer"
+        " function has a derivative too",
+    "product_of_derivatives": "the derivatives of {u} and {w} were multiplied: (uv)' is u'v + uv'",
+    "product_one_term": "one term of the product rule is missing for {piece}: (uv)' is u'v + uv'",
+    "product_minus": "the product rule for {piece} has a minus: (uv)' is u'v + uv'",
+    "quotient_reversed": "the quotient rule for {piece} is the wrong way round: (u/v)' is"
+        " (u'v - uv')/v^2",
+    "quotient_denominator_not_squared": "the denominator of {piece} was not squared: (u/v)' is"
+        " (u'v - uv')/v^2",
+    "quotient_denominator_dropped": "the denominator is missing after the quotient rule for"
+        " {piece}: divide by the square of {w}",
+    "quotient_plus": "the quotient rule for {piece} has a plus: (u/v)' is (u'v - uv')/v^2",
+    "quotient_of_derivatives": "the derivatives of {u} and {w} were divided: (u/v)' is"
+        " (u'v - uv')/v^2",
+    "power_coefficient": "the exponent did not come down as a factor in {piece}: (u^n)' is"
+        " n u^(n-1) u'",
+    "power_coefficient_off_by_one": "{piece} was multiplied by the new exponent: the old one comes"
+        " down, (u^n)' is n u^(n-1) u'",
+    "power_exponent_not_reduced": "the exponent of {piece} was not lowered by 1: (u^n)' is"
+        " n u^(n-1) u'",
+    "power_exponent_increased": "the exponent of {piece} went up by 1, and should go down: (u^n)'"
+        " is n u^(n-1) u'",
+    "power_rule_on_exponential": "the power rule was used on {piece}, whose exponent varies:"
+        " {rule}",
+    "exponential_rule_on_power": "the rule for exponentials was used on {piece}, whose base varies:"
+        " {rule}",
+    "missing_log_base": "the logarithm of the base is missing in {piece}",
+    "log_rule": "the logarithm was not differentiated rightly in {piece}: (ln u)' is u'/u",
+    "trig_sign": "the sign of the derivative of {piece} is wrong: {rule}",
+    "trig_rule": "another function's derivative was used for {piece}: {rule}",
+    "inverse_trig_rule": "another function's derivative was used for {piece}: {rule}",
+    "inverse_as_reciprocal": "{piece} was taken for 1 over a function: it is an inverse function,"
+        " {rule}",
+    "constant_not_dropped": "the constant {c} was kept: its derivative is 0",
+    "constant_to_one": "the constant {c} became 1: its derivative is 0",
+    "power_rule_on_constant": "the power rule was used on the constant {piece}: its derivative is"
+        " 0",
+    "constant_factor_dropped": "the constant factor {c} of {piece} is missing: it stays",
+    "other_variable_dropped": "the factor {c} of {piece} is missing: it does not depend on {x}, and"
+        " stays",
+    "sign_error": "the sign of a term of {piece} is wrong",
+    "missing_term": "the derivative of {term} is missing",
+    "abs_ignored": "{piece} was differentiated as if it were what is inside: for negative values it"
+        " has the other sign",
+    "linear_extrapolation": "{piece} was split over the sum inside: a function of a sum is not the"
+        " sum of its values",
+    "answered_original": "this is the function itself, not its derivative",
+    "integrated": "the function was integrated, not differentiated",
+    "wrong_order": "this is the {order} derivative{by}, which was not asked for",
+    "reciprocal_of_derivative": "this is 1 over the derivative: turn it over",
+    "wrong_variable": "this is the derivative with respect to {variable}",
+    "other_variable_not_constant": "{variable} was differentiated too: it counts as a constant"
+        " here",
+    "wrong_variable_name": "this is right with {wanted} in place of {given}",
+    "evaluated_at_point": "this is the derivative's value at {at}: the formula is asked for",
+    "constant_factor": "this is the right derivative times {k}",
+    "constant_added": "{k} was added to the right derivative",
+    "rounded_constant": "a number was rounded: write it exactly",
+    "right_on_part_of_domain": "this is right only for {region}",
+    "misread_function": "this is the derivative of {piece}: read the function again",
+    "answer_zero": "this is 0, as if the function were a constant",
+    "undefined_answer": "this is not defined for any real number",
+    "transposed": "rows and columns are exchanged",
+    "components_swapped": "the components are right, but in another order",
+    "components_missing": "this has only {given} of the {wanted} components",
+    "components_summed": "the components were added up: write them as a vector",
+    "mixed_partials_missing": "the mixed derivatives are missing: entries {entries}",
+    "one_row_wrong": "only row {row} is wrong: entries {entries}",
+    "direction_not_normalised": "the direction was not made a unit vector: divide by {length}",
+    "evaluated_at_wrong_point": "this is the derivative at {at}",
+    "degree_mode": "the calculator was set to the other unit of angles: use {unit}",
+    "implicit_inverted": "the fraction is upside down: dy/dx is -Fx/Fy",
+    "implicit_sign": "the minus sign is missing: dy/dx is -Fx/Fy",
+    "implicit_missing_dydx": "a derivative of {dependent} lacks its factor d{dependent}/d{x}",
+    "slope_not_evaluated": "the slope is still a formula: put in the point first",
+    "not_a_number": "{number} asked for, and this is something else",
+    "not_a_formula": "one formula is asked for, and this is something else",
+    "missing_parentheses": "brackets are missing: {piece} would be right",
+}
+
+
+RULES = {
+    "sin": "cos u", "cos": "-sin u", "tan": "sec^2 u", "sec": "sec u tan u",
+    "csc": "-csc u cot u", "cot": "-csc^2 u", "sinh": "cosh u", "cosh": "sinh u",
+    "tanh": "sech^2 u", "sech": "-sech u tanh u", "csch": "-csch u coth u", "coth": "-csch^2 u",
+    "asin": "1/sqrt(1 - u^2)", "acos": "-1/sqrt(1 - u^2)", "atan": "1/(1 + u^2)",
+    "acot": "-1/(1 + u^2)", "asec": "1/(|u| sqrt(u^2 - 1))", "acsc": "-1/(|u| sqrt(u^2 - 1))",
+    "asinh": "1/sqrt(u^2 + 1)", "acosh": "1/sqrt(u^2 - 1)", "atanh": "1/(1 - u^2)"}
+"""Derivatives by u of the functions whose rules are learnt by heart."""
+
+OF_POWERS = {"power_rule_on_exponential": "(c^u)' is c^u ln(c) u'",
+             "exponential_rule_on_power": "(u^n)' is n u^(n-1) u'"}
+BOTH_VARY = "(u^v)' is u^v (v' ln u + v u'/u)"
+
+
+def sentence(way: Way, found: Found) -> str:
+    """What the student is told."""
+    values = {**_places(way, found), **_details(found)}
+    text = _special(way, found) or SENTENCES[found.name]
+    if values.get("inner") == "1":
+        text = text.removesuffix(", and multiply by {inner}")
+    message = "looks like " + text.format_map(_Texts(values))
+    if found.level == EVERYWHERE:
+        message += ", and the same elsewhere"
+    if found.site is None and "component" in found.detail:
+        message += f", in component {found.detail['component']}"
+    if found.also is not None:
+        message += f"; and {sentence(way, found.also).removeprefix('looks like ')}"
+    return message
+
+
+class _Texts(dict[str, str]):
+    """What a sentence names, in general words where it is not known."""
+
+    def __missing__(self, key: str) -> str:
+        return {"piece": "the function", "inner": "the derivative of what is inside",
+                "u": "the first part", "w": "the second", "x": "the variable",
+                "by": "", "region": "part of the values", "c": "in front", "term": "a term",
+                "rule": "look it up"}.get(key, "something else")
+
+
+def _details(found: Found) -> dict[str, str]:
+    made = {}
+    for key, value in found.detail.items():
+        if isinstance(value, float):
+            value = number(value)
+        if value:
+            made[key] = str(value)
+    return made
+
+
+def _special(way: Way, found: Found) -> str | None:
+    """Sentences that depend on more than the name."""
+    if way.problem.kind == "tangent":
+        return _of_tangent(way, found)
+    if found.name == "rounded_constant" and found.level == WHOLE:
+        return "this is near, but not near enough: round at the end only" + (
+            ", to 3 digits or more" if way.problem.tolerance is None else "")
+    if found.name == "not_a_number" and "formula" in found.detail:
+        return "the point was not put in: {number} asked for"
+    if found.name == "sign_error" and "direction" in found.detail:
+        return "a minus sign of the direction was lost"
+    if found.name == "sign_error" and found.site is None:
+        return "the sign is wrong: this is minus the right answer"
+    if found.rule is not None and found.rule.wrong is MIDDLE_LOST:
+        return "the inner derivative of {piece} lacks a factor: it is {inner}"
+    if found.name == "constant_factor_dropped" and "ratio" in found.detail:
+        return "a constant factor is missing: this is the right derivative times {k}"
+    if found.name == "not_a_formula" and "number" in found.detail:
+        return "a formula is asked for, and this is a number"
+    if found.name == "missing_term" and "piece" in found.detail:
+        return "this is {piece}"
+    if "directional" in found.detail:
+        return "the derivatives were added up: multiply each by its component of the unit vector"
+    if "parametric" in found.detail:
+        return {"missing_chain_factor": "the division by {inner} is missing",
+                "quotient_of_derivatives": "the second derivatives were divided: differentiate the"
+                    " slope once more, and divide by the speed",
+                "product_of_derivatives": "the derivatives were multiplied: divide the second by"
+                    " the first"}[found.name]
+    if found.name == "wrong_order" and found.detail.get("order") == "other":
+        return "the division by the speed is missing"
+    if found.name == "evaluated_at_wrong_point" and "what" in found.detail:
+        return "this is {what}"
+    return None
+
+
+def _of_tangent(way: Way, found: Found) -> str | None:
+    """Sentences on lines and planes, where the answer is not a derivative."""
+    one = len(way.reference.wrt) == 1
+    what = "line" if one else "plane"
+    if found.name == "constant_added" and isinstance(found.detail["k"], float):
+        k = found.detail["k"]
+        return (f"the slope{' is' if one else 's are'} right, but the {what} lies {abs(k):.6g} too"
+                f" {'high' if k > 0 else 'low'}")
+    if found.name == "reciprocal_of_derivative":
+        return ("this is the normal, at a right angle to the tangent" if "normal" in found.detail
+                else "the slope is upside down: turn it over")
+    if found.name == "sign_error" and "slope" in found.detail:
+        return f"the slope{'' if one else 's'} ha{'s' if one else 've'} the wrong sign"
+    if found.name == "not_a_formula" and "slope" in found.detail:
+        return "this is only the slope: the equation of the line is asked for"
+    if "number" in found.detail:
+        return f"this is a number: the equation of the {what} is asked for"
+    if found.name == "sign_error" and found.site is None:
+        return "the sign is wrong: this is minus the right answer"
+    if "what" in found.detail:
+        return "this is {what}"
+    if found.name == "missing_term" and "piece" in found.detail:
+        return "this is {piece}"
+    return None
+
+
+def _places(way: Way, found: Found) -> dict[str, str]:
+    """The texts of the operation that was differentiated wrongly, and of its parts."""
+    reference = way.reference
+    values = {"x": reference.wrt[0], "dependent": way.problem.dependent,
+              "number": "numbers are" if reference.shape else "one number is",
+              "unit": "degrees" if way.problem.angle == "degree" else "radians"}
+    if found.site is None or found.step is None:
+        return values
+    sweeps = way.sweeps(found.step)
+    formula = reference.formula
+    site = Site(formula, found.site, sweeps.right.carried, found.step[1], sweeps.parameters)
+    values["x"] = found.step[1]
+    nodes = {"piece": found.site, "u": site.u.number}
+    if site.w is not None:
+        nodes["w"] = site.w.number
+        nodes["c"] = (site.u if site.tu is None else site.w).number
+        if found.rule is not None and found.name == "missing_term":
+            kept = found.rule.at(site)
+            lost = site.w if kept is not None and site.tu is not None and (
+                kept.number == site.tu.number) else site.u
+            nodes["term"] = lost.number
+    if site.op.name in RULES:
+        values["rule"] = f"({site.op.name} u)' is {RULES[site.op.name]} u'"
+    if found.name in OF_POWERS:
+        both = site.tu is not None and site.tw is not None
+        values["rule"] = BOTH_VARY if both else OF_POWERS[found.name]
+    g = outer(site)
+    if g is not None and found.rule is not None and (
+            found.name.startswith(("chain", "missing_chain", "linear"))):
+        nodes["u"] = g.u.number
+        values["inner"] = shown(formula, g.tu.number)
+    for key, node in nodes.items():
+        values[key] = typed(reference, node)
+    if site.op is divide and site.tu is not None and values.get("c"):       # x/2 is 1/2 x
+        values["c"] = f"1/{values['c']}" if (
+            values["c"].isalpha() or values["c"].isdigit()) else f"1/({values['c']})"
+    if values.get("u") == values["piece"]:      # sin^2 x stands for sin x, too
+        values["u"] = shown(formula, nodes["u"])
+    return {key: text for key, text in values.items() if text}
+
+
+# --------------------------------------------------------------------------------------------------
+# Pieces of a function as text: as they were typed, or, of what was derived, as short as may be.
+
+LONGEST = 44
+LARGEST = 360       # denominator of a fraction: half a degree
+PI = 3.141592653589793
+# How tightly a text holds together.
+SUM, PRODUCT, POWER, ATOM = range(4)
+
+
+def typed(reference: Reference, node: int) -> str:
+    """The text of a node, from the function as it was typed if it stands there; empty if long."""
+    place = reference.formula.places[node]
+    text = reference.reading.text
+    if place is not None:
+        piece = text[place[0]:place[1]].strip()
+        if piece and len(piece) <= LONGEST:
+            return piece
+    return shown(reference.formula, node)
+
+
+def shown(formula: Formula, node: int) -> str:
+    """A node as a formula without signs of products: 2x cos(x^2); empty if it gets long."""
+    if len(formula.needed([node])) > 24:
+        return ""
+    text = _text(formula, node)[0]
+    return text if len(text) <= LONGEST else ""
+
+
+def _text(formula: Formula, node: int) -> tuple[str, int]:
+    op = formula.ops[node]
+    args = formula.args[node]
+    if op is None:
+        return (args, ATOM) if isinstance(args, str) else _number(args)
+    if op in (multiply, divide, negative):
+        return _product(formula, node)
+    if op is add or op is subtract:
+        left, right = _text(formula, args[0])[0], _text(formula, args[1])
+        minus = op is subtract
+        inside = right[0]
+        if minus and right[1] == SUM:
+            inside = f"({inside})"
+        elif inside.startswith("-"):
+            minus, inside = not minus, inside[1:]
+        return f"{left} {'-' if minus else '+'} {inside}", SUM
+    if op is power:
+        return f"{_bound(_text(formula, args[0]), ATOM)}^{_bound(_text(formula, args[1]), ATOM)}", \
+            POWER
+    if op.name == "square":
+        return f"{_bound(_text(formula, args[0]), ATOM)}^2", POWER
+    if op.name == "exp":
+        return f"e^{_bound(_text(formula, args[0]), ATOM)}", POWER
+    name = {"log": "ln"}.get(op.name, op.name)
+    return f"{name}({', '.join([_text(formula, a)[0] for a in args])})", ATOM
+
+
+def _number(value: float) -> tuple[str, int]:
+    if value == 2.718281828459045:
+        return "e", ATOM
+    above, below = ratio(abs(value))
+    text = f"{'-' * (value < 0)}{above}{f'/{below}' if below else ''}"
+    return text, SUM if value < 0 else PRODUCT if below else ATOM
+
+
+def number(value: float) -> str:
+    """A number as text."""
+    return _number(value)[0]
+
+
+def ratio(value: float) -> tuple[str, str]:
+    """A positive number that six digits would round as a fraction, of pi perhaps: pi/180, 1/3. The
+    second text is empty where it is none; then the first has six digits.
+    """
+    from fractions import Fraction
+
+    text = f"{value:.6g}"
+    if float(text) == value or not 1e-6 < value < 1e6:
+        return text, ""
+    for unit, over, under in ((1.0, "", ""), (PI, "pi", ""), (1/PI, "", "pi")):
+        found = Fraction(value/unit).limit_denominator(LARGEST)
+        if abs(found*unit - value) <= 4*UNIT*value:
+            p, q = found.as_integer_ratio()
+            above = over if over and p == 1 else f"{p} {over}".strip()
+            below = f"{q} {under}".strip() if q > 1 or not under else under
+            return above, "" if below == "1" else f"({below})" if " " in below else below
+    return text, ""
+
+
+def _bound(text: tuple[str, int], least: int) -> str:
+    return text[0] if text[1] >= least else f"({text[0]})"
+
+
+def _product(formula: Formula, node: int) -> tuple[str, int]:
+    """Numbers first, then the factors, then what they are divided by."""
+    up: list[int] = []
+    down: list[int] = []
+    k = _factors(formula, node, up, down)
+    sign = "-" if k < 0 else ""
+    k = abs(k)
+    texts = [_bound(_text(formula, f), POWER) for f in up]
+    texts.sort(key=len)
+    first, over = ratio(k)
+    above = _joined(([] if first == "1" and texts else [first]) + texts)
+    below = [*([over] if over else []), *[_bound(_text(formula, f), POWER) for f in down]]
+    if not below:
+        return f"{sign}{above}", PRODUCT if not sign else SUM
+    under = below[0] if len(below) == 1 else f"({_joined(below)})"
+    return f"{sign}{above}/{under}", PRODUCT if not sign else SUM
+
+
+def _factors(formula: Formula, node: int, up: list[int], down: list[int]) -> float:
+    """The factors of a node that are no numbers; the product of those that are."""
+    op, args = formula.ops[node], formula.args[node]
+    value = formula.value(node)
+    if value is not None and value not in (2.718281828459045, 3.141592653589793):
+        return value
+    if op is multiply:
+        return _factors(formula, args[0], up, down) * _factors(formula, args[1], up, down)
+    if op is negative:
+        return -_factors(formula, args[0], up, down)
+    if op is divide:
+        below = _factors(formula, args[1], down, up)
+        if below:
+            return _factors(formula, args[0], up, down) / below
+    up.append(node)
+    return 1.0
+
+
+def _joined(texts: list[str]) -> str:
+    """Factors side by side; with a blank or a sign where letters would run together."""
+    made = texts[0]
+    for text in texts[1:]:
+        if text[0].isdigit():
+            made += f"*{text}"
+        elif made[-1].isdigit() and text[0] != "(" and "^" not in made:
+            made += text
+        elif text[0] == "(" and (made[-1] == ")" or made[-1].isdigit()):
+            made += text
+        else:
+            made += f" {text}"
+    return made
+
+
+# --------------------------------------------------------------------------------------------------
+# Answers that are right if they are read otherwise: with other brackets, or another name.
+
+FEW = 8
+
+
+def other_brackets(prepared: Prepared, trial: Trial, sample: Sample, others: list[Reading],
+                   deadline: float) -> list[Found]:
+    """The first other reading that is right, of those that the answer's spelling speaks for, or
+    else of all: then it may be chance.
+    """
+    from gradcli.homework.checking.trial import is_right
+    from gradcli.lang.paper.ambiguous import doubt
+
+    inputs = taken(trial.inputs, sample.columns[:FEW])
+    right = sample.right[:, :FEW]
+    found: list[Found] = []
+    for other in others:
+        if _may_be(prepared, other, inputs, right) and is_right(prepared, other, deadline):
+            against = doubt(trial.answered.reading, other)
+            level, rank = (SITE, BETWEEN) if against == "sum" or _around_a_sum(
+                trial, other) else (WHOLE, -9.0)
+            found.append(Found("missing_parentheses", level, rank, agree=prepared.size,
+                               sure=not against, detail={"piece": other.read_as}))
+            if not against:
+                break
+    return found
+
+
+def _around_a_sum(trial: Trial, other: Reading) -> bool:
+    """Whether the brackets make one factor of a whole sum: 2a + b for 2(a + b) is rarely meant."""
+    sums = ("add", "subtract")
+    return trial.answered.reading.code[-1][1] in sums and other.code[-1][1] == "multiply"
+
+
+def _may_be(prepared: Prepared, other: Reading, inputs: dict[str, Any], right: Any) -> bool:
+    """Whether a reading is right, or nearly, at a few points; most are not."""
+    try:
+        answered = Answered(other, prepared.reference, prepared.problem)
+        values = rows(evaluated(answered.formula, answered.nodes, inputs, {}), right.shape[1])
+    except (GradcliError, KeyError):
+        return False
+    if len(values) != len(right):
+        return False
+    return bool((near(right, values, 1e-2) | ~np.isfinite(right) | ~np.isfinite(values)).all())
+
+
+def other_names(prepared: Prepared, trial: Trial) -> list[Found]:
+    """Right, if letters that the problem does not know are its variables."""
+    formula, nodes = trial.answered.formula, trial.answered.nodes
+    for renamed in _renamed(prepared, trial.answered.unknown):
+        values = Values(formula, {**trial.inputs, **{
+            given: prepared.inputs[name] for given, name in renamed.items()}}, prepared.errors)
+        side = Side(values, nodes, prepared.size)
+        compared = Comparison(prepared.side, side, prepared.problem.rtol, prepared.zeros)
+        agree = int(compared.agree.sum(axis=1).min())
+        if not compared.disagree.any() and agree >= min(LEAST, prepared.size):
+            given, name = next(iter(renamed.items()))
+            return [Found("wrong_variable_name", WHOLE, -8.0, agree=agree, detail={
+                "given": given, "wanted": name})]
+    return []
+
+
+def _renamed(prepared: Prepared, unknown: tuple[str, ...]) -> Iterator[dict[str, str]]:
+    """Ways in which one or two unknown names may mean variables of the problem."""
+    names = [n for n in prepared.reference.variables if n not in prepared.problem.parameters]
+    if len(unknown) == 1:
+        for name in names:
+            yield {unknown[0]: name}
+    elif len(unknown) == 2:
+        for name in names:
+            for other in names:
+                if other != name:
+                    yield dict(zip(unknown, (name, other), strict=True))

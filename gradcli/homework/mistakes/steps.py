@@ -1,0 +1,238 @@
+"""One rule used wrongly at one place, at all places, or two of them: in numbers, at the sample.
+
+The answer to a problem is a formula of the derivatives that it takes (`gradcli.homework.mistakes.
+ways`). Where such a derivative is not differentiated again, names stand for it in that formula, and
+the rows of all its wrong sweeps are put in for them at once.
+"""
+
+from __future__ import annotations
+
+from gradcli.base.lazy import np
+from gradcli.homework.mistakes.sample import evaluated
+from gradcli.homework.mistakes.sweeps import Rows, at_all_sites
+from gradcli.homework.mistakes.ways import EVERYWHERE, PAIR, SITE, SLOPE, Found
+from gradcli.ops.table.elementwise import add, multiply, subtract
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from gradcli.homework.mistakes.rules import Rule
+    from gradcli.homework.mistakes.sample import Sample
+    from gradcli.homework.mistakes.sweeps import Key
+    from gradcli.homework.mistakes.ways import Step, Way
+
+    Made = tuple[list[Found], Any]
+    Pair = tuple[Step, Key, Key]
+
+MAX_PAIRS = 2_000
+MAX_NODES = 6_000
+"""So many nodes at most are made for mistakes in a derivative that is differentiated again."""
+ENDS = ((0.0, "at 0"), (1.0, "at 1"))
+
+
+class Steps:
+    """The last derivatives of a component, under all wrong rules."""
+
+    __slots__ = ("_formula", "_node", "_rows", "c", "earlier", "last", "sample", "way")
+
+    def __init__(self, way: Way, sample: Sample, c: int) -> None:
+        self.way = way
+        self.sample = sample
+        self.c = c
+        self._formula = way.reference.formula
+        steps = list(dict.fromkeys(way.steps(c)))
+        self.last = steps if way.problem.kind in ALL_LAST and way.problem.order == 1 else steps[-1:]
+        self.earlier = [s for s in steps if s not in self.last]
+        self._rows = {step: [self._rows_of(step, p) for p, _ in ENDS] if _is_open(step) else
+                      [self._rows_of(step, 0.0)] for step in self.last}
+        self._node = way.component(c, self._placeholder)
+
+    def _name(self, step: Step) -> str:
+        return f"step {self.last.index(step)}"
+
+    def _placeholder(self, step: Step) -> int:
+        """A name in place of a derivative; of an equation for dy/dx, what is linear in it."""
+        formula = self._formula
+        if step not in self.last:
+            return self.way.right(step)
+        name = self._name(step)
+        if not _is_open(step):
+            return formula.leaf(name)
+        low, high = [formula.leaf(f"{name} {end}") for _, end in ENDS]
+        return formula.share(add, (low, formula.share(multiply, (
+            formula.leaf(SLOPE), formula.share(subtract, (high, low))))))
+
+    def _rows_of(self, step: Step, p: float) -> Rows:
+        formula, sample = self._formula, self.sample
+        inputs: dict[str, Any]
+        if self.way.problem.kind == "tangent":  # only the slopes at the point matter
+            points = 1
+            inputs = {**dict.fromkeys(sample.inputs, 1.0), **self.way.problem.at}
+        else:
+            points = len(sample.columns)
+            inputs = {**sample.inputs, SLOPE: np.full(points, p)}
+        known: dict[int, Any] = {} if _is_open(step) or points == 1 else dict(sample.known)
+
+        def values(nodes: list[int]) -> dict[int, Any]:
+            evaluated(formula, nodes, inputs, known)
+            return known
+
+        return Rows(self.way.sweeps(step), values, points)
+
+    def _finished(self, rows: dict[Step, list[Any]]) -> Any:
+        """The values of the component, given rows for derivatives; the others are right."""
+        count = max([len(values[0]) for values in rows.values()])
+        inputs: dict[str, Any] = dict(self.sample.inputs)
+        for step in self.last:
+            name = self._name(step)
+            values = rows.get(step) or [r.right for r in self._rows[step]]
+            for (_, end), value in zip(ENDS, values, strict=False):
+                inputs[f"{name} {end}" if _is_open(step) else name] = value
+        known = dict(self.sample.known)
+        made, = evaluated(self._formula, [self._node], inputs, known)
+        return np.broadcast_to(made, (count, len(self.sample.columns)))
+
+    def singles(self) -> Made:
+        """One rule at one site; of several derivatives of one function, in one or in all."""
+        return self._each({step: [(r.keys, r.values) for r in rows]
+                           for step, rows in self._rows.items()}, SITE)
+
+    def doubles(self) -> Made:
+        """The same of two mistakes at one site."""
+        return self._each({step: [r.doubles() for r in rows]
+                           for step, rows in self._rows.items()}, PAIR)
+
+    def _each(self, made: dict[Step, list[tuple[list[Key], Any]]], level: int) -> Made:
+        """made: per derivative and end of it keys and rows."""
+        found: list[Found] = []
+        values: list[Any] = []
+        for number, step in enumerate(self.last):
+            keys = made[step][0][0]
+            if keys:
+                found += [_by_rule(level, number / 100, step, key) for key in keys]
+                values.append(self._finished({step: [rows for _, rows in made[step]]}))
+        if len(self.last) > 1 and len({step[0] for step in self.last}) == 1:
+            keys = list(dict.fromkeys([key for step in self.last for key in made[step][0][0]]))
+            if keys:
+                found += [_by_rule(level, -0.5, self.last[0], key, joint=True) for key in keys]
+                values.append(self._finished({
+                    step: [_chosen(some, rows, keys, r.right) for (some, rows), r in zip(
+                        made[step], self._rows[step], strict=True)] for step in self.last}))
+        return found, _joined(values, self.sample)
+
+    def everywhere(self) -> Made:
+        """One rule at all sites of the last derivatives."""
+        several = list(dict.fromkeys([n for step in self.last
+                                      for n in self._rows[step][0].everywhere]))
+        if not several:
+            return [], _joined([], self.sample)
+        rows = {step: [np.stack([r.everywhere.get(n, r.right) for n in several])
+                       for r in self._rows[step]] for step in self.last}
+        return [self._everywhere(rules) for rules in several], self._finished(rows)
+
+    def _everywhere(self, rules: tuple[Rule, ...]) -> Found:
+        """Told by the first of the places."""
+        step, rule, site = next(
+            (step, *key) for step in self.last for key in self._rows[step][0].keys
+            if key[0] in rules)
+        return Found(rule.name, EVERYWHERE, rule.rank, step=step, rule=rule, site=site, rules=rules)
+
+    def pairs(self) -> tuple[list[Found | Pair], Any]:
+        """Two rules at two sites, one inside of the other."""
+        found: list[Found | Pair] = []
+        values: list[Any] = []
+        for step in self.last:
+            made = [r.pairs(MAX_PAIRS) for r in self._rows[step]]
+            keys = made[0][0]
+            if keys:
+                found += [(step, one, other) for one, other in keys]
+                values.append(self._finished({step: [rows for _, rows in made]}))
+        return found, _joined(values, self.sample)
+
+    def in_earlier(self) -> list[Found]:
+        """Mistakes in a derivative that is then differentiated rightly, or in all of them."""
+        way, c, formula = self.way, self.c, self._formula
+        limit = len(formula.ops) + MAX_NODES
+        found: list[Found] = []
+        for step in self.earlier:
+            for rule, site, tangent in way.sweeps(step).singles():
+                if len(formula.ops) > limit:
+                    return found
+                wrong = way.or_zero(tangent)
+                found.append(Found(rule.name, SITE, rule.rank + 0.5, step=step, site=site,
+                                   rule=rule, node=way.component(c, _instead(way, step, wrong))))
+        first = {one.rule: one for one in reversed(found) if one.rule is not None}
+        for rules in at_all_sites([one.rule for one in found if one.rule is not None]):
+            if len(formula.ops) > limit:
+                return found
+            one = first[rules[0]]
+            found.append(one.but(level=EVERYWHERE, rules=rules, node=way.component(
+                c, _at_all(way, rules))))
+        return found
+
+
+ALL_LAST = frozenset(("gradient", "jacobian", "directional", "tangent", "parametric", "value"))
+"""Kinds that differentiate nothing twice where the order is 1."""
+
+
+def _is_open(step: Step) -> bool:
+    """Whether a derivative still contains dy/dx, for which it will be solved."""
+    return step[2] is not None and step[2][2]
+
+
+def _by_rule(level: int, rank: float, step: Step, key: Key, joint: bool = False) -> Found:
+    """The explanation of a rule at a site; of two mistakes there, both."""
+    rule, site = key
+    second = rule.second
+    return Found(rule.name, level, rule.rank + rank, step=step, site=site, rule=rule, joint=joint,
+                 also=None if second is None else Found(
+                     second.name, SITE, second.rank, step=step, site=site, rule=second))
+
+
+def _chosen(some: list[Key], rows: Any, keys: list[Key], right: Any) -> Any:
+    """The rows of some keys, in the order of all; the right tangent where there is none."""
+    at = {key: k for k, key in enumerate(some)}
+    return np.stack([rows[at[key]] if key in at else right for key in keys])
+
+
+def _joined(values: list[Any], sample: Sample) -> Any:
+    return np.concatenate(values) if values else np.empty((0, len(sample.columns)))
+
+
+def pair(step: Step, one: Key, other: Key) -> Found:
+    """The explanation of two rules used wrongly, the likelier mistake first."""
+    first, second = [Found(rule.name, SITE, rule.rank, step=step, site=site, rule=rule)
+                     for rule, site in sorted((one, other), key=lambda key: key[0].rank)]
+    return first.but(level=PAIR, rank=first.rank + second.rank, also=second)
+
+
+def _instead(way: Way, step: Step, wrong: int) -> Any:
+    return lambda s: wrong if s == step else way.right(s)
+
+
+def _at_all(way: Way, rules: tuple[Rule, ...]) -> Any:
+    return lambda s: way.or_zero(way.sweeps(s).everywhere(rules))
+
+
+def node_of(way: Way, c: int, found: Found) -> int:
+    """The node of a component under the mistakes that an explanation is about."""
+    if found.node is not None:
+        return found.node
+    step = found.step
+    assert step is not None
+    if found.level == EVERYWHERE:
+        return way.component(c, _at_all(way, found.rules))
+    assert found.rule is not None
+    assert found.site is not None
+    rule, site = found.rule, found.site
+    if found.joint:
+        return way.component(c, lambda s: way.or_zero(way.sweeps(s).single(rule, site)))
+    other = found.also
+    if found.level == PAIR and other is not None and other.site != site:
+        assert other.rule is not None
+        assert other.site is not None
+        first, second = sorted(((rule, site), (other.rule, other.site)), key=lambda key: key[1])
+        return way.component(c, _instead(way, step, way.or_zero(
+            way.sweeps(step).pair(first, second))))
+    return way.component(c, _instead(way, step, way.or_zero(way.sweeps(step).single(rule, site))))

@@ -1,0 +1,387 @@
+"""Answers to another question: the function itself, another order, another variable, an inverse."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from gradcli.base.errors import GradcliError
+from gradcli.formulas.nodes import Tangents
+from gradcli.homework.checking import built
+from gradcli.homework.checking.problem import Problem
+from gradcli.homework.checking.reference import Reference, slope, weighted
+from gradcli.homework.mistakes.sample import evaluated
+from gradcli.homework.mistakes.ways import (
+    BETWEEN,
+    SITE,
+    SLOPE,
+    WHOLE,
+    Found,
+    at_point,
+    line,
+    solved,
+)
+from gradcli.ops.table.elementwise import add, divide, multiply, negative, subtract
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from gradcli.homework.mistakes.ways import Way
+
+MAX_NODES = 80
+"""So many nodes at most are made for derivatives of other orders."""
+ORDERS = 4
+SURE = frozenset(("answered_original", "slope_not_evaluated"))
+"""Of tangent lines, what cannot be chance; other lines have a slope that many ways lead to."""
+
+
+def whole(way: Way, c: int) -> list[Found]:
+    """Other answers to one component, whatever the answer is."""
+    made: list[Found] = []
+    for name, node, detail in _all(way, c):
+        # Of one variable and constants, few differentiate by a constant.
+        if name == "sign_error" or (way.problem.kind == "tangent" and name not in SURE) or (
+                name == "wrong_variable" and way.problem.kind == "derivative"):
+            made.append(Found(name, SITE, BETWEEN + len(made) / 10, node=node, detail=detail))
+        else:
+            made.append(Found(name, WHOLE, len(made), node=node, detail=detail))
+    return made
+
+
+def _all(way: Way, c: int) -> Iterator[tuple[str, int, dict[str, str]]]:
+    reference, problem = way.reference, way.problem
+    formula = reference.formula
+    d = reference.nodes[c]
+    kind = problem.kind
+    f = function(way, c)
+    yield "sign_error", formula.share(negative, (d,)), {}
+    if kind == "implicit":
+        yield from _implicit(way)
+        return
+    if kind == "parametric":
+        yield from _parametric(way)
+        return
+    yield "answered_original", f, {}
+    if kind == "tangent":
+        yield from _tangent(way)
+        return
+    if kind == "directional":
+        yield from _directional(way, d)
+        return
+    yield from _orders(way, c, f)
+    yield from _variables(way, c, f)
+    if formula.value(d) is None:
+        yield "reciprocal_of_derivative", formula.share(divide, (formula.number(1.0), d)), {}
+
+
+def function(way: Way, c: int) -> int:
+    """The function that a component is a derivative of."""
+    functions = way.reference.functions
+    if len(functions) > 1 and way.problem.kind == "jacobian":
+        return functions[c // len(way.reference.wrt)]
+    return functions[0]
+
+
+def names_of(way: Way, c: int) -> list[str]:
+    """The variables of a component, one for each time that it is differentiated."""
+    wrt, n = way.reference.wrt, len(way.reference.wrt)
+    kind = way.problem.kind
+    if kind == "hessian":
+        return [wrt[c // n], wrt[c % n]]
+    if kind in ("gradient", "jacobian") or (kind == "value" and n > 1):
+        return [wrt[c % n]]
+    if kind == "partial" and n > 1:
+        return list(wrt)
+    return [wrt[0]] * way.problem.order
+
+
+def _orders(way: Way, c: int, f: int) -> Iterator[tuple[str, int, dict[str, str]]]:
+    formula = way.reference.formula
+    names = names_of(way, c)
+    limit = len(formula.ops) + MAX_NODES
+    # One number is equal to much: there, only the orders next to the one asked for.
+    highest = len(names) + 1 if way.problem.kind == "value" else ORDERS
+    if len(set(names)) > 1:
+        for name in dict.fromkeys(names):
+            yield "wrong_order", slope(formula, f, name), {"order": "first", "by": f" by {name}"}
+        return
+    node, name = f, names[0]
+    for order in range(1, highest + 1):
+        node = slope(formula, node, name)
+        if order != len(names):
+            yield "wrong_order", node, {"order": _ordinal(order)}
+        if len(formula.ops) > limit:
+            return
+
+
+def _ordinal(order: int) -> str:
+    names = ("first", "second", "third", "fourth")
+    return names[order - 1] if order <= len(names) else f"{order}th"
+
+
+def _variables(way: Way, c: int, f: int) -> Iterator[tuple[str, int, dict[str, str]]]:
+    formula = way.reference.formula
+    names = names_of(way, c)
+    others = [n for n in formula.leaves([f]) if n not in names]
+    if len(set(names)) > 1:
+        for name in names:
+            node = f
+            for _ in names:
+                node = slope(formula, node, name)
+            yield "wrong_variable", node, {"variable": (
+                f"{name}, {len(names)} times: asked for is the one by {', then '.join(names)}")}
+        return
+    for other in others:
+        node = f
+        for _ in names:
+            node = slope(formula, node, other)
+        yield "wrong_variable", node, {"variable": other}
+    free = [n for n in others if n not in way.problem.parameters]
+    if len(names) == 1:
+        for chosen in [free] if len(free) < 2 else [free, *([n] for n in free)]:
+            if chosen:
+                yield "other_variable_not_constant", weighted(formula, [
+                    slope(formula, f, n) for n in (names[0], *chosen)],
+                    [1.0] * (len(chosen) + 1)), {"variable": " and ".join(chosen)}
+
+
+def _directional(way: Way, d: int) -> Iterator[tuple[str, int, dict[str, str]]]:
+    from math import hypot
+
+    reference, problem = way.reference, way.problem
+    formula, length = reference.formula, hypot(*problem.direction)
+    if problem.normalize and length != 1:
+        yield "direction_not_normalised", formula.share(
+            multiply, (d, formula.number(length))), {"length": f"{length:g}"}
+        yield "direction_not_normalised", formula.share(
+            divide, (d, formula.number(length))), {"length": f"{length:g}"}
+    slopes = [slope(formula, reference.functions[0], n) for n in reference.wrt]
+    if min(problem.direction) < 0:
+        along = weighted(formula, slopes, [abs(v) for v in problem.direction])
+        yield "sign_error", formula.share(divide, (
+            along, formula.number(length if problem.normalize else 1.0))), {"direction": "1"}
+    yield "components_summed", weighted(formula, slopes, [1.0] * len(slopes)), {"directional": "1"}
+    for name, node in zip(reference.wrt, slopes, strict=True):
+        yield "missing_term", node, {"piece": f"the derivative by {name} alone"}
+
+
+def _implicit(way: Way) -> Iterator[tuple[str, int, dict[str, str]]]:
+    reference, problem = way.reference, way.problem
+    formula, f = reference.formula, reference.constraint
+    assert f is not None
+    by_x, by_y = slope(formula, f, reference.wrt[0]), slope(formula, f, problem.dependent)
+    right = formula.share(negative, (formula.share(divide, (by_x, by_y)),))
+    if problem.order > 1:
+        yield "wrong_order", right, {"order": "first"}
+        return
+    yield "implicit_sign", formula.share(divide, (by_x, by_y)), {}
+    inverted = formula.share(divide, (by_y, by_x))
+    yield "implicit_inverted", formula.share(negative, (inverted,)), {}
+    yield "implicit_inverted", inverted, {}
+    yield "implicit_missing_dydx", formula.share(add, (by_x, by_y)), {}
+    yield "implicit_missing_dydx", by_x, {}
+    yield from _dydx_lost(way, f)
+
+
+def _dydx_lost(way: Way, f: int) -> Iterator[tuple[str, int, dict[str, str]]]:
+    """dy/dx left out at one of the operations on y: there y has the tangent 1, as x has."""
+    reference = way.reference
+    formula, dependent = reference.formula, way.problem.dependent
+    y = formula.leaf(dependent)
+    one = formula.number(1.0)
+    for k in formula.needed([f]):
+        args = formula.args[k]
+        if formula.ops[k] is None or y not in args:
+            continue
+        lost = formula.leaf(f"{dependent} here")
+        node = formula.substituted(f, {k: formula.substituted(k, {y: lost})})
+        total = Tangents(formula, {
+            reference.wrt[0]: one, dependent: formula.leaf(SLOPE),
+            f"{dependent} here": one}).of(node)
+        if total is not None:
+            made = solved(formula, formula.substituted(total, {lost: y}))
+            yield "implicit_missing_dydx", made, {}
+
+
+def _parametric(way: Way) -> Iterator[tuple[str, int, dict[str, str]]]:
+    reference, order = way.reference, way.problem.order
+    formula, t = reference.formula, reference.wrt[0]
+    x, y = [slope(formula, f, t) for f in reference.functions]
+    first = formula.share(divide, (y, x))
+    yield "reciprocal_of_derivative", formula.share(divide, (x, y)), {}
+    if order == 1:
+        yield "missing_chain_factor", y, {"inner": f"d{_letter(way)}/d{t}", "parametric": "1"}
+        yield "wrong_variable", x, {"variable": t}
+        yield "product_of_derivatives", formula.share(multiply, (x, y)), {"parametric": "1"}
+        return
+    yield "wrong_order", first, {"order": "first"}
+    downs, ups = [slope(formula, f, t, order) for f in reference.functions]
+    yield "quotient_of_derivatives", formula.share(divide, (ups, downs)), {"parametric": "1"}
+    yield "missing_chain_factor", slope(formula, first, t), {
+        "inner": f"d{_letter(way)}/d{t}", "parametric": "1"}
+    yield "wrong_order", slope(formula, reference.functions[1], t, order), {"order": "other"}
+
+
+def _letter(way: Way) -> str:
+    return "x" if way.reference.wrt[0] != "x" else "u"
+
+
+def _tangent(way: Way) -> Iterator[tuple[str, int, dict[str, str]]]:
+    reference, problem = way.reference, way.problem
+    formula, f = reference.formula, reference.functions[0]
+    slopes = [slope(formula, f, n) for n in reference.wrt]
+    yield "slope_not_evaluated", line(way, slopes, problem.at), {}
+    here = at_point(way)
+    for node in slopes if len(slopes) == 1 else []:
+        yield "slope_not_evaluated", node, {}
+        steep = formula.substituted(node, here)
+        yield "missing_term", formula.share(multiply, (steep, formula.share(subtract, (
+            formula.leaf(reference.wrt[0]),
+            formula.number(problem.at[reference.wrt[0]]))))), {"piece": "the line without f(a)"}
+        # The normal instead of the tangent: the slope of the line at a right angle.
+        yield "reciprocal_of_derivative", line(way, [formula.share(
+            divide, (formula.number(-1.0), steep))], problem.at), {"normal": "1"}
+        yield "reciprocal_of_derivative", line(way, [formula.share(
+            divide, (formula.number(1.0), steep))], problem.at), {}
+    turned = [formula.share(negative, (formula.substituted(s, here),)) for s in slopes]
+    yield "sign_error", line(way, turned, problem.at), {"slope": "1"}
+
+
+def misread(way: Way) -> list[tuple[str, list[int]]]:
+    """(text, nodes of its right answer) of functions that are easily read in place of this one."""
+    made = []
+    for text in way.problem.variants:
+        fields = {**way.problem.fields(), "function": text, "expected": None}
+        try:
+            other = Reference(Problem(**fields))
+        except GradcliError:
+            continue
+        if other.shape == way.reference.shape:
+            made.append((text, _copied(other, way.reference)))
+    return made
+
+
+def _copied(other: Reference, reference: Reference) -> list[int]:
+    """The nodes of one reference's answer in the formula of another."""
+    source, target = other.formula, reference.formula
+    places: dict[int, int] = {}
+    for k in source.needed(other.nodes):
+        op = source.ops[k]
+        if op is None:
+            name = source.name(k)
+            places[k] = target.leaf(name) if name is not None else target.number(source.args[k])
+        else:
+            places[k] = target.share(op, tuple([places[a] for a in source.args[k]]))
+    return [places[k] for k in other.nodes]
+
+
+def in_degrees(way: Way, c: int) -> list[Found]:
+    """The right derivative, with the arguments of trigonometric functions in degrees, or, where
+    degrees are asked for, in radians.
+    """
+    reference = way.reference
+    formula, d = reference.formula, reference.nodes[c]
+    unit = formula.number(built.PI / 180)
+    places: dict[int, int] = {}
+    changed = False
+    for k in formula.needed([d]):
+        op = formula.ops[k]
+        if op is None:
+            places[k] = k
+            continue
+        args = [places[a] for a in formula.args[k]]
+        if op.name in built.TAKES_ANGLE:
+            changed = True
+            args = [formula.share(
+                divide if way.problem.angle == "degree" else multiply, (args[0], unit))]
+        places[k] = formula.share(op, tuple(args)) if args != list(formula.args[k]) else k
+    if not changed:
+        return []
+    once = places[d]
+    return [Found("degree_mode", WHOLE, 20, node=once),
+            Found("degree_mode", WHOLE, 21, node=formula.share(multiply, (once, unit)))]
+
+
+# --------------------------------------------------------------------------------------------------
+# Numbers that belong to another point: for problems that ask for a value, or a tangent there.
+
+NEAR = 1e-6
+"""How far from a curve a point of it may be, whose numbers may be rounded."""
+
+
+def other_points(way: Way, c: int) -> list[Found]:
+    """The right formula at another point, and other numbers at the right one."""
+    formula = way.reference.formula
+    d = way.reference.nodes[c]
+    made: list[Found] = []
+    for point in filter(partial(is_on_curve, way), _points(way)):
+        text = ", ".join([f"{n} = {v:g}" for n, v in point.items()])
+        node = formula.substituted(d, {
+            formula.leaf(n): formula.number(v) for n, v in point.items()})
+        made.append(Found("evaluated_at_wrong_point", WHOLE, 10 + len(made), node=node,
+                          detail={"at": text}))
+    for text, node in _values(way, c):
+        made.append(Found("evaluated_at_wrong_point", WHOLE, 10 + len(made), node=node,
+                          detail={"what": text}))
+    return made
+
+
+def is_on_curve(way: Way, point: Mapping[str, float]) -> bool:
+    """Whether a point can be one of an implicit problem's curve; all are where there is none."""
+    formula, node = way.reference.formula, way.reference.constraint
+    if node is None or not set(formula.leaves([node])) <= set(point):
+        return True
+    value, = evaluated(formula, [node], point, {})
+    return bool(abs(value) <= NEAR * (1.0 + max(map(abs, point.values()))))
+
+
+def _points(way: Way) -> Iterator[dict[str, float]]:
+    at = way.problem.at
+    names = list(at)
+    values = list(at.values())
+    yield {n: -v for n, v in at.items()}
+    for value in (0.0, 1.0):
+        yield dict.fromkeys(names, value)
+    if len(names) > 1:
+        yield dict(zip(names, values[1:] + values[:1], strict=True))
+        yield dict(zip(names, values[::-1], strict=True))
+        for k, name in enumerate(names):
+            yield {**at, name: -values[k]}
+            yield {**at, name: 0.0}
+
+
+def _values(way: Way, c: int) -> Iterator[tuple[str, int]]:
+    """f(p), f''(p) and f(p + 1) - f(p)."""
+    formula, at = way.reference.formula, way.problem.at
+    f = function(way, c)
+    if way.problem.kind in ("implicit", "parametric"):
+        return
+    yield "the value of the function itself there", f
+    names = names_of(way, c)
+    yield "the second derivative there", slope(formula, f, names[0], 2)
+    if names[0] in at:
+        shifted = formula.substituted(f, {
+            formula.leaf(names[0]): formula.number(at[names[0]] + 1.0)})
+        yield "the difference to the next whole step", formula.share(subtract, (shifted, f))
+
+
+def other_lines(way: Way) -> list[Found]:
+    """Tangents whose slope belongs to another point, or is another number."""
+    reference, problem = way.reference, way.problem
+    formula, f = reference.formula, reference.functions[0]
+    slopes = [slope(formula, f, n) for n in reference.wrt]
+    made: list[Found] = []
+
+    def keep(steep: list[int], text: str) -> None:
+        made.append(Found("evaluated_at_wrong_point", WHOLE, 10 + len(made),
+                          node=line(way, steep, problem.at), detail={"what": text}))
+
+    for point in _points(way):
+        leaves = {formula.leaf(n): formula.number(v) for n, v in point.items()}
+        keep([formula.substituted(s, leaves) for s in slopes], "the slope at another point")
+    here = at_point(way)
+    if len(slopes) == 1:
+        keep([formula.substituted(f, here)], "the function's value as the slope")
+        keep([formula.substituted(slope(formula, slopes[0], reference.wrt[0]), here)],
+             "the second derivative as the slope")
+    return made

@@ -1,0 +1,1 @@
+"""Reports about results: grade books, item statistics, other systems' formats."""

@@ -1,0 +1,227 @@
+"""Canvas and Moodle: one column of their own export filled in, all else as it stands there.
+
+Canvas wants Student, ID, SIS User ID, SIS Login ID, Section and `Name (id)` back, and its row
+`Points Possible`; Moodle wants its columns unchanged, of the grader report or of an assignment's
+grading worksheet. Byte order mark, separators, quotes, line ends and decimal commas stay.
+"""
+
+from __future__ import annotations
+
+import re
+
+from gradcli.base.errors import MAX_BYTES, Source, decode
+from gradcli.homework.reports import matching
+from gradcli.homework.sheets.cells import delimiter, failure, number, records
+from gradcli.render.numbers import visible
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from gradcli.homework.handed_in.records import Student
+    from gradcli.homework.sheets.cells import Record
+    from gradcli.homework.sheets.sheet import Sheet
+
+CANVAS, MOODLE = "canvas", "moodle"
+POINTS_POSSIBLE = "Points Possible"
+MAXIMUM = "Maximum Grade"
+# The columns of an export that are about the student, or that the system works out itself.
+ABOUT = {
+    CANVAS: {"Student", "ID", "SIS User ID", "SIS Login ID", "Integration ID", "Root Account",
+             "Section"},
+    MOODLE: {"Identifier", "Full name", "First name", "Last name", "Surname", "ID number",
+             "Username", "Institution", "Department", "Email address", "Status", "Group",
+             MAXIMUM, "Grade can be changed", "Last modified (submission)",
+             "Last modified (grade)", "Feedback comments", "Online text",
+             "Last downloaded from this course"}}
+CANVAS_TITLE = re.compile(r"(.*) \(\d+\)", re.DOTALL)
+MOODLE_TITLE = re.compile(r"[^:]+: (.*) \((?:Real|[^()]*)\)", re.DOTALL)
+NOT_POINTS = re.compile(r".*\((Percentage|Letter|Feedback)\)", re.DOTALL)
+DECIMAL_COMMA = re.compile(r"\s*\d+,\d+\s*", re.ASCII)
+
+
+class Filled:
+    """An export filled in.
+
+    system: "canvas" or "moodle". text: the whole file. column: which one was filled. count: cells
+    that were. unmatched: students of no row, doubtful: of more than one, or of another's row.
+    left: what the rows without a mark are called. notes: sentences for the teacher.
+    """
+
+    __slots__ = ("column", "count", "doubtful", "left", "notes", "system", "text", "unmatched")
+
+    def __init__(self, system: str, column: str) -> None:
+        self.system = system
+        self.column = column
+        self.text = ""
+        self.count = 0
+        self.unmatched: list[Student] = []
+        self.doubtful: list[Student] = []
+        self.left: list[str] = []
+        self.notes: list[str] = []
+
+
+def fill(path: str, sheet: Sheet, scores: Iterable[tuple[Student, float | None]],
+         column: str | None = None) -> Filled:
+    """The export at `path` with each student's score; a score of None leaves the cell as it is.
+
+    column: the title of the one to fill; by default the one that is named like the sheet, or the
+    only one there is. Raises E0745 for what is no such export or has no such column, besides what
+    `source.read` raises.
+    """
+    data = _bytes(path)
+    source = decode(data, path)
+    mark = "\ufeff" if data.startswith(b"\xef\xbb\xbf") else ""
+    separator = delimiter(source.text)
+    table = list(records(source, separator, "E0745"))
+    head = next((row for row in table if not row.empty), None)
+    system = _system(head, source)
+    assert head is not None
+    names = [cell.text.strip() for cell in head.cells]
+    body = table[table.index(head) + 1:]
+    at = _column(system, head, names, body, sheet, column, source)
+    filled = Filled(system, names[at])
+    people = [row for row in body if _is_person(row, names)]
+    for row in people:
+        if any(cell.text.strip() for cell in row.cells[len(names):]):
+            raise failure("E0745", f"the row has {len(row.cells)} cells, not {len(names)}", source,
+                          row.cells[len(names)].span, "export the file again")
+    by_student = dict(scores)
+    keys, called = ((matching.CANVAS, matching.CANVAS_NAMES) if system == CANVAS else
+                    (matching.MOODLE, matching.MOODLE_NAMES))
+    rows = [dict(zip(names, [cell.text for cell in row.cells], strict=False)) for row in people]
+    matched, filled.unmatched, filled.doubtful = matching.match(by_student, rows, keys, called)
+    comma = _decimal_comma(names, at, body)
+    new = {}
+    for k, row in enumerate(people):
+        score = by_student[matched[k]] if k in matched else None
+        if score is not None:
+            text = number(score)
+            new[row.start] = text.replace(".", ",") if comma else text
+        elif k not in matched:
+            filled.left.append(_called(row, names))
+    filled.count = len(new)
+    filled.text = mark + "".join([
+        _written(row, at, new[row.start], separator) if row.start in new else
+        source.text[row.start:_stop(row, separator)] for row in table])
+    filled.notes = list(_notes(sheet, names, at, body))
+    return filled
+
+
+def _bytes(path: str) -> bytes:
+    from gradcli.homework.marking.results import opened
+
+    with opened(path) as file:
+        return file.read(MAX_BYTES + 1)
+
+
+def _system(head: Record | None, source: Source) -> str:
+    names = {cell.text.strip() for cell in head.cells} if head else set()
+    if {"Student", "ID"} <= names and names & {"Section", "SIS Login ID", "SIS User ID"}:
+        return CANVAS
+    if "Email address" in names or {"Identifier", "Grade"} <= names:
+        return MOODLE
+    raise failure("E0745", "these are the columns of neither Canvas nor Moodle", source,
+                  head.span if head else (0, 0),
+                  "export the gradebook as CSV, in English, and give that file")
+
+
+def _column(system: str, head: Record, names: Sequence[str], body: Sequence[Record], sheet: Sheet,
+            column: str | None, source: Source) -> int:
+    """Which one to fill."""
+    points = next((row for row in body if _is_points(row, names)), None)
+    free = [k for k, name in enumerate(names) if name and name not in ABOUT[system]
+            and not _worked_out(system, name, points, k)]
+    wanted = [column] if column is not None else [sheet.title, sheet.id]
+    texts = {text.strip().casefold() for text in wanted if text.strip()}
+    found = [k for k in free if column is not None and names[k] == column.strip()] or [
+        k for k in free if {names[k].casefold(), _bare(system, names[k]).casefold()} & texts]
+    if not found and column is None:
+        found = [k for k in free if system == MOODLE and names[k] == "Grade"] or free[:2]
+    if len(found) == 1:
+        return found[0]
+    listed = ", ".join([f"`{visible(names[k])}`" for k in free[:5]])
+    if column is None:
+        message = "no column is for this sheet alone"
+    else:
+        message = f"{'two columns are' if found else 'there is no column to fill that is'} called"
+        message += f" `{visible(column)}`"
+    asked = Source(column, "--column") if column else None
+    raise failure("E0745", message, asked or source, (0, len(column or "")) if asked else head.span,
+                  f"name one with --column: {listed}" if free else
+                  "make the assignment first, then export again")
+
+
+def _bare(system: str, name: str) -> str:
+    """The name of the assignment in a column's title."""
+    found = (CANVAS_TITLE if system == CANVAS else MOODLE_TITLE).fullmatch(name)
+    return found[1] if found else name
+
+
+def _worked_out(system: str, name: str, points: Record | None, at: int) -> bool:
+    """Whether the system fills the column itself, or wants something else than points in it."""
+    if system == MOODLE:
+        return NOT_POINTS.fullmatch(name) is not None or name == "Course total"
+    if points is not None and at < len(points.cells):
+        return "(" in points.cells[at].text    # `(read only)`, in the language of the user
+    return False
+
+
+def _is_points(row: Record, names: Sequence[str]) -> bool:
+    return "Student" in names and len(row.cells) > names.index("Student") and (
+        row.cells[names.index("Student")].text.strip() == POINTS_POSSIBLE)
+
+
+def _is_person(row: Record, names: Sequence[str]) -> bool:
+    """Whether the row is a student's: neither empty nor one of Canvas's own in front."""
+    if row.empty or _is_points(row, names):
+        return False
+    about = [cell.text.strip() for cell, name in zip(row.cells, names, strict=False)
+             if name in {"ID", "Identifier", "ID number", "Username", "Email address",
+                         "SIS User ID", "SIS Login ID", "Full name", "First name"}]
+    return any(about)
+
+
+def _called(row: Record, names: Sequence[str]) -> str:
+    texts = [cell.text.strip() for cell, name in zip(row.cells, names, strict=False)
+             if name in ("Student", "Full name", "First name", "Last name", "Surname")]
+    return " ".join(filter(None, texts)) or row.cells[0].text
+
+
+def _decimal_comma(names: Sequence[str], at: int, body: Sequence[Record]) -> bool:
+    """Whether the file's own numbers have one."""
+    for row in body:
+        for k, cell in enumerate(row.cells[:len(names)]):
+            if (k == at or names[k] == MAXIMUM) and DECIMAL_COMMA.fullmatch(cell.text):
+                return True
+    return False
+
+
+def _written(row: Record, at: int, text: str, separator: str) -> str:
+    """The row with another text in one cell, quoted as the row is."""
+    raws = [cell.raw for cell in row.cells]
+    raws += [""] * (at + 1 - len(raws))
+    others = [raw for k, raw in enumerate(raws) if k != at and raw]
+    if raws[at].startswith('"') or separator in text or (
+            not raws[at] and others and all(raw.startswith('"') for raw in others)):
+        text = f'"{text}"'
+    raws[at] = text
+    return separator.join(raws) + row.end
+
+
+def _stop(row: Record, separator: str) -> int:
+    last = row.cells[-1]
+    return last.start + len(last.raw) + len(row.end)
+
+
+def _notes(sheet: Sheet, names: Sequence[str], at: int, body: Sequence[Record]) -> Iterable[str]:
+    most = sum([float(problem.points) for problem in sheet.problems])
+    for row in body:
+        k = at if _is_points(row, names) else (
+            names.index(MAXIMUM) if MAXIMUM in names else len(row.cells))
+        if k < len(row.cells):
+            text = row.cells[k].text.strip().replace(",", ".")
+            if re.fullmatch(r"\d+(\.\d+)?", text, re.ASCII) and float(text) != most:
+                yield (f"the column `{visible(names[at])}` is out of {number(float(text))} points,"
+                       f" the sheet out of {number(most)}")
+                return

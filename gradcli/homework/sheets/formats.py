@@ -1,0 +1,420 @@
+"""Sheets in TOML."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+
+from gradcli.base.errors import Diagnostic, GradcliError
+from gradcli.homework.checking.problem import DEFAULTS
+from gradcli.homework.sheets.cells import delimiter, folded, records
+from gradcli.homework.sheets.sheet import ID, OPTIONS, Found, Sheet, stem
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+    from gradcli.base.errors import Source, Span
+    from gradcli.homework.sheets.cells import Cell
+
+    # Keys and indices from the top: ("problem", 0, "wrt").
+    Path = tuple[str | int, ...]
+
+SCHEMA = 1
+TABLES = ("schema", "sheet", "credit", "late", "problem")
+HEAD = ("id", "title", "seed", *OPTIONS)
+LATE = ("penalty",)
+_AT = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
+
+
+def toml_sheet(source: Source) -> Sheet:
+    """The sheet in a TOML text. Raises what `gradcli.homework.sheets.sheet.parse` does."""
+    document = _document(source)
+    return _Reader(source, document).sheet()
+
+
+def _document(source: Source) -> dict[str, Any]:
+    size = 1
+    try:
+        # tomllib takes no lone carriage return, and counts \r\n as one character.
+        return tomllib.loads(source.text)
+    except tomllib.TOMLDecodeError as problem:
+        message, help = str(problem), "see https://toml.io for what TOML looks like"
+        at = len(source.text)
+        found = _AT.search(message)
+        if found:
+            message = message[:found.start()]
+            if found[1]:
+                at = _offset(source, int(found[1]), int(found[2]))
+        line = source.line(source.position(at)[0])
+        if re.search(r'^\s*\w+\s*=\s*[^"\'\[{\d\s+-]', line):
+            help = 'texts stand in quotes, such as function = "x^2"'
+            size = max(1, len(line.rstrip()) - source.position(at)[1] + 1)
+        message = re.sub(r"(?i)\b(?:invalid|illegal)\b", "unexpected", message)
+        message = message[:1].lower() + message[1:]
+    except RecursionError:
+        message, help, at = "brackets are nested too deeply", "write fewer brackets", 0
+    except ValueError as problem:       # a number of thousands of digits
+        message, help, at = f"a number cannot be read: {str(problem)[:100]}", "shorten it", 0
+    raise GradcliError(Diagnostic(
+        "E0709", f"this is no TOML: {message}", source=source, span=(at, at + size), help=help))
+
+
+def _offset(source: Source, line: int, column: int) -> int:
+    """Where a line and column of `tomllib` are: for it \\r\\n is one character, at the end."""
+    at = 0
+    for _ in range(line - 1):
+        at = source.text.index("\n", at) + 1
+    return min(at + column - 1, len(source.text))
+
+
+class _Reader:
+    __slots__ = ("document", "found", "places", "source")
+
+    def __init__(self, source: Source, document: dict[str, Any]) -> None:
+        self.source = source
+        self.document = document
+        self.places = places(source.text)
+        self.found = Found(source)
+
+    def key(self, *path: str | int) -> Span:
+        return self._place(path)[0]
+
+    def value(self, *path: str | int) -> Span:
+        return self._place(path)[1]
+
+    def _place(self, path: Path) -> tuple[Span, Span]:
+        """Of a path, or of the table that it is in."""
+        while path and path not in self.places:
+            path = path[:-1]
+        return self.places.get(path, ((0, 0), (0, 0)))
+
+    def sheet(self) -> Sheet:
+        self._version()
+        for name in self.document:
+            if name not in TABLES:
+                self.found.unknown("table", name, self.key(name), TABLES)
+        head = self._table("sheet", HEAD)
+        defaults = {}
+        for name in OPTIONS:
+            if name in head:
+                value = self.found.option(name, head[name], self.value("sheet", name))
+                if value is not None:
+                    defaults[name] = value
+        credit = self._credit()
+        given = {**defaults, "credit": credit} if credit else defaults
+        late = self._late()
+        for k, fields in enumerate(self._problems()):
+            self._problem(k, fields, given)
+        return self.found.sheet(self._id(head), title=self._text(head, "title"), late=late,
+                                seed=self._seed(head), options=defaults)
+
+    def _version(self) -> None:
+        version = self.document.get("schema", SCHEMA)
+        if isinstance(version, bool) or not isinstance(version, int):
+            self.found.tell("E0703", "`schema` must be a whole number", self.value("schema"),
+                            f"write schema = {SCHEMA}")
+        elif version != SCHEMA:
+            self.found.tell(
+                "E0708", f"this sheet is of version {version}, and gradcli reads version {SCHEMA}",
+                self.value("schema"), "install a later gradcli" if version > SCHEMA else
+                f"write schema = {SCHEMA}")
+
+    def _table(self, name: str, known: tuple[str, ...]) -> Mapping[str, Any]:
+        table = self.document.get(name, {})
+        if not isinstance(table, dict):
+            self.found.tell("E0703", f"`{name}` must be a table", self.value(name),
+                            f"write [{name}], and below it its keys")
+            return {}
+        for key in table:
+            if key not in known:
+                self.found.unknown(f"key of [{name}]", key, self.key(name, key), known)
+        return table
+
+    def _credit(self) -> dict[str, float]:
+        table = self.document.get("credit", {})
+        if not isinstance(table, dict):
+            self._table("credit", ())
+            return {}
+        found = {}
+        for name, share in table.items():
+            read = self.found.option("credit", {name: share}, self.value("credit", name))
+            if read:
+                found.update(read)
+        return found
+
+    def _late(self) -> float:
+        table = self._table("late", LATE)
+        penalty = table.get("penalty", 0.0)
+        if isinstance(penalty, bool) or not isinstance(penalty, (int, float)) \
+                or not 0 <= penalty <= 1:
+            self.found.tell("E0703", "`penalty` must be a share from 0 to 1",
+                            self.value("late", "penalty"), "write penalty = 0.1")
+            return 0.0
+        return float(penalty)
+
+    def _problems(self) -> list[Any]:
+        given = self.document.get("problem", [])
+        if isinstance(given, list):
+            return given
+        self.found.tell("E0703", "`problem` must be a list of tables", self.key("problem"),
+                        "write [[problem]], with two brackets")
+        return []
+
+    def _problem(self, k: int, fields: Any, defaults: Mapping[str, Any]) -> None:
+        whole = self.key("problem", k)
+        if not isinstance(fields, dict):
+            self.found.tell("E0703", "a problem must be a table", whole,
+                            "write [[problem]], and below it its fields")
+            return
+        if isinstance(fields.get("credit"), dict) and "credit" in defaults:
+            fields = {**fields, "credit": {**defaults["credit"], **fields["credit"]}}
+        self.found.add(fields, defaults, whole,
+                       {name: self.key("problem", k, name) for name in fields},
+                       {name: self.value("problem", k, name) for name in fields})
+
+    def _id(self, head: Mapping[str, Any]) -> str:
+        id = head.get("id", stem(self.source.name))
+        if "id" in head and (not isinstance(id, str) or not ID.fullmatch(id)):
+            self.found.tell("E0703", "`id` must be a text of at most 32 characters without spaces,"
+                            " brackets, quotes and , ; : = #", self.value("sheet", "id"),
+                            'write id = "calc1-hw3"')
+        return str(id)
+
+    def _text(self, head: Mapping[str, Any], name: str) -> str:
+        text = head.get(name, "")
+        if not isinstance(text, str):
+            self.found.tell("E0703", f"`{name}` must be a text", self.value("sheet", name),
+                            f'write {name} = "..."')
+        return str(text)
+
+    def _seed(self, head: Mapping[str, Any]) -> int | str:
+        seed = head.get("seed", 0)
+        if isinstance(seed, bool) or not isinstance(seed, (int, str)):
+            self.found.tell("E0703", "`seed` must be a whole number or a text",
+                            self.value("sheet", "seed"), "write seed = 7")
+            return 0
+        return seed
+
+
+# --------------------------------------------------------------------------------------------------
+# Sheets without tables: CSV whose columns are fields, and lists of `id: function`.
+
+FLAGS = ("hidden", "real_roots", "decimal_comma", "normalize")
+TRUTHS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
+NUMBERS = ("points", "rtol")
+# Fields with several texts, which semicolons part.
+SEVERAL = ("accept", "variants")
+_ENTRY = re.compile(r"\s*([^\s:]{1,32})\s*:(.*)")
+
+
+def csv_sheet(source: Source) -> Sheet:
+    """A row per problem: `id,function,wrt,points`, and any other field of a problem."""
+    found = Found(source)
+    table = [record.cells for record in records(source, delimiter(source.text), "E0709")
+             if not record.empty]
+    if not table:
+        return found.sheet(stem(source.name))
+    header = [folded(cell.text).replace(" ", "_") for cell in table[0]]
+    for name, cell in zip(header, table[0], strict=True):
+        if name not in DEFAULTS:
+            found.unknown("field", cell.text, cell.span, DEFAULTS)
+        elif header.count(name) > 1:
+            found.tell("E0706", f"there are two columns `{name}`", cell.span, "leave one out")
+    for needed in ("id", "function"):
+        if needed not in header and not found.wrong:
+            found.tell("E0702", f"the column `{needed}` is missing",
+                       (table[0][0].start, table[0][-1].span[1]),
+                       "begin with the row id,function,wrt,points")
+    if not found.wrong:
+        for row in table[1:]:
+            _row(found, header, row)
+    return found.sheet(stem(source.name))
+
+
+def _row(found: Found, header: list[str], row: list[Cell]) -> None:
+    whole = row[0].start, row[-1].start + len(row[-1].raw)
+    if len(row) > len(header):
+        found.tell("E0709", f"this row has {len(row)} cells, and the first row {len(header)}",
+                   (row[len(header)].start, whole[1]), 'put texts with commas in quotes: "[x, y]"')
+        return
+    fields: dict[str, Any] = {}
+    spans = {}
+    for name, cell in zip(header, row, strict=False):
+        text = cell.text.strip()
+        if text:
+            fields[name] = _plain(name, text)
+            spans[name] = cell.span
+    found.add(fields, {}, whole, spans, spans)
+
+
+def _plain(name: str, text: str) -> Any:
+    """What a cell says of a field; `from_fields` refuses what is left as a text."""
+    if name in FLAGS:
+        return TRUTHS.get(text.lower(), text)
+    if name == "order" and text.isdecimal() and len(text) < 4:
+        return int(text)
+    if name in SEVERAL:
+        return [part.strip() for part in text.split(";") if part.strip()]
+    if name in NUMBERS:
+        try:
+            return float(text)
+        except ValueError:
+            return text
+    if name == "credit":
+        return dict(part.partition("=")[::2] for part in text.replace(" ", "").split(","))
+    return text
+
+
+def list_sheet(source: Source) -> Sheet:
+    """A line per problem: `1a: x^2 sin(x)`. Empty lines and those that begin with # say nothing."""
+    found = Found(source)
+    at = 0
+    for line in source.text.split("\n"):
+        entry = _ENTRY.fullmatch(line.rstrip("\r"))
+        bare = line.strip()
+        if not bare or bare.startswith("#"):
+            pass
+        elif entry is None:
+            start = at + line.index(bare)
+            found.tell("E0709", "a problem is missing its id" if ":" not in line else
+                       "this is no problem", (start, start + len(bare)),
+                       "write id: function, such as 1a: x^2 sin(x)")
+        else:
+            spans = {"id": (at + entry.start(1), at + entry.end(1))}
+            function = entry[2].strip()
+            if function:
+                start = at + entry.start(2) + entry[2].index(function)
+                spans["function"] = start, start + len(function)
+            found.add({"id": entry[1], **({"function": function} if function else {})}, {},
+                      (at, at + len(line)), spans, spans)
+        at += len(line) + 1
+    return found.sheet(stem(source.name))
+
+
+# --------------------------------------------------------------------------------------------------
+# Where the keys and values of a TOML text stand: `tomllib` reads them, but does not say.
+#
+# The text is one that `tomllib` has read, so what is wrong with TOML need not be looked for here.
+
+_BLANK = re.compile(r"(?:[ \t\r\n]++|#[^\n]*+)*+")
+_SPACE = re.compile(r"[ \t]*+")
+_BARE = re.compile(r"[A-Za-z0-9_-]++")
+_STRING = re.compile(
+    r'"""(?:[^"\\]|\\.|"(?!""))*+"{3,5}' r"|'''(?:[^']|'(?!''))*+'{3,5}"
+    r'|"(?:[^"\\]|\\.)*+"' r"|'[^']*+'", re.DOTALL)
+_SCALAR = re.compile(r"[^,\]}\n#]*+")
+
+
+def places(text: str) -> dict[Path, tuple[Span, Span]]:
+    """For each table, key and element the places of its name (a table's: its header; an element's:
+    the element) and of its value. Keys that a dot makes have those of the whole.
+    """
+    found = _Found(text)
+    found.document()
+    return found.places
+
+
+class _Found:
+    __slots__ = ("at", "counts", "places", "text")
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.at = 0
+        self.counts: dict[Path, int] = {}
+        self.places: dict[Path, tuple[Span, Span]] = {}
+
+    def document(self) -> None:
+        table: Path = ()
+        self.skip(_BLANK)
+        while self.at < len(self.text):
+            if self.text[self.at] == "[":
+                table = self.header()
+            else:
+                self.pair(table)
+            self.skip(_BLANK)
+
+    def skip(self, pattern: re.Pattern[str]) -> str:
+        found = pattern.match(self.text, self.at)
+        assert found is not None
+        self.at = found.end()
+        return found[0]
+
+    def header(self) -> Path:
+        start = self.at
+        double = self.text.startswith("[[", start)
+        self.at += 1 + double
+        names = self.names()
+        self.at += 1 + double
+        path: Path = ()
+        for k, (name, _) in enumerate(names):
+            path = (*path, name)
+            if double and k == len(names) - 1:
+                self.counts[path] = self.counts.get(path, 0) + 1
+            if path in self.counts:
+                path = (*path, self.counts[path] - 1)
+        whole = (start, self.at)
+        self.places[path] = (whole, whole)
+        return path
+
+    def pair(self, table: Path) -> None:
+        names = self.names()
+        self.at += 1        # the equals sign
+        self.skip(_SPACE)
+        path = table
+        made = []
+        for name, key in names:
+            path = (*path, name)
+            made.append((path, key))
+        value = self.value(path)
+        for path, key in made:
+            self.places.setdefault(path, (key, value))
+
+    def names(self) -> list[tuple[str, Span]]:
+        """A key with its dots, and what stands behind it up to the sign that ends it."""
+        names = []
+        while True:
+            self.skip(_SPACE)
+            start = self.at
+            if self.text[start] in "\"'":
+                raw = self.skip(_STRING)
+                name = tomllib.loads(f"name = {raw}")["name"]
+            else:
+                name = self.skip(_BARE)
+            names.append((name, (start, self.at)))
+            self.skip(_SPACE)
+            if not self.text.startswith(".", self.at):
+                return names
+            self.at += 1
+
+    def value(self, path: Path) -> Span:
+        start = self.at
+        first = self.text[start]
+        if first in "\"'":
+            self.skip(_STRING)
+        elif first in "[{":
+            self.members(path, first == "[")
+        else:
+            self.at = start + len(self.skip(_SCALAR).rstrip())
+        return start, self.at
+
+    def members(self, path: Path, is_array: bool) -> None:
+        """Of an array or an inline table, from bracket to bracket."""
+        self.at += 1
+        count = 0
+        while True:
+            self.skip(_BLANK)
+            sign = self.text[self.at]
+            if sign in "]}":
+                self.at += 1
+                return
+            if sign == ",":
+                self.at += 1
+            elif is_array:
+                element = (*path, count)
+                count += 1
+                span = self.value(element)
+                self.places[element] = (span, span)
+            else:
+                self.pair(path)

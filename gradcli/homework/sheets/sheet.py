@@ -1,0 +1,270 @@
+"""A problem sheet: what is asked, what it is worth, and how answers are judged.
+
+    schema = 1
+    [sheet]
+    id = "calc1-hw3"
+    title = "Chain rule"
+    log = "natural"             # and all other OPTIONS, for every problem that does not say
+    seed = 7                    # else 0
+    [credit]
+    missing_chain_factor = 0.5
+    [late]
+    penalty = 0.1               # the share that a late submission loses
+    [[problem]]
+    id = "1a"
+    function = "x^2 sin(x)"     # and all other fields of a `Problem`
+
+CSV with a header of fields and lists of `id: function` are sheets, too
+(`gradcli.homework.sheets.formats`).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+
+from gradcli.base.errors import Diagnostic, GradcliError, Source, read
+from gradcli.homework.checking.problem import DEFAULTS, READERS, Problem, from_fields
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from typing import Any, BinaryIO
+
+    from gradcli.base.errors import Span
+
+MAX_BYTES = 1024 * 1024
+MAX_PROBLEMS = 1_000
+MAX_TOLD = 20
+# A problem's id is what students write in front of their answers.
+ID = re.compile(r"[^\s:=()\[\],;\"'#\x00-\x1f]{1,32}")
+# Fields that a sheet may set for all its problems.
+OPTIONS = ("log", "angle", "rtol", "domain_policy", "real_roots", "decimal_comma", "normalize")
+
+
+class Sheet:
+    """options: fields for all problems, such as log. late: the share that late submissions lose.
+    seed: of the points. hash: of the text. source: the text.
+    """
+
+    __slots__ = ("_ids", "_places", "hash", "id", "late", "options", "path", "problems", "seed",
+                 "source", "title")
+
+    def __init__(self, source: Source, id: str, problems: Sequence[Problem],
+                 places: Mapping[tuple[str, str], Span], *, title: str = "", late: float = 0.0,
+                 seed: int | str = 0, options: Mapping[str, Any] | None = None) -> None:
+        self.source = source
+        self.path = source.name
+        self.hash = hashlib.sha256(source.text.encode("utf-8", "surrogatepass")).hexdigest()
+        self.id = id
+        self.title = title
+        self.problems = list(problems)
+        self.options = dict(options or {})
+        self.late = late
+        self.seed = seed
+        self._ids = {p.id: p for p in self.problems}
+        self._places = places
+
+    def __getitem__(self, id: str) -> Problem:
+        return self._ids[id]
+
+    def __contains__(self, id: str) -> bool:
+        return id in self._ids
+
+    @property
+    def ids(self) -> list[str]:
+        return list(self._ids)
+
+    @property
+    def max_score(self) -> float:
+        return sum([p.points for p in self.problems])
+
+    def place(self, id: str, field: str = "") -> Span:
+        """Where a problem, or the value of one of its fields, stands in the sheet."""
+        return self._places.get((id, field)) or self._places.get((id, ""), (0, 0))
+
+    def _quoted(self, start: int, end: int, text: str) -> Span:
+        """Where a text stands in a list, with its quotes; all of the list if that is not plain."""
+        for quote in "\"'":
+            at = self.source.text.find(f"{quote}{text}{quote}", start, end)
+            if at >= 0:
+                return at, at + len(text) + 2
+        return start, end
+
+    def located(self, id: str, failure: GradcliError) -> GradcliError:
+        """What is wrong with a problem, with its place in the sheet. Places in the text of the
+        function are kept where the sheet writes it as it is.
+        """
+        field = "function"
+        if failure.about is not None:
+            kind, what = failure.about
+            field = what if kind == "option" else "accept"
+            if (id, field) not in self._places:
+                field = "function"
+        start, end = self.place(id, field)
+        if field == "accept" and failure.about is not None:
+            start, end = self._quoted(start, end, failure.about[1])
+        said = getattr(self._ids[id], field)
+        inside = self.source.text[start:end].find(said) if isinstance(said, str) and said else -1
+        found = []
+        for one in failure.diagnostics:
+            span = (start, end)
+            if inside >= 0 and one.span is not None:
+                span = (start + inside + one.span[0], start + inside + one.span[1])
+            found.append(Diagnostic(
+                one.code, one.message, span=span, source=self.source, label=one.label,
+                notes=(*one.notes, f"in problem {id}"), help=one.help))
+        return GradcliError(*found)
+
+
+def open_sheet(path: str, stdin: BinaryIO | None = None) -> Sheet:
+    """The sheet in a file, or on `stdin` for the path "-".
+
+    Raises what `gradcli.base.errors.read` does, E0707 where the sheet is too large, and what
+    `parse` raises.
+    """
+    if path != "-" and os.path.isfile(path) and os.path.getsize(path) > MAX_BYTES:
+        raise _too_large(Source("", path))
+    try:
+        source = read(path, stdin)
+    except GradcliError as failure:
+        if failure.code == "E0601" and "did you mean" not in (failure.help or ""):
+            failure.diagnostics[0].help = "give a problem sheet: a file such as hw.toml or hw.csv"
+        raise
+    return parse(source.text, source.name)
+
+
+def parse(text: str, name: str) -> Sheet:
+    """The sheet in a text. name: its file, whose ending tells CSV and lists from TOML.
+
+    Raises E0701 (no such field, table or choice), E0702 (missing), E0703 (of another type), E0706
+    (an id twice), E0707 (too large), E0708 (of a later version) and E0709 (cannot be read), with
+    all that was found as diagnostics, each with its place.
+    """
+    source = Source(text, name)
+    if len(text.encode("utf-8", "surrogatepass")) > MAX_BYTES:
+        raise _too_large(Source("", name))
+    ending = os.path.splitext(name)[1].lower()
+    from gradcli.homework.sheets import formats
+
+    if ending in (".csv", ".tsv"):
+        return formats.csv_sheet(source)
+    if ending == ".toml" or re.search(r"^\s*\[\[? *(?:problem|sheet)", text, re.MULTILINE):
+        from gradcli.homework.sheets import formats
+
+        return formats.toml_sheet(source)
+    return formats.list_sheet(source)
+
+
+def stem(name: str) -> str:
+    """The id of a sheet that has none: the name of its file."""
+    return os.path.splitext(os.path.basename(name))[0].strip("<>") or "sheet"
+
+
+def _too_large(source: Source) -> GradcliError:
+    return GradcliError(Diagnostic(
+        "E0707", f"`{source.name}` is larger than {MAX_BYTES // 1024 ** 2} MiB", source=source,
+        span=(0, 0), help="split the sheet"))
+
+
+class Found:
+    """Problems and what is wrong with them, while a sheet is read."""
+
+    __slots__ = ("ids", "places", "problems", "source", "wrong")
+
+    def __init__(self, source: Source) -> None:
+        self.source = source
+        self.problems: list[Problem] = []
+        self.wrong: list[Diagnostic] = []
+        self.ids: dict[str, tuple[str, Span]] = {}
+        self.places: dict[tuple[str, str], Span] = {}
+
+    def tell(self, code: str, message: str, span: Span, help: str | None = None,
+             label: str = "", related: Sequence[tuple[Span, str]] = ()) -> None:
+        self.wrong.append(Diagnostic(code, message, span=span, source=self.source, help=help,
+                                     label=label, related=related))
+
+    def unknown(self, what: str, name: str, span: Span, known: Iterable[str]) -> None:
+        """Tell that there is no such key; suggest the nearest."""
+        import difflib
+
+        known = list(known)
+        near = difflib.get_close_matches(name.lower(), known, n=1)
+        self.tell("E0701", f"there is no {what} `{name}`", span,
+                  f"did you mean `{near[0]}`?" if near else f"there are {', '.join(known)}")
+
+    def add(self, fields: Mapping[str, Any], defaults: Mapping[str, Any], whole: Span,
+            keys: Mapping[str, Span], values: Mapping[str, Span]) -> None:
+        """One more problem. whole: its place; keys, values: those of its fields."""
+        known = {}
+        for name, value in fields.items():
+            if name in DEFAULTS:
+                known[name] = value
+            else:
+                self.unknown("field", name, keys[name], DEFAULTS)
+        id = self._id(known, whole, values)
+        try:
+            problem = from_fields(known, defaults)
+        except GradcliError as failure:
+            self.place(failure, known, whole, values)
+            return
+        if id is not None:
+            problem.id = id
+            self.problems.append(problem)
+            self.places[id, ""] = whole
+            for name, span in values.items():
+                self.places[id, name] = span
+
+    def _id(self, fields: Mapping[str, Any], whole: Span, values: Mapping[str, Span]
+            ) -> str | None:
+        """The id, if there is one that no other problem has."""
+        if "id" not in fields:
+            self.tell("E0702", "`id` is missing", whole, 'write id = "1a"')
+            return None
+        id = fields["id"]
+        if isinstance(id, int) and not isinstance(id, bool):
+            id = str(id)
+        if not isinstance(id, str) or not ID.fullmatch(id):
+            self.tell("E0703", "`id` must be a text of at most 32 characters without spaces,"
+                      " brackets, quotes and , ; : = #", values["id"], 'write id = "1a"')
+            return None
+        if id.casefold() in self.ids:
+            other, first = self.ids[id.casefold()]
+            self.tell("E0706", f"there are two problems `{id}`" if id == other else
+                      f"`{id}` and `{other}` are the same id for a student", values["id"],
+                      "give each problem an id of its own", related=[(first, "the first one")])
+            return None
+        self.ids[id.casefold()] = id, values["id"]
+        return id
+
+    def checked(self, name: str, value: Any, read: Callable[[str, Any], Any], span: Span) -> Any:
+        """What `read` makes of a value; None where it is refused."""
+        try:
+            return read(name, value)
+        except GradcliError as failure:
+            self.place(failure, {name: value}, span, {name: span})
+            return None
+
+    def option(self, name: str, value: Any, span: Span) -> Any:
+        return self.checked(name, value, READERS[name], span)
+
+    def place(self, failure: GradcliError, fields: Mapping[str, Any], whole: Span,
+              values: Mapping[str, Span]) -> None:
+        """Give a failure the place of the field that its message names."""
+        words = re.findall(r"\w+", failure.message)
+        named = next((word for word in words if word in fields and word in values), None)
+        self.tell(failure.code, failure.message, values[named] if named else whole, failure.help)
+
+    def sheet(self, id: str, **rest: Any) -> Sheet:
+        """The sheet, if nothing is wrong with it."""
+        if not self.problems and not self.wrong:
+            self.tell("E0702", "the sheet has no problem", (0, 0),
+                      'write [[problem]], and below it id = "1a" and function = "x^2"')
+        if len(self.problems) > MAX_PROBLEMS:
+            self.tell("E0707", f"the sheet has more than {MAX_PROBLEMS} problems",
+                      self.places[self.problems[MAX_PROBLEMS].id, ""], "split the sheet")
+        if self.wrong:
+            self.wrong.sort(key=lambda one: one.span or (0, 0))
+            raise GradcliError(*self.wrong[:MAX_TOLD])
+        return Sheet(self.source, id, self.problems, self.places, **rest)

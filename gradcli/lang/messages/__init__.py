@@ -1,0 +1,1 @@
+"""Messages for texts that cannot be read, with what was meant."""

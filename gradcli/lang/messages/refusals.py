@@ -1,0 +1,353 @@
+"""Errors of what the grammar can read and an action refuses: two readings, wrong left sides, ...
+
+Each function returns the error for the action to raise; `at` is the token behind the part that was
+read.
+"""
+
+from __future__ import annotations
+
+from gradcli.base.errors import GradcliError, error
+from gradcli.lang.messages.surroundings import statement_start, unclosed_brackets
+from gradcli.lang.syntax.expressions import AMBIGUOUS_AFTER, is_malformed_number
+from gradcli.lang.syntax.lexer import (
+    CIRCUMFLEX,
+    CLOSING,
+    COMMA,
+    DOT,
+    FALSE,
+    IDENTIFIERS,
+    LPAR,
+    LSQB,
+    NONE,
+    NUMBER,
+    OPENING,
+    PI,
+    TRUE,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from gradcli.base.errors import Span
+    from gradcli.lang.syntax.code import Function
+    from gradcli.lang.syntax.parser import Parser
+
+
+def excerpt(parser: Parser, first: int, end: int) -> str:
+    """The user's text from token `first` to the one before `end`, on one line."""
+    text = " ".join(parser.text[parser.starts[first]:parser.ends[end - 1]].split())
+    return text if len(text) <= 60 else text[:59] + "…"
+
+
+def is_function(name: str) -> bool:
+    """Whether an operation (or `print`) has this name."""
+    from gradcli.ops import lookup
+
+    return name == "print" or lookup(name) is not None
+
+
+# ---- numbers in front of something ----------------------------------------------------------
+
+
+def bad_coefficient(parser: Parser, values: list[Any], before: int, at: int) -> GradcliError:
+    """E0105 for `2e`, E0106 for `2[1, 2]` and `sin^2(x)`, E0104 for `1/2x`.
+
+    before: the token in front of the number and its signs.
+    """
+    number, base = values[-2:]
+    if is_malformed_number(parser, number, base):
+        return _malformed_number(parser, number, base, at)
+    digits, rest = parser.token(number), excerpt(parser, base, at)
+    operator = parser.kinds[before]
+    if operator == CIRCUMFLEX and is_function(parser.token(before - 1)):
+        return power_of_function(parser, before - 1, excerpt(parser, before + 1, base), base, at)
+    if "\n" in parser.text[parser.ends[number]:parser.starts[base]]:
+        opened = unclosed_brackets(parser, base)
+        if opened:      # else this would be another line
+            bracket = parser.token(opened[-1])
+            return error("E0103", f"`{bracket}` is never closed",
+                         parser.span(opened[-1], opened[-1]), label="opened here")
+    if operator in AMBIGUOUS_AFTER:
+        left = values[before - number - 3]  # below the operator, the signs and these two
+        return _two_readings(parser, left, before, number, base, at)
+    return error("E0106", "a number in front multiplies a name or a round bracket only",
+                 parser.span(number, at - 1), help=f"write `{digits}*{rest}`")
+
+
+def _malformed_number(parser: Parser, number: int, base: int, at: int) -> GradcliError:
+    digits, name = parser.token(number), parser.token(base)
+    written = digits + name
+    span = parser.span(number, base)
+    if name in ("e", "E"):
+        return error("E0105", f"`{written}` is a number without its exponent", span,
+                     help=f"write `{digits}*{excerpt(parser, base, at)}` for a product with"
+                     f" `{name}`, or `{digits}e0` for a number")
+    if name[0] == "_":
+        return error("E0105", f"`{written}` is no number: digits are not grouped", span,
+                     help=f"write `{written.replace('_', '')}`")
+    return error("E0105", f"`{written}` is no number: numbers are decimal", span,
+                 help=f"write `{int(written, 0)}`")
+
+
+def power_of_function(parser: Parser, name: int, exponent: str, first: int, end: int
+                      ) -> GradcliError:
+    """E0106 for `sin^2(x)` and `sin²(x)`; the argument is the tokens from `first` to `end`."""
+    function = parser.token(name)
+    argument = excerpt(parser, first, end)
+    if not (argument.startswith("(") and argument.endswith(")")):
+        argument = f"({argument})"
+    if exponent.replace("−", "-") == "-1" and is_function(f"a{function}"):
+        advice = (f"write `a{function}{argument}` for the inverse function,"
+                  f" `1/{function}{argument}` for the reciprocal")
+    else:
+        advice = f"write `{function}{argument}^{exponent}`"
+    return error("E0106", f"the exponent of `{function}` belongs behind its argument",
+                 parser.span(name, end - 1), help=advice)
+
+
+def _two_readings(parser: Parser, left: int, operator: int, number: int, base: int, at: int
+                  ) -> GradcliError:
+    """E0104: `1/2x` is `1/(2x)` or `(1/2)*x`."""
+    text = parser.text
+    between = text[parser.ends[operator - 1]:parser.starts[operator + 1]]  # with the user's spaces
+    head, tail = excerpt(parser, left, operator), excerpt(parser, base, at)
+    first = f"{head}{between}({excerpt(parser, operator + 1, at)})"
+    second = f"{head}{between}{excerpt(parser, operator + 1, base)}"
+    if parser.kinds[operator] != CIRCUMFLEX:  # which binds tighter than the `*` anyway
+        second = f"({second})"
+    return two_readings(excerpt(parser, left, at), parser.span(left, at - 1),
+                        first, f"{second}*{tail}")
+
+
+def two_readings(written: str, span: Span, first: str, second: str) -> GradcliError:
+    """E0104 with both readings."""
+    return error("E0104", f"`{written}` can be read in two ways", span,
+                 help=f"write `{first}` or `{second}`")
+
+
+def ambiguous_root(parser: Parser, root: int, operator: int, at: int) -> GradcliError:
+    """E0104: `√x^2` is `√(x^2)` or `(√x)^2`."""
+    inside, power = excerpt(parser, root + 1, operator), excerpt(parser, operator, at)
+    sign = parser.token(root)
+    return two_readings(excerpt(parser, root, at), parser.span(root, at - 1),
+                        f"{sign}({inside}{power})", f"({sign}{inside}){power}")
+
+
+# ---- calls ----------------------------------------------------------------------------------
+
+
+def prime_keywords(parser: Parser, first: int, at: int) -> GradcliError:
+    """E0102: `f'(x=1)`."""
+    return error("E0102", f"`{parser.token(first)}` takes no keyword arguments",
+                 parser.span(first, at - 1), help=f"write `{parser.token(first)}(x)`")
+
+
+def repeated_keyword(parser: Parser, keywords: list[int]) -> GradcliError:
+    """E0102: `f(a=1, a=2)`."""
+    seen: set[str] = set()
+    for keyword in keywords:
+        name = parser.token(keyword)
+        if name in seen:
+            break
+        seen.add(name)
+    return error("E0102", f"`{name}` is given twice", parser.span(keyword, keyword),
+                 help=f"leave one `{name}=...` out")
+
+
+def no_numpy_constant(parser: Parser, first: int, at: int) -> GradcliError:
+    """E0102: `np.linalg`, `np.mean` without brackets."""
+    written = excerpt(parser, first, at)
+    return error("E0102", f"`{written}` is no constant of NumPy", parser.span(first, at - 1),
+                 help="functions stand right behind `np.`, as in `np.mean(x)`"
+                 if parser.kinds[at] == DOT else f"write `{written}(...)` to call a function;"
+                 " the constants are `np.pi`, `np.e`, `np.inf` and `np.nan`")
+
+
+# ---- statements -----------------------------------------------------------------------------
+
+
+def bad_target(parser: Parser, first: int, equal: int, at: int) -> GradcliError:
+    """E0107: what stands left of `=` is no name, no `a, b` and no `f(x, y)`."""
+    kinds = parser.kinds[first:equal]
+    left, right = excerpt(parser, first, equal), excerpt(parser, equal + 1, at)
+    span = parser.span(first, equal - 1)
+    if kinds in ([TRUE], [FALSE], [NONE], [PI]):
+        return error("E0107", f"`{left}` is a constant and cannot be bound", span,
+                     help="choose another name")
+    if kinds == [NUMBER]:
+        swap = at == equal + 2 and parser.kinds[equal + 1] in IDENTIFIERS
+        return error("E0107", f"`{left}` is a number, not a name", span,
+                     help=f"write `{right} = {left}`" if swap
+                     else f"write `{left} == {right}` to compare")
+    if set(kinds) <= IDENTIFIERS | {COMMA}:
+        return error("E0107", f"a name stands twice in `{left}`",
+                     _no_new_name(parser, first, equal) or span,
+                     help="choose different names")
+    if kinds[0] in IDENTIFIERS and kinds[1] == LPAR and _closes(kinds, 1) == len(kinds) - 1:
+        return error("E0107", f"the parameters in `{left}` are not different names",
+                     _no_new_name(parser, first + 2, equal - 1) or span,
+                     help=f"write `{parser.token(first)}(x) = ...` to define a function,"
+                     " `==` to compare")
+    if kinds[0] in IDENTIFIERS and kinds[1] in (LSQB, DOT):
+        return error("E0107", f"`{left}` cannot be changed in place", span,
+                     help="bind a new tensor to a name, or use `x.assign(...)` on a variable")
+    if COMMA in kinds:
+        return error("E0107", f"`{left}` is not a list of names", span,
+                     help="write names on the left, as in `a, b = f(x)`")
+    minus = right if at == equal + 2 else f"({right})"
+    return error("E0107", f"`{left}` is not a name", span,
+                 help=f"`=` binds a name; an equation is written `{left} - {minus}`, a comparison"
+                 f" `{left} == {right}`")
+
+
+def _no_new_name(parser: Parser, first: int, end: int) -> Span | None:
+    """The first token among those of a list of names that is neither a new one nor a comma."""
+    known: set[str] = set()
+    for at in range(first, end):
+        named = not (at - first) % 2
+        if parser.kinds[at] != COMMA if not named else (
+                parser.kinds[at] not in IDENTIFIERS or parser.token(at) in known):
+            return parser.span(at, at)
+        known.add(parser.token(at))
+    return None
+
+
+def _closes(kinds: list[int], opening: int) -> int:
+    """Where the bracket that opens at `opening` closes."""
+    depth = 0
+    for place in range(opening, len(kinds)):
+        depth += (kinds[place] in OPENING) - (kinds[place] in CLOSING)
+        if not depth:
+            return place
+    return -1
+
+
+def loose_tuple(parser: Parser, first: int, at: int) -> GradcliError:
+    """E0107: `a, b` without brackets; E0105 if it is a decimal comma."""
+    if parser.kinds[statement_start(parser, first):at].count(COMMA) == 1:
+        decimal = decimal_comma(parser, first, at)
+        if decimal:
+            return decimal
+    written = excerpt(parser, first, at)
+    return error("E0107", "values with commas between them need square brackets",
+                 parser.span(first, at - 1), help=f"write `[{written}]`, or one statement for each")
+
+
+def decimal_comma(parser: Parser, first: int, end: int) -> GradcliError | None:
+    """E0105 for the first `1,5` among the tokens, written without a space."""
+    kinds, starts, ends = parser.kinds, parser.starts, parser.ends
+    for comma in range(first + 1, end - 1):
+        if (kinds[comma] == COMMA and kinds[comma - 1] == NUMBER == kinds[comma + 1]
+                and ends[comma - 1] == starts[comma] and ends[comma] == starts[comma + 1]):
+            written = excerpt(parser, comma - 1, comma + 2)
+            return error("E0105", f"`{written}`: the decimal sign is a point",
+                         parser.span(comma - 1, comma + 1), help=_points_for_commas(written))
+    return None
+
+
+def _points_for_commas(written: str) -> str:
+    """What `1,5`, `1.000,5`, `1,000.5` and `1,000` may have meant."""
+    left, _, right = written.partition(",")
+    whole, point, end = left.partition(".")
+    group = right.partition(".")[0]
+    if len(group) == 3 and group.isdecimal() and left.isdecimal() and len(left) < 4 and left != "0":
+        other = "" if "." in right else f", or `{left}.{right}` with a decimal point"
+        return f"write `{left}{right}`{other}"
+    if "." in right or (point and not (0 < len(whole) < 4 and len(end) == 3)):
+        return f"write `[{written}]` for a list"
+    return f"write `{whole}{end}.{right}`, or `[{written}]` for a list"
+
+
+def augmented(parser: Parser, first: int, operator: int, value: int, at: int) -> GradcliError:
+    """E0111: `x += 1` with both things it could mean."""
+    name, sign = excerpt(parser, first, operator), parser.token(operator)
+    amount = excerpt(parser, value, at)
+    bracketed = amount if at == value + 1 or sign == "+=" else f"({amount})"
+    method = {"+=": "assign_add", "-=": "assign_sub"}.get(sign)
+    changed = (f"{name}.{method}({amount})" if method
+               else f"{name}.assign({name} {sign[:-1]} {bracketed})")
+    return error("E0111", f"`{sign}` has two meanings here", parser.span(operator, operator),
+                 help=f"`{changed}` changes the variable,"
+                 f" `{name} = {name} {sign[:-1]} {bracketed}` binds a new tensor")
+
+
+def missing_value(parser: Parser, first: int, at: int) -> GradcliError:
+    """E0107: `var x`, or `var x, y = 1`."""
+    keyword, name = parser.token(first), parser.token(first + 1)
+    if COMMA in parser.kinds[first:at]:
+        return error("E0107", f"`{keyword} {name}` has no value", parser.span(first, first + 1),
+                     help=f"declare one name at a time: `{keyword} {name} = 1.0`")
+    written = excerpt(parser, first, at)
+    return error("E0107", f"`{written}` has no value", parser.span(first, at - 1),
+                 help=f"write `{written} = 1.0`, or `input {name}` for a value that is given later")
+
+
+def bad_size(parser: Parser, number: int) -> GradcliError:
+    """E0102: `var w: float64[2.5]`."""
+    return error("E0102", f"`{parser.token(number)}` is no size", parser.span(number, number),
+                 help="write a whole number, or `:` for any size")
+
+
+# ---- blocks ---------------------------------------------------------------------------------
+
+
+def repeated_name(parser: Parser, places: list[int], what: str) -> GradcliError:
+    """E0107: `def f(x, x):`, `for a, a in u:`; places: the tokens of the names."""
+    names = [parser.token(place) for place in places]
+    second = next(i for i, name in enumerate(names) if name in names[:i])
+    return error("E0107", f"`{names[second]}` stands twice among the {what}",
+                 parser.span(places[second], places[second]), help="choose different names")
+
+
+def misplaced(parser: Parser, word: int) -> GradcliError:
+    """E0113: `break` or `continue` outside of a loop, `return` outside of a `def`."""
+    written = parser.token(word)
+    span = parser.span(word, word)
+    if written == "return":
+        return error("E0113", "`return` stands outside of a `def`", span,
+                     help="write the expression alone: its value is a result")
+    inside = bool(parser.blocks) and parser.blocks[-1].inside
+    return error("E0113", f"`{written}` stands outside of a loop", span,
+                 help=f"write `return` to leave the function, or put the `{written}` into a `for`"
+                 " or `while` block" if inside
+                 else f"put it into the block of a `for` or `while`, or leave the `{written}` out")
+
+
+def bad_decorator(parser: Parser, first: int, end: int) -> GradcliError:
+    """E0114: a line with `@` that is neither `@custom_gradient` nor `@gradient_of(op)`."""
+    written = excerpt(parser, first, end)
+    names = [parser.token(place) for place in range(first + 1, end)]
+    if "custom_gradient" in names:
+        advice = "write `@custom_gradient`"
+    elif "gradient_of" in names or "RegisterGradient" in names:
+        advice = "write `@gradient_of(op)` with the name of the operation, such as `floor`"
+    else:
+        advice = "the decorators are `@custom_gradient` and `@gradient_of(op)`"
+    return error("E0114", f"`{written}` is no decorator", parser.span(first, max(first, end - 1)),
+                 help=advice)
+
+
+def no_rule(parser: Parser, function: Function, head: Span, inner: list[Function]) -> GradcliError:
+    """E0114: `@custom_gradient` before a function without an inner `grad`.
+
+    head: the place of `def f(x)`. inner: the functions that are defined in it.
+    """
+    found = error("E0114", f"`{function.name}` has no gradient rule: the `def grad(upstream):`"
+                  " inside is missing", head, help="define `grad` in its block before the `return`")
+    if inner:
+        found = error("E0114", f"the gradient rule in `{function.name}` is named"
+                      f" `{inner[-1].name}`", (inner[-1].start, inner[-1].end),
+                      help=f"name it `grad`: `def grad({', '.join(inner[-1].parameters)}):`")
+        place = parser.text.find(inner[-1].name, inner[-1].start)
+        found.diagnostics[0].span = place, place + len(inner[-1].name)
+    if function.decorated:
+        found.diagnostics[0].related = ((function.decorated, "asks for a rule"),)
+    return found
+
+
+def bad_accumulator(parser: Parser, first: int, at: int) -> GradcliError:
+    """E0107: `forward acc(x):`."""
+    return error("E0107", "`forward` takes two arguments: what moves, and its direction",
+                 parser.span(first, at - 1),
+                 help=f"write `forward {parser.token(first + 1)}(x, v):`")

@@ -1,0 +1,191 @@
+"""Looking around a token: its statement, the brackets and operands on either side.
+
+Used on errors only, so everything is found again from the tokens.
+"""
+
+from __future__ import annotations
+
+from gradcli.lang.syntax import lexer as t
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from gradcli.base.errors import Span
+    from gradcli.lang.syntax.parser import Parser
+
+COMPARISONS = frozenset(
+    (t.EQUAL_EQUAL, t.NOT_EQUAL, t.LESS, t.LESS_EQUAL, t.GREATER, t.GREATER_EQUAL))
+# What an operand begins and ends with.
+BEGINNINGS = t.IDENTIFIERS | {t.NUMBER, t.PRIMED, t.STRING, t.PI, t.SQRT, t.TRUE, t.FALSE, t.NONE,
+                              t.LPAR, t.LSQB, t.LBRACE}
+ENDINGS = t.IDENTIFIERS | {t.NUMBER, t.STRING, t.PI, t.TRUE, t.FALSE, t.NONE, t.SUPERSCRIPT,
+                           t.RPAR, t.RSQB, t.RBRACE}
+# What bounds the operands of a comparison.
+BOUNDS = COMPARISONS | {t.NEWLINE, t.SEMICOLON, t.COMMA, t.COLON, t.EQUAL, t.AUGMENTED, t.IF,
+                        t.ELSE, t.AND, t.OR, t.NOT, t.ERROR, t.INDENT, t.DEDENT, t.ELIF, t.WHILE,
+                        t.IN, t.RETURN, t.EXPECT, t.NEAR}
+# What stands between lines, and what a line with a block begins with.
+LINE_ENDS = frozenset((t.NEWLINE, t.INDENT, t.DEDENT))
+HEADS = frozenset((t.IF, t.ELIF, t.ELSE, t.WHILE, t.FOR, t.DEF))
+SOFT_HEADS = frozenset((t.TAPE, t.FORWARD, t.STOP_RECORDING, t.RESUME))
+# Words that begin a statement and stand nowhere else.
+FIRST_WORDS = frozenset((t.ELIF, t.WHILE, t.FOR, t.BREAK, t.CONTINUE, t.DEF, t.RETURN, t.EXPECT,
+                         t.PASS))
+# One way to write each token.
+SPELLING = {
+    kind: text
+    for text, kind in (*t.OPERATORS.items(), *t.SINGLE.items(), ("else", t.ELSE), ("in", t.IN),
+                       ("def", t.DEF), ("3", t.NUMBER))
+    if text.isascii() and kind != t.ERROR
+}
+
+
+def line_start(parser: Parser, at: int) -> int:
+    """The first token of the line that token `at` belongs to; brackets continue a line."""
+    while at and parser.kinds[at - 1] not in LINE_ENDS and not is_margin(parser, at - 1):
+        at -= 1
+    return at
+
+
+def is_head(parser: Parser, first: int) -> bool:
+    """Whether the line of token `first`, its first one, has the form of a block's head."""
+    kind = parser.kinds[first]
+    return kind in HEADS or (kind in SOFT_HEADS and parser.kinds[first + 1] in t.IDENTIFIERS)
+
+
+def head_end(parser: Parser, first: int, end: int) -> int:
+    """The colon of the head that begins with token `first`, if it comes before `end`, else `end`.
+    """
+    depth = 0
+    for place in range(first, end):
+        kind = parser.kinds[place]
+        depth += (kind in t.OPENING) - (kind in t.CLOSING)
+        if kind == t.COLON and not depth:
+            return place
+    return end
+
+
+def statement_start(parser: Parser, at: int) -> int:
+    """The first token of the simple statement or head that token `at` belongs to."""
+    line = line_start(parser, at)
+    first = at
+    while first > line and parser.kinds[first - 1] != t.SEMICOLON:
+        first -= 1
+    if first == line and is_head(parser, line):
+        colon = head_end(parser, line, at)
+        if colon < at:
+            return colon + 1
+    return first
+
+
+def indentations(parser: Parser, at: int) -> list[str]:
+    """The margin and the indentations of the blocks open in front of token `at`."""
+    text, starts, ends = parser.text, parser.starts, parser.ends
+    levels = [_indentation(text, text.rfind("\n", 0, starts[0]) + 1, starts[0])]
+    for place in range(at):
+        kind = parser.kinds[place]
+        if kind == t.DEDENT:
+            levels.pop()
+        elif kind == t.INDENT or is_margin(parser, place):
+            level = _indentation(text, starts[place], ends[place])
+            if kind == t.INDENT:
+                levels.append(level)
+            elif levels[-1].startswith(level):
+                levels[-1] = level
+    return levels
+
+
+def _indentation(text: str, start: int, end: int) -> str:
+    return text[start:end].rpartition("\f")[2]
+
+
+def is_margin(parser: Parser, at: int) -> bool:
+    """Whether an ERROR token stands for the indentation of a line."""
+    return parser.kinds[at] == t.ERROR and not parser.token(at).strip(" \t\r\f")
+
+
+def open_brackets(parser: Parser, at: int) -> list[int]:
+    """The brackets open in front of token `at`, outermost first."""
+    opened: list[int] = []
+    for place in range(line_start(parser, at), at):
+        kind = parser.kinds[place]
+        if kind in t.OPENING:
+            opened.append(place)
+        elif kind in t.CLOSING and opened:
+            opened.pop()
+    return opened
+
+
+def unclosed_brackets(parser: Parser, at: int) -> list[int]:
+    """The brackets around token `at` and behind it in its line whose partner never comes."""
+    opened = open_brackets(parser, at)
+    for place in range(at, len(parser.kinds)):
+        kind = parser.kinds[place]
+        if kind == t.NEWLINE:
+            break
+        if kind in t.OPENING:
+            opened.append(place)
+        elif kind in t.CLOSING and opened:
+            opened.pop()
+    return opened
+
+
+def adjacent(parser: Parser, left: int) -> bool:
+    return parser.ends[left] == parser.starts[left + 1]
+
+
+def closing_bracket(parser: Parser, opening: int) -> int:
+    """The token that closes the bracket `opening`; 0 if none does."""
+    depth = 0
+    for place in range(opening, len(parser.kinds)):
+        kind = parser.kinds[place]
+        depth += (kind in t.OPENING) - (kind in t.CLOSING)
+        if not depth:
+            return place
+        if kind == t.NEWLINE:
+            break
+    return 0
+
+
+def operand_start(parser: Parser, last: int) -> int:
+    """The first token of the operand that ends with token `last`: `f(x)[0]`, `x²`, `A.T`."""
+    kinds = parser.kinds
+    first = last
+    while first:
+        if kinds[first] in t.CLOSING:
+            depth = 1
+            while depth and first:
+                first -= 1
+                depth += (kinds[first] in t.CLOSING) - (kinds[first] in t.OPENING)
+            if kinds[first - 1] not in ENDINGS | {t.PRIMED} - {t.NUMBER}:
+                break
+        elif kinds[first] != t.SUPERSCRIPT and kinds[first - 1] != t.DOT:
+            break
+        first -= 2 if kinds[first - 1] == t.DOT else 1
+    return first
+
+
+def operand_end(parser: Parser, first: int) -> int:
+    """Behind the operand that begins with token `first`: `2x`, `f(x)`, `x²`, `A[0].T`, `x^2`."""
+    kinds = parser.kinds
+    end = first + 1
+    if kinds[first] in t.OPENING:
+        end = first
+    elif kinds[first] == t.NUMBER and kinds[end] in t.IDENTIFIERS:
+        end += 1
+    while True:
+        if kinds[end] in t.OPENING:
+            closing = closing_bracket(parser, end)
+            if not closing:
+                return max(end, first + 1)
+            end = closing + 1
+        elif kinds[end] == t.SUPERSCRIPT:
+            end += 1
+        elif kinds[end] == t.DOT and kinds[end + 1] in t.IDENTIFIERS:
+            end += 2
+        else:
+            return end
+
+
+def before(parser: Parser, at: int) -> Span:
+    """Where something is missing in front of token `at`: the token before it."""
+    return parser.span(at - 1, at - 1) if at else parser.span(at, at)

@@ -1,0 +1,168 @@
+"""Text that people read in two ways: 1/2x, e^2x, sin x/2, sin x^2, sin x(y + 1).
+
+Other readings of an answer are those that a student may have meant who forgot brackets; these are
+the few that somebody may mean who forgets none.
+"""
+
+from __future__ import annotations
+
+from gradcli.lang.paper import tokens as t
+from gradcli.lang.paper.answer import Reading, other_readings
+from gradcli.lang.paper.other import CLOSING, OPENING, Places, edited
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from gradcli.lang.paper.other import Edit
+    from gradcli.lang.paper.tokens import Tokens
+
+
+ROOTS = ("sqrt", "cbrt")
+FUNCTIONS = (t.FUNCTION, t.POWERED, t.BASED)
+
+
+def ambiguous(reading: Reading) -> list[Reading]:
+    """The other readings of what is ambiguous in a text; none where it is clear."""
+    tokens = reading.tokens
+    return other_readings(reading, [edited(tokens, edit) for edit in _edits(tokens)])
+
+
+def shorter_arguments(reading: Reading) -> list[Reading]:
+    """The readings in which functions without brackets end behind a first factor, before a blank or
+    bracket: ln 3 (x + 1), ln3 x, ln sqrt 3 (x + 1), sin pi/4 (x + 1). All such functions at once,
+    then each alone.
+    """
+    tokens = reading.tokens
+    places = Places(tokens)
+    found: list[tuple[tuple[int, int], int]] = []
+    inside: dict[int, int] = {}     # where the argument of an inner function may end: ln sqrt 3 (x)
+    for first, last in sorted(places.closing, reverse=True):
+        factor = first + 1
+        behind = 0
+        if places.kinds[factor] in (t.NUMBER, t.NAME):
+            behind = factor + 1
+            if places.kinds[last + 1] == t.SLASH and places.kinds[last + 2] == t.NUMBER:
+                behind = last + 3       # sin pi/4 (x + 1)
+        elif places.kinds[factor] in FUNCTIONS:
+            behind = inside.get(places.partner.get(factor + 1, 0), 0)
+        if behind in places.products and (
+                not _close(tokens, behind) or places.kinds[behind + 1] in OPENING):
+            found.append(((-1, behind), last))
+            inside[last] = behind
+    chosen = [[one] for one in found]
+    return other_readings(reading, [
+        edited(tokens, (tuple([pair for pair, _ in some]), tuple([last for _, last in some])))
+        for some in ([found, *chosen] if len(found) > 1 else chosen)])
+
+
+def doubt(reading: Reading, other: Reading) -> str:
+    """What in an answer's own spelling speaks against the brackets that another reading puts in:
+    "blank", "sum", or nothing.
+
+    A product below a slash or in an exponent has no blanks, 1/2x; what is a sum there may have,
+    (x + y)/x + 2y. A sum that would be an argument has none, sqrt x+1, and one that would be a
+    factor or be subtracted has them around as well: 2x - x+1.
+    """
+    before, tokens, found = _put_in(reading.tokens), other.tokens, ""
+    for place, (first, last) in _put_in(tokens).items():
+        if place in before:
+            continue
+        beside = tokens.kinds[first - 1], tokens.kinds[last + 1]
+        joined = not {t.MINUS, t.STAR}.isdisjoint(beside)
+        depth, terms, close = 0, False, True
+        for at in range(first + 1, last):
+            kind = tokens.kinds[at]
+            depth += (kind in OPENING) - (kind in CLOSING)
+            if not depth:
+                terms |= kind in (t.PLUS, t.MINUS) and at > first + 1
+                close &= at + 1 == last or kind in FUNCTIONS or not _blank(reading, tokens, at)
+        if not terms:
+            found = found or ("" if close else "blank")
+        elif ((joined or beside[0] in FUNCTIONS) and not close) or (joined and not (
+                _apart(reading, tokens, first - 1) and _apart(reading, tokens, last + 1))):
+            return "sum"
+    return found
+
+
+def _put_in(tokens: Tokens) -> dict[tuple[int, int], tuple[int, int]]:
+    """Brackets that were not typed: what they stand around in the text, and which tokens they are.
+    """
+    opened, found = [], {}
+    for at, kind in enumerate(tokens.kinds):
+        if kind in OPENING:
+            opened.append(at)
+        elif kind in CLOSING:
+            first = opened.pop()
+            if tokens.starts[first] == tokens.ends[first]:
+                found[tokens.starts[first], tokens.starts[at]] = first, at
+    return found
+
+
+def _blank(reading: Reading, tokens: Tokens, at: int) -> bool:
+    """Whether a blank was typed behind a token. That behind a word of LaTeX only ends it."""
+    start, end = tokens.ends[at], tokens.starts[at + 1]
+    if not tokens.text[start:end].strip(" ") and start < end:
+        if reading.origin is None:
+            return True
+        start, end = reading.origin.span(start, end)
+        return " " in reading.text[start:end] and "\\" not in reading.text
+    return False
+
+
+def _apart(reading: Reading, tokens: Tokens, at: int) -> bool:
+    """Whether an operator that a sum stands beside leaves room for its brackets."""
+    if tokens.kinds[at] not in (t.MINUS, t.STAR):
+        return True
+    return _blank(reading, tokens, at - 1) or _blank(reading, tokens, at)
+
+
+def _edits(tokens: Tokens) -> Iterator[Edit]:
+    places = Places(tokens)
+    kinds = places.kinds
+    for at, kind in enumerate(kinds):
+        if kind not in (t.SLASH, t.CIRCUMFLEX):
+            continue
+        end = places.unary_end(at + 1)
+        # Of 1/2 x and e^2 x the blank says enough, and x^2y is a product to everybody.
+        if end in places.products and _close(tokens, end) and (
+                kind == t.SLASH or kinds[at - 1] == t.NUMBER or places.words[at - 1] == "e"):
+            yield ((at + 1, places.letters_end(at + 1)),), ()
+            yield ((at + 1, places.juxtaposed_end(at + 1)),), ()
+        # Nobody writes x^1; x^-1/2 may be the one or the other, and x^2/2 is a half.
+        if kind == t.CIRCUMFLEX and kinds[end - 1:end + 2] == [t.NUMBER, t.SLASH, t.NUMBER] and (
+                kinds[at + 1] == t.MINUS or places.words[at + 1] == "1") and (
+                tokens.ends[end - 1] == tokens.starts[end + 1] - 1):
+            yield ((at + 1, end + 2),), ()
+    for first, last in places.closing:
+        yield from _of_function(places, first, last)
+        behind = last + 1
+        if places.words[first - 1] in ROOTS:
+            if behind in places.products and _close(tokens, behind):      # √2x
+                yield ((-1, places.unary_end(behind + 1)),), (last,)
+            elif kinds[behind] in (t.PLUS, t.MINUS) and (                 # √x+1
+                    tokens.ends[last] == tokens.starts[behind + 1] - 1):
+                yield ((-1, places.product_end(behind + 1)),), (last,)
+
+
+def _close(tokens: Tokens, product: int) -> bool:
+    """Whether nothing stands between the factors on both sides of a product."""
+    return tokens.ends[product - 1] == tokens.starts[product + 1]
+
+
+def _of_function(places: Places, first: int, last: int) -> Iterator[Edit]:
+    """What a function without brackets is taken of. Its brackets were put in."""
+    kinds = places.kinds
+    at = first + 1
+    while at < last:  # to the last factor
+        factor = at
+        at = places.unary_end(at)
+        at += at in places.products
+    power = places.atom_end(factor) if kinds[factor] not in (t.PLUS, t.MINUS) else last
+    if power < last and kinds[power] == t.CIRCUMFLEX:
+        yield ((-1, power),), (last,)
+    behind = last + 1
+    if behind in places.products and kinds[behind + 1] in OPENING:
+        yield ((-1, places.unary_end(behind + 1)),), (last,)
+    elif kinds[behind] == t.SLASH:
+        yield ((-1, places.unary_end(behind + 1)),), (last,)

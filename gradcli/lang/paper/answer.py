@@ -1,0 +1,239 @@
+"""What a student typed, read: flat code, an echo, and what was left out on the left side."""
+
+from __future__ import annotations
+
+from gradcli.base.errors import GradcliError, error
+from gradcli.lang.paper.marks import arrange
+from gradcli.lang.paper.names import Names
+from gradcli.lang.paper.parser import parse
+from gradcli.lang.paper.plain import counts
+from gradcli.lang.paper.scanner import scan
+from gradcli.lang.paper.written import written
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from gradcli.lang.paper.plain import Plain
+    from gradcli.lang.paper.tokens import Tokens
+    from gradcli.lang.syntax.code import Code
+
+MAX_LENGTH = 2000
+
+
+class Reading:
+    """One reading of an answer.
+
+    text: as typed; all offsets count in it. code: flat code that leaves one value on the stack
+    (only LOAD, PUSH of a float, BINARY, UNARY negative, CALL and LIST). read_as: the same as a
+    formula. left: what stood left of the equals sign and only named the answer, or None.
+    labels: those of the components, if each has one: f_x = 2x, f_y = 3. sides: all that stood
+    left of the last equals sign, if it begins with a name of the answer.
+    equation: the code of a left side that is a formula of its own, or None. notes: what was
+    understood in another spelling. names: those that the code loads, in order, once each.
+    """
+
+    __slots__ = ("_read_as", "code", "equation", "labels", "left", "notes", "origin", "sides",
+                 "text", "tokens")
+
+    def __init__(self, text: str, code: Code, tokens: Tokens, origin: Plain | None) -> None:
+        self.text = text
+        self.code = code
+        self.tokens = tokens  # for other readings
+        self.origin = origin
+        self.left: str | None = None
+        self.labels: tuple[str, ...] = ()
+        self.sides = ""
+        self.equation: Code | None = None
+        self.notes: list[str] = []
+        self._read_as: str | None = None
+
+    @property
+    def read_as(self) -> str:
+        """The formula with every sign and few brackets; for an equation both sides."""
+        if self._read_as is None:
+            shown = written(self.code)
+            if self.equation is not None:
+                shown = f"{written(self.equation)} = {shown}"
+            self._read_as = shown
+        return self._read_as
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names that the code loads, those of an equation's left side first."""
+        from gradcli.lang.syntax.code import LOAD
+
+        return tuple(dict.fromkeys(
+            ins[1] for ins in (self.equation or []) + self.code if ins[0] == LOAD))
+
+
+def read(text: str, names: Names, both: bool = False) -> Reading:
+    """Read an answer. both: it is an equation between two sides, y = x y + 1, and no label.
+
+    Raises GradcliError with a code from E0710 to E0721, the place in `text` and one help.
+    """
+    if len(text) > MAX_LENGTH:
+        raise error("E0710", f"an answer has at most {MAX_LENGTH} characters, not {len(text)}",
+                    (MAX_LENGTH, len(text)), help="shorten the answer")
+    if text.isascii() and "\\" not in text and "$" not in text and "{,}" not in text \
+            and not names.program and not counts(text):
+        return _read(text, text, names, None, both)
+    from gradcli.lang.paper.plain import plain
+
+    origin = plain(text, names)
+    try:
+        found = _read(text, origin.text, names, origin, both)
+    except GradcliError as problem:
+        if not origin.text.strip():     # as of commands that only make blanks
+            problem.diagnostics[0].span = 0, len(text)
+            raise
+        raise origin.moved_error(problem) from None
+    if origin.expands:
+        from gradcli.lang.paper.parts import Expansion
+
+        origin.expansion = Expansion(text, names)
+        origin.expansion.into(found)
+    return found
+
+
+def _read(typed: str, text: str, names: Names, origin: Plain | None, both: bool) -> Reading:
+    """Read the plain form `text` of what was typed."""
+    end = len(text.rstrip())
+    if end > 1 and text[end - 1] == "." and text[end - 2] not in "0123456789.":
+        end -= 1  # the full stop of a sentence
+    elif end > 1 and text[end - 1] in ",;":
+        end -= 1
+    labels: tuple[str, ...] = ()
+    if names.vector and "\n" in text[:end].lstrip():
+        from gradcli.lang.paper.left import in_lines
+
+        text = in_lines(text, end)
+    if names.vector and text.count("=", 0, end) > 1:
+        from gradcli.lang.paper.left import unlabelled
+
+        bare, labels = unlabelled(text, end, names)
+        text = bare or text
+    if "≈" in text or "~" in text:
+        from gradcli.lang.paper.left import approximate
+
+        text = approximate(text, end, names)
+        end = min(end, len(text.rstrip()))
+    if not names.program and (":" in text or ">" in text or not text.isascii()):
+        from gradcli.lang.paper.left import introduced
+
+        text = introduced(text, end, names)
+    before: list[tuple[int, int]] = []
+    begin = 0
+    if "=" in text:
+        before, (begin, end) = _sides(text, end, names, both)
+    left = _left(text, before, names, both)
+    if before and left is None and names.vector and not both:
+        from gradcli.lang.paper.left import listed
+
+        labels = listed(text[slice(*before[0])], names)
+        left = "" if labels else None
+    equation = _equation(text, *before[0], names) if before and left is None else None
+    tokens = arrange(scan(text, begin, end, names), names)
+    found = Reading(typed, parse(tokens), tokens, origin)
+    found.labels = labels
+    found.left = left
+    if left is not None:
+        found.sides = text[before[0][0]:before[-1][1]]
+    found.equation = equation
+    if origin is not None:
+        found.code = origin.moved(found.code)
+        if equation is not None:
+            found.equation = origin.moved(equation)
+        if left is not None:
+            start, stop = origin.span(*before[0])
+            found.left = typed[start:stop].strip()
+    if len(before) > 1:
+        found.notes.append("of several sides the last is read")
+    if "log" in text and not names.program:
+        from gradcli.lang.paper.scanner import log_notes
+
+        found.notes += log_notes(text + " ", begin, end, names)
+    if names.notes:
+        words = set(tokens.spellings())
+        found.notes += [note for word, note in names.notes.items() if word in words]
+    return found
+
+
+def _sides(text: str, end: int, names: Names, both: bool
+           ) -> tuple[list[tuple[int, int]], tuple[int, int]]:
+    """Where the sides before the last equals sign stand, and the last one. Raises E0719 for an
+    empty one and for several equations.
+    """
+    from gradcli.lang.paper.left import lists, names_a_derivative, sides
+
+    *before, (begin, end) = sides(text, end)
+    if not text[begin:end].strip():
+        raise error("E0719", "nothing stands behind the equals sign", (begin - 1, begin),
+                    help="give the formula there")
+    if both and len(before) > 1:
+        raise error("E0719", "these are several equations", before[1],
+                    help="write one equation, with one equals sign")
+    for first, last in before[1:]:
+        if not names.decimal_comma and lists(text, first, last):
+            raise error("E0719", "these are several equations", (first, last),
+                        help="give the right sides alone, as a list: (2x, 3y)")
+    if len(before) == 1 and names_a_derivative(text[begin:end], names):
+        return [(begin, end)], before[0]  # 2x = y'
+    return before, (begin, end)
+
+
+def _left(text: str, before: list[tuple[int, int]], names: Names, both: bool) -> str | None:
+    """The first side, if there is one and it names the answer; None for an equation."""
+    if not before:
+        return None
+    from gradcli.lang.paper.left import argument, is_label, is_side
+
+    left = text[slice(*before[0])].strip()
+    if both and is_side(left, names):
+        if is_label(left, names) and argument(left) in names.written:
+            raise error("E0719", f"`{left}` is a product, or a function", before[0],
+                        help=f"for the function, write {left.partition('(')[0].strip()} alone")
+        return None
+    return left if len(before) > 1 or is_label(left, names) else None
+
+
+def _equation(text: str, begin: int, end: int, names: Names) -> Code:
+    """The code of a left side that is a formula; E0719 for one that is neither that nor a name."""
+    try:
+        return parse(arrange(scan(text, begin, end, names), names))
+    except GradcliError:
+        while text[begin] == " ":
+            begin += 1
+        raise error("E0719", "this left side is not understood", (begin, end),
+                    help="leave out what stands left of the equals sign") from None
+
+
+def alternatives(reading: Reading, names: Names) -> list[Reading]:
+    """Other readings of the same text, the most plausible first; at most 16.
+
+    They move the brackets and signs that were put in, and put in others where they are easily
+    forgotten: 1/2x, 1/x+1, e^2x, sin x/2, sin x^2. All are different from the reading and from
+    each other. An equation's left side stays.
+    """
+    from gradcli.lang.paper.other import others
+
+    return other_readings(reading, others(reading.tokens, names))
+
+
+def other_readings(reading: Reading, candidates: Iterable[Tokens]) -> list[Reading]:
+    """The readings of other tokens of the same text, at most 16; a left side stays."""
+    from gradcli.lang.paper.other import different
+
+    found = []
+    for tokens, code in different(reading.tokens, candidates):
+        origin = reading.origin
+        one = Reading(reading.text, code if origin is None else origin.moved(code), tokens, origin)
+        if origin is not None and origin.expansion is not None:
+            try:
+                origin.expansion.into(one)
+            except GradcliError:
+                continue
+        one.left, one.equation, one.notes = reading.left, reading.equation, reading.notes
+        one.labels, one.sides = reading.labels, reading.sides
+        found.append(one)
+    return found

@@ -1,0 +1,311 @@
+"""The left side of an answer: `f'(x) =`, `dy/dx =`, `y =`, or a formula of its own.
+
+A left side that only names the answer is left out. What names it: a letter, with primes, an index
+and arguments or without (f, y', f''(x), f^(3)(x), f_x, f_{xy}(1, 2), D_u f); a quotient of
+differentials (dy/dx, d/dx(x^2), d^2y/dx^2, ∂f/∂x, \\frac{d}{dx}[..]); ∇f, Df, Jf, and a few words.
+"""
+
+from __future__ import annotations
+
+from gradcli.lang.paper.names import Names
+from gradcli.lang.paper.tokens import GREEK
+
+LETTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ").union(GREEK)
+DIGITS = frozenset("0123456789")
+WORDS = frozenset((
+    "ans", "answer", "derivative", "grad", "gradient", "hess", "hessian", "jac", "jacobian",
+    "slope", "solution", "tangent"))
+OPERATORS = frozenset("∇DJHΔ")  # of a function: ∇f, Df, Jf, Hf
+CONSTANTS = ("e", "π")
+CLOSING = {"(": ")", "[": "]", "{": "}"}
+
+
+def sides(text: str, end: int) -> list[tuple[int, int]]:
+    """Where the parts between the equals signs of text[:end] begin and end; empty ones are left
+    out, but the last. `:=` is an equals sign too.
+    """
+    found = []
+    begin = 0
+    while True:
+        at = text.find("=", begin, end)
+        stop = end if at < 0 else at - 1 if at > begin and text[at - 1] == ":" else at
+        if at < 0 or text[begin:stop].strip():
+            found.append((begin, stop))
+        if at < 0:
+            return found
+        begin = at + 1
+
+
+def in_lines(text: str, end: int) -> str:
+    """The text with commas for line ends outside of brackets and between formulas: each line is a
+    component then.
+    """
+    found = list(text)
+    for at in _line_ends(text, end):
+        found[at] = ","
+    return "".join(found)
+
+
+def formula_lines(text: str, minus: bool = False) -> list[str]:
+    """The lines of a text, those of one formula together: brackets are open, or a sign stands
+    before or behind the line end. minus: a line that begins with one is a formula of its own.
+    """
+    from itertools import pairwise
+
+    text = "\n".join(text.splitlines())
+    ends = [-1, *_line_ends(text, len(text), "(-" if minus else "("), len(text)]
+    return [text[begin + 1:end].strip() for begin, end in pairwise(ends)]
+
+
+def _line_ends(text: str, end: int, first: str = "") -> list[int]:
+    """The line ends of text[:end] outside of brackets and between formulas. first: signs that
+    begin a formula.
+    """
+    found = []
+    depth = 0
+    for at in range(end):
+        character = text[at]
+        depth += (character in "([{<") - (character in ")]}>")
+        if character == "\n" and depth <= 0:
+            before, behind = text[:at].rstrip()[-1:], text[at + 1:end].lstrip()[:1]
+            if before not in UNFINISHED and (
+                    behind not in UNFINISHED or (behind and behind in first)):
+                found.append(at)
+    return found
+
+
+UNFINISHED = ("", *"+-*/^=,;·×−(")
+
+
+def lists(text: str, begin: int, end: int) -> bool:
+    """Whether a comma or semicolon stands outside of all brackets: f_x = 2x, f_y = 3."""
+    depth = 0
+    for character in text[begin:end]:
+        depth += (character in "([{<") - (character in ")]}>")
+        if character in ",;" and depth <= 0:
+            return True
+    return False
+
+
+def unlabelled(text: str, end: int, names: Names) -> tuple[str, tuple[str, ...]]:
+    """The text with blanks for the labels of components, and these: f_x = 2x, f_y = 3. Empty where
+    one of them has none.
+    """
+    found = list(text)
+    labels = []
+    begin = depth = 0
+    for at in range(end + 1):
+        character = text[at] if at < end else ","
+        depth += (character in "([{<") - (character in ")]}>")
+        if character not in ",;" or depth > 0:
+            continue
+        stop = text.find("=", begin, at)
+        if stop < 0 or not is_label(text[begin:stop], names):
+            return "", ()
+        labels.append("".join(text[begin:stop].split()))
+        found[begin:stop + 1] = " " * (stop + 1 - begin)
+        begin = at + 1
+    return "".join(found), tuple(labels)
+
+
+def listed(text: str, names: Names) -> tuple[str, ...]:
+    """The labels that a left side lists, (f_x, f_y); empty where it does not."""
+    bare = "".join(text.split())
+    if {"(": ")", "[": "]", "<": ">"}.get(bare[:1]) != bare[-1:]:
+        return ()
+    labels, begin, depth = [], 1, 0
+    for at in range(1, len(bare)):
+        if (bare[at] in ",;" or at == len(bare) - 1) and not depth:
+            labels.append(bare[begin:at])
+            begin = at + 1
+        depth += (bare[at] in "([{<") - (bare[at] in ")]}>")
+    return tuple(labels) if all(one and is_label(one, names) for one in labels) else ()
+
+
+def approximate(text: str, end: int, names: Names) -> str:
+    """The text without what says that a number is rounded: ≈ 5.44 and f'(1) ≈ 5.44 have an equals
+    sign there, of 2e ≈ 5.44 the formula is left. All else is as it was; so is its length.
+    """
+    stripped = text.lstrip()
+    if stripped[:1] == "~" and stripped[1:2]:
+        begin = len(text) - len(stripped)
+        stop = begin + 1 + (stripped[1:2] in ("~", "="))
+        return text[:begin] + " " * (stop - 1 - begin) + "=" + text[stop:]
+    at = text.find("≈", 0, end)
+    if at < 0 or text.find("≈", at + 1, end) >= 0:
+        return text
+    left = "".join(text[:at].rpartition("=")[2].split())
+    if not left or (left not in names.written and is_label(left, names)):
+        return text[:at] + "=" + text[at + 1:]
+    right = text[at + 1:end].strip().lstrip("-")
+    if right and left not in names.written and DIGITS.issuperset(right.replace(".", "", 1)):
+        return text[:at] + " " * (len(text) - at)
+    return text
+
+
+def introduced(text: str, end: int, names: Names) -> str:
+    """The text with an equals sign for a colon or an arrow behind a label, or in front of all:
+    `Answer: 2x`, `⇒ 2x`. All else is as it was; so is its length.
+    """
+    for sign in (":", "=>", "→", "⇒", "⟹", "⟶"):
+        at = text.find(sign, 0, end)
+        if at < 0 or text[at + 1:at + 2] == "=" or "=" in text[:at]:
+            continue
+        label = "".join(text[:at].split())
+        if (not label and sign != ":") or (
+                len(label) > 1 and label not in names.written and is_label(label, names)):
+            return text[:at] + "=" + " " * (len(sign) - 1) + text[at + len(sign):]
+    return text
+
+
+def names_a_derivative(text: str, names: Names) -> bool:
+    """Whether a side is y', f'(x), dy/dx: on the right of an equals sign it names the left side."""
+    bare = "".join(text.split())
+    return ("'" in bare and is_label(bare, names)) or _is_quotient(bare)
+
+
+def is_label(text: str, names: Names) -> bool:
+    """Whether a left side only names the answer."""
+    text = "".join(text.split()).replace("^'", "'")
+    if not text or _is_derivative(text, names):
+        return True
+    if text[0] == "f" and len(text) > 1 and all(letter in names.written for letter in text[1:]):
+        return True  # fx, fxy
+    return (text in names.written or _is_quotient(text) or _is_name(text, names)
+            or text.lower().rstrip(":") in WORDS)
+
+
+def is_side(text: str, names: Names) -> bool:
+    """Whether what could be a label is a side of an equation: y, or y(x - 1). F(x, y) names the
+    equation, y' and dy/dx are no part of a curve.
+    """
+    bare = "".join(text.split())
+    head = bare.partition("(")[0]
+    if "'" in bare or _is_quotient(bare) or bare.lower().rstrip(":") in WORDS:
+        return False
+    return head == bare or head in names.written or head in CONSTANTS or any(
+        sign in bare for sign in "-/")
+
+
+def argument(text: str) -> str:
+    """What stands in the brackets of y(x); "" without them."""
+    head, _, rest = "".join(text.split()).partition("(")
+    return rest[:-1] if rest[-1:] == ")" and head.isidentifier() else ""
+
+
+def _is_derivative(text: str, names: Names) -> bool:
+    """(x^2)', D(x^2), D_x(x^2), d(x^2)/dx: of a formula in brackets."""
+    begin = 0
+    if text[0] in "dD" and text[0] not in names.written:
+        begin = _index(text, 1)
+    behind = closed(text, begin)
+    rest = text[behind:]
+    if not behind:
+        return False
+    if not begin:
+        return bool(rest) and not rest.strip("'")
+    return rest == "" if text[0] == "D" else len(rest) == 3 and rest[:2] == "/d"
+
+
+def closed(text: str, at: int) -> int:
+    """Behind the bracket that opens at `at`; 0 if there is none, or it is not closed."""
+    if text[at:at + 1] not in CLOSING:
+        return 0
+    depth = 0
+    for k in range(at, len(text)):
+        depth += (text[k] in CLOSING) - (text[k] in CLOSING.values())
+        if not depth:
+            return k + 1
+    return 0
+
+
+def _is_quotient(text: str) -> bool:
+    """dy/dx, d^2y/dx^2, ∂f/∂x(1,2), d/dx(...), and the same with the brackets of \\frac."""
+    bare = text.translate(_WITHOUT)
+    if bare[:1] not in ("d", "∂"):
+        return False
+    at = _power(bare, 1)
+    function = at
+    while at < len(bare) and bare[at] in LETTERS:
+        at += 1
+    if at - function > 1 or bare[at:at + 1] != "/" or bare[at + 1:at + 2] != bare[0]:
+        return False
+    of_function = at > function
+    at += 1
+    while bare[at:at + 1] == bare[0] and bare[at + 1:at + 2] and bare[at + 1] in LETTERS:
+        at = _power(bare, at + 2)
+    rest = bare[at:]
+    # What d/dx stands before is any formula; dy/dx may have arguments or a point.
+    return bare[at - 1] not in "d∂/" and (
+        not of_function or not any(sign in rest for sign in "+-*/^"))
+
+
+_WITHOUT = dict.fromkeys(map(ord, "()[]{}* "))
+
+
+def _power(text: str, at: int) -> int:
+    """Behind `^2` or `2` at `at`, if it is there."""
+    if text[at:at + 1] == "^":
+        at += 1
+    while at < len(text) and text[at] in DIGITS:
+        at += 1
+    return at
+
+
+def _is_name(text: str, names: Names) -> bool:
+    """f, y', f''(x), f^(3)(x), f_x, f_{xy}(1, 2), D_u f(x, y), ∇f(x, y), grad f."""
+    at = 0
+    for word in ("grad", "Hess", "hess"):
+        if text.startswith(word) and len(text) > len(word):
+            at = len(word)
+    if not at and text[0] in OPERATORS:
+        at = _index(text, 1)
+        if at == len(text):
+            return True
+    if text[at:at + 1] == "(" and text[-1] == ")" and at:
+        at += 1
+        text = text[:-1]
+    if at < len(text) and text[at] in LETTERS:
+        at = _index(text, at + 1)
+    elif not at:
+        return False
+    while text[at:at + 1] == "'":
+        at += 1
+    if text[at:at + 2] in ("^(", "^{"):
+        at = _group(text, at + 1, "(){}'")
+    return at > 0 and (at == len(text) or _group(text, at, "(),.-/{}[]") == len(text))
+
+
+def _index(text: str, at: int) -> int:
+    """Behind `_x`, `_{xy}` or `_1` at `at`, if it is there."""
+    if text[at:at + 1] != "_":
+        return at
+    if text[at + 1:at + 2] == "{":
+        return _group(text, at + 1, "{},()")
+    at += 1
+    begin = at
+    while at < len(text) and (text[at] in LETTERS or text[at] in DIGITS):
+        at += 1
+    if at - begin > 1 and text[begin] == "u":  # D_uf
+        return begin + 1
+    return at
+
+
+def _group(text: str, at: int, allowed: str) -> int:
+    """Behind the bracket that opens at `at`; 0 if more than names, numbers and `allowed` is in it.
+    """
+    opening = text[at]
+    if opening not in CLOSING:
+        return 0
+    depth = 0
+    for k in range(at, len(text)):
+        character = text[k]
+        if character == opening:
+            depth += 1
+        elif character == CLOSING[opening]:
+            depth -= 1
+            if not depth:
+                return k + 1
+        elif character not in LETTERS and character not in DIGITS and character not in allowed:
+            return 0
+    return 0

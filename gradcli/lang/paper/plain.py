@@ -1,0 +1,184 @@
+"""Text as typed to plain text: what another keyboard, a phone or LaTeX has for the same signs.
+
+Plain is what the scanner knows: ASCII, Greek letters, the signs of roots. Every character keeps the
+place that it came from, so an error is shown where the student typed it.
+"""
+
+from __future__ import annotations
+
+from gradcli.base.errors import Diagnostic, GradcliError, error
+from gradcli.lang.paper.tokens import COUNTING, FACTORIAL_SIGN, GREEK, PRIVATE
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from gradcli.base.errors import Span
+    from gradcli.lang.paper.names import Names
+    from gradcli.lang.paper.parts import Expansion, Part
+    from gradcli.lang.syntax.code import Code
+
+SIGNS = {
+    **dict.fromkeys("·×⋅∙•∗✕✖⨯\u2062", "*"), **dict.fromkeys("−–—‐‑‒➖", "-"),
+    **dict.fromkeys("÷∕⁄∶", "/"),
+    **dict.fromkeys("⟨〈‹❬", "<"), **dict.fromkeys("⟩〉›❭", ">"), **dict.fromkeys("∣❘│", "|"),
+    **dict.fromkeys("❨❪⟮⦅", "("), **dict.fromkeys("❩❫⟯⦆", ")"), **dict.fromkeys("❲⟦〔", "["),
+    **dict.fromkeys("❳⟧〕", "]"), "❴": "{", "❵": "}", **dict.fromkeys("ˆ⌃∧", "^"),
+    **dict.fromkeys("′’‘´ʹʼ＇", "'"), "″": "''", "‴": "'''", "∆": "Δ", "î": "i", "ĵ": "j", "ê": "e",
+    # Blanks; marks that cannot be seen; an arrow or hat over a vector.
+    **dict.fromkeys("\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009"
+                    "\u200a\u202f\u205f\u3000\u2028\u2029\x85", " "),
+    **dict.fromkeys("\u200b\u200c\u200d\u200e\u200f\u2060\u2061\u2064\ufeff\xad\ufe0e\ufe0f"
+                    "\u0302\u20d7", ""),
+    "\u2063": ",",
+}
+ROOTS = {"2": "√", "3": "∛", "4": "∜"}
+
+
+class Plain:
+    """Plain text that grows, and for each of its characters the (start, end) of its origin.
+
+    parts: what some characters stand for (`parts`). expands: whether there are such characters, or
+    factorials. expansion: what puts them into code.
+    """
+
+    __slots__ = ("characters", "ends", "expands", "expansion", "parts", "starts", "text")
+
+    def __init__(self) -> None:
+        self.characters: list[str] = []
+        self.parts: dict[str, Part] = {}
+        self.expands = False
+        self.expansion: Expansion | None = None
+        self.starts: list[int] = []
+        self.ends: list[int] = []
+        self.text = ""
+
+    def put(self, text: str, start: int, end: int) -> None:
+        """Append text that all came from one place."""
+        for character in text:
+            self.characters.append(character)
+            self.starts.append(start)
+            self.ends.append(end)
+
+    def last(self) -> str:
+        """The last character that is no blank; a blank if there is none."""
+        for character in reversed(self.characters):
+            if character != " ":
+                return character
+        return " "
+
+    def finish(self, size: int) -> Plain:
+        """End behind the last character of the text as typed, which has `size` characters."""
+        self.text = "".join(self.characters)
+        self.starts.append(size)
+        self.ends.append(size)
+        return self
+
+    def span(self, start: int, end: int) -> Span:
+        """The place in the text as typed of plain[start:end]."""
+        if start >= end:
+            return (self.starts[start], self.starts[start])
+        first = self.starts[start]
+        return first, max(first, self.ends[end - 1])
+
+    def moved(self, code: Code) -> Code:
+        """Code with the places of the text as typed."""
+        return [(opcode, argument, *self.span(start, end)) for opcode, argument, start, end in code]
+
+    def moved_error(self, problem: GradcliError) -> GradcliError:
+        """An error with the places of the text as typed."""
+        moved = []
+        for d in problem.diagnostics:
+            span = d.span and self.span(*d.span)
+            moved.append(Diagnostic(d.code, d.message, span=span, label=d.label, notes=d.notes,
+                                    help=d.help))
+        return GradcliError(*moved)
+
+
+def plain(text: str, names: Names, begin: int = 0, end: int | None = None) -> Plain:
+    """The plain form of text[begin:end], which is not ASCII or has LaTeX in it.
+
+    Raises E0713 for `2½`, E0714 for a character of `tokens.PRIVATE` and E0720 for LaTeX that is not
+    known; what else has no plain form stays.
+    """
+    end = len(text) if end is None else end
+    if not PRIVATE.isdisjoint(text):
+        from gradcli.lang.paper.refusals import bad_character
+
+        at = min(text.index(character) for character in PRIVATE.intersection(text))
+        raise bad_character(text, at, names)
+    if "\\" in text or "$" in text or "{,}" in text or names.program:
+        from gradcli.lang.paper.latex import LATEX
+
+        found = LATEX(text, names.program, names.decimal_comma).run(begin, end)
+    else:
+        found = Plain()
+        while begin < end:
+            begin = put_character(found, text, begin)
+        found.finish(end)
+    found.expands = found.expands or counts(text)
+    return found
+
+
+def counts(text: str) -> bool:
+    """Whether factorials or binomials may stand in a text: those of numbers are numbers."""
+    if "!" in text:
+        return True
+    if "(" in text:
+        for word in COUNTING:
+            if word in text:
+                return True
+    return False
+
+
+def put_character(found: Plain, text: str, at: int) -> int:
+    """Append the plain form of the character at `at`, or of a run of superscripts; where to go on.
+    """
+    character = text[at]
+    if character == "!":
+        found.put(FACTORIAL_SIGN, at, at + 1)
+        return at + 1
+    if character < "\x7f" or character in GREEK or character in "√∛∜∂∇±∓∞°…ºª":
+        found.put(character, at, at + 1)
+        return at + 1
+    if character in SIGNS:
+        found.put(SIGNS[character], at, at + 1)
+        return at + 1
+    import unicodedata
+
+    kind = unicodedata.decomposition(character).partition(" ")[0]
+    if kind in ("<super>", "<sub>"):
+        return _raised(found, text, at, kind)
+    if kind == "<fraction>":
+        if found.last().isdecimal():
+            raise error("E0713", "a mixed number", (at - 1, at + 1),
+                        help="put + between the number and the fraction")
+        top, _, bottom = unicodedata.normalize("NFKC", character).partition("\u2044")
+        found.put(f"({top}/{bottom or 1})", at, at + 1)
+        return at + 1
+    normal = unicodedata.normalize("NFKC", character)
+    if normal != character and all(
+            c in GREEK or (c.isascii() and c.isprintable()) for c in normal):
+        found.put(normal, at, at + 1)
+    else:
+        found.put(SIGNS.get(normal, character), at, at + 1)
+    return at + 1
+
+
+def _raised(found: Plain, text: str, at: int, kind: str) -> int:
+    """Superscripts become an exponent, subscripts an index: `x⁻²` is x^(-2), `x₁` is x_{1}."""
+    import unicodedata
+
+    end = at
+    inside = ""
+    while end < len(text) and unicodedata.decomposition(text[end]).startswith(kind):
+        inside += unicodedata.normalize("NFKC", text[end]).replace("−", "-")
+        end += 1
+    # x³√y is x³ times a root, x ³√y is x times a third root.
+    if kind == "<super>" and text[end:end + 1] == "√" and inside in ROOTS and (
+            text[at - 1:at].isspace() or not (found.last().isalnum() or found.last() in ")]}|")):
+        found.put(ROOTS[inside], at, end + 1)
+        return end + 1
+    found.put("^(" if kind == "<super>" else "_{", at, at + 1)
+    for k, character in enumerate(inside):
+        found.put(character, min(at + k, end - 1), min(at + k + 1, end))
+    found.put(")" if kind == "<super>" else "}", end - 1, end)
+    return end

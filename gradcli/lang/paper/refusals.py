@@ -1,0 +1,376 @@
+"""Why an answer cannot be read, told to a student: one place, one reason, one suggestion.
+
+    E0710  nothing to read, or too much of it        E0716  a bracket
+    E0711  a word                                    E0717  a bar
+    E0712  a function that is not known              E0718  a comma or a list
+    E0713  a number                                  E0719  an equation or an apostrophe
+    E0714  a character                               E0720  LaTeX
+    E0715  a function without its argument           E0721  a sign, or what it needs beside it
+
+Texts of students are shown as far as they can be printed; of any other character only the number.
+"""
+
+from __future__ import annotations
+
+from gradcli.base.errors import error
+from gradcli.lang.paper import tokens as t
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from gradcli.base.errors import GradcliError, Span
+    from gradcli.lang.paper.answer import Reading
+    from gradcli.lang.paper.names import Names
+    from gradcli.lang.paper.tokens import Tokens
+    from gradcli.lang.syntax.grammar import Row
+
+OPERATORS = {t.PLUS: "+", t.MINUS: "-", t.STAR: "*", t.SLASH: "/", t.CIRCUMFLEX: "^"}
+
+# What is no part of a formula here, and what to do instead.
+CHARACTERS = {
+    "!": ("`!` is a factorial, which has no derivative", "write gamma(n + 1)"),
+    "%": ("`%` is no part of a formula", "write a decimal number: 0.05 for 5 %"),
+    "±": ("`±` stands for two values", "give one of them"),
+    "∓": ("`∓` stands for two values", "give one of them"),
+    "∞": ("`∞` is not a number", "give a formula"),
+    "°": ("degrees are not understood", "write the angle in radians"),
+    "$": ("a `$` stands alone", "put the formula between two of them, or leave it out"),
+    "…": ("an answer with gaps cannot be checked", "write all of it"),
+    "'": ("an apostrophe belongs to the left side of an answer", "write out the derivative"),
+    '"': ("quotation marks are no part of a formula", "leave them out"),
+    "\\": ("a backslash that begins no command", "leave it out"),
+    "#": ("`#` is no part of a formula", "leave it out"),
+    **dict.fromkeys("≤≥≠≈", ("a comparison is no formula", "give a formula")),
+    "∂": ("a partial derivative is not written out", "write out the derivative"),
+    "∇": ("a gradient is not written out", "write out its components"),
+    "&": ("`&` is no part of a formula", "leave it out"),
+    "=": ("an equals sign stands in the middle", "give one formula"),
+    "?": ("`?` is no part of a formula", "leave it out"),
+    ":": ("`:` is no part of a formula", "write / for a quotient"),
+    "@": ("`@` is no part of a formula", "leave it out"),
+    "_": ("an index needs a name before it", "write a name such as x_1"),
+    "~": ("`~` is no part of a formula", "write - for a sign"),
+    "`": ("a backquote is no part of a formula", "leave it out"),
+}
+
+
+def bad_character(text: str, at: int, names: Names) -> GradcliError:
+    """E0714: a character that means nothing; E0719 for an apostrophe."""
+    character = text[at]
+    span = (at, at + 1)
+    if character == ".":  # two or more of them
+        character = "…"
+        span = (at, at + 2)
+    if character == "'" and text[:at].rstrip()[-1:] in ("", *"([{,=+-*/"):
+        character = '"'
+    if character in CHARACTERS:
+        message, advice = CHARACTERS[character]
+        return error("E0719" if character in "='" else "E0714", message, span, help=advice)
+    import unicodedata
+
+    name = unicodedata.name(character, "")
+    shown = f"`{character}` is " if character.isprintable() else ""
+    letter = unicodedata.category(character)[0] == "L"
+    return error(
+        "E0714", f"{shown}U+{ord(character):04X}{' ' if name else ''}{name}"
+        f"{', a letter of another alphabet' if letter else ', no part of a formula'}", span,
+        help="type the letter again on a Latin keyboard" if letter else "leave it out")
+
+
+def lone_dot(text: str, at: int, names: Names) -> GradcliError:
+    """E0713: a dot without digits; E0714: several."""
+    if text[at + 1] == ".":
+        return bad_character(text, at, names)
+    return error("E0713", "a dot is no number", (at, at + 1), help="write * for a product")
+
+
+def too_large(span: Span) -> GradcliError:
+    """E0713: a number that no double holds."""
+    return error("E0713", "this number is too large", span, help="write a number below 1e308")
+
+
+def refuse_run(names: Names, run: str, called: bool, at: int) -> None:
+    """Raise E0711 or E0712 for a run of letters that is no product."""
+    from gradcli.lang.paper.names import NO_FORMULA
+
+    span = (at, at + len(run))
+    if run.lower() in NO_FORMULA:
+        raise error("E0711", f"`{run}` is not a formula", span, help="give a formula such as 2x")
+    if run.startswith("In") and "I" not in names.written and "n" not in names.written:
+        raise error("E0712", "`In` with a capital I is no function", span,
+                    help="write ln, with a small L, for the natural logarithm")
+    if run[-2:-1] == "d" and "d" not in names.written and run[-1] in names.written:
+        raise error("E0711", f"`{run[-2:]}` is no part of a derivative's formula",
+                    (span[1] - 2, span[1]), help="leave it out")
+    if called and len(run) > 2 and not all(letter in names.written for letter in run):
+        _refuse_word(names, run, at)
+    if called and run[-1] in "fghyFG" and run[-1] not in names.written:
+        from gradcli.lang.paper.tokens import SCHOOL
+
+        if not any(run.endswith(word) for word in SCHOOL):
+            strange = [letter for letter in run[:-1] if letter not in names.written]
+            begin = 0 if len(strange) > 2 else len(run) - 1     # diag(x), but a x f(x)
+            raise error("E0712", f"`{run[begin:]}` is not a function that is known here",
+                        (at + begin, span[1]), help="write its formula in place of it")
+
+
+def _refuse_word(names: Names, run: str, at: int) -> None:
+    """Raise E0712 for a function of other systems, and for one that is nearly known."""
+    from gradcli.lang.paper.tokens import CALLED, OTHER_SYSTEMS, SCHOOL
+
+    word = run.lower()
+    for begin in range(len(word) - 2):
+        if word[begin:] in OTHER_SYSTEMS and not all(
+                letter in names.written for letter in run[begin:]):
+            raise error("E0712", f"`{run[begin:]}` is not a function that is known here",
+                        (at + begin, at + len(run)),
+                        help=f"write {OTHER_SYSTEMS[word[begin:]]}")
+    doubled = word[:-1] if word[-1] == word[-2] and run[-1] not in names.written else ""
+    if doubled not in SCHOOL and (word in SCHOOL or word in CALLED or any(
+            school in word for school in SCHOOL)):
+        return
+    near = doubled if doubled in SCHOOL else nearest(word) if len(word) > 3 else ""
+    if near:
+        raise error("E0712", f"`{run}` is not a function that is known here",
+                    (at, at + len(run)), help=f"did you mean `{near}`?")
+
+
+def nearest(word: str) -> str:
+    """The function whose name is nearly this one; empty if there is none."""
+    import difflib
+
+    from gradcli.lang.paper.tokens import CALLED, SCHOOL
+
+    found = difflib.get_close_matches(word, [*SCHOOL, *CALLED], n=1, cutoff=0.8)
+    return found[0] if found else ""
+
+
+def unknown_word(reading: Reading, names: Names) -> GradcliError | None:
+    """E0711 for a word that is read as a product of letters of which nobody said what they are:
+    `foo(x)`, `where`. Three letters may be a product: `mgl(1 - cos x)`.
+    """
+    from gradcli.lang.paper.latex_parts import PROSE
+    from gradcli.lang.paper.tokens import OTHER_SYSTEMS
+
+    tokens = reading.tokens.raw
+    assert tokens is not None
+    begin = 0
+    for at in range(len(tokens.kinds)):
+        glued = at > begin and tokens.starts[at] == tokens.ends[at - 1]
+        if tokens.kinds[at] != t.NAME or not glued:
+            word = tokens.words[begin:at]
+            if word and word[-1] == "e" and tokens.kinds[at] == t.CIRCUMFLEX:
+                del word[-1]
+            letters = [letter for letter in word if letter not in names.written
+                       and len(letter) == 1]
+            called = glued and tokens.kinds[at] == t.LPAR
+            double = called and len(letters) > 2 and any(map(str.__eq__, letters, letters[1:]))
+            if len(letters) > 3 or double or "".join(word) in PROSE or letters == ["o", "r"]:
+                span = tokens.starts[begin], tokens.ends[at - 1]
+                if reading.origin is not None:
+                    span = reading.origin.span(*span)
+                spelled = reading.text[slice(*span)]
+                whole = spelled + reading.text[span[1]:].partition(" ")[0].partition("(")[0]
+                if whole.lower() in OTHER_SYSTEMS:    # cuberoot, whose end is a function
+                    span, spelled = (span[0], span[0] + len(whole)), whole
+                return error("E0711", f"`{spelled}` is not known here", span,
+                             help=_meant(spelled, tokens.words[begin:at]))
+            begin = at
+    return None
+
+
+def _meant(spelled: str, words: list[str]) -> str:
+    """What to write for a word that is not known."""
+    from gradcli.lang.paper.latex_parts import PROSE
+    from gradcli.lang.paper.tokens import CALLED, OTHER_SYSTEMS, TWO
+
+    word = spelled.lower()
+    if word in PROSE or word == "or":
+        return "give one formula"
+    if word in CALLED:
+        return f"write {word}({'a, b' if CALLED[word] in TWO else 'x'})"
+    if word in OTHER_SYSTEMS:
+        return f"write {OTHER_SYSTEMS[word]}"
+    near = nearest(word)
+    if near:
+        return f"did you mean `{near}`?"
+    if len(words) < 5 and "e" not in words:
+        return f"write {'*'.join(words)} for a product"
+    return "put one letter in place of the word"
+
+
+def apostrophe(at: int, stop: int) -> GradcliError:
+    """E0719: y' in a formula."""
+    return error("E0719", "an apostrophe belongs to the left side of an answer", (stop, stop + 1),
+                 help="write out the derivative")
+
+
+def two_numbers(raw: Tokens, at: int) -> GradcliError:
+    """E0713: `2 3`, `1 000`, `2 1/2`."""
+    if raw.kinds[at + 1:at + 3] == [t.SLASH, t.NUMBER]:
+        return error("E0713", "a mixed number, or a product",
+                     (raw.starts[at - 1], raw.ends[at + 2]),
+                     help="put + or * between the number and the fraction")
+    return error("E0713", "two numbers stand side by side", (raw.starts[at - 1], raw.ends[at]),
+                 help="put + or * between them, or write them as one number")
+
+
+def no_argument(raw: Tokens, head: int) -> GradcliError:
+    """E0715: `sin`, `ln*x`, `sin^2`."""
+    span = (raw.starts[head], raw.ends[head])
+    if raw.kinds[head] == t.ROOT:
+        return error("E0715", "a root needs what it is taken of", span, help="write sqrt(x)")
+    if raw.kinds[head] == t.SUM:
+        return error("E0715", "nothing stands behind the sign of a sum or product", span,
+                     help="write its terms there, with brackets around a sum of them")
+    word = raw.text[span[0]:span[1]].rstrip("_")
+    if word.lower() == "exp":
+        return error("E0715", "`exp` needs an argument", span, help="write exp(x) or e^x")
+    return error("E0715", f"`{word}` needs an argument", span, help=f"write {word}(x)")
+
+
+def no_inverse(raw: Tokens, at: int, last: int) -> GradcliError:
+    """E0712: `ln^-1`."""
+    word = raw.text[raw.starts[at]:raw.ends[at]]
+    return error("E0712", f"`{word}^-1` has two readings", (raw.starts[at], raw.ends[last]),
+                 help=f"write 1/{word}(x), or the inverse function by its own name")
+
+
+def too_deep(raw: Tokens, at: int, limit: int) -> GradcliError:
+    """E0716: more than `limit` brackets inside each other."""
+    return error("E0716", f"more than {limit} brackets inside each other",
+                 (raw.starts[at], raw.ends[at]), help="use fewer brackets")
+
+
+TYPED = {t.RPAR: ")", t.RSQB: "]", t.RBRACE: "}", t.GREATER: ">", t.BAR: "|", t.LPAR: "(",
+         t.BAR_OPEN: "|", t.BAR_CLOSE: "|",
+         t.LSQB: "[", t.LBRACE: "{", t.LESS: "<"}
+
+
+def wrong_bracket(raw: Tokens, at: int, closer: int | None) -> GradcliError:
+    """E0716: a closing bracket without or of another shape than its opening one, or too early.
+
+    closer: the token that closes what is open, 0 for what was put in; None if nothing is open.
+    """
+    span = (raw.starts[at], raw.ends[at])
+    kind = raw.kinds[at]
+    shown = TYPED[kind]
+    if closer is None:
+        if shown == ">":
+            return error("E0721", "a comparison is no formula", span, help="give a formula")
+        return error("E0716", f"`{shown}` closes nothing", span,
+                     help="leave it out, or open a bracket before")
+    if closer != kind and (closer != t.BAR_CLOSE or kind != t.BAR):
+        if closer == t.BAR_CLOSE:
+            return error("E0717", f"a bar is still open before `{shown}`", span,
+                         help="write abs(x) for the absolute value")
+        return error("E0716", f"`{shown}` cannot close `{_opening(closer)}`", span,
+                     help=f"write {TYPED.get(closer, ')')} in its place")
+    return error("E0721", "something is missing here", span,
+                 help=f"write a value before `{shown}`")
+
+
+def _opening(closer: int) -> str:
+    from gradcli.lang.paper.marks import CLOSER
+
+    return next((TYPED[kind] for kind, closing in CLOSER.items() if closing == closer), "(")
+
+
+def wrong_factorial(raw: Tokens, at: int) -> GradcliError:
+    """E0714: `!` behind nothing, `x^2!`, `n!!`."""
+    return error("E0714", "it is not clear what this is the factorial of",
+                 (raw.starts[at], raw.ends[at]), help="put it in brackets: (n!)!, x^{(n!)}")
+
+
+def two_quotients(raw: Tokens, at: int) -> GradcliError:
+    r"""E0720: 1/2x, \sin x/2 in a program."""
+    return error("E0720", "it is not clear what stands below the `/`",
+                 (raw.starts[at], raw.ends[at]), help=r"write \frac{...}{...}, or brackets")
+
+
+def unclear_product(raw: Tokens, at: int) -> GradcliError:
+    r"""E0720: \prod_{k=1}^{n} k \cdot x."""
+    return error("E0720", "it is not clear where the product over the index ends",
+                 (raw.starts[at], raw.ends[at]), help="put brackets around it or its factors")
+
+
+def unclosed(out: Tokens, place: int) -> GradcliError:
+    """E0716, E0717: a bracket or bar that is never closed."""
+    span = (out.starts[place], out.ends[place])
+    if out.kinds[place] == t.BAR_OPEN:
+        return error("E0717", "this bar has no partner", span,
+                     help="write abs(x) for the absolute value")
+    return error("E0716", "this bracket is never closed", span, help="close it")
+
+
+def wrong_comma(raw: Tokens, at: int, names: Names) -> GradcliError:
+    """E0718: a comma or semicolon where no list is expected."""
+    span = (raw.starts[at], raw.ends[at])
+    kinds = raw.kinds
+    word = _called_word(raw, at, names)
+    if word is not None:
+        first, last = word
+        spelled = raw.text[first:last]
+        near = nearest(spelled.lower())
+        return error("E0712", f"`{spelled}` is not a function that is known here", word,
+                     help=f"did you mean `{near}`?" if near else
+                     "write its formula in place of it")
+    if kinds[at] == t.COMMA and at and kinds[at - 1] == kinds[at + 1] == t.NUMBER \
+            and raw.ends[at - 1] == raw.starts[at] and raw.ends[at] == raw.starts[at + 1]:
+        last = at + 1
+        while raw.kinds[last + 1:last + 3] == [t.COMMA, t.NUMBER] and \
+                raw.ends[last] == raw.starts[last + 1] and \
+                raw.ends[last + 1] == raw.starts[last + 2]:
+            last += 2
+        before, after = raw.words[at - 1], raw.words[last]
+        if last > at + 1 or "." in after or "." in before:
+            whole = "".join(raw.words[at - 1:last + 1])
+            return error("E0718", "a comma inside of a number", span,
+                         help=f"write {whole}" if "." not in whole[:-len(after)] else
+                         "leave it out")
+        thousands = f"{before}{after} or " if len(after) == 3 else ""
+        return error("E0718", "a comma inside of a number", span,
+                     help=f"write {thousands}{before}.{after}")
+    shown = "comma" if kinds[at] == t.COMMA else "semicolon"
+    return error("E0718", f"a {shown} where one formula is expected", span,
+                 help="give one formula")
+
+
+def _called_word(raw: Tokens, at: int, names: Names) -> Span | None:
+    """The letters, more than one, right before the bracket in which token `at` stands."""
+    depth = 0
+    while at and depth < 1:
+        at -= 1
+        depth += (raw.kinds[at] == t.LPAR) - (raw.kinds[at] == t.RPAR)
+    last = first = at
+    while first and raw.kinds[first - 1] == t.NAME and raw.ends[first - 1] == raw.starts[first]:
+        first -= 1
+    if depth < 1 or last - first < 2 or all(
+            word in names.written for word in raw.words[first:last]):
+        return None
+    return raw.starts[first], raw.ends[last - 1]
+
+
+def comparison(raw: Tokens, at: int, names: Names) -> GradcliError:
+    """E0721: < or > that is no bracket."""
+    return error("E0721", "a comparison is no formula", (raw.starts[at], raw.ends[at]),
+                 help="give a formula")
+
+
+def unexpected(tokens: Tokens, at: int, row: Row) -> GradcliError:
+    """E0710, E0718, E0721: token `at` does not fit what is in front of it."""
+    kinds = tokens.kinds
+    kind = kinds[at]
+    span = (tokens.starts[at], tokens.ends[at])
+    if kind == t.END:
+        if at == 0:
+            return error("E0710", "there is nothing to read", span, help="give a formula")
+        return error("E0721", f"something is missing behind `{OPERATORS.get(kinds[at - 1], ',')}`",
+                     (tokens.starts[at - 1], tokens.ends[at - 1]), help="write a value there")
+    if kind in OPERATORS:
+        shown = OPERATORS[kind]
+        return error("E0721", f"`{shown}` needs a value before it", span,
+                     help=f"write a value before `{shown}`, or leave it out")
+    if kind in (t.COMMA, t.SEMICOLON, t.RSQB):
+        return error("E0718", "this list does not fit here", span,
+                     help="write a vector as (a, b)")
+    return error("E0721", "something is missing here", span, help="write a value here")

@@ -1,0 +1,1 @@
+"""The interpreter: flat code becomes a record."""

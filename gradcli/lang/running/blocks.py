@@ -1,0 +1,268 @@
+"""Blocks that open something: tape, forward, stop_recording, resume; and what a `for` goes over."""
+
+from __future__ import annotations
+
+from gradcli.base.errors import Diagnostic, GradcliError, error
+from gradcli.engine.record.operators import PLAIN
+from gradcli.engine.record.record import OUT, Record, Segment, fresh_id
+from gradcli.engine.record.structure import flatten
+from gradcli.engine.record.tensor import Tensor, core_shape, value_of
+from gradcli.engine.tapes.accumulator import ForwardAccumulator
+from gradcli.engine.tapes.questions import on_tape
+from gradcli.engine.tapes.tape import GradientTape
+from gradcli.lang.running.calls import as_tensor, call_operation, kind_of, no_operand, one_of
+from gradcli.lang.running.run import is_number, spread
+from gradcli.ops import PUBLIC
+from gradcli.ops.table.elementwise import positive
+from gradcli.ops.table.shapes import index as index_op
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from typing import Any
+
+    from gradcli.base.errors import Span
+    from gradcli.engine.record.record import Entry
+    from gradcli.engine.record.variable import Variable
+    from gradcli.engine.tapes.questions import Question
+    from gradcli.lang.running.interpreter import Interpreter
+    from gradcli.lang.syntax.code import Block
+
+ATTRIBUTES = {
+    "tape": ("persistent", "watch_accessed_variables"), "forward": (), "stop_recording": (),
+    "resume": ()}
+
+
+def entered(run: Interpreter, block: Block, stack: list[Any], local: dict[str, Any] | None) -> Any:
+    """Open a block: what has to be closed at its end.
+
+    Raises E0208 (an attribute that does not exist), E0306 (one that is neither true nor false),
+    E0507 (no tape of that name) and what the tape itself raises.
+    """
+    names = block.attributes
+    values = stack[len(stack) - len(names):]
+    del stack[len(stack) - len(names):]
+    arguments = stack[len(stack) - block.arguments:]
+    del stack[len(stack) - block.arguments:]
+    attributes = dict(zip(names, values, strict=True))
+    for name, value in attributes.items():
+        if name not in ATTRIBUTES[block.keyword]:
+            raise GradcliError(Diagnostic(
+                "E0208", f"`{block.keyword}` has no attribute `{name}`",
+                span=block.spans[f"{name} name"], help=one_of(name, ATTRIBUTES[block.keyword])))
+        if not isinstance(value, bool):
+            raise GradcliError(Diagnostic(
+                "E0306", f"`{name}` is true or false", span=block.spans[f"{name} value"],
+                help=f"write {name}=true"))
+    if block.keyword == "tape":
+        tape = FileTape(block.name, block.spans, attributes.get("persistent", False),
+                        attributes.get("watch_accessed_variables", True), run.tf)
+        run.bind(block.name, tape, block.spans["name"], "tape", local=local)
+        return _Open(run, tape).__enter__()
+    if block.keyword == "forward":
+        accumulator = ForwardAccumulator(arguments[0], _direction(*arguments))
+        run.bind(block.name, accumulator, block.spans["name"], "accumulator", local=local)
+        accumulator.__enter__()
+        return accumulator if run.run.log is None else _Forward(run, accumulator, block)
+    tape = tape_named(run, block, local)
+    if block.keyword == "resume":
+        return _Open(run, tape).__enter__()
+    pause = tape.stop_recording()
+    pause.__enter__()
+    return pause
+
+
+class _Forward:
+    """An accumulator's block in a run that is explained: it notes from when to when."""
+
+    __slots__ = ("accumulator", "block", "run", "start")
+
+    def __init__(self, run: Interpreter, accumulator: ForwardAccumulator, block: Block) -> None:
+        self.run = run
+        self.accumulator = accumulator
+        self.block = block
+        self.start = fresh_id()
+
+    def __exit__(self, *exception: object) -> None:
+        self.accumulator.__exit__()
+        assert self.run.run.log is not None
+        self.run.run.log.windows.append(
+            (self.accumulator, self.block, self.start, fresh_id()))
+
+
+class _Open:
+    """A tape that is being recorded; closed, it is the file's newest of that name."""
+
+    __slots__ = ("run", "tape")
+
+    def __init__(self, run: Interpreter, tape: FileTape) -> None:
+        self.run = run
+        self.tape = tape
+
+    def __enter__(self) -> _Open:
+        self.tape.__enter__()
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.tape.__exit__()
+        if self.run.weigh:
+            self.run.run.held[self.tape.name] = self.tape.stats()
+        self.run.run.tapes.pop(self.tape.name, None)
+        self.run.run.tapes[self.tape.name] = self.tape
+
+
+def tape_named(run: Interpreter, block: Block, local: dict[str, Any] | None) -> FileTape:
+    """The tape that a block names. Raises E0507 if there is none."""
+    names = {**run.scope, **(local or {})}
+    found = names.get(block.name)
+    if not isinstance(found, FileTape):
+        what = "this is no tape" if block.name in names else "nothing has this name"
+        known = [name for name, value in names.items() if isinstance(value, FileTape)]
+        raise GradcliError(Diagnostic(
+            "E0507", f"there is no tape `{block.name}` here", span=block.spans["name"], label=what,
+            help=f"the tapes here are {', '.join(known)}" if known else
+            f"open it first: tape {block.name}:"))
+    return found
+
+
+def _direction(primals: Any, tangents: Any) -> Any:
+    """The tangents, nested as the primals are.
+
+    Raises E0310 for a primal without a name and E0302 or E0309 for a tangent that is no number.
+    """
+    for primal in flatten(primals):
+        if not isinstance(primal, Tensor):
+            raise error("E0310", f"what moves must be a tensor with a name, not {kind_of(primal)}",
+                        help="bind it first: x = 3")
+    tangents = spread(primals, tangents)
+    for tangent in flatten(tangents):
+        if not is_number(tangent):
+            raise no_operand(PUBLIC["add"], tangent)
+    return tangents
+
+
+def iterated(run: Interpreter, value: Any) -> Iterator[Any]:
+    """What a `for` goes over: a list's items, a dictionary's keys, a range, a tensor's rows.
+
+    Raises E0317 for what has no items.
+    """
+    if isinstance(value, (list, range, tuple)):
+        items: Any = value
+        count: int | None = len(value)
+    elif isinstance(value, dict):
+        items, count = list(value), len(value)
+    elif not is_number(value) or isinstance(value_of(value), str):
+        raise error("E0317", "there is nothing to go over",
+                    help="give range(10), a list or a tensor")
+    else:
+        shape = core_shape(value)
+        if not shape:
+            whole = value_of(value)
+            n = int(whole) if whole == whole // 1 else 10
+            raise error("E0317", "one number has no items to go over", help=f"write range({n})")
+        count = shape[0]
+        items = (call_operation(index_op, [as_tensor(value)], {"pattern": (k,)})
+                 for k in range(count))
+    if run.progress is not None and not run.looping:
+        run.looping += 1
+        return iter(_watched(run, run.progress(items, count)))
+    return iter(items)
+
+
+def _watched(run: Interpreter, items: Any) -> Iterator[Any]:
+    try:
+        yield from items
+    finally:
+        run.looping -= 1
+
+
+# --------------------------------------------------------------------------------------------------
+# Tapes of a file: gradient tapes with a name, which the command line can ask once more.
+
+class FileTape(GradientTape):
+    """`tape t:` of a file.
+
+    name, span, spans: as written. used_at: where the first question was asked, for messages.
+    asked: what the first question was about; asked_at: an id from the last one.
+    saw: the states of variables that it saw, also when it is used up. held: id of such a state to
+    its value and the place where it was assigned.
+    """
+
+    __slots__ = ("_kept", "_remembered", "_sources", "asked", "asked_at", "held", "name", "saw",
+                 "span", "spans", "used_at")
+
+    def __init__(self, name: str, spans: dict[str, Span], persistent: bool, watch_accessed: bool,
+                 tf: bool) -> None:
+        super().__init__(persistent, watch_accessed, tf)
+        self.name = name
+        self.span = spans["head"]
+        self.spans = spans
+        self.saw: dict[Variable, list[int]] = {}
+        self.held: dict[int, tuple[Any, Any]] = {}
+        self._remembered: tuple[Segment, set[int], dict[int, int]] | None = None
+        self.used_at: Span | None = None
+        self.asked: Sequence[Tensor] = ()
+        self.asked_at = 0
+        self._kept: Record | None = None
+        self._sources: set[int] = set()
+
+    def read(self, variable: Variable) -> None:
+        """Note the state as well."""
+        super().read(variable)
+        if variable.id in self.watched and variable.id not in self.held:
+            self.held[variable.id] = variable.value, variable.assigned
+
+    def _done(self, question: Question, answers: Sequence[Any]) -> None:
+        self.asked = self.asked or question.targets
+        self.asked_at = question.asking[0]
+        if not self.persistent:
+            # The program has had its answer; who asks from outside gets his from what is kept.
+            self._remembered = self.remembered()
+            self._kept, self._sources = self._view(), self.sources()
+        super()._done(question, answers)
+
+    def view(self) -> Record:
+        """A record of what was on the tape, in which each variable is its first state."""
+        return self._kept if self._kept is not None and not self._segments else self._view()
+
+    def remembered(self) -> tuple[Segment, set[int], dict[int, int]]:
+        """What it recorded, what it watched, and what of that late; also when it is used up."""
+        if self._remembered is not None and not self._segments:
+            return self._remembered
+        self.saw.update(self.states)
+        return self.window(), self.watched, self.late
+
+    def sources(self) -> set[int]:
+        """The ids of what is on the tape: watched, or made of such; variables by first states."""
+        if self._kept is not None and not self._segments:
+            return self._sources
+        _, ids = on_tape(self, self.window(), [[0]])
+        firsts = [v.origin().id for v in self.states]
+        return ids | {i for i in firsts if i is not None}
+
+    def _view(self) -> Record:
+        live = on_tape_of(self)
+        record = Record(everything=True)
+        record.hollow = not self.sees_everything()
+        record.entries.extend(live)
+        record.entries.scalar = live.scalar
+        record.derived = dict(self.derived)
+        return record
+
+
+def on_tape_of(tape: GradientTape) -> Segment:
+    """The entries that are on a tape, and links from each variable's first state to the others."""
+    window = tape.window()
+    live, _ = on_tape(tape, window, [[0]])
+    links: list[Entry] = []
+    for variable, ids in tape.states.items():
+        first = variable.origin()
+        held = tape.held if isinstance(tape, FileTape) else {}
+        for i in ids:
+            if i != first.id:
+                value, place = held.get(i, (first.value, None))
+                links.append((positive, i, (first.id,), (value,), value, PLAIN, place, ()))
+    out = Segment()
+    out.extend(sorted([*live, *links], key=lambda entry: entry[OUT]) if links else live)
+    out.scalar = live.scalar and all(type(v.value) is float for v in tape.states)
+    return out

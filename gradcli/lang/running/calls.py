@@ -1,0 +1,349 @@
+"""Operations as a file calls them: arguments checked and named, structures made into tensors."""
+
+from __future__ import annotations
+
+from gradcli.base.errors import GradcliError, error
+from gradcli.base.lazy import quiet
+from gradcli.engine.record.record import current, fresh_id
+from gradcli.engine.record.structure import flatten, like
+from gradcli.engine.record.tensor import Tensor, core_shape, value_of
+from gradcli.ops import lookup
+from gradcli.ops.kinds import Op
+from gradcli.ops.table.discrete import left_engine
+from gradcli.ops.table.shapes import stack
+from gradcli.ops.values import has_nan, is_array, is_float
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Any
+
+    from gradcli.base.errors import Diagnostic
+    from gradcli.lang.running.interpreter import Interpreter
+
+# NumPy's own limit on the axes of an array.
+MAX_RANK = 60
+
+# A loop may ask for any number of gradients; the newest are remembered.
+MAX_REMEMBERED = 1000
+
+# From here on a float may stand for several integers.
+EXACT = 2.0**53
+
+
+class NoGradient:
+    """A gradient that is None: of `target` with respect to `source`; tape: the file's tape or
+    accumulator that was asked, if one was. asked: which question of the file it answers, and which
+    of its answers it is.
+    """
+
+    __slots__ = ("asked", "source", "tape", "target")
+
+    def __init__(self, target: Any, source: Any, tape: Any = None) -> None:
+        self.target = target
+        self.source = source
+        self.tape = tape
+        self.asked: tuple[int, int] | None = None
+
+
+def asked(run: Interpreter, kind: str, tape: Any, targets: Any, sources: Any, found: Any,
+          first: int) -> Any:
+    """The answers to a question of the file, numbered, so that one that is None can be found again
+    in another run. first: an id from before.
+    """
+    number = run.run.asked
+    run.run.asked += 1
+    for k, item in enumerate(flatten(found)):
+        if isinstance(item, NoGradient):
+            item.asked = number, k
+    if kind in ("gradient", "grad") and (type(targets) is not Tensor or targets.shape):
+        _note_sum(run, targets, found)
+    if run.run.record.absorbed or not all(map(_is_finite, flatten(targets))):
+        doubtful = run.run.doubtful
+        if len(doubtful) >= MAX_REMEMBERED:
+            doubtful.clear()
+        doubtful.update(g.id for g in flatten(found) if isinstance(g, Tensor) and g.id is not None)
+    if run.run.log is not None:
+        from gradcli.lang.running.log import Asked
+
+        run.run.log.questions.append(
+            Asked(kind, run.at[2:], tape, targets, sources, found, first, fresh_id()))
+        if number == run.run.log.until:
+            raise error("E0401", "all that was wanted has run")
+        given = run.run.log.given.get(number)
+        if given:
+            found = like(found, [given.get(k, g) for k, g in enumerate(flatten(found))])
+    return found
+
+
+def _is_finite(target: Any) -> bool:
+    if not isinstance(target, Tensor) or not is_float(target.value):
+        return True
+    with quiet():
+        return not has_nan(target.value - target.value)
+
+
+def _note_sum(run: Interpreter, targets: Any, found: Any) -> None:
+    """Remember gradients of several elements together: of the sum of these."""
+    count = 0
+    for t in flatten(targets):
+        size = 1
+        for n in t.shape if isinstance(t, Tensor) else ():
+            size *= n
+        count += size
+    summed = run.run.summed
+    if len(summed) >= MAX_REMEMBERED:
+        summed.clear()
+    if count != 1:
+        summed.update((g.id, (count, run.at[2:])) for g in flatten(found)
+                      if isinstance(g, Tensor) and g.id is not None)
+
+
+class MissingGradient(GradcliError):
+    """Arithmetic with a gradient that is None; `missing` tells which, so its reason can be told."""
+
+    missing: NoGradient
+
+
+class MissingGradients(GradcliError):
+    """The errors of a run with gradients that are None among them: `missing` has each diagnostic
+    of one with the gradient, so that its reason can be added.
+    """
+
+    missing: Sequence[tuple[Diagnostic, NoGradient]]
+
+
+def call_operation(op: Op, args: list[Any], named: Mapping[str, Any]) -> Any:
+    """Apply an operation to what stands in a file, with its arguments checked and named.
+
+    Raises E0207 (wrong number), E0208 (unknown keyword), E0302 (a text or structure where a number
+    belongs), E0309 (a gradient that is None) and what the operation raises.
+    """
+    if op.name in ("equal", "not_equal") and len(args) == 2 and (_is_none(args[0])
+                                                                or _is_none(args[1])):
+        # Nothing but none equals none; that is no operation on numbers.
+        return (_is_none(args[0]) and _is_none(args[1])) == (op.name == "equal")
+    attributes = dict(named)
+    for name in named:
+        if name not in op.attributes:
+            raise error("E0208", f"`{op.name}` has no option `{name}`",
+                        help=f"it has {', '.join(op.attributes) or 'none'}",
+                        about=("option", name))
+    n = len(op.parameters)
+    if op.variadic and len(args) == 1 and isinstance(args[0], list):
+        args = args[0]
+    elif n and not op.variadic and not op.parameters[-1].startswith("*"):
+        extra = args[n:]
+        free = [name for name in op.attributes if name not in attributes]
+        if len(args) < n or len(extra) > len(free):
+            raise _wrong_count(op, len(args), n + len(free))
+        attributes.update(zip(free, extra, strict=False))
+        args = args[:n]
+    elif n and not op.variadic and len(args) < n - 1:
+        raise _wrong_count(op, len(args), n)
+    if not n:
+        return _create(op, args, attributes)
+    operands = [a if op.role(k) == "text" and isinstance(a, str) else operand(op, a)
+                for k, a in enumerate(args)]
+    options = {k: _attribute(op, k, v) for k, v in attributes.items()}
+    try:
+        ans = op(*operands, **options)
+        if type(ans) is float and int in map(type, operands) and _are_large([ans, *operands]):
+            return op(*map(int, operands), **options)   # a literal beside an integer is one, too
+        return ans
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
+        if not options:
+            raise
+        shown = ", ".join([f"{k}={_shown(v)}" for k, v in options.items()])
+        raise error("E0303", f"`{op.name}` cannot work with {shown}",
+                    help=f"`gradcli ops {op.name}` tells what it takes",
+                    about=("value", next(iter(options.values()))) if len(options) == 1 else None
+                    ) from None
+
+
+def _are_large(numbers: list[Any]) -> bool:
+    """Whether plain whole numbers are too large for floats to tell them apart."""
+    return all(type(v) is int or (type(v) is float and v.is_integer()) for v in numbers) and (
+        EXACT <= max(map(abs, numbers)))
+
+
+def _is_none(value: Any) -> bool:
+    return value is None or isinstance(value, NoGradient)
+
+
+def _shown(value: Any) -> str:
+    """A value of an option, in short."""
+    text = repr(value).replace("\n", " ")
+    return text if len(text) <= 40 else f"{text[:37]}..."
+
+
+def call_numpy(name: str, args: list[Any], named: Mapping[str, Any]) -> Any:
+    """`np.mean(x)`: the same function off the tape, as calling NumPy does in TensorFlow.
+
+    The record notes that something left, so that a missing gradient can be explained. Raises E0209
+    for a function that does not exist and what `call_operation` raises.
+    """
+    op = lookup(name)
+    if name in ("array", "asarray"):
+        op = lookup("positive")
+    if op is None:
+        raise error("E0209", f"np.{name} is no function of this language",
+                    help="`gradcli ops` lists the operations; np. works before each of them",
+                    about=("callee", None))
+    tensors = [a.read() for a in flatten(args) if isinstance(a, Tensor)]
+    plain = [_plain(a) for a in args]
+    ans = value_of(call_operation(op, plain, {k: _plain(v) for k, v in named.items()}))
+    if isinstance(ans, list):
+        return [value_of(a) for a in ans]
+    return left_engine(*tensors, given=ans) if tensors else ans
+
+
+def decided(value: Any) -> Any:
+    """The plain value of what decides how a program goes on: whoever records one way of several
+    (`gradcli.points`) is told, since elsewhere it may be another one.
+    """
+    if isinstance(value, Tensor):
+        guards = current().guards
+        if guards is not None and value.id is not None:
+            guards.append((value.id, value.value))
+        return value.value
+    return value
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_plain(v) for v in value]
+    return decided(value)
+
+
+def _wrong_count(op: Op, given: int, most: int) -> GradcliError:
+    n = len(op.parameters)
+    names = ", ".join([*op.parameters, *[f"{a}=..." for a in op.attributes]])
+    base = (op.name, given) == ("log", 2)
+    return error("E0207", f"`{op.name}` takes {n} argument{'' if n == 1 else 's'}, not {given}",
+                 help="to another base b it is log(x)/log(b)" if base else
+                 f"it is called as {op.name}({names})", about=("beyond", most))
+
+
+def _create(op: Op, args: list[Any], attributes: Mapping[str, Any]) -> Any:
+    """A call such as zeros(3, 2): Python checks the number of arguments."""
+    for a in args:
+        if a is None or isinstance(a, (str, dict, NoGradient)):
+            raise no_operand(op, a)
+    assert op.expand is not None
+    try:
+        with quiet():
+            made = op.expand(*args, **{k: _attribute(op, k, v) for k, v in attributes.items()})
+        if type(made) not in (Tensor, list) and current().sizes:
+            sizes = [a.read() for a in flatten(args) if isinstance(a, Tensor) and a.id is not None]
+            bound = op.name == "arange" and len(args) > 1
+            return left_engine(*sizes, given=made, size=not bound) if sizes else made
+        return made
+    except TypeError:
+        raise error("E0207", f"`{op.name}` does not take these arguments", help=f"such as {op.doc}"
+                    ) from None
+
+
+def operand(op: Op, value: Any) -> Any:
+    """A value as an operand: a list becomes a tensor. Raises E0302, E0309 for what cannot."""
+    if isinstance(value, Tensor):
+        if type(value.value) is str and op.name != "string":
+            raise no_operand(op, value.value)
+        return value.read()
+    if type(value) in (float, int, bool):
+        return value
+    if isinstance(value, (list, range)):
+        return as_tensor(value)
+    if is_array(value):
+        return value
+    raise no_operand(op, value)
+
+
+def no_operand(op: Op, value: Any) -> GradcliError:
+    """The error for a value that no operation can calculate with."""
+    problem = _no_operand(op, value)
+    problem.about = "value", value
+    return problem
+
+
+def _no_operand(op: Op, value: Any) -> GradcliError:
+    if isinstance(value, NoGradient):
+        problem = MissingGradient(error(
+            "E0309", f"`{op.name}` cannot calculate with a gradient that is None",
+            help='ask for 0 instead: unconnected_gradients="zero"').diagnostics[0])
+        problem.missing = value
+        return problem
+    if not isinstance(value, (str, dict, NoGradient)) and value is not None:
+        return error("E0302", f"`{op.name}` needs numbers, not {kind_of(value)}",
+                     help="ask it for a value first")
+    if value is None:
+        return error("E0309", f"`{op.name}` cannot calculate with none",
+                     help="leave it out, or write 0")
+    what = "the text" if isinstance(value, str) else "a dictionary"
+    shown = f" {value!r}" if isinstance(value, str) else ""
+    return error("E0302", f"`{op.name}` needs numbers, not {what}{shown}",
+                 help="take an item out of it" if isinstance(value, dict) else "write a number")
+
+
+def kind_of(value: Any) -> str:
+    """What a value of a file is that is no number: a tape, an accumulator, a list, a text, none."""
+    if value is None or isinstance(value, NoGradient):
+        return "none"
+    name = type(value).__name__
+    return {"FileTape": "a tape", "ForwardAccumulator": "a forward accumulator", "str": "a text",
+            "dict": "a dictionary", "list": "a list", "range": "a range"}.get(name, "a number")
+
+
+def one_of(name: str, names: Sequence[str]) -> str:
+    """Advice on a name that is not among those that there are: a similar one, or all of them."""
+    from gradcli.lang.running.names import nearest
+
+    near = nearest(name, names)
+    return f"did you mean `{near}`?" if near else f"write {' or '.join(names)}" if names else \
+        "leave it out"
+
+
+# Options that take a list of numbers; any other takes one value.
+LISTS = ("axes", "axis", "destination", "dilations", "ksize", "multiples", "num_or_size_splits",
+         "output_shape", "paddings", "q", "repeats", "shape", "shift", "source", "strides",
+         "value_range")
+
+
+def _attribute(op: Op, name: str, value: Any) -> Any:
+    if isinstance(value, list):
+        return [_attribute(op, name, v) for v in value]
+    raw = value_of(value)
+    if name not in LISTS and is_array(raw) and raw.ndim:
+        raise error("E0303", f"the option `{name}` of `{op.name}` takes one value, not a tensor",
+                    help=f"its default is {op.attributes.get(name)}", about=("value", value))
+    if isinstance(value, (dict, NoGradient)):
+        raise no_operand(op, value)
+    return decided(value)
+
+
+def as_tensor(value: Any) -> Any:
+    """A value where an operation needs a tensor: a list is stacked once, a recorded `stack`.
+
+    Raises E0301 where shapes differ and E0302 where something is no number.
+    """
+    if isinstance(value, range):
+        from gradcli.base.lazy import np
+
+        return np.arange(value.start, value.stop, value.step)
+    if isinstance(value, Tensor):
+        return value.read()
+    if not isinstance(value, list):
+        return value
+    record = current()
+    known = record.stacked.get(id(value))
+    if known is not None and known[0] is value:
+        return known[1]
+    if not value:
+        raise error("E0301", "an empty list is no tensor", help="give at least one element")
+    items = [operand(stack, item) for item in value]
+    if any(len(core_shape(item)) >= MAX_RANK for item in items):
+        raise error("E0301", f"more than {MAX_RANK} lists inside each other",
+                    help="use fewer brackets")
+    tensor = stack(*items, axis=0)
+    record.remember_stacked(value, tensor)
+    return tensor

@@ -1,0 +1,284 @@
+"""The rarer instructions: functions of the interpreter, the argument, the stack, the place and the
+scope of the function that runs, if one does. What only programs need is imported when they do.
+"""
+
+from __future__ import annotations
+
+from gradcli.base.errors import Diagnostic, GradcliError, error
+from gradcli.engine.record.tensor import core_shape, value_of
+from gradcli.lang.running.calls import NoGradient, as_tensor, call_numpy, call_operation, one_of
+from gradcli.lang.running.declare import declared
+from gradcli.lang.running.run import Expect, attribute, bound, is_number, item, literal, truth
+from gradcli.lang.running.verbs import prime
+from gradcli.lang.syntax import code as c
+from gradcli.ops import PUBLIC
+from gradcli.ops.table.shapes import index as index_op
+from gradcli.ops.values import SCALAR_TYPES, shape_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from typing import Any
+
+    from gradcli.base.errors import Span
+    from gradcli.lang.running.interpreter import Interpreter
+    from gradcli.lang.syntax.code import Block, Declaration, Expectation, Function
+
+    Scope = dict[str, Any] | None
+    Stack = list[Any]
+    Instruction = Callable[[Interpreter, Any, Stack, Span, Scope], None]
+
+
+def taken(stack: Stack, count: int) -> list[Any]:
+    """The upper items of a stack, taken off it."""
+    items = stack[len(stack) - count:]
+    del stack[len(stack) - count:]
+    return items
+
+
+def _call(stack: Stack, arg: tuple[str, int, Sequence[str]]) -> tuple[list[Any], dict[str, Any]]:
+    """The positional and the keyword arguments of a call, taken off the stack."""
+    _, count, keywords = arg
+    named = dict(zip(keywords, taken(stack, len(keywords)), strict=True))
+    return taken(stack, count), named
+
+
+def _list(run: Interpreter, arg: int, stack: Stack, span: Span, local: Scope) -> None:
+    stack.append(literal(taken(stack, arg)))
+
+
+def _dict(run: Interpreter, arg: int, stack: Stack, span: Span, local: Scope) -> None:
+    items = taken(stack, 2 * arg)
+    for key in items[::2]:
+        if not isinstance(key, str):
+            raise error("E0306", "a key of a dictionary must be a text", help='write {"w": w}')
+    stack.append(dict(zip(items[::2], items[1::2], strict=True)))
+
+
+def _index(run: Interpreter, arg: Sequence[str], stack: Stack, span: Span, local: Scope) -> None:
+    """Pop the parts of an index and the object, push the element or slice."""
+    parts: list[Any] = []
+    values: list[Any] = []
+    for part in reversed(arg):
+        if part == "i":
+            value = stack.pop()
+            if value is None:
+                parts.append(None)
+            else:
+                values.append(as_tensor(value) if isinstance(value, list) else value)
+                parts.append("i")
+        else:
+            bounds = {letter: stack.pop() for letter in reversed(part[1:])}
+            parts.append(slice(*[bound(bounds.get(letter)) for letter in "aos"]))
+    parts.reverse()
+    values.reverse()
+    obj = stack.pop()
+    at = run.at
+    try:
+        if isinstance(obj, (list, dict)):
+            stack.append(item(obj, parts, values))
+        else:
+            stack.append(call_operation(index_op, [obj, *values], {"pattern": tuple(parts)}))
+    except GradcliError as problem:
+        if len(values) == len(parts):
+            run.blame(problem, at, [obj, *values])
+        raise
+    if isinstance(obj, (list, dict)) and run.run.log is not None:
+        run.run.log.pick(span, obj, stack[-1], values)
+
+
+def _attribute(run: Interpreter, arg: str, stack: Stack, span: Span, local: Scope) -> None:
+    stack[-1] = attribute(stack[-1], arg)
+
+
+def _prime(run: Interpreter, arg: tuple[str, int, int], stack: Stack, span: Span, local: Scope
+           ) -> None:
+    name, order, count = arg
+    points = taken(stack, count)
+    at = run.at
+    try:
+        stack.append(prime(run, name, order, points, local))
+    except GradcliError as problem:
+        run.blame(problem, at, points)
+        raise
+
+
+def _unpack(run: Interpreter, arg: Sequence[str], stack: Stack, span: Span, local: Scope
+            ) -> None:
+    value = stack.pop()
+    if isinstance(value, (list, tuple, range)):
+        items = list(value)
+    elif isinstance(value, dict):
+        items = list(value.values())
+    else:
+        shape = core_shape(value) if is_number(value) else ()
+        if not shape:
+            raise error("E0307", "one value cannot be unpacked into several names",
+                        help="give a list: [a, b]")
+        items = [call_operation(index_op, [value], {"pattern": (k,)}) for k in range(shape[0])]
+    if len(items) != len(arg):
+        raise error("E0307", f"{len(arg)} names for {len(items)} values",
+                    help="give each value a name")
+    for name, value in zip(arg, items, strict=True):
+        run.bind_value(name, value, span, local)
+
+
+def _method(run: Interpreter, arg: tuple[str, int, Sequence[str]], stack: Stack, span: Span,
+            local: Scope) -> None:
+    from gradcli.lang.running.methods import call_method
+
+    args, named = _call(stack, arg)
+    obj = stack.pop()
+    at = run.at
+    try:
+        stack.append(call_method(run, obj, arg[0], args, named))
+    except GradcliError as problem:
+        run.blame(problem, at, args, named)
+        raise
+
+
+def _numpy(run: Interpreter, arg: tuple[str, int, Sequence[str]], stack: Stack, span: Span,
+           local: Scope) -> None:
+    args, named = _call(stack, arg)
+    at = run.at
+    try:
+        stack.append(call_numpy(arg[0], args, named))
+    except GradcliError as problem:
+        run.blame(problem, at, args, named)
+        raise
+
+
+def _iterate(run: Interpreter, arg: None, stack: Stack, span: Span, local: Scope) -> None:
+    from gradcli.lang.running.blocks import iterated
+
+    stack.append(iterated(run, stack.pop()))
+
+
+def _expect(run: Interpreter, arg: Expectation, stack: Stack, span: Span, local: Scope) -> None:
+    attributes = dict(zip(arg.attributes, taken(stack, len(arg.attributes)), strict=True))
+    operands = taken(stack, 2 if arg.operator else 1)
+    run.run.expects.append(checked(arg, operands, attributes, span))
+
+
+def _declare(run: Interpreter, arg: Declaration, stack: Stack, span: Span, local: Scope) -> None:
+    attributes = dict(zip(arg.attributes, taken(stack, len(arg.attributes)), strict=True))
+    declared(run, arg, stack.pop() if arg.has_value else None, attributes, local)
+    run.run.last = arg.name if arg.keyword != "input" else run.run.last
+
+
+def _define(run: Interpreter, arg: Function, stack: Stack, span: Span, local: Scope) -> None:
+    if arg.decorator == "gradient_of":
+        from gradcli.lang.running.rules import register
+
+        register(run, arg, local)
+    elif local is not None:
+        # Brackets keep the functions of a scope apart from its values.
+        local[arg.name + "()"] = arg
+    else:
+        run.run.defined.setdefault(arg.name, (arg.start, arg.end))
+        run.run.functions[arg.name] = arg
+
+
+def enter(run: Interpreter, arg: Block, stack: Stack, local: Scope) -> Any:
+    """Open a block: what has to be closed at its end."""
+    from gradcli.lang.running.blocks import entered
+
+    return entered(run, arg, stack, local)
+
+
+RARE: dict[int, Instruction] = {
+    c.LIST: _list, c.DICT: _dict, c.INDEX: _index, c.ATTRIBUTE: _attribute, c.PRIME: _prime,
+    c.UNPACK: _unpack, c.METHOD: _method, c.NUMPY: _numpy, c.ITERATE: _iterate, c.EXPECT: _expect,
+    c.DECLARE: _declare, c.DEFINE: _define,
+}
+
+
+# --------------------------------------------------------------------------------------------------
+# `expect a == b`, `expect a ~= b, rtol=1e-9`, `expect c`: checks that a program makes itself.
+
+# What `~=` allows by default: a relative difference, and an absolute one for numbers close to 0.
+RTOL, ATOL = 1e-9, 1e-12
+
+
+def checked(expectation: Expectation, operands: Sequence[Any], attributes: Mapping[str, Any],
+            span: Span) -> Expect:
+    """Compare, all elements of arrays and all items of structures; none equals only none, and NaN
+    equals NaN.
+
+    Raises E0208 for an attribute that does not exist, E0311 for what has no truth value.
+    """
+    allowed = ("rtol", "atol") if expectation.operator == "near" else ()
+    for name in attributes:
+        if name not in allowed:
+            raise GradcliError(Diagnostic(
+                "E0208", f"this `expect` has no attribute `{name}`",
+                span=expectation.spans[f"{name} name"],
+                help=one_of(name, allowed) if allowed else "rtol and atol belong to ~="))
+    if not expectation.operator:
+        value = _settled(operands[0])
+        return Expect(span, truth(value), value, None)
+    left, right = [_settled(o) for o in operands]
+    if expectation.operator in ("equal", "near", "not_equal"):
+        near = expectation.operator == "near"
+        rtol = _tolerance(expectation, attributes, "rtol", RTOL) if near else 0.0
+        atol = _tolerance(expectation, attributes, "atol", ATOL) if near else 0.0
+        holds = same(left, right, rtol, atol) != (expectation.operator == "not_equal")
+        return Expect(span, holds, left, right)
+    value = value_of(call_operation(PUBLIC[expectation.operator], [left, right], {}))
+    return Expect(span, bool(value.all()) if hasattr(value, "all") else bool(value), left, right)
+
+
+def _tolerance(expectation: Expectation, attributes: Mapping[str, Any], name: str, default: float
+               ) -> float:
+    """Raises E0306 for anything but a number from 0 up."""
+    value = value_of(attributes.get(name, default))
+    if type(value) not in (int, float) or not value >= 0.0:
+        raise GradcliError(Diagnostic(
+            "E0306", f"`{name}` is a number, 0 or more", span=expectation.spans[f"{name} value"],
+            help=f"such as {name}={default}"))
+    return float(value)
+
+
+def _settled(value: Any) -> Any:
+    """A value without tensors; a gradient that is None is none."""
+    if isinstance(value, NoGradient):
+        return None
+    if isinstance(value, (list, tuple, range)):
+        return [_settled(v) for v in value]
+    if isinstance(value, dict):
+        return {k: _settled(v) for k, v in value.items()}
+    return value_of(value)
+
+
+def same(left: Any, right: Any, rtol: float, atol: float) -> bool:
+    """Whether two settled values agree in structure, shape and numbers."""
+    if isinstance(left, dict) or isinstance(right, dict):
+        return (isinstance(left, dict) and isinstance(right, dict) and left.keys() == right.keys()
+                and all(same(left[k], right[k], rtol, atol) for k in left))
+    if isinstance(left, list) or isinstance(right, list):
+        a, b = _items(left), _items(right)
+        return (a is not None and b is not None and len(a) == len(b)
+                and all(same(x, y, rtol, atol) for x, y in zip(a, b, strict=True)))
+    if left is None or right is None or isinstance(left, str) or isinstance(right, str):
+        return type(left) is type(right) and bool(left == right)
+    if not is_number(left) or not is_number(right):
+        return left is right
+    if type(left) in SCALAR_TYPES and type(right) in SCALAR_TYPES:
+        if left == right or (left != left and right != right):
+            return True
+        return bool(abs(left - right) <= atol + rtol * abs(right) < float("inf"))
+    from gradcli.base.lazy import np
+
+    if shape_of(left) != shape_of(right):
+        return False
+    return bool(np.allclose(left, right, rtol=rtol, atol=atol, equal_nan=True))
+
+
+def _items(value: Any) -> list[Any] | None:
+    """A list's items, or the rows of an array beside a list."""
+    if isinstance(value, list):
+        return value
+    if hasattr(value, "tolist") and shape_of(value):
+        return list(value)
+    raise error("E0301", "a list is compared with what has no items",
+                help="give both sides the same structure")

@@ -1,0 +1,330 @@
+"""What a run notes for explanations beside its record: on request, in a second run.
+
+The record knows what was computed. It does not know which code did not run, what a name meant
+before, which state took its value from where, and what was asked: that is here. All lists grow
+with the run, so a program that only wants answers has no log.
+"""
+
+from __future__ import annotations
+
+from gradcli.engine.record.record import fresh_id
+from gradcli.engine.record.structure import flatten
+from gradcli.engine.record.tensor import Tensor
+from gradcli.engine.record.variable import Variable
+from gradcli.lang.syntax import code as c
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from typing import Any
+
+    from gradcli.base.errors import Span
+    from gradcli.lang.running.run import Binding, Run
+    from gradcli.lang.syntax.code import Block, Code, Function, Instruction
+
+# A loop notes its branches in every turn; explanations need not have them all.
+MAX_BRANCHES = 10_000
+# Jumps and the endings of blocks belong to the grammar, not to the author.
+OF_GRAMMAR = (c.JUMP, c.LEAVE, c.EXIT, c.POP)
+# So many runs that tried out a fix are kept.
+MAX_TRIALS = 4
+
+
+class Unrun:
+    """Code that did not run. what: "branch" (a condition said no), "leave" (it may end a loop),
+    "loop" (zero turns), "end" (behind a return or break) or "turn" (what the head of a loop let
+    run).
+
+    span: the condition, the head of the loop, what a `for` goes over, or the code. condition: id of
+    what decided; None: nothing, or what was computed at `span`. unread:
+    ids of what it would have read. binds: the names that it or its alternative binds; None: it
+    decides over a value itself. skipped: where it stands. holds: what the condition was, if known.
+    time: an id from then, 0: unknown. read: ids of what the head of a loop read.
+    """
+
+    __slots__ = ("binds", "condition", "holds", "read", "skipped", "span", "time", "unread", "what")
+
+    def __init__(self, what: str, span: Any, condition: int | None, unread: set[int],
+                 binds: frozenset[str] | None = None, skipped: Any = None,
+                 holds: bool | None = None, time: int = 0, read: Iterable[int] = ()) -> None:
+        self.holds = holds
+        self.read = set(read)
+        self.time = time
+        self.what = what
+        self.span = span
+        self.condition = condition
+        self.unread = unread
+        self.binds = binds
+        self.skipped = skipped
+
+
+class State:
+    """A variable that took a value. how: "assign", "assign_add", "assign_sub" or "var".
+
+    taken: id of the tensor it came from, if it did. before, after: ids of the states. value: that
+    of the new one.
+    """
+
+    __slots__ = ("after", "before", "how", "name", "span", "taken", "value")
+
+    def __init__(self, how: str, name: str, taken: int | None, before: int | None, after: int,
+                 span: Span, value: Any) -> None:
+        self.value = value
+        self.how = how
+        self.name = name
+        self.taken = taken
+        self.before = before
+        self.after = after
+        self.span = span
+
+
+class Asked:
+    """A question that the file asked: its place, the tape or accumulator (None: the implicit
+    tape), targets, sources and answers as given, and the ids between which it worked. made: ids and
+    values of the targets then; a variable goes on.
+    """
+
+    __slots__ = ("first", "found", "kind", "last", "made", "sources", "span", "tape", "targets")
+
+    def __init__(self, kind: str, span: Span, tape: Any, targets: Any, sources: Any, found: Any,
+                 first: int, last: int) -> None:
+        self.kind = kind
+        self.span = span
+        self.tape = tape
+        self.targets = targets
+        self.made = {t.id: t.value for t in flatten(targets)
+                     if isinstance(t, Tensor) and t.id is not None}
+        self.sources = sources
+        self.found = found
+        self.first = first
+        self.last = last
+
+
+class Picked:
+    """One of several values was chosen, as Python's max does. by: id of what decided."""
+
+    __slots__ = ("by", "chosen", "rejected", "span")
+
+    def __init__(self, span: Any, chosen: set[int], rejected: set[int], by: int | None) -> None:
+        self.span = span
+        self.chosen = chosen
+        self.rejected = rejected
+        self.by = by
+
+
+class Log:
+    """See the module. named: id to the binding that gave it a name first; more: names that values
+    got besides, as (name, id, place, kind, time). given: answers that the file gets in place of its
+    own, by the numbers of the question and of the answer. ended: it came to its end. called:
+    functions of the file that ran; calls: (id from before, place) of each time. until: the question
+    after which the run may end. tried: steps of runs that tried out fixes; trials: the last of
+    them, by what they ran, since many sources may share a fix. windows: forward accumulators, their
+    blocks and the ids between which these ran. locals: names of functions: (name, id, place, kind).
+    counters: variables of loops, and where their loop begins.
+    """
+
+    __slots__ = (
+        "_turned", "branches", "called", "calls", "counters", "ended", "given", "locals", "made",
+        "more", "named", "picks", "questions", "states", "trials", "tried", "until", "windows")
+
+    def __init__(self) -> None:
+        self.branches: list[Unrun] = []
+        self.calls: list[tuple[int, Span]] = []
+        self.locals: list[tuple[str, int, Span, str]] = []
+        self.until: int | None = None
+        self.given: Mapping[int, Mapping[int, Any]] = {}
+        self.ended = False
+        self.tried = 0
+        self.trials: dict[Any, Run] = {}
+        self.made: dict[str, Any] = {}
+        self.named: dict[int, Binding] = {}
+        self.more: list[tuple[str, int, Span, str, int]] = []
+        self.states: list[State] = []
+        self.questions: list[Asked] = []
+        self.picks: list[Picked] = []
+        self.called: dict[str, Function] = {}
+        self.counters: dict[str, Span] = {}
+        self.windows: list[tuple[Any, Block, int, int]] = []
+        self._turned: set[int] = set()
+
+    def condition(self, run: Any, ins: Instruction, value: Any, holds: bool, code: Code, pc: int,
+                  local: Mapping[str, Any] | None) -> None:
+        """A JUMP_IF_FALSE, AND or OR decided."""
+        if ins[0] != c.JUMP_IF_FALSE:
+            jumps = holds == (ins[0] == c.OR)
+            skipped = code[pc:pc + ins[1]] if jumps else []
+            end = max([ins[3], *[i[3] for i in skipped]])
+            what = "turn" if _in_head_of_loop(code, pc + ins[1]) else "branch"
+            self._add(what, (ins[2], end), value, skipped, None, run, local, holds)
+            return
+        then = code[pc:pc + ins[1]]
+        last = then[-1] if then else None
+        other: Code = []
+        if last is not None and last[0] == c.JUMP:
+            if last[1] < 0:
+                if id(ins) not in self._turned or not holds:
+                    what = "turn" if holds or id(ins) in self._turned else "loop"
+                    skipped = then if what == "loop" else []
+                    self._add(what, (ins[2], ins[3]), value, skipped, _bound(then), run, local,
+                              holds)
+                if holds:
+                    self._turned.add(id(ins))
+                return
+            other = code[pc + ins[1]:pc + ins[1] + last[1]]
+        arms = _bound([*then, *other])
+        ends = pc + ins[1], pc + ins[1] + len(other)
+        what = "leave" if any(_leaves_loop(code, pc, end) for end in ends) else "branch"
+        self._add(what, (ins[2], ins[3]), value, other if holds else then, arms, run, local, holds)
+
+    def turn(self, ins: Instruction, ended: bool, code: Code, pc: int, run: Any,
+             local: Mapping[str, Any] | None) -> None:
+        """A NEXT: another turn of a `for`, or its end."""
+        if id(ins) in self._turned:
+            return
+        if not ended:
+            self._turned.add(id(ins))
+            over, body = code[pc - 2], code[pc:pc + ins[1]]
+            self._add("turn", (over[2], over[3]), None, [], _bound(body), run, local, True,
+                      _counts(code[:pc - 1], over))
+            if code[pc][0] == c.BIND:
+                self.counters.setdefault(code[pc][1], (ins[2], ins[3]))
+        else:
+            body = code[pc:pc + ins[1]]
+            self._add("loop", (ins[2], ins[3]), None, body, _bound(body), run, local,
+                      head=_counts(code[:pc - 1], code[pc - 2]))
+
+    def name(self, id: int, binding: Binding) -> None:
+        """A value got a name of the file: its first one, or one more."""
+        if self.named.setdefault(id, binding) is not binding and len(self.more) < MAX_BRANCHES:
+            self.more.append((binding.name, id, binding.span, binding.kind, fresh_id()))
+
+    def bound(self, name: str, value: Any, span: Span, kind: str = "computed") -> None:
+        """A name of a function, or a parameter, was bound."""
+        if isinstance(value, Variable):
+            value = value.origin()
+        if isinstance(value, Tensor) and value.id is not None:
+            self.locals.append((name, value.id, span, kind))
+
+    def call(self, function: Function, run: Any, local: Mapping[str, Any]) -> None:
+        """A function of the file runs."""
+        self.calls.append((fresh_id(), run.at[2:]))
+        for name in function.parameters:
+            self.bound(name, local.get(name), (function.start, function.start + len(name)),
+                       "parameter")
+        if function.name in self.called:
+            return
+        self.called[function.name] = function
+        dead = _unreachable(function.code)
+        if dead:
+            self._add("end", (dead[0][2], max(i[3] for i in dead)), None, dead, None, run, local)
+
+    def _add(self, what: str, span: Span, condition: Any, skipped: Code,
+             binds: frozenset[str] | None, run: Any, local: Mapping[str, Any] | None,
+             holds: bool = False, head: Sequence[Instruction] = ()) -> None:
+        if len(self.branches) >= MAX_BRANCHES:
+            return
+        unread, read = [{
+            item.id for ins in part if ins[0] == c.LOAD
+            for item in flatten((local or {}).get(ins[1], run.scope.get(ins[1])))
+            if isinstance(item, Tensor) and item.id is not None}
+            for part in (_with_calls(skipped, run), head)]
+        own = [i for i in skipped if i[0] not in OF_GRAMMAR]
+        place = (min(i[2] for i in own), max(i[3] for i in own)) if own else None
+        self.branches.append(Unrun(
+            what, span, condition.id if isinstance(condition, Tensor) else None, unread, binds,
+            place, holds, fresh_id(), read))
+
+    def trial(self, key: Any, make: Callable[[], Run]) -> Run:
+        """A run that tries a fix: made, or the one that there is."""
+        if key not in self.trials:
+            if len(self.trials) >= MAX_TRIALS:
+                self.trials.clear()
+            run = self.trials[key] = make()
+            self.tried += run.steps
+        return self.trials[key]
+
+    def pick(self, span: Span, items: Any, chosen: Any, by: Sequence[Any]) -> None:
+        """An item was taken out of a list or dictionary."""
+        def ids(value: Any) -> set[int]:
+            return {t.id for t in flatten(value) if isinstance(t, Tensor) and t.id is not None}
+
+        index = next((i.id for i in by if isinstance(i, Tensor)), None)
+        self.picks.append(Picked(span, ids(chosen), ids(items) - ids(chosen), index))
+
+
+def _bound(code: Code) -> frozenset[str] | None:
+    """The names that code binds; None where it has a value, returns, or changes a state."""
+    names: set[str] = set()
+    for ins in code:
+        if ins[0] == c.BIND:
+            names.add(ins[1])
+        elif ins[0] == c.UNPACK:
+            names.update(ins[1])
+        elif ins[0] == c.DECLARE:
+            names.add(ins[1].name)
+        elif ins[0] == c.RETURN or (ins[0] == c.METHOD and ins[1][0].startswith("assign")):
+            return None
+    return frozenset(names) if names else None
+
+
+def _counts(code: Code, over: Instruction) -> Code:
+    """What a loop over a range reads in its head: only numbers there say how often it runs."""
+    head = [ins for ins in code if over[2] <= ins[2] and ins[3] <= over[3]]
+    ranged = any(ins[0] == c.CALL and ins[1][0] == "range" and ins[2:] == over[2:] for ins in head)
+    return head if ranged else []
+
+
+def _in_head_of_loop(code: Code, at: int) -> bool:
+    """Whether the AND or OR that ends at a place is (a part of) the condition of a `while`."""
+    while at < len(code) and code[at][0] in (c.AND, c.OR):
+        at += 1 + code[at][1]
+    if at >= len(code) or code[at][0] != c.JUMP_IF_FALSE:
+        return False
+    last = code[at + code[at][1]]
+    return bool(last[0] == c.JUMP and last[1] < 0)
+
+
+def _leaves_loop(code: Code, start: int, end: int) -> bool:
+    """Whether the arm of a condition ends in a `break`: it leads behind the jump back of a loop
+    that began before; or in a `return` before such a jump.
+    """
+    last = code[end - 1]
+    if end > start and last[0] == c.RETURN:
+        return any(ins[0] == c.JUMP and k + ins[1] < start for k, ins in enumerate(code[end:], end))
+    if end <= start or last[0] not in (c.JUMP, c.LEAVE):
+        return False
+    to = end + (last[1] if last[0] == c.JUMP else last[1][0])
+    back = code[to - 1]
+    return bool(to > end and back[0] == c.JUMP and to + back[1] < start)
+
+
+def _with_calls(code: Code, run: Any) -> Code:
+    """Code and, once, the code of the file's functions that it calls."""
+    out = list(code)
+    for ins in code:
+        if ins[0] == c.CALL and ins[1][0] in run.run.functions:
+            function = run.run.functions[ins[1][0]]
+            out += [i for i in function.code
+                    if i[0] == c.LOAD and i[1] not in function.parameters]
+    return out
+
+
+def _unreachable(code: Code) -> Code:
+    """The instructions that no way through the code leads to."""
+    seen: set[int] = set()
+    todo = [0]
+    while todo:
+        pc = todo.pop()
+        if pc in seen or pc >= len(code):
+            continue
+        seen.add(pc)
+        opcode, arg = code[pc][0], code[pc][1]
+        if opcode == c.RETURN:
+            continue
+        if opcode in (c.JUMP, c.LEAVE):
+            todo.append(pc + 1 + (arg if opcode == c.JUMP else arg[0]))
+            continue
+        if opcode in (c.JUMP_IF_FALSE, c.AND, c.OR, c.NEXT):
+            todo.append(pc + 1 + arg)
+        todo.append(pc + 1)
+    return [ins for pc, ins in enumerate(code) if pc not in seen and ins[0] not in OF_GRAMMAR]

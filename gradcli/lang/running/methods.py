@@ -1,0 +1,238 @@
+"""Methods: what variables, tapes and accumulators do when a file says `x.assign(e)`."""
+
+from __future__ import annotations
+
+from gradcli.base.errors import GradcliError, error
+from gradcli.engine.record.record import fresh_id
+from gradcli.engine.record.structure import flatten
+from gradcli.engine.record.tensor import Tensor, leaf, value_of
+from gradcli.engine.record.variable import Variable
+from gradcli.engine.tapes.accumulator import ForwardAccumulator
+from gradcli.lang.running.blocks import FileTape
+from gradcli.lang.running.calls import NoGradient, as_tensor, asked, kind_of, no_operand, one_of
+from gradcli.lang.running.run import is_number, spread
+from gradcli.ops import PUBLIC
+from gradcli.ops.values import broadcast_shape, shape_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from typing import Any
+
+    from gradcli.lang.running.interpreter import Interpreter
+
+    Method = Callable[[Interpreter, Any, list[Any], Mapping[str, Any]], Any]
+
+
+def call_method(run: Interpreter, obj: Any, name: str, args: list[Any], named: Mapping[str, Any]
+                ) -> Any:
+    """Raises E0318 for a method that the object does not have, E0207 and E0208 for wrong arguments
+    and what the method itself raises.
+    """
+    for kind, methods, what in (
+            (Variable, OF_VARIABLE, "a variable"), (FileTape, OF_TAPE, "a tape"),
+            (ForwardAccumulator, OF_ACCUMULATOR, "an accumulator")):
+        if isinstance(obj, kind):
+            found = methods.get(name)
+            if found is not None:
+                method, parameters, required = found
+                return method(run, obj, _arranged(name, parameters, required, args, named), named)
+            if kind is not Variable:
+                raise error("E0318", f"{what} has no method `{name}`",
+                            help=one_of(name, [*methods]), about=("callee", None))
+    op = PUBLIC.get(name)
+    if isinstance(obj, Variable) and op is None and not any(
+            name in methods for methods in (OF_TAPE, OF_ACCUMULATOR)):
+        raise error("E0318", f"a variable has no method `{name}`",
+                    help=one_of(name, [*OF_VARIABLE]), about=("callee", None))
+    if name in OF_VARIABLE:
+        raise error("E0318", f"only a variable can be changed with `.{name}(...)`",
+                    help="declare it with var, or bind the name again: x = ...",
+                    about=("callee", None))
+    if name in OF_TAPE or name in OF_ACCUMULATOR:
+        raise error("E0318", f"only a {'tape' if name in OF_TAPE else 'forward accumulator'} has"
+                    f" `.{name}(...)`", help="write tape t: before the lines it shall record"
+                    if name in OF_TAPE else "write forward acc(x, v): before the lines",
+                    about=("callee", None))
+    raise error("E0318", f"there is no method `{name}`",
+                help=f"write {op.name}(x)" if op is not None else "`gradcli ops` lists operations",
+                about=("callee", None))
+
+
+def _arranged(name: str, parameters: tuple[str, ...], required: int, args: list[Any],
+              named: Mapping[str, Any]) -> list[Any]:
+    """All arguments in order, None for those left out."""
+    for key in named:
+        if key not in parameters:
+            raise error("E0208", f"`{name}` has no option `{key}`", help=one_of(key, parameters),
+                        about=("option", key))
+    given = [*args, *[None] * (len(parameters) - len(args))]
+    missing = [p for k, p in enumerate(parameters[:required])
+               if k >= len(args) and p not in named]
+    if len(args) > len(parameters) or missing:
+        shown = ", ".join(parameters[:max(required, 1)])
+        raise error("E0207", f"`{name}` takes {required} argument{'s' * (required != 1)}, not"
+                    f" {len(args)}", help=f"write .{name}({shown})",
+                    about=("beyond", len(parameters)))
+    for k, p in enumerate(parameters):
+        if p in named:
+            if k < len(args):
+                raise error("E0207", f"`{name}` is given `{p}` twice", help=f"leave out {p}=...",
+                            about=("option", p))
+            given[k] = named[p]
+    return given
+
+
+def _assignable(how: str, variable: Variable, value: Any) -> Any:
+    """What a variable can be assigned: numbers, or a text if it is one."""
+    value = as_tensor(value) if isinstance(value, (list, range)) else value
+    is_text = isinstance(value_of(value), str)
+    if isinstance(value, NoGradient):
+        raise no_operand(PUBLIC["add"], value)
+    if not (is_text or is_number(value)) or is_text != (variable.dtype == "string") or (
+            is_text and how != "assign"):
+        raise error("E0302", f"`{variable.name}` is {variable.dtype} and {_DONE[how]}"
+                    f" {kind_of('' if is_text else value)}", help="give a value of its type",
+                    about=("value", value))
+    if how != "assign":
+        broadcast_shape(how, [variable.shape, shape_of(value_of(value))])
+    return value
+
+
+_DONE = {"assign": "is assigned", "assign_add": "is added", "assign_sub": "is subtracted"}
+
+
+def _assign(how: str) -> Method:
+    def method(run: Interpreter, variable: Any, given: list[Any], named: Mapping[str, Any]) -> Any:
+        value = _assignable(how, variable, given[0])
+        before = variable.id
+        taken = value.read().id if isinstance(value, Tensor) else None
+        found = getattr(variable, how)(value)
+        if run.run.log is not None:
+            from gradcli.lang.running.log import State
+
+            run.run.log.states.append(State(
+                how, variable.name, taken, before, variable.id, run.at[2:], variable.value))
+        return found
+    return method
+
+
+def _watch(run: Interpreter, tape: Any, given: list[Any], named: Mapping[str, Any]) -> Any:
+    items = flatten(given[0])
+    for item in items:
+        if not isinstance(item, Tensor):
+            raise error("E0310", "only tensors and variables can be watched, not"
+                        f" {kind_of(item)}", help="bind it to a name first",
+                        about=("value", item))
+    tape.watch(items)
+
+
+def _watched_variables(run: Interpreter, tape: Any, given: list[Any], named: Mapping[str, Any]
+                       ) -> Any:
+    return list(tape.watched_variables())
+
+
+def _reset(run: Interpreter, tape: Any, given: list[Any], named: Mapping[str, Any]) -> Any:
+    tape.reset()
+
+
+def _question(how: str) -> Method:
+    def method(run: Interpreter, tape: Any, given: list[Any], named: Mapping[str, Any]) -> Any:
+        target, sources, *options = given
+        target, sources = _tensors(target, "target"), _tensors(sources, "source")
+        keywords: dict[str, Any] = {"unconnected_gradients": options[-1]}
+        if how == "gradient" and options[0] is not None:
+            keywords["output_gradients"] = spread(target, options[0])
+        if tape.recording and not tape.persistent:
+            run.run.notes.append((
+                "recording-ended", f"`{tape.name}` is not persistent and stops recording at this"
+                " question", run.at[2:]))
+        first = fresh_id()
+        try:
+            found = getattr(tape, how)(target, sources, **keywords)
+        except GradcliError as problem:
+            if problem.code == "E0501" and tape.used_at is not None:
+                line = run.source.position(tape.used_at[0])[0]
+                problem.diagnostics[0].message = (
+                    f"`{tape.name}` is used up: it answered in line {line} and is not persistent")
+                problem.diagnostics[0].help = f"write tape {tape.name}, persistent=true:"
+                problem.diagnostics[0].related = ((tape.used_at, "the one answer it had"),)
+            raise
+        if tape.used_at is None:
+            tape.used_at = run.at[2:]
+        return asked(run, how, tape, target, sources, _with_gaps(found, sources, target, tape),
+                     first)
+    return method
+
+
+def _with_gaps(found: Any, sources: Any, target: Any, tape: FileTape) -> Any:
+    """The answer with each None as the missing gradient that it is, so that it can say why."""
+    if isinstance(found, dict):
+        return {k: _with_gaps(v, sources[k], target, tape) for k, v in found.items()}
+    if isinstance(found, (list, tuple)):
+        return [_with_gaps(v, s, target, tape) for v, s in zip(found, sources, strict=True)]
+    if found is not None:
+        return found
+    first = next((t for t in flatten(target) if isinstance(t, Tensor)), None)
+    return NoGradient(first, sources, tape)
+
+
+def _tensors(value: Any, what: str) -> Any:
+    """Targets and sources, each nested as it was; a number as a target becomes a tensor.
+
+    Raises E0310 for anything else that is no tensor, E0309 for a gradient that is None.
+    """
+    if isinstance(value, list):
+        return [_tensors(v, what) for v in value]
+    if isinstance(value, dict):
+        return {k: _tensors(v, what) for k, v in value.items()}
+    if isinstance(value, Tensor):
+        return value
+    if isinstance(value, NoGradient):
+        raise no_operand(PUBLIC["add"], value)
+    if what == "target" and is_number(value):
+        return leaf(value)
+    raise error("E0310", f"the {what} must be a tensor with a name, not {kind_of(value)}",
+                help="bind it to a name first: x = 3", about=("value", value))
+
+
+def _jvp(run: Interpreter, accumulator: Any, given: list[Any], named: Mapping[str, Any]) -> Any:
+    targets = _tensors(given[0], "target")
+    first = fresh_id()
+    found = accumulator.jvp(targets, given[1])
+    gaps = iter(flatten(targets))
+    source = next(iter(accumulator.tangents), None)
+
+    def filled(value: Any) -> Any:
+        if isinstance(value, dict):
+            return {k: filled(v) for k, v in value.items()}
+        if isinstance(value, (list, tuple)):
+            return [filled(v) for v in value]
+        target = next(gaps)
+        return NoGradient(target, Tensor(0.0, source), accumulator) if value is None else value
+
+    return asked(run, "jvp", accumulator, targets, Tensor(0.0, source), filled(found), first)
+
+
+def _read_value(run: Interpreter, variable: Any, given: list[Any], named: Mapping[str, Any]) -> Any:
+    return leaf(variable.value) if variable.dtype == "string" else variable.read_value()
+
+
+OF_VARIABLE: dict[str, tuple[Method, tuple[str, ...], int]] = {
+    "assign": (_assign("assign"), ("value",), 1),
+    "assign_add": (_assign("assign_add"), ("delta",), 1),
+    "assign_sub": (_assign("assign_sub"), ("delta",), 1),
+    "read_value": (_read_value, (), 0),
+}
+_WORDS = ("unconnected_gradients",)
+OF_TAPE: dict[str, tuple[Method, tuple[str, ...], int]] = {
+    "gradient": (_question("gradient"), ("target", "sources", "output_gradients", *_WORDS), 2),
+    "jacobian": (_question("jacobian"), ("target", "sources", *_WORDS), 2),
+    "batch_jacobian": (_question("batch_jacobian"), ("target", "source", *_WORDS), 2),
+    "watch": (_watch, ("tensor",), 1),
+    "watched_variables": (_watched_variables, (), 0),
+    "reset": (_reset, (), 0),
+}
+OF_ACCUMULATOR: dict[str, tuple[Method, tuple[str, ...], int]] = {
+    "jvp": (_jvp, ("primals", *_WORDS), 1),
+}

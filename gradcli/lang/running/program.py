@@ -1,0 +1,400 @@
+"""A program: parsed once, run at any point; its names are targets and sources of questions."""
+
+from __future__ import annotations
+
+from math import inf
+
+from gradcli.base.errors import Diagnostic, GradcliError, Source
+from gradcli.engine.record.record import Record
+from gradcli.engine.record.structure import flatten
+from gradcli.engine.record.tensor import Tensor, leaf
+from gradcli.lang.running.calls import NoGradient
+from gradcli.lang.running.interpreter import CONSTANTS, MAX_STEPS, Interpreter
+from gradcli.lang.running.names import Names
+from gradcli.lang.running.run import Target, is_number, of_tape, own, plain_structure
+from gradcli.lang.syntax.code import DEFINE, PUSH
+from gradcli.lang.syntax.parser import parse
+from gradcli.ops.values import is_float, limits
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from typing import Any
+
+    from gradcli.base.errors import Span
+    from gradcli.lang.running.run import Binding, Printed, Run
+
+    Progress = Callable[[Iterable[Any], int | None], Iterable[Any]]
+
+
+# Instructions from which on lines of numbers are run together: loading what does it costs as much
+# as it saves in a first gradient of 500 operations.
+LONG = 1_000
+
+
+class Program:
+    """A parsed expression file. All raises `GradcliError` with `.code`, `.span` and `.help` for bad
+    input.
+    """
+
+    def __init__(self, source: Source) -> None:
+        self.source = source
+        self.max_steps = MAX_STEPS
+        self.tf = False
+        self.statements = parse(source)
+        if sum([len(statement.code) for statement in self.statements]) > LONG:
+            from gradcli.lang.running.lines import lower
+
+            lower(self.statements)
+        self.names = Names(self.statements)
+
+    # --- running ------------------------------------------------------------------------------
+
+    def run(self, at: Mapping[str, Any] | None = None, *, max_steps: int = MAX_STEPS,
+            max_bytes: float | None = None, tape: str | None = None,
+            tf: bool = False, output: Callable[[Printed], None] | None = None,
+            progress: Progress | None = None, weigh: bool = False) -> Run:
+        """Run with the given values of inputs and variables (floats, lists or arrays).
+
+        max_bytes: what one array may take, by default half of the machine. tape: which tape of
+        the file answers questions, by default the last to close. tf: None where TensorFlow says
+        None. output: what each `print` is handed to, instead of being kept. progress: wraps what a
+        loop of the top level goes over, and how many items it has. weigh: count what each tape
+        holds at its end. Raises E0505 for a tape that there is not, `MissingGradients` where the
+        program calculates with a gradient that is None.
+        """
+        self.max_steps, self.tf = max_steps, tf
+        interpreter = self._interpreter(at, max_steps)
+        interpreter.tf, interpreter.output, interpreter.progress = tf, output, progress
+        interpreter.weigh = weigh
+        # The budget stays: the derivatives that are asked of the run are under it as well.
+        limits.max_bytes = _half_of_memory() if max_bytes is None else max_bytes
+        run = interpreter.execute(self.statements)
+        self._check_given(run, interpreter.given)
+        self.choose(run, tape)
+        return run
+
+    def recording_constants(self) -> Program:
+        """The same program in which each number of the text is a tensor, so that what is made of
+        numbers alone is recorded too.
+        """
+        other = Program(self.source)
+        other.max_steps, other.tf = self.max_steps, self.tf
+        for statement in other.statements:
+            statement.lines = None
+        for code, k in other._numbers():
+            code[k] = (PUSH, leaf(code[k][1]), *code[k][2:])
+        return other
+
+    def numbers(self) -> set[float]:
+        """The numbers of the text that are floats."""
+        return {code[k][1] for code, k in self._numbers()}
+
+    def lost_numbers(self) -> list[tuple[str, Span]]:
+        """What is said of numbers of the text that are no floats: too small, or too large."""
+        found = []
+        for code, k in self._numbers():
+            _, value, start, end = code[k]
+            text = self.source.text[start:end]
+            if value == inf:
+                found.append((f"`{text}` is too large for a float: it counts as inf", (start, end)))
+            elif value == 0 and text.lower().split("e")[0].strip("0."):
+                found.append((f"`{text}` is too small for a float: it counts as 0", (start, end)))
+        return found
+
+    def _numbers(self) -> list[tuple[Any, int]]:
+        """Where the numbers of the text stand: code and index."""
+        found, waiting = [], [statement.code for statement in self.statements]
+        while waiting:
+            code = waiting.pop()
+            for k, ins in enumerate(code):
+                if ins[0] == PUSH and type(ins[1]) is float:
+                    found.append((code, k))
+                elif ins[0] == DEFINE:
+                    waiting.append(ins[1].code)
+        return found
+
+    def choose(self, run: Run, name: str | None) -> None:
+        """From here on the record of the run is what a tape of the file has seen, by default the
+        last to close. Raises E0505 for a tape that there is not.
+        """
+        if name is not None and name not in run.tapes:
+            from gradcli.lang.messages.unanswerable import no_such_tape
+
+            raise no_such_tape(self.source, run, name)
+        if not run.record.everything:
+            tapes = list(run.tapes.values())
+            if tapes:
+                tape = tapes[-1] if name is None else run.tapes[name]
+                run.record, run.on_tape, run.asked_tape = tape.view(), tape.sources(), tape
+            else:
+                run.record, run.on_tape = Record(), set()
+
+    def logged_run(self, at: Mapping[str, Any], output: Callable[[Printed], None] | None = None,
+                   until: int | None = None, given: Mapping[int, Mapping[int, Any]] | None = None
+                   ) -> Run:
+        """A second run that keeps everything and a log, for explanations; one that fails is kept as
+        far as it came. until: the number of the question of the file after which it may end. given:
+        answers that the file gets in place of its own.
+        """
+        interpreter = self._interpreter(at, self.max_steps, log=True)
+        interpreter.output, interpreter.tf = output or (lambda printed: None), self.tf
+        assert interpreter.run.log is not None
+        interpreter.run.log.until = until
+        interpreter.run.log.given = given or {}
+        interpreter.run.record.sizes = True
+        try:
+            interpreter.execute(self.statements)
+            interpreter.run.log.ended = True
+        except GradcliError:
+            pass
+        return interpreter.run
+
+    def traced_run(self, at: Mapping[str, Any], *, max_steps: int = MAX_STEPS, tf: bool = False
+                   ) -> Run:
+        """A run that keeps everything and what decided its way: `run.record.guards`. What is
+        recorded in it holds wherever the same is decided.
+        """
+        interpreter = self._interpreter(at, max_steps)
+        interpreter.tf, interpreter.output = tf, lambda printed: None
+        interpreter.run.record.guards = []
+        interpreter.run.record.absorbing = False
+        run = interpreter.execute(self.statements)
+        self._check_given(run, interpreter.given)
+        return run
+
+    def _interpreter(self, at: Mapping[str, Any] | None, max_steps: int, log: bool = False
+                     ) -> Interpreter:
+
+        if at is not None and not hasattr(at, "items"):
+            raise TypeError(f"values are given by name, not as {at!r}")
+        given = {name: plain_value(name, value) for name, value in (at or {}).items()}
+        if given and not self.statements:
+            from gradcli.lang.messages.unanswerable import nothing_to_evaluate
+
+            raise nothing_to_evaluate(self.source, self.names.functions)
+        self.names.check(self.source, given)
+        undeclared = {
+            name: value for name, value in given.items()
+            if name in self.names.inputs or name in self.names.early
+            or (name in CONSTANTS and name not in self.names.bound)}
+        return Interpreter(self.source, undeclared, given, max_steps, self.names.tapes, log)
+
+    def _check_given(self, run: Run, given: Mapping[str, Any]) -> None:
+        """A value for a name that is computed would be ignored: E0204."""
+        for name in given:
+            bindings = run.bindings.get(name)
+            if bindings and bindings[0].kind in ("computed", "tape", "accumulator"):
+                from gradcli.lang.messages.unanswerable import takes_no_value
+
+                raise takes_no_value(self.source, bindings[0])
+
+    def targets(self, run: Run, of: Sequence[str] = (), *, derived: bool = True) -> list[Target]:
+        """The targets by name; by default the last expression that stands alone, else the last
+        bound name. A name with commas is one target, the sum of several. derived: derivatives are
+        asked for: then what the file's own tape was asked about comes first.
+        """
+        found = [self._named_target(run, name) for name in of] or [
+            (of_tape(run, self.unnamed(), self.source) if derived else None)
+            or self._default_target(run)]
+        for target in found:
+            for item in flatten(target.tensor):
+                if not (item is None or isinstance(item, (NoGradient, str, range))
+                        or is_number(item)):
+                    from gradcli.lang.messages.unanswerable import no_number
+
+                    raise no_number(self.source, target.name, item, target.span)
+        return found
+
+    def unnamed(self) -> str:
+        """What a result without a name is called."""
+        used = "f" in self.names.bound or "f" in self.names.functions or "f" in self.names.reads
+        return "result" if used else "f"
+
+    def _default_target(self, run: Run) -> Target:
+        if run.results:
+            span, value = list(run.results.items())[-1]
+            return Target(self.unnamed(), value, span, self.source)
+        if run.last is not None:
+            binding = run.bindings[run.last][-1]
+            return Target(run.last, _state(run, binding), binding.span, self.source)
+        from gradcli.lang.messages.unanswerable import nothing_to_evaluate
+
+        raise nothing_to_evaluate(self.source, self.names.functions)
+
+    def _named_target(self, run: Run, names: str) -> Target:
+        parts = []
+        if not isinstance(names, str):
+            raise TypeError(f"a target is a name, not {names!r}")
+        for name in names_of(names):
+            bindings = run.bindings.get(name)
+            if bindings and bindings[-1].kind in ("tape", "accumulator"):
+                from gradcli.lang.messages.unanswerable import no_value
+
+                raise no_value(self.source, bindings[-1])
+            if bindings:
+                parts.append(Target(
+                    name, _state(run, bindings[-1]), bindings[-1].span, self.source))
+            elif name == self.unnamed() and (
+                    asked := of_tape(run, name, self.source)) is not None and asked.name == name:
+                parts.append(asked)
+            elif name == self.unnamed() and run.results:
+                span, value = list(run.results.items())[-1]
+                parts.append(Target(name, value, span, self.source))
+            else:
+                from gradcli.lang.messages.unanswerable import no_such_name
+
+                raise no_such_name(self.source, self.names, name, "--of")
+        if not parts:
+            raise TypeError(f"a target is a name, not {names!r}")
+        if len(parts) == 1:
+            return parts[0]
+        return Target(names, [p.tensor for p in parts], parts[-1].span, self.source)
+
+    def default_sources(self) -> list[str]:
+        """Every trainable variable and input, in order of appearance."""
+        names = []
+        for name in self.names.order:
+            d = self.names.declared.get(name)
+            if d is not None and d.keyword in ("var", "input"):
+                names.append(name)
+            elif d is None and (name in self.names.inputs or (
+                    name in self.names.early and name not in self.names.functions)):
+                names.append(name)
+        return names
+
+    def differentiable(self, run: Run) -> list[str]:
+        """The default sources that are trainable and real in a run."""
+        return [n for n in self.default_sources()
+                if n in run.bindings and run.bindings[n][0].kind in ("variable", "input")
+                and is_float(run.bindings[n][0].value.value)]
+
+    def asked_alone(self, run: Run) -> list[str]:
+        """The names that a question without names is about: the default sources, else what the tape
+        that is asked watches.
+        """
+        names = self.differentiable(run)
+        if names:
+            return names
+        tape = run.tape()
+        ids = run.watched if tape is None else tape.remembered()[1]
+        return [name for name, bindings in run.bindings.items()
+                if isinstance(bindings[0].value, Tensor) and bindings[0].value.id in ids
+                and is_float(bindings[0].value.value)]
+
+    def sources(self, run: Run, wrt: Sequence[str] = ()) -> list[Binding]:
+        """The bindings that the names mean: the first value of a variable, input or plain
+        constant; the last of a name that is computed.
+        """
+        names = list(wrt)
+        if not names:
+            names = self.asked_alone(run)
+            if not names:
+                from gradcli.lang.messages.unanswerable import nothing_to_differentiate
+
+                raise nothing_to_differentiate(
+                    self.source, run, self.default_sources(), self.names.functions)
+        found = []
+        for name in names:
+            bindings = run.bindings.get(name)
+            if not bindings:
+                from gradcli.lang.messages.unanswerable import no_such_name
+
+                raise no_such_name(self.source, self.names, name, "--wrt")
+            first = bindings[0]
+            found.append(bindings[-1] if first.kind == "computed" else first)
+            if not isinstance(found[-1].value, Tensor):
+                from gradcli.lang.messages.unanswerable import no_tensor
+
+                raise no_tensor(self.source, found[-1])
+        return found
+
+
+def doubted(run: Run) -> None:
+    """Warn Python code, which gets no notes, of a derivative that may be wrong."""
+    if run.record.lost:
+        from gradcli.engine.sweeps.wide import warn
+
+        warn()
+
+
+def names_of(wrt: str | Sequence[str] | None) -> list[str]:
+    """Names from a comma list or a list of them. Raises TypeError for anything else."""
+    if wrt is None:
+        return []
+    if isinstance(wrt, str):
+        return [name.strip() for name in wrt.split(",") if name.strip()]
+    names = list(wrt)
+    for name in names:
+        if not isinstance(name, str):
+            raise TypeError(f"a name is a text, not {name!r}")
+    return names
+
+
+def _state(run: Run, binding: Binding) -> Any:
+    """The value of a name at the end: of a variable its last state."""
+    variable = run.variables.get(binding.name)
+    if variable is not None and binding.value is variable.origin():
+        return variable.read()
+    return binding.value
+
+
+def plain_value(name: str, value: Any) -> Any:
+    """A value from outside as the engine holds it: numbers are float64, arrays are copied.
+
+    Raises E0306 for anything but numbers, truth values and texts, TypeError for a name that is
+    none.
+    """
+    if not isinstance(name, str):
+        raise TypeError(f"a name is a text, not {name!r}")
+    if type(value) is float or isinstance(value, (bool, str)):
+        return value
+    try:
+        if isinstance(value, int):
+            return float(value)
+        from gradcli.base.lazy import np
+        from gradcli.ops.values import plain
+
+        array = np.array(value)
+        if array.dtype.kind == "O":  # Fraction and its like; None is no number
+            array = np.array([float(x) for x in array.ravel()]).reshape(array.shape)
+        if array.dtype.kind not in "fiub":
+            raise TypeError
+        return plain(array if array.dtype.kind == "b" else array.astype(float))
+    except (TypeError, ValueError, OverflowError):
+        raise GradcliError(Diagnostic(
+            "E0306", f"the value of `{name}` is neither a number nor an array of numbers",
+            span=(0, len(name)), source=Source(name, "at"),
+            help="give a number or a list of rows of equal length")) from None
+
+
+def _half_of_memory() -> float | None:
+    import os
+
+    try:
+        return 0.5 * os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, ValueError, OSError):
+        return None
+
+
+def constant(text: str, where: str) -> Any:
+    """The value of a constant expression, such as `2*pi` or `[1, 2]`, given in an option.
+
+    Raises E0214 if it reads a name, E01xx if it is no expression.
+    """
+    if text and not text.strip("0123456789.eE+-"):
+        try:
+            return float(text)
+        except ValueError:
+            pass
+    program = Program(Source(text, where))
+    for name, span in program.names.inputs.items():
+        raise GradcliError(Diagnostic(
+            "E0214", f"`{name}` has no value in {where}", span=span, source=program.source,
+            help="give a constant expression, such as 2*pi or [1, 2]"))
+    if len(program.statements) != 1 or program.names.bound or program.names.functions:
+        raise GradcliError(Diagnostic(
+            "E0214", f"{where} takes one constant expression, not `{text}`", span=(0, len(text)),
+            source=program.source, help="such as 3, 2*pi or [1, 2]"))
+    run = program.run()
+    return own(plain_structure(program.targets(run, derived=False)[0].tensor))

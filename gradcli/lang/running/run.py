@@ -1,0 +1,381 @@
+"""What a program leaves behind when it has run."""
+
+from __future__ import annotations
+
+import math
+
+from gradcli.base.errors import Diagnostic, GradcliError, error
+from gradcli.engine.record.record import Record
+from gradcli.engine.record.tensor import Tensor, core_shape, leaf, value_of
+from gradcli.lang.running.calls import (
+    MAX_RANK,
+    NoGradient,
+    as_tensor,
+    call_operation,
+    decided,
+    kind_of,
+)
+from gradcli.ops import lookup
+from gradcli.ops.table.shapes import index as index_op
+from gradcli.ops.table.shapes import transpose, whole
+from gradcli.ops.values import is_array, plain, shape_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    from gradcli.base.errors import Source, Span
+    from gradcli.engine.record.variable import Variable
+    from gradcli.lang.running.blocks import FileTape
+    from gradcli.lang.running.log import Log
+    from gradcli.lang.syntax.code import Declaration, Function
+    from gradcli.ops.kinds import Op
+
+# A name that is bound in many places keeps the first binding and so many of the newest places.
+MAX_BINDINGS = 100
+
+
+class Binding:
+    """One binding of a name: the value, where it happened and what kind it is.
+
+    kind: "variable", "nontrainable", "constant", "input", "literal" (a plain `x = 3.0`) or
+    "computed"; "tape" and "accumulator" are no values. declaration: for declared names.
+    """
+
+    __slots__ = ("declaration", "kind", "name", "span", "value")
+
+    def __init__(self, name: str, value: Any, span: Span, kind: str,
+                 declaration: Declaration | None = None) -> None:
+        self.name = name
+        self.value = value
+        self.span = span
+        self.kind = kind
+        self.declaration = declaration
+
+
+class Printed:
+    """One `print` that was executed: its place, what it was given, and whether a gradient in that
+    is doubtful (see Run).
+    """
+
+    __slots__ = ("doubtful", "span", "values")
+
+    def __init__(self, span: Span, values: list[Any], doubtful: bool = False) -> None:
+        self.span = span
+        self.values = values
+        self.doubtful = doubtful
+
+
+class Expect:
+    """One `expect` that was executed. right: None where a truth value was expected."""
+
+    __slots__ = ("holds", "left", "right", "span")
+
+    def __init__(self, span: Span, holds: bool, left: Any, right: Any) -> None:
+        self.span = span
+        self.holds = holds
+        self.left = left
+        self.right = right
+
+
+class Run:
+    """What a program left behind.
+
+    record: what ran. bindings: name to its bindings in order; inputs and variables included.
+    results: place to the value of each expression that stood alone, in order. functions: those
+    of the file; defined: their places. registered: operations with a gradient from the file.
+    tapes: name to the newest tape of that name, in the order in which they closed. variables:
+    name to the newest variable. prints, expects: those executed. notes: (code, message, span).
+    last: the name bound last, or None if an expression came last. watched: ids of what
+    `watch(x)` names to an id from when, and the place where, it first did. on_tape: ids of what a
+    tape of the file saw, asked_tape: that one; None where one tape covers the whole file. held: on
+    request, what each tape held at its end. asked: how many questions the file has asked. summed:
+    id of a gradient of several elements together to their number and where it was asked. doubtful:
+    ids of gradients that may be numbers only because zeros absorbed, or whose target is none. log:
+    on request, what explanations need.
+    """
+
+    __slots__ = (
+        "asked", "asked_tape", "bindings", "defined", "doubtful", "expects", "functions", "held",
+        "last", "log", "notes", "on_tape", "prints", "record", "registered", "results", "steps",
+        "summed", "tapes", "variables", "watched")
+
+    def __init__(self, everything: bool = True) -> None:
+        self.record = Record(everything)
+        self.bindings: dict[str, list[Binding]] = {}
+        self.results: dict[Span, Any] = {}
+        self.functions: dict[str, Function] = {}
+        self.defined: dict[str, Span] = {}
+        self.registered: dict[str, Op] = {}
+        self.tapes: dict[str, FileTape] = {}
+        self.variables: dict[str, Variable] = {}
+        self.prints: list[Printed] = []
+        self.expects: list[Expect] = []
+        self.notes: list[tuple[str, str, Span]] = []
+        self.last: str | None = None
+        self.steps = 0
+        self.asked = 0
+        self.log: Log | None = None
+        self.watched: dict[int, tuple[int, Any]] = {}
+        self.on_tape: set[int] | None = None
+        self.asked_tape: FileTape | None = None
+        self.held: dict[str, dict[str, int]] = {}
+        self.summed: dict[int, tuple[int, Span]] = {}
+        self.doubtful: set[int] = set()
+
+    def tape(self) -> FileTape | None:
+        """The tape of the file that is asked from outside, by default the last to close."""
+        return self.asked_tape or next(reversed(self.tapes.values()), None)
+
+    def name_of(self, value: Any) -> str | None:
+        """The name of the file that means a value in the end, of several the newest."""
+        id = getattr(value, "id", None)
+        return None if id is None else next((
+            name for name, bindings in reversed(self.bindings.items())
+            if getattr(bindings[-1].value, "id", None) == id), None)
+
+    def source(self, binding: Binding) -> Tensor:
+        """What is differentiated with respect to: of a const, a value that nothing reaches."""
+        tensor: Tensor = binding.value
+        if self.on_tape is not None:
+            return tensor if tensor.id in self.on_tape else leaf(tensor.value)
+        return leaf(tensor.value) if binding.kind in ("constant", "nontrainable") else tensor
+
+    def assigned(self, binding: Binding) -> bool:
+        """Whether a variable has had another value than its first."""
+        variable = self.variables.get(binding.name)
+        return variable is not None and variable.id != binding.value.id and (
+            variable.origin() is binding.value)
+
+    def shadows(self) -> list[tuple[str, str, Span]]:
+        """Notes on functions of the file that hide operations."""
+        return [("shadowed-operation", f"`{name}` is a function of this file, not the operation",
+                 span) for name, span in self.defined.items() if lookup(name) is not None]
+
+    def add_result(self, value: Any, span: Span) -> None:
+        """An expression stood alone; in a loop the newest value counts."""
+        self.results.pop(span, None)
+        self.results[span] = value
+        self.last = None
+
+    def bound(self, name: str, value: Any, span: Span, kind: str,
+              declaration: Declaration | None = None) -> None:
+        """A name was bound. Bound again in the same place, as in a loop, the newest value counts,
+        but for the very first.
+        """
+        if self.log is not None and getattr(value, "id", None) is not None:
+            self.log.name(value.id, Binding(name, value, span, kind, declaration))
+        bindings = self.bindings.get(name)
+        if bindings is None:
+            self.bindings[name] = [Binding(name, value, span, kind, declaration)]
+            return
+        last = bindings[-1]
+        if last.span == span and len(bindings) > 1:
+            last.value = value
+            last.kind = kind
+            return
+        for old in bindings[1:]:
+            if old.span == span:
+                bindings.remove(old)
+                break
+        if len(bindings) > MAX_BINDINGS:
+            del bindings[1]
+        bindings.append(Binding(name, value, span, kind, declaration))
+
+
+# --------------------------------------------------------------------------------------------------
+# Values that are no tensors: lists and dictionaries; and what is asked of any value.
+
+def is_number(value: Any) -> bool:
+    """Whether a value can be an operand: a tensor, number, truth value or array."""
+    return isinstance(value, (Tensor, float, int)) or is_array(value)
+
+
+def spread(several: Any, given: Any) -> Any:
+    """One value for each of several: a list of numbers is a tensor, whose rows are meant here."""
+    if isinstance(several, list) and is_number(given) and core_shape(given)[:1] == (len(several),):
+        if isinstance(given, Tensor):
+            return list(given.read())
+        return [plain(row) for row in given]
+    return given
+
+
+def literal(items: list[Any]) -> Any:
+    """`[1, 2, 3]` is a tensor; a list of anything else is a structure.
+
+    Raises E0301 for rows of different lengths and for more axes than an array can have.
+    """
+    if not items:
+        return items
+    for x in items:
+        if type(x) not in (float, int, bool) and not is_array(x):
+            return items
+    shapes = {shape_of(x) for x in items}
+    if len(shapes) > 1:
+        raise error("E0301", "the rows of this list have different lengths",
+                    help="give every row as many numbers")
+    if len(next(iter(shapes))) >= MAX_RANK:
+        raise error("E0301", f"more than {MAX_RANK} lists inside each other",
+                    help="use fewer brackets")
+    from gradcli.base.lazy import np
+
+    return np.array(items)
+
+
+def attribute(obj: Any, name: str) -> Any:
+    """`A.T`, `A.shape` and their kin."""
+    if isinstance(obj, (list, range)):
+        obj = as_tensor(obj)
+    if not is_number(obj) or isinstance(value_of(obj), str):
+        raise error("E0308", f"{kind_of(value_of(obj))} has no attribute `{name}`",
+                    help="use an index" if isinstance(obj, dict) else "ask a tensor for it",
+                    about=("callee", None))
+    if name == "T":
+        return transpose(obj)
+    # Plain numbers: a shape takes part in no derivative (`shape(x)` is the recorded operation).
+    shape = core_shape(obj)
+    if name == "ndim":
+        return len(shape)
+    if name == "size":
+        return math.prod(shape)
+    if name == "shape":
+        from gradcli.base.lazy import np
+
+        return np.array(shape, dtype=np.int64)
+    raise error("E0308", f"a tensor has no attribute `{name}`", help="it has T, shape, size, ndim",
+                about=("callee", None))
+
+
+def item(obj: Any, parts: Sequence[Any], values: Sequence[Any]) -> Any:
+    """An element of a list or dictionary; several indices go inwards one by one."""
+    if isinstance(obj, list) and len(parts) > 1 and isinstance(parts[0], slice):
+        # A[:, 1] of rows of tensors means the columns of the matrix they make.
+        return call_operation(index_op, [as_tensor(obj), *values], {"pattern": tuple(parts)})
+    wanted = iter(values)
+    for part in parts:
+        key = decided(next(wanted)) if part == "i" else part
+        try:
+            if isinstance(obj, dict):
+                obj = obj[key]
+            elif isinstance(key, slice):
+                obj = obj[key]
+            elif isinstance(obj, list):
+                obj = obj[whole(key, "an index")]
+            else:
+                obj = call_operation(index_op, [obj, key], {"pattern": ("i",)})
+        except (KeyError, IndexError, TypeError):
+            raise error("E0305", f"the structure has no item `{key}`",
+                        help="lists count from 0; dictionaries go by name",
+                        about=("value", key)) from None
+    return obj
+
+
+def bound(value: Any) -> int | None:
+    """A bound of a slice: a whole number, or None."""
+    return None if value is None else whole(decided(value), "a bound of a slice")
+
+
+def truth(value: Any) -> bool:
+    """The condition of `a if c else b`, `and`, `or`. Raises E0311 where there is no one answer."""
+    value = decided(value)
+    if isinstance(value, (bool, int, float)):
+        return bool(value)
+    if getattr(value, "size", 0) == 1:
+        return bool(value.item())
+    if hasattr(value, "shape"):
+        raise error("E0311", "a condition must be one truth value, not a tensor of shape"
+                    f" [{', '.join(str(n) for n in value.shape)}]",
+                    help="choose element by element with where(c, a, b)")
+    if isinstance(value, (str, list, dict)):
+        return bool(value)
+    raise error("E0311", f"{kind_of(value)} is neither true nor false",
+                help="write a comparison such as x > 0")
+
+
+# --------------------------------------------------------------------------------------------------
+# What a program is asked about: its targets, as tensors and as plain values.
+
+class Target:
+    """What is differentiated: its name, its tensor (or a list to be summed), where it stands."""
+
+    __slots__ = ("name", "source", "span", "tensor")
+
+    def __init__(self, name: str, tensor: Any, span: Span, source: Source | None = None) -> None:
+        self.name = name
+        self.tensor = tensor
+        self.span = span
+        self.source = source
+
+
+def of_tape(run: Run, unnamed: str, source: Source) -> Target | None:
+    """What the tape of the file was first asked about; None where it was not asked, or where an
+    expression that stands alone names what was there then. unnamed: the name of what has none.
+    """
+    tape = run.tape()
+    if tape is None or not tape.asked:
+        return None
+    last: Any = [*run.results.values()][-1] if run.results else None
+    id = getattr(last, "id", None)
+    if id is not None and id < tape.asked_at:
+        return None
+    asked: Any = list(tape.asked) if len(tape.asked) > 1 else tape.asked[0]
+    names = [run.name_of(tensor) for tensor in tape.asked]
+    if None in names:
+        return Target(unnamed, asked, tape.used_at or tape.span, source)
+    return Target(",".join(map(str, names)), asked, run.bindings[str(names[-1])][-1].span, source)
+
+
+def tensor_of(target: Target) -> Tensor:
+    """The target as one tensor: a list is stacked, a plain number becomes a leaf."""
+    value = target.tensor
+    if isinstance(value, NoGradient):
+        raise GradcliError(Diagnostic(
+            "E0309", f"`{target.name}` is a gradient that is None", span=target.span,
+            source=target.source, help="`gradcli eval` tells why it is None"))
+    if isinstance(value, (str, dict)) or value is None:
+        raise GradcliError(Diagnostic(
+            "E0310", f"`{target.name}` is no tensor to differentiate", span=target.span,
+            source=target.source, help="name a number or a tensor with --of"))
+    try:
+        value = as_tensor(value)
+    except GradcliError as problem:
+        for d in problem.diagnostics:
+            d.span, d.source = d.span or target.span, d.source or target.source
+        raise
+    return value.read() if isinstance(value, Tensor) else leaf(value)
+
+
+def parts(target: Target) -> list[Tensor]:
+    """The tensors whose elements a gradient sums: of a list, its items, which need no stacking and
+    may differ in shape.
+    """
+    if isinstance(target.tensor, list) and target.tensor:
+        return [
+            t for item in target.tensor
+            for t in parts(Target(target.name, item, target.span, target.source))]
+    return [tensor_of(target)]
+
+
+def plain_structure(value: Any) -> Any:
+    """A value without tensors; a list of numbers becomes one array."""
+    if isinstance(value, NoGradient) or value is None:
+        return None
+    if isinstance(value, range):
+        return value_of(as_tensor(value))
+    if isinstance(value, dict):
+        return {k: plain_structure(v) for k, v in value.items()}
+    if isinstance(value, list):
+        if all(is_number(item) for item in value) and value:
+            return value_of(as_tensor(value))
+        return [plain_structure(v) for v in value]
+    return value_of(value)
+
+
+def own(value: Any) -> Any:
+    """A value that the caller may change: arrays are copied."""
+    if isinstance(value, dict):
+        return {k: own(v) for k, v in value.items()}
+    if isinstance(value, list):
+        return [own(v) for v in value]
+    return value.copy() if hasattr(value, "copy") else value

@@ -1,0 +1,350 @@
+"""The derivative verbs of the language.
+
+`grad(y, x)`, `jacobian`, `hessian`, `jvp`, `vjp`, `hvp` and `f'(x)` are recorded, so derivatives of
+derivatives work to any order. A gradient that does not exist is a `NoGradient`: a value that can be
+printed, asked for its reason, and not calculated with.
+"""
+
+from __future__ import annotations
+
+from gradcli.base.errors import error
+from gradcli.engine import calculus
+from gradcli.engine.record import record as records
+from gradcli.engine.record.record import fresh_id
+from gradcli.engine.record.tensor import Tensor, core_shape, leaf, value_of
+from gradcli.engine.record.variable import Variable
+from gradcli.engine.sweeps.reach import ancestry
+from gradcli.lang.running.calls import (
+    NoGradient,
+    as_tensor,
+    asked,
+    call_operation,
+    kind_of,
+    no_operand,
+    operand,
+)
+from gradcli.lang.running.run import is_number
+from gradcli.lang.running.statements import STATEMENTS
+from gradcli.ops import PUBLIC
+from gradcli.ops.table.elementwise import positive
+from gradcli.ops.table.shapes import index
+from gradcli.ops.values import is_array, is_float, zeros
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from typing import Any
+
+    from gradcli.engine.record.record import Segment
+    from gradcli.engine.tapes.tape import GradientTape
+    from gradcli.lang.running.interpreter import Interpreter
+    from gradcli.lang.syntax.code import Function
+    from gradcli.ops.kinds import Op
+
+    Verb = Callable[[Interpreter, list[Any], Mapping[str, Any]], Any]
+
+
+def _tensors(value: Any, what: str) -> list[Tensor]:
+    """The tensors of a structure, in order."""
+    if isinstance(value, Tensor):
+        if what == "target":
+            return [value.read()]
+        # A variable as a source is its first state, to which all others are linked.
+        return [value.origin() if isinstance(value, Variable) else value]
+    if isinstance(value, (list, dict)):
+        out = []
+        for item in value.values() if isinstance(value, dict) else value:
+            out.extend(_tensors(item, what))
+        return out
+    if what == "target" and (isinstance(value, (float, int, bool)) or is_array(value)):
+        return [leaf(value)]
+    if isinstance(value, NoGradient):
+        raise no_operand(PUBLIC["add"], value)
+    raise error("E0310", f"the {what} of a derivative must be a tensor with a name, not a plain"
+                f" {'text' if isinstance(value, str) else 'value'}",
+                help="bind it first: x = 3", about=("value", value))
+
+
+def _like(structure: Any, values: list[Any]) -> Any:
+    """`values` in the structure of the sources."""
+    if isinstance(structure, dict):
+        return {k: _like(v, values) for k, v in structure.items()}
+    if isinstance(structure, list):
+        return [_like(v, values) for v in structure]
+    return values.pop(0)
+
+
+def _arguments(name: str, args: list[Any], named: Mapping[str, Any], count: int,
+               options: Sequence[str] = ()) -> None:
+    if len(args) != count:
+        words = {1: "(x)", 2: "(y, x)", 3: "(y, x, v)"}[count]
+        raise error("E0207", f"`{name}` takes {count} argument{'s' * (count > 1)}, not {len(args)}",
+                    help=f"write {name}{words}", about=("beyond", count))
+    for key in named:
+        if key not in options:
+            raise error("E0208", f"`{name}` has no option `{key}`",
+                        help=f"it has {', '.join(options) or 'none'}", about=("option", key))
+
+
+def _unconnected(named: Mapping[str, Any]) -> bool:
+    if "unconnected_gradients" not in named:
+        return False
+    from gradcli.engine.tapes.requests import is_zero
+
+    return is_zero(named["unconnected_gradients"])
+
+
+class Window:
+    """Where the derivatives of a verb are looked for: the entries, and which values in them are
+    derivatives.
+    """
+
+    __slots__ = ("tape",)
+
+    def __init__(self, tape: GradientTape | None) -> None:
+        self.tape = tape
+
+    @property
+    def entries(self) -> Segment:
+        """What there is now: taking a derivative adds to it."""
+        if self.tape is None:
+            return records.current().history()
+        from gradcli.lang.running.blocks import on_tape_of
+
+        return on_tape_of(self.tape)
+
+    @property
+    def derived(self) -> Mapping[int, tuple[int, int]]:
+        """Id of a derivative to the ids of its target and source."""
+        return records.current().derived if self.tape is None else self.tape.derived
+
+
+def _window(name: str) -> Window:
+    """The implicit tape of the file, or the innermost of its own that is open.
+
+    Raises E0502 where the file has tapes of its own and none is open here.
+    """
+    record = records.current()
+    if record.everything:
+        return Window(None)
+    from gradcli.engine.tapes.tape import GradientTape
+
+    for tape in reversed(record.tapes):
+        if isinstance(tape, GradientTape):
+            return Window(tape)
+    raise error("E0502", f"`{name}` needs a tape, and none is open here",
+                help="use it inside the block of a tape, or ask one: t.gradient(y, x)")
+
+
+def _several(given: Any, count: int) -> list[Any]:
+    """One value for each of several targets or sources; a tensor of as many rows will do."""
+    add = PUBLIC["add"]
+    if count == 1:
+        return [operand(add, given)]
+    if isinstance(given, dict):
+        given = list(given.values())
+    if isinstance(given, (list, range)):
+        return [operand(add, v) for v in given]
+    given = operand(add, given)
+    shape = core_shape(given)
+    return [call_operation(index, [given], {"pattern": (k,)}) for k in range(shape[0])] if shape \
+        else [given]
+
+
+def _filled(found: Any, target: Any, source: Tensor, shape: Sequence[int], zero: bool,
+            window: Window) -> Any:
+    """A derivative, or 0 where it is known to be 0 or 0 is asked for, or the None it is."""
+    if found is not None:
+        return found
+    if zero or calculus.derivative_constant(target, source, window.entries, window.derived):
+        return calculus.as_derivative(
+            leaf(zeros(shape)), [target] if type(target) is Tensor else [], source)
+    return NoGradient(target, source, window.tape)
+
+
+def _grad(run: Interpreter, args: list[Any], named: Mapping[str, Any]) -> Any:
+    _arguments("grad", args, named, 2, ("output_gradients", "unconnected_gradients"))
+    targets, sources = _tensors(args[0], "target"), _tensors(args[1], "source")
+    seeds: list[Any] = []
+    if "output_gradients" in named:
+        given = named["output_gradients"]
+        seeds = _several(given, len(targets))
+        if len(seeds) != len(targets):
+            raise error("E0313", f"{len(seeds)} output gradients for {len(targets)} targets",
+                        help="give one for each target", about=("value", given))
+    window = _window("grad")
+    found = calculus.gradient(targets, sources, seeds=seeds, emit=True, entries=window.entries)
+    zero = _unconnected(named)
+    target = targets[0] if len(targets) == 1 else leaf(0.0)
+    return _like(args[1], [
+        _filled(g, target, s, s.shape, zero, window)
+        for g, s in zip(found, sources, strict=True)])
+
+
+def _vjp(run: Interpreter, args: list[Any], named: Mapping[str, Any]) -> Any:
+    _arguments("vjp", args, named, 3)
+    return _grad(run, args[:2], {"output_gradients": args[2]})
+
+
+def _target(value: Any) -> Tensor:
+    tensor = as_tensor(value)
+    found = [tensor] if type(tensor) is Tensor else _tensors(tensor, "target")
+    if len(found) != 1:
+        raise error("E0310", f"the target must be one tensor, not {len(found)}",
+                    help="take one of them, or stack them: [a, b]", about=("value", value))
+    return found[0]
+
+
+def _jacobian(run: Interpreter, args: list[Any], named: Mapping[str, Any]) -> Any:
+    _arguments("jacobian", args, named, 2, ("unconnected_gradients",))
+    target, sources = _target(args[0]), _tensors(args[1], "source")
+    zero = _unconnected(named)
+    window = _window("jacobian")
+    found = _jacobians(target, sources, window)
+    return _like(args[1], [
+        _filled(j, target, s, target.shape + s.shape, zero, window)
+        for j, s in zip(found, sources, strict=True)])
+
+
+def _jacobians(target: Tensor, sources: Sequence[Tensor], window: Window) -> list[Any]:
+    entries = window.entries
+    found = (calculus.gradient([target], sources, emit=True, entries=entries)
+             if target.shape == ()
+             else calculus.jacobian(target, sources, emit=True, entries=entries))
+    return [None if j is None else calculus.as_derivative(j, [target], s)
+            for j, s in zip(found, sources, strict=True)]
+
+
+def _hessian(run: Interpreter, args: list[Any], named: Mapping[str, Any]) -> Any:
+    _arguments("hessian", args, named, 2)
+    sources = _tensors(args[1], "source")
+    targets = _tensors(args[0], "target")
+    if not targets:
+        raise error("E0310", "the target must be one tensor, not 0", help="name a tensor",
+                    about=("value", args[0]))
+    window = _window("hessian")
+    first = calculus.gradient(targets, sources, emit=True, entries=window.entries)
+    rows = [
+        _filled(g, targets[0], s, s.shape, False, window)
+        for g, s in zip(first, sources, strict=True)]
+    blocks = [
+        [g if isinstance(g, NoGradient) else _filled(j, g, s, g.shape + s.shape, False, window)
+         for j, s in zip(_jacobians(g, sources, window) if isinstance(g, Tensor) else rows,
+                         sources, strict=True)]
+        for g in rows]
+    return blocks[0][0] if isinstance(args[1], Tensor) else blocks
+
+
+def _jvp(run: Interpreter, args: list[Any], named: Mapping[str, Any]) -> Any:
+    _arguments("jvp", args, named, 3)
+    target, sources = _target(args[0]), _tensors(args[1], "source")
+    directions = _several(args[2], len(sources))
+    if len(directions) != len(sources):
+        raise error("E0313", f"{len(directions)} directions for {len(sources)} sources",
+                    help="give one for each source", about=("value", args[2]))
+    window = _window("jvp")
+    found = calculus.jvp(target, sources, directions, emit=True, entries=window.entries)
+    if found is not None:
+        found = calculus.as_derivative(found, [target], sources[0])
+    return _filled(found, target, sources[0], target.shape, False, window)
+
+
+def _hvp(run: Interpreter, args: list[Any], named: Mapping[str, Any]) -> Any:
+    _arguments("hvp", args, named, 3)
+    g = _grad(run, args[:2], {})
+    if isinstance(g, (list, dict)):
+        return _like(args[1], [
+            h if isinstance(h, NoGradient) else _jvp(run, [h, args[1], args[2]], {})
+            for h in (g.values() if isinstance(g, dict) else g)])
+    return g if isinstance(g, NoGradient) else _jvp(run, [g, args[1], args[2]], {})
+
+
+def prime(run: Interpreter, name: str, order: int, points: list[Any],
+          local: dict[str, Any] | None = None) -> Any:
+    """`f''(x)`: the point becomes a value of its own, linked to x, and f is followed from there."""
+    function = run.function(name, local)
+    op = PUBLIC.get(name) if function is None else None
+    if function is None and op is None:
+        raise error("E0201", f"unknown function `{name}`")
+    count = len(function.parameters) if function is not None else len(op.parameters)  # type: ignore[union-attr]
+    if len(points) != 1 or count != 1:
+        raise error("E0207", f"`{name}{chr(39) * order}` needs a function of one argument,"
+                    f" {count} {'is' if count == 1 else 'are'} taken and {len(points)} given",
+                    help="write grad(y, x) for one of several arguments",
+                    about=("beyond", 1) if count == 1 else None)
+    x = operand(positive, points[0])
+    if not is_float(value_of(x)):
+        x = float(value_of(x)) if type(value_of(x)) in (int, bool) else x
+    u = positive(x) if type(x) is Tensor else leaf(x)
+    first = fresh_id()
+    if records.current().everything:
+        found = _followed(run, function, op, u, order, Window(None), local)
+    else:
+        from gradcli.engine.tapes.tape import GradientTape
+
+        # The file's tapes need not watch the point: it has a tape of its own.
+        with GradientTape(persistent=True) as tape:
+            tape.watch(u)
+            found = _followed(run, function, op, u, order, Window(tape), local)
+    target = found.target if isinstance(found, NoGradient) else found
+    return asked(run, "prime", None, target, u, found, first)
+
+
+def _followed(run: Interpreter, function: Function | None, op: Op | None, u: Tensor, order: int,
+              window: Window, local: dict[str, Any] | None) -> Any:
+    """The derivative of a function or operation at `u`."""
+    if function is None:
+        y = call_operation(op, [u], {})  # type: ignore[arg-type]
+    elif function.decorator:
+        from gradcli.lang.running.rules import custom_call
+
+        y = custom_call(run, function, {function.parameters[0]: u}, local)
+    else:
+        y = run.call(function, [u], local if function.block else None)
+    for _ in range(order):
+        target = _target(y)
+        if u.shape == () != target.shape:
+            # A vector of functions of one number: each has its own slope.
+            found = calculus.jvp(target, [u], [1.0], emit=True, entries=window.entries)
+            found = None if found is None else calculus.as_derivative(found, [target], u)
+        else:
+            found = calculus.gradient([target], [u], emit=True, entries=window.entries)[0]
+        unrelated = target.id is None or u.id not in ancestry(window.entries, target.id)
+        shape = target.shape if u.shape == () else u.shape
+        y = _filled(found, target, u, shape, unrelated, window)
+        if isinstance(y, NoGradient):
+            return y
+    return y
+
+
+def _len(run: Interpreter, args: list[Any], named: Mapping[str, Any]) -> Any:
+    _arguments("len", args, named, 1)
+    value = args[0]
+    if isinstance(value, (list, dict, str, range)):
+        return len(value)
+    shape = core_shape(value) if is_number(value) else ()
+    if not shape:
+        what = "a scalar" if is_number(value) else kind_of(value)
+        raise error("E0301", f"{what} has no length", help="give a list or a tensor",
+                    about=("value", value))
+    return shape[0]
+
+
+def _question(name: str, verb: Verb) -> Verb:
+    """A verb whose answers are numbered."""
+    def numbered(run: Interpreter, args: list[Any], named: Mapping[str, Any]) -> Any:
+        first = fresh_id()
+        found = verb(run, args, named)
+        tape = _window(name).tape
+        return asked(run, name, tape, args[0], args[1], found, first)
+    return numbered
+
+
+QUESTIONS: dict[str, Verb] = {
+    "grad": _grad, "jacobian": _jacobian, "hessian": _hessian, "jvp": _jvp, "vjp": _vjp,
+    "hvp": _hvp,
+}
+VERBS: dict[str, Verb] = {
+    **{name: _question(name, verb) for name, verb in QUESTIONS.items()},
+    "len": _len, **STATEMENTS,
+}

@@ -1,0 +1,1 @@
+"""Syntax: tokens, grammar and parser; texts become flat code."""

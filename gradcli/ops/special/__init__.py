@@ -1,0 +1,1 @@
+"""Values and derivatives of special functions."""

@@ -1,0 +1,1 @@
+"""Rows of the operation table, a file for each family of operations."""

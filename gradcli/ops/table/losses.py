@@ -1,0 +1,249 @@
+"""Losses: cross entropies from logits that neither overflow nor lose digits, and Keras' functions.
+
+All are composites, so that derivatives of every order follow from their parts. Labels come first,
+as in TensorFlow. Those of Keras answer one number per row: the mean over the last axis; with
+axis=none over all elements. TensorFlow 2.21 takes labels of `softmax_cross_entropy` for a
+distribution and answers softmax - labels; here the slope is right for any labels.
+"""
+
+from __future__ import annotations
+
+import math
+
+from gradcli.base.errors import error
+from gradcli.base.lazy import np
+from gradcli.ops.kinds import composite
+from gradcli.ops.table.discrete import greater_equal, less_equal, logical_and
+from gradcli.ops.table.elementwise import (
+    absolute,
+    add,
+    clip,
+    divide,
+    exp,
+    log,
+    maximum,
+    multiply,
+    multiply_no_nan,
+    negative,
+    square,
+    squared_difference,
+    subtract,
+    where,
+)
+from gradcli.ops.table.nn import l2_normalize, log_softmax, logcosh, softplus
+from gradcli.ops.table.reductions import mean, sum_
+from gradcli.ops.table.shapes import index, reshape
+from gradcli.ops.values import broadcast_shape, shape_of, show
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from gradcli.ops.kinds import Op
+
+PAIR = ((0.1, 0.9), (-3.0, 3.0))
+SHARES = ((0.1, 0.9), (0.1, 0.9))
+LAST = {"axis": -1}
+KERAS_EPSILON = 1e-7
+
+# --- cross entropies from logits --------------------------------------------------------------
+
+
+def _softmax_cross_entropy(labels: Any, logits: Any, axis: Any = -1) -> Any:
+    # A logit of -inf has probability 0, which does no harm where the label is 0.
+    products = multiply_no_nan(log_softmax(logits, axis=axis), labels)
+    return negative(sum_(products, axis=axis))
+
+
+softmax_cross_entropy = composite(
+    "softmax_cross_entropy", "labels logits", _softmax_cross_entropy,
+    aliases="softmax_cross_entropy_with_logits", attributes=LAST, samples=PAIR,
+    doc="-sum(labels*log_softmax(logits)) along an axis")
+
+
+def _classes(labels: Any, count: int) -> None:
+    """Raises E0303 for a label that is not whole, E0305 for one that is no class."""
+    values = np.asarray(getattr(labels, "value", labels))
+    if values.dtype.kind not in "iu" and not np.all(values == np.floor(values)):
+        raise error("E0303", "`sparse_softmax_cross_entropy` needs whole numbers as labels",
+                    help="for shares of classes there is softmax_cross_entropy")
+    if values.size and not (values.min() >= 0 and values.max() < count):
+        raise error("E0305", f"a label of `sparse_softmax_cross_entropy` is out of range: there are"
+                    f" {count} classes", help=f"labels go from 0 to {count - 1}")
+
+
+def _sparse_softmax_cross_entropy(labels: Any, logits: Any) -> Any:
+    shape = shape_of(logits)
+    if not shape or shape_of(labels) != shape[:-1]:
+        raise error("E0301", "`sparse_softmax_cross_entropy` needs a label per row of logits:"
+                    f" {show(shape_of(labels))} and {show(shape)}",
+                    help=f"labels of shape {show(shape[:-1])}" if shape else "logits are a vector")
+    _classes(labels, shape[-1])
+    rows = math.prod(shape[:-1])
+    table = reshape(log_softmax(logits), shape=(rows, shape[-1]))
+    chosen = index(table, np.arange(rows), reshape(labels, shape=(rows,)), pattern=("i", "i"))
+    return negative(reshape(chosen, shape=shape[:-1]))
+
+
+sparse_softmax_cross_entropy = composite(
+    "sparse_softmax_cross_entropy", "labels logits", _sparse_softmax_cross_entropy,
+    aliases="sparse_softmax_cross_entropy_with_logits", roles=("index", "data"), samples=PAIR,
+    doc="-log_softmax(logits) at the class that each label names, counted from 0")
+
+
+def _sigmoid_cross_entropy(labels: Any, logits: Any) -> Any:
+    return _weighted(labels, logits, 1.0)
+
+
+def _weighted(labels: Any, logits: Any, pos_weight: Any) -> Any:
+    # Two terms of one sign for labels from 0 to 1, each exact in its tail.
+    positive = multiply(multiply(pos_weight, labels), softplus(negative(logits)))
+    return add(positive, multiply(subtract(1.0, labels), softplus(logits)))
+
+
+sigmoid_cross_entropy = composite(
+    "sigmoid_cross_entropy", "labels logits", _sigmoid_cross_entropy,
+    aliases="sigmoid_cross_entropy_with_logits", samples=PAIR,
+    doc="-labels*log(sigmoid(logits)) - (1 - labels)*log(1 - sigmoid(logits)), element by element")
+weighted_cross_entropy = composite(
+    "weighted_cross_entropy", "labels logits pos_weight", _weighted,
+    aliases="weighted_cross_entropy_with_logits", samples=(*PAIR, (0.5, 2.0)),
+    doc="sigmoid_cross_entropy with the part of the label 1 weighed by pos_weight")
+
+
+def _log_poisson(targets: Any, log_input: Any, compute_full_loss: Any = False) -> Any:
+    loss = subtract(exp(log_input), multiply(log_input, targets))
+    if not compute_full_loss:
+        return loss
+    # Stirling's approximation of log(targets!), which is 0 for 0 and 1.
+    small = logical_and(greater_equal(targets, 0.0), less_equal(targets, 1.0))
+    safe = where(small, 1.0, targets)
+    rest = add(subtract(multiply(safe, log(safe)), safe),
+               multiply(0.5, log(multiply(2.0 * math.pi, safe))))
+    return add(loss, where(small, 0.0, rest))
+
+
+log_poisson_loss = composite(
+    "log_poisson_loss", "targets log_input", _log_poisson,
+    attributes={"compute_full_loss": False}, samples=((1.5, 4.0), (-2.0, 2.0)),
+    doc="exp(log_input) - log_input*targets; compute_full_loss=true adds Stirling's log(targets!)")
+l2_loss = composite(
+    "l2_loss", "x", lambda x: multiply(0.5, sum_(square(x))), samples=((-3.0, 3.0),),
+    latex=r"\tfrac12 \sum {0}^2", doc="sum(x^2)/2")
+
+# --- losses of Keras --------------------------------------------------------------------------
+
+
+def _over_rows(losses: Any, axis: Any) -> Any:
+    """The mean over an axis; that of a scalar is itself."""
+    return mean(losses, axis=axis) if shape_of(losses) else losses
+
+
+def _averaged(name: str, aliases: str, loss: Callable[..., Any], doc: str, kinks: str = "") -> Op:
+    """The mean of an elementwise loss over the last axis."""
+    return composite(
+        name, "labels predictions",
+        lambda labels, predictions, axis=-1: _over_rows(loss(labels, predictions), axis),
+        aliases=aliases, kinks=kinks, attributes=LAST, samples=((-3.0, 3.0), (-3.0, 3.0)), doc=doc)
+
+
+mean_squared_error = _averaged(
+    "mean_squared_error", "mse", squared_difference, "mean((labels - predictions)^2)")
+mean_absolute_error = _averaged(
+    "mean_absolute_error", "mae", lambda y, p: absolute(subtract(y, p)),
+    "mean(|labels - predictions|)", kinks="slope 0 where they are equal")
+
+
+def _huber(labels: Any, predictions: Any, delta: Any = 1.0, axis: Any = -1) -> Any:
+    e = subtract(predictions, labels)
+    size = absolute(e)
+    losses = where(less_equal(size, delta), multiply(0.5, square(e)),
+                   multiply(delta, subtract(size, 0.5 * delta)))
+    return _over_rows(losses, axis)
+
+
+huber = composite(
+    "huber", "labels predictions", _huber, aliases="huber_loss",
+    attributes={"delta": 1.0, **LAST}, samples=((-3.0, 3.0), (-3.0, 3.0)),
+    doc="mean of e^2/2 where |e| <= delta, else delta*(|e| - delta/2), of e = predictions - labels")
+log_cosh = _averaged(
+    "log_cosh", "", lambda y, p: logcosh(subtract(p, y)),
+    "mean(log(cosh(predictions - labels))), without overflow")
+
+
+def _margin(labels: Any, predictions: Any) -> Any:
+    """1 - labels*predictions where positive; labels 0 and 1 stand for -1 and 1."""
+    values = np.asarray(getattr(labels, "value", labels))
+    if np.all((values == 0) | (values == 1)):
+        labels = subtract(multiply(2.0, labels), 1.0)
+    return maximum(subtract(1.0, multiply(labels, predictions)), 0.0)
+
+
+hinge = _averaged(
+    "hinge", "hinge_loss", _margin,
+    "mean(max(1 - labels*predictions, 0)); labels -1 and 1, or 0 and 1",
+    kinks="slope -labels where labels*predictions is 1")
+squared_hinge = _averaged(
+    "squared_hinge", "", lambda y, p: square(_margin(y, p)),
+    "mean(max(1 - labels*predictions, 0)^2); labels -1 and 1, or 0 and 1")
+
+
+def _binary_crossentropy(labels: Any, predictions: Any, from_logits: Any = False,
+                         label_smoothing: Any = 0.0, axis: Any = -1) -> Any:
+    if label_smoothing:
+        labels = add(multiply(labels, 1.0 - label_smoothing), 0.5 * label_smoothing)
+    if from_logits:
+        return _over_rows(_weighted(labels, predictions, 1.0), axis)
+    p = clip(predictions, KERAS_EPSILON, 1.0 - KERAS_EPSILON)
+    losses = add(multiply(labels, log(p)), multiply(subtract(1.0, labels), log(subtract(1.0, p))))
+    return negative(_over_rows(losses, axis))
+
+
+binary_crossentropy = composite(
+    "binary_crossentropy", "labels predictions", _binary_crossentropy,
+    attributes={"from_logits": False, "label_smoothing": 0.0, **LAST}, samples=SHARES,
+    kinks="slope 0 in predictions nearer than 1e-7 to 0 or 1",
+    doc="mean cross entropy of probabilities kept 1e-7 from 0 and 1; from_logits=true: of logits")
+
+
+def _categorical_crossentropy(labels: Any, predictions: Any, from_logits: Any = False,
+                              label_smoothing: Any = 0.0, axis: Any = -1) -> Any:
+    if label_smoothing:
+        shape = broadcast_shape("categorical_crossentropy",
+                                [shape_of(labels), shape_of(predictions)])
+        labels = add(multiply(labels, 1.0 - label_smoothing), label_smoothing / shape[-1])
+    if from_logits:
+        return _softmax_cross_entropy(labels, predictions, axis)
+    shares = divide(predictions, sum_(predictions, axis=axis, keepdims=True))
+    p = clip(shares, KERAS_EPSILON, 1.0 - KERAS_EPSILON)
+    return negative(sum_(multiply(labels, log(p)), axis=axis))
+
+
+categorical_crossentropy = composite(
+    "categorical_crossentropy", "labels predictions", _categorical_crossentropy,
+    attributes={"from_logits": False, "label_smoothing": 0.0, **LAST}, samples=SHARES,
+    kinks="slope 0 in shares nearer than 1e-7 to 0 or 1",
+    doc="-sum(labels*log(p)) of p = predictions/sum(predictions) kept 1e-7 from 0 and 1")
+
+
+def _kl_divergence(labels: Any, predictions: Any, axis: Any = -1) -> Any:
+    y, p = (clip(v, KERAS_EPSILON, 1.0) for v in (labels, predictions))
+    return sum_(multiply(y, log(divide(y, p))), axis=axis)
+
+
+kl_divergence = composite(
+    "kl_divergence", "labels predictions", _kl_divergence, attributes=LAST, samples=SHARES,
+    aliases="kullback_leibler_divergence", kinks="slope 0 below 1e-7 and above 1",
+    doc="sum(labels*log(labels/predictions)), both kept from 1e-7 to 1")
+
+
+def _cosine_similarity(labels: Any, predictions: Any, axis: Any = -1) -> Any:
+    products = multiply(l2_normalize(labels, axis=axis), l2_normalize(predictions, axis=axis))
+    return negative(sum_(products, axis=axis))
+
+
+cosine_similarity = composite(
+    "cosine_similarity", "labels predictions", _cosine_similarity, attributes=LAST,
+    samples=((-3.0, 3.0), (-3.0, 3.0)),
+    doc="the cosine between labels and predictions along an axis, negative as a loss: -1 if alike")

@@ -1,0 +1,91 @@
+"""Questions of the command line, answered as plain data in the shape of `gradcli/schemas`.
+
+An `Ask` holds what was asked. `grad`, `jac`, `hess`, `evaluate` return one dict each: floats,
+strings, None, nested lists; nothing of NumPy or of the engine. Renderers print them, `--format
+json` dumps them. Explanations and differences are imported when an answer needs them.
+"""
+
+from __future__ import annotations
+
+from gradcli.lang.running.calls import NoGradient
+from gradcli.lang.running.run import plain_structure
+from gradcli.questions.ask import Ask, answer, troubles
+from gradcli.questions.first_order import first_order, gradients, jacobians
+from gradcli.questions.plain_data import data, reason, shape
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from gradcli.questions.ask import Answer
+
+__all__ = ["Ask", "evaluate", "failed", "grad", "hess", "jac"]
+
+# Relative difference to finite differences above which --verify calls a derivative wrong: they are
+# good for about ten digits on smooth functions.
+VERIFY_TOLERANCE = 1e-5
+# Where an answer has numbers.
+NUMBERS = ("value", "gradient", "jacobian", "hessian", "sparse")
+# Notes on what is not right, or may not be.
+PERHAPS_WRONG = ("range-value", "range-slope", "digits-cancelled", "part-left-out",
+                 "differences-rough")
+
+
+def evaluate(ask: Ask) -> Answer:
+    """Values of the targets."""
+    run = ask.run()
+    results = []
+    with run.record:
+        for target in ask.program.targets(run, ask.of, derived=False):
+            value = plain_structure(target.tensor)
+            told = {"of": target.name, "shape": shape(value), "value": data(value),
+                    "notes": troubles(ask, run, target)}
+            if isinstance(target.tensor, NoGradient):
+                from gradcli.explain.missing.file import of_missing
+
+                told["reasons"] = [
+                    reason(ask, r) for r in of_missing(ask.program, ask.at, run, target.tensor)]
+            results.append(told)
+    return answer(ask, "eval", results)
+
+
+def grad(ask: Ask) -> Answer:
+    """Gradients of the targets; of one with several elements, that of their sum."""
+    return first_order(ask, "grad", "gradient", gradients)
+
+
+def jac(ask: Ask) -> Answer:
+    """Jacobians: target shape + source shape."""
+    return first_order(ask, "jac", "jacobian", jacobians)
+
+
+def hess(ask: Ask) -> Answer:
+    """Hessians: a block for each pair of sources, and with `eig` the eigenvalues of the whole."""
+    from gradcli.questions.second_order import second_order
+
+    return second_order(ask)
+
+
+def failed(found: Answer, strict: bool) -> bool:
+    """Whether something checked is wrong: exit status 1. strict: a None, NaN and infinity are, and
+    what may be wrong.
+    """
+    for result in found["results"]:
+        for part in (result, *result.get("sources", ()), *result.get("blocks", ())):
+            if strict and (
+                    part.get("reasons")
+                    or not all_finite([part.get(field) for field in NUMBERS])
+                    or any(n["code"] in PERHAPS_WRONG for n in part.get("notes", ()))):
+                return True
+            check = part.get("verify")
+            if check is not None and not check.get(
+                    "agrees", check["difference"] <= VERIFY_TOLERANCE):
+                return True
+    return False
+
+
+def all_finite(value: Any) -> bool:
+    """Whether no number in a value as data is NaN or infinite."""
+    if isinstance(value, (list, dict)):
+        return all(map(all_finite, value.values() if isinstance(value, dict) else value))
+    return not isinstance(value, (float, complex)) or value - value == 0

@@ -1,0 +1,170 @@
+"""What a file asks for by itself: its questions, what their values are called and were then."""
+
+from __future__ import annotations
+
+from gradcli.engine.record.record import OUT, span_of
+from gradcli.engine.record.structure import flatten
+from gradcli.engine.record.tensor import Tensor
+from gradcli.engine.record.variable import Variable
+from gradcli.explain.missing import file
+from gradcli.lang.running.blocks import FileTape
+from gradcli.lang.running.calls import NoGradient
+from gradcli.lang.running.run import Binding, plain_structure
+from gradcli.questions.notes import is_finite
+from gradcli.questions.way import text_at
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Sequence
+    from typing import Any
+
+    from gradcli.base.errors import Span
+    from gradcli.explain.missing.scene import Window
+    from gradcli.lang.running.log import Asked
+    from gradcli.lang.running.run import Run
+    from gradcli.questions.ask import Ask
+
+
+def chosen_questions(logged: Run) -> list[Asked]:
+    """Of each place the first question that has no answer, else the first whose answer is no number
+    or doubtful, else the last. A slope `f'(x)` that is there has no target of its own.
+    """
+    chosen: dict[Span, tuple[int, Asked]] = {}
+    for question in logged.log.questions if logged.log is not None else ():
+        found = flatten(question.found)
+        missing = any(isinstance(g, NoGradient) for g in found)
+        bad = 2 if missing else int(any(
+            isinstance(g, Tensor) and (g.id in logged.doubtful or not is_finite(g.value))
+            for g in found))
+        worst, _ = chosen.get(question.span, (0, None))
+        if (question.kind != "prime" or missing) and (bad > worst or bad == worst == 0):
+            chosen[question.span] = bad, question
+    return [question for _, question in chosen.values()]
+
+
+def answered(question: Asked) -> Iterator[tuple[list[Any], list[tuple[Any, Any]]]]:
+    """(targets, (source, answer) ...) of a question."""
+    targets, sources = flatten(question.targets), flatten(question.sources)
+    found = flatten(question.found)
+    if question.kind == "jvp" and len(found) == len(targets):
+        for target, g in zip(targets, found, strict=True):
+            yield [target], [(source, g) for source in sources[:1]]
+    elif len(found) == len(sources):
+        yield targets, list(zip(sources, found, strict=True))
+    else:
+        gap = next((g for g in found if isinstance(g, NoGradient)), None)
+        yield targets, [(source, gap or question.found) for source in sources[:1]]
+
+
+def kind_of(ask: Ask, question: Asked) -> str:
+    """What was asked for: a gradient with weights is a `vjp`."""
+    if question.kind in ("gradient", "grad"):
+        text = text_at(ask, question.span)
+        third = len(_arguments(text)) > 2 and "unconnected_gradients" not in text
+        return "vjp" if third or "output_gradients" in text else "gradient"
+    return question.kind
+
+
+def window_of(question: Asked) -> Window | None:
+    """What the tape of a question had recorded by then."""
+    tape = question.tape
+    return file.window(tape, question.last) if isinstance(tape, FileTape) else None
+
+
+def states_of(logged: Run, source: Any, question: Asked) -> set[int]:
+    """The ids of a source; of a variable those of its states up to the question."""
+    if not isinstance(source, Variable):
+        return {source.id} if getattr(source, "id", None) is not None else set()
+    states = logged.log.states if logged.log is not None else []
+    found = {source.origin().id, *[s.after for s in states
+                                   if s.name == source.name and s.after < question.last]}
+    return {i for i in found if i is not None}
+
+
+def value_then(logged: Run, value: Any, question: Asked) -> Any:
+    """A value as it was at a question: of a variable that of its last state before."""
+    if not isinstance(value, Variable):
+        return plain_structure(value)
+    ids = states_of(logged, value, question)
+    states = logged.log.states if logged.log is not None else []
+    return next((s.value for s in reversed(states) if s.after in ids), value.origin().value)
+
+
+def binding_of(logged: Run, states: Collection[int], name: str, source: Any) -> Binding:
+    named = logged.log.named if logged.log is not None else {}
+    known = next((named[i] for i in sorted(states) if i in named), None)
+    return known or Binding(name, source, (0, 0), "computed")
+
+
+def names_of(ask: Ask, logged: Run, question: Asked, which: int, values: Sequence[Any],
+              otherwise: str) -> list[str]:
+    """What the targets (which = 0) or sources (1) of a question are called: as written there if
+    that is a name, or all there is.
+    """
+    if question.kind == "prime":
+        return [_of_prime(ask, logged, question)[which] or otherwise]
+    parts = _arguments(text_at(ask, question.span))[which:which + 1]
+    if parts and parts[0].startswith("[") and parts[0].endswith("]"):
+        parts = _split(parts[0][1:-1])
+    if len(parts) == len(values):
+        return [part if part.isidentifier() else _called(ask, logged, value, part)
+                for part, value in zip(parts, values, strict=True)]
+    return [_called(ask, logged, value, otherwise) for value in values]
+
+
+def _of_prime(ask: Ask, logged: Run, question: Asked) -> tuple[str, str]:
+    """Target and source of `f'(2.0)`: `f(2.0)`, and what f calls its argument if that is no name.
+    """
+    text = text_at(ask, question.span)
+    name = text.partition("'")[0]
+    argument = "".join(_arguments(text)[:1])
+    assert logged.log is not None
+    parameter = "".join([f.parameters[0] for f in logged.log.called.values() if f.name == name])
+    return text.replace("'", "", 1), argument if argument.isidentifier() else parameter
+
+
+def written(ask: Ask, question: Asked, which: int) -> str | None:
+    """The name that stands for the targets (0) or sources (1) of a question, if it is one name."""
+    parts = _arguments(text_at(ask, question.span))[which:which + 1]
+    return parts[0] if parts and parts[0].isidentifier() else None
+
+
+def _called(ask: Ask, logged: Run, value: Any, otherwise: str) -> str:
+    """The first name of a value; else what stands where it was made."""
+    if isinstance(value, Variable):
+        return value.name
+    id = getattr(value, "id", None)
+    assert logged.log is not None
+    if id is None:
+        return otherwise
+    if id in logged.log.named:
+        return str(logged.log.named[id].name)
+    for other in logged.log.questions:
+        if any(getattr(g, "id", None) == id for g in flatten(other.found)):
+            return text_at(ask, other.span)
+    maker = next((e for e in reversed(logged.record.history()) if e[OUT] == id), None)
+    span = None if maker is None else span_of(maker)
+    return otherwise if span is None else text_at(ask, span)
+
+
+def _arguments(text: str) -> list[str]:
+    """The arguments of a call, each without its keyword."""
+    start = text.find("(")
+    if start < 0 or not text.endswith(")"):
+        return []
+    found = []
+    for part in _split(text[start + 1:-1]):
+        keyword, equals, value = part.partition("=")
+        found.append(value.strip() if equals and keyword.strip().isidentifier() else part)
+    return found
+
+
+def _split(text: str) -> list[str]:
+    """The parts of a list; commas inside brackets do not separate."""
+    parts, depth, start = [], 0, 0
+    for k, character in enumerate(text):
+        depth += (character in "([{") - (character in ")]}")
+        if character == "," and depth == 0:
+            parts.append(text[start:k].strip())
+            start = k + 1
+    return [*parts, text[start:].strip()]

@@ -1,0 +1,1 @@
+"""Derivatives as formulas: the question and its answer."""

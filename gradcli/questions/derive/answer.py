@@ -1,0 +1,283 @@
+"""The answer to `derive` as plain data: formulas as text in one language, where they hold, and
+what they read.
+"""
+
+from __future__ import annotations
+
+from gradcli.base.errors import GradcliError
+from gradcli.base.lazy import np, quiet
+from gradcli.engine.compiled.trace import ancestors
+from gradcli.engine.record.record import OP, OUT
+from gradcli.engine.record.tensor import Tensor, value_of
+from gradcli.formulas.build import Replay, terms_of
+from gradcli.formulas.lowering import lowered
+from gradcli.formulas.rewrites import ABOVE, IMPLIED, NONNEGATIVE, factored, implied, positive
+from gradcli.formulas.sharing import Shared, shared
+from gradcli.formulas.terms import NAME, needed
+from gradcli.formulas.text.languages import writer_of
+from gradcli.questions.plain_data import data, note
+from gradcli.render.numbers import exact
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Any
+
+    from gradcli.base.errors import Span
+    from gradcli.formulas.algebra import Algebra
+    from gradcli.formulas.terms import Term
+    from gradcli.formulas.text.writing import Writer
+    from gradcli.lang.running.run import Binding
+    from gradcli.questions.ask import Answer
+    from gradcli.questions.derive.derive import Derivation, Part
+
+OUTSIDE = "outside"
+"""The code of a note on a condition that the values of the question do not meet."""
+
+# A formula of a function that is longer is not shown beside its derivatives.
+MAX_SHOWN = 400
+
+
+class Written:
+    """Formulas as text. terms: what was written. definitions: (name, term) of what stands more
+    than once; defined: their texts; names: the same by the numbers of terms. needs: what a file
+    has to import.
+    """
+
+    __slots__ = ("defined", "definitions", "names", "needs", "terms", "texts")
+
+    def __init__(self, found: Derivation, terms: Sequence[Term], writer: Writer, named: bool
+                 ) -> None:
+        a, names = found.algebra, found.ask.program.names
+        self.terms = lowered(a, terms, writer.lowered)
+        writer.rename([*found.names, *found.primal], self.terms)
+        taken = {*names.bound, *names.reads, *found.names, *names.functions,
+                 *writer.names.values()}
+        made = shared(a.table, self.terms, taken, writer.lengths) if named else Shared(
+            self.terms, [])
+        self.definitions, self.names = made.definitions, made.names
+        writer.needs.clear()
+        texts = writer.texts(self.terms, made.names, [t for _, t in made.definitions])
+        self.texts, self.defined = texts[:len(self.terms)], texts[len(self.terms):]
+        self.needs = sorted(writer.needs)
+
+    def length(self) -> int:
+        """Characters, names counted."""
+        return sum([len(t) for t in (*self.texts, *self.defined)]) + sum(
+            [len(n) + 3 for n, _ in self.definitions])
+
+
+def answered(found: Derivation, language: str, simplify: bool, named: bool) -> Answer:
+    """All derivatives as plain data."""
+    try:
+        return _answered(found, language, simplify, named)
+    except GradcliError as problem:
+        if problem.code == "E0802" and problem.span is None:
+            problem.diagnostics[0].span = _place(found, problem.diagnostics[0].message)
+        raise
+
+
+def _place(found: Derivation, message: str) -> Span | None:
+    """Where the operation stands that a language does not have: the one that a message names, or
+    the first on whole arrays, of whose slope others are.
+    """
+    from gradcli.engine.record.record import span_of
+
+    history = found.run.record.history()
+    ids = ancestors(history, found.wanted)
+    mine = [e for e in history if e[OUT] in ids and span_of(e) is not None]
+    named = [e for e in mine if f"`{e[OP].name}`" in message]
+    whole = [e for e in mine if not e[OP].elementwise]
+    return next((span_of(e) for e in [*named, *whole]), None)
+
+
+def _answered(found: Derivation, language: str, simplify: bool, named: bool) -> Answer:
+    a = found.algebra
+    terms = factored(a, [p.term for p in found.parts if p.term is not None])
+    writer = writer_of(language, a)
+    primal = list(found.primal.values())
+    refused: list[str] = []
+    written = Written(found, terms, writer, named)
+    if simplify:
+        from gradcli.questions.derive.simplify import simplified
+
+        shorter, refused = simplified(a, written.terms, found.names)
+        other = Written(found, shorter, writer, named)
+        if other.length() < written.length():
+            written = other
+    left = iter(written.texts)
+    results = [_result(p, None if p.term is None else next(left)) for p in found.parts]
+    inputs = _inputs(found, written, primal, language)
+    return {
+        "schema": 1, "command": "derive", "file": found.ask.program.source.name,
+        "language": language, "what": found.what, "order": found.order,
+        "simplified": simplify,
+        "inputs": [_input(found, b, writer) for b in inputs],
+        "targets": [{"of": of, "formula": _shown(writer_of(language, a), term)} for of, term in zip(
+            found.primal, lowered(a, primal, writer.lowered), strict=True)],
+        "definitions": [{"name": n, "formula": text} for (n, _), text in zip(
+            written.definitions, written.defined, strict=True)],
+        "results": results, "conditions": told(found, written.names),
+        "needs": written.needs,
+        "renamed": [{"name": n, "identifier": i} for n, i in writer.names.items()
+                    if n in found.primal or any(n == b.name for b in inputs)],
+        "notes": [*found.left_out, *[note(found.ask, _note(n)) for n in (
+            *found.run.notes, *[("not-simplified", text, None) for text in refused],
+            *[(OUTSIDE, f"the given values do not meet {text}", None)
+              for text in failing(found)])]]}
+
+
+def _shown(writer: Writer, term: Term) -> str | None:
+    """The function itself, unless it is long or cannot be written."""
+    try:
+        (text,) = writer.texts([term], {}, longest=MAX_SHOWN)
+    except GradcliError:
+        return None
+    return text
+
+
+def _result(part: Part, text: str | None) -> Answer:
+    return {
+        "of": part.of, "element": list(part.row),
+        "wrt": [{"name": n, "element": list(i)} for n, i in part.by],
+        "formula": text, "reasons": part.reasons,
+        "shape": list(part.term.shape) if part.term is not None else None}
+
+
+def _inputs(found: Derivation, written: Written, primal: Sequence[Term], language: str
+            ) -> list[Binding]:
+    """What the formulas read, and what else the function of them does: a slope need not read all
+    that it is the slope in. Languages of numbers are spared arrays that no formula reads.
+    """
+    used = _names([*written.terms, *[t for _, t in written.definitions]])
+    ids = ancestors(found.run.record.history(), found.wanted)
+    more = {b.name for b in found.bindings if b.value.id in ids} | _names(primal) | {
+        p.by[-1][0] for p in found.parts if p.term is not None}
+    return [b for b in found.bindings if b.name in used or (
+        b.name in more and b.kind in ("variable", "nontrainable", "input", "computed")
+        and not (b.value.shape and language in ("c", "sympy", "latex")))]
+
+
+def _names(terms: Sequence[Term]) -> set[str]:
+    return {t.value for t in needed(terms) if t.kind == NAME and not t.attributes}
+
+
+def _input(found: Derivation, b: Binding, writer: Writer) -> Answer:
+    """A name that the formulas read, with its value where there is one."""
+    return {"name": writer.identifier(b.name)[0], "shape": list(b.value.shape),
+            "value": None if b.name in found.made_up else data(found.names[b.name])}
+
+
+def _note(said: tuple[Any, ...]) -> Any:
+    from gradcli.explain.catalogue import Note
+
+    return Note(*said)
+
+
+# --------------------------------------------------------------------------------------------------
+# Where a formula holds: what decided the way through the program, and what was left out.
+
+OPPOSITE = {"less": ">=", "less_equal": ">", "greater": "<=", "greater_equal": "<",
+            "equal": "!=", "not_equal": "=="}
+
+# A condition of more characters says nothing to a reader; what ended a loop may have more.
+LONGEST, LONGEST_LAST = 120, 400
+# So many conditions are told, others only counted.
+MOST = 12
+
+
+def told(found: Derivation, names: Mapping[int, str]) -> list[str]:
+    """Conditions such as `x > 0`, those of the way first; where these are too many or too long,
+    the last decision is first, and others are counted. names: of terms, by number.
+    """
+    a = found.algebra
+    way = _of_way(found)
+    out = [_decision(a, term, value, names, LONGEST) for term, value in way]
+    for term, condition in _left_out(found):
+        text = _text(a, term, names, LONGEST)
+        out.append(None if text is None else f"{text} {condition}")
+    shown = list(dict.fromkeys([text for text in out if text is not None]))
+    hidden = out.count(None)
+    if len(shown) + hidden <= MOST and not hidden:
+        return shown
+    last = _decision(a, *way[-1], names, LONGEST_LAST) if way else None
+    if last is not None:
+        hidden -= out[len(way) - 1] is None
+        shown = list(dict.fromkeys([last, *shown]))
+    hidden += max(0, len(shown) - MOST)
+    return [*shown[:MOST], f"{hidden} more, not shown"] if hidden else shown
+
+
+def _left_out(found: Derivation) -> list[tuple[Term, str]]:
+    """What rewriting needs, unless the function itself needs it or it always holds."""
+    domain = implied(found.primal.values())
+    strong = {t for t, text in found.algebra.conditions if text == ABOVE}
+    return [(term, text) for term, text in found.algebra.conditions
+            if not any((term, other) in domain for other in IMPLIED[text])
+            and not (text != ABOVE and term in strong) and not positive(term)]
+
+
+def failing(found: Derivation) -> list[str]:
+    """The conditions that do not hold at the point that was asked for."""
+    out = []
+    for term, text in _left_out(found):
+        read = {t.value for t in needed([term]) if t.kind == NAME and not t.attributes}
+        if read & found.made_up or term.shape:
+            continue
+        replay = Replay(found.algebra, found.names)
+        with replay.record, quiet():
+            value = value_of(replay.run(term))
+        holds = value > 0 if text == ABOVE else value >= 0 if text == NONNEGATIVE else value != 0
+        shown = _text(found.algebra, term, {}, LONGEST)
+        if not np.all(holds) and shown is not None:
+            out.append(f"{shown} {text}")
+    return out
+
+
+def _of_way(found: Derivation) -> list[tuple[Term | None, object]]:
+    """What was decided, and how; None where that is no formula."""
+    record = found.run.record
+    table = found.algebra.table
+    out: list[tuple[Term | None, object]] = []
+    known = {b.value.id: table.name(b.name, b.value.shape) for b in found.bindings
+             if b.value.id is not None}
+    before = dict(found.algebra.conditions)
+    for id, value in record.guards or ():
+        try:
+            (term,) = terms_of(found.algebra, record.history(), known, [Tensor(value, id, 0)])
+        except GradcliError:
+            out.append((None, value))
+            continue
+        if any(t.kind == NAME and not t.attributes for t in needed([term])):
+            out.append((term, value))
+    found.algebra.conditions = before
+    return out
+
+
+def _decision(a: Algebra, term: Term | None, value: object, names: Mapping[int, str], longest: int
+              ) -> str | None:
+    """`x > 1`, or what it is not; None for what is too long or no number."""
+    if term is None:
+        return None
+    if not (isinstance(value, bool) or type(value).__name__ == "bool_"):
+        text = _text(a, term, names, longest)
+        return f"{text} == {exact(float(value))}" if text is not None and isinstance(
+            value, (int, float)) else None
+    if value:
+        return _text(a, term, names, longest)
+    if term.op is not None and term.op.name in OPPOSITE:
+        x, y = [_text(a, t, names, longest) for t in term.args]
+        return None if x is None or y is None else f"{x} {OPPOSITE[term.op.name]} {y}"
+    shown = _text(a, term, names, longest)
+    return None if shown is None else f"not ({shown})"
+
+
+def _text(a: Algebra, term: Term, names: Mapping[int, str], longest: int) -> str | None:
+    """A term as gradcli writes it, unless it is long."""
+    from gradcli.formulas.text.languages import Gradcli
+
+    try:
+        (text,) = Gradcli(a).texts([term], names, longest=longest)
+    except GradcliError:
+        return None
+    return text

@@ -1,0 +1,1 @@
+"""One question at many points: traces with guards, rows, prepared questions."""

@@ -1,0 +1,163 @@
+"""Answers where numbers left the range of floats on the way, found again in a range without end.
+
+The derivative that was recorded at one point is a program like any other: at the points concerned
+its operations are run on wide numbers (`gradcli.ops.wide`), so that a slope that is no float, or a
+product that is none half-way, still counts. What floats know as well stays what they found.
+"""
+
+from __future__ import annotations
+
+from gradcli.base.errors import GradcliError
+from gradcli.base.lazy import np
+from gradcli.engine.compiled.statements import INTO
+from gradcli.engine.compiled.trace import ancestors, reached
+from gradcli.engine.record.record import ANS, IDS, OP, OUT, VALUES, Segment
+from gradcli.engine.record.tensor import Tensor
+from gradcli.engine.sweeps.extremes import FAINT, LARGE, extreme
+from gradcli.engine.sweeps.wide import flushed
+from gradcli.ops.kinds import EDGE
+from gradcli.ops.wide import Wide, wide
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+    from typing import Any
+
+    from gradcli.engine.compiled.statements import Graph
+    from gradcli.engine.record.record import Entry
+    from gradcli.lang.running.run import Run
+    from gradcli.questions.many.asked import Part
+
+# Rows of which the values of all statements are kept at a time.
+ROWS = 4096
+# Differences that rounding explains.
+CLOSE = 1e-11
+# The smallest float, and the smallest with all its digits: smaller numbers are neither right nor
+# wrong.
+SMALLEST, NORMAL = 2.0**-1074, 2.0**-1022
+
+
+def rows(graph: Graph, columns: Sequence[Any]) -> Any:
+    """At which points numbers are very large or very small, and others no normal float, as truth
+    values.
+    """
+    found = [_rows(graph, [c[k:k + ROWS] for c in columns])
+             for k in range(0, len(columns[0]), ROWS)]
+    return np.concatenate(found)
+
+
+def _rows(graph: Graph, columns: Sequence[Any]) -> Any:
+    n = len(columns[0])
+    # NumPy takes a single row another way.
+    values = [np.concatenate([c, c[-1:]]) for c in columns]
+    constants = [o.value for step in graph.steps for o in step.operands if not isinstance(o, int)]
+    with np.errstate(all="ignore"):  # the bounds are no numbers of float32
+        large, lost = np.full(n, any(map(_is_extreme, constants))), np.zeros(n, bool)
+        for value in columns:
+            size = np.abs(value).reshape(n, -1)
+            large |= ((size > 0) & ((size < 1 / LARGE) | (size > LARGE))).any(axis=1)
+        for step in graph.steps:
+            operands = [values[o] if isinstance(o, int) else o.value for o in step.operands]
+            if step.function in INTO:
+                value = np.empty((n + 1, *step.shape), step.dtype)
+                step.function(*operands, out=value)
+            else:
+                value = step.function(*operands)
+            values.append(value)
+            if value.dtype.kind == "f":
+                size = np.abs(value[:n]).reshape(n, -1)
+                large |= (~(size < LARGE) | ((size > 0) & (size < 1 / LARGE))).any(axis=1)
+                lost |= (~((size >= NORMAL) & (size < np.inf))).any(axis=1)
+        for k in graph.answers:
+            if isinstance(k, int) and values[k].dtype.kind == "f":
+                size = np.abs(values[k][:n]).reshape(n, -1)
+                least = 0.0 if values[k].ndim == 1 else SMALLEST  # zeros are common among many
+                large |= ((size >= least) & (size < FAINT)).any(axis=1)
+    return large & lost
+
+
+def doubtful(run: Run, parts: Sequence[Part]) -> bool:
+    """Whether an answer at a point may be wrong."""
+    if run.record.lost:
+        return True
+    values = [p.value for p in parts if not p.derivative and isinstance(p.value, Tensor)]
+    if not extreme(run.record.compact(), [
+            b[0].value for b in run.bindings.values() if isinstance(b[0].value, Tensor)],
+            [v.value for v in values]):
+        return False
+    return bool(flushed(run.record.history(), [v.id for v in values if v.id is not None]))
+
+
+def _is_extreme(constant: Any) -> bool:
+    array = np.asarray(constant)
+    size = np.abs(array) if array.dtype.kind == "f" else np.ones(1)
+    return bool(((size > 0) & ((size < 1 / LARGE) | (size > LARGE))).any())
+
+
+class Again:
+    """What was recorded at one point, of numbers alone, to be run at others. inputs: ids of the
+    columns. answers: id of each part, or None. own: ids of the values of the program.
+    lost: what is the same at all points has left the range of floats already. silent: a function
+    does not tell NumPy of an underflow.
+    """
+
+    __slots__ = ("answers", "entries", "inputs", "lost", "own", "silent")
+
+    def __init__(self, entries: Sequence[Entry], inputs: Collection[int],
+                 answers: Sequence[int | None], own: int) -> None:
+        needed, varies = ancestors(entries, answers), reached(entries, inputs)
+        self.entries = [e for e in entries if e[OUT] in needed and e[OUT] in varies]
+        self.inputs = list(inputs)
+        self.answers = list(answers)
+        self.own = {e[OUT] for e in entries[:own]}
+        fixed = Segment()
+        fixed.extend(e for e in entries if e[OUT] in needed and e[OUT] not in varies)
+        fixed.scalar = False
+        self.lost = bool(fixed) and extreme(fixed, ()) and bool(
+            flushed(fixed, [e[OUT] for e in fixed]))
+        self.silent = any(e[OP].elementwise and e[OP].arrays is None for e in self.entries)
+
+    def run(self, columns: Sequence[Any]) -> tuple[list[Any], Any] | None:
+        """Per part its numbers as far as they are known, else NaN, and at which points all values
+        of the program are numbers; None where not all is of numbers.
+        """
+        if self.lost or any(not e[OP].elementwise or type(e[ANS]) not in (float, bool)
+                            for e in self.entries):
+            return None
+        with np.errstate(all="ignore"):
+            return self._run(columns)
+
+    def _run(self, columns: Sequence[Any]) -> tuple[list[Any], Any] | None:
+        known: dict[int | None, Any] = {
+            i: wide(c) for i, c in zip(self.inputs, columns, strict=True)}
+        held = np.ones(len(columns[0]), bool)
+        try:
+            for entry in self.entries:
+                known[entry[OUT]] = entry[OP](*[
+                    known[i] if i in known else v
+                    for i, v in zip(entry[IDS], entry[VALUES], strict=True)])
+                if entry[OUT] in self.own and type(known[entry[OUT]]) is Wide:
+                    held &= np.isfinite(known[entry[OUT]].floats())
+        except (GradcliError, TypeError, ValueError, AttributeError, *EDGE):
+            return None
+        return [_sure(known[i]) if i in known else None for i in self.answers], held
+
+
+def _sure(value: Any) -> Any:
+    if type(value) is not Wide:
+        return None
+    if value.doubt is None:
+        return value.floats()
+    return np.where(value.doubt > value.size() - 30, np.nan, value.floats())
+
+
+def settled(old: Any, new: Any, held: Any) -> Any:
+    """What replaces numbers that floats found: other ones, where these are known; and what are no
+    numbers, where the values are (held).
+    """
+    held = held.reshape(-1, *[1] * (old.ndim - 1))
+    with np.errstate(all="ignore"):
+        same = (np.abs(new - old) <= CLOSE * np.abs(new)) | np.isnan(new)
+        same |= ~np.isfinite(old) & ~held
+        same |= np.maximum(np.abs(new), np.abs(old)) <= NORMAL
+    return np.where(same, old, new)

@@ -1,0 +1,323 @@
+"""The answers at a batch of points, each by the way that it takes through the program."""
+
+from __future__ import annotations
+
+from gradcli.base.errors import Diagnostic, GradcliError, error
+from gradcli.base.lazy import np, quiet
+from gradcli.engine.compiled.blocks import BLOCK
+from gradcli.engine.compiled.trace import Unrecorded
+from gradcli.ops.kinds import EDGE
+from gradcli.ops.values import dtype_of, show
+from gradcli.questions.many import extremes
+from gradcli.questions.many.asked import Part, asked, left_out, plain_value
+from gradcli.questions.many.trace import Path, has_nan, recorded, worked
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    from gradcli.questions.ask import Ask
+
+# After so many ways points are asked one by one: each has a way of its own, it seems.
+MAX_PATHS = 64
+# Codes of errors that no point has to itself: names are wrong everywhere.
+NAMES = "E02"
+
+
+class Layout:
+    """What an answer consists of at every point: per part its shape and whether it is a truth
+    value, and the titles of all numbers.
+    """
+
+    __slots__ = ("shapes", "titles", "truths")
+
+    def __init__(self, parts: Sequence[Part]) -> None:
+        self.shapes = [part.shape for part in parts]
+        self.truths = [_is_truth(part) for part in parts]
+        self.titles = [part.name(at) for part in parts for at in np.ndindex(*part.shape)]
+
+    def check(self, parts: Sequence[Part]) -> None:
+        """Raises E0615 where another point has another layout."""
+        for part, shape, truth in zip(parts, self.shapes, self.truths, strict=True):
+            if part.shape != shape:
+                raise error("E0615", f"`{part.name(())}` has shape {show(part.shape)} here and"
+                            f" {show(shape)} at the first point", help="ask for something that has"
+                            " the same shape at all points, such as a sum")
+            if part.value is not None and _is_truth(part) != truth:
+                raise error("E0615", f"`{part.name(())}` is a number at some points and a truth"
+                            " value at others", help="write 1 and 0 for true and false")
+
+
+def _is_truth(part: Part) -> bool:
+    return dtype_of(plain_value(part)) == "bool" if part.value is not None else False
+
+
+class Answers:
+    """Numbers at a batch of n points.
+
+    arrays: per part [n, its shape]. missing: per part which points have no gradient, [n], or None
+    if all have one. failed: row to what is wrong there. doubtful: rows with a number that may be
+    wrong, since something on the way left the range of floats. left_out: what derivatives
+    leave out.
+    """
+
+    __slots__ = ("arrays", "doubtful", "failed", "left_out", "missing")
+
+    def __init__(self) -> None:
+        self.arrays: list[Any] = []
+        self.missing: list[Any] = []
+        self.failed: dict[int, Diagnostic] = {}
+        self.doubtful: set[int] = set()
+        self.left_out: dict[str, None] = {}
+
+    def put(self, k: int, n: int, rows: Any, values: Any, missing: bool) -> None:
+        """The values of part k at some rows of n."""
+        while len(self.arrays) <= k:
+            self.arrays.append(None)
+            self.missing.append(None)
+        if len(rows) == n:
+            self.arrays[k] = values
+        else:
+            if self.arrays[k] is None:
+                self.arrays[k] = np.full((n, *values.shape[1:]), np.nan if (
+                    values.dtype.kind in "fc") else 0, values.dtype)
+            whole = np.result_type(self.arrays[k], values)
+            self.arrays[k] = self.arrays[k].astype(whole, copy=False)
+            self.arrays[k][rows] = values
+        if missing:
+            if self.missing[k] is None:
+                self.missing[k] = np.zeros(n, bool)
+            self.missing[k][rows] = True
+
+    def spread(self, rows: Any, n: int) -> None:
+        """The same answers as rows of n, the others NaN."""
+        self.doubtful = {int(rows[k]) for k in self.doubtful}
+        arrays, gaps = self.arrays, self.missing
+        self.arrays, self.missing = [], []
+        for k, (values, missing) in enumerate(zip(arrays, gaps, strict=True)):
+            self.put(k, n, rows, values, False)
+            if missing is not None:
+                self.missing[k] = np.zeros(n, bool)
+                self.missing[k][rows] = missing
+
+    def columns(self) -> list[tuple[Any, Any]]:
+        """(numbers [n], which of them are missing or None) for each title of the layout."""
+        return [(array[(slice(None), *at)], missing)
+                for array, missing in zip(self.arrays, self.missing, strict=True)
+                for at in np.ndindex(*array.shape[1:])]
+
+
+class Points:
+    """A question asked at many points.
+
+    names: of the columns that are inputs. layout: of the first point that is answered, which all
+    others have to have, too. size, paired: as `Executor` takes them. A batch is given as one array
+    for each name, with the points along the first axis.
+    """
+
+    __slots__ = ("ask", "at", "command", "layout", "names", "one_by_one", "paired", "paths", "size")
+
+    def __init__(self, ask: Ask, command: str, names: Sequence[str], size: int = BLOCK,
+                 layout: Layout | None = None, paired: bool | None = None) -> None:
+        self.ask = ask
+        self.at = dict(ask.at)
+        self.command = command
+        self.names = list(names)
+        self.size = size
+        self.layout = layout
+        self.paired = paired
+        self.paths: list[Path] = []
+        self.one_by_one = False
+
+    def answers(self, columns: Sequence[Any]) -> Answers:
+        """The answers at n points, and what went wrong at some of them. Raises E02xx, what is wrong
+        with the names of the program or of the question.
+        """
+        out = Answers()
+        pending = np.arange(len(columns[0]))
+        for path in self.paths:
+            pending = self._along(path, columns, pending, out)
+        while len(pending):
+            row = int(pending[0])
+            if self.one_by_one or len(self.paths) >= MAX_PATHS:
+                self._alone(columns, row, out)
+                pending = pending[1:]
+                continue
+            try:
+                path = recorded(self.ask, self.command, self.names, self._point(columns, row),
+                                self.size, self.paired)
+                self._check(path.parts)
+            except Unrecorded:
+                self.one_by_one = True
+            except (GradcliError, IndexError, *EDGE):
+                # A point alone may not fail: there zeros absorb in derivatives that the program
+                # takes itself, and no arrays are refused.
+                self._alone(columns, row, out)
+                pending = pending[1:]
+            else:
+                pending = self._along(path, columns, pending, out)
+                if len(pending) and pending[0] == row:
+                    # On a block it is decided otherwise: by the last bit of a sine, or since an
+                    # absorbing zero decides.
+                    self._alone(columns, row, out)
+                    pending = pending[1:]
+                else:
+                    self.paths.append(path)
+        return out
+
+    def _point(self, columns: Sequence[Any], row: int) -> dict[str, Any]:
+        return {name: float(c[row]) if c.ndim == 1 else c[row]
+                for name, c in zip(self.names, columns, strict=True)}
+
+    def _check(self, parts: Sequence[Part]) -> None:
+        """The layout of the first point is that of all."""
+        if self.layout is None:
+            self.layout = Layout(parts)
+        self.layout.check(parts)
+
+    def _along(self, path: Path, columns: Sequence[Any], pending: Any, out: Answers) -> Any:
+        """Answer the pending points that go one way; those that are left."""
+        n = len(columns[0])
+        if not len(pending):
+            return pending
+        given = columns if len(pending) == n else [c[pending] for c in columns]
+        takes = path.takes(given)
+        if not takes.any():
+            return pending
+        if takes.all():
+            rows, left = pending, pending[:0]
+        else:
+            rows, left = pending[takes], pending[~takes]
+            given = [c[takes] for c in given]
+        good, some = worked(path.answers, given)
+        if some is None or not good.all():
+            for row in rows[~good]:
+                self._alone(columns, int(row), out)
+            rows, given = rows[good], [c[good] for c in given]
+        if some is None:
+            return left
+        found = some
+        out.left_out.update(dict.fromkeys(path.left_out))
+        self._absorb(path, given, found)
+        if path.answers.flushed or path.again.lost or path.again.silent:
+            path.answers.flushed = False
+            out.doubtful.update(rows[self._find_again(path, given, found)].tolist())
+        for k, (part, values) in enumerate(zip(path.parts, found, strict=True)):
+            out.put(k, n, rows, self._told(part, values), part.value is None)
+        return left
+
+    def _absorb(self, path: Path, given: Sequence[Any], found: list[Any]) -> None:
+        """Ask again, with zeros that absorb, where a point of numbers has a NaN."""
+        numbers = [values for part, values in zip(path.parts, found, strict=True)
+                   if part.value is not None and values.dtype.kind in "fc"]
+        with quiet():
+            # One NaN makes a sum NaN; infinities may, too, so this tells only that there is none.
+            if not any(np.isnan(values.sum()) for values in numbers):
+                return
+        spoiled = np.zeros(len(given[0]), bool)
+        ended = spoiled
+        for part, values in zip(path.parts, found, strict=True):
+            nan = has_nan(values) if part.value is not None else np.zeros_like(spoiled)
+            if self.command != "successive":
+                spoiled = spoiled | nan
+            elif part.derivative:   # a curve ends where its function does
+                spoiled = spoiled | (nan & ~ended)
+            else:
+                ended = nan
+        if not spoiled.any():
+            return
+        points = [c[spoiled] for c in given]
+        if path.forward is None:
+            rows = [[plain_value(p) for p in self._asked(self._point(points, k))[0]]
+                    for k in range(len(points[0]))]
+            again = [None if part.value is None else np.stack(values)
+                     for part, values in zip(path.parts, zip(*rows, strict=True), strict=True)]
+        else:
+            gradients = path.forward.gradients(points)
+            again = [_filled(found[k][spoiled], next(gradients)) if part.derivative else None
+                     for k, part in enumerate(path.parts)]
+        for k, values in enumerate(again):
+            if values is not None:
+                found[k] = found[k].copy()
+                found[k][spoiled] = values
+
+    def _find_again(self, path: Path, given: Sequence[Any], found: list[Any]) -> Any:
+        """Ask again where numbers have left the range of floats on the way; where the answers may
+        be wrong all the same, as truth values.
+        """
+        large = (np.ones(len(given[0]), bool) if path.again.lost
+                 else extremes.rows(path.answers.graph, given))
+        doubtful = np.zeros(len(large), bool)
+        if not large.any():
+            return doubtful
+        points = [c[large] for c in given]
+        ran, unsure = path.again.run(points), doubtful[large]
+        if ran is not None:
+            again, held = ran
+        else:
+            rows, held = [], np.ones(len(unsure), bool)
+            for k in range(len(unsure)):
+                parts, unsure[k], _ = self._asked(self._point(points, k))
+                rows.append([plain_value(part) for part in parts])
+            again = [None if part.value is None else np.stack(values)
+                     for part, values in zip(path.parts, zip(*rows, strict=True), strict=True)]
+        for k, (part, values) in enumerate(zip(path.parts, again, strict=True)):
+            if values is None or found[k].dtype.kind != "f":
+                continue
+            old = found[k][large]
+            new = extremes.settled(old, values, held)
+            wrong = np.isfinite(old) & np.isnan(values)
+            if part.derivative:
+                found[k] = found[k].copy()
+                found[k][large] = new
+            else:   # a value stays as the program has it
+                wrong |= np.isfinite(old) & (new != old)
+            unsure = unsure | wrong.reshape(len(wrong), -1).any(axis=1)
+        doubtful[large] = unsure
+        return doubtful
+
+    def _alone(self, columns: Sequence[Any], row: int, out: Answers) -> None:
+        """Answer one point as the command line would."""
+        try:
+            parts, doubtful, unsaid = self._asked(self._point(columns, row))
+        except GradcliError as problem:
+            self._failed(row, problem, out)
+            return
+        if doubtful:
+            out.doubtful.add(row)
+        out.left_out.update(dict.fromkeys(unsaid))
+        for k, part in enumerate(parts):
+            value = plain_value(part)
+            missing = value is None
+            values = np.asarray(np.full(part.shape, np.nan) if missing else value)[None]
+            out.put(k, len(columns[0]), np.array([row]), self._told(part, values), missing)
+
+    def _told(self, part: Part, values: Any) -> Any:
+        """The values as they are told. Which sign a second derivative of 0 has depends on the
+        point at which its way was recorded, so it is told without.
+        """
+        return values + 0.0 if self.command == "hess" and part.derivative else values
+
+    def _failed(self, row: int, problem: GradcliError, out: Answers) -> None:
+        """Note what is wrong at one point. Raises what is wrong with the names, at all of them."""
+        if problem.code.startswith(NAMES):
+            raise problem
+        out.failed[row] = problem.diagnostics[0]
+
+    def _asked(self, point: dict[str, Any]) -> tuple[list[Part], bool, list[str]]:
+        """The answers at one point, whether one may be wrong, and what derivatives leave out."""
+        self.ask.at = {**self.at, **point}
+        self.ask.rough.clear()
+        run = self.ask.run(explain=False)
+        with run.record:
+            unsaid = left_out(self.ask, self.command, run)
+            parts = asked(self.ask, self.command, run, emit=False)
+            doubtful = extremes.doubtful(run, parts) or bool(self.ask.rough)
+        self._check(parts)
+        return parts, doubtful, unsaid
+
+
+def _filled(before: Any, values: Any) -> Any:
+    """The values where there was a NaN before."""
+    return None if values is None else np.where(np.isnan(before), values, before)

@@ -1,0 +1,204 @@
+"""Notes on a gradient, as data; explanations are loaded only where one is due."""
+
+from __future__ import annotations
+
+from gradcli.base.lazy import np
+from gradcli.engine import calculus
+from gradcli.engine.record.operators import COMPARISONS
+from gradcli.engine.record.record import OP
+from gradcli.lang.running.run import parts
+from gradcli.ops.values import is_complex, is_float
+from gradcli.questions import digits
+from gradcli.questions.ask import tensors_of, with_numbers, worded
+from gradcli.questions.plain_data import note
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from gradcli.explain.catalogue import Note
+    from gradcli.explain.numbers.trials import Trials
+    from gradcli.lang.running.run import Binding, Run, Target
+    from gradcli.questions.ask import Answer, Ask
+
+    Of = Callable[[Ask, Run, Target, list[int], str], Any]
+
+# Longer runs are not made again beside the point.
+MOST_STEPS = 20_000
+
+
+def of_gradient(ask: Ask, run: Run, target: Target, binding: Binding, g: Any, field: str,
+                trials: Trials | None = None) -> list[Answer]:
+    """What has to be said of a derivative that exists: conventions at kinks, a name that was bound
+    again. trials: what tries rewrites for it, where it is not asked for by names.
+    """
+    values = all(is_finite(t.value) for t in tensors_of(target))
+    if ask.mode == "finite" and values:
+        from gradcli.questions.differences import rough
+
+        # Where differences have no number, no operation on the way need be to blame.
+        unsure = rough(ask, target, binding)
+        if unsure:
+            return [note(ask, n) for n in unsure]
+    plain, whole, other = (run, target, binding), _whole(ask, run, target, binding), None
+    if whole is not None:
+        with whole[0].record:   # with what it absorbs
+            (other,) = calculus.gradient(parts(whole[1]), [whole[2].value])
+
+    def told(explain: Callable[..., list[Note]]) -> list[Note]:
+        def there(at: tuple[Run, Target, Binding]) -> list[Note]:
+            with at[0].record:
+                return explain(*at)
+
+        return worded(there, plain, whole)
+
+    found: list[Any] = told(lambda run, target, binding: digits.of_derivative(
+        ask, run, target, binding, g, field))
+    said = left_out(ask, run, target, [binding])
+    if found and values and not is_finite(g):
+        return said + [note(ask, n) for n in found]
+    if run.record.absorbed or not is_finite(g) or not values:
+        # Where there is no value, its explanation knows what is around the point.
+        found = found if values else []
+        from gradcli.questions import retrying
+
+        tried = trials or retrying.of_derivative(ask, run, target, binding.name, field)
+        found += told(lambda run, target, binding: _explained(
+            ask, run, target, binding, field, not_finite).why(binding.value.id, g, tried))
+    if is_zero(g) and other is not None and not is_zero(other) and ask.mode != "finite":
+        # A constant on the way is 0 or infinite only because floats end.
+        run.record.lost[binding.value.id] = 1
+    # Why a 0 was absorbed, or comes with a value that is no number, has been said.
+    if is_zero(g) and not found and not said and not run.record.lost:
+        found += _explained(ask, run, target, binding, field, _zero).why(binding.value.id)
+    kinks = _kinks(ask, run, target)
+    if kinks is not None:
+        found += kinks.of(binding.value)
+    # A comparison inside of an operation at a kink is that kink.
+    told_at = {n.span for n in found if n.code in ("kink", "tie")}
+    found += [n for n in boundaries(ask, run, target, binding) if n.span not in told_at]
+    if run.record.lost:
+        from gradcli.explain import notes
+
+        found += notes.lost(run.record, binding.value, binding.name, target.span)
+    if len(run.bindings.get(binding.name, ())) > 1:
+        from gradcli.explain import notes
+
+        found += notes.rebound(run, binding)
+    return said + [note(ask, n) for n in found]
+
+
+def _whole(ask: Ask, run: Run, target: Target, binding: Binding
+           ) -> tuple[Run, Target, Binding] | None:
+    """The same in a run that records what is made of numbers alone, if there is one."""
+    whole = with_numbers(ask, run, target)
+    if whole is None or binding not in run.bindings.get(binding.name, ()):
+        return None
+    k = run.bindings[binding.name].index(binding)
+    return *whole, whole[0].bindings[binding.name][k]
+
+
+def boundaries(ask: Ask, run: Run, target: Target, binding: Binding, order: int = 1) -> list[Note]:
+    """Notes on comparisons that are decided otherwise beside the point, where derivatives up to an
+    order in a name are not the same on both sides.
+    """
+    made = ask.made(target)
+    if boundaries not in made:
+        compared = [e for e in run.record.compact() if e[OP] in COMPARISONS.values()]
+        made[boundaries] = False
+        if compared:
+            from gradcli.explain.notes import is_equal
+
+            made[boundaries] = any(map(is_equal, compared))
+    tensors = tensors_of(target)
+    if not made[boundaries] or not is_float(binding.value.value) or any(map(is_complex, tensors)):
+        return []
+    from gradcli.explain.notes import boundaries as found
+    from gradcli.questions.retrying import beside
+
+    # What a question of the file is about has no name by which another run has it.
+    movable = binding.kind != "computed" and not run.assigned(binding) and (
+        run.steps <= MOST_STEPS) and [t.id for t in tensors] == [
+            t.id for t in tensors_of(ask.same_target(run, target))]
+    told: list[Note] = found(
+        run, tensors, binding.value, beside(ask, target, binding, order) if movable else None)
+    return told
+
+
+def left_out(ask: Ask, run: Run, target: Target, bindings: list[Binding]) -> list[Answer]:
+    """What derivatives in these names leave out; differences leave out nothing."""
+    made = ask.made(target)
+    if left_out not in made:
+        made[left_out] = ask.mode != "finite" and run.record.is_partial()
+    if not made[left_out]:
+        return []
+    from gradcli.explain.numbers.left_out import left_out as found
+
+    return [note(ask, n) for n in found(
+        run.record.history(), tensors_of(target), [ask.source(b) for b in bindings],
+        ask.program.source)]
+
+
+def is_finite(value: Any) -> bool:
+    """Whether a value has neither NaN nor infinity in it."""
+    if type(value) is float:
+        return value - value == 0.0
+    return not is_float(value) or bool(np.isfinite(value).all())
+
+
+def is_zero(value: Any) -> bool:
+    """Whether a derivative is exactly 0 in all its elements, of which there are some."""
+    if type(value) is float:
+        return value == 0.0
+    return is_float(value) and value.size > 0 and not np.any(value)
+
+
+def _explained(ask: Ask, run: Run, target: Target, binding: Binding, field: str, of: Of) -> Any:
+    """What explains derivatives of a target, for all sources whose gradients are swept together."""
+    made = ask.made(target)
+    if of not in made or binding.value.id not in made[of].sources or field == "jacobian":
+        made[of] = of(ask, run, target, _sources(ask, run, target, binding, field), field)
+    return made[of]
+
+
+def _kinks(ask: Ask, run: Run, target: Target) -> Any:
+    """What knows the conventions on the ways to a target; None if there can be none."""
+    made = ask.made(target)
+    if _kinks not in made:
+        made[_kinks] = None
+        if run.record.has_kinks():
+            from gradcli.explain.notes import Kinks
+
+            made[_kinks] = Kinks(run, tensors_of(target), ask.program.source)
+    return made[_kinks]
+
+
+def _sources(ask: Ask, run: Run, target: Target, binding: Binding, field: str) -> list[int]:
+    """The sources of the sweep; Jacobians of what is no scalar have each their own."""
+    sources = {binding.value.id}
+    # A file that asks for itself need not have any that the command line would ask for.
+    if (field == "gradient" or [t.shape for t in parts(target)] == [()]) and (
+            ask.wrt or ask.program.differentiable(run)):
+        sources |= {b.value.id for b in ask.program.sources(run, ask.wrt) if ask.watched(b)}
+    return sorted(sources)
+
+
+def _zero(ask: Ask, run: Run, target: Target, sources: list[int], field: str) -> Any:
+    from gradcli.explain.numbers import zeros
+    from gradcli.questions.first_order import seeds_of
+
+    tensors = parts(target)
+    seeds = zeros.apart(tensors) if field == "jacobian" else seeds_of(ask, tensors)
+    return zeros.Gradients(run, tensors, seeds, sources, ask.program.source)
+
+
+def not_finite(ask: Ask, run: Run, target: Target, sources: list[int], field: str) -> Any:
+    """What explains why derivatives of a target are no finite numbers."""
+    from gradcli.explain.numbers import nonfinite
+    from gradcli.questions.first_order import seeds_of
+
+    tensors, together = parts(target), field == "gradient"
+    return nonfinite.Gradients(
+        run, tensors, seeds_of(ask, tensors) if together else [], sources, ask.program.source,
+        mode=ask.mode, tensorflow=ask.tf and together)

@@ -1,0 +1,1 @@
+"""Data of pictures: curves, fields and graphs, sampled and not yet drawn."""

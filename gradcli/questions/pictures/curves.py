@@ -1,0 +1,333 @@
+"""A function of one input and its derivatives as plain data: pieces of curves, and what is special
+about them.
+"""
+
+from __future__ import annotations
+
+from gradcli.base.errors import GradcliError
+from gradcli.base.lazy import np
+from gradcli.questions.pictures.noise import Noise
+from gradcli.questions.pictures.sampling import (
+    SAME,
+    STEP,
+    breaks,
+    coarse,
+    limits,
+    reached,
+    refined,
+    simplest,
+)
+from gradcli.questions.pictures.values import Values, elements_left, first_problem, named, title
+from gradcli.questions.plain_data import data
+from gradcli.render.numbers import significant
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from typing import Any
+
+    from gradcli.questions.ask import Answer, Ask
+    from gradcli.questions.pictures.over import Over
+    from gradcli.questions.pictures.sampling import Sampled
+
+# Beyond the values a picture has so much room, as a share of them.
+MARGIN = 0.05
+# So many places are told, and so many kinks explained.
+TOLD = 6
+EXPLAINED = 4
+# So often a picture is begun anew without what is rounding, of which each curve has so many places.
+ROUNDS = 3
+HIDDEN = 8
+# A derivative that is so many times higher than its function (and one of higher order than most of
+# itself) is seen so many times as high as that; beside a pole so much of it.
+FLAT = 10.0
+BESIDE = 3.0
+USUAL = (0.1, 0.9)
+MOST = (0.25, 0.75)
+# A height of a function that is rounding, as a share of its values.
+NONE = 1e-11
+# Where the program is looked at first, as shares of the range.
+LOOKED = (0.5, 0.75, 0.25, 1.0, 0.0)
+
+
+def curves(ask: Ask, over: Over, orders: Sequence[int], view: tuple[float, float] | None
+           ) -> Answer:
+    """The picture of the targets of a question over one input.
+
+    orders: which derivatives, of 1, 2, ... view: what the axis of the values shows, by default all
+    values, or what is around the poles. Raises E0813 for what is no scalar, E0814 where nothing is
+    finite, and what the program raises where it works nowhere.
+    """
+    # Jumps of a derivative are kinks of the function, and what the next one tells is no jump.
+    highest = max([2, *orders])
+    values = Values(ask, [over], highest, [
+        (over.low + share * (over.high - over.low),) for share in LOOKED])
+    shown = [k * (highest + 1) + order
+             for k in range(len(values.targets)) for order in (0, *orders)]
+
+    hidden: dict[int, list[tuple[float, float]]] = {}
+    cut: list[int] = []
+
+    def evaluate(xs: Any) -> Any:
+        found = values(xs)
+        # The formula of a derivative may have values where the function has none.
+        found[:, 1:][np.broadcast_to(np.isnan(found[:, :1]), found[:, 1:].shape)] = np.nan
+        return _without(hidden, xs, found.reshape(-1, found.shape[-1]))
+
+    start = coarse(evaluate, over.low, over.high)
+    noise = Noise(values)
+    for c, poles in enumerate(start.poles):
+        start.poles[c] = [x for x in poles if not noise.false_pole(x, c, over.high - over.low)]
+    views = _views(start, highest)
+    if all(views[c] is None for c in shown):
+        raise first_problem(values)
+    if view is None:
+        view, cut = _shown(start, views, shown, highest)
+    looked = [view if c in shown else _roomy(*(v or (0.0, 1.0))) for c, v in enumerate(views)]
+    for _ in range(ROUNDS):
+        sampled = refined(evaluate, start, [
+            v if c in shown or c % (highest + 1) < 2 else None for c, v in enumerate(looked)])
+        found = [_curve(sampled, c, looked[c], values, divmod(c, highest + 1))
+                 for c in range(len(looked))]
+        if not _hide(hidden, noise, sampled, found, looked):
+            break
+        start.ys = _without(hidden, start.xs, start.ys)
+    for c, curve in enumerate(found):
+        above = found[c + 1] if curve["order"] < highest - 1 else None
+        curve["kinks"] = [] if above is None else _kinks(curve, above, sampled)
+    notes = list(_notes(values, over, [found[c] for c in shown], sampled, hidden))
+    notes += [{"code": "range", "message": f"{found[c]['name']} goes beyond the picture; --range"
+               " shows more"} for c in cut]
+    notes += list(_rounded(over, {found[c]["name"]: hidden[c] for c in shown if c in hidden}))
+    return {
+        "schema": 1, "command": "plot", "file": ask.program.source.name,
+        "title": title(values), "over": [_axis(over)],
+        "range": list(view), "curves": [found[c] for c in shown if found[c]["segments"]],
+        "field": None, "notes": notes}
+
+
+def _without(hidden: Mapping[int, Sequence[tuple[float, float]]], xs: Any, ys: Any) -> Any:
+    """The values without those that are rounding."""
+    for c, places in hidden.items():
+        for low, high in places:
+            ys[c, (low <= xs) & (xs <= high)] = np.nan
+    return ys
+
+
+def _hide(hidden: dict[int, list[tuple[float, float]]], noise: Noise, sampled: Sampled,
+          found: Sequence[Answer], looked: Sequence[tuple[float, float]]) -> bool:
+    """Find where jumps are rounding; whether there are such places."""
+    xs, more = sampled.xs, False
+    for c, curve in enumerate(found):
+        room = 0.5 * STEP * (looked[c][1] - looked[c][0])
+        places: list[tuple[float, float]] = []
+        for x in curve["jumps"]:
+            if any(low <= x <= high for low, high in places) or len(places) >= HIDDEN:
+                continue
+            # Of the pieces that end there, the one that jumps.
+            first = max(int(np.searchsorted(xs, x)) - 2, 0)
+            rises = np.nan_to_num(np.abs(np.diff(sampled.ys[c, first:first + 4])))
+            k = first + int(np.argmax(rises))
+            left, right, rise = float(xs[k]), float(xs[k + 1]), float(rises.max())
+            if not rise > 2.0 * (noise.at(left, c) + noise.at(right, c)):
+                places.append(noise.around(
+                    x, c, room, right - left, (float(xs[0]), float(xs[-1]))))
+        if places:
+            hidden[c] = _merged([*hidden.get(c, ()), *places])
+            more = True
+    return more
+
+
+def _merged(places: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
+    merged: list[tuple[float, float]] = []
+    for low, high in sorted(places):
+        if merged and low <= merged[-1][1]:
+            merged[-1] = merged[-1][0], max(high, merged[-1][1])
+        else:
+            merged.append((low, high))
+    return merged
+
+
+def _rounded(over: Over, hidden: Mapping[str, Sequence[tuple[float, float]]]) -> Iterator[Answer]:
+    """A note on each curve of which something is hidden."""
+    for name, places in hidden.items():
+        yield {"code": "rounding", "message": f"rounding hides {name} near {over.name} ="
+               f" {_listed([simplest(low, high) for low, high in places])}"}
+
+
+def _views(start: Sampled, highest: int) -> list[tuple[float, float] | None]:
+    """What of each curve is worth looking at."""
+    found: list[tuple[float, float] | None] = []
+    for c, (ys, poles) in enumerate(zip(start.ys, start.poles, strict=True)):
+        order = c % (highest + 1)
+        own = found[c - order] if order else None
+        found.append(limits(ys, bool(poles)) if own is None else limits(
+            ys, bool(poles), own[1] - own[0]))
+    return found
+
+
+def _shown(start: Sampled, views: Sequence[tuple[float, float] | None], shown: Sequence[int],
+           highest: int) -> tuple[tuple[float, float], list[int]]:
+    """What the axis shows, and which derivatives are not seen in full: the functions say it first,
+    and their derivatives may not make them flat.
+    """
+    own = [v for c in shown for v in [views[c]] if v is not None and not c % (highest + 1)]
+    own = own or [v for c in shown for v in [views[c]] if v is not None]
+    low, high = first, last = min([v[0] for v in own]), max([v[1] for v in own])
+    height, cut = last - first, []
+    for c in shown:
+        v, finite = views[c], start.ys[c][np.isfinite(start.ys[c])]
+        if v is None or not c % (highest + 1):
+            continue
+        more = np.inf
+        if start.poles[c] and start.poles[c - c % (highest + 1)]:
+            # Most of it, as far as most of the function.
+            v, more = tuple(np.quantile(finite, USUAL).tolist()), height
+        elif max(first - v[0], v[1] - last) > FLAT * max(
+                height, 0.0 if c % (highest + 1) == 1 else np.ptp(np.quantile(finite, MOST))
+                ) and height > NONE * max(abs(first), abs(last)):
+            more = BESIDE * height
+            cut.append(c)
+        low, high = min(low, max(v[0], first - more)), max(high, min(v[1], last + more))
+    for c in shown:
+        low, high = reached(start.ys[c], low, high)
+    return _roomy(low, high), cut
+
+
+def _axis(over: Over) -> Answer:
+    return {"name": over.name, "low": over.low, "high": over.high}
+
+
+def _roomy(low: float, high: float) -> tuple[float, float]:
+    height = high - low
+    if height <= 1e-12 * max(abs(low), abs(high)):
+        height = abs(low) or 10.0   # a constant
+    return low - MARGIN * height, high + MARGIN * height
+
+
+def _curve(sampled: Sampled, c: int, view: tuple[float, float], values: Values,
+           which: tuple[int, int]) -> Answer:
+    """One curve: its pieces, where it has poles and where it jumps."""
+    target, order = which
+    xs, ys = sampled.xs, sampled.ys[c]
+    broken = breaks(sampled, c, view, c + 1 if order < values.count else None)
+    ends = np.flatnonzero(broken)
+    height = view[1] - view[0]
+    drawn = np.clip(ys, view[0] - height, view[1] + height)
+    segments = []
+    for start, stop in zip([0, *(ends + 1)], [*(ends + 1), len(xs)], strict=True):
+        # A single value between two jumps of a derivative is a convention, as sign(0) is.
+        if np.isfinite(ys[start]) and (stop - start > 1 or not order):
+            segments.append(np.stack([xs[start:stop], drawn[start:stop]], axis=1).tolist())
+    jumps = [] if (target, order) in values.missing else _jumps(sampled, c, broken, order)
+    return {"of": values.targets[target].name, "order": order,
+            "name": named(values.targets[target].name, order), "segments": segments,
+            "poles": sampled.poles[c], "jumps": jumps}
+
+
+def _jumps(sampled: Sampled, c: int, broken: Any, order: int) -> list[float]:
+    """Where both ends of a break are finite, and there is no pole."""
+    xs, ys = sampled.xs, sampled.ys[c]
+    finite = np.isfinite(ys)
+    found: list[float] = []
+    # A single value of a derivative beside a gap is a convention, too.
+    alone = np.zeros(len(xs), bool)
+    if order:
+        alone[1:] |= finite[1:] & ~finite[:-1]
+        alone[:-1] |= finite[:-1] & ~finite[1:]
+    for k in np.flatnonzero(broken & finite[:-1] & finite[1:] & ~alone[:-1] & ~alone[1:]):
+        x = simplest(float(xs[k]), float(xs[k + 1]))
+        # Beside a pole a piece may be wide.
+        poles = np.clip(sampled.poles[c], xs[k], xs[k + 1]) if sampled.poles[c] else ()
+        if not any(_near(p, sampled.poles[c], xs) for p in (x, *poles)) and not _near(x, found, xs):
+            found.append(x)
+    return found
+
+
+def _near(x: float, places: Sequence[float], xs: Any) -> bool:
+    return any(abs(x - other) <= SAME * (xs[-1] - xs[0]) for other in places)
+
+
+def _kinks(curve: Answer, above: Answer, sampled: Sampled) -> list[list[float]]:
+    """The points of a curve where its derivative jumps and it does not."""
+    found = []
+    for x in above["jumps"]:
+        if not _near(x, [*curve["jumps"], *curve["poles"]], sampled.xs):
+            piece = [s for s in curve["segments"] if s[0][0] <= x <= s[-1][0]]
+            if piece:
+                px, py = np.array(piece[0]).T
+                found.append([x, float(np.interp(x, px, py))])
+    return found
+
+
+# --- what is said of them -------------------------------------------------------------------------
+
+
+def _notes(values: Values, over: Over, curves: Sequence[Answer], sampled: Sampled,
+           hidden: Mapping[int, Any]) -> Iterator[Answer]:
+    said: list[float] = []
+    for curve in curves:
+        poles = [x for x in curve["poles"] if not _near(x, said, sampled.xs)]
+        said += poles
+        for kind, places in (("pole", poles), ("jump", curve["jumps"])):
+            if places:
+                yield {"code": kind, "message": f"{curve['name']} has {_several(kind, places)} at"
+                       f" {over.name} = {_listed(places)}"}
+        if curve["kinks"]:
+            places = [x for x, _ in curve["kinks"]]
+            why = dict.fromkeys([] if curve["order"] else [
+                text for x in places[:EXPLAINED] for text in _why(values, curve, x)])
+            yield {"code": "kink", "message": f"{curve['name']} has {_several('kink', places)} at"
+                   f" {over.name} = {_listed(places)}" + "".join(f"; {text}" for text in why)}
+    for k, target in enumerate(values.targets):
+        c = k * (1 + values.count)
+        gaps = [] if c in hidden else list(_gaps(sampled.xs, sampled.ys[c]))
+        if gaps:
+            where = ", from ".join(gaps[:TOLD]) + (", ..." if len(gaps) > TOLD else "")
+            yield {"code": "gap", "message": f"{target.name} has no finite value for {over.name}"
+                   f" from {where}"}
+    yield from elements_left(values)
+    if values.problem is not None:
+        yield {"code": "error", "message": f"some points have no value: {values.problem.message}"}
+    for k, target in enumerate(values.targets):
+        if any((k, order) in values.missing for order in range(1, 1 + values.count)):
+            yield {"code": "none", "message": f"{named(target.name, 1)} is None: no path of"
+                   f" derivatives leads from {target.name} to {over.name}; `gradcli why` tells"
+                   " the reason"}
+
+
+def _several(kind: str, places: Sequence[Any]) -> str:
+    return f"a {kind}" if len(places) == 1 else f"{kind}s"
+
+
+def _listed(places: Sequence[float]) -> str:
+    shown = ", ".join([significant(x) for x in places[:TOLD]])
+    return shown if len(places) <= TOLD else f"{shown}, ... ({len(places)} in all)"
+
+
+def _gaps(xs: Any, ys: Any) -> Iterator[str]:
+    """`-1 to 0` for each stretch without numbers."""
+    missing = np.concatenate([[False], ~np.isfinite(ys), [False]])
+    edges = np.flatnonzero(missing[1:] != missing[:-1])
+    for start, stop in zip(edges[::2], edges[1::2], strict=True):
+        if stop - start > 1:
+            low = xs[0] if start == 0 else simplest(float(xs[start - 1]), float(xs[start]))
+            high = xs[-1] if stop == len(xs) else simplest(float(xs[stop - 1]), float(xs[stop]))
+            yield f"{significant(float(low))} to {significant(float(high))}"
+
+
+def _why(values: Values, curve: Answer, x: float) -> list[str]:
+    """What the engine says of the operations that are at a kink there."""
+    from gradcli.explain.notes import Kinks
+    from gradcli.questions.ask import tensors_of
+
+    ask = values.ask
+    try:
+        run = ask.run(values.at([x]), explain=False)
+        with run.record:
+            (target,) = [t for t in ask.program.targets(run, ask.of) if t.name == curve["of"]][:1]
+            (source,) = ask.program.sources(run, ask.wrt[:1])
+            found = Kinks(run, tensors_of(target), ask.program.source).of(source.value, order=2)
+    except (GradcliError, ValueError):
+        return []
+    return [str(data(note.message)) for note in found]

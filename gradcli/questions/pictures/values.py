@@ -1,0 +1,254 @@
+"""What curves and fields are drawn from: a program at many points, by the executor of points."""
+
+from __future__ import annotations
+
+import re
+
+from gradcli.base.errors import GradcliError, error
+from gradcli.base.lazy import np
+from gradcli.lang.running.run import Target, tensor_of
+from gradcli.ops.values import SCALAR_TYPES, shape_of
+from gradcli.questions.many.rows import Points
+from gradcli.questions.pictures.over import MOST, Along, Elements, joined, within
+from gradcli.render.numbers import significant, visible
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from typing import Any
+
+    from gradcli.base.errors import Diagnostic
+    from gradcli.lang.running.run import Run
+    from gradcli.questions.ask import Answer, Ask
+    from gradcli.questions.pictures.over import Over
+
+
+class Values:
+    """A question at many points.
+
+    ask: the question. overs: the inputs that vary. order: how many derivatives in the only one, or
+    0 for the gradient in all. targets: what is asked for. elements: the program, whose arrays are
+    one target for each element. missing: (target, number of the derivative from 1) that have no
+    path.
+    points: where the program is looked at, one after the other until one works.
+    problem: what went wrong at the first of the points that could not be answered, which are NaN;
+    None where all could.
+    """
+
+    __slots__ = ("_arrays", "_names", "_points", "ask", "count", "elements", "missing", "overs",
+                 "problem", "targets")
+
+    def __init__(self, ask: Ask, overs: Sequence[Over], order: int,
+                 points: Sequence[Sequence[float]]) -> None:
+        self.elements = Elements(ask.program)
+        self.overs = list(overs)
+        self.count = order or len(overs)
+        self._names = list(dict.fromkeys([o.base for o in overs]))
+        self._arrays: dict[str, Any] = {}
+        self.ask = Along(ask, overs[0].at if order else ())
+        self.ask.program = self.elements  # type: ignore[assignment]
+        self.ask.wrt = [overs[0].base]*order or self._names
+        self.missing: set[tuple[int, int]] = set()
+        self.problem: Diagnostic | None = None
+        self.targets: list[Target] = []
+        for k, point in enumerate(points):
+            try:
+                self._look(point)
+                break
+            except GradcliError as problem:     # a program may refuse some points
+                if not problem.code.startswith("E04") or k == len(points) - 1:
+                    raise
+
+        self._points = Points(self.ask, "successive" if order else "grad", self._names)
+
+    def at(self, point: Sequence[float]) -> dict[str, Any]:
+        """The inputs at a point, by name."""
+        return {name: column[0] if name in self._arrays else float(column[0]) for name, column in (
+            zip(self._names, self._columns([np.array([x]) for x in point]), strict=True))}
+
+    def still(self, name: str) -> Iterator[tuple[str, float]]:
+        """The elements of an array that no axis varies, with their values."""
+        if name in self._arrays:
+            varied = {o.at for o in self.overs if o.base == name}
+            for at in np.ndindex(*self._arrays[name].shape):
+                if at not in varied:
+                    yield joined(name, at), float(self._arrays[name][at])
+
+    def _columns(self, points: Sequence[Any]) -> list[Any]:
+        """Points of the axes as an array for each name, points first: of an array what the axes do
+        not vary stays as it is.
+        """
+        found: dict[str, Any] = {name: np.repeat(array[None], len(points[0]), axis=0)
+                 for name, array in self._arrays.items()}
+        for o, numbers in zip(self.overs, points, strict=True):
+            if o.base in found:
+                found[o.base][(slice(None), *o.at)] = numbers
+            else:
+                found[o.base] = numbers
+        return [found[name] for name in self._names]
+
+    def _look(self, point: Sequence[float]) -> None:
+        """Find the targets in a run at one point. Raises E0813 for what is no scalar number."""
+        ask = self.ask
+        self._find_arrays(point)
+        for o in self.overs:
+            if not o.at and o.base in ask.at:
+                _check_scalar(o, shape_of(ask.at[o.base]))
+                raise error("E0813", f"`{o.base}` has a range in --over and a value in --at",
+                            help="give one of them")
+        run = ask.run(self.at(point), explain=False)
+        with run.record:
+            for o in self.overs:
+                if o.base in run.bindings:
+                    _check_scalar(o, run.bindings[o.base][0].value.shape)
+            self.targets = ask.program.targets(run, ask.of)
+            ask.program.sources(run, ask.wrt)
+            for target in self.targets:
+                self._check(target)
+            self._check_free(run)
+
+    def _check_free(self, run: Run) -> None:
+        """Raises E0836 for an input that the file assigns before the target reads it."""
+        varied = [run.bindings[o.base][0] for o in self.overs if o.base in run.bindings]
+        if any(run.assigned(b) for b in varied):
+            from gradcli.questions.states import check_free
+
+            for target in self.targets:
+                check_free(self.ask, run, target, varied, "a plot")
+
+    def _find_arrays(self, point: Sequence[float]) -> None:
+        """The values of arrays of which an axis varies an element."""
+        whole = {o.base for o in self.overs if o.at}
+        if not whole or self._arrays:
+            return
+        run = self.ask.run({o.base: x for o, x in zip(self.overs, point, strict=True) if not o.at},
+                           explain=False)
+        for o in self.overs:
+            if o.at:
+                value = run.bindings[o.base][0].value.value
+                o.at = within(o.base, o.at, shape_of(value), "--over")
+                self._arrays[o.base] = np.array(value, dtype=float)
+        if isinstance(self.ask, Along) and self.ask.element:
+            self.ask.element = self.overs[0].at
+
+    def _check(self, target: Target) -> None:
+        whole = target.tensor if isinstance(target.tensor, list) and "," in target.name else [
+            target.tensor]
+        for item in whole:
+            shape = tensor_of(Target(target.name, item, target.span, target.source)).shape
+            if shape:
+                raise error("E0813", f"`{target.name}` has shape {list(shape)}, and a curve needs a"
+                            " number", help="plot one element or the sum: bind it to a name and"
+                            " give --of")
+
+    def __call__(self, *columns: Any) -> Any:
+        """[targets, 1 + number of sources, points]: each target and its derivatives, NaN where
+        there is none.
+        """
+        count, n = 1 + self.count, len(columns[0])
+        answers = self._points.answers(self._columns(columns))
+        if answers.failed and self.problem is None:
+            self.problem = answers.failed[min(answers.failed)]
+        found = np.full((len(self.targets), count, n), np.nan)
+        if not answers.arrays:
+            return found
+        if any(array.dtype.kind == "c" for array in answers.arrays):
+            raise error("E0813", "a complex number has no place on the axis",
+                        help="plot its abs, real or imag")
+        arrays = iter(zip(answers.arrays, answers.missing, strict=True))
+        for i, target in enumerate(self.targets):
+            found[i, 0] = sum([next(arrays)[0] for _ in target.name.split(",")])
+            parts = [next(arrays) for _ in self.ask.wrt]
+            for k in range(1, count):
+                values, missing = parts[k - 1] if len(parts) == self.count else parts[
+                    self._names.index(self.overs[k - 1].base)]
+                found[i, k] = values[(slice(None), *self.overs[k - 1].at)] if (
+                    values.ndim > 1) else values
+                if missing is not None and missing.all():
+                    self.missing.add((i, k))
+        if answers.failed:
+            found[..., list(answers.failed)] = np.nan
+        return found
+
+
+def _check_scalar(over: Over, shape: Sequence[int]) -> None:
+    if shape and not over.at:
+        first = joined(over.base, (0,) * len(shape))
+        raise error("E0813", f"`{over.base}` has shape {list(shape)}, and an axis has room for a"
+                    " number", help=f"vary one element: --over {first}={over.low:g}:{over.high:g}")
+
+
+def elements_left(values: Values) -> Iterator[Answer]:
+    """A note on each array of which not all elements are drawn."""
+    for name, (count, last) in values.elements.cut.items():
+        yield {"code": "elements", "message": f"{name} has {count:,} elements, of which the first"
+               f" {MOST} are drawn; --of {last} draws another one"}
+
+
+def first_problem(values: Values) -> GradcliError:
+    """What is wrong where nothing could be drawn at all."""
+    if values.problem is not None:
+        return GradcliError(values.problem)
+    names = ", ".join([f"`{t.name}`" for t in values.targets])
+    return error("E0814", f"{names} has no finite value in this range",
+                 help="give --over a range where it is defined")
+
+
+# --------------------------------------------------------------------------------------------------
+# What a picture and its curves are called.
+
+# Characters of a formula or of a point in a title.
+LONG = 60
+# Inputs whose values a title tells.
+MANY = 6
+
+
+def named(name: str, order: int) -> str:
+    """f, f', f'', f''', f^(4)."""
+    closed = name if order == 0 or "," not in name else f"({name})"
+    return closed + ("'" * order if order < 4 else f"^({order})")
+
+
+def title(values: Values) -> str:
+    """The formula if it is short, else what it is called and where; then the other inputs."""
+    ask, targets = values.ask, values.targets
+    lines = dict.fromkeys([_formula(ask, target) for target in targets])
+    what = ", ".join(lines)
+    if not all(lines) or len(what) > LONG:
+        file = ask.program.source.name.rpartition("/")[2]
+        what = f"{', '.join([t.name for t in targets])} in {file}"
+    point = _point(values)
+    return visible(_short(what)) + (f"\nat {visible(_short(point))}" if point else "")
+
+
+def _formula(ask: Ask, target: Target) -> str:
+    """The statement that made the target, on one line; empty where others may have made it."""
+    name = target.name.partition("[")[0]
+    if len(re.findall(rf"(?m)^\s*{re.escape(name)}\s*[-+*/]?=(?!=)",
+                      ask.program.source.text)) > 1:
+        return ""
+    for statement in ask.program.statements:
+        if statement.start <= target.span[0] < statement.end:
+            text = ask.program.source.text[statement.start:statement.end].strip()
+            return "" if "\n" in text or ":" in text else text
+    return ""
+
+
+def _point(values: Values) -> str:
+    """a = 2, x[1] = 3: the inputs that stand still."""
+    varied = {o.base for o in values.overs}
+    run = values.ask.run(values.at([1.0] * len(values.overs)), explain=False)
+    found = []
+    for name in values.ask.program.default_sources():
+        bindings = run.bindings.get(name)
+        if name in varied:
+            found += [f"{part} = {significant(value, 4)}" for part, value in values.still(name)]
+        elif bindings and bindings[0].kind in ("input", "variable"):
+            value = getattr(bindings[0].value, "value", None)
+            if type(value) in SCALAR_TYPES:
+                found.append(f"{name} = {significant(value, 4)}")
+    return ", ".join(found[:MANY]) + (", ..." if len(found) > MANY else "")
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= LONG else text[:LONG - 3] + "..."

@@ -1,0 +1,233 @@
+"""The same question to a changed text at a moved point, by which rewrites are tried."""
+
+from __future__ import annotations
+
+import math
+
+from gradcli.base.errors import GradcliError, Source, error
+from gradcli.base.lazy import np
+from gradcli.engine.calculus import gradient, size
+from gradcli.engine.record.record import ANS
+from gradcli.engine.record.structure import flatten
+from gradcli.engine.record.tensor import Tensor, value_of
+from gradcli.explain.numbers import nonfinite
+from gradcli.explain.numbers.cancelled import Cancelled
+from gradcli.explain.numbers.trials import Trials, named
+from gradcli.lang.running.calls import NoGradient
+from gradcli.lang.running.program import Program
+from gradcli.lang.running.run import parts
+from gradcli.ops.values import shape_of
+from gradcli.questions.ask import Ask, tensors_of
+from gradcli.questions.asked import names_of, states_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from typing import Any
+
+    from gradcli.explain.catalogue import Note
+    from gradcli.explain.numbers.trials import Again
+    from gradcli.lang.running.log import Asked
+    from gradcli.lang.running.run import Binding, Run, Target
+
+    Answered = tuple[list[Any], Any, Callable[[], list[Note]]]
+
+# So many elements take about as long as a step.
+PER_STEP = 20
+
+
+def of_value(ask: Ask, run: Run, target: Target) -> Trials:
+    """What tries rewrites for the value of a target."""
+    def asked(other: Ask, found: Run, made: Target) -> Answered:
+        tensors = tensors_of(made)
+        return [t.value for t in tensors], None, lambda: nonfinite.of_value(
+            found, tensors, other.program.source)
+
+    return _trials(ask, run, _named(ask, target, [], asked), None, target)
+
+
+def of_derivative(ask: Ask, run: Run, target: Target, name: str, field: str) -> Trials:
+    """The same for a gradient or Jacobian in a name."""
+    from gradcli.questions.first_order import gradients, jacobians
+    from gradcli.questions.notes import not_finite
+
+    def asked(other: Ask, found: Run, made: Target) -> Answered:
+        (binding,) = other.program.sources(found, [name])
+        (g,) = (jacobians if field == "jacobian" else gradients)(other, made, [binding])
+
+        def notes() -> list[Note]:
+            if g is None:  # the rewritten text has no path to the source at this point
+                return []
+            with found.record:
+                told: list[Note] = not_finite(
+                    other, found, made, [binding.value.id], field).why(binding.value.id, g)
+                return told
+
+        return [t.value for t in tensors_of(made)], g, notes
+
+    return _trials(ask, run, _named(ask, target, [name], asked), name, target)
+
+
+def of_second(ask: Ask, run: Run, target: Target, row: str, column: str) -> Trials:
+    """The same for a block of a Hessian."""
+    from gradcli.questions.second_order import hessian, total
+
+    def asked(other: Ask, found: Run, made: Target) -> Answered:
+        sources = other.program.sources(found, list(dict.fromkeys((row, column))))
+        rows, columns = sources[0], sources[-1]
+        block = hessian(other, made, sources).blocks[0, len(sources) - 1]
+
+        def notes() -> list[Note]:
+            if block is None:  # the rewritten text has no second derivative at this point
+                return []
+            with found.record:
+                return nonfinite.of_second(found, total(made), other.source(rows), other.source(
+                    columns), block, other.program.source)
+
+        return [t.value for t in tensors_of(made)], block, notes
+
+    nearby = ask.trials.get((target.name, row))
+    if nearby is None:
+        nearby = ask.trials[target.name, row] = of_derivative(ask, run, target, row, "gradient")
+    return _trials(ask, run, _named(ask, target, [row, column], asked),
+                   row if row == column else None, target, 2, nearby)
+
+
+def beside(ask: Ask, target: Target, binding: Binding, order: int
+           ) -> Callable[[Any], list[tuple[list[float], float]]]:
+    """The values of a target and its derivatives in a name, order by order, by its value, and how
+    far rounding may have moved each order. Behind the first those of a sum with weights of the ones
+    before.
+    """
+    def asked(other: Ask, found: Run, made: Target) -> Answered:
+        sources = [other.source(b) for b in other.program.sources(found, [binding.name])]
+        whole, levels = parts(made), []
+        for k in range(order + 1):
+            levels.append(([x for t in whole for x in np.ravel(t.value).tolist()],
+                           Cancelled(found, whole, other.program.source).rounding()))
+            if k < order:
+                whole = [g for g in gradient([_weighted(t) for t in whole], sources, emit=True)
+                         if g is not None]
+        return levels, None, list
+
+    again = _named(ask, target, [binding.name], asked)
+    return lambda moved: again(ask.program.source.text, {binding.name: moved})[0]
+
+
+def _weighted(tensor: Tensor) -> Tensor:
+    """With weights for its elements none of which are alike."""
+    n = size(tensor.shape)
+    return tensor*np.cos(np.arange(n) + 0.5).reshape(tensor.shape) if tensor.shape else tensor
+
+
+def of_question(ask: Ask, logged: Run, question: Asked, item: int) -> Trials:
+    """The same for an answer to a question of the file; item: which of its answers."""
+    assert logged.log is not None
+    number = next(k for k, one in enumerate(logged.log.questions) if one is question)
+
+    def again(text: str, moved: Mapping[str, Any]) -> Answered:
+        found = _changed(ask, text).logged_run({**ask.at, **moved}, until=number)
+        questions = found.log.questions if found.log is not None else []
+        answers = flatten(questions[number].found) if number < len(questions) else []
+        if item >= len(answers):
+            raise error("E0401", "the question was not reached")
+        targets = [t.read() for t in flatten(questions[number].targets) if isinstance(t, Tensor)]
+        source, g = flatten(questions[number].sources)[item], answers[item]
+
+        def notes() -> list[Note]:
+            with found.record:
+                return [] if source.id is None else nonfinite.Gradients(
+                    found, targets, [], [source.id], Source(text)).why(source.id, value_of(g))
+
+        return [t.value for t in targets], None if isinstance(g, NoGradient) else value_of(
+            g), notes
+
+    trials, source = _trials(ask, logged, again), flatten(question.sources)[item]
+    ids = states_of(logged, source, question)
+    for name in trials.at:
+        if ids == {logged.bindings[name][0].value.id} and _first_states(logged, question.last):
+            trials.wrt = name
+            trials.of = names_of(ask, logged, question, 0, flatten(question.targets),
+                                 "the target")[0]
+    return trials
+
+
+def of_printed(ask: Ask, logged: Run, number: int, item: int, value: Any) -> Trials:
+    """The same for a value that a file prints: of its print of this number the one at `item`."""
+    from gradcli.questions.causes import causes_of_nonfinite, tensors
+
+    def again(text: str, moved: Mapping[str, Any]) -> Answered:
+        prints: list[Any] = []
+        found = _changed(ask, text).logged_run({**ask.at, **moved}, prints.append)
+        if number >= len(prints):
+            raise error("E0401", "the print was not reached")
+        made = tensors(prints[number].values[item])
+        return [t.value for t in made], None, lambda: causes_of_nonfinite(
+            found, made, Source(text))
+
+    trials = _trials(ask, logged, again)
+    if tensors(value)[1:] == [] and _first_states(logged):
+        trials.of = next((name for name, bindings in logged.bindings.items()
+                          if any(b.value is t for b in bindings for t in tensors(value))),
+                         "what is printed")
+    return trials
+
+
+def _first_states(logged: Run, last: float = math.inf) -> bool:
+    """Whether by then no variable had another value than its first: none that is moved."""
+    return logged.log is not None and all(state.after > last for state in logged.log.states)
+
+
+def _changed(ask: Ask, text: str) -> Program:
+    if text == ask.program.source.text:
+        return ask.program
+    if ask.changed is None or ask.changed.source.text != text:  # parsed once for all points
+        ask.changed = Program(Source(text, ask.program.source.name))
+        ask.changed.max_steps, ask.changed.tf = ask.max_steps, ask.tf
+    return ask.changed
+
+
+def _named(ask: Ask, target: Target, wrt: list[str], asked: Callable[[Ask, Run, Target], Answered]
+           ) -> Again:
+    def again(text: str, moved: Mapping[str, Any]) -> Answered:
+        other = Ask(_changed(ask, text), at={**ask.at, **moved}, of=ask.of, wrt=wrt, mode=ask.mode,
+                    output_gradient=ask.output_gradient, watch=ask.watch, tape=ask.tape, tf=ask.tf,
+                    max_steps=ask.max_steps, max_bytes=ask.max_bytes)
+        found = other.run(explain=False)
+        with found.record:
+            return asked(other, found, other.same_target(found, target))
+
+    return again
+
+
+def _value(ask: Ask, target: Target) -> Again:
+    """The value alone. A point is computed once: the notes of all sources and blocks look at the
+    same ones.
+    """
+    asked = _named(ask, target, [], lambda other, found, made: (
+        [t.value for t in tensors_of(made)], None, list))
+
+    def again(text: str, moved: Mapping[str, Any]) -> Answered:
+        point = (target.name, named(text, moved))
+        if point not in ask.nearby:
+            try:
+                ask.nearby[point] = asked(text, moved)
+            except GradcliError as problem:
+                ask.nearby[point] = problem.with_traceback(None)
+        found: Answered | GradcliError = ask.nearby[point]
+        if isinstance(found, GradcliError):
+            raise found
+        return found
+
+    return again
+
+
+def _trials(ask: Ask, run: Run, again: Again, wrt: str | None = None,
+            target: Target | None = None, order: int = 1, nearby: Trials | None = None) -> Trials:
+    at = {name: value_of(run.bindings[name][0].value)
+          for name in ask.program.default_sources() if name in run.bindings}
+    # An operation on an array is some steps.
+    elements = sum([size(shape_of(entry[ANS])) for entry in run.record.history()])
+    return Trials(ask.program.source, again, at, run.steps + elements//PER_STEP, wrt,
+                  target.name if target is not None else "", order,
+                  _value(ask, target) if target is not None else None, nearby)

@@ -1,0 +1,1 @@
+"""Derivations step by step, as plain data."""

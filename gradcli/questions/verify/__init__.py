@@ -1,0 +1,1 @@
+"""Derivatives checked against each other."""

@@ -1,0 +1,519 @@
+"""The gamma function and its kin, incomplete ones too, for the complex step.
+
+By Stirling's series far out and recurrence to get there, power series and Laplace's integral.
+Formulas are numbered as in the DLMF.
+"""
+
+from __future__ import annotations
+
+import math
+
+from gradcli.base.lazy import np
+from gradcli.questions.verify.continued.elementary import absolute, log1p, whole_power
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+BERNOULLI = (1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6, -3617 / 510, 43867 / 798,
+             -174611 / 330)
+STIRLING = 16.0     # from here on the asymptotic series of gamma and zeta have all digits
+SHIFTS = 1000       # steps to get there, at the most
+
+
+def _shifted(z: Any) -> tuple[Any, int]:
+    """(z + n, n) with a real part of at least STIRLING."""
+    least = float(np.min(np.real(z)))
+    n = max(0, math.ceil(STIRLING - least)) if math.isfinite(least) else SHIFTS + 1
+    return (z + n, n) if n <= SHIFTS else (z * np.nan, 0)
+
+
+def _stirling(z: Any) -> Any:
+    """5.11.1."""
+    inverse = 1.0 / (z * z)
+    tail: Any = 0.0
+    for k in range(len(BERNOULLI), 0, -1):
+        tail = tail * inverse + BERNOULLI[k - 1] / (2 * k * (2 * k - 1))
+    return (z - 0.5) * np.log(z) - z + 0.5 * math.log(2 * math.pi) + tail / z
+
+
+def log_gamma(z: Any) -> Any:
+    """log|gamma|, continued."""
+    far, n = _shifted(z)
+    down = sum([np.log(absolute(z + k)) for k in range(n)])
+    return _stirling(far) - down
+
+
+def gamma(z: Any) -> Any:
+    """Its sign is that of the factors below 0."""
+    negative = np.ceil(np.maximum(-np.real(z), 0.0))
+    return np.where(np.fmod(negative, 2.0) != 0, -1.0, 1.0) * np.exp(log_gamma(z))
+
+
+def _digamma(z: Any) -> Any:
+    """5.5.2, 5.11.2."""
+    far, n = _shifted(z)
+    down = sum([1.0 / (z + k) for k in range(n)])
+    tail = sum([b / (2 * k * whole_power(far, 2.0 * k)) for k, b in enumerate(BERNOULLI, 1)])
+    return np.log(far) - 0.5 / far - tail - down
+
+
+def _zeta(s: Any, q: Any) -> Any:
+    """Euler and Maclaurin: 25.11.5 at N, where the remainder is none."""
+    s = np.real(s)
+    far, n = _shifted(q)
+    head = sum([whole_power(q + k, -s) for k in range(n)])
+    factor, tail = s, far / (s - 1.0) + 0.5
+    for k, b in enumerate(BERNOULLI, 1):
+        tail = tail + b / math.factorial(2 * k) * factor / whole_power(far, 2.0 * k - 1.0)
+        factor = factor * (s + 2 * k - 1) * (s + 2 * k)
+    return head + np.power(far, -s) * tail
+
+
+def _polygamma(n: Any, z: Any) -> Any:
+    """25.11.12."""
+    n = np.real(n)
+    scale = np.exp(np.real(log_gamma(n + 1.0 + 0j))) * np.where(np.fmod(n, 2.0) != 0, 1.0, -1.0)
+    return np.where(n == 0, _digamma(z), scale * _zeta(np.where(n == 0, 1.0, n) + 1.0, z))
+
+
+def _log_beta(a: Any, b: Any) -> Any:
+    return log_gamma(a) + log_gamma(b) - log_gamma(a + b)
+
+
+def _lower(a: Any, z: Any) -> Any:
+    """8.7.1."""
+    return np.power(z, a) * np.exp(-z) * summed(1.0 / a, lambda k: z / (a + k))
+
+
+def _upper(a: Any, z: Any) -> Any:
+    """8.6.5."""
+    return np.power(z, a) * np.exp(-z) * laplace(z, lambda t: np.power(
+        1.0 + t, a[..., None] - 1.0))
+
+
+def _incomplete(a: Any, z: Any, upper: bool, regular: bool) -> Any:
+    a, z = wide(a, z)
+    one, far = gamma(a), np.real(z) > np.maximum(np.real(a) + 1.0, NEAR)
+    high = _upper(a, np.where(far, z, np.maximum(np.real(a), 0.0) + 2.0))
+    low = _lower(a, np.where(far, 1.0, z))
+    found = np.where(far, high, one - low) if upper else np.where(far, one - high, low)
+    return found / one if regular else found
+
+
+def _betainc(a: Any, b: Any, z: Any) -> Any:
+    """8.17.7, 8.17.8, 8.17.4."""
+    a, b, z = wide(a, b, z)
+    turned = np.real(z) > np.real((a + 1.0) / (a + b + 2.0))
+    p, q, x = np.where(turned, b, a), np.where(turned, a, b), np.where(turned, 1.0 - z, z)
+    terms = summed(1.0 / p, lambda k: x * (p + q + k - 1.0) / (p + k))
+    found = np.exp(p * np.log(x) + q * np.log(1.0 - x) - _log_beta(a, b)) * terms
+    return np.where(turned, 1.0 - found, found)
+
+
+GAMMA: dict[str, Any] = {
+    "gamma": gamma, "lgamma": log_gamma, "digamma": _digamma, "polygamma": _polygamma,
+    "polygamma_difference": lambda n, z, d: _polygamma(n, z) - _polygamma(n, z + d),
+    "zeta": _zeta, "beta": lambda a, b: gamma(a) * gamma(b) / gamma(a + b), "lbeta": _log_beta,
+    "gammainc": lambda a, z: _incomplete(a, z, True, False),
+    "gammaincl": lambda a, z: _incomplete(a, z, False, False),
+    "igamma": lambda a, z: _incomplete(a, z, False, True),
+    "igammac": lambda a, z: _incomplete(a, z, True, True), "betainc": _betainc}
+
+
+# --------------------------------------------------------------------------------------------------
+# Bessel functions of whole order, for the complex step.
+#
+# By power series near 0 and by integrals, those over a period with the trapezoidal rule. Formulas
+# are numbered as in the DLMF.
+
+HIGHEST = 1000      # of the orders; the series of higher ones are too long
+
+
+def _of_order(f: Callable[[int, Any], Any], farthest: float = math.inf
+              ) -> Callable[[Any, Any], Any]:
+    """f for each whole order among n, and arguments up to `farthest`, beyond which it takes too
+    many nodes.
+    """
+    def of(n: Any, z: Any) -> Any:
+        n, z = wide(n, z)
+        found = np.full(z.shape, np.nan + 0j)
+        for order in np.unique(np.real(n)):
+            if order == np.trunc(order) and abs(order) <= HIGHEST:
+                here = (np.real(n) == order) & (np.abs(np.real(z)) <= farthest)
+                if here.any():
+                    found[here] = f(int(order), z[here])
+        return found
+
+    return of
+
+
+def _power_series(n: int, z: Any, sign: float) -> Any:
+    """10.2.2, 10.25.2."""
+    first = whole_power(z / 2.0, float(n)) / math.factorial(n)
+    return summed(first, lambda k: sign * z * z / (4.0 * k * (k + n)))
+
+
+def _by_sign(n: int) -> float:
+    return -1.0 if n < 0 and n % 2 else 1.0
+
+
+def _j(n: int, z: Any) -> Any:
+    """10.2.2; 10.9.2 far out, where the trapezoidal rule is exact."""
+    def far(y: Any) -> Any:
+        count = int(2.0 * float(np.max(np.abs(np.real(y))))) + 2 * abs(n) + 60
+        t = np.arange(count) * (2.0 * math.pi / count)
+        return np.mean(np.cos(abs(n) * t - y[..., None] * np.sin(t)), axis=-1)
+
+    return _by_sign(n) * either(np.abs(np.real(z)) < 6.0 + abs(n), z, lambda y: _power_series(
+        abs(n), y, -1.0), 1.0, far, 7.0 + abs(n))
+
+
+def _y(n: int, z: Any) -> Any:
+    """10.9.7."""
+    order = abs(n)
+    inner = legendre(lambda t: np.sin(z[..., None] * np.sin(math.pi * t) - order * math.pi * t))
+
+    def outer(t: Any) -> Any:
+        root = np.sqrt(1.0 + t * t)
+        up = (t + root) ** order
+        return (up + (-1.0) ** order / up) / root
+
+    return _by_sign(n) * (inner - laplace(z, outer) / math.pi)
+
+
+def _i_scaled(n: int, z: Any) -> Any:
+    """exp(-|x|) I: 10.25.2; 10.32.3 far out, where the trapezoidal rule is exact."""
+    def far(y: Any) -> Any:
+        count = int(2.0 * math.sqrt(40.0 * float(np.max(np.abs(np.real(y)))))) + 2 * abs(n) + 80
+        t = np.arange(count) * (2.0 * math.pi / count)
+        return np.mean(np.exp(absolute(y)[..., None] * (np.cos(t) - 1.0)) * np.cos(n * t), axis=-1
+                       ) * np.where(np.real(y) < 0, (-1.0) ** n, 1.0)
+
+    return either(np.abs(np.real(z)) < 40.0, z, lambda y: np.exp(-absolute(y)) * _power_series(
+        abs(n), y, 1.0), 1.0, far, 41.0)
+
+
+def _k_scaled(n: int, z: Any) -> Any:
+    """exp(x) K by 10.32.9 and the trapezoidal rule."""
+    x = np.real(z)
+    t = np.arange(0.0, 1.0, 1.0 / 256.0) * (np.arccosh(1.0 + 760.0 / x[..., None]) + 1.0)
+    values = np.exp(-z[..., None] * (np.cosh(t) - 1.0)) * np.cosh(n * t)
+    return (np.sum(values, axis=-1) - values[..., 0] / 2.0) * t[..., 1]
+
+
+def _spherical(n: int, z: Any) -> Any:
+    """10.54.1."""
+    scale = 2.0**n * math.factorial(n)
+    return whole_power(z, float(n)) / scale * legendre(
+        lambda t: np.cos(z[..., None] * t) * (1.0 - t * t) ** n)
+
+
+BESSEL: dict[str, Any] = {
+    "besselj": _of_order(_j, 1e5), "bessely": _of_order(_y),
+    "besseli": _of_order(lambda n, z: _i_scaled(n, z) * np.exp(absolute(z)), 1e8),
+    "besselk": _of_order(lambda n, z: _k_scaled(n, z) * np.exp(-z)),
+    "besselie": _of_order(_i_scaled, 1e8), "besselke": _of_order(_k_scaled),
+    "sphericalj": _of_order(_spherical)}
+
+
+# --------------------------------------------------------------------------------------------------
+# Elliptic integrals, for the complex step: complete ones by the arithmetic-geometric mean,
+# incomplete ones by quadrature. Formulas are numbered as in the DLMF.
+
+def _complete(m: Any) -> tuple[Any, Any]:
+    """K and E by the arithmetic-geometric mean: 19.8.5, 19.8.6."""
+    a, b = np.ones_like(m), np.sqrt(1.0 - m)
+    total, weight = 1.0 - m / 2.0, 1.0
+    for _ in range(12):
+        c = (a - b) / 2.0
+        a, b = (a + b) / 2.0, np.sqrt(a * b)
+        total = total - weight * c * c
+        weight *= 2.0
+    return math.pi / (2.0 * a), math.pi / (2.0 * a) * total
+
+
+def _elliptic(k: Any, j: Any, phi: Any, m: Any) -> Any:
+    """19.2.4 to 19.2.6, by quadrature."""
+    k, j, phi, m = (z[..., None] for z in wide(k, j, phi, m))
+
+    def of(t: Any) -> Any:
+        square = np.sin(phi * t) ** 2
+        return phi * np.where(np.real(k) == 0, 1.0, whole_power(square, np.real(k))) * np.power(
+            1.0 - m * square, -(np.real(j) + 0.5))
+
+    return legendre(of)
+
+
+ELLIPTIC: dict[str, Any] = {
+    "ellipk": lambda m: _complete(m)[0], "ellipe_complete": lambda m: _complete(m)[1],
+    "ellipf": lambda phi, m: _elliptic(0.0, 0.0, phi, m),
+    "ellipe_incomplete": lambda phi, m: _elliptic(0.0, -1.0, phi, m), "elliptic_moment": _elliptic}
+
+
+# --------------------------------------------------------------------------------------------------
+# Error functions, the normal distribution and Fresnel's integrals, for the complex step.
+#
+# By power series near 0, Laplace's integral or an asymptotic series far out. Formulas are numbered
+# as in the DLMF.
+
+ROOT_PI = math.sqrt(math.pi)
+
+
+def _erf_near(z: Any) -> Any:
+    """7.6.1."""
+    u = z * z
+    return 2.0 / ROOT_PI * z * summed(
+        np.ones_like(u), lambda k: -u * ((2.0 * k - 1.0) / (k * (2.0 * k + 1.0))))
+
+
+def _erfcx_far(z: Any) -> Any:
+    """7.11.2 with 8.6.5, of positive real parts."""
+    return z / ROOT_PI * laplace(z * z, lambda t: 1.0 / np.sqrt(1.0 + t))
+
+
+def _erfc_far(z: Any) -> Any:
+    tail = _erfcx_far(absolute(z)) * np.exp(-z * z)
+    return np.where(np.real(z) < 0, 2.0 - tail, tail)
+
+
+def erf(z: Any) -> Any:
+    return either(np.abs(np.real(z)) < NEAR, z, _erf_near, 0.5, lambda y: np.sign(
+        np.real(y)) * (1.0 - _erfc_far(absolute(y))), 2.0)
+
+
+def erfc(z: Any) -> Any:
+    return either(np.abs(np.real(z)) < NEAR, z, lambda y: 1.0 - _erf_near(y), 0.5, _erfc_far, 2.0)
+
+
+def _erfcx(z: Any) -> Any:
+    return either(np.real(z) < NEAR, z, lambda y: np.exp(y * y) * erfc(y), 0.5, _erfcx_far, 2.0)
+
+
+def _erfi_near(z: Any) -> Any:
+    """7.6.1 at iz."""
+    u = z * z
+    return 2.0 / ROOT_PI * z * summed(
+        np.ones_like(u), lambda k: u * ((2.0 * k - 1.0) / (k * (2.0 * k + 1.0))))
+
+
+def _dawsn(z: Any) -> Any:
+    """7.5.1; 7.12.1 far out."""
+    def far(y: Any) -> Any:
+        terms = [np.ones_like(y)]
+        for k in range(1, 30):
+            terms.append(terms[-1] * (k - 0.5) / (y * y))
+        return sum(terms) / (2.0 * y)
+
+    return either(np.abs(np.real(z)) < 7.0, z, lambda y: ROOT_PI / 2.0 * np.exp(
+        -y * y) * _erfi_near(y), 1.0, far, 8.0)
+
+
+def ndtr(z: Any) -> Any:
+    return 0.5 * erfc(-z / math.sqrt(2.0))
+
+
+def _log_ndtr(z: Any) -> Any:
+    return either(np.real(z) < 0, z, lambda y: -y * y / 2.0 + np.log(0.5 * _erfcx(
+        -y / math.sqrt(2.0))), -1.0, lambda y: log1p(-ndtr(-y)), 1.0)
+
+
+def _fresnel(odd: bool) -> Callable[[Any], Any]:
+    """S if odd, else C: 7.6.4, 7.6.6; 7.5.3, 7.5.4 with 7.7.10, 7.7.11 far out."""
+    def near(z: Any) -> Any:
+        u = z * z * (math.pi / 2)
+        first, m = (z * u / 3.0, 3) if odd else (z, 1)
+        return summed(first, lambda k: -u * u * (
+            (4.0 * k - 4 + m) / ((2 * k + odd - 1.0) * (2 * k + odd) * (4 * k + m))))
+
+    def far(z: Any) -> Any:
+        size = absolute(z)
+        u = size * size * (math.pi / 2)
+        f = laplace(u, lambda t: 1.0 / (np.sqrt(t) * (t * t + 1.0))) / (math.pi * math.sqrt(2.0))
+        g = laplace(u, lambda t: np.sqrt(t) / (t * t + 1.0)) / (math.pi * math.sqrt(2.0))
+        found = (0.5 - f * np.cos(u) - g * np.sin(u)) if odd else (
+            0.5 + f * np.sin(u) - g * np.cos(u))
+        return np.sign(np.real(z)) * found
+
+    return lambda z: either(np.abs(np.real(z)) < 1.8, z, near, 1.0, far, 2.0)
+
+
+ERRORS: dict[str, Any] = {
+    "erf": erf, "erfc": erfc, "erfcx": _erfcx, "dawsn": _dawsn, "erfi": _erfi_near, "ndtr": ndtr,
+    "log_ndtr": _log_ndtr, "gelu_erf": lambda z: z * ndtr(z), "fresnels": _fresnel(True),
+    "fresnelc": _fresnel(False)}
+
+
+# --------------------------------------------------------------------------------------------------
+# Exponential, logarithmic, trigonometric and hyperbolic integrals, for the complex step.
+#
+# By power series near 0, Laplace's integral or an asymptotic series far out. Formulas are numbered
+# as in the DLMF.
+
+EULER = 0.5772156649015329
+
+
+def _exponential(z: Any) -> Any:
+    """The sum over z^k/(k k!)."""
+    return summed(z, lambda k: z * (k / (k + 1.0) ** 2))
+
+
+def _e1(z: Any) -> Any:
+    """6.6.2, 6.7.1; below 0 the real part, -ei(-z)."""
+    def right(y: Any) -> Any:
+        return either(np.real(y) < NEAR, y, lambda w: -EULER - np.log(w) - _exponential(-w), 1.0,
+                      lambda w: np.exp(-w) * laplace(w, lambda t: 1.0 / (1.0 + t)), 2.0)
+
+    return either(np.real(z) > 0, z, right, 1.0, lambda y: -_ei_right(-y), -1.0)
+
+
+def _ei_right(z: Any) -> Any:
+    """6.6.1; 6.12.2 far out."""
+    def far(y: Any) -> Any:
+        terms = [np.ones_like(y)]
+        for k in range(1, 40):
+            terms.append(terms[-1] * k / y)
+        return sum(terms) * np.exp(y) / y
+
+    return either(np.real(z) < 45.0, z, lambda y: EULER + np.log(y) + _exponential(y), 1.0, far,
+                  50.0)
+
+
+def _ei(z: Any) -> Any:
+    return -_e1(-z)
+
+
+def _shi(z: Any) -> Any:
+    def near(y: Any) -> Any:
+        u = y * y
+        return summed(y, lambda k: u * ((2.0 * k - 1) / ((2.0 * k) * (2.0 * k + 1) ** 2)))
+
+    return either(np.abs(np.real(z)) < 2.0, z, near, 1.0, lambda y: np.sign(np.real(y)) * 0.5 * (
+        _ei(absolute(y)) + _e1(absolute(y))), 3.0)
+
+
+def _chi(z: Any) -> Any:
+    return 0.5 * (_ei(absolute(z)) - _e1(absolute(z)))
+
+
+def _auxiliary(z: Any) -> tuple[Any, Any]:
+    """6.7.13, 6.7.14."""
+    return (laplace(z, lambda t: 1.0 / (1.0 + t * t)), laplace(z, lambda t: t / (1.0 + t * t)))
+
+
+def _si(z: Any) -> Any:
+    """6.6.5, 6.2.19."""
+    def near(y: Any) -> Any:
+        u = y * y
+        return summed(y, lambda k: -u * ((2.0 * k - 1) / ((2.0 * k) * (2.0 * k + 1) ** 2)))
+
+    def far(y: Any) -> Any:
+        f, g = _auxiliary(absolute(y))
+        size = absolute(y)
+        return np.sign(np.real(y)) * (math.pi / 2 - f * np.cos(size) - g * np.sin(size))
+
+    return either(np.abs(np.real(z)) < 4.0, z, near, 1.0, far, 5.0)
+
+
+def _ci(z: Any) -> Any:
+    """6.6.6, 6.2.20; below 0 the real part."""
+    def near(y: Any) -> Any:
+        u = y * y
+        return EULER + np.log(y) + summed(-u / 4.0, lambda k: -u * (
+            (2.0 * k) / ((2.0 * k + 1) * (2.0 * k + 2) ** 2)))
+
+    def far(y: Any) -> Any:
+        f, g = _auxiliary(y)
+        return f * np.sin(y) - g * np.cos(y)
+
+    return either(np.real(absolute(z)) < 4.0, absolute(z), near, 1.0, far, 5.0)
+
+
+INTEGRALS: dict[str, Any] = {
+    "ei": _ei, "e1": _e1, "li": lambda z: _ei(np.log(z)), "shi": _shi, "chi": _chi, "si": _si,
+    "ci": _ci}
+
+
+# --------------------------------------------------------------------------------------------------
+# Inverse functions, for the complex step: from what was computed, by the complex step of the
+# functions they invert.
+
+STEP = 1e-20
+
+
+def _inverse(forward: Callable[[Any], Any]) -> Callable[[Any, Any], Any]:
+    """What solves forward(y) = z close to a known y, by the complex step of forward."""
+    def of(z: Any, y: Any) -> Any:
+        there = forward(np.asarray(y + 1j * STEP))
+        return y + (z - np.real(there)) / (np.imag(there) / STEP)
+
+    return of
+
+
+INVERSES: dict[str, Any] = {
+    "erfinv": _inverse(erf), "erfcinv": _inverse(erfc), "ndtri": _inverse(ndtr),
+    "lambertw": _inverse(lambda y: y * np.exp(y))}
+
+
+# --------------------------------------------------------------------------------------------------
+# Series and integrals of complex numbers, by which special functions are continued.
+#
+# A series ends where its terms are negligible, an integral is a sum over fixed nodes.
+
+SMALLEST = 1e-20    # relative size of the last term of a series
+TERMS = 2000
+NEAR = 1.5          # erf, E1 and incomplete gamma functions are power series at least up to here
+
+_nodes: dict[str, Any] = {}
+
+
+def summed(first: Any, ratio: Callable[[int], Any]) -> Any:
+    """first + first*ratio(1) + first*ratio(1)*ratio(2) + ..., until terms are negligible."""
+    total = term = first + 0j
+    for k in range(1, TERMS):
+        term = term * ratio(k)
+        total = total + term
+        if not np.any(np.abs(term) > SMALLEST * np.abs(total)):
+            return total
+    return total * np.nan
+
+
+def either(condition: Any, z: Any, f: Callable[[Any], Any], inside: float,
+           g: Callable[[Any], Any], outside: float) -> Any:
+    """f where the condition holds, g elsewhere; inside, outside: what stands for the other's z."""
+    if np.all(condition):
+        return f(z)
+    if not np.any(condition):
+        return g(z)
+    return np.where(condition, f(np.where(condition, z, inside)),
+                    g(np.where(condition, outside, z)))
+
+
+def legendre(f: Callable[[Any], Any]) -> Any:
+    """The integral from 0 to 1 by Gauss and Legendre; f has the nodes on its last axis."""
+    if "legendre" not in _nodes:
+        x, w = np.polynomial.legendre.leggauss(120)
+        _nodes["legendre"] = (x + 1.0) / 2.0, w / 2.0
+    x, w = _nodes["legendre"]
+    return f(x) @ w
+
+
+def laplace(z: Any, f: Callable[[Any], Any]) -> Any:
+    """The integral of exp(-z*t)*f(t) over positive t, f with the nodes on its last axis.
+
+    By the trapezoidal rule after t = exp(u - exp(-u)) (H. Takahasi and M. Mori, Publ. RIMS 9,
+    1974), in units of 1/x.
+    """
+    if "laplace" not in _nodes:
+        u = np.arange(-4.6, 6.7, 1.0 / 28.0)
+        s = np.exp(u - np.exp(-u))
+        _nodes["laplace"] = s, s * (1.0 + np.exp(-u)) / 28.0
+    s, w = _nodes["laplace"]
+    x = np.real(z)[..., None]
+    return (np.exp(-(z[..., None] / x) * s) * f(s / x)) @ w / x[..., 0]
+
+
+def wide(*zs: Any) -> list[Any]:
+    """Complex arrays of one shape."""
+    return [np.array(z, complex) for z in np.broadcast_arrays(*zs)]

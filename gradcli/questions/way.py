@@ -1,0 +1,191 @@
+"""The way from a source to a target as rows: where each step stands, its value and its slope."""
+
+from __future__ import annotations
+
+import math
+
+from gradcli.engine import calculus
+from gradcli.engine.record.record import ANS, IDS, OP, OUT, VALUES
+from gradcli.engine.record.tensor import Tensor
+from gradcli.engine.sweeps.extremes import extreme
+from gradcli.explain import path as paths
+from gradcli.explain.missing import file
+from gradcli.explain.written import called
+from gradcli.ops.values import SCALAR_TYPES, is_float
+from gradcli.questions.ask import tensors_of
+from gradcli.questions.plain_data import note, place, shape
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Collection
+    from typing import Any
+
+    from gradcli.base.errors import Span
+    from gradcli.engine.record.record import Segment
+    from gradcli.explain.missing.scene import Window
+    from gradcli.lang.running.log import Asked
+    from gradcli.lang.running.run import Binding, Run, Target
+    from gradcli.ops.kinds import Op
+    from gradcli.questions.ask import Answer, Ask
+
+ASSIGNED = "assign"
+
+
+def way_between(ask: Ask, target: Target, binding: Binding, notes: list[Answer]
+                ) -> Answer:
+    """The way from a source to a target of the command line, in a run that keeps everything.
+    notes: gets what is to be said of its slopes.
+    """
+    logged = ask.logged()
+    with logged.record:
+        again = ask.same_target(logged, target)
+        (source,) = ask.program.sources(logged, [binding.name])
+        window, ids = None, {source.value.id}
+        if ask.on_tape is not None and logged.tapes:
+            tape = logged.tapes.get(ask.tape or "") or next(reversed(logged.tapes.values()))
+            window = file.window(tape)
+            tape.remembered()
+            ids |= {i for v, states in tape.saw.items()
+                    if v.origin() is source.value for i in states}
+        targets = {t.id for t in tensors_of(again)}
+        return way_of(ask, logged, source, ids, targets - {None}, window,
+                      ask.watched(binding) and is_float(binding.value.value), notes=notes)
+
+
+def way_of(ask: Ask, logged: Run, source: Binding, own: Collection[Any], targets: set[Any],
+           window: Window | None, watched: bool, asked: Asked | None = None,
+           notes: list[Answer] | None = None) -> Answer:
+    """`path`: the source and each place on a shortest way to the target; `ways`: how many let a
+    derivative pass. asked: the question itself, if the file has it. notes: gets what is to be said
+    of slopes that are no floats.
+    """
+    history = logged.record.history()
+    states = logged.log.states if logged.log is not None else []
+    steps = paths.path(history, own, targets, states, window)
+    if not steps and targets.isdisjoint(own):
+        return {"path": [], "ways": 0}
+    span = bound_at(ask, source)
+    at = place(ask, span)
+    start = source.value.value
+    first = steps[0].entry if steps else None
+    if first is not None and _place_of(ask, logged, steps[0], asked)[1] != ASSIGNED:
+        start = first[VALUES][first[IDS].index(steps[0].before)]
+    text = source.name if source.span == (0, 0) else _statement(ask, source.span)
+    rows = [{"line": at["line"], "column": at["column"], "text": text, "recorded": watched,
+             "name": source.name, "operation": None, "slope": None, "times": 1,
+             **_value(start)}]
+    before: Span | None = None
+    only: Op | None = None
+    for step in steps:
+        span, operation, op = _place_of(ask, logged, step, asked)
+        row = _row(ask, logged, step, span, operation, _upstream(history, step, targets))
+        if span is not None and span == before:
+            only = only if op is only else None
+            rows[-1] = _joined(rows[-1], row, only is not None)
+        else:
+            rows.append(row)
+            only = op
+        before = span
+    if notes is not None and extreme(logged.record.compact(), [source.value]):
+        notes += _beyond(ask, logged, steps)
+    return {"path": rows, "ways": paths.ways(history, own, targets, window)}
+
+
+def _beyond(ask: Ask, logged: Run, steps: list[paths.Step]) -> list[Answer]:
+    from gradcli.engine.sweeps import wide
+    from gradcli.explain.notes import shown
+
+    _, slopes = wide.beyond([s.entry for s in steps if s.entry is not None], {}, ())
+    found = {}
+    for step in steps:
+        if step.entry is not None:
+            for k, i in enumerate(step.entry[IDS]):
+                if i == step.before and (step.id, k) in slopes:
+                    span, operation, _ = _place_of(ask, logged, step, None)
+                    text = operation if span is None else text_at(ask, span)
+                    found[f"the derivative of `{text}`"] = slopes[step.id, k]
+    return [note(ask, shown(found, steps[-1].span))] if found else []
+
+
+def _joined(last: Answer, row: Answer, again: bool) -> Answer:
+    """An operation that is made of others, or one in a loop, which is counted: one place, one row.
+    """
+    slopes = last["slope"], row["slope"]
+    known = last["operation"].split(", ")
+    return {
+        **row, "slope": None if None in slopes else slopes[0] * slopes[1],
+        "recorded": row["recorded"] and last["recorded"],
+        "times": last["times"] + 1 if again else 1,
+        "operation": last["operation"] if row["operation"] in known
+        else f"{last['operation']}, {row['operation']}"}
+
+
+def _upstream(history: Segment, step: paths.Step, targets: set[Any]) -> float:
+    """The derivative of the targets by the answer of a custom function, where it is a number."""
+    if step.entry is None or not getattr(step.entry[OP], "custom", False):
+        return 1.0
+    ends = [Tensor(e[ANS], e[OUT]) for e in history if e[OUT] in targets and is_float(e[ANS])]
+    (g,) = calculus.gradient(ends, [Tensor(step.value, step.id)], entries=history)
+    return g if type(g) is float and g and math.isfinite(g) else 1.0
+
+
+def _row(ask: Ask, logged: Run, step: paths.Step, span: Span | None, operation: str,
+         upstream: float) -> Answer:
+    named = logged.log.named if logged.log is not None else {}
+    at = place(ask, span)
+    return {
+        "line": at["line"], "column": at["column"],
+        "text": text_at(ask, span) if span is not None else operation, "recorded": step.open,
+        "name": named[step.id].name if step.id in named else None, "operation": operation,
+        **_value(step.value), "slope": paths.slope(step, upstream), "times": 1}
+
+
+def _value(value: Any) -> Answer:
+    """A number in full; of an array the shape only."""
+    if value is None:
+        return {"shape": None, "value": None}
+    return {"shape": shape(value), "value": value if type(value) in SCALAR_TYPES else None}
+
+
+def _place_of(ask: Ask, logged: Run, step: paths.Step, asked: Asked | None
+              ) -> tuple[Span | None, str, Op | None]:
+    """Where a step is, what it is called, and the operation if it is one: of one that computes a
+    derivative, the question. A call has the name that is written there, which may stand for several
+    operations that nobody wrote.
+    """
+    if step.entry is None:
+        return step.span, ASSIGNED, None
+    log = logged.log
+    within = [q for q in log.questions if q.first < step.id < q.last and q is not asked] if (
+        log is not None) else []
+    if within:
+        innermost = max(within, key=lambda question: question.first)
+        return innermost.span, innermost.kind, None
+    op = step.entry[OP]
+    assigned = op.name == "positive" and log is not None and any(
+        state.after == step.id for state in log.states)
+    if assigned:
+        return step.span, ASSIGNED, None
+    name = called(ask.program.source.text, step.span) if step.span is not None else ""
+    return step.span, name if name.replace(".", "").isidentifier() else op.name, op
+
+
+def bound_at(ask: Ask, binding: Binding) -> Span | None:
+    """Where a name was bound; of one that is only read, where that first happens."""
+    if binding.span != (0, 0):
+        return binding.span
+    return ask.program.names.inputs.get(binding.name)
+
+
+def _statement(ask: Ask, span: Span) -> str:
+    """The statement around a place, if it is on one line; else the place alone."""
+    for statement in ask.program.statements:
+        if statement.start <= span[0] < statement.end:
+            text = ask.program.source.text[statement.start:statement.end]
+            return text_at(ask, span) if "\n" in text.strip() else text.strip()
+    return text_at(ask, span)
+
+
+def text_at(ask: Ask, span: Span) -> str:
+    """What stands there, on one line."""
+    return " ".join(ask.program.source.text[span[0]:span[1]].split())

@@ -1,0 +1,262 @@
+"""Why a derivative is what it is, as data: causes, notes, the way from source to target, what is
+watched.
+"""
+
+from __future__ import annotations
+
+from gradcli.base.errors import GradcliError
+from gradcli.engine import calculus
+from gradcli.engine.record.tensor import Tensor
+from gradcli.explain.missing.file import of_missing
+from gradcli.explain.missing.fixes import together
+from gradcli.explain.notes import requested_zero, summed
+from gradcli.lang.running.calls import NoGradient
+from gradcli.lang.running.run import Binding, Target, plain_structure
+from gradcli.ops.values import dtype_of, is_float, shape_of, zeros
+from gradcli.questions import retrying
+from gradcli.questions.ask import Ask, answer, moved, point, tensors_of, troubles
+from gradcli.questions.asked import (
+    answered,
+    binding_of,
+    chosen_questions,
+    kind_of,
+    names_of,
+    states_of,
+    value_then,
+    window_of,
+    written,
+)
+from gradcli.questions.causes import causes, requested
+from gradcli.questions.first_order import gradients
+from gradcli.questions.notes import is_finite, of_gradient
+from gradcli.questions.plain_data import data, lines, note, place, reason, shape
+from gradcli.questions.way import bound_at, text_at, way_between, way_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    from gradcli.explain.catalogue import Edit, Reason
+    from gradcli.lang.running.log import Asked
+    from gradcli.lang.running.run import Run
+    from gradcli.questions.ask import Answer
+
+    # Which result, which of its sources, and the changes that mend it.
+    Mend = tuple[int, int, list[Edit]]
+
+KINDS = {"variable": "a variable", "nontrainable": "declared trainable=false",
+         "constant": "a constant", "input": "an input", "literal": "a plain number"}
+FIRST = ("gradient", "jacobian")
+TYPES = {"int64": "an integer", "int32": "an integer", "bool": "a truth value",
+         "string": "a text"}
+
+
+class Explained:
+    """answer: in the shape of the schema. mends: the fixes that work. numbers: of each result the
+    number of the question, if the file asks by itself.
+    """
+
+    __slots__ = ("answer", "ask", "mends", "numbers")
+
+    def __init__(self, ask: Ask, answer: Answer, mends: list[Mend], numbers: list[int]) -> None:
+        self.numbers = numbers
+        self.ask = ask
+        self.answer = answer
+        self.mends = mends
+
+
+def why(ask: Ask) -> Answer:
+    """The answer alone."""
+    return explained(ask).answer
+
+
+def explained(ask: Ask) -> Explained:
+    """All causes, notes and ways: of the gradients that the file asks for itself, of each place one
+    (see `chosen_questions`); of every target in every source, if there are none or some are named.
+    """
+    run = ask.run()
+    logged = ask.logged()
+    mends: list[Mend] = []
+    questions = [] if ask.of or ask.wrt or ask.tape else chosen_questions(logged)
+    results = _of_file(ask, logged, questions, mends) if questions else _of_command(
+        ask, run, mends)
+    told = answer(ask, "why", results)
+    told["lines"] = lines(ask.program.source, [
+        item for result in results for part in (result, *result["sources"])
+        for item in (*part.get("reasons", ()), *part["notes"], *part.get("path", ()))])
+    order = {id(q): k for k, q in enumerate(logged.log.questions)} if logged.log is not None else {}
+    return Explained(ask, told, mends, [order[id(q)] for q in questions for _ in answered(q)])
+
+
+# --- what the command line asks for -----------------------------------------------------------
+
+
+def _of_command(ask: Ask, run: Run, mends: list[Mend]) -> list[Answer]:
+    """One result per target, in it one item per source."""
+    results: list[Answer] = []
+    with run.record:
+        bindings = sources_of(ask, run)
+        for target in ask.program.targets(run, ask.of):
+            value = plain_structure(target.tensor)
+            tensors = tensors_of(target)
+            common = troubles(ask, run, target) + moved(ask, run, target, bindings)
+            count = _elements(tensors)
+            if count != 1:
+                common.append(note(ask, summed(target.name, count, target.span)))
+            sources: list[Answer] = []
+            for binding, g in zip(bindings, gradients(ask, target, bindings), strict=True):
+                because = causes(ask, target, binding) if g is None else []
+                _remember(mends, len(results), len(sources), because)
+                notes = of_gradient(ask, run, target, binding, g, "gradient") if (
+                    g is not None) else []
+                if g is None and ask.unconnected == "zero":
+                    g = zeros(shape_of(binding.value.value))
+                    notes = [note(ask, n) for n in requested_zero(because[0])]
+                way = way_between(ask, target, binding, notes)
+                sources.append({
+                    **_source(ask, binding.name, binding.value.value, g, because, notes),
+                    **point(ask, run, target, binding), **way})
+            results.append({
+                "of": target.name, "shape": shape(value), "value": data(value),
+                "summed": count != 1, "sources": sources, "notes": common,
+                "names": _names(ask, run, bindings)})
+    return results
+
+
+def _elements(tensors: Sequence[Tensor]) -> int:
+    return sum([calculus.size(t.shape) for t in tensors])
+
+
+def sources_of(ask: Ask, run: Run) -> list[Binding]:
+    """As for `grad`; where that finds none, every name that something was bound to."""
+    try:
+        return ask.program.sources(run, ask.wrt)
+    except GradcliError as problem:
+        plain = [b[0] for b in run.bindings.values()
+                 if b[0].kind in KINDS and isinstance(b[0].value, Tensor)]
+        if problem.code != "E0211" or not plain:
+            raise
+        return plain
+
+
+def _source(ask: Ask, name: str, value: Any, g: Any, because: Sequence[Reason],
+            notes: list[Answer]) -> Answer:
+    return {"wrt": name, "shape": shape(value), "at": data(value), "gradient": data(g),
+            "reasons": [reason(ask, r) for r in because], "notes": notes}
+
+
+def _remember(mends: list[Mend], result: int, source: int, because: Sequence[Reason]) -> None:
+    edits = together([(r, r.edits) for r in because if r.fix_works])
+    if edits:
+        mends.append((result, source, edits))
+
+
+def _names(ask: Ask, run: Run, bindings: Sequence[Binding]) -> list[Answer]:
+    """What is watched, and what is not, of all that was bound to a value from outside."""
+    asked = {b.name for b in bindings}
+    told = []
+    for name, (binding, *_) in run.bindings.items():
+        if binding.kind in KINDS and isinstance(binding.value, Tensor):
+            real = is_float(binding.value.value)
+            # A plain number counts once it is named with --wrt.
+            on = real and ask.watched(binding) and (
+                binding.kind != "literal" or name in asked or ask.on_tape is not None)
+            told.append(_name(ask, name, binding, on))
+    return told
+
+
+def _name(ask: Ask, name: str, binding: Binding, on: bool) -> Answer:
+    at = place(ask, bound_at(ask, binding))
+    value = binding.value.value
+    kind = TYPES.get(dtype_of(value)) or KINDS[binding.kind]
+    return {"name": name, "line": at["line"], "column": at["column"], "watched": on,
+            "kind": "plain numbers" if binding.kind == "literal" and shape_of(value) else kind}
+
+
+# --- what the file asks for -------------------------------------------------------------------
+
+
+def _of_file(ask: Ask, logged: Run, questions: Sequence[Asked], mends: list[Mend]
+             ) -> list[Answer]:
+    """One result per question, in it one item per source; a `jvp` has one result per target."""
+    results: list[Answer] = []
+    with logged.record:
+        for question in questions:
+            for targets, answers in answered(question):
+                result = _result(ask, logged, question, targets)
+                names = names_of(ask, logged, question, 1, [s for s, _ in answers], "the source")
+                for item, (name, (source, g)) in enumerate(zip(names, answers, strict=True)):
+                    because = _causes(ask, logged, g)
+                    _remember(mends, len(results), len(result["sources"]), because)
+                    result["sources"].append(_answer(
+                        ask, logged, question, item, result, targets, name, source, g, because))
+                results.append(result)
+    return results
+
+
+def _result(ask: Ask, logged: Run, question: Asked, targets: list[Any]) -> Answer:
+    at = place(ask, question.span)
+    values = [value_then(logged, target, question) for target in targets]
+    value = values[0] if len(values) == 1 else values
+    names = names_of(ask, logged, question, 0, targets, "the target")
+    kind = kind_of(ask, question)
+    return {
+        "of": ",".join(names) or written(ask, question, 0) or "nothing",
+        "shape": shape(value), "value": data(value),
+        "summed": kind == "gradient" and _elements(
+            [t for t in targets if isinstance(t, Tensor)]) != 1,
+        "sources": [], "notes": [], "names": _seen(ask, logged, question), "line": at["line"],
+        "column": at["column"], "question": text_at(ask, question.span), "kind": kind,
+        **_turn(logged, question)}
+
+
+def _turn(logged: Run, question: Asked) -> Answer:
+    """Which of how many times that question was asked, if more than once."""
+    turns = [q for q in logged.log.questions if q.span == question.span] if logged.log else []
+    return {"turn": next(k for k, q in enumerate(turns, 1) if q is question),
+            "turns": len(turns)} if len(turns) > 1 else {}
+
+
+def _causes(ask: Ask, logged: Run, g: Any) -> list[Reason]:
+    return of_missing(ask.program, ask.at, logged, g) if isinstance(g, NoGradient) else []
+
+
+def _answer(ask: Ask, logged: Run, question: Asked, item: int, result: Answer,
+            targets: Sequence[Any], name: str, source: Any, g: Any, because: list[Reason]
+            ) -> Answer:
+    """One answer to a question of the file, as a source of the schema."""
+    states = states_of(logged, source, question)
+    binding = binding_of(logged, states, name, source)
+    # An accumulator knows the id of its primals, not their value.
+    value = binding.value.value if question.kind == "jvp" else value_then(logged, source, question)
+    g = None if isinstance(g, NoGradient) else plain_structure(g)
+    notes = []
+    tensors = [t for t in targets if isinstance(t, Tensor)]
+    if g is not None and tensors and result["kind"] in FIRST:
+        target = Target(result["of"], list(tensors), question.span, ask.program.source)
+        notes = of_gradient(ask, logged, target, binding, g, result["kind"], None if is_finite(
+            g) and not logged.record.absorbed else retrying.of_question(
+                ask, logged, question, item))
+        notes += [note(ask, n) for n in requested(logged, question, source, g)]
+    ends = set().union(*[states_of(logged, t, question) for t in tensors])
+    window = window_of(question)
+    on = g is not None or window is None or not states.isdisjoint(window.watched) or (
+        binding.kind == "computed" and any(window.state(i) is None for i in states))
+    return {**_source(ask, name, value, g, because, notes),
+            **way_of(ask, logged, binding, states, ends, window, on, question)}
+
+
+def _seen(ask: Ask, logged: Run, question: Asked) -> list[Answer]:
+    """What the tape of a question watches of all that was bound by then to a value from outside."""
+    window = window_of(question)
+    if window is None:
+        return []
+    told = []
+    for name, (binding, *_) in logged.bindings.items():
+        if binding.kind in KINDS and isinstance(binding.value, Tensor) and (
+                binding.value.id or 0) <= question.last:
+            variable = logged.variables.get(name)
+            ids = {binding.value.id} if variable is None else states_of(logged, variable, question)
+            told.append(_name(ask, name, binding, not window.watched.isdisjoint(ids)))
+    return told

@@ -1,0 +1,169 @@
+"""What a program printed and expected, in every format.
+
+A value is printed in full and exactly, but in `table`: there numbers have the digits of tables, and
+on a terminal an array of more than LARGE elements is a summary.
+"""
+
+from __future__ import annotations
+
+from gradcli.render import numbers
+from gradcli.render.numbers import escape, visible
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from typing import Any
+
+    Printed = dict[str, Any]
+
+# NumPy, too, prints larger arrays in part.
+LARGE = 1_000
+# What is shown of each side of an expectation that does not hold.
+SHOWN = 200
+
+
+def fill(printed: Printed) -> Printed:
+    """The same print with the exact text of each value."""
+    for item in printed["values"]:
+        item["text"] = numbers.exact(item["value"])
+    return printed
+
+
+def line(printed: Printed, show: Callable[[Any], str] = numbers.exact) -> str:
+    """One print as text, its values separated by blanks; lines and tabs are the program's own.
+
+    Whatever else a terminal would obey is shown as an escape.
+    """
+    text = " ".join([show(item["value"]) for item in printed["values"]]) + "\n"
+    if text[:-1].isprintable():
+        return text
+    return "".join([c if c in "\n\t" else escape(c) for c in text])
+
+
+def for_people(digits: int, whole: bool) -> Callable[[Any], str]:
+    """How `table` shows a value: so many significant digits, and summaries unless `whole`."""
+    def show(value: Any) -> str:
+        if isinstance(value, list):
+            if not whole and value and numbers.regular(value):
+                from gradcli.render import layout
+
+                if layout.count(value) > LARGE:
+                    return f"<{', '.join(layout.summary(value, digits))}>"
+            return f"[{', '.join([show(item) for item in value])}]"
+        if isinstance(value, dict):
+            return f"{{{', '.join([f'{key}: {show(item)}' for key, item in value.items()])}}}"
+        return numbers.significant(value, digits)
+
+    return show
+
+
+def ndjson(answer: dict[str, Any], item: dict[str, Any]) -> str:
+    """One print or expectation as a line of NDJSON."""
+    from gradcli.render.machine import dump
+
+    common = {key: answer[key] for key in ("schema", "command", "file")}
+    return dump({**common, **item}) + "\n"
+
+
+def render(answer: dict[str, Any], format: str, show: Callable[[Any], str] = numbers.exact) -> str:
+    """The whole answer as text; empty if there is nothing to print. show: for people."""
+    if format == "json":
+        from gradcli.render.machine import render as whole
+
+        return whole(answer)
+    if format == "ndjson":
+        return "".join([
+            ndjson(answer, item) for item in (*answer["printed"], *answer["expects"])])
+    if format in ("csv", "tsv"):
+        return _delimited(answer["printed"], "\t" if format == "tsv" else ",")
+    if format in ("markdown", "latex"):
+        return _table(answer["printed"], format, show)
+    return "".join([line(printed, show) for printed in answer["printed"]])
+
+
+def _delimited(prints: list[Printed], delimiter: str) -> str:
+    """A row per print, a column per value; all rows as wide as the widest."""
+    import csv
+    from io import StringIO
+
+    from gradcli.render.delimited import cell
+
+    def text(value: Any) -> str:
+        shown = numbers.exact(value)
+        return visible(shown) if isinstance(value, (float, int)) else cell(shown)
+
+    width = max([len(printed["values"]) for printed in prints], default=0)
+    buffer = StringIO()
+    writer = csv.writer(buffer, delimiter=delimiter, lineterminator="\n")
+    writer.writerow(["line", *[f"value{k}" for k in range(1, width + 1)]])
+    for printed in prints:
+        cells = [text(item["value"]) for item in printed["values"]]
+        writer.writerow([printed["line"], *cells, *[""] * (width - len(cells))])
+    return buffer.getvalue()
+
+
+def _table(prints: list[Printed], format: str, show: Callable[[Any], str]) -> str:
+    rows = [(str(printed["line"]), visible(line(printed, show)[:-1])) for printed in prints]
+    if format == "markdown":
+        from gradcli.render.markdown import code
+
+        body = [f"| {number} | {code(text) if text.strip() else ''} |" for number, text in rows]
+        return "\n".join(["| line | printed |", "|---:|---|", *body]) + "\n"
+    from gradcli.render.latex import escaped
+
+    body = [rf"{number} & {escaped(text)} \\" for number, text in rows]
+    return "\n".join([
+        r"\begin{tabular}{rl}", r"line & printed \\", r"\hline", *body, r"\end{tabular}"]) + "\n"
+
+
+def failures(answer: dict[str, Any]) -> Iterator[str]:
+    """A line for each expectation that does not hold."""
+    for expect in answer["expects"]:
+        if not expect["holds"]:
+            left, right = _short(expect["left"]), _short(expect["right"])
+            alone = expect["left"] is False and expect["right"] is None
+            sides = "it is false" if alone else f"left is {left}, right is {right}"
+            yield f"{answer['file']}:{expect['line']}: expectation does not hold: {sides}"
+
+
+def _short(value: Any) -> str:
+    text = numbers.exact(value)
+    return text if len(text) <= SHOWN else f"{text[:SHOWN]}..."
+
+
+def remarks(answer: dict[str, Any]) -> Iterator[str]:
+    """Why something printed was None, and the notes on the run."""
+    from gradcli.render import entries
+    from gradcli.render import remarks as causes
+
+    said: set[str] = set()
+    for printed in answer["printed"]:
+        for item in printed["values"]:
+            for k, why in enumerate(entries.unused(item["reasons"])):
+                name = f"the gradient printed in line {printed['line']}"
+                lines = [f"{head} {text}" if head else text for head, text in causes.lines(
+                    answer["file"], [name], None, why, k, texts=answer.get("lines"))]
+                if lines[0] not in said:
+                    said.add(lines[0])
+                    yield from lines
+            for note in item["notes"]:
+                what = "what is" if note["code"].startswith(
+                    ("nan-", "range-", "digits-")) else "the gradient"
+                line = (f"note: {what} printed in line {printed['line']}: {note['message']}"
+                        f"{entries.line(note)}")
+                if line not in said:
+                    said.add(line)
+                    yield line
+    for note in answer["notes"]:
+        yield f"note: {note['message']} (line {note['line']})"
+
+
+def details(answer: dict[str, Any]) -> Iterator[str]:
+    """What -v adds: how many expectations hold, and what each tape held."""
+    if answer["expects"]:
+        held = sum(expect["holds"] for expect in answer["expects"])
+        yield f"note: {held} of {len(answer['expects'])} expectations hold"
+    for tape in answer["held"]:
+        entries = "1 entry" if tape["entries"] == 1 else f"{tape['entries']:,} entries"
+        yield (f"note: tape {tape['tape']} held {entries} and {tape['bytes']:,} bytes of arrays at"
+               " its end")

@@ -1,1 +1,0 @@
-"""Walks over the record that carry one quantity: adjoints backwards, tangents forwards."""

@@ -1,1 +1,0 @@
-"""What ran, and the tensors it ran on."""
