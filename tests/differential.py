@@ -30,7 +30,8 @@ from differential_programs import Drawn, Evaluation, Maker, Point, smaller, text
 from gradcli.base.errors import GradcliError, Source
 from gradcli.python.program import Program
 from gradcli.questions.ask import Ask
-from gradcli.questions.first_order import first_order, gradients
+from gradcli.questions.derivatives import gradients
+from gradcli.questions.first_order import first_order
 from gradcli.questions.second_order import second_order
 
 MOVED = 4

@@ -9,15 +9,17 @@ from __future__ import annotations
 
 from gradcli.lang.running.calls import NoGradient
 from gradcli.lang.running.run import plain_structure
-from gradcli.questions.ask import Ask, answer, troubles
-from gradcli.questions.first_order import first_order, gradients, jacobians
-from gradcli.questions.plain_data import data, reason, shape
+from gradcli.questions.ask import Ask, answer, reason
+from gradcli.questions.derivatives import gradients, jacobians
+from gradcli.questions.first_order import first_order
+from gradcli.questions.notes import troubles
+from gradcli.questions.plain_data import data, shape
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from gradcli.questions.ask import Answer
+    from gradcli.questions.plain_data import Answer
 
 __all__ = ["Ask", "evaluate", "failed", "grad", "hess", "jac"]
 

@@ -2,33 +2,28 @@
 
 from __future__ import annotations
 
-from gradcli.base.errors import GradcliError
-from gradcli.base.lazy import np
-from gradcli.engine.record.record import ANS, IDS, OUT, VALUES
+from gradcli.base.errors import Diagnostic, GradcliError, Source
+from gradcli.engine.record.record import IDS, OUT
 from gradcli.engine.record.tensor import Tensor, leaf
-from gradcli.engine.sweeps.extremes import extreme
+from gradcli.engine.sweeps.derivatives import seed_of
 from gradcli.lang.running.calls import MissingGradients
 from gradcli.lang.running.interpreter import MAX_STEPS
 from gradcli.lang.running.program import Program
 from gradcli.lang.running.run import Target, is_number
-from gradcli.questions import digits
-from gradcli.questions.plain_data import data, lines, note
+from gradcli.ops.values import shape_of
+from gradcli.questions.plain_data import data, lines
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
     from typing import Any
 
-    from gradcli.explain.catalogue import Note
+    from gradcli.base.errors import Span
+    from gradcli.engine.record.tensor import Tensor
+    from gradcli.explain.catalogue import Note, Reason
     from gradcli.explain.numbers.trials import Trials
     from gradcli.lang.running.run import Binding, Run
-
-    Answer = dict[str, Any]
-
-
-# Longer programs are not run again for the sake of a note.
-FEW_STEPS = 1_000
-FEW_NUMBERS = 100_000
+    from gradcli.questions.plain_data import Answer
 
 
 class Ask:
@@ -105,7 +100,7 @@ class Ask:
         """Leave in the record what TensorFlow's tape has: of what `watch(x)` names its later uses,
         unless it was on the tape before.
         """
-        from gradcli.engine.record.record import IDS, OUT, expanded
+        from gradcli.engine.record.record import expanded
         from gradcli.engine.sweeps.reach import on_tape
 
         always = {b.value.id for bindings in run.bindings.values() for b in bindings
@@ -167,24 +162,6 @@ def answer(ask: Ask, command: str, results: list[Answer]) -> Answer:
     return whole
 
 
-def point(ask: Ask, run: Run, target: Target, binding: Binding) -> Answer:
-    """The fields of a source that say where it is; see `gradcli.questions.states.point`."""
-    if not run.assigned(binding):
-        return {"at": data(binding.value.value)}
-    from gradcli.questions import states
-
-    return states.point(ask, run, target, binding)
-
-
-def moved(ask: Ask, run: Run, target: Target, bindings: Sequence[Binding]) -> list[Answer]:
-    """Notes on sources that were assigned before the target read them."""
-    if not any(run.assigned(b) for b in bindings):
-        return []
-    from gradcli.questions import states
-
-    return states.remarks(ask, run, target, bindings)
-
-
 def tensors_of(target: Target) -> list[Tensor]:
     """The tensors of a target; a plain value has one without a past."""
     value = target.tensor
@@ -195,94 +172,53 @@ def tensors_of(target: Target) -> list[Tensor]:
     return [leaf(value if is_number(value) else 0.0)]
 
 
-def troubles(ask: Ask, run: Run, target: Target) -> list[Answer]:
-    """Notes on names that hide others and on a target that is NaN or infinite; nothing is loaded
-    where there is nothing to say.
+def seeds_of(ask: Ask, tensors: Sequence[Tensor]) -> list[Any]:
+    """--output-gradient as one weight per target; empty if it is not given. Raises E0301 for one
+    that does not fit its target.
     """
-    tensors = tensors_of(target)
-    finite = all(type(t.value) is float and t.value - t.value == 0.0 for t in tensors)
-    hidden = run.shadows() if ask.verbose else []
-    large = extreme(run.record.compact(), [
-        b[0].value for b in run.bindings.values() if isinstance(b[0].value, Tensor)],
-        [t.value for t in tensors])
-    whole = with_numbers(ask, run, target)
-    rounded = worded(lambda there: digits.of_value(ask, *there), (run, target), whole)
-    lost = _lost_constants(ask, *whole) if whole is not None else []
-    if finite and not run.notes and not hidden and not large and not rounded and not lost:
-        return []
-    from gradcli.explain.catalogue import Note
-    from gradcli.explain.notes import flushed, out_of_range
-    from gradcli.explain.numbers import nonfinite
-    from gradcli.questions import retrying
-
-    said = [Note(*told) for told in (*run.notes, *hidden)]
-    said += rounded
-    if large and out_of_range(run, tensors):
-        said.append(flushed(target.name, target.span))
-    else:
-        said += [Note("range-value", *told) for told in lost]
-    bad = worded(lambda there: nonfinite.of_value(
-        there[0], tensors_of(there[1]), ask.program.source, retrying.of_value(ask, *there)),
-        (run, target), whole)
-    return [note(ask, n) for n in (*said, *bad)]
-
-
-def worded(explain: Callable[[Any], list[Note]], plain: Any, whole: Any) -> list[Note]:
-    """What is said of a run. whole: the same with what is made of numbers alone recorded, which
-    decides whether anything is, and names what is no variable; None: there is nothing of that kind.
-    """
-    decided = explain(plain if whole is None else whole)
-    if whole is None or not decided:
-        return decided
-    found = explain(plain)
-    spread = any(n.code == "nan-spread" and n.message.startswith("a constant") for n in found)
-    return decided if spread or not found else found
-
-
-def with_numbers(ask: Ask, run: Run, target: Target) -> tuple[Run, Target] | None:
-    """A run that records what is made of numbers alone, and its target; None where nothing that the
-    target meets is.
-    """
-    made = ask.made(target)
-    if with_numbers not in made:
-        made[with_numbers] = _with_numbers(ask, run, target)
-    found: tuple[Run, Target] | None = made[with_numbers]
+    found = _weights(ask, tensors)
+    for t, weight in zip(tensors, found, strict=False):
+        seed_of(t, weight)
     return found
 
 
-def _with_numbers(ask: Ask, run: Run, target: Target) -> tuple[Run, Target] | None:
-    if run.steps > FEW_STEPS:
-        return None
-    entries = run.record.compact()
-    if not entries.scalar and sum([np.size(entry[ANS]) for entry in entries]) > FEW_NUMBERS:
-        return None
-    known = {entry[OUT] for entry in entries} | {
-        getattr(run.bindings[name][0].value, "id", None) for name in ask.at if name in run.bindings}
-    met = [v for entry in entries for i, v in zip(entry[IDS], entry[VALUES], strict=False)
-           if i not in known]
-    met += [t.value for t in tensors_of(target) if t.id not in known]
-    written = ask.program.numbers()
-    if all(type(v) is not float or abs(v) in written for v in met) and not (
-            ask.program.lost_numbers()):
-        return None
-    try:
-        again = ask.program.recording_constants().run(
-            ask.at, max_steps=ask.max_steps, max_bytes=ask.max_bytes, tape=ask.tape, tf=ask.tf,
-            output=lambda printed: None)
-        return again, ask.same_target(again, target)
-    except GradcliError:    # an operation wants a number that is no tensor
-        return None
+def _weights(ask: Ask, tensors: Sequence[Tensor]) -> list[Any]:
+    weights = ask.output_gradient
+    if weights is None:
+        return []
+    if len(tensors) == 1:
+        return [float(weights) if shape_of(weights) == () else weights]
+    given = list(weights) if shape_of(weights) else [weights] * len(tensors)
+    if len(given) != len(tensors):
+        raise GradcliError(Diagnostic(
+            "E0313", f"{len(given)} output gradients for {len(tensors)} targets",
+            span=(0, len(str(data(weights)))),
+            source=Source(str(data(weights)), "--output-gradient"),
+            help="give one for each target, or one number for all"))
+    return [float(w) if shape_of(w) == () else w for w in given]
 
 
-def _lost_constants(ask: Ask, run: Run, target: Target) -> list[tuple[str, Any]]:
-    """What is said of a target that meets a constant which is 0 or infinite only because floats
-    end: as it is written, or on its way. run: one that records constants.
-    """
-    found = ask.program.lost_numbers()
-    tensors = tensors_of(target)
-    if found or not extreme(run.record.compact(), (), [t.value for t in tensors]):
-        return found
-    from gradcli.explain.notes import flushed, out_of_range
+def place(ask: Ask, span: Span | None) -> Answer:
+    """Lines and columns from 1, ends exclusive; None without a place."""
+    if span is None:
+        return {"line": None, "column": None, "end_line": None, "end_column": None}
+    line, column = ask.program.source.position(span[0])
+    end_line, end_column = ask.program.source.position(span[1])
+    return {"line": line, "column": column, "end_line": end_line, "end_column": end_column}
 
-    told = flushed(target.name, target.span)
-    return [(told.message, told.span)] if out_of_range(run, tensors) else []
+
+def reason(ask: Ask, why: Reason) -> Answer:
+    """A cause of None as data."""
+    related = []
+    for span, message in why.related:
+        line, column = ask.program.source.position(span[0])
+        related.append({"line": line, "column": column, "message": message})
+    return {"code": why.code, "message": why.message, **place(ask, why.span),
+            "related": related, "fix": why.fix, "fix_works": why.fix_works}
+
+
+def note(ask: Ask, what: Note) -> Answer:
+    """A note as data."""
+    at = place(ask, what.span)
+    return {"code": what.code, "message": what.message, "line": at["line"],
+            "column": at["column"]}

@@ -10,7 +10,7 @@ from gradcli.explain.missing import file
 from gradcli.lang.running.blocks import FileTape
 from gradcli.lang.running.calls import NoGradient
 from gradcli.lang.running.run import Binding, plain_structure
-from gradcli.questions.notes import is_finite
+from gradcli.questions.plain_data import is_finite
 from gradcli.questions.way import text_at
 
 TYPE_CHECKING = False

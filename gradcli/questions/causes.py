@@ -11,9 +11,9 @@ from gradcli.engine.record.variable import Variable
 from gradcli.explain.missing.file import of_named
 from gradcli.lang.running.run import is_number, parts
 from gradcli.ops.values import is_float
-from gradcli.questions.ask import Ask, tensors_of
-from gradcli.questions.notes import is_finite, is_zero
-from gradcli.questions.plain_data import note
+from gradcli.questions.ask import Ask, note, tensors_of
+from gradcli.questions.plain_data import is_finite, is_zero
+from gradcli.questions.retrying import tensors
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from gradcli.lang.running.log import Asked
     from gradcli.lang.running.program import Program
     from gradcli.lang.running.run import Binding, Printed, Run, Target
-    from gradcli.questions.ask import Answer
+    from gradcli.questions.plain_data import Answer
 
 
 def causes(ask: Ask, target: Target, binding: Binding) -> list[Reason]:
@@ -61,11 +61,6 @@ def causes(ask: Ask, target: Target, binding: Binding) -> list[Reason]:
 
 # Questions whose answers are gradients or Jacobians, one for each source.
 KINDS = ("gradient", "grad", "vjp", "jacobian")
-
-
-def tensors(value: Any) -> list[Tensor]:
-    """The tensors in what was printed."""
-    return [v for v in flatten(value) if isinstance(v, Tensor)]
 
 
 def has_zero(value: Any) -> bool:
@@ -118,8 +113,9 @@ def nonfinite(ask: Ask, logged: Run, number: int, item: int, value: Any) -> list
     from gradcli.explain.catalogue import Note
     from gradcli.questions.retrying import of_printed, of_question
 
-    found = causes_of_nonfinite(logged, tensors(value), ask.program.source, of_printed(
-        ask, logged, number, item, value), partial(of_question, ask, logged))
+    trials = of_printed(ask, logged, number, item, value, causes_of_nonfinite)
+    found = causes_of_nonfinite(
+        logged, tensors(value), ask.program.source, trials, partial(of_question, ask, logged))
     if any(map(_is_plain_nan, flatten(value))):
         found.append(Note("nan-spread", "NaN is made of plain numbers, which nothing records",
                           None))
@@ -146,7 +142,8 @@ def lost_digits(ask: Ask, logged: Run, number: int, item: int, value: Any) -> li
             continue
         if t.id not in questions:
             found = Cancelled(logged, [t], source).of_value(
-                of_printed(ask, logged, number, item, value))
+                of_printed(
+            ask, logged, number, item, value, causes_of_nonfinite))
         else:
             question, by, _ = questions[t.id]
             targets, trials = _targets(question), of_question(

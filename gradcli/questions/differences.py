@@ -11,9 +11,8 @@ from gradcli.engine.finite import NOISE, NOISE_32, best, difference, noise
 from gradcli.explain.catalogue import Note
 from gradcli.lang.running.run import parts, tensor_of
 from gradcli.ops.values import dtype_of, is_complex, is_float, plain, shape_of, zeros
-from gradcli.questions.first_order import seeds_of
-from gradcli.questions.notes import is_finite
-from gradcli.questions.plain_data import data
+from gradcli.questions.ask import seeds_of
+from gradcli.questions.plain_data import data, is_finite
 from gradcli.questions.sparse import whole
 
 TYPE_CHECKING = False
@@ -22,7 +21,8 @@ if TYPE_CHECKING:
     from typing import Any
 
     from gradcli.lang.running.run import Binding, Target
-    from gradcli.questions.ask import Answer, Ask
+    from gradcli.questions.ask import Ask
+    from gradcli.questions.plain_data import Answer
 
 
 @contextmanager

@@ -8,7 +8,7 @@ from gradcli.lang.running.calls import NoGradient
 from gradcli.lang.running.program import Program
 from gradcli.questions.ask import Ask
 from gradcli.questions.asked import answered, chosen_questions
-from gradcli.questions.first_order import gradients
+from gradcli.questions.derivatives import gradients
 from gradcli.questions.why import explained, sources_of
 
 TYPE_CHECKING = False

@@ -2,25 +2,30 @@
 
 from __future__ import annotations
 
+from gradcli.base.errors import GradcliError
 from gradcli.base.lazy import np
 from gradcli.engine import calculus
 from gradcli.engine.record.operators import COMPARISONS
-from gradcli.engine.record.record import OP
-from gradcli.lang.running.run import parts
+from gradcli.engine.record.record import ANS, IDS, OP, OUT, VALUES
+from gradcli.engine.record.tensor import Tensor
+from gradcli.engine.sweeps.extremes import extreme
+from gradcli.lang.running.run import Target, parts
 from gradcli.ops.values import is_complex, is_float
 from gradcli.questions import digits
-from gradcli.questions.ask import tensors_of, with_numbers, worded
-from gradcli.questions.plain_data import note
+from gradcli.questions.ask import note, seeds_of, tensors_of
+from gradcli.questions.plain_data import data, is_finite, is_zero
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from typing import Any
 
+    from gradcli.engine.record.tensor import Tensor
     from gradcli.explain.catalogue import Note
     from gradcli.explain.numbers.trials import Trials
     from gradcli.lang.running.run import Binding, Run, Target
-    from gradcli.questions.ask import Answer, Ask
+    from gradcli.questions.ask import Ask
+    from gradcli.questions.plain_data import Answer
 
     Of = Callable[[Ask, Run, Target, list[int], str], Any]
 
@@ -65,7 +70,7 @@ def of_gradient(ask: Ask, run: Run, target: Target, binding: Binding, g: Any, fi
 
         tried = trials or retrying.of_derivative(ask, run, target, binding.name, field)
         found += told(lambda run, target, binding: _explained(
-            ask, run, target, binding, field, not_finite).why(binding.value.id, g, tried))
+            ask, run, target, binding, field, retrying.not_finite).why(binding.value.id, g, tried))
     if is_zero(g) and other is not None and not is_zero(other) and ask.mode != "finite":
         # A constant on the way is 0 or infinite only because floats end.
         run.record.lost[binding.value.id] = 1
@@ -140,20 +145,6 @@ def left_out(ask: Ask, run: Run, target: Target, bindings: list[Binding]) -> lis
         ask.program.source)]
 
 
-def is_finite(value: Any) -> bool:
-    """Whether a value has neither NaN nor infinity in it."""
-    if type(value) is float:
-        return value - value == 0.0
-    return not is_float(value) or bool(np.isfinite(value).all())
-
-
-def is_zero(value: Any) -> bool:
-    """Whether a derivative is exactly 0 in all its elements, of which there are some."""
-    if type(value) is float:
-        return value == 0.0
-    return is_float(value) and value.size > 0 and not np.any(value)
-
-
 def _explained(ask: Ask, run: Run, target: Target, binding: Binding, field: str, of: Of) -> Any:
     """What explains derivatives of a target, for all sources whose gradients are swept together."""
     made = ask.made(target)
@@ -186,19 +177,125 @@ def _sources(ask: Ask, run: Run, target: Target, binding: Binding, field: str) -
 
 def _zero(ask: Ask, run: Run, target: Target, sources: list[int], field: str) -> Any:
     from gradcli.explain.numbers import zeros
-    from gradcli.questions.first_order import seeds_of
 
     tensors = parts(target)
     seeds = zeros.apart(tensors) if field == "jacobian" else seeds_of(ask, tensors)
     return zeros.Gradients(run, tensors, seeds, sources, ask.program.source)
 
 
-def not_finite(ask: Ask, run: Run, target: Target, sources: list[int], field: str) -> Any:
-    """What explains why derivatives of a target are no finite numbers."""
-    from gradcli.explain.numbers import nonfinite
-    from gradcli.questions.first_order import seeds_of
+# Longer programs are not run again for the sake of a note.
+FEW_STEPS = 1_000
 
-    tensors, together = parts(target), field == "gradient"
-    return nonfinite.Gradients(
-        run, tensors, seeds_of(ask, tensors) if together else [], sources, ask.program.source,
-        mode=ask.mode, tensorflow=ask.tf and together)
+
+FEW_NUMBERS = 100_000
+
+
+def moved(ask: Ask, run: Run, target: Target, bindings: Sequence[Binding]) -> list[Answer]:
+    """Notes on sources that were assigned before the target read them."""
+    if not any(run.assigned(b) for b in bindings):
+        return []
+    from gradcli.questions import states
+
+    return states.remarks(ask, run, target, bindings)
+
+
+def troubles(ask: Ask, run: Run, target: Target) -> list[Answer]:
+    """Notes on names that hide others and on a target that is NaN or infinite; nothing is loaded
+    where there is nothing to say.
+    """
+    tensors = tensors_of(target)
+    finite = all(type(t.value) is float and t.value - t.value == 0.0 for t in tensors)
+    hidden = run.shadows() if ask.verbose else []
+    large = extreme(run.record.compact(), [
+        b[0].value for b in run.bindings.values() if isinstance(b[0].value, Tensor)],
+        [t.value for t in tensors])
+    whole = with_numbers(ask, run, target)
+    rounded = worded(lambda there: digits.of_value(ask, *there), (run, target), whole)
+    lost = _lost_constants(ask, *whole) if whole is not None else []
+    if finite and not run.notes and not hidden and not large and not rounded and not lost:
+        return []
+    from gradcli.explain.catalogue import Note
+    from gradcli.explain.notes import flushed, out_of_range
+    from gradcli.explain.numbers import nonfinite
+    from gradcli.questions import retrying
+
+    said = [Note(*told) for told in (*run.notes, *hidden)]
+    said += rounded
+    if large and out_of_range(run, tensors):
+        said.append(flushed(target.name, target.span))
+    else:
+        said += [Note("range-value", *told) for told in lost]
+    bad = worded(lambda there: nonfinite.of_value(
+        there[0], tensors_of(there[1]), ask.program.source, retrying.of_value(ask, *there)),
+        (run, target), whole)
+    return [note(ask, n) for n in (*said, *bad)]
+
+
+def worded(explain: Callable[[Any], list[Note]], plain: Any, whole: Any) -> list[Note]:
+    """What is said of a run. whole: the same with what is made of numbers alone recorded, which
+    decides whether anything is, and names what is no variable; None: there is nothing of that kind.
+    """
+    decided = explain(plain if whole is None else whole)
+    if whole is None or not decided:
+        return decided
+    found = explain(plain)
+    spread = any(n.code == "nan-spread" and n.message.startswith("a constant") for n in found)
+    return decided if spread or not found else found
+
+
+def with_numbers(ask: Ask, run: Run, target: Target) -> tuple[Run, Target] | None:
+    """A run that records what is made of numbers alone, and its target; None where nothing that the
+    target meets is.
+    """
+    made = ask.made(target)
+    if with_numbers not in made:
+        made[with_numbers] = _with_numbers(ask, run, target)
+    found: tuple[Run, Target] | None = made[with_numbers]
+    return found
+
+
+def _with_numbers(ask: Ask, run: Run, target: Target) -> tuple[Run, Target] | None:
+    if run.steps > FEW_STEPS:
+        return None
+    entries = run.record.compact()
+    if not entries.scalar and sum([np.size(entry[ANS]) for entry in entries]) > FEW_NUMBERS:
+        return None
+    known = {entry[OUT] for entry in entries} | {
+        getattr(run.bindings[name][0].value, "id", None) for name in ask.at if name in run.bindings}
+    met = [v for entry in entries for i, v in zip(entry[IDS], entry[VALUES], strict=False)
+           if i not in known]
+    met += [t.value for t in tensors_of(target) if t.id not in known]
+    written = ask.program.numbers()
+    if all(type(v) is not float or abs(v) in written for v in met) and not (
+            ask.program.lost_numbers()):
+        return None
+    try:
+        again = ask.program.recording_constants().run(
+            ask.at, max_steps=ask.max_steps, max_bytes=ask.max_bytes, tape=ask.tape, tf=ask.tf,
+            output=lambda printed: None)
+        return again, ask.same_target(again, target)
+    except GradcliError:    # an operation wants a number that is no tensor
+        return None
+
+
+def _lost_constants(ask: Ask, run: Run, target: Target) -> list[tuple[str, Any]]:
+    """What is said of a target that meets a constant which is 0 or infinite only because floats
+    end: as it is written, or on its way. run: one that records constants.
+    """
+    found = ask.program.lost_numbers()
+    tensors = tensors_of(target)
+    if found or not extreme(run.record.compact(), (), [t.value for t in tensors]):
+        return found
+    from gradcli.explain.notes import flushed, out_of_range
+
+    told = flushed(target.name, target.span)
+    return [(told.message, told.span)] if out_of_range(run, tensors) else []
+
+
+def point(ask: Ask, run: Run, target: Target, binding: Binding) -> Answer:
+    """The fields of a source that say where it is; see `gradcli.questions.states.point`."""
+    if not run.assigned(binding):
+        return {"at": data(binding.value.value)}
+    from gradcli.questions import states
+
+    return states.point(ask, run, target, binding)

@@ -15,10 +15,11 @@ from gradcli.explain.numbers.cancelled import Cancelled
 from gradcli.explain.numbers.trials import Trials, named
 from gradcli.lang.running.calls import NoGradient
 from gradcli.lang.running.program import Program
-from gradcli.lang.running.run import parts
+from gradcli.lang.running.run import Target, parts
 from gradcli.ops.values import shape_of
-from gradcli.questions.ask import Ask, tensors_of
+from gradcli.questions.ask import Ask, seeds_of, tensors_of
 from gradcli.questions.asked import names_of, states_of
+from gradcli.questions.derivatives import gradients, hessian, jacobians, total
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -48,9 +49,6 @@ def of_value(ask: Ask, run: Run, target: Target) -> Trials:
 
 def of_derivative(ask: Ask, run: Run, target: Target, name: str, field: str) -> Trials:
     """The same for a gradient or Jacobian in a name."""
-    from gradcli.questions.first_order import gradients, jacobians
-    from gradcli.questions.notes import not_finite
-
     def asked(other: Ask, found: Run, made: Target) -> Answered:
         (binding,) = other.program.sources(found, [name])
         (g,) = (jacobians if field == "jacobian" else gradients)(other, made, [binding])
@@ -70,8 +68,6 @@ def of_derivative(ask: Ask, run: Run, target: Target, name: str, field: str) -> 
 
 def of_second(ask: Ask, run: Run, target: Target, row: str, column: str) -> Trials:
     """The same for a block of a Hessian."""
-    from gradcli.questions.second_order import hessian, total
-
     def asked(other: Ask, found: Run, made: Target) -> Answered:
         sources = other.program.sources(found, list(dict.fromkeys((row, column))))
         rows, columns = sources[0], sources[-1]
@@ -152,17 +148,18 @@ def of_question(ask: Ask, logged: Run, question: Asked, item: int) -> Trials:
     return trials
 
 
-def of_printed(ask: Ask, logged: Run, number: int, item: int, value: Any) -> Trials:
-    """The same for a value that a file prints: of its print of this number the one at `item`."""
-    from gradcli.questions.causes import causes_of_nonfinite, tensors
-
+def of_printed(ask: Ask, logged: Run, number: int, item: int, value: Any,
+               why: Callable[[Run, list[Tensor], Source], list[Note]]) -> Trials:
+    """The same for a value that a file prints: of its print of this number the one at `item`. why:
+    tells of tensors of a run why they are no finite numbers.
+    """
     def again(text: str, moved: Mapping[str, Any]) -> Answered:
         prints: list[Any] = []
         found = _changed(ask, text).logged_run({**ask.at, **moved}, prints.append)
         if number >= len(prints):
             raise error("E0401", "the print was not reached")
         made = tensors(prints[number].values[item])
-        return [t.value for t in made], None, lambda: causes_of_nonfinite(
+        return [t.value for t in made], None, lambda: why(
             found, made, Source(text))
 
     trials = _trials(ask, logged, again)
@@ -231,3 +228,18 @@ def _trials(ask: Ask, run: Run, again: Again, wrt: str | None = None,
     return Trials(ask.program.source, again, at, run.steps + elements//PER_STEP, wrt,
                   target.name if target is not None else "", order,
                   _value(ask, target) if target is not None else None, nearby)
+
+
+def not_finite(ask: Ask, run: Run, target: Target, sources: list[int], field: str) -> Any:
+    """What explains why derivatives of a target are no finite numbers."""
+    from gradcli.explain.numbers import nonfinite
+
+    tensors, together = parts(target), field == "gradient"
+    return nonfinite.Gradients(
+        run, tensors, seeds_of(ask, tensors) if together else [], sources, ask.program.source,
+        mode=ask.mode, tensorflow=ask.tf and together)
+
+
+def tensors(value: Any) -> list[Tensor]:
+    """The tensors in what was printed."""
+    return [v for v in flatten(value) if isinstance(v, Tensor)]

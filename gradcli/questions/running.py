@@ -10,6 +10,7 @@ from gradcli.engine.sweeps.extremes import extreme
 from gradcli.lang.running.calls import MissingGradients, NoGradient
 from gradcli.lang.running.run import plain_structure
 from gradcli.questions import digits
+from gradcli.questions.ask import note, reason
 from gradcli.questions.causes import (
     doubtful,
     has_zero,
@@ -18,10 +19,10 @@ from gradcli.questions.causes import (
     nonfinite,
     out_of_range,
     sums,
-    tensors,
     zeros,
 )
-from gradcli.questions.plain_data import data, lines, note, reason
+from gradcli.questions.plain_data import data, lines
+from gradcli.questions.retrying import tensors
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,7 +31,8 @@ if TYPE_CHECKING:
 
     from gradcli.lang.running.program import Progress
     from gradcli.lang.running.run import Printed, Run
-    from gradcli.questions.ask import Answer, Ask
+    from gradcli.questions.ask import Ask
+    from gradcli.questions.plain_data import Answer
 
 # A loop may print thousands of missing gradients; the first ones are explained.
 MAX_EXPLAINED = 20

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from gradcli.engine import calculus
-from gradcli.engine.record.tensor import Tensor, leaf
-from gradcli.lang.running.run import plain_structure, tensor_of
-from gradcli.ops import PUBLIC
+from gradcli.lang.running.run import plain_structure
 from gradcli.ops.values import shape_of, zeros
 from gradcli.questions import digits
-from gradcli.questions.ask import answer, moved, point, tensors_of, troubles
+from gradcli.questions.ask import answer, note, reason, tensors_of
+from gradcli.questions.derivatives import hessian, total
 from gradcli.questions.first_order import each_target
-from gradcli.questions.notes import boundaries, is_finite, is_zero, left_out
-from gradcli.questions.plain_data import EACH, data, derivative, note, reason, seen, shape
+from gradcli.questions.notes import boundaries, left_out, moved, point, troubles
+from gradcli.questions.plain_data import data, is_finite, is_zero, shape
+from gradcli.questions.sparse import derivative, seen
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 
     from gradcli.explain.catalogue import Note
     from gradcli.lang.running.run import Binding, Run, Target
-    from gradcli.questions.ask import Answer, Ask
+    from gradcli.questions.ask import Ask
+    from gradcli.questions.plain_data import Answer
 
     Blocks = Mapping[tuple[int, int], Any]
 
@@ -79,33 +80,6 @@ def _result(ask: Ask, run: Run, target: Target, bindings: list[Binding]) -> Answ
             place: block.dense() if hasattr(block, "coordinates") else block
             for place, block in found.blocks.items()}))
     return result
-
-
-def hessian(ask: Ask, target: Target, bindings: list[Binding], emit: bool = False
-            ) -> calculus.Hessian:
-    """Second derivatives by the mode that was asked for; None where the first one is. emit:
-    recorded, whatever the mode.
-    """
-    n = range(len(bindings))
-    if ask.mode == "finite" and not emit:
-        from gradcli.questions.differences import finite_hessian
-
-        found = calculus.Hessian()
-        found.blocks.update({
-            (i, j): finite_hessian(ask, target, bindings[i], bindings[j]) for i in n for j in n})
-        return found
-    return calculus.hessian(
-        total(target), [ask.source(b) for b in bindings],
-        mode="forward" if ask.mode == "reverse" else "reverse", emit=emit,
-        sparse=ask.sparse and not emit, each=EACH)
-
-
-def total(target: Target) -> Tensor:
-    """The sum of the target's elements."""
-    whole = tensor_of(target)
-    if whole.shape:
-        whole = PUBLIC["sum"](whole)
-    return whole if isinstance(whole, Tensor) else leaf(whole)
 
 
 def _told(ask: Ask, run: Run, target: Target, bindings: list[Binding], found: calculus.Hessian

@@ -5,8 +5,7 @@ from __future__ import annotations
 from gradcli.base.lazy import np
 from gradcli.engine.calculus import size
 from gradcli.ops.values import check_bytes, shape_of
-from gradcli.questions.notes import is_finite
-from gradcli.questions.plain_data import EACH, data, undata
+from gradcli.questions.plain_data import EACH, data, is_finite, undata
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -14,7 +13,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from gradcli.engine.sparse.triples import Triples
-    from gradcli.questions.ask import Answer
+    from gradcli.questions.plain_data import Answer
 
 # What is 0 or not finite in a larger one is not explained: that takes sweeps in all directions.
 MAX_EXPLAINED = 1_000_000
@@ -49,3 +48,19 @@ def whole(item: Answer, field: str) -> Any:
             found["rows"], found["columns"], found["values"], strict=True):
         array[(*row, *column)] = value
     return array
+
+
+def derivative(field: str, g: Any, source: Any, sparse: bool) -> Answer:
+    """A derivative in the value `source` as data: under its name, or triples under `sparse`."""
+    if not sparse or g is None:
+        return {field: data(g)}
+
+    return triples(g, shape_of(source))
+
+
+def seen(g: Any) -> Any:
+    """What notes on a derivative look at."""
+    if not hasattr(g, "coordinates"):
+        return g
+
+    return remarkable(g)

@@ -11,8 +11,8 @@ from gradcli.engine.compiled.trace import ancestors
 from gradcli.engine.record.record import ANS, IDS, OP, OUT, PLACE
 from gradcli.engine.record.variable import ASSIGNING
 from gradcli.explain.catalogue import Note
-from gradcli.questions.ask import tensors_of
-from gradcli.questions.plain_data import data, note, place
+from gradcli.questions.ask import note, place, tensors_of
+from gradcli.questions.plain_data import data
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from gradcli.base.errors import Span
     from gradcli.engine.record.record import Entry
     from gradcli.lang.running.run import Binding, Run, Target
-    from gradcli.questions.ask import Answer, Ask
+    from gradcli.questions.ask import Ask
+    from gradcli.questions.plain_data import Answer
 
 
 class State:

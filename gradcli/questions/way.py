@@ -12,8 +12,8 @@ from gradcli.explain import path as paths
 from gradcli.explain.missing import file
 from gradcli.explain.written import called
 from gradcli.ops.values import SCALAR_TYPES, is_float
-from gradcli.questions.ask import tensors_of
-from gradcli.questions.plain_data import note, place, shape
+from gradcli.questions.ask import note, place, tensors_of
+from gradcli.questions.plain_data import shape
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,7 +26,8 @@ if TYPE_CHECKING:
     from gradcli.lang.running.log import Asked
     from gradcli.lang.running.run import Binding, Run, Target
     from gradcli.ops.kinds import Op
-    from gradcli.questions.ask import Answer, Ask
+    from gradcli.questions.ask import Ask
+    from gradcli.questions.plain_data import Answer
 
 ASSIGNED = "assign"
 

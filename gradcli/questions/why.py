@@ -14,7 +14,7 @@ from gradcli.lang.running.calls import NoGradient
 from gradcli.lang.running.run import Binding, Target, plain_structure
 from gradcli.ops.values import dtype_of, is_float, shape_of, zeros
 from gradcli.questions import retrying
-from gradcli.questions.ask import Ask, answer, moved, point, tensors_of, troubles
+from gradcli.questions.ask import Ask, answer, note, place, reason, tensors_of
 from gradcli.questions.asked import (
     answered,
     binding_of,
@@ -27,9 +27,9 @@ from gradcli.questions.asked import (
     written,
 )
 from gradcli.questions.causes import causes, requested
-from gradcli.questions.first_order import gradients
-from gradcli.questions.notes import is_finite, of_gradient
-from gradcli.questions.plain_data import data, lines, note, place, reason, shape
+from gradcli.questions.derivatives import gradients
+from gradcli.questions.notes import moved, of_gradient, point, troubles
+from gradcli.questions.plain_data import data, is_finite, lines, shape
 from gradcli.questions.way import bound_at, text_at, way_between, way_of
 
 TYPE_CHECKING = False
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from gradcli.explain.catalogue import Edit, Reason
     from gradcli.lang.running.log import Asked
     from gradcli.lang.running.run import Run
-    from gradcli.questions.ask import Answer
+    from gradcli.questions.plain_data import Answer
 
     # Which result, which of its sources, and the changes that mend it.
     Mend = tuple[int, int, list[Edit]]

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from gradcli.cli.environment import Environment
     from gradcli.lang.running.program import Program
-    from gradcli.questions.ask import Answer
+    from gradcli.questions.plain_data import Answer
 
 
 def run(values: dict[str, Any], environment: Environment) -> int:

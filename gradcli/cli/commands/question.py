@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from gradcli.cli.environment import Environment
     from gradcli.lang.running.program import Program
     from gradcli.questions import Ask
-    from gradcli.questions.ask import Answer
+    from gradcli.questions.plain_data import Answer
 
 QUESTIONS = {
     "grad": answers.grad, "jac": answers.jac, "hess": answers.hess, "eval": answers.evaluate}

@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
-    from gradcli.questions.ask import Answer, Ask
+    from gradcli.questions.ask import Ask
+    from gradcli.questions.plain_data import Answer
 
 MOST = 100
 # How far F may be from 0, relative to how far a step of 1 % of x and y takes it.

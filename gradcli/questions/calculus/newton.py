@@ -21,7 +21,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from gradcli.questions.ask import Answer, Ask
+    from gradcli.questions.ask import Ask
+    from gradcli.questions.plain_data import Answer
 
 STEPS, TOLERANCE, HALVINGS = 50, 1e-12, 40
 # On a plateau a step may be of any length: one of the size of x counts if it leaves so much.

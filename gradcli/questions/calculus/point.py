@@ -15,9 +15,9 @@ from gradcli.lang.running.run import tensor_of
 from gradcli.ops import PUBLIC
 from gradcli.ops.values import is_complex, is_float, shape_of, show
 from gradcli.questions import digits
-from gradcli.questions.ask import answer, moved, tensors_of, troubles
-from gradcli.questions.notes import boundaries, is_finite, left_out
-from gradcli.questions.plain_data import data, note
+from gradcli.questions.ask import answer, note, tensors_of
+from gradcli.questions.notes import boundaries, left_out, moved, troubles
+from gradcli.questions.plain_data import data, is_finite
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,7 +28,8 @@ if TYPE_CHECKING:
     from gradcli.explain.notes import Kinks
     from gradcli.explain.numbers.limits import Limits
     from gradcli.lang.running.run import Binding, Run, Target
-    from gradcli.questions.ask import Answer, Ask
+    from gradcli.questions.ask import Ask
+    from gradcli.questions.plain_data import Answer
 
 # Causes of a missing derivative where it is 0 in truth.
 ZERO = ("source-unrelated", "target-constant")

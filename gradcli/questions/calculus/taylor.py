@@ -10,14 +10,15 @@ from gradcli.engine.record.tensor import Tensor, value_of
 from gradcli.engine.sweeps.series import AtKink, Expansion, NoSeries, polynomial
 from gradcli.ops import PUBLIC
 from gradcli.questions.calculus.point import Point, each, remark
-from gradcli.questions.notes import is_finite
+from gradcli.questions.plain_data import is_finite
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
-    from gradcli.questions.ask import Answer, Ask
+    from gradcli.questions.ask import Ask
+    from gradcli.questions.plain_data import Answer
 
 DEFAULT, MOST = 3, 100
 MOST_TERMS = 1000

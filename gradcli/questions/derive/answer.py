@@ -15,7 +15,8 @@ from gradcli.formulas.rewrites import ABOVE, IMPLIED, NONNEGATIVE, factored, imp
 from gradcli.formulas.sharing import Shared, shared
 from gradcli.formulas.terms import NAME, needed
 from gradcli.formulas.text.languages import writer_of
-from gradcli.questions.plain_data import data, note
+from gradcli.questions.ask import note
+from gradcli.questions.plain_data import data
 from gradcli.render.numbers import exact
 
 TYPE_CHECKING = False
@@ -28,8 +29,8 @@ if TYPE_CHECKING:
     from gradcli.formulas.terms import Term
     from gradcli.formulas.text.writing import Writer
     from gradcli.lang.running.run import Binding
-    from gradcli.questions.ask import Answer
     from gradcli.questions.derive.derive import Derivation, Part
+    from gradcli.questions.plain_data import Answer
 
 OUTSIDE = "outside"
 """The code of a note on a condition that the values of the question do not meet."""

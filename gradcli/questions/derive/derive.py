@@ -23,10 +23,9 @@ from gradcli.lang.running.calls import no_operand
 from gradcli.lang.running.run import parts, tensor_of
 from gradcli.ops import TABLE
 from gradcli.ops.values import SMOOTH_DTYPES, dtype_of, is_float, shape_of
-from gradcli.questions.ask import Ask, tensors_of
+from gradcli.questions.ask import Ask, reason, tensors_of
 from gradcli.questions.derive.answer import answered
 from gradcli.questions.notes import left_out
-from gradcli.questions.plain_data import reason
 from gradcli.questions.states import is_link
 
 TYPE_CHECKING = False
@@ -38,7 +37,7 @@ if TYPE_CHECKING:
     from gradcli.formulas.terms import Term
     from gradcli.lang.running.program import Program
     from gradcli.lang.running.run import Binding, Run, Target
-    from gradcli.questions.ask import Answer
+    from gradcli.questions.plain_data import Answer
 
 # More elements of a Jacobian or Hessian are no formulas that anybody reads.
 MAX_PARTS = 400

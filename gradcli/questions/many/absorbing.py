@@ -12,7 +12,7 @@ from gradcli.engine.record.record import ATTRIBUTES, IDS, OP, OUT, VALUES, Recor
 from gradcli.engine.record.tensor import Tensor, apply, value_of
 from gradcli.engine.sweeps import absorbing
 from gradcli.lang.running.run import parts
-from gradcli.questions.first_order import seeds_of
+from gradcli.questions.ask import seeds_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -16,8 +16,8 @@ from gradcli.lang.running.run import Target, is_number, own, parts, plain_struct
 from gradcli.ops.table.shapes import index
 from gradcli.ops.values import zeros
 from gradcli.questions import notes
-from gradcli.questions.first_order import gradients, jacobians, seeds_of, with_constants
-from gradcli.questions.second_order import hessian
+from gradcli.questions.ask import seeds_of
+from gradcli.questions.derivatives import gradients, hessian, jacobians, with_constants
 from gradcli.render import numbers
 
 TYPE_CHECKING = False

@@ -26,9 +26,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from typing import Any
 
-    from gradcli.questions.ask import Answer, Ask
+    from gradcli.questions.ask import Ask
     from gradcli.questions.pictures.over import Over
     from gradcli.questions.pictures.sampling import Sampled
+    from gradcli.questions.plain_data import Answer
 
 # Beyond the values a picture has so much room, as a share of them.
 MARGIN = 0.05

@@ -12,8 +12,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
-    from gradcli.questions.ask import Answer, Ask
+    from gradcli.questions.ask import Ask
     from gradcli.questions.pictures.over import Over
+    from gradcli.questions.plain_data import Answer
 
 # Points of the grid in a row, and the first and the step of those that have an arrow.
 GRID = 121

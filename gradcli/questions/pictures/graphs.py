@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
     from gradcli.base.errors import Span
     from gradcli.lang.running.run import Binding, Run
-    from gradcli.questions.ask import Answer, Ask
+    from gradcli.questions.ask import Ask
+    from gradcli.questions.plain_data import Answer
 
     Key = Any
 

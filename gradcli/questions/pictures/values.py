@@ -19,8 +19,9 @@ if TYPE_CHECKING:
 
     from gradcli.base.errors import Diagnostic
     from gradcli.lang.running.run import Run
-    from gradcli.questions.ask import Answer, Ask
+    from gradcli.questions.ask import Ask
     from gradcli.questions.pictures.over import Over
+    from gradcli.questions.plain_data import Answer
 
 
 class Values:

@@ -17,10 +17,10 @@ from gradcli.engine.sweeps.extremes import extreme
 from gradcli.lang.running.run import parts, plain_structure
 from gradcli.ops.kinds import UNREGISTERED
 from gradcli.ops.values import SCALAR_TYPES, check_bytes, is_float, shape_of
-from gradcli.questions.ask import answer, moved, point, tensors_of, troubles
-from gradcli.questions.first_order import gradients, jacobians
-from gradcli.questions.notes import of_gradient
-from gradcli.questions.plain_data import data, note, place, reason, shape, undata
+from gradcli.questions.ask import answer, note, place, reason, tensors_of
+from gradcli.questions.derivatives import gradients, jacobians
+from gradcli.questions.notes import moved, of_gradient, point, troubles
+from gradcli.questions.plain_data import data, shape, undata
 from gradcli.questions.steps.text import Written, name, written
 from gradcli.questions.steps.trace import GENERAL, Formulas, Trace, rule_name, taught
 
@@ -31,7 +31,8 @@ if TYPE_CHECKING:
 
     from gradcli.engine.record.record import Entry
     from gradcli.lang.running.run import Binding, Run, Target
-    from gradcli.questions.ask import Answer, Ask
+    from gradcli.questions.ask import Ask
+    from gradcli.questions.plain_data import Answer
 
     # (row, partial) of what a value goes into, by its name.
     Uses = Mapping[str, list[tuple[Answer, Answer]]]

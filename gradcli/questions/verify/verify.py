@@ -14,10 +14,10 @@ from gradcli.engine.record.record import ANS
 from gradcli.lang.running.run import plain_structure
 from gradcli.ops.values import dtype_of, is_complex, is_float, plain, shape_of
 from gradcli.questions import VERIFY_TOLERANCE
-from gradcli.questions.ask import answer, moved, point
-from gradcli.questions.first_order import each_target, seeds_of
-from gradcli.questions.notes import left_out
-from gradcli.questions.plain_data import data, note, place, reason, shape
+from gradcli.questions.ask import answer, note, place, reason, seeds_of
+from gradcli.questions.first_order import each_target
+from gradcli.questions.notes import left_out, moved, point
+from gradcli.questions.plain_data import data, shape
 from gradcli.questions.sparse import whole
 from gradcli.questions.verify import suspects
 from gradcli.questions.verify.compare import (
@@ -49,7 +49,8 @@ if TYPE_CHECKING:
 
     from gradcli.engine.record.record import Entry
     from gradcli.lang.running.run import Binding, Run, Target
-    from gradcli.questions.ask import Answer, Ask
+    from gradcli.questions.ask import Ask
+    from gradcli.questions.plain_data import Answer
 
 __all__ = ["failed", "verify", "worst"]
 

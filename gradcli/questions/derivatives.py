@@ -1,0 +1,133 @@
+"""Gradients, Jacobians and Hessians of a target by its sources, in the mode that was asked for."""
+
+from __future__ import annotations
+
+from gradcli.base.lazy import np, quiet
+from gradcli.engine import calculus
+from gradcli.engine.record import record as records
+from gradcli.engine.record.tensor import Tensor, leaf
+from gradcli.lang.running.run import parts, tensor_of
+from gradcli.ops import PUBLIC
+from gradcli.ops.values import has_nan, plain, zeros
+from gradcli.questions.ask import seeds_of
+from gradcli.questions.plain_data import EACH
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import Any
+
+    from gradcli.lang.running.run import Binding, Target
+    from gradcli.questions.ask import Ask
+
+
+def gradients(ask: Ask, target: Target, bindings: list[Binding]) -> list[Any]:
+    """Per source the gradient of the (weighted) sum of the target's elements, or None."""
+    if ask.mode == "finite":
+        from gradcli.questions.differences import finite
+
+        return [finite(ask, target, b, summed=True) for b in bindings]
+    tensors = parts(target)
+    seeds = seeds_of(ask, tensors)
+    sources = [ask.source(b) for b in bindings]
+    def backwards(sources: Sequence[Tensor]) -> list[Any]:
+        return calculus.gradient(tensors, sources, seeds=seeds, tensorflow=ask.tf)
+
+    if ask.mode == "reverse":
+        found = backwards(sources)
+    else:
+        found = _absorbed([_forward(tensors, seeds, s) for s in sources], sources, backwards)
+    return with_constants(ask, found, tensors, sources, ())
+
+
+def _absorbed(found: list[Any], sources: Sequence[Tensor],
+              backwards: Callable[[Sequence[Tensor]], list[Any]]) -> list[Any]:
+    """What tangents found; where that is NaN, what the reverse sweep does: only that one knows
+    which zeros absorb an infinite slope.
+    """
+    spoiled = [k for k, g in enumerate(found) if g is not None and has_nan(calculus.numbers_of(g))]
+    if spoiled:
+        for k, g in zip(spoiled, backwards([sources[k] for k in spoiled]), strict=True):
+            found[k] = g
+    return found
+
+
+def with_constants(ask: Ask, found: list[Any], tensors: Sequence[Tensor],
+                    sources: Sequence[Tensor], shape: Sequence[int]) -> list[Any]:
+    """0 for None where the target is itself a derivative and does not depend on the source; shape:
+    of the target, of a Jacobian.
+    """
+    record = records.current()
+    if ask.tf or not record.derived:
+        return found
+    from gradcli.engine.sweeps import constant
+
+    ids = [t.id for t in tensors if t.id is not None]
+    return [
+        zeros((*shape, *s.shape)) if g is None and s.id is not None and constant.is_constant(
+            record.history(), record.derived, ids, [s.id]) else g
+        for g, s in zip(found, sources, strict=True)]
+
+
+def _forward(tensors: Sequence[Tensor], seeds: Sequence[Any], source: Tensor) -> Any:
+    """The gradient of the weighted sum from tangents in all directions of one source."""
+    total: Any = None
+    for k, t in enumerate(tensors):
+        weight = seeds[k] if seeds else 1.0
+        scalar = t.shape == () == source.shape
+        part = calculus.jvp(t, [source], [1.0]) if scalar else (
+            calculus.jacobian(t, [source], mode="forward")[0])
+        if part is not None:
+            with quiet():
+                part = part * weight if scalar else _weighted(part, weight, t.shape)
+                total = part if total is None else total + part
+    return total
+
+
+def _weighted(rows: Any, weight: Any, target_shape: Sequence[int]) -> Any:
+    """The sum over the target's axes of a Jacobian times the target's weights."""
+    weights = np.broadcast_to(weight, target_shape)
+    return plain(np.tensordot(weights, rows, axes=len(target_shape)))
+
+
+def jacobians(ask: Ask, target: Target, bindings: list[Binding]) -> list[Any]:
+    """Per source the Jacobian, target shape + source shape, or None."""
+    if ask.mode == "finite":
+        from gradcli.questions.differences import finite
+
+        return [finite(ask, target, b, summed=False) for b in bindings]
+    tensor, sources = tensor_of(target), [ask.source(b) for b in bindings]
+
+    def by(mode: str, sources: Sequence[Tensor]) -> list[Any]:
+        return calculus.jacobian(tensor, sources, mode=mode, sparse=ask.sparse, each=EACH)
+
+    found = by("auto", sources) if ask.mode == "reverse" else _absorbed(
+        by("forward", sources), sources, lambda spoiled: by("reverse", spoiled))
+    return with_constants(ask, found, [tensor], sources, tensor.shape)
+
+
+def hessian(ask: Ask, target: Target, bindings: list[Binding], emit: bool = False
+            ) -> calculus.Hessian:
+    """Second derivatives by the mode that was asked for; None where the first one is. emit:
+    recorded, whatever the mode.
+    """
+    n = range(len(bindings))
+    if ask.mode == "finite" and not emit:
+        from gradcli.questions.differences import finite_hessian
+
+        found = calculus.Hessian()
+        found.blocks.update({
+            (i, j): finite_hessian(ask, target, bindings[i], bindings[j]) for i in n for j in n})
+        return found
+    return calculus.hessian(
+        total(target), [ask.source(b) for b in bindings],
+        mode="forward" if ask.mode == "reverse" else "reverse", emit=emit,
+        sparse=ask.sparse and not emit, each=EACH)
+
+
+def total(target: Target) -> Tensor:
+    """The sum of the target's elements."""
+    whole = tensor_of(target)
+    if whole.shape:
+        whole = PUBLIC["sum"](whole)
+    return whole if isinstance(whole, Tensor) else leaf(whole)
