@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from gradcli.base.errors import Diagnostic, GradcliError, Source
 from gradcli.engine.record.record import IDS, OUT
+from gradcli.engine.record.structure import flatten
 from gradcli.engine.record.tensor import Tensor, leaf
 from gradcli.engine.sweeps.derivatives import seed_of
 from gradcli.lang.running.calls import MissingGradients
@@ -222,3 +223,8 @@ def note(ask: Ask, what: Note) -> Answer:
     at = place(ask, what.span)
     return {"code": what.code, "message": what.message, "line": at["line"],
             "column": at["column"]}
+
+
+def tensors(value: Any) -> list[Tensor]:
+    """The tensors in what was printed."""
+    return [v for v in flatten(value) if isinstance(v, Tensor)]

@@ -11,9 +11,8 @@ from gradcli.engine.record.variable import Variable
 from gradcli.explain.missing.file import of_named
 from gradcli.lang.running.run import is_number, parts
 from gradcli.ops.values import is_float
-from gradcli.questions.ask import Ask, note, tensors_of
+from gradcli.questions.ask import Ask, note, tensors, tensors_of
 from gradcli.questions.plain_data import is_finite, is_zero
-from gradcli.questions.retrying import tensors
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from gradcli.lang.running.calls import NoGradient
 from gradcli.lang.running.program import Program
 from gradcli.lang.running.run import Target, parts
 from gradcli.ops.values import shape_of
-from gradcli.questions.ask import Ask, seeds_of, tensors_of
+from gradcli.questions.ask import Ask, seeds_of, tensors, tensors_of
 from gradcli.questions.asked import names_of, states_of
 from gradcli.questions.derivatives import gradients, hessian, jacobians, total
 
@@ -238,8 +238,3 @@ def not_finite(ask: Ask, run: Run, target: Target, sources: list[int], field: st
     return nonfinite.Gradients(
         run, tensors, seeds_of(ask, tensors) if together else [], sources, ask.program.source,
         mode=ask.mode, tensorflow=ask.tf and together)
-
-
-def tensors(value: Any) -> list[Tensor]:
-    """The tensors in what was printed."""
-    return [v for v in flatten(value) if isinstance(v, Tensor)]

@@ -10,7 +10,7 @@ from gradcli.engine.sweeps.extremes import extreme
 from gradcli.lang.running.calls import MissingGradients, NoGradient
 from gradcli.lang.running.run import plain_structure
 from gradcli.questions import digits
-from gradcli.questions.ask import note, reason
+from gradcli.questions.ask import note, reason, tensors
 from gradcli.questions.causes import (
     doubtful,
     has_zero,
@@ -22,7 +22,6 @@ from gradcli.questions.causes import (
     zeros,
 )
 from gradcli.questions.plain_data import data, lines
-from gradcli.questions.retrying import tensors
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
