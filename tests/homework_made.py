@@ -7,7 +7,7 @@ from typing import Any
 from gradcli.homework.handed_in.records import Student
 from gradcli.homework.marking import grade
 from gradcli.homework.marking.results import Result
-from gradcli.homework.sheets import sheet
+from gradcli.homework.sheets import formats
 from gradcli.homework.sheets.sheet import Sheet
 
 HEAD = """\
@@ -52,7 +52,7 @@ id = "3"
 function = "x^3"
 hidden = true
 """
-SHEET = sheet.parse(TEXT, "hw3.toml")
+SHEET = formats.parse(TEXT, "hw3.toml")
 
 HOSTILE = (
     "=cmd|' /C calc'!A0", "+1", "-2+3", "@SUM(A1)", "\tx", "\rx", "\0x", "＝1", "＋1", "－1",

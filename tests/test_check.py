@@ -399,7 +399,7 @@ def test_words_that_are_accepted_are_a_text(words: str) -> None:
     ("x y", "y", "")])
 def test_lint_tells_words_that_are_read_as_letters(function: str, accepted: str, told: str) -> None:
     from gradcli.homework.lint import lint
-    from gradcli.homework.sheets.sheet import parse
+    from gradcli.homework.sheets.formats import parse
 
     sheet = parse(f'[[problem]]\nid = "1"\nfunction = "{function}"\nwrt = "x"\n'
                   f'accept = ["{accepted}"]\n', "sheet.toml")

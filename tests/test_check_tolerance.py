@@ -222,7 +222,7 @@ def test_components_that_are_not_correctly_rounded_are_wrong(answer: str) -> Non
 
 def test_lint_says_where_a_tolerance_does_nothing() -> None:
     from gradcli.homework.lint import lint
-    from gradcli.homework.sheets.sheet import parse
+    from gradcli.homework.sheets.formats import parse
 
     problems = {"x^2": True, "0.00591x^4": False, "x^2/3": False, "sin x": True, "2.5x^2": True}
     text = "".join([f'[[problem]]\nid = "{k}"\nfunction = "{function}"\nwrt = "x"\n'

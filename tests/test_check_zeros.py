@@ -13,7 +13,7 @@ from gradcli.homework.check import prepare
 from gradcli.homework.checking.advice import in_json, in_options
 from gradcli.homework.checking.problem import from_fields
 from gradcli.homework.lint import lint
-from gradcli.homework.sheets.sheet import parse
+from gradcli.homework.sheets.formats import parse
 
 # Constants 0 by a known value of a function, and functions that are constant by one.
 ZEROS = ("0", "0.0", "(2-2)", "ln(1)", "sin(0)", "tan(0)", "asin(0)", "acos(1)", "atan(0)",

@@ -31,7 +31,8 @@ from gradcli.homework.checking.problem import from_fields
 from gradcli.homework.handed_in.records import Answer
 from gradcli.homework.marking import executors
 from gradcli.homework.marking.executors import check_answers, prepared, seed_of, unchecked
-from gradcli.homework.sheets.sheet import Sheet, parse
+from gradcli.homework.sheets.formats import parse
+from gradcli.homework.sheets.sheet import Sheet
 
 Batch = Sequence[Any]
 

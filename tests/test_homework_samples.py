@@ -31,7 +31,8 @@ from gradcli.homework.handed_in.folder import open_folder
 from gradcli.homework.handed_in.roster import open_roster
 from gradcli.homework.mistakes.rules import RULES
 from gradcli.homework.sheets import formats
-from gradcli.homework.sheets.sheet import OPTIONS, Sheet, open_sheet
+from gradcli.homework.sheets.formats import open_sheet
+from gradcli.homework.sheets.sheet import OPTIONS, Sheet
 from gradcli.lang.paper.answer import read
 from gradcli.lang.paper.names import Names
 

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gradcli.base.errors import GradcliError
-from gradcli.homework.sheets.formats import places
-from gradcli.homework.sheets.sheet import MAX_BYTES, Sheet, open_sheet, parse
+from gradcli.homework.sheets.formats import MAX_BYTES, open_sheet, parse, places
+from gradcli.homework.sheets.sheet import Sheet
 
 SHEET = '''\
 schema = 1

@@ -22,7 +22,8 @@ from gradcli.homework.handed_in.records import Note, Submission, Submissions, Un
 from gradcli.homework.handed_in.tables import csv_answers, json_answers
 from gradcli.homework.handed_in.texts import plain
 from gradcli.homework.sheets.cells import records
-from gradcli.homework.sheets.sheet import Sheet, parse
+from gradcli.homework.sheets.formats import parse
+from gradcli.homework.sheets.sheet import Sheet
 
 IDS = ("1a", "1b", "2", "3")
 SHEET = "\n".join(f"{id}: x^2" for id in IDS)

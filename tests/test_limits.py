@@ -14,7 +14,7 @@ from transcripts import in_process
 
 from gradcli.base.errors import GradcliError, decode
 from gradcli.homework.handed_in.opening import open_submissions
-from gradcli.homework.sheets.sheet import open_sheet, parse
+from gradcli.homework.sheets.formats import open_sheet, parse
 
 
 def read(command: str, *arguments: str, stdin: str = "") -> bool:

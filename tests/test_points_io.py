@@ -26,8 +26,9 @@ from pyarrow import feather, ipc, parquet
 
 from gradcli.base.errors import Diagnostic, GradcliError
 from gradcli.points.cells import json_texts, texts
+from gradcli.points.files import open_table
 from gradcli.points.ranges import is_range, ranges
-from gradcli.points.table import Rows, Table, open_table
+from gradcli.points.table import Rows, Table
 from gradcli.points.writing import output
 from gradcli.render import machine as as_json
 from gradcli.render import messages, numbers

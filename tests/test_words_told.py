@@ -16,7 +16,7 @@ from test_terminal import bare, on_terminal
 from transcripts import in_process
 
 from gradcli.homework.lint import lint
-from gradcli.homework.sheets.sheet import parse
+from gradcli.homework.sheets.formats import parse
 from gradcli.lang.elsewhere import OTHER_SYSTEMS, SPELLINGS
 from gradcli.lang.paper.answer import read
 from gradcli.lang.paper.names import Names

@@ -16,8 +16,8 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from gradcli._version import __version__
+from gradcli.cli.dispatch import dispatch
 from gradcli.cli.environment import Environment
-from gradcli.cli.main import dispatch
 from gradcli.cli.options import homework
 from gradcli.cli.options.families import ABOUT, ARGUMENT_HELP, EXAMPLES, GROUPS, SUMMARIES
 from gradcli.cli.options.table import Option, arguments, misused, options

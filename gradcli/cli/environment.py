@@ -11,6 +11,10 @@ if TYPE_CHECKING:
     from typing import BinaryIO, TextIO
 
 
+# Exit statuses.
+OK, WRONG, USAGE, BAD_INPUT, BUG, INTERRUPTED = 0, 1, 2, 3, 70, 130
+
+
 class Environment:
     """Where input comes from and where output goes. Tests make their own."""
 

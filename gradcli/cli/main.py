@@ -9,17 +9,13 @@ from __future__ import annotations
 import gc
 import sys
 
-from gradcli.base.errors import GradcliError
-from gradcli.cli.environment import Environment, forget, write
-from gradcli.cli.options.table import CALCULUS
+from gradcli.cli.dispatch import dispatch
+from gradcli.cli.environment import BAD_INPUT, BUG, INTERRUPTED, OK, Environment, forget, write
 from gradcli.cli.plain_argv import read
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from typing import Any
-
-OK, WRONG, USAGE, BAD_INPUT, BUG, INTERRUPTED = 0, 1, 2, 3, 70, 130
 
 
 def main() -> None:
@@ -66,54 +62,7 @@ def run(argv: Sequence[str], environment: Environment) -> int:
         return BUG
 
 
-def dispatch(command: str, values: dict[str, Any], environment: Environment) -> int:
-    """Run one command with its values; errors are printed where they belong."""
-    try:
-        alone = MODULES.get(command)
-        if alone is not None:
-            status: int = _module(alone).run(values, environment)
-        else:
-            status = _module(_family(command, values)).run(command, values, environment)
-        return status
-    except GradcliError as problem:
-        _print(problem, values, environment)
-        return BAD_INPUT
-
-
-MODULES = {"run": "program", **{name: name for name in (
-    "ops why check steps derive plot graph verify").split()}}
 """Commands that have a module of their own, in `gradcli.cli.commands`."""
-
-
-def _family(command: str, values: dict[str, Any]) -> str:
-    """The module of a command that shares one with others."""
-    if command.startswith("hw "):
-        return "homework"
-    if command in CALCULUS:
-        return "calculus"
-    return "points" if values["points"] else "question"
-
-
-def _module(name: str) -> Any:
-    """Imported when its command runs: the others cost nothing."""
-    return __import__(f"gradcli.cli.commands.{name}", fromlist=["run"])
-
-
-def _print(problem: GradcliError, values: dict[str, Any], environment: Environment) -> None:
-    from gradcli.render import messages
-
-    stream = environment.stderr
-    if values["format"] in ("json", "ndjson"):
-        from gradcli.render import machine
-
-        file = values.get("file") or "-e"
-        environment.tell(machine.dump(messages.as_json(problem.diagnostics, file)) + "\n")
-        return
-    color = environment.color(stream, values["color"])
-    encoding = getattr(stream, "encoding", None) or "utf-8"
-    environment.tell(messages.render(
-        problem.diagnostics, color, environment.width(stream), encoding,
-        wrapped=environment.terminal(stream)))
 
 
 def _report(problem: Exception, trace: bool, environment: Environment) -> None:

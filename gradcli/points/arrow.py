@@ -11,7 +11,7 @@ import io
 from gradcli.base.errors import Diagnostic, Source
 from gradcli.base.lazy import np
 from gradcli.points.cells import BETWEEN, texts, written
-from gradcli.points.table import Rows, Table, failure, unreadable
+from gradcli.points.table import Rows, Table, failure, library, unreadable
 from gradcli.render import numbers
 
 TYPE_CHECKING = False
@@ -21,16 +21,6 @@ if TYPE_CHECKING:
 
 # What an Arrow file begins with; the stream itself follows.
 MAGIC = b"ARROW1\0\0"
-
-
-def library(name: str) -> Any:
-    """pyarrow. Raises E0611 where it is missing."""
-    try:
-        import pyarrow
-    except ImportError:
-        raise failure("E0611", f"`{name}`: Parquet and Arrow need pyarrow, which is not installed",
-                      name, "pip install 'gradcli[arrow]'") from None
-    return pyarrow
 
 
 def opened(path: str, name: str, format: str, stdin: BinaryIO | None, size: int) -> Table:

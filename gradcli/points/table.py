@@ -36,11 +36,6 @@ if TYPE_CHECKING:
 HELP = ("give a CSV, TSV, NDJSON, Parquet or Arrow file, `-` for standard input, or a range such as"
         " x=linspace(0,1,11)")
 
-ENDINGS = {
-    "csv": "csv", "tsv": "tsv", "tab": "tsv", "ndjson": "ndjson", "jsonl": "ndjson",
-    "parquet": "parquet", "pq": "parquet", "arrow": "arrow", "feather": "arrow", "ipc": "arrow"}
-
-
 class Rows:
     """A parsed block.
 
@@ -114,7 +109,6 @@ class Table:
 
     def arrow_schema(self, wanted: Sequence[int]) -> Any:
         """The columns in Arrow's terms: numbers where they are wanted, else text."""
-        from gradcli.points.arrow import library
 
         pa = library(self.name)
         return pa.schema([
@@ -133,65 +127,6 @@ class Table:
 
     def __exit__(self, *exception: object) -> None:
         self.close()
-
-
-def open_table(path: str, format: str | None, stdin: BinaryIO | None, size: int) -> Table:
-    """The table in a file, or on `stdin` for the path "-".
-
-    format: "csv", "tsv", "ndjson", "parquet" or "arrow"; None: by the ending of the name (.gz
-    after it is undone), else CSV. size: about how many rows a block has.
-
-    Raises E0601 (cannot be read), E0602 (a line that is too long), E0603 (not UTF-8), E0611
-    (empty, damaged, or its package is missing) and E0612 (no header).
-    """
-    last, packed = ending(path)
-    format = format or ENDINGS.get(last, "csv")
-    name = "<stdin>" if path == "-" else path
-    if format in ("parquet", "arrow"):
-        from gradcli.points import arrow
-
-        return arrow.opened(path, name, format, stdin, size)
-    stream, total = _stream(path, name, packed, stdin)
-    try:
-        if format == "ndjson":
-            from gradcli.points.json_lines import JsonLines
-
-            return JsonLines(stream, name, total, size)
-        from gradcli.points.delimited import Delimited
-
-        return Delimited(stream, name, format, total, size)
-    except BaseException:
-        if path != "-":
-            stream.close()
-        raise
-
-
-def ending(path: str) -> tuple[str, bool]:
-    """The ending of a name in small letters, and whether .gz came after it."""
-    path = path.lower()
-    packed = path.endswith(".gz")
-    return path.removesuffix(".gz").rpartition(".")[2], packed
-
-
-def _stream(path: str, name: str, packed: bool, stdin: BinaryIO | None
-            ) -> tuple[BinaryIO, int | None]:
-    """The bytes of a file, and how many there are if that is known."""
-    if path == "-":
-        assert stdin is not None
-        return stdin, None
-    import os
-    import stat
-
-    try:
-        if packed:
-            import gzip
-
-            return gzip.open(path), None    # type: ignore[return-value]
-        stream = open(path, "rb")
-    except (OSError, ValueError) as problem:
-        raise unreadable(name, problem) from None
-    about = os.fstat(stream.fileno())
-    return stream, about.st_size if stat.S_ISREG(about.st_mode) else None
 
 
 def unreadable(name: str, problem: Exception) -> GradcliError:
@@ -284,3 +219,13 @@ class Lines:
                 "E0602", f"`{self.name}` has a line of more than {MAX_BYTES // 1024 ** 2} MiB",
                 self.name, "give a text file with one row per line")
         return size > 0
+
+
+def library(name: str) -> Any:
+    """pyarrow. Raises E0611 where it is missing."""
+    try:
+        import pyarrow
+    except ImportError:
+        raise failure("E0611", f"`{name}`: Parquet and Arrow need pyarrow, which is not installed",
+                      name, "pip install 'gradcli[arrow]'") from None
+    return pyarrow

@@ -19,8 +19,8 @@ from __future__ import annotations
 
 from gradcli.base.errors import error
 from gradcli.base.lazy import np
-from gradcli.points.arrow import library
 from gradcli.points.cells import BETWEEN, json_texts, texts, written
+from gradcli.points.table import library
 from gradcli.render import machine as as_json
 from gradcli.render import markdown
 

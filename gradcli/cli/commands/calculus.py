@@ -7,7 +7,7 @@ from gradcli.base.lazy import np
 from gradcli.cli.commands.question import guarded
 from gradcli.cli.commands.sheets import deliver
 from gradcli.cli.commands.values import ask_from, values_at
-from gradcli.cli.main import OK, WRONG
+from gradcli.cli.environment import OK, WRONG
 from gradcli.cli.options.table import split
 from gradcli.lang.running.program import constant
 from gradcli.questions import calculus

@@ -12,9 +12,8 @@ from contextlib import ExitStack, nullcontext
 from gradcli.base.errors import GradcliError, error
 from gradcli.base.workers.batches import Job, run_batches
 from gradcli.base.workers.pools import pool
-from gradcli.cli.commands.check import fields_of, located, seed_of
-from gradcli.cli.environment import write
-from gradcli.cli.main import BAD_INPUT, OK, WRONG
+from gradcli.cli.commands.problem import fields_of, located, seed_of
+from gradcli.cli.environment import BAD_INPUT, OK, WRONG, write
 from gradcli.cli.options.table import ENDINGS, ending
 from gradcli.homework.lines import SCHEMA, Checker, failed, undecided
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from gradcli.cli.commands.output import Output
 from gradcli.cli.commands.question import guarded
 from gradcli.cli.commands.values import ask_from
-from gradcli.cli.main import OK, WRONG
+from gradcli.cli.environment import OK, WRONG
 from gradcli.cli.options.derive import format_of
 from gradcli.questions.derive.derive import derived
 from gradcli.render.layouts import formula

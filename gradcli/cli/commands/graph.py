@@ -5,7 +5,7 @@ from __future__ import annotations
 from gradcli.cli.commands.pictures import Misuse, as_json, deliver, refuse_terminal, refused
 from gradcli.cli.commands.question import guarded
 from gradcli.cli.commands.values import asked
-from gradcli.cli.main import OK
+from gradcli.cli.environment import OK
 from gradcli.cli.options.pictures import PICTURES, format_of
 from gradcli.questions import Ask
 from gradcli.questions.pictures.graphs import MAX_NODES, graph

@@ -5,19 +5,16 @@ from __future__ import annotations
 import gc
 import os
 
-from gradcli.cli.commands.check import seed_of
-from gradcli.cli.commands.homework_output import deliver, numbers_of
-from gradcli.cli.environment import write
-from gradcli.cli.main import INTERRUPTED, OK, WRONG
+from gradcli.cli.commands.homework_output import deliver, exports_of, numbers_of, wished
+from gradcli.cli.environment import INTERRUPTED, OK, WRONG, write
 from gradcli.cli.options.homework import share
 from gradcli.cli.options.table import split
 from gradcli.homework.handed_in.opening import mapping, open_submissions
 from gradcli.homework.handed_in.roster import open_roster
 from gradcli.homework.marking.folder import OutputFolder
 from gradcli.homework.reports.notes import NOTES, summary
-from gradcli.homework.run import Wish
 from gradcli.homework.run import run as run_class
-from gradcli.homework.sheets.sheet import open_sheet
+from gradcli.homework.sheets.formats import open_sheet
 from gradcli.render.numbers import visible
 
 TYPE_CHECKING = False
@@ -31,22 +28,10 @@ if TYPE_CHECKING:
     from gradcli.homework.run import Ran
     from gradcli.homework.sheets.sheet import Sheet
 
-# Processes, unless --jobs says how many; two at least, for one that dies is replaced only then.
-FEWEST, MOST = 2, 8
 
-
-def run(command: str, values: dict[str, Any], environment: Environment) -> int:
-    """One of the commands of hw."""
-    gc.enable()     # a command that may run for hours is not one answer
-    if command == "hw run":
-        return _run(values, environment)
-    from gradcli.cli.commands import homework_reports
-
-    return homework_reports.run(command, values, environment)
-
-
-def _run(values: dict[str, Any], environment: Environment) -> int:
+def run(_: str, values: dict[str, Any], environment: Environment) -> int:
     """Check and grade a class; 1 if an answer is not right."""
+    gc.enable()     # a command that may run for hours is not one answer
     sheet = open_sheet(values["sheet"])
     if values["late"] is not None:
         sheet.late = share(values["late"]) or 0.0
@@ -106,18 +91,6 @@ def refuse_inside(out: str, folder: str) -> None:
             help="give a folder outside of it: --out"))
 
 
-def wished(values: dict[str, Any], sheet: Sheet) -> Wish:
-    """The options as the run takes them."""
-    jobs = values.get("jobs") or max(FEWEST, min(MOST, os.cpu_count() or 1))
-    return Wish(
-        seed=sheet.seed if values.get("seed") is None else seed_of(values), jobs=jobs,
-        scheduler=values.get("scheduler"), fresh=bool(values.get("fresh")),
-        overrides=values["overrides"], level=values["feedback"], raw=values["raw_csv"],
-        templates=values["template"], column=values["column"],
-        gradescope=values["gradescope"], visibility=values["visibility"],
-        roster_path=values.get("roster"))
-
-
 def _bar(values: dict[str, Any], environment: Environment) -> Any:
     """Progress, where a person watches and nothing else is written there."""
     if values["quiet"] or not environment.terminal(environment.stderr) or (
@@ -139,15 +112,6 @@ def _answer(ran: Ran, out: OutputFolder, sheet: Sheet) -> dict[str, Any]:
         "checked": ran.checked, "reused": ran.reused, "seconds": round(ran.seconds, 3),
         "per_second": round(ran.checked / ran.seconds) if ran.checked and ran.seconds else None,
         "notes": dict(ran.notes), "exports": exports_of(ran.written)}
-
-
-def exports_of(written: Any) -> list[dict[str, Any]]:
-    """The gradebooks that were filled in, as plain data."""
-    return [{
-        "system": one.system, "column": one.column, "count": one.count,
-        "unmatched": [student.id for student in one.unmatched],
-        "doubtful": [student.id for student in one.doubtful], "left": one.left,
-        "notes": one.notes} for one in written.exports]
 
 
 def _remarks(ran: Ran, out: OutputFolder, values: dict[str, Any], environment: Environment

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import os
+
 from gradcli.cli.commands.output import TERMINAL_DIGITS, Output
+from gradcli.cli.commands.problem import seed_of
+from gradcli.homework.run import Wish
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -10,6 +14,10 @@ if TYPE_CHECKING:
 
     from gradcli.cli.environment import Environment
     from gradcli.homework.reports.items import Stats
+    from gradcli.homework.sheets.sheet import Sheet
+
+# Processes, unless --jobs says how many; two at least, for one that dies is replaced only then.
+FEWEST, MOST = 2, 8
 
 
 def deliver(answer: dict[str, Any], values: dict[str, Any], environment: Environment) -> None:
@@ -35,3 +43,24 @@ def numbers_of(stats: Stats) -> dict[str, Any]:
     found = stats.numbers()
     del found["ms"]
     return found
+
+
+def wished(values: dict[str, Any], sheet: Sheet) -> Wish:
+    """The options as the run takes them."""
+    jobs = values.get("jobs") or max(FEWEST, min(MOST, os.cpu_count() or 1))
+    return Wish(
+        seed=sheet.seed if values.get("seed") is None else seed_of(values), jobs=jobs,
+        scheduler=values.get("scheduler"), fresh=bool(values.get("fresh")),
+        overrides=values["overrides"], level=values["feedback"], raw=values["raw_csv"],
+        templates=values["template"], column=values["column"],
+        gradescope=values["gradescope"], visibility=values["visibility"],
+        roster_path=values.get("roster"))
+
+
+def exports_of(written: Any) -> list[dict[str, Any]]:
+    """The gradebooks that were filled in, as plain data."""
+    return [{
+        "system": one.system, "column": one.column, "count": one.count,
+        "unmatched": [student.id for student in one.unmatched],
+        "doubtful": [student.id for student in one.doubtful], "left": one.left,
+        "notes": one.notes} for one in written.exports]

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import gc
 import os
 
 from gradcli.base.errors import GradcliError
-from gradcli.cli.commands.check import seed_of
-from gradcli.cli.commands.homework_output import deliver, numbers_of
-from gradcli.cli.environment import write
-from gradcli.cli.main import OK, WRONG
+from gradcli.cli.commands.homework_output import deliver, exports_of, numbers_of, wished
+from gradcli.cli.commands.problem import seed_of
+from gradcli.cli.environment import OK, WRONG, write
 from gradcli.homework.marking.earlier import RESULTS, Saved
 from gradcli.homework.marking.marks import class_marks
 from gradcli.homework.marking.results import read_results
@@ -26,13 +26,14 @@ if TYPE_CHECKING:
 
 def run(command: str, values: dict[str, Any], environment: Environment) -> int:
     """One of the commands."""
+    gc.enable()     # a command that may run for hours is not one answer
     return COMMANDS[command](values, environment)
 
 
 def _lint(values: dict[str, Any], environment: Environment) -> int:
     """Raises all that is wrong with problems, when the others are told."""
     from gradcli.homework.lint import lint
-    from gradcli.homework.sheets.sheet import open_sheet
+    from gradcli.homework.sheets.formats import open_sheet
 
     stdin = environment.input() if values["sheet"] == "-" else None
     answer, wrong = lint(open_sheet(values["sheet"], stdin),
@@ -74,7 +75,6 @@ def _stats(values: dict[str, Any], environment: Environment) -> int:
 
 def _export(values: dict[str, Any], environment: Environment) -> int:
     """Write the files again that a run writes, from its results."""
-    from gradcli.cli.commands.homework import exports_of, wished
     from gradcli.homework.marking.folder import OutputFolder
     from gradcli.homework.run import export
 

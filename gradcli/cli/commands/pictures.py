@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gradcli.cli.commands.output import Output
-from gradcli.cli.main import USAGE
+from gradcli.cli.environment import USAGE
 from gradcli.render.numbers import visible
 
 TYPE_CHECKING = False

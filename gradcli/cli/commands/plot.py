@@ -7,7 +7,7 @@ from gradcli.cli.commands.output import Output
 from gradcli.cli.commands.pictures import Misuse, as_json, deliver, refuse_terminal, refused
 from gradcli.cli.commands.question import guarded
 from gradcli.cli.commands.values import values_at
-from gradcli.cli.main import OK
+from gradcli.cli.environment import OK
 from gradcli.cli.options.pictures import PICTURES, format_of, orders
 from gradcli.cli.options.table import memory, split
 from gradcli.lang.running.names import nearest

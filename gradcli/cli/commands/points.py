@@ -16,13 +16,12 @@ from gradcli.base.workers.pools import pool
 from gradcli.cli.commands.output import EXACT_DIGITS, PIPE_WIDTH, TERMINAL_DIGITS
 from gradcli.cli.commands.question import QUESTIONS, guarded
 from gradcli.cli.commands.values import asked
-from gradcli.cli.environment import write
+from gradcli.cli.environment import OK, WRONG, write
 from gradcli.cli.files import whole_file, write_file
-from gradcli.cli.main import OK, WRONG
 from gradcli.points import job as stream
+from gradcli.points.files import ENDINGS, ending, open_table
 from gradcli.points.job import Job, assigned, inputs_of, lookalikes
 from gradcli.points.ranges import is_range, ranges
-from gradcli.points.table import ENDINGS, ending, open_table
 from gradcli.points.writing import output
 from gradcli.questions.plain_data import data
 from gradcli.render import messages

@@ -5,8 +5,7 @@ from __future__ import annotations
 from gradcli.cli.commands.output import Output
 from gradcli.cli.commands.question import guarded
 from gradcli.cli.commands.values import ask_from
-from gradcli.cli.environment import write
-from gradcli.cli.main import OK, WRONG
+from gradcli.cli.environment import OK, WRONG, write
 from gradcli.questions.running import run as run_program
 from gradcli.render.layouts import programs
 from gradcli.render.numbers import exact, visible

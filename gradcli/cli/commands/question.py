@@ -6,7 +6,7 @@ from gradcli import questions as answers
 from gradcli.base.errors import Diagnostic, GradcliError, Source
 from gradcli.cli.commands.output import deliver
 from gradcli.cli.commands.values import ask_from, program_from
-from gradcli.cli.main import OK, WRONG
+from gradcli.cli.environment import OK, WRONG
 from gradcli.cli.options.table import seconds
 
 TYPE_CHECKING = False

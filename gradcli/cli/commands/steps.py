@@ -5,9 +5,10 @@ from __future__ import annotations
 from gradcli.cli.commands.output import Output
 from gradcli.cli.commands.question import guarded
 from gradcli.cli.commands.values import ask_from
-from gradcli.cli.main import OK
+from gradcli.cli.environment import OK
 from gradcli.questions.steps.steps import steps
-from gradcli.render.layouts import steps as shown
+from gradcli.render.layouts import steps_lines as shown
+from gradcli.render.layouts.steps import SHOWN
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ def run(values: dict[str, Any], environment: Environment) -> int:
     whole = verbose or output.format not in SHORTENED or (
         output.format == "table" and not output.to_terminal)
     answer = guarded(values, environment, lambda program: steps(
-        ask_from(program, values), None if whole else shown.SHOWN))
+        ask_from(program, values), None if whole else SHOWN))
     if values["quiet"]:
         for part in [p for result in answer["results"] for p in (result, *result["sources"])]:
             part["notes"] = []

@@ -5,7 +5,7 @@ from __future__ import annotations
 from gradcli.cli.commands.question import guarded
 from gradcli.cli.commands.sheets import deliver
 from gradcli.cli.commands.values import ask_from
-from gradcli.cli.main import OK, WRONG
+from gradcli.cli.environment import OK, WRONG
 from gradcli.questions.verify import verify
 
 TYPE_CHECKING = False

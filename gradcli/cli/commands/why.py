@@ -7,9 +7,8 @@ from gradcli.base.errors import Diagnostic, GradcliError, Source
 from gradcli.cli.commands.output import deliver
 from gradcli.cli.commands.question import guarded
 from gradcli.cli.commands.values import ask_from
-from gradcli.cli.environment import write
+from gradcli.cli.environment import OK, WRONG, write
 from gradcli.cli.files import write_file
-from gradcli.cli.main import OK, WRONG
 from gradcli.questions import mending
 from gradcli.questions import why as explaining
 from gradcli.render import diff

@@ -237,7 +237,7 @@ def _misused_output(command: str, values: dict[str, Any]) -> tuple[str, str] | N
         return None
     known: dict[str, str] = getattr(_elsewhere(command), "ENDINGS", {**ENDINGS})
     if values.get("points"):
-        from gradcli.points.table import ENDINGS as OF_ROWS
+        from gradcli.points.files import ENDINGS as OF_ROWS
 
         known = {**OF_ROWS, "json": "json", "md": "markdown", "txt": "", "gz": ""}
     choices = {choice for o in options(command) if o.name == "format" for choice in o.choices}

@@ -15,8 +15,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from gradcli.engine.record.record import Entry
     from gradcli.explain.numbers.origins import Trail
-    from gradcli.explain.numbers.rewrites import Rewrite
-    from gradcli.explain.numbers.words import Words
+    from gradcli.explain.numbers.words import Rewrite, Words
 
 
 def in_logarithms(trail: Trail, words: Words, entry: Entry, sizes: bool = False) -> Rewrite | None:

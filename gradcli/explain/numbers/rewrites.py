@@ -22,9 +22,7 @@ if TYPE_CHECKING:
 
     from gradcli.engine.record.record import Entry
     from gradcli.explain.numbers.origins import Trail
-    from gradcli.explain.numbers.words import Words
-
-    Rewrite = tuple[str, Entry | None]
+    from gradcli.explain.numbers.words import Rewrite, Words
 
 # Operand by operation, kept inside of the domain and away from its edge.
 INSIDE = {

@@ -18,9 +18,11 @@ if TYPE_CHECKING:
 
     from gradcli.base.errors import Source
     from gradcli.engine.record.record import Entry
-    from gradcli.explain.numbers.rewrites import Rewrite
     from gradcli.explain.numbers.trials import Trials
     from gradcli.explain.written import Index
+
+    # What to write instead, and the operation that it replaces.
+    Rewrite = tuple[str, Entry | None]
 
 # What stands in the text of a binary operation; what a sentence writes.
 SIGNS = {"divide": ("/", "÷"), "multiply": ("*", "·", "×"), "power": ("^", "**")}

@@ -16,7 +16,8 @@ from gradcli.homework.marking.grade import automatic
 from gradcli.homework.marking.manifest import NAME, read_manifest
 from gradcli.homework.marking.manifest import NAME as MANIFEST
 from gradcli.homework.marking.results import SCHEMA, opened, parse, placed
-from gradcli.homework.sheets.sheet import Sheet, open_sheet
+from gradcli.homework.sheets.formats import open_sheet
+from gradcli.homework.sheets.sheet import Sheet
 from gradcli.render.machine import dump
 
 TYPE_CHECKING = False

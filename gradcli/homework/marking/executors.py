@@ -11,7 +11,8 @@ import hashlib
 from gradcli.base.errors import GradcliError
 from gradcli.base.workers.batches import Job, run_batches
 from gradcli.homework.check import check, prepare
-from gradcli.homework.sheets.sheet import Sheet, parse
+from gradcli.homework.sheets.formats import parse
+from gradcli.homework.sheets.sheet import Sheet
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import re
 import tomllib
 
-from gradcli.base.errors import Diagnostic, GradcliError
+from gradcli.base.errors import Diagnostic, GradcliError, Source, read
 from gradcli.homework.checking.problem import DEFAULTS
 from gradcli.homework.sheets.cells import delimiter, folded, records
 from gradcli.homework.sheets.sheet import ID, OPTIONS, Found, Sheet, stem
@@ -13,7 +14,7 @@ from gradcli.homework.sheets.sheet import ID, OPTIONS, Found, Sheet, stem
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from typing import Any
+    from typing import Any, BinaryIO
 
     from gradcli.base.errors import Source, Span
     from gradcli.homework.sheets.cells import Cell
@@ -29,7 +30,7 @@ _AT = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
 
 
 def toml_sheet(source: Source) -> Sheet:
-    """The sheet in a TOML text. Raises what `gradcli.homework.sheets.sheet.parse` does."""
+    """The sheet in a TOML text. Raises what `parse` does."""
     document = _document(source)
     return _Reader(source, document).sheet()
 
@@ -418,3 +419,47 @@ class _Found:
                 self.places[element] = (span, span)
             else:
                 self.pair(path)
+
+
+def open_sheet(path: str, stdin: BinaryIO | None = None) -> Sheet:
+    """The sheet in a file, or on `stdin` for the path "-".
+
+    Raises what `gradcli.base.errors.read` does, E0707 where the sheet is too large, and what
+    `parse` raises.
+    """
+    if path != "-" and os.path.isfile(path) and os.path.getsize(path) > MAX_BYTES:
+        raise _too_large(Source("", path))
+    try:
+        source = read(path, stdin)
+    except GradcliError as failure:
+        if failure.code == "E0601" and "did you mean" not in (failure.help or ""):
+            failure.diagnostics[0].help = "give a problem sheet: a file such as hw.toml or hw.csv"
+        raise
+    return parse(source.text, source.name)
+
+
+def parse(text: str, name: str) -> Sheet:
+    """The sheet in a text. name: its file, whose ending tells CSV and lists from TOML.
+
+    Raises E0701 (no such field, table or choice), E0702 (missing), E0703 (of another type), E0706
+    (an id twice), E0707 (too large), E0708 (of a later version) and E0709 (cannot be read), with
+    all that was found as diagnostics, each with its place.
+    """
+    source = Source(text, name)
+    if len(text.encode("utf-8", "surrogatepass")) > MAX_BYTES:
+        raise _too_large(Source("", name))
+    ending = os.path.splitext(name)[1].lower()
+    if ending in (".csv", ".tsv"):
+        return csv_sheet(source)
+    if ending == ".toml" or re.search(r"^\s*\[\[? *(?:problem|sheet)", text, re.MULTILINE):
+            return toml_sheet(source)
+    return list_sheet(source)
+
+
+def _too_large(source: Source) -> GradcliError:
+    return GradcliError(Diagnostic(
+        "E0707", f"`{source.name}` is larger than {MAX_BYTES // 1024 ** 2} MiB", source=source,
+        span=(0, 0), help="split the sheet"))
+
+
+MAX_BYTES = 1024 * 1024

@@ -24,17 +24,16 @@ import hashlib
 import os
 import re
 
-from gradcli.base.errors import Diagnostic, GradcliError, Source, read
+from gradcli.base.errors import Diagnostic, GradcliError, Source
 from gradcli.homework.checking.problem import DEFAULTS, READERS, Problem, from_fields
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
-    from typing import Any, BinaryIO
+    from typing import Any
 
     from gradcli.base.errors import Span
 
-MAX_BYTES = 1024 * 1024
 MAX_PROBLEMS = 1_000
 MAX_TOLD = 20
 # A problem's id is what students write in front of their answers.
@@ -118,54 +117,9 @@ class Sheet:
         return GradcliError(*found)
 
 
-def open_sheet(path: str, stdin: BinaryIO | None = None) -> Sheet:
-    """The sheet in a file, or on `stdin` for the path "-".
-
-    Raises what `gradcli.base.errors.read` does, E0707 where the sheet is too large, and what
-    `parse` raises.
-    """
-    if path != "-" and os.path.isfile(path) and os.path.getsize(path) > MAX_BYTES:
-        raise _too_large(Source("", path))
-    try:
-        source = read(path, stdin)
-    except GradcliError as failure:
-        if failure.code == "E0601" and "did you mean" not in (failure.help or ""):
-            failure.diagnostics[0].help = "give a problem sheet: a file such as hw.toml or hw.csv"
-        raise
-    return parse(source.text, source.name)
-
-
-def parse(text: str, name: str) -> Sheet:
-    """The sheet in a text. name: its file, whose ending tells CSV and lists from TOML.
-
-    Raises E0701 (no such field, table or choice), E0702 (missing), E0703 (of another type), E0706
-    (an id twice), E0707 (too large), E0708 (of a later version) and E0709 (cannot be read), with
-    all that was found as diagnostics, each with its place.
-    """
-    source = Source(text, name)
-    if len(text.encode("utf-8", "surrogatepass")) > MAX_BYTES:
-        raise _too_large(Source("", name))
-    ending = os.path.splitext(name)[1].lower()
-    from gradcli.homework.sheets import formats
-
-    if ending in (".csv", ".tsv"):
-        return formats.csv_sheet(source)
-    if ending == ".toml" or re.search(r"^\s*\[\[? *(?:problem|sheet)", text, re.MULTILINE):
-        from gradcli.homework.sheets import formats
-
-        return formats.toml_sheet(source)
-    return formats.list_sheet(source)
-
-
 def stem(name: str) -> str:
     """The id of a sheet that has none: the name of its file."""
     return os.path.splitext(os.path.basename(name))[0].strip("<>") or "sheet"
-
-
-def _too_large(source: Source) -> GradcliError:
-    return GradcliError(Diagnostic(
-        "E0707", f"`{source.name}` is larger than {MAX_BYTES // 1024 ** 2} MiB", source=source,
-        span=(0, 0), help="split the sheet"))
 
 
 class Found:
