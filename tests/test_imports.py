@@ -33,7 +33,7 @@ DOORS = {"__init__", "__main__"}
 # Third-party package -> where it may be imported: inside a function, the EAGER at module level too.
 OWNERS = {
     "distributed": ("gradcli/base/workers/cluster.py",),
-    "pyarrow": ("gradcli/points/arrow.py", "gradcli/points/writing.py"),
+    "pyarrow": ("gradcli/points/",),
     "lark": ("gradcli/lang/",),
     "numpy": ("gradcli/base/lazy.py",),
     "contourpy": ("gradcli/questions/pictures/", "gradcli/render/pictures/"),
