@@ -151,7 +151,7 @@ def test_rule_is_named(row: str) -> None:
 
 def check_without_sentence(result: dict[str, Any]) -> str:
     """What the message ends with: the values at the witness."""
-    from gradcli.homework.checking.verdict import shown
+    from gradcli.homework.checking.compare import shown
 
     return f"should be {shown(result['witness']['expected'])}"
 

@@ -267,7 +267,7 @@ def _derivative(said: Claim) -> str:
 
 def _place(said: Claim, reference: Reference, problem: Problem) -> str:
     """The point that is named, where it is another one than the one asked for."""
-    from gradcli.homework.checking.verdict import shown
+    from gradcli.homework.checking.compare import shown
 
     known = reference.names.written
     values = [(known.get(name, name), None if value in known else _value(value), value)
@@ -339,7 +339,7 @@ def _value(text: str) -> float | None:
 
 def _same(value: float | None, other: float) -> bool:
     """Whether a number is another one, or that one rounded to the digits typed."""
-    from gradcli.homework.checking.prepared import half_unit
+    from gradcli.homework.checking.compare import half_unit
 
     return value is not None and abs(value - other) <= max(
         half_unit(value), half_unit(other), 1e-9*abs(other))

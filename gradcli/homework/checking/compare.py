@@ -198,3 +198,21 @@ def _exponent(size: float) -> int:
 
     # A power of ten that rounding left just below is one.
     return floor(log10(size * (1 + 1e-12))) if size else 0
+
+
+def half_unit(value: float) -> float:
+    """Half a unit of the last digit of a number: so far off a rounded one may be. Whole numbers
+    are exact.
+    """
+    from decimal import Decimal
+
+    if float(value).is_integer():
+        return 0.0
+    return 0.5*10.0**int(Decimal(repr(float(value))).as_tuple().exponent)
+
+
+def shown(value: float) -> str:
+    """A number for people: six digits."""
+    if value != value:
+        return "undefined"
+    return f"{float(value):.6g}"

@@ -8,7 +8,7 @@ from gradcli.base.lazy import np
 from gradcli.formulas.rounding import UNIT, Values, error_of
 from gradcli.homework.checking import pool as points
 from gradcli.homework.checking import switches
-from gradcli.homework.checking.compare import TINY, Side
+from gradcli.homework.checking.compare import TINY, Side, half_unit
 from gradcli.homework.checking.corners import corner
 from gradcli.homework.checking.reference import Reference, slope
 from gradcli.homework.checking.zeros import chosen
@@ -173,8 +173,8 @@ def _with_enough_points(prepared: Prepared) -> Prepared:
 
 def _check_on_curve(reference: Reference, problem: Problem) -> None:
     """Raise E0704 for a point off the curve: beyond the digits that its numbers are given with."""
+    from gradcli.homework.checking.compare import shown
     from gradcli.homework.checking.reference import on_curve
-    from gradcli.homework.checking.verdict import shown
 
     formula, node, name = reference.formula, reference.constraint, problem.dependent
     assert node is not None
@@ -198,17 +198,6 @@ def _check_on_curve(reference: Reference, problem: Problem) -> None:
     raise error("E0704", "`at` is no point of the curve: " + (
         f"its two sides differ by {shown(left)}" if np.isfinite(left) else "it has no value there"),
         help=f"give {name} the value {right[0]}" if right else None)
-
-
-def half_unit(value: float) -> float:
-    """Half a unit of the last digit of a number: so far off a rounded one may be. Whole numbers
-    are exact.
-    """
-    from decimal import Decimal
-
-    if float(value).is_integer():
-        return 0.0
-    return 0.5*10.0**int(Decimal(repr(float(value))).as_tuple().exponent)
 
 
 def _curve(reference: Reference, problem: Problem, found: dict[str, Any],

@@ -273,7 +273,7 @@ def _credit(name: str, value: Any) -> dict[str, float]:
         raise _wrong(name, "shares by mistake", value)
     import difflib
 
-    from gradcli.homework.mistakes.sentences import SENTENCES
+    from gradcli.homework.mistakes.words import SENTENCES
 
     found = {}
     for mistake, share in value.items():

@@ -6,7 +6,7 @@ from math import isfinite, isinf
 
 from gradcli.base.lazy import np
 from gradcli.formulas.rounding import applied
-from gradcli.homework.checking.compare import BLURRED, HUGE
+from gradcli.homework.checking.compare import BLURRED, HUGE, shown
 from gradcli.homework.checking.pool import ENOUGH
 from gradcli.ops.table.elementwise import divide
 
@@ -289,13 +289,6 @@ def _apart(first: float, second: float) -> tuple[str, str]:
         if texts[0] != texts[1]:
             break
     return texts
-
-
-def shown(value: float) -> str:
-    """A number for people: six digits."""
-    if value != value:
-        return "undefined"
-    return f"{float(value):.6g}"
 
 
 def fingerprint(trial: Trial) -> str:
