@@ -68,6 +68,7 @@ class GradcliError(Exception):
     the first diagnostic's place.
     """
 
+    __module__ = "gradcli"      # where users have it from
     about: About | None = None
 
     def __init__(self, *diagnostics: Diagnostic) -> None:
