@@ -21,7 +21,7 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 PROGRAM = """\
 import sys
 sys.path.insert(0, sys.argv[1])
-from gradcli.lang.syntax.export import module_text
+from gradcli.lang.syntax.grammar import module_text
 from gradcli.lang.paper.parser import GRAMMARS, KIND_NAMES
 texts = {"syntax": module_text(), "paper": module_text(GRAMMARS, KIND_NAMES)}
 for package, text in texts.items():

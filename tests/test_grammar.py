@@ -17,9 +17,9 @@ from stock_lark import stock, stock_reductions
 from gradcli.base.errors import GradcliError, Source
 from gradcli.lang.syntax import grammar, parser
 from gradcli.lang.syntax.blocks import BLOCK_ACTIONS
-from gradcli.lang.syntax.export import build, module_text
+from gradcli.lang.syntax.export import build
 from gradcli.lang.syntax.expressions import ACTIONS
-from gradcli.lang.syntax.grammar import Machine, grammar_text, tables
+from gradcli.lang.syntax.grammar import Machine, grammar_text, module_text, tables
 from gradcli.lang.syntax.lexer import KIND_NAMES, MAX_NESTING
 from gradcli.lang.syntax.statements import STATEMENT_ACTIONS
 
@@ -55,7 +55,7 @@ def test_aliases_are_actions_or_operations() -> None:
 
 
 def test_tables_do_not_depend_on_the_process() -> None:
-    script = ("from gradcli.lang.syntax.export import module_text; import zlib, sys;"
+    script = ("from gradcli.lang.syntax.grammar import module_text; import zlib, sys;"
               "sys.stdout.write(str(zlib.crc32(module_text().encode())))")
     found = {
         subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True,

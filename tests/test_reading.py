@@ -21,8 +21,8 @@ from gradcli.lang.paper.tokens import ALONE, INVERSE, KIND_NAMES, SCHOOL, SPECIA
 from gradcli.lang.paper.written import written
 from gradcli.lang.syntax import code as c
 from gradcli.lang.syntax import grammar as programs
-from gradcli.lang.syntax.export import build, module_text
-from gradcli.lang.syntax.grammar import grammar_text
+from gradcli.lang.syntax.export import build
+from gradcli.lang.syntax.grammar import grammar_text, module_text
 from gradcli.lang.syntax.parser import parse_expression
 from gradcli.ops import PUBLIC, lookup
 

@@ -32,8 +32,8 @@ from gradcli.lang.syntax import lexer as t
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from gradcli.base.errors import GradcliError
-    from gradcli.lang.syntax.grammar import Row
-    from gradcli.lang.syntax.parser import Parser
+    from gradcli.lang.syntax.export import Row
+    from gradcli.lang.syntax.lexer import Tokens
 
 # Two operators side by side that other languages have, and what is written here.
 FOREIGN = {
@@ -46,91 +46,91 @@ GREEK = frozenset("""
     tau upsilon phi chi psi omega Gamma Delta Theta Lambda Xi Pi Sigma Phi Psi Omega""".split())
 
 
-def closing_bracket(parser: Parser, at: int, row: Row) -> GradcliError | None:
+def closing_bracket(tokens: Tokens, at: int, row: Row) -> GradcliError | None:
     """`x)`, `(x]`."""
-    kind = parser.kinds[at]
+    kind = tokens.kinds[at]
     if kind not in t.CLOSING:
         return None
-    closing = parser.token(at)
-    opened = open_brackets(parser, at)
+    closing = tokens.token(at)
+    opened = open_brackets(tokens, at)
     if not opened:
-        return error("E0103", f"`{closing}` closes nothing", parser.span(at, at),
+        return error("E0103", f"`{closing}` closes nothing", tokens.span(at, at),
                      help=f"leave the `{closing}` out, or open it before")
-    if t.OPENING[parser.kinds[opened[-1]]] == kind:
+    if t.OPENING[tokens.kinds[opened[-1]]] == kind:
         if t.COLON not in row or t.COMMA in row or kind != t.RBRACE:
             return None
-        inside = excerpt(parser, opened[-1] + 1, at)
+        inside = excerpt(tokens, opened[-1] + 1, at)
         return error("E0102", "curly brackets hold pairs `key: value`",
-                     parser.span(opened[-1], at),
+                     tokens.span(opened[-1], at),
                      help=None if ":" in inside else f"write `({inside})` to group")
-    opening, before = parser.token(opened[-1]), parser.token(opened[-1] - 1)
-    fitting = f"write `{SPELLING[t.OPENING[parser.kinds[opened[-1]]]]}`"
-    if kind == t.RPAR and opened[-1] and adjacent(parser, opened[-1] - 1) and (
-            is_function(before) or f"{before}(" in parser.text):
-        fitting = f"write `{before}({excerpt(parser, opened[-1] + 1, at)})`"
-    found = error("E0103", f"`{closing}` does not close `{opening}`", parser.span(at, at),
+    opening, before = tokens.token(opened[-1]), tokens.token(opened[-1] - 1)
+    fitting = f"write `{SPELLING[t.OPENING[tokens.kinds[opened[-1]]]]}`"
+    if kind == t.RPAR and opened[-1] and adjacent(tokens, opened[-1] - 1) and (
+            is_function(before) or f"{before}(" in tokens.text):
+        fitting = f"write `{before}({excerpt(tokens, opened[-1] + 1, at)})`"
+    found = error("E0103", f"`{closing}` does not close `{opening}`", tokens.span(at, at),
                   help=fitting)
-    found.diagnostics[0].related = ((parser.span(opened[-1], opened[-1]), "opened here"),)
+    found.diagnostics[0].related = ((tokens.span(opened[-1], opened[-1]), "opened here"),)
     return found
 
 
-def open_bracket(parser: Parser, at: int, row: Row) -> GradcliError | None:
+def open_bracket(tokens: Tokens, at: int, row: Row) -> GradcliError | None:
     """A bracket that is never closed, noticed at the end of its line or head, or on a later line.
     """
-    kinds = parser.kinds
-    opened = [place for place in unclosed_brackets(parser, at) if place <= at]
+    kinds = tokens.kinds
+    opened = [place for place in unclosed_brackets(tokens, at) if place <= at]
     if kinds[at] == t.SEMICOLON:
-        opened = open_brackets(parser, at)
+        opened = open_brackets(tokens, at)
     elif kinds[at] == t.LBRACE and t.COLON in row:  # `if (x > 0) {`
         return None
     if not opened:
         return None
     unclosed = opened[-1]
-    head = is_head(parser, statement_start(parser, unclosed))
+    head = is_head(tokens, statement_start(tokens, unclosed))
     if (kinds[at] not in (t.NEWLINE, t.SEMICOLON) and not (head and kinds[at] == t.COLON)
             and unclosed < at
-            and "\n" not in parser.text[parser.starts[unclosed]:parser.starts[at]]):
+            and "\n" not in tokens.text[tokens.starts[unclosed]:tokens.starts[at]]):
         return None
-    bracket = parser.token(unclosed)
+    bracket = tokens.token(unclosed)
     line_end = unclosed + 1
-    text, starts, ends = parser.text, parser.starts, parser.ends
+    text, starts, ends = tokens.text, tokens.starts, tokens.ends
     while line_end < at and "\n" not in text[ends[line_end - 1]:starts[line_end]]:
         line_end += 1
     line_end -= head and kinds[line_end - 1] == t.COLON
-    line = excerpt(parser, statement_start(parser, unclosed), line_end)
-    closing = SPELLING[t.OPENING[parser.kinds[unclosed]]]
-    defines = unclosed == statement_start(parser, unclosed) + 1 and (
+    line = excerpt(tokens, statement_start(tokens, unclosed), line_end)
+    closing = SPELLING[t.OPENING[tokens.kinds[unclosed]]]
+    defines = unclosed == statement_start(tokens, unclosed) + 1 and (
         t.EQUAL in kinds[unclosed:line_end])
     complete = kinds[line_end - 1] in ENDINGS and not defines
-    return error("E0103", f"`{bracket}` is never closed", parser.span(unclosed, unclosed),
+    return error("E0103", f"`{bracket}` is never closed", tokens.span(unclosed, unclosed),
                  label="opened here", help=f"write `{line}{closing}{':' * head}`" if complete
                  else f"add the missing `{closing}`")
 
 
-def foreign_operator(parser: Parser, at: int, row: Row) -> GradcliError | None:
+def foreign_operator(tokens: Tokens, at: int, row: Row) -> GradcliError | None:
     """`=<`, `:=`, `x++`: two tokens side by side that are one operator elsewhere."""
-    ends_line = parser.kinds[at] in (t.NEWLINE, t.SEMICOLON, t.END)
+    ends_line = tokens.kinds[at] in (t.NEWLINE, t.SEMICOLON, t.END)
     for left in ((at - 2,) if ends_line else (at - 1, at)):
-        if left < 0 or not adjacent(parser, left):
+        if left < 0 or not adjacent(tokens, left):
             continue
-        written = parser.token(left) + parser.token(left + 1)
+        written = tokens.token(left) + tokens.token(left + 1)
         if written not in FOREIGN or (written in ("++", "--") and not ends_line):
             continue
         code, instead = "E0102", f"write `{FOREIGN[written]}`"
         if written in ("++", "--"):
             code, sign = "E0111", written[0]
-            name = excerpt(parser, statement_start(parser, at), left) or "x"
+            name = excerpt(tokens, statement_start(tokens, at), left) or "x"
             instead = (f"`{name}.assign_{'add' if sign == '+' else 'sub'}(1)` changes the variable,"
                        f" `{name} = {name} {sign} 1` binds a new tensor")
         elif written == ":=":
-            instead = f"write `{excerpt(parser, statement_start(parser, at), left)} = ...`"
-        return error(code, f"`{written}` is no operator", parser.span(left, left + 1), help=instead)
+            instead = f"write `{excerpt(tokens, statement_start(tokens, at), left)} = ...`"
+        return error(code, f"`{written}` is no operator", tokens.span(left, left + 1), help=instead)
     return None
 
 
-def chained_comparison(parser: Parser, at: int, row: Row) -> GradcliError | None:
+def chained_comparison(tokens: Tokens, at: int, row: Row) -> GradcliError | None:
     """`a < b < c`."""
-    kinds = parser.kinds
+    kinds = tokens.kinds
     if kinds[at] not in COMPARISONS or kinds[at - 1] not in ENDINGS:
         return None
     places = [at, at]  # of the comparison before it, and of the bound before that
@@ -149,38 +149,38 @@ def chained_comparison(parser: Parser, at: int, row: Row) -> GradcliError | None
         depth += (kinds[end] in t.OPENING) - (kinds[end] in t.CLOSING)
         end += 1
     earlier, begin = places
-    left, middle = excerpt(parser, begin + 1, at), excerpt(parser, earlier + 1, at)
-    right = excerpt(parser, at, end)
-    return error("E0102", "comparisons cannot be chained", parser.span(at, at),
+    left, middle = excerpt(tokens, begin + 1, at), excerpt(tokens, earlier + 1, at)
+    right = excerpt(tokens, at, end)
+    return error("E0102", "comparisons cannot be chained", tokens.span(at, at),
                  help=f"write `{left} and {middle} {right}`")
 
 
-def function_exponent(parser: Parser, at: int, row: Row) -> GradcliError | None:
+def function_exponent(tokens: Tokens, at: int, row: Row) -> GradcliError | None:
     """`sin²(x)`."""
-    kinds = parser.kinds
+    kinds = tokens.kinds
     if (at < 2 or kinds[at] not in BEGINNINGS or kinds[at - 1] != t.SUPERSCRIPT
-            or not is_function(parser.token(at - 2))):
+            or not is_function(tokens.token(at - 2))):
         return None
-    digits = parser.token(at - 1)
+    digits = tokens.token(at - 1)
     exponent = digits.translate(str.maketrans("⁻" + t.SUPERSCRIPTS, "-0123456789"))
-    return power_of_function(parser, at - 2, exponent, at, operand_end(parser, at))
+    return power_of_function(tokens, at - 2, exponent, at, operand_end(tokens, at))
 
 
-def side_by_side(parser: Parser, at: int, row: Row) -> GradcliError | None:
+def side_by_side(tokens: Tokens, at: int, row: Row) -> GradcliError | None:
     """Two operands without an operator: `x y`, `(x)(y)`, `sin x`, `1.2.3`, `√2x`."""
-    kinds = parser.kinds
+    kinds = tokens.kinds
     if not at or kinds[at - 1] not in ENDINGS or kinds[at] not in BEGINNINGS or t.NUMBER in row:
         return None
-    first, end = operand_start(parser, at - 1), operand_end(parser, at)
-    left, right = excerpt(parser, first, at), excerpt(parser, at, end)
-    span = parser.span(first, end - 1)
+    first, end = operand_start(tokens, at - 1), operand_end(tokens, at)
+    left, right = excerpt(tokens, first, at), excerpt(tokens, at, end)
+    span = tokens.span(first, end - 1)
     if kinds[at - 1] == t.NUMBER and kinds[at] == t.NUMBER:
-        touching = adjacent(parser, at - 1)
+        touching = adjacent(tokens, at - 1)
         return error("E0105", f"`{left}{'' if touching else ' '}{right}` is not one number", span,
                      help="a number has one decimal point" if touching
                      else f"write `{left}{right}` for one number, `{left}*{right}` for a product")
     if kinds[at - 1] == t.NUMBER and at > 1 and kinds[at - 2] == t.SQRT:
-        return two_readings(f"√{left}{right}", parser.span(at - 2, end - 1),
+        return two_readings(f"√{left}{right}", tokens.span(at - 2, end - 1),
                             f"√({left}{right})", f"√{left}*{right}")
     if is_function(left) and kinds[at] not in (t.LSQB, t.LBRACE):
         inside = right[1:-1] if kinds[at] == t.LPAR else right
@@ -191,111 +191,111 @@ def side_by_side(parser: Parser, at: int, row: Row) -> GradcliError | None:
             right = right[1:-1]
         return error("E0106", f"an operator is missing behind `{left}`", span,
                      help=f"write `{left}({right})` for a call")
-    if first > 1 and excerpt(parser, first - 2, first).strip() == "d/" and left[0] == "d":
+    if first > 1 and excerpt(tokens, first - 2, first).strip() == "d/" and left[0] == "d":
         return error("E0106", "a formula has no sign for its derivative",
-                     parser.span(first - 2, at),
+                     tokens.span(first - 2, at),
                      help=f"write the function alone and ask for it with --wrt {left[1:] or 'x'}")
     what = "a call needs a plain name" if kinds[at] == t.LPAR else "an operator is missing"
     return error("E0106", f"{what}: `{left}` and `{right}` stand side by side", span,
-                 help=None if _is_word(parser, at - 1) or _is_word(parser, at)
+                 help=None if _is_word(tokens, at - 1) or _is_word(tokens, at)
                  else f"write `{left}*{right}` for a product")
 
 
-def _is_word(parser: Parser, at: int) -> bool:
+def _is_word(tokens: Tokens, at: int) -> bool:
     """Whether a token is a word of some other language, as in `lim x`: no product is meant."""
-    word = parser.token(at)
-    if parser.kinds[at] not in t.IDENTIFIERS or len(word) == 1 or not word.isalpha() or (
+    word = tokens.token(at)
+    if tokens.kinds[at] not in t.IDENTIFIERS or len(word) == 1 or not word.isalpha() or (
             word in GREEK or is_function(word)):
         return False
-    return not any(parser.kinds[k + 1] in (t.EQUAL, t.COLON) or parser.kinds[k - 1] in (
-        t.VAR, t.CONST, t.INPUT) for k in range(len(parser.kinds) - 1) if parser.token(k) == word)
+    return not any(tokens.kinds[k + 1] in (t.EQUAL, t.COLON) or tokens.kinds[k - 1] in (
+        t.VAR, t.CONST, t.INPUT) for k in range(len(tokens.kinds) - 1) if tokens.token(k) == word)
 
 
-def number_and_dot(parser: Parser, at: int, row: Row) -> GradcliError | None:
+def number_and_dot(tokens: Tokens, at: int, row: Row) -> GradcliError | None:
     """`2.x`, `1..2`, `3.e5`."""
-    if parser.kinds[at] != t.DOT or parser.kinds[at - 1] != t.NUMBER:
+    if tokens.kinds[at] != t.DOT or tokens.kinds[at - 1] != t.NUMBER:
         return None
-    number, name = parser.token(at - 1), parser.token(at + 1)
-    if parser.kinds[at + 1] not in t.IDENTIFIERS:
+    number, name = tokens.token(at - 1), tokens.token(at + 1)
+    if tokens.kinds[at + 1] not in t.IDENTIFIERS:
         advice = "a number has one decimal point"
     elif name[0] in "eE" and name[1:].isdecimal():
         advice = f"write `{number}{name}`"
     else:
         advice = f"write `{number}*{name}`"
     return error("E0105", f"a point cannot end the number `{number}` here",
-                 parser.span(at - 1, at), help=advice)
+                 tokens.span(at - 1, at), help=advice)
 
 
-def prime(parser: Parser, at: int, row: Row) -> GradcliError | None:
+def prime(tokens: Tokens, at: int, row: Row) -> GradcliError | None:
     """`f'` without its argument."""
-    if not at or parser.kinds[at - 1] != t.PRIMED:
+    if not at or tokens.kinds[at - 1] != t.PRIMED:
         return None
-    primed = parser.token(at - 1)
+    primed = tokens.token(at - 1)
     name = primed.rstrip("'")
-    return error("E0102", f"`{primed}` needs its argument in brackets", parser.span(at - 1, at - 1),
+    return error("E0102", f"`{primed}` needs its argument in brackets", tokens.span(at - 1, at - 1),
                  help=f"write `{primed}(x)` for the derivative of a function, `{name}.T` for the"
                  " transpose of a matrix")
 
 
-def comma(parser: Parser, at: int, row: Row) -> GradcliError | None:
+def comma(tokens: Tokens, at: int, row: Row) -> GradcliError | None:
     """`(1,5)`, `(a, b)`."""
-    if parser.kinds[at] != t.COMMA:
+    if tokens.kinds[at] != t.COMMA:
         return None
-    opened = open_brackets(parser, at)
-    if not opened or parser.kinds[opened[-1]] != t.LPAR or parser.kinds[at - 1] not in ENDINGS:
+    opened = open_brackets(tokens, at)
+    if not opened or tokens.kinds[opened[-1]] != t.LPAR or tokens.kinds[at - 1] not in ENDINGS:
         return None
-    decimal = decimal_comma(parser, at - 1, at + 2)
+    decimal = decimal_comma(tokens, at - 1, at + 2)
     if decimal:
         return decimal
-    end = operand_end(parser, opened[-1])
-    inside = excerpt(parser, opened[-1], end)[1:-1] if parser.kinds[end - 1] == t.RPAR else "a, b"
-    return error("E0102", "round brackets hold one expression", parser.span(at, at),
-                 help=None if opened[0] in unclosed_brackets(parser, at)
+    end = operand_end(tokens, opened[-1])
+    inside = excerpt(tokens, opened[-1], end)[1:-1] if tokens.kinds[end - 1] == t.RPAR else "a, b"
+    return error("E0102", "round brackets hold one expression", tokens.span(at, at),
+                 help=None if opened[0] in unclosed_brackets(tokens, at)
                  else f"write `[{inside}]` for a list")
 
 
-def missing_else(parser: Parser, at: int, row: Row) -> GradcliError | None:
+def missing_else(tokens: Tokens, at: int, row: Row) -> GradcliError | None:
     """`a if c`."""
     if (t.ELSE not in row or t.NEWLINE in row or t.RPAR in row
-            or at == statement_start(parser, at)):
+            or at == statement_start(tokens, at)):
         return None
     first = at - 1
-    while first and parser.kinds[first] != t.IF:
+    while first and tokens.kinds[first] != t.IF:
         first -= 1
     begin = first
-    while begin and parser.kinds[begin - 1] not in BOUNDS | t.OPENING.keys():
+    while begin and tokens.kinds[begin - 1] not in BOUNDS | t.OPENING.keys():
         begin -= 1
-    return error("E0102", "`else` is missing", parser.span(first, at - 1),
-                 help=f"write `{excerpt(parser, begin, at)} else ...`")
+    return error("E0102", "`else` is missing", tokens.span(first, at - 1),
+                 help=f"write `{excerpt(tokens, begin, at)} else ...`")
 
 
 NAMED = {t.DOT: "a name", t.COLON: "a type"}
 """What stands behind a token that takes nothing but a name."""
 
 
-def missing_operand(parser: Parser, at: int, row: Row) -> GradcliError | None:
+def missing_operand(tokens: Tokens, at: int, row: Row) -> GradcliError | None:
     """`x^`, `a =`, `2 * / 3`, `()`, `* x`; of what is a name: `x.`, `var x: = 3`."""
-    kinds = parser.kinds
+    kinds = tokens.kinds
     what = "a value" if t.NUMBER in row else NAMED.get(kinds[at - 1])
     if what is None or t.NAME not in row:
         return None
     ends = kinds[at] in (t.NEWLINE, t.SEMICOLON, t.END)
-    token = "" if ends else parser.token(at)
-    if at == statement_start(parser, at):
+    token = "" if ends else tokens.token(at)
+    if at == statement_start(tokens, at):
         return error("E0102", "a statement is missing before `;`" if ends
-                     else f"`{token}` cannot begin a statement", parser.span(at, at),
-                     help=f"leave the `{parser.token(at)}` out" if kinds[at] != t.END else None)
-    previous = parser.token(at - 1)
+                     else f"`{token}` cannot begin a statement", tokens.span(at, at),
+                     help=f"leave the `{tokens.token(at)}` out" if kinds[at] != t.END else None)
+    previous = tokens.token(at - 1)
     if kinds[at - 1] in t.OPENING and kinds[at] in t.CLOSING:
-        return error("E0102", "these brackets are empty", parser.span(at - 1, at),
+        return error("E0102", "these brackets are empty", tokens.span(at - 1, at),
                      help="write an expression between them")
     if kinds[at - 1] == t.SQRT and token:
-        operand = excerpt(parser, at, operand_end(parser, at + 1))
-        return error("E0102", f"`√` cannot stand before `{token}`", parser.span(at - 1, at),
+        operand = excerpt(tokens, at, operand_end(tokens, at + 1))
+        return error("E0102", f"`√` cannot stand before `{token}`", tokens.span(at - 1, at),
                      help=f"write `√({operand})`" if kinds[at] == t.MINUS else None)
     if kinds[at - 1] == t.EQUAL and ends:
-        left = excerpt(parser, statement_start(parser, at), at - 1)
-        return error("E0102", f"the value of `{left}` is missing", parser.span(at - 1, at - 1),
+        left = excerpt(tokens, statement_start(tokens, at), at - 1)
+        return error("E0102", f"the value of `{left}` is missing", tokens.span(at - 1, at - 1),
                      help=f"write `{left} = 0`")
     between = f"between `{previous}` and `{token}`" if token else f"behind `{previous}`"
     advice = {t.EXPECT: "write `expect a == b`", t.IF: "write `if a < b:`",
@@ -303,16 +303,16 @@ def missing_operand(parser: Parser, at: int, row: Row) -> GradcliError | None:
               t.IN: "write a number of turns, as in `range(3)`, or a tensor",
               t.COLON: "write a type, such as `float64`" if ends or kinds[at] == t.EQUAL else None}
     return error("E0102", f"{what} is missing {between}",
-                 parser.span(at - 1, at - 1) if ends or kinds[at] in t.CLOSING
-                 else parser.span(at, at), label=f"expected {what} here" if not ends else "",
+                 tokens.span(at - 1, at - 1) if ends or kinds[at] in t.CLOSING
+                 else tokens.span(at, at), label=f"expected {what} here" if not ends else "",
                  help=advice.get(kinds[at - 1]))
 
 
-def second_exponent(parser: Parser, at: int, row: Row) -> GradcliError | None:
+def second_exponent(tokens: Tokens, at: int, row: Row) -> GradcliError | None:
     """`x²^3`."""
-    kinds = parser.kinds
+    kinds = tokens.kinds
     if kinds[at] not in (t.CIRCUMFLEX, t.SUPERSCRIPT) or kinds[at - 1] != t.SUPERSCRIPT:
         return None
-    base = excerpt(parser, operand_start(parser, at - 1), at)
-    return error("E0102", f"`{base}` has an exponent already", parser.span(at, at),
-                 help=f"put it in brackets: `({base}){parser.token(at)}...`")
+    base = excerpt(tokens, operand_start(tokens, at - 1), at)
+    return error("E0102", f"`{base}` has an exponent already", tokens.span(at, at),
+                 help=f"put it in brackets: `({base}){tokens.token(at)}...`")

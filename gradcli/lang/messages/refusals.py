@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from gradcli.base.errors import GradcliError, error
 from gradcli.lang.messages.surroundings import statement_start, unclosed_brackets
-from gradcli.lang.syntax.expressions import AMBIGUOUS_AFTER, is_malformed_number
 from gradcli.lang.syntax.lexer import (
     CIRCUMFLEX,
     CLOSING,
@@ -27,16 +26,14 @@ from gradcli.lang.syntax.lexer import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from gradcli.base.errors import Span
     from gradcli.lang.syntax.code import Function
-    from gradcli.lang.syntax.parser import Parser
+    from gradcli.lang.syntax.lexer import Tokens
 
 
-def excerpt(parser: Parser, first: int, end: int) -> str:
+def excerpt(tokens: Tokens, first: int, end: int) -> str:
     """The user's text from token `first` to the one before `end`, on one line."""
-    text = " ".join(parser.text[parser.starts[first]:parser.ends[end - 1]].split())
+    text = " ".join(tokens.text[tokens.starts[first]:tokens.ends[end - 1]].split())
     return text if len(text) <= 60 else text[:59] + "…"
 
 
@@ -50,38 +47,38 @@ def is_function(name: str) -> bool:
 # ---- numbers in front of something ----------------------------------------------------------
 
 
-def bad_coefficient(parser: Parser, values: list[Any], before: int, at: int) -> GradcliError:
-    """E0105 for `2e`, E0106 for `2[1, 2]` and `sin^2(x)`, E0104 for `1/2x`.
+def bad_coefficient(tokens: Tokens, left: int, before: int, number: int, base: int, at: int
+                    ) -> GradcliError:
+    """E0106 for `2[1, 2]` and `sin^2(x)`, E0104 for `1/2x`.
 
-    before: the token in front of the number and its signs.
+    before: the token in front of the number and its signs. left: the first token of what stands on
+    the left of that one, if it is an operator which leaves two readings, else -1. base: the first
+    token of what the number stands in front of.
     """
-    number, base = values[-2:]
-    if is_malformed_number(parser, number, base):
-        return _malformed_number(parser, number, base, at)
-    digits, rest = parser.token(number), excerpt(parser, base, at)
-    operator = parser.kinds[before]
-    if operator == CIRCUMFLEX and is_function(parser.token(before - 1)):
-        return power_of_function(parser, before - 1, excerpt(parser, before + 1, base), base, at)
-    if "\n" in parser.text[parser.ends[number]:parser.starts[base]]:
-        opened = unclosed_brackets(parser, base)
+    digits, rest = tokens.token(number), excerpt(tokens, base, at)
+    operator = tokens.kinds[before]
+    if operator == CIRCUMFLEX and is_function(tokens.token(before - 1)):
+        return power_of_function(tokens, before - 1, excerpt(tokens, before + 1, base), base, at)
+    if "\n" in tokens.text[tokens.ends[number]:tokens.starts[base]]:
+        opened = unclosed_brackets(tokens, base)
         if opened:      # else this would be another line
-            bracket = parser.token(opened[-1])
+            bracket = tokens.token(opened[-1])
             return error("E0103", f"`{bracket}` is never closed",
-                         parser.span(opened[-1], opened[-1]), label="opened here")
-    if operator in AMBIGUOUS_AFTER:
-        left = values[before - number - 3]  # below the operator, the signs and these two
-        return _two_readings(parser, left, before, number, base, at)
+                         tokens.span(opened[-1], opened[-1]), label="opened here")
+    if left >= 0:
+        return _two_readings(tokens, left, before, number, base, at)
     return error("E0106", "a number in front multiplies a name or a round bracket only",
-                 parser.span(number, at - 1), help=f"write `{digits}*{rest}`")
+                 tokens.span(number, at - 1), help=f"write `{digits}*{rest}`")
 
 
-def _malformed_number(parser: Parser, number: int, base: int, at: int) -> GradcliError:
-    digits, name = parser.token(number), parser.token(base)
+def malformed_number(tokens: Tokens, number: int, base: int, at: int) -> GradcliError:
+    """E0105: `2e`, `0x10`, `1_000`."""
+    digits, name = tokens.token(number), tokens.token(base)
     written = digits + name
-    span = parser.span(number, base)
+    span = tokens.span(number, base)
     if name in ("e", "E"):
         return error("E0105", f"`{written}` is a number without its exponent", span,
-                     help=f"write `{digits}*{excerpt(parser, base, at)}` for a product with"
+                     help=f"write `{digits}*{excerpt(tokens, base, at)}` for a product with"
                      f" `{name}`, or `{digits}e0` for a number")
     if name[0] == "_":
         return error("E0105", f"`{written}` is no number: digits are not grouped", span,
@@ -90,11 +87,11 @@ def _malformed_number(parser: Parser, number: int, base: int, at: int) -> Gradcl
                  help=f"write `{int(written, 0)}`")
 
 
-def power_of_function(parser: Parser, name: int, exponent: str, first: int, end: int
+def power_of_function(tokens: Tokens, name: int, exponent: str, first: int, end: int
                       ) -> GradcliError:
     """E0106 for `sin^2(x)` and `sin²(x)`; the argument is the tokens from `first` to `end`."""
-    function = parser.token(name)
-    argument = excerpt(parser, first, end)
+    function = tokens.token(name)
+    argument = excerpt(tokens, first, end)
     if not (argument.startswith("(") and argument.endswith(")")):
         argument = f"({argument})"
     if exponent.replace("−", "-") == "-1" and is_function(f"a{function}"):
@@ -103,20 +100,20 @@ def power_of_function(parser: Parser, name: int, exponent: str, first: int, end:
     else:
         advice = f"write `{function}{argument}^{exponent}`"
     return error("E0106", f"the exponent of `{function}` belongs behind its argument",
-                 parser.span(name, end - 1), help=advice)
+                 tokens.span(name, end - 1), help=advice)
 
 
-def _two_readings(parser: Parser, left: int, operator: int, number: int, base: int, at: int
+def _two_readings(tokens: Tokens, left: int, operator: int, number: int, base: int, at: int
                   ) -> GradcliError:
     """E0104: `1/2x` is `1/(2x)` or `(1/2)*x`."""
-    text = parser.text
-    between = text[parser.ends[operator - 1]:parser.starts[operator + 1]]  # with the user's spaces
-    head, tail = excerpt(parser, left, operator), excerpt(parser, base, at)
-    first = f"{head}{between}({excerpt(parser, operator + 1, at)})"
-    second = f"{head}{between}{excerpt(parser, operator + 1, base)}"
-    if parser.kinds[operator] != CIRCUMFLEX:  # which binds tighter than the `*` anyway
+    text = tokens.text
+    between = text[tokens.ends[operator - 1]:tokens.starts[operator + 1]]  # with the user's spaces
+    head, tail = excerpt(tokens, left, operator), excerpt(tokens, base, at)
+    first = f"{head}{between}({excerpt(tokens, operator + 1, at)})"
+    second = f"{head}{between}{excerpt(tokens, operator + 1, base)}"
+    if tokens.kinds[operator] != CIRCUMFLEX:  # which binds tighter than the `*` anyway
         second = f"({second})"
-    return two_readings(excerpt(parser, left, at), parser.span(left, at - 1),
+    return two_readings(excerpt(tokens, left, at), tokens.span(left, at - 1),
                         first, f"{second}*{tail}")
 
 
@@ -126,68 +123,68 @@ def two_readings(written: str, span: Span, first: str, second: str) -> GradcliEr
                  help=f"write `{first}` or `{second}`")
 
 
-def ambiguous_root(parser: Parser, root: int, operator: int, at: int) -> GradcliError:
+def ambiguous_root(tokens: Tokens, root: int, operator: int, at: int) -> GradcliError:
     """E0104: `√x^2` is `√(x^2)` or `(√x)^2`."""
-    inside, power = excerpt(parser, root + 1, operator), excerpt(parser, operator, at)
-    sign = parser.token(root)
-    return two_readings(excerpt(parser, root, at), parser.span(root, at - 1),
+    inside, power = excerpt(tokens, root + 1, operator), excerpt(tokens, operator, at)
+    sign = tokens.token(root)
+    return two_readings(excerpt(tokens, root, at), tokens.span(root, at - 1),
                         f"{sign}({inside}{power})", f"({sign}{inside}){power}")
 
 
 # ---- calls ----------------------------------------------------------------------------------
 
 
-def prime_keywords(parser: Parser, first: int, at: int) -> GradcliError:
+def prime_keywords(tokens: Tokens, first: int, at: int) -> GradcliError:
     """E0102: `f'(x=1)`."""
-    return error("E0102", f"`{parser.token(first)}` takes no keyword arguments",
-                 parser.span(first, at - 1), help=f"write `{parser.token(first)}(x)`")
+    return error("E0102", f"`{tokens.token(first)}` takes no keyword arguments",
+                 tokens.span(first, at - 1), help=f"write `{tokens.token(first)}(x)`")
 
 
-def repeated_keyword(parser: Parser, keywords: list[int]) -> GradcliError:
+def repeated_keyword(tokens: Tokens, keywords: list[int]) -> GradcliError:
     """E0102: `f(a=1, a=2)`."""
     seen: set[str] = set()
     for keyword in keywords:
-        name = parser.token(keyword)
+        name = tokens.token(keyword)
         if name in seen:
             break
         seen.add(name)
-    return error("E0102", f"`{name}` is given twice", parser.span(keyword, keyword),
+    return error("E0102", f"`{name}` is given twice", tokens.span(keyword, keyword),
                  help=f"leave one `{name}=...` out")
 
 
-def no_numpy_constant(parser: Parser, first: int, at: int) -> GradcliError:
+def no_numpy_constant(tokens: Tokens, first: int, at: int) -> GradcliError:
     """E0102: `np.linalg`, `np.mean` without brackets."""
-    written = excerpt(parser, first, at)
-    return error("E0102", f"`{written}` is no constant of NumPy", parser.span(first, at - 1),
+    written = excerpt(tokens, first, at)
+    return error("E0102", f"`{written}` is no constant of NumPy", tokens.span(first, at - 1),
                  help="functions stand right behind `np.`, as in `np.mean(x)`"
-                 if parser.kinds[at] == DOT else f"write `{written}(...)` to call a function;"
+                 if tokens.kinds[at] == DOT else f"write `{written}(...)` to call a function;"
                  " the constants are `np.pi`, `np.e`, `np.inf` and `np.nan`")
 
 
 # ---- statements -----------------------------------------------------------------------------
 
 
-def bad_target(parser: Parser, first: int, equal: int, at: int) -> GradcliError:
+def bad_target(tokens: Tokens, first: int, equal: int, at: int) -> GradcliError:
     """E0107: what stands left of `=` is no name, no `a, b` and no `f(x, y)`."""
-    kinds = parser.kinds[first:equal]
-    left, right = excerpt(parser, first, equal), excerpt(parser, equal + 1, at)
-    span = parser.span(first, equal - 1)
+    kinds = tokens.kinds[first:equal]
+    left, right = excerpt(tokens, first, equal), excerpt(tokens, equal + 1, at)
+    span = tokens.span(first, equal - 1)
     if kinds in ([TRUE], [FALSE], [NONE], [PI]):
         return error("E0107", f"`{left}` is a constant and cannot be bound", span,
                      help="choose another name")
     if kinds == [NUMBER]:
-        swap = at == equal + 2 and parser.kinds[equal + 1] in IDENTIFIERS
+        swap = at == equal + 2 and tokens.kinds[equal + 1] in IDENTIFIERS
         return error("E0107", f"`{left}` is a number, not a name", span,
                      help=f"write `{right} = {left}`" if swap
                      else f"write `{left} == {right}` to compare")
     if set(kinds) <= IDENTIFIERS | {COMMA}:
         return error("E0107", f"a name stands twice in `{left}`",
-                     _no_new_name(parser, first, equal) or span,
+                     _no_new_name(tokens, first, equal) or span,
                      help="choose different names")
     if kinds[0] in IDENTIFIERS and kinds[1] == LPAR and _closes(kinds, 1) == len(kinds) - 1:
         return error("E0107", f"the parameters in `{left}` are not different names",
-                     _no_new_name(parser, first + 2, equal - 1) or span,
-                     help=f"write `{parser.token(first)}(x) = ...` to define a function,"
+                     _no_new_name(tokens, first + 2, equal - 1) or span,
+                     help=f"write `{tokens.token(first)}(x) = ...` to define a function,"
                      " `==` to compare")
     if kinds[0] in IDENTIFIERS and kinds[1] in (LSQB, DOT):
         return error("E0107", f"`{left}` cannot be changed in place", span,
@@ -201,15 +198,15 @@ def bad_target(parser: Parser, first: int, equal: int, at: int) -> GradcliError:
                  f" `{left} == {right}`")
 
 
-def _no_new_name(parser: Parser, first: int, end: int) -> Span | None:
+def _no_new_name(tokens: Tokens, first: int, end: int) -> Span | None:
     """The first token among those of a list of names that is neither a new one nor a comma."""
     known: set[str] = set()
     for at in range(first, end):
         named = not (at - first) % 2
-        if parser.kinds[at] != COMMA if not named else (
-                parser.kinds[at] not in IDENTIFIERS or parser.token(at) in known):
-            return parser.span(at, at)
-        known.add(parser.token(at))
+        if tokens.kinds[at] != COMMA if not named else (
+                tokens.kinds[at] not in IDENTIFIERS or tokens.token(at) in known):
+            return tokens.span(at, at)
+        known.add(tokens.token(at))
     return None
 
 
@@ -223,26 +220,26 @@ def _closes(kinds: list[int], opening: int) -> int:
     return -1
 
 
-def loose_tuple(parser: Parser, first: int, at: int) -> GradcliError:
+def loose_tuple(tokens: Tokens, first: int, at: int) -> GradcliError:
     """E0107: `a, b` without brackets; E0105 if it is a decimal comma."""
-    if parser.kinds[statement_start(parser, first):at].count(COMMA) == 1:
-        decimal = decimal_comma(parser, first, at)
+    if tokens.kinds[statement_start(tokens, first):at].count(COMMA) == 1:
+        decimal = decimal_comma(tokens, first, at)
         if decimal:
             return decimal
-    written = excerpt(parser, first, at)
+    written = excerpt(tokens, first, at)
     return error("E0107", "values with commas between them need square brackets",
-                 parser.span(first, at - 1), help=f"write `[{written}]`, or one statement for each")
+                 tokens.span(first, at - 1), help=f"write `[{written}]`, or one statement for each")
 
 
-def decimal_comma(parser: Parser, first: int, end: int) -> GradcliError | None:
+def decimal_comma(tokens: Tokens, first: int, end: int) -> GradcliError | None:
     """E0105 for the first `1,5` among the tokens, written without a space."""
-    kinds, starts, ends = parser.kinds, parser.starts, parser.ends
+    kinds, starts, ends = tokens.kinds, tokens.starts, tokens.ends
     for comma in range(first + 1, end - 1):
         if (kinds[comma] == COMMA and kinds[comma - 1] == NUMBER == kinds[comma + 1]
                 and ends[comma - 1] == starts[comma] and ends[comma] == starts[comma + 1]):
-            written = excerpt(parser, comma - 1, comma + 2)
+            written = excerpt(tokens, comma - 1, comma + 2)
             return error("E0105", f"`{written}`: the decimal sign is a point",
-                         parser.span(comma - 1, comma + 1), help=_points_for_commas(written))
+                         tokens.span(comma - 1, comma + 1), help=_points_for_commas(written))
     return None
 
 
@@ -259,76 +256,78 @@ def _points_for_commas(written: str) -> str:
     return f"write `{whole}{end}.{right}`, or `[{written}]` for a list"
 
 
-def augmented(parser: Parser, first: int, operator: int, value: int, at: int) -> GradcliError:
+def augmented(tokens: Tokens, first: int, operator: int, value: int, at: int) -> GradcliError:
     """E0111: `x += 1` with both things it could mean."""
-    name, sign = excerpt(parser, first, operator), parser.token(operator)
-    amount = excerpt(parser, value, at)
+    name, sign = excerpt(tokens, first, operator), tokens.token(operator)
+    amount = excerpt(tokens, value, at)
     bracketed = amount if at == value + 1 or sign == "+=" else f"({amount})"
     method = {"+=": "assign_add", "-=": "assign_sub"}.get(sign)
     changed = (f"{name}.{method}({amount})" if method
                else f"{name}.assign({name} {sign[:-1]} {bracketed})")
-    return error("E0111", f"`{sign}` has two meanings here", parser.span(operator, operator),
+    return error("E0111", f"`{sign}` has two meanings here", tokens.span(operator, operator),
                  help=f"`{changed}` changes the variable,"
                  f" `{name} = {name} {sign[:-1]} {bracketed}` binds a new tensor")
 
 
-def missing_value(parser: Parser, first: int, at: int) -> GradcliError:
+def missing_value(tokens: Tokens, first: int, at: int) -> GradcliError:
     """E0107: `var x`, or `var x, y = 1`."""
-    keyword, name = parser.token(first), parser.token(first + 1)
-    if COMMA in parser.kinds[first:at]:
-        return error("E0107", f"`{keyword} {name}` has no value", parser.span(first, first + 1),
+    keyword, name = tokens.token(first), tokens.token(first + 1)
+    if COMMA in tokens.kinds[first:at]:
+        return error("E0107", f"`{keyword} {name}` has no value", tokens.span(first, first + 1),
                      help=f"declare one name at a time: `{keyword} {name} = 1.0`")
-    written = excerpt(parser, first, at)
-    return error("E0107", f"`{written}` has no value", parser.span(first, at - 1),
+    written = excerpt(tokens, first, at)
+    return error("E0107", f"`{written}` has no value", tokens.span(first, at - 1),
                  help=f"write `{written} = 1.0`, or `input {name}` for a value that is given later")
 
 
-def bad_size(parser: Parser, number: int) -> GradcliError:
+def bad_size(tokens: Tokens, number: int) -> GradcliError:
     """E0102: `var w: float64[2.5]`."""
-    return error("E0102", f"`{parser.token(number)}` is no size", parser.span(number, number),
+    return error("E0102", f"`{tokens.token(number)}` is no size", tokens.span(number, number),
                  help="write a whole number, or `:` for any size")
 
 
 # ---- blocks ---------------------------------------------------------------------------------
 
 
-def repeated_name(parser: Parser, places: list[int], what: str) -> GradcliError:
+def repeated_name(tokens: Tokens, places: list[int], what: str) -> GradcliError:
     """E0107: `def f(x, x):`, `for a, a in u:`; places: the tokens of the names."""
-    names = [parser.token(place) for place in places]
+    names = [tokens.token(place) for place in places]
     second = next(i for i, name in enumerate(names) if name in names[:i])
     return error("E0107", f"`{names[second]}` stands twice among the {what}",
-                 parser.span(places[second], places[second]), help="choose different names")
+                 tokens.span(places[second], places[second]), help="choose different names")
 
 
-def misplaced(parser: Parser, word: int) -> GradcliError:
-    """E0113: `break` or `continue` outside of a loop, `return` outside of a `def`."""
-    written = parser.token(word)
-    span = parser.span(word, word)
+def misplaced(tokens: Tokens, word: int, in_function: bool) -> GradcliError:
+    """E0113: `break` or `continue` outside of a loop, `return` outside of a `def`.
+
+    in_function: whether the word stands in a `def`.
+    """
+    written = tokens.token(word)
+    span = tokens.span(word, word)
     if written == "return":
         return error("E0113", "`return` stands outside of a `def`", span,
                      help="write the expression alone: its value is a result")
-    inside = bool(parser.blocks) and parser.blocks[-1].inside
     return error("E0113", f"`{written}` stands outside of a loop", span,
                  help=f"write `return` to leave the function, or put the `{written}` into a `for`"
-                 " or `while` block" if inside
+                 " or `while` block" if in_function
                  else f"put it into the block of a `for` or `while`, or leave the `{written}` out")
 
 
-def bad_decorator(parser: Parser, first: int, end: int) -> GradcliError:
+def bad_decorator(tokens: Tokens, first: int, end: int) -> GradcliError:
     """E0114: a line with `@` that is neither `@custom_gradient` nor `@gradient_of(op)`."""
-    written = excerpt(parser, first, end)
-    names = [parser.token(place) for place in range(first + 1, end)]
+    written = excerpt(tokens, first, end)
+    names = [tokens.token(place) for place in range(first + 1, end)]
     if "custom_gradient" in names:
         advice = "write `@custom_gradient`"
     elif "gradient_of" in names or "RegisterGradient" in names:
         advice = "write `@gradient_of(op)` with the name of the operation, such as `floor`"
     else:
         advice = "the decorators are `@custom_gradient` and `@gradient_of(op)`"
-    return error("E0114", f"`{written}` is no decorator", parser.span(first, max(first, end - 1)),
+    return error("E0114", f"`{written}` is no decorator", tokens.span(first, max(first, end - 1)),
                  help=advice)
 
 
-def no_rule(parser: Parser, function: Function, head: Span, inner: list[Function]) -> GradcliError:
+def no_rule(tokens: Tokens, function: Function, head: Span, inner: list[Function]) -> GradcliError:
     """E0114: `@custom_gradient` before a function without an inner `grad`.
 
     head: the place of `def f(x)`. inner: the functions that are defined in it.
@@ -339,15 +338,15 @@ def no_rule(parser: Parser, function: Function, head: Span, inner: list[Function
         found = error("E0114", f"the gradient rule in `{function.name}` is named"
                       f" `{inner[-1].name}`", (inner[-1].start, inner[-1].end),
                       help=f"name it `grad`: `def grad({', '.join(inner[-1].parameters)}):`")
-        place = parser.text.find(inner[-1].name, inner[-1].start)
+        place = tokens.text.find(inner[-1].name, inner[-1].start)
         found.diagnostics[0].span = place, place + len(inner[-1].name)
     if function.decorated:
         found.diagnostics[0].related = ((function.decorated, "asks for a rule"),)
     return found
 
 
-def bad_accumulator(parser: Parser, first: int, at: int) -> GradcliError:
+def bad_accumulator(tokens: Tokens, first: int, at: int) -> GradcliError:
     """E0107: `forward acc(x):`."""
     return error("E0107", "`forward` takes two arguments: what moves, and its direction",
-                 parser.span(first, at - 1),
-                 help=f"write `forward {parser.token(first + 1)}(x, v):`")
+                 tokens.span(first, at - 1),
+                 help=f"write `forward {tokens.token(first + 1)}(x, v):`")

@@ -10,7 +10,7 @@ from gradcli.lang.syntax import lexer as t
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from gradcli.base.errors import Span
-    from gradcli.lang.syntax.parser import Parser
+    from gradcli.lang.syntax.lexer import Tokens
 
 COMPARISONS = frozenset(
     (t.EQUAL_EQUAL, t.NOT_EQUAL, t.LESS, t.LESS_EQUAL, t.GREATER, t.GREATER_EQUAL))
@@ -39,53 +39,53 @@ SPELLING = {
 }
 
 
-def line_start(parser: Parser, at: int) -> int:
+def line_start(tokens: Tokens, at: int) -> int:
     """The first token of the line that token `at` belongs to; brackets continue a line."""
-    while at and parser.kinds[at - 1] not in LINE_ENDS and not is_margin(parser, at - 1):
+    while at and tokens.kinds[at - 1] not in LINE_ENDS and not is_margin(tokens, at - 1):
         at -= 1
     return at
 
 
-def is_head(parser: Parser, first: int) -> bool:
+def is_head(tokens: Tokens, first: int) -> bool:
     """Whether the line of token `first`, its first one, has the form of a block's head."""
-    kind = parser.kinds[first]
-    return kind in HEADS or (kind in SOFT_HEADS and parser.kinds[first + 1] in t.IDENTIFIERS)
+    kind = tokens.kinds[first]
+    return kind in HEADS or (kind in SOFT_HEADS and tokens.kinds[first + 1] in t.IDENTIFIERS)
 
 
-def head_end(parser: Parser, first: int, end: int) -> int:
+def head_end(tokens: Tokens, first: int, end: int) -> int:
     """The colon of the head that begins with token `first`, if it comes before `end`, else `end`.
     """
     depth = 0
     for place in range(first, end):
-        kind = parser.kinds[place]
+        kind = tokens.kinds[place]
         depth += (kind in t.OPENING) - (kind in t.CLOSING)
         if kind == t.COLON and not depth:
             return place
     return end
 
 
-def statement_start(parser: Parser, at: int) -> int:
+def statement_start(tokens: Tokens, at: int) -> int:
     """The first token of the simple statement or head that token `at` belongs to."""
-    line = line_start(parser, at)
+    line = line_start(tokens, at)
     first = at
-    while first > line and parser.kinds[first - 1] != t.SEMICOLON:
+    while first > line and tokens.kinds[first - 1] != t.SEMICOLON:
         first -= 1
-    if first == line and is_head(parser, line):
-        colon = head_end(parser, line, at)
+    if first == line and is_head(tokens, line):
+        colon = head_end(tokens, line, at)
         if colon < at:
             return colon + 1
     return first
 
 
-def indentations(parser: Parser, at: int) -> list[str]:
+def indentations(tokens: Tokens, at: int) -> list[str]:
     """The margin and the indentations of the blocks open in front of token `at`."""
-    text, starts, ends = parser.text, parser.starts, parser.ends
+    text, starts, ends = tokens.text, tokens.starts, tokens.ends
     levels = [_indentation(text, text.rfind("\n", 0, starts[0]) + 1, starts[0])]
     for place in range(at):
-        kind = parser.kinds[place]
+        kind = tokens.kinds[place]
         if kind == t.DEDENT:
             levels.pop()
-        elif kind == t.INDENT or is_margin(parser, place):
+        elif kind == t.INDENT or is_margin(tokens, place):
             level = _indentation(text, starts[place], ends[place])
             if kind == t.INDENT:
                 levels.append(level)
@@ -98,16 +98,16 @@ def _indentation(text: str, start: int, end: int) -> str:
     return text[start:end].rpartition("\f")[2]
 
 
-def is_margin(parser: Parser, at: int) -> bool:
+def is_margin(tokens: Tokens, at: int) -> bool:
     """Whether an ERROR token stands for the indentation of a line."""
-    return parser.kinds[at] == t.ERROR and not parser.token(at).strip(" \t\r\f")
+    return tokens.kinds[at] == t.ERROR and not tokens.token(at).strip(" \t\r\f")
 
 
-def open_brackets(parser: Parser, at: int) -> list[int]:
+def open_brackets(tokens: Tokens, at: int) -> list[int]:
     """The brackets open in front of token `at`, outermost first."""
     opened: list[int] = []
-    for place in range(line_start(parser, at), at):
-        kind = parser.kinds[place]
+    for place in range(line_start(tokens, at), at):
+        kind = tokens.kinds[place]
         if kind in t.OPENING:
             opened.append(place)
         elif kind in t.CLOSING and opened:
@@ -115,11 +115,11 @@ def open_brackets(parser: Parser, at: int) -> list[int]:
     return opened
 
 
-def unclosed_brackets(parser: Parser, at: int) -> list[int]:
+def unclosed_brackets(tokens: Tokens, at: int) -> list[int]:
     """The brackets around token `at` and behind it in its line whose partner never comes."""
-    opened = open_brackets(parser, at)
-    for place in range(at, len(parser.kinds)):
-        kind = parser.kinds[place]
+    opened = open_brackets(tokens, at)
+    for place in range(at, len(tokens.kinds)):
+        kind = tokens.kinds[place]
         if kind == t.NEWLINE:
             break
         if kind in t.OPENING:
@@ -129,15 +129,15 @@ def unclosed_brackets(parser: Parser, at: int) -> list[int]:
     return opened
 
 
-def adjacent(parser: Parser, left: int) -> bool:
-    return parser.ends[left] == parser.starts[left + 1]
+def adjacent(tokens: Tokens, left: int) -> bool:
+    return tokens.ends[left] == tokens.starts[left + 1]
 
 
-def closing_bracket(parser: Parser, opening: int) -> int:
+def closing_bracket(tokens: Tokens, opening: int) -> int:
     """The token that closes the bracket `opening`; 0 if none does."""
     depth = 0
-    for place in range(opening, len(parser.kinds)):
-        kind = parser.kinds[place]
+    for place in range(opening, len(tokens.kinds)):
+        kind = tokens.kinds[place]
         depth += (kind in t.OPENING) - (kind in t.CLOSING)
         if not depth:
             return place
@@ -146,9 +146,9 @@ def closing_bracket(parser: Parser, opening: int) -> int:
     return 0
 
 
-def operand_start(parser: Parser, last: int) -> int:
+def operand_start(tokens: Tokens, last: int) -> int:
     """The first token of the operand that ends with token `last`: `f(x)[0]`, `x²`, `A.T`."""
-    kinds = parser.kinds
+    kinds = tokens.kinds
     first = last
     while first:
         if kinds[first] in t.CLOSING:
@@ -164,9 +164,9 @@ def operand_start(parser: Parser, last: int) -> int:
     return first
 
 
-def operand_end(parser: Parser, first: int) -> int:
+def operand_end(tokens: Tokens, first: int) -> int:
     """Behind the operand that begins with token `first`: `2x`, `f(x)`, `x²`, `A[0].T`, `x^2`."""
-    kinds = parser.kinds
+    kinds = tokens.kinds
     end = first + 1
     if kinds[first] in t.OPENING:
         end = first
@@ -174,7 +174,7 @@ def operand_end(parser: Parser, first: int) -> int:
         end += 1
     while True:
         if kinds[end] in t.OPENING:
-            closing = closing_bracket(parser, end)
+            closing = closing_bracket(tokens, end)
             if not closing:
                 return max(end, first + 1)
             end = closing + 1
@@ -186,6 +186,6 @@ def operand_end(parser: Parser, first: int) -> int:
             return end
 
 
-def before(parser: Parser, at: int) -> Span:
+def before(tokens: Tokens, at: int) -> Span:
     """Where something is missing in front of token `at`: the token before it."""
-    return parser.span(at - 1, at - 1) if at else parser.span(at, at)
+    return tokens.span(at - 1, at - 1) if at else tokens.span(at, at)

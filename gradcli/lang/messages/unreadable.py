@@ -29,7 +29,7 @@ from gradcli.lang.syntax.lexer import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from gradcli.lang.syntax.parser import Parser
+    from gradcli.lang.syntax.lexer import Tokens
 
 # Characters that stand for something gradcli writes otherwise.
 INSTEAD = {
@@ -62,15 +62,15 @@ RESERVED = {
 }
 
 
-def unreadable(parser: Parser, at: int) -> GradcliError:
+def unreadable(tokens: Tokens, at: int) -> GradcliError:
     """E0101, E0102, E0105, E0108 or E0109 for the ERROR token `at`."""
-    text = parser.token(at)
-    span = parser.span(at, at)
+    text = tokens.token(at)
+    span = tokens.span(at, at)
     first = text[:1] or " "  # an empty token is a margin that is missing
     if first in " \t\f\r":
-        return _indentation(parser, at)
+        return _indentation(tokens, at)
     if first in "\"'":
-        return _unclosed(parser, at)
+        return _unclosed(tokens, at)
     if first in DIGITS or first == ".":
         return error("E0105", f"a number of {len(text)} characters is too long", span,
                      help=f"write at most {MAX_NUMBER_LENGTH} characters, or use `e` as in `1e400`")
@@ -78,22 +78,22 @@ def unreadable(parser: Parser, at: int) -> GradcliError:
         return error("E0109", f"more than {MAX_NESTING} brackets are open", span,
                      label="one too many", help="bind parts of the expression to names")
     if is_name_start(first):
-        return _word(parser, at)
-    return _character(parser, at)
+        return _word(tokens, at)
+    return _character(tokens, at)
 
 
-def _word(parser: Parser, at: int) -> GradcliError:
-    text, span = parser.token(at), parser.span(at, at)
-    line_end = parser.kinds.index(NEWLINE, at)
-    used = parser.kinds[at + 1] not in (EQUAL, COMMA, NEWLINE, SEMICOLON)
+def _word(tokens: Tokens, at: int) -> GradcliError:
+    text, span = tokens.token(at), tokens.span(at, at)
+    line_end = tokens.kinds.index(NEWLINE, at)
+    used = tokens.kinds[at + 1] not in (EQUAL, COMMA, NEWLINE, SEMICOLON)
     if text == "lambda" and used:
         return error("E0102", "there is no `lambda`", span,
                      help="write `f(x) = ...` on a line of its own, and `f` here")
-    if text not in STATEMENTS or not used or at != statement_start(parser, at):
+    if text not in STATEMENTS or not used or at != statement_start(tokens, at):
         return error("E0102", f"`{text}` is a reserved word", span,
                      help=RESERVED.get(text, f"choose another name, such as `{text}_`"))
     message, advice = STATEMENTS[text]
-    words = [parser.token(place) for place in range(at + 1, line_end)]
+    words = [tokens.token(place) for place in range(at + 1, line_end)]
     if text == "with" and "as" in words[:-1]:
         name = words[words.index("as") + 1]
         if "ForwardAccumulator" in words:
@@ -108,19 +108,19 @@ def _word(parser: Parser, at: int) -> GradcliError:
     elif text in ("import", "from") and "numpy" in words:
         advice = "leave the line out: `np.` works without it"
     elif text == "assert":
-        advice = f"write `expect {excerpt(parser, at + 1, line_end)}`"
+        advice = f"write `expect {excerpt(tokens, at + 1, line_end)}`"
     return error("E0102", message, span, help=advice)
 
 
-def _indentation(parser: Parser, at: int) -> GradcliError:
+def _indentation(tokens: Tokens, at: int) -> GradcliError:
     """What is wrong with the margin of a line: too deep, between two blocks, tabs with spaces."""
-    levels = indentations(parser, at)
-    text = parser.token(at).rpartition("\f")[2]
-    start, end = parser.span(at, at)
-    span = (start, end) if end > start else parser.span(at + 1, at + 1)
+    levels = indentations(tokens, at)
+    text = tokens.token(at).rpartition("\f")[2]
+    start, end = tokens.span(at, at)
+    span = (start, end) if end > start else tokens.span(at + 1, at + 1)
     if len(levels) > MAX_NESTING and len(text) > len(levels[-1]):
         return error("E0109", f"more than {MAX_NESTING} blocks are open",
-                     parser.span(at + 1, at + 1), label="one too many",
+                     tokens.span(at + 1, at + 1), label="one too many",
                      help="put the inner blocks into a function")
     if levels[-1].startswith(text):
         columns = [str(len(level) + 1) for level in levels if len(level) > len(text)][:1]
@@ -133,23 +133,23 @@ def _indentation(parser: Parser, at: int) -> GradcliError:
                  help=f"indent with {kind} only, as the lines before it")
 
 
-def _unclosed(parser: Parser, at: int) -> GradcliError:
-    text = parser.token(at).rstrip("\r")
-    start, end = parser.starts[at], parser.starts[at] + len(text)
-    behind_bracket = at and parser.ends[at - 1] == start and parser.kinds[at - 1] in (RPAR, RSQB)
+def _unclosed(tokens: Tokens, at: int) -> GradcliError:
+    text = tokens.token(at).rstrip("\r")
+    start, end = tokens.starts[at], tokens.starts[at] + len(text)
+    behind_bracket = at and tokens.ends[at - 1] == start and tokens.kinds[at - 1] in (RPAR, RSQB)
     if text[0] == "'" and behind_bracket:
         return error("E0102", "a prime stands behind the name of a function", (start, start + 1),
                      help="write `f'(x)` for a derivative, `A.T` for the transpose")
     # Where no string can stand, or it would take a bracket with it, the quote is the mistake.
-    meant = (not at or parser.kinds[at - 1] in (LPAR, LSQB, COMMA, EQUAL, COLON)) and all(
+    meant = (not at or tokens.kinds[at - 1] in (LPAR, LSQB, COMMA, EQUAL, COLON)) and all(
         text.count(a) == text.count(b) for a, b in ("()", "[]", "{}"))
     return error("E0108", "this string is not closed", (start, end),
                  label=f"no {text[0]} up to the end of the line",
                  help=f"write `{text}{text[0]}`" if meant else None)
 
 
-def _character(parser: Parser, at: int) -> GradcliError:
-    text, start = parser.text, parser.starts[at]
+def _character(tokens: Tokens, at: int) -> GradcliError:
+    text, start = tokens.text, tokens.starts[at]
     character = text[start]
     line_end = text.find("\n", start)
     rest = text[start:line_end if line_end >= 0 else len(text)].rstrip()
@@ -164,10 +164,10 @@ def _character(parser: Parser, at: int) -> GradcliError:
         name = unicodedata.name(character, "no name").lower()
         named += f" (U+{ord(character):04X} {name})"
     return error("E0101", f"unexpected {named}", (start, start + 1),
-                 help=_hint(parser, at, character, rest))
+                 help=_hint(tokens, at, character, rest))
 
 
-def _hint(parser: Parser, at: int, character: str, rest: str) -> str | None:
+def _hint(tokens: Tokens, at: int, character: str, rest: str) -> str | None:
     if character == "|":
         inside, bar, _ = rest[1:].partition("|")
         return f"write `abs({inside.strip()})`" if bar and inside.strip() else "write `abs(x)`"
@@ -175,9 +175,9 @@ def _hint(parser: Parser, at: int, character: str, rest: str) -> str | None:
         follows = rest[1:].strip()
         if follows and (is_name_start(follows[0]) or follows[0] == "("):
             return f"write `not {follows}`"
-        if not at or not adjacent(parser, at - 1) or parser.kinds[at - 1] not in ENDINGS:
+        if not at or not adjacent(tokens, at - 1) or tokens.kinds[at - 1] not in ENDINGS:
             return "write `not a` for a negation"
-        operand = excerpt(parser, operand_start(parser, at - 1), at)
+        operand = excerpt(tokens, operand_start(tokens, at - 1), at)
         if operand[0] == "(" and operand[-1] == ")":
             operand = operand[1:-1]
         return f"write `gamma({operand} + 1)` for a factorial"

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from gradcli.lang.paper.tokens import Tokens
     from gradcli.lang.syntax.code import Code
-    from gradcli.lang.syntax.grammar import Tables
+    from gradcli.lang.syntax.export import Tables
 
     Action = Callable[["Parser", list[Any], int], Any]
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from gradcli.lang.paper.answer import Reading
     from gradcli.lang.paper.names import Names
     from gradcli.lang.paper.tokens import Tokens
-    from gradcli.lang.syntax.grammar import Row
+    from gradcli.lang.syntax.export import Row
 
 OPERATORS = {t.PLUS: "+", t.MINUS: "-", t.STAR: "*", t.SLASH: "/", t.CIRCUMFLEX: "^"}
 

@@ -1,4 +1,4 @@
-"""The interpreter's form: flat code for a stack machine, emitted while the text is parsed.
+"""The interpreter's form: flat code for a stack machine, and the `Emitter` that a parser fills.
 
 A program is a list of `Statement`s. A statement's code is a list of instructions, each a plain
 tuple `(opcode, argument, start, end)`: `start` and `end` are the offsets in the text that the
@@ -27,6 +27,8 @@ blocks that are still open.
 """
 
 from __future__ import annotations
+
+from gradcli.lang.syntax.lexer import Tokens
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -172,3 +174,68 @@ class Expectation:
         self.operator = operator
         self.attributes = attributes
         self.spans = spans
+
+
+class Open:
+    """A block whose end has not been read.
+
+    keyword: the kind of its first token, `first`. depth: where the value of its head lies on the
+    parser's stack. inside: whether it is (in) a `def`. start: where in the code a loop goes on, or
+    that of a function begins. pending: the place of the conditional jump that has no length yet;
+    jumps: those of the jumps to the end. names: those bound outside of a `def`. data: the Block, or
+    the function's name and parameters.
+    """
+
+    __slots__ = ("data", "depth", "first", "inside", "jumps", "keyword", "names", "pending",
+                 "start")
+
+    def __init__(self, keyword: int, first: int, depth: int, inside: bool, start: int) -> None:
+        self.keyword = keyword
+        self.first = first
+        self.depth = depth
+        self.inside = inside
+        self.start = start
+        self.pending = -1
+        self.jumps: list[int] = []
+        self.names: dict[str, None] = {}
+        self.data: Any = None
+
+
+class Emitter(Tokens):
+    """A text on its way through the parser's table: its tokens, and the code so far.
+
+    code: what was emitted since the last whole statement outside of blocks; begin: where in it the
+    simple statement or head begins that is being read. blocks: those that are open, outermost
+    first; names: what was bound since the outermost one, or the innermost `def`, was opened.
+    states, values: the table's stacks. at: the token that an error stopped at. cautious: whether an
+    error has hidden a head, so that what follows may seem to lack it.
+    """
+
+    __slots__ = ("at", "begin", "blocks", "cautious", "code", "names", "statements", "states",
+                 "values")
+
+    def __init__(self, text: str) -> None:
+        super().__init__(text)
+        self.at = 0
+        self.begin = 0
+        self.code: Code = []
+        self.blocks: list[Open] = []
+        self.names: dict[str, None] = {}
+        self.cautious = False
+        self.statements: list[Statement] = []
+        self.states = [1]
+        self.values: list[Any] = []
+
+    def finish(self, first: int, at: int, names: tuple[str, ...] = ()) -> None:
+        """End a simple statement, whose code is complete: the tokens from `first` to before `at`.
+
+        names: those that it binds.
+        """
+        code = self.code
+        if self.blocks:
+            self.begin = len(code)
+            for name in names:
+                self.names[name] = None
+        else:
+            self.statements.append(Statement(code[:], *self.span(first, at - 1), names))
+            code.clear()

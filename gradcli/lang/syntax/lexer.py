@@ -1,9 +1,12 @@
 """Text to tokens: three parallel lists (kinds, starts, ends), written by hand without `re`.
 
+`lex` makes the lists; `Tokens` are the lists and the text, which is all that a message about an
+error of syntax asks for.
+
 The tokens are those that `grammars/*.lark` define as terminals; a test holds the two together.
 The lexer never raises: what fits nothing becomes an ERROR token, which no state of the parser
-accepts and which `syntax_errors` explains. Newlines inside brackets, blank lines and comments
-leave no token; every other line ends with NEWLINE, the last one too; END is always last.
+accepts and which `lang.messages` explains. Newlines inside brackets, blank lines and comments leave
+no token; every other line ends with NEWLINE, the last one too; END is always last.
 
 Indentation is Python's: INDENT stands before the first token of a line that is indented more than
 the one before it, a DEDENT for each block that a line leaves. Two indentations are compared as
@@ -18,7 +21,7 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    Tokens = tuple[list[int], list[int], list[int]]
+    from gradcli.base.errors import Span
 
 MAX_NESTING = 200
 MAX_NUMBER_LENGTH = 400
@@ -81,7 +84,26 @@ _FIRST = {
 }
 
 
-def lex(text: str, at: int = 0, levels: list[str] | None = None) -> Tokens:
+class Tokens:
+    """A text and its tokens: their kinds, and where each starts and ends."""
+
+    __slots__ = ("ends", "kinds", "starts", "text")
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.kinds, self.starts, self.ends = lex(text)
+
+    def token(self, index: int) -> str:
+        """Return the text of a token."""
+        return self.text[self.starts[index]:self.ends[index]]
+
+    def span(self, first: int, last: int) -> Span:
+        """Return the place from the beginning of one token to the end of another."""
+        return self.starts[first], self.ends[last]
+
+
+def lex(text: str, at: int = 0, levels: list[str] | None = None
+        ) -> tuple[list[int], list[int], list[int]]:
     """The tokens of `text` from offset `at`, the beginning of a line.
 
     levels: the margin of the text and the indentations of the blocks that are open there,

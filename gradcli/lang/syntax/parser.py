@@ -1,17 +1,18 @@
 """Text to statements of flat code: Lark's LALR table, driven by a loop that emits while it parses.
 
 `parse` and `parse_expression` are the whole interface. There is no tree and no recursion: each
-reduction appends instructions (`code.py`) to one list, in the order in which a stack machine wants
-them. What a rule does is named in the grammar (`-> call`): a function of `actions.py`,
-`statement_actions.py` or `block_actions.py` (imported when a text has a block), or else the name of
-an operation, for which the loop itself emits BINARY or UNARY. The value of a symbol is the number
-of its first token unless its action says otherwise; where it ends need not be kept, for at a
-reduction that is the token before the next one.
+reduction appends instructions (`code`) to one list, in the order in which a stack machine wants
+them. What a rule does is named in the grammar (`-> call`): a function of `expressions`,
+`statements` or `blocks` (imported when a text has a block), which sees the parser as an `Emitter`,
+or else the name of an operation, for which the loop itself emits BINARY or UNARY. The value of a
+symbol is the number of its first token unless its action says otherwise; where it ends need not be
+kept, for at a reduction that is the token before the next one.
 
 Chains of rules such as power -> coefficient -> unary -> ... -> test do nothing but change the
 state; the machine (`grammar.Machine`) remembers where each chain ends.
 
-Errors are explained in `syntax_errors`, which is imported when there is one.
+Errors are explained in `gradcli.lang.messages`, and how to go on behind one in `recovery`; both are
+imported when there is one.
 
 Measured (CPython 3.11, best of several on a quiet machine): 32-36 us for the 29 characters of
 `x^2*sin(y)+exp(x*y)-3.5*x/y+1`, 8 of them for the tokens; a sum of 100,000 terms 0.4 s, 100,000
@@ -26,15 +27,12 @@ from gradcli.base.errors import GradcliError
 from gradcli.lang.syntax import code as c
 from gradcli.lang.syntax.expressions import ACTIONS
 from gradcli.lang.syntax.grammar import Machine, tables
-from gradcli.lang.syntax.lexer import END, lex
+from gradcli.lang.syntax.lexer import END
 from gradcli.lang.syntax.statements import STATEMENT_ACTIONS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
-    from gradcli.base.errors import Source, Span
-    from gradcli.lang.syntax.blocks import Open
+    from gradcli.base.errors import Source
     from gradcli.lang.syntax.code import Code, Statement
 
 
@@ -47,9 +45,9 @@ def parse(source: Source) -> list[Statement]:
     try:
         parser.run(0)
     except GradcliError as error:
-        from gradcli.lang.messages.unread import all_errors
+        from gradcli.lang.syntax.recovery import all_errors
 
-        raise all_errors(parser, error, source) from None
+        raise all_errors(parser, parser.run, error, source) from None
     return parser.statements
 
 
@@ -67,39 +65,10 @@ def parse_expression(source: Source) -> Code:
     return code[:-1]
 
 
-class Parser:
-    """One text on its way through the table.
+class Parser(c.Emitter):
+    """One text, driven through the table."""
 
-    code: what was emitted since the last whole statement outside of blocks; begin: where in it the
-    simple statement or head begins that is being read. blocks: those that are open, outermost
-    first; names: what was bound since the outermost one, or the innermost `def`, was opened.
-    at: the token that an error stopped at. cautious: whether an error has hidden a head, so that
-    what follows may seem to lack it.
-    """
-
-    __slots__ = ("at", "begin", "blocks", "cautious", "code", "ends", "kinds", "names", "starts",
-                 "statements", "states", "text", "values")
-
-    def __init__(self, text: str) -> None:
-        self.text = text
-        self.kinds, self.starts, self.ends = lex(text)
-        self.at = 0
-        self.begin = 0
-        self.code: Code = []
-        self.blocks: list[Open] = []
-        self.names: dict[str, None] = {}
-        self.cautious = False
-        self.statements: list[Statement] = []
-        self.states = [1]
-        self.values: list[Any] = []
-
-    def token(self, index: int) -> str:
-        """The text of a token."""
-        return self.text[self.starts[index]:self.ends[index]]
-
-    def span(self, first: int, last: int) -> Span:
-        """From the beginning of one token to the end of another."""
-        return self.starts[first], self.ends[last]
+    __slots__ = ()
 
     def run(self, at: int) -> None:
         """Read statements from token `at`, the first of a line, to the end.

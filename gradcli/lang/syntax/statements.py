@@ -1,15 +1,15 @@
-"""What a rule of program.lark does when it is reduced; see actions.py for the contract.
+"""What a rule of program.lark does when it is reduced; see `expressions` for the contract.
 
 A statement outside of blocks takes the code that was emitted since the one before it; within blocks
 the code stays where it is, in one list in the order of the text. The left side of a binding was
 read as an expression; its loads stand first in the statement's code and are left out. What opens
-and closes blocks is in `block_actions`, which is imported when a text has one.
+and closes blocks is in `blocks`, which is imported when a text has one.
 """
 
 from __future__ import annotations
 
 from gradcli.lang.syntax import code as c
-from gradcli.lang.syntax.expressions import distinct
+from gradcli.lang.syntax.expressions import attribute_names
 from gradcli.lang.syntax.lexer import COMMA, IDENTIFIERS, LPAR, RPAR
 
 TYPE_CHECKING = False
@@ -17,108 +17,96 @@ if TYPE_CHECKING:
     from typing import Any
 
     from gradcli.base.errors import Span
+    from gradcli.lang.syntax.code import Emitter
     from gradcli.lang.syntax.expressions import Action
-    from gradcli.lang.syntax.parser import Parser
 
 
-def finish(parser: Parser, first: int, at: int, names: tuple[str, ...] = ()) -> None:
-    """End a simple statement, whose code is complete."""
-    code = parser.code
-    if parser.blocks:
-        parser.begin = len(code)
-        for name in names:
-            parser.names[name] = None
-    else:
-        parser.statements.append(c.Statement(code[:], *parser.span(first, at - 1), names))
-        code.clear()
-
-
-def _result(parser: Parser, values: list[Any], at: int) -> None:  # test
+def _result(emitter: Emitter, values: list[Any], at: int) -> None:  # test
     first: int = values[-1]
-    start, end = parser.span(first, at - 1)
+    start, end = emitter.span(first, at - 1)
     opcode = c.RESULT
-    last, argument, last_start, last_end = parser.code[-1]
+    last, argument, last_start, last_end = emitter.code[-1]
     without_result = ((last == c.METHOD and argument[0] in WITHOUT_RESULT)
                       or (last == c.CALL and argument[0] in ("print", "watch")))
     if ((without_result and (last_start, last_end) == (start, end))
-            or (parser.blocks and parser.blocks[-1].inside)):
+            or (emitter.blocks and emitter.blocks[-1].inside)):
         opcode = c.POP
-    parser.code.append((opcode, None, start, end))
-    finish(parser, first, at)
+    emitter.code.append((opcode, None, start, end))
+    emitter.finish(first, at)
 
 
 # Methods that are called for what they do.
 WITHOUT_RESULT = frozenset(("assign", "assign_add", "assign_sub", "watch", "reset"))
 
 
-def _binding(parser: Parser, values: list[Any], at: int) -> None:  # test EQUAL test
+def _binding(emitter: Emitter, values: list[Any], at: int) -> None:  # test EQUAL test
     first, equal, _ = values[-3:]
-    code, begin = parser.code, parser.begin
-    if equal == first + 1 and parser.kinds[first] in IDENTIFIERS:
-        name = parser.token(first)
+    code, begin = emitter.code, emitter.begin
+    if equal == first + 1 and emitter.kinds[first] in IDENTIFIERS:
+        name = emitter.token(first)
         del code[begin]
-        code.append((c.BIND, name, *parser.span(first, first)))
-        finish(parser, first, at, (name,))
+        code.append((c.BIND, name, *emitter.span(first, first)))
+        emitter.finish(first, at, (name,))
         return
-    parameters = _parameters(parser, first, equal)
+    parameters = _parameters(emitter, first, equal)
     if parameters is None:
         from gradcli.lang.messages.refusals import bad_target
 
-        raise bad_target(parser, first, equal, at)
-    name = parser.token(first)
+        raise bad_target(emitter, first, equal, at)
+    name = emitter.token(first)
     body = code[begin + len(parameters) + 1:]  # behind the left side, read as a call
-    function = c.Function(name, parameters, body, *parser.span(first, at - 1))
+    function = c.Function(name, parameters, body, *emitter.span(first, at - 1))
     code[begin:] = [(c.DEFINE, function, function.start, function.end)]
-    finish(parser, first, at, (name,))
+    emitter.finish(first, at, (name,))
 
 
-def _parameters(parser: Parser, first: int, equal: int) -> tuple[str, ...] | None:
+def _parameters(emitter: Emitter, first: int, equal: int) -> tuple[str, ...] | None:
     """The names in `f(x, y)`; None if the tokens up to `equal` are anything else."""
-    kinds = parser.kinds
+    kinds = emitter.kinds
     if (kinds[first] not in IDENTIFIERS or kinds[first + 1] != LPAR or kinds[equal - 1] != RPAR):
         return None
-    return _distinct_names(parser, first + 2, equal - 1)
+    return _distinct_names(emitter, first + 2, equal - 1)
 
 
-def _distinct_names(parser: Parser, first: int, end: int) -> tuple[str, ...] | None:
+def _distinct_names(emitter: Emitter, first: int, end: int) -> tuple[str, ...] | None:
     """The names in `x, y`, each different; None if the tokens are anything else."""
-    kinds = parser.kinds
+    kinds = emitter.kinds
     if any(kinds[comma] != COMMA for comma in range(first + 1, end, 2)):
         return None
     places = range(first, end, 2)
-    names = tuple([parser.token(place) for place in places if kinds[place] in IDENTIFIERS])
+    names = tuple([emitter.token(place) for place in places if kinds[place] in IDENTIFIERS])
     return names if len(names) == len(places) == len(set(names)) else None
 
 
-def _unpacking(parser: Parser, values: list[Any], at: int) -> None:  # tuple EQUAL test
+def _unpacking(emitter: Emitter, values: list[Any], at: int) -> None:  # tuple EQUAL test
     first, equal, _ = values[-3:]
-    names = _distinct_names(parser, first, equal)
+    names = _distinct_names(emitter, first, equal)
     if names is None:
         from gradcli.lang.messages.refusals import bad_target
 
-        raise bad_target(parser, first, equal, at)
-    del parser.code[parser.begin:parser.begin + len(names)]
-    parser.code.append((c.UNPACK, names, *parser.span(first, equal - 1)))
-    finish(parser, first, at, names)
+        raise bad_target(emitter, first, equal, at)
+    del emitter.code[emitter.begin:emitter.begin + len(names)]
+    emitter.code.append((c.UNPACK, names, *emitter.span(first, equal - 1)))
+    emitter.finish(first, at, names)
 
 
-def _loose_tuple(parser: Parser, values: list[Any], at: int) -> None:  # tuple | .. EQUAL tuple
+def _loose_tuple(emitter: Emitter, values: list[Any], at: int) -> None:  # tuple | .. EQUAL tuple
     from gradcli.lang.messages.refusals import loose_tuple
 
-    raise loose_tuple(parser, values[-1], at)
+    raise loose_tuple(emitter, values[-1], at)
 
 
-def _augmented(parser: Parser, values: list[Any], at: int) -> None:  # test AUGMENTED test
+def _augmented(emitter: Emitter, values: list[Any], at: int) -> None:  # test AUGMENTED test
     from gradcli.lang.messages.refusals import augmented
 
-    raise augmented(parser, values[-3], values[-2], values[-1], at)
+    raise augmented(emitter, values[-3], values[-2], values[-1], at)
 
 
-def _declaration(parser: Parser, values: list[Any], at: int) -> None:
+def _declaration(emitter: Emitter, values: list[Any], at: int) -> None:
     # declarer ident type value attributes
     first, name, type_, value, attributes = values[-5:]
-    keyword = parser.token(first)
-    spans = {"keyword": parser.span(first, first), "name": parser.span(name, name)}
+    keyword = emitter.token(first)
+    spans = {"keyword": emitter.span(first, first), "name": emitter.span(name, name)}
     dtype = shape = None
     if type_ is not None:
         dtype, shape, spans["type"] = type_
@@ -127,55 +115,42 @@ def _declaration(parser: Parser, values: list[Any], at: int) -> None:
     elif keyword != "input":
         from gradcli.lang.messages.refusals import missing_value
 
-        raise missing_value(parser, first, at)
-    names = attribute_names(parser, attributes, spans)
+        raise missing_value(emitter, first, at)
+    names = attribute_names(emitter, attributes, spans)
     declaration = c.Declaration(
-        keyword, parser.token(name), dtype, shape, value is not None, names, spans)
-    parser.code.append((c.DECLARE, declaration, *parser.span(first, at - 1)))
-    finish(parser, first, at, (declaration.name,))
+        keyword, emitter.token(name), dtype, shape, value is not None, names, spans)
+    emitter.code.append((c.DECLARE, declaration, *emitter.span(first, at - 1)))
+    emitter.finish(first, at, (declaration.name,))
 
 
-def attribute_names(parser: Parser, attributes: list[tuple[int, int]], spans: dict[str, Span]
-                    ) -> tuple[str, ...]:
-    """The names of attributes, whose places are put into `spans`; raises E0102 for a repeated one.
-    """
-    names = distinct(parser, [attribute for attribute, _ in attributes])
-    for attribute, last in attributes:
-        name = parser.token(attribute)
-        spans[name] = parser.span(attribute, last)
-        spans[f"{name} name"] = parser.span(attribute, attribute)
-        spans[f"{name} value"] = parser.span(attribute + 2, last)
-    return names
+def _type(emitter: Emitter, values: list[Any], at: int) -> tuple[str, None, Span]:  # COLON ident
+    return emitter.token(values[-1]), None, emitter.span(values[-1], at - 1)
 
 
-def _type(parser: Parser, values: list[Any], at: int) -> tuple[str, None, Span]:  # COLON ident
-    return parser.token(values[-1]), None, parser.span(values[-1], at - 1)
-
-
-def _scalar_type(parser: Parser, values: list[Any], at: int) -> tuple[str, tuple[()], Span]:
+def _scalar_type(emitter: Emitter, values: list[Any], at: int) -> tuple[str, tuple[()], Span]:
     # COLON ident LSQB RSQB
-    return parser.token(values[-3]), (), parser.span(values[-3], at - 1)
+    return emitter.token(values[-3]), (), emitter.span(values[-3], at - 1)
 
 
-def _shaped_type(parser: Parser, values: list[Any], at: int) -> tuple[str, tuple[Any, ...], Span]:
+def _shaped_type(emitter: Emitter, values: list[Any], at: int) -> tuple[str, tuple[Any, ...], Span]:
     # COLON ident LSQB dimensions RSQB
-    return parser.token(values[-4]), tuple(values[-2]), parser.span(values[-4], at - 1)
+    return emitter.token(values[-4]), tuple(values[-2]), emitter.span(values[-4], at - 1)
 
 
-def _size(parser: Parser, values: list[Any], at: int) -> int:  # NUMBER
-    digits = parser.token(at - 1)
+def _size(emitter: Emitter, values: list[Any], at: int) -> int:  # NUMBER
+    digits = emitter.token(at - 1)
     if not digits.isdecimal() or len(digits) > 15:
         from gradcli.lang.messages.refusals import bad_size
 
-        raise bad_size(parser, at - 1)
+        raise bad_size(emitter, at - 1)
     return int(digits)
 
 
-def _value(parser: Parser, values: list[Any], at: int) -> Span:  # EQUAL test
-    return parser.span(values[-1], at - 1)
+def _value(emitter: Emitter, values: list[Any], at: int) -> Span:  # EQUAL test
+    return emitter.span(values[-1], at - 1)
 
 
-def _next_attribute(parser: Parser, values: list[Any], at: int) -> list[tuple[int, int]]:
+def _next_attribute(emitter: Emitter, values: list[Any], at: int) -> list[tuple[int, int]]:
     # attributes COMMA ident EQUAL test
     attributes: list[tuple[int, int]] = values[-5]  # first and last token of each
     attributes.append((values[-3], at - 1))
@@ -183,11 +158,11 @@ def _next_attribute(parser: Parser, values: list[Any], at: int) -> list[tuple[in
 
 
 def _in_blocks(name: str) -> Action:
-    """An action of `block_actions`."""
-    def action(parser: Parser, values: list[Any], at: int) -> Any:
+    """Return an action of `blocks`, which is imported when it is needed."""
+    def action(emitter: Emitter, values: list[Any], at: int) -> Any:
         from gradcli.lang.syntax.blocks import BLOCK_ACTIONS
 
-        return BLOCK_ACTIONS[name](parser, values, at)
+        return BLOCK_ACTIONS[name](emitter, values, at)
     return action
 
 
@@ -202,9 +177,9 @@ STATEMENT_ACTIONS: dict[str, Action] = {
     "scalar_type": _scalar_type,
     "shaped_type": _shaped_type,
     "size": _size,
-    "free": lambda parser, values, at: None,
+    "free": lambda emitter, values, at: None,
     "value": _value,
-    "no_attributes": lambda parser, values, at: [],
+    "no_attributes": lambda emitter, values, at: [],
     "next_attribute": _next_attribute,
     **{name: _in_blocks(name) for name in (
         "block", "block_head", "break", "condition_head", "conditional", "continue",
