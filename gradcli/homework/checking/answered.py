@@ -12,7 +12,7 @@ from gradcli.homework.checking.compare import SAFETY
 from gradcli.lang.paper.answer import read
 from gradcli.lang.paper.claims import Claim, claim
 from gradcli.lang.paper.names import UNITS
-from gradcli.lang.paper.refusals import unknown_word
+from gradcli.lang.paper.unknown import unknown_word
 from gradcli.ops.table.elementwise import divide, negative, subtract
 
 TYPE_CHECKING = False

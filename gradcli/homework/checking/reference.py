@@ -12,7 +12,7 @@ from gradcli.lang.paper.answer import read
 from gradcli.lang.paper.mixed import first_mixed
 from gradcli.lang.paper.names import Names
 from gradcli.lang.paper.plain import counts
-from gradcli.lang.paper.refusals import unknown_word
+from gradcli.lang.paper.unknown import unknown_word
 from gradcli.ops.table.elementwise import add, divide, multiply, negative, subtract
 
 TYPE_CHECKING = False

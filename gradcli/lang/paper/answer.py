@@ -7,13 +7,14 @@ from gradcli.lang.paper.marks import arrange
 from gradcli.lang.paper.names import Names
 from gradcli.lang.paper.parser import parse
 from gradcli.lang.paper.plain import counts
-from gradcli.lang.paper.scanner import scan
+from gradcli.lang.paper.scanner import plain, scan
 from gradcli.lang.paper.written import written
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from gradcli.lang.paper.parts import Expansion
     from gradcli.lang.paper.plain import Plain
     from gradcli.lang.paper.tokens import Tokens
     from gradcli.lang.syntax.code import Code
@@ -30,17 +31,19 @@ class Reading:
     labels: those of the components, if each has one: f_x = 2x, f_y = 3. sides: all that stood
     left of the last equals sign, if it begins with a name of the answer.
     equation: the code of a left side that is a formula of its own, or None. notes: what was
-    understood in another spelling. names: those that the code loads, in order, once each.
+    understood in another spelling. expansion: what puts the parts of its text into code, if there
+    are any. names: those that the code loads, in order, once each.
     """
 
-    __slots__ = ("_read_as", "code", "equation", "labels", "left", "notes", "origin", "sides",
-                 "text", "tokens")
+    __slots__ = ("_read_as", "code", "equation", "expansion", "labels", "left", "notes", "origin",
+                 "sides", "text", "tokens")
 
     def __init__(self, text: str, code: Code, tokens: Tokens, origin: Plain | None) -> None:
         self.text = text
         self.code = code
         self.tokens = tokens  # for other readings
         self.origin = origin
+        self.expansion: Expansion | None = None
         self.left: str | None = None
         self.labels: tuple[str, ...] = ()
         self.sides = ""
@@ -66,6 +69,20 @@ class Reading:
         return tuple(dict.fromkeys(
             ins[1] for ins in (self.equation or []) + self.code if ins[0] == LOAD))
 
+    def expand(self) -> None:
+        """Put the code of its parts, if there are any, into the reading and its equation.
+
+        Raises E0710 for what becomes too long, E0714 for a factorial of what is no whole number,
+        E0720 for a part that is not understood, and what `read` raises for what is inside.
+        """
+        if self.expansion is None or self.origin is None:
+            return
+        expansion, parts = self.expansion, self.origin.parts
+        code = expansion.expanded(self.code, parts)
+        if self.equation is not None:
+            self.equation = expansion.finished(expansion.expanded(self.equation, parts))
+        self.code = expansion.finished(code)
+
 
 def read(text: str, names: Names, both: bool = False) -> Reading:
     """Read an answer. both: it is an equation between two sides, y = x y + 1, and no label.
@@ -78,8 +95,6 @@ def read(text: str, names: Names, both: bool = False) -> Reading:
     if text.isascii() and "\\" not in text and "$" not in text and "{,}" not in text \
             and not names.program and not counts(text):
         return _read(text, text, names, None, both)
-    from gradcli.lang.paper.plain import plain
-
     origin = plain(text, names)
     try:
         found = _read(text, origin.text, names, origin, both)
@@ -91,8 +106,8 @@ def read(text: str, names: Names, both: bool = False) -> Reading:
     if origin.expands:
         from gradcli.lang.paper.parts import Expansion
 
-        origin.expansion = Expansion(text, names)
-        origin.expansion.into(found)
+        found.expansion = Expansion(text, names)
+        found.expand()
     return found
 
 
@@ -228,11 +243,11 @@ def other_readings(reading: Reading, candidates: Iterable[Tokens]) -> list[Readi
     for tokens, code in different(reading.tokens, candidates):
         origin = reading.origin
         one = Reading(reading.text, code if origin is None else origin.moved(code), tokens, origin)
-        if origin is not None and origin.expansion is not None:
-            try:
-                origin.expansion.into(one)
-            except GradcliError:
-                continue
+        one.expansion = reading.expansion
+        try:
+            one.expand()
+        except GradcliError:
+            continue
         one.left, one.equation, one.notes = reading.left, reading.equation, reading.notes
         one.labels, one.sides = reading.labels, reading.sides
         found.append(one)

@@ -21,7 +21,6 @@ from gradcli.lang.paper.latex_parts import (
     LETTER,
     MATRICES,
     NORMS,
-    PROSE,
     REFUSED,
     SIDES,
     SUMS,
@@ -29,7 +28,7 @@ from gradcli.lang.paper.latex_parts import (
     Delimited,
 )
 from gradcli.lang.paper.plain import Plain, put_character
-from gradcli.lang.paper.tokens import ALONE, GREEK, LOADED, SCHOOL, SPECIAL
+from gradcli.lang.paper.tokens import ALONE, GREEK, LOADED, SCHOOL, SPECIAL, STOP_WORDS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -214,7 +213,7 @@ class LATEX(Delimited):
         """Whether what stands in \\text is no name."""
         from gradcli.lang.syntax.lexer import KEYWORDS
 
-        return word in PROSE or word in KEYWORDS or " " in word or "~" in word
+        return word in STOP_WORDS or word in KEYWORDS or " " in word or "~" in word
 
     def _function(self, at: int, end: int, name: str) -> None:
         """A function that is one only before a bracket. Raises E0715 for another place."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gradcli.base.errors import error
 from gradcli.lang.paper import tokens as t
-from gradcli.lang.paper.plain import Plain
+from gradcli.lang.paper.plain import Part, Plain
 from gradcli.lang.paper.tokens import GREEK
 
 TYPE_CHECKING = False
@@ -82,8 +82,6 @@ class Delimited:
     def _part(self, kind: str, characters: Sequence[str], place: Span, places: Sequence[Span],
               use: str = "", order: str = "") -> None:
         """Set a part aside; use: what its place is for."""
-        from gradcli.lang.paper.parts import Part
-
         found = self.found
         if len(found.parts) == len(characters):
             raise error("E0710", f"a formula has at most {len(characters)} sums, cases, binomials"
@@ -235,9 +233,6 @@ ACCENTS = {"hat": "hat", "widehat": "hat", "bar": "bar", "overline": "bar", "til
 MATRICES = frozenset(("pmatrix", "bmatrix", "matrix", "Bmatrix", "smallmatrix", "array"))
 CASES = frozenset(("cases", "dcases", "rcases"))
 NORMS = frozenset(("|", "Vert", "lVert"))
-PROSE = frozenset((
-    "otherwise", "when", "where", "let", "then", "for", "and", "the", "with", "find",
-    "falls", "sonst", "wenn", "und", "oder"))
 
 # What has a meaning, but none as a formula here.
 REFUSED = {

@@ -21,7 +21,7 @@ from __future__ import annotations
 
 from gradcli.lang.paper import tokens as t
 from gradcli.lang.paper.names import Names
-from gradcli.lang.paper.tokens import INVERSE, Tokens
+from gradcli.lang.paper.tokens import CLOSER, INVERSE, Tokens
 
 MAX_DEPTH = 100
 
@@ -29,7 +29,6 @@ MAX_DEPTH = 100
 # function whose argument begins with a bar, before and behind the closing one; of a sum.
 IMPLICIT, TIGHT, BARRED, SPENT, SUMMAND, GROUP, CALL, EXPONENT, BARS = range(9)
 
-CLOSER = {t.LPAR: t.RPAR, t.LSQB: t.RSQB, t.LBRACE: t.RBRACE, t.LESS: t.GREATER}
 CLOSERS = frozenset((t.BAR_CLOSE, *CLOSER.values()))
 FUNCTIONS = frozenset((t.FUNCTION, t.BASED, t.SUM))
 SIGNS = (t.PLUS, t.MINUS)
@@ -410,7 +409,7 @@ class _Arrangement:
         if kind not in SEPARATORS:
             from gradcli.lang.paper.refusals import comparison
 
-            raise comparison(self.raw, self.at, self.names)
+            raise comparison(self.raw, self.at)
         vector = self.names.vector
         inner = self.brackets[-1] if self.brackets else None
         if inner is None and vector and not self.names.program:
@@ -422,7 +421,7 @@ class _Arrangement:
         else:
             from gradcli.lang.paper.refusals import wrong_comma
 
-            raise wrong_comma(self.raw, self.at, self.names)
+            raise wrong_comma(self.raw, self.at, self.names.written)
 
     def finish(self) -> Tokens:
         """What was put out, as a list if a comma stood outside of all brackets. Raises E0716 or

@@ -31,9 +31,6 @@ MAX_KNOWN_RUNS = 4096
 LONGEST = max(map(len, SCHOOL))
 INTEGRATION_CONSTANT = "C"
 UNITS = ("i", "j", "k")
-
-NO_FORMULA = frozenset((
-    "dne", "idk", "inf", "infinity", "nan", "none", "null", "undefined", "undef", "unknown"))
 SUBSCRIPTS = str.maketrans("₀₁₂₃₄₅₆₇₈₉", "0123456789")
 
 
@@ -97,7 +94,7 @@ class Names:
             return ((*whole, len(run)),)
         from gradcli.lang.paper.refusals import refuse_run
 
-        refuse_run(self, run, called, at)
+        refuse_run(self.written, run, called, at)
         pieces: list[Piece] = []
         size = len(run)
         begin = 0

@@ -19,8 +19,7 @@ from gradcli.base.errors import GradcliError, error
 from gradcli.lang.paper.conditions import is_opposite, rows_of, test_of
 from gradcli.lang.paper.marks import arrange
 from gradcli.lang.paper.parser import FACTORIAL, parse
-from gradcli.lang.paper.plain import plain
-from gradcli.lang.paper.scanner import scan
+from gradcli.lang.paper.scanner import plain, scan
 from gradcli.lang.paper.written import operand_begin
 from gradcli.lang.syntax import code as c
 
@@ -29,8 +28,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from gradcli.base.errors import Span
-    from gradcli.lang.paper.answer import Reading
     from gradcli.lang.paper.names import Names
+    from gradcli.lang.paper.plain import Part
     from gradcli.lang.syntax.code import Code
 
 MAX_DEPTH = 10
@@ -45,20 +44,6 @@ NORMS = {"": ("norm",), "2": ("norm",), "1": ("abs", "sum"), r"\infty": ("abs", 
 """Order -> the operations, one after the other."""
 
 
-class Part:
-    """kind: one of those above. place: of the whole; places: of what it is made of, those of a
-    sum's index, lower and upper bound. order: of a norm.
-    """
-
-    __slots__ = ("kind", "order", "place", "places")
-
-    def __init__(self, kind: str, place: Span, places: Sequence[Span], order: str = "") -> None:
-        self.kind = kind
-        self.place = place
-        self.places = tuple(places)
-        self.order = order
-
-
 class Expansion:
     """One text whose parts are read. counted: names that count terms: indices and what bounds them.
     depth: how many parts the one that is read stands in.
@@ -71,19 +56,6 @@ class Expansion:
         self.names = names
         self.counted: set[str] = set()
         self.depth = 0
-
-    def into(self, reading: Reading) -> None:
-        """Put the code of its parts into a reading, that of an equation's left side too.
-
-        Raises E0710 for what becomes too long, E0714 for a factorial of what is no whole number,
-        E0720 for a part that is not understood, and what `read` raises for what is inside.
-        """
-        assert reading.origin is not None
-        parts = reading.origin.parts
-        code = self.expanded(reading.code, parts)
-        if reading.equation is not None:
-            reading.equation = self.finished(self.expanded(reading.equation, parts))
-        reading.code = self.finished(code)
 
     def read(self, begin: int, end: int) -> Code:
         """The code of text[begin:end], inside of a part. Raises what `answer.read` does."""

@@ -7,13 +7,13 @@ place that it came from, so an error is shown where the student typed it.
 from __future__ import annotations
 
 from gradcli.base.errors import Diagnostic, GradcliError, error
-from gradcli.lang.paper.tokens import COUNTING, FACTORIAL_SIGN, GREEK, PRIVATE
+from gradcli.lang.paper.tokens import COUNTING, FACTORIAL_SIGN, GREEK
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from gradcli.base.errors import Span
-    from gradcli.lang.paper.names import Names
-    from gradcli.lang.paper.parts import Expansion, Part
     from gradcli.lang.syntax.code import Code
 
 SIGNS = {
@@ -33,20 +33,35 @@ SIGNS = {
 ROOTS = {"2": "√", "3": "∛", "4": "∜"}
 
 
+class Part:
+    """A part that one character stands for.
+
+    kind: one of those of `parts`. place: of the whole; places: of what it is made of, those of a
+    sum's index, lower and upper bound. order: of a norm.
+    """
+
+    __slots__ = ("kind", "order", "place", "places")
+
+    def __init__(self, kind: str, place: Span, places: Sequence[Span], order: str = "") -> None:
+        self.kind = kind
+        self.place = place
+        self.places = tuple(places)
+        self.order = order
+
+
 class Plain:
     """Plain text that grows, and for each of its characters the (start, end) of its origin.
 
-    parts: what some characters stand for (`parts`). expands: whether there are such characters, or
-    factorials. expansion: what puts them into code.
+    parts: what some characters stand for. expands: whether there are such characters, or
+    factorials.
     """
 
-    __slots__ = ("characters", "ends", "expands", "expansion", "parts", "starts", "text")
+    __slots__ = ("characters", "ends", "expands", "parts", "starts", "text")
 
     def __init__(self) -> None:
         self.characters: list[str] = []
         self.parts: dict[str, Part] = {}
         self.expands = False
-        self.expansion: Expansion | None = None
         self.starts: list[int] = []
         self.ends: list[int] = []
         self.text = ""
@@ -91,31 +106,6 @@ class Plain:
             moved.append(Diagnostic(d.code, d.message, span=span, label=d.label, notes=d.notes,
                                     help=d.help))
         return GradcliError(*moved)
-
-
-def plain(text: str, names: Names, begin: int = 0, end: int | None = None) -> Plain:
-    """The plain form of text[begin:end], which is not ASCII or has LaTeX in it.
-
-    Raises E0713 for `2½`, E0714 for a character of `tokens.PRIVATE` and E0720 for LaTeX that is not
-    known; what else has no plain form stays.
-    """
-    end = len(text) if end is None else end
-    if not PRIVATE.isdisjoint(text):
-        from gradcli.lang.paper.refusals import bad_character
-
-        at = min(text.index(character) for character in PRIVATE.intersection(text))
-        raise bad_character(text, at, names)
-    if "\\" in text or "$" in text or "{,}" in text or names.program:
-        from gradcli.lang.paper.latex import LATEX
-
-        found = LATEX(text, names.program, names.decimal_comma).run(begin, end)
-    else:
-        found = Plain()
-        while begin < end:
-            begin = put_character(found, text, begin)
-        found.finish(end)
-    found.expands = found.expands or counts(text)
-    return found
 
 
 def counts(text: str) -> bool:

@@ -14,16 +14,20 @@ from __future__ import annotations
 
 from gradcli.base.errors import error
 from gradcli.lang.paper import tokens as t
+from gradcli.lang.paper.tokens import CALLED, CLOSER, OTHER_SYSTEMS, SCHOOL
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from gradcli.base.errors import GradcliError, Span
-    from gradcli.lang.paper.answer import Reading
-    from gradcli.lang.paper.names import Names
     from gradcli.lang.paper.tokens import Tokens
     from gradcli.lang.syntax.export import Row
 
 OPERATORS = {t.PLUS: "+", t.MINUS: "-", t.STAR: "*", t.SLASH: "/", t.CIRCUMFLEX: "^"}
+
+NO_FORMULA = frozenset((
+    "dne", "idk", "inf", "infinity", "nan", "none", "null", "undefined", "undef", "unknown"))
 
 # What is no part of a formula here, and what to do instead.
 CHARACTERS = {
@@ -53,7 +57,7 @@ CHARACTERS = {
 }
 
 
-def bad_character(text: str, at: int, names: Names) -> GradcliError:
+def bad_character(text: str, at: int) -> GradcliError:
     """E0714: a character that means nothing; E0719 for an apostrophe."""
     character = text[at]
     span = (at, at + 1)
@@ -76,10 +80,10 @@ def bad_character(text: str, at: int, names: Names) -> GradcliError:
         help="type the letter again on a Latin keyboard" if letter else "leave it out")
 
 
-def lone_dot(text: str, at: int, names: Names) -> GradcliError:
+def lone_dot(text: str, at: int) -> GradcliError:
     """E0713: a dot without digits; E0714: several."""
     if text[at + 1] == ".":
-        return bad_character(text, at, names)
+        return bad_character(text, at)
     return error("E0713", "a dot is no number", (at, at + 1), help="write * for a product")
 
 
@@ -88,43 +92,40 @@ def too_large(span: Span) -> GradcliError:
     return error("E0713", "this number is too large", span, help="write a number below 1e308")
 
 
-def refuse_run(names: Names, run: str, called: bool, at: int) -> None:
-    """Raise E0711 or E0712 for a run of letters that is no product."""
-    from gradcli.lang.paper.names import NO_FORMULA
+def refuse_run(written: Collection[str], run: str, called: bool, at: int) -> None:
+    """Raise E0711 or E0712 for a run of letters that is no product.
 
+    written: the names that are declared, in each spelling.
+    """
     span = (at, at + len(run))
     if run.lower() in NO_FORMULA:
         raise error("E0711", f"`{run}` is not a formula", span, help="give a formula such as 2x")
-    if run.startswith("In") and "I" not in names.written and "n" not in names.written:
+    if run.startswith("In") and "I" not in written and "n" not in written:
         raise error("E0712", "`In` with a capital I is no function", span,
                     help="write ln, with a small L, for the natural logarithm")
-    if run[-2:-1] == "d" and "d" not in names.written and run[-1] in names.written:
+    if run[-2:-1] == "d" and "d" not in written and run[-1] in written:
         raise error("E0711", f"`{run[-2:]}` is no part of a derivative's formula",
                     (span[1] - 2, span[1]), help="leave it out")
-    if called and len(run) > 2 and not all(letter in names.written for letter in run):
-        _refuse_word(names, run, at)
-    if called and run[-1] in "fghyFG" and run[-1] not in names.written:
-        from gradcli.lang.paper.tokens import SCHOOL
-
+    if called and len(run) > 2 and not all(letter in written for letter in run):
+        _refuse_word(written, run, at)
+    if called and run[-1] in "fghyFG" and run[-1] not in written:
         if not any(run.endswith(word) for word in SCHOOL):
-            strange = [letter for letter in run[:-1] if letter not in names.written]
+            strange = [letter for letter in run[:-1] if letter not in written]
             begin = 0 if len(strange) > 2 else len(run) - 1     # diag(x), but a x f(x)
             raise error("E0712", f"`{run[begin:]}` is not a function that is known here",
                         (at + begin, span[1]), help="write its formula in place of it")
 
 
-def _refuse_word(names: Names, run: str, at: int) -> None:
+def _refuse_word(written: Collection[str], run: str, at: int) -> None:
     """Raise E0712 for a function of other systems, and for one that is nearly known."""
-    from gradcli.lang.paper.tokens import CALLED, OTHER_SYSTEMS, SCHOOL
-
     word = run.lower()
     for begin in range(len(word) - 2):
         if word[begin:] in OTHER_SYSTEMS and not all(
-                letter in names.written for letter in run[begin:]):
+                letter in written for letter in run[begin:]):
             raise error("E0712", f"`{run[begin:]}` is not a function that is known here",
                         (at + begin, at + len(run)),
                         help=f"write {OTHER_SYSTEMS[word[begin:]]}")
-    doubled = word[:-1] if word[-1] == word[-2] and run[-1] not in names.written else ""
+    doubled = word[:-1] if word[-1] == word[-2] and run[-1] not in written else ""
     if doubled not in SCHOOL and (word in SCHOOL or word in CALLED or any(
             school in word for school in SCHOOL)):
         return
@@ -138,64 +139,8 @@ def nearest(word: str) -> str:
     """The function whose name is nearly this one; empty if there is none."""
     import difflib
 
-    from gradcli.lang.paper.tokens import CALLED, SCHOOL
-
     found = difflib.get_close_matches(word, [*SCHOOL, *CALLED], n=1, cutoff=0.8)
     return found[0] if found else ""
-
-
-def unknown_word(reading: Reading, names: Names) -> GradcliError | None:
-    """E0711 for a word that is read as a product of letters of which nobody said what they are:
-    `foo(x)`, `where`. Three letters may be a product: `mgl(1 - cos x)`.
-    """
-    from gradcli.lang.paper.latex_parts import PROSE
-    from gradcli.lang.paper.tokens import OTHER_SYSTEMS
-
-    tokens = reading.tokens.raw
-    assert tokens is not None
-    begin = 0
-    for at in range(len(tokens.kinds)):
-        glued = at > begin and tokens.starts[at] == tokens.ends[at - 1]
-        if tokens.kinds[at] != t.NAME or not glued:
-            word = tokens.words[begin:at]
-            if word and word[-1] == "e" and tokens.kinds[at] == t.CIRCUMFLEX:
-                del word[-1]
-            letters = [letter for letter in word if letter not in names.written
-                       and len(letter) == 1]
-            called = glued and tokens.kinds[at] == t.LPAR
-            double = called and len(letters) > 2 and any(map(str.__eq__, letters, letters[1:]))
-            if len(letters) > 3 or double or "".join(word) in PROSE or letters == ["o", "r"]:
-                span = tokens.starts[begin], tokens.ends[at - 1]
-                if reading.origin is not None:
-                    span = reading.origin.span(*span)
-                spelled = reading.text[slice(*span)]
-                whole = spelled + reading.text[span[1]:].partition(" ")[0].partition("(")[0]
-                if whole.lower() in OTHER_SYSTEMS:    # cuberoot, whose end is a function
-                    span, spelled = (span[0], span[0] + len(whole)), whole
-                return error("E0711", f"`{spelled}` is not known here", span,
-                             help=_meant(spelled, tokens.words[begin:at]))
-            begin = at
-    return None
-
-
-def _meant(spelled: str, words: list[str]) -> str:
-    """What to write for a word that is not known."""
-    from gradcli.lang.paper.latex_parts import PROSE
-    from gradcli.lang.paper.tokens import CALLED, OTHER_SYSTEMS, TWO
-
-    word = spelled.lower()
-    if word in PROSE or word == "or":
-        return "give one formula"
-    if word in CALLED:
-        return f"write {word}({'a, b' if CALLED[word] in TWO else 'x'})"
-    if word in OTHER_SYSTEMS:
-        return f"write {OTHER_SYSTEMS[word]}"
-    near = nearest(word)
-    if near:
-        return f"did you mean `{near}`?"
-    if len(words) < 5 and "e" not in words:
-        return f"write {'*'.join(words)} for a product"
-    return "put one letter in place of the word"
 
 
 def apostrophe(at: int, stop: int) -> GradcliError:
@@ -270,8 +215,6 @@ def wrong_bracket(raw: Tokens, at: int, closer: int | None) -> GradcliError:
 
 
 def _opening(closer: int) -> str:
-    from gradcli.lang.paper.marks import CLOSER
-
     return next((TYPED[kind] for kind, closing in CLOSER.items() if closing == closer), "(")
 
 
@@ -302,11 +245,11 @@ def unclosed(out: Tokens, place: int) -> GradcliError:
     return error("E0716", "this bracket is never closed", span, help="close it")
 
 
-def wrong_comma(raw: Tokens, at: int, names: Names) -> GradcliError:
+def wrong_comma(raw: Tokens, at: int, written: Collection[str]) -> GradcliError:
     """E0718: a comma or semicolon where no list is expected."""
     span = (raw.starts[at], raw.ends[at])
     kinds = raw.kinds
-    word = _called_word(raw, at, names)
+    word = _called_word(raw, at, written)
     if word is not None:
         first, last = word
         spelled = raw.text[first:last]
@@ -335,7 +278,7 @@ def wrong_comma(raw: Tokens, at: int, names: Names) -> GradcliError:
                  help="give one formula")
 
 
-def _called_word(raw: Tokens, at: int, names: Names) -> Span | None:
+def _called_word(raw: Tokens, at: int, written: Collection[str]) -> Span | None:
     """The letters, more than one, right before the bracket in which token `at` stands."""
     depth = 0
     while at and depth < 1:
@@ -345,12 +288,12 @@ def _called_word(raw: Tokens, at: int, names: Names) -> Span | None:
     while first and raw.kinds[first - 1] == t.NAME and raw.ends[first - 1] == raw.starts[first]:
         first -= 1
     if depth < 1 or last - first < 2 or all(
-            word in names.written for word in raw.words[first:last]):
+            word in written for word in raw.words[first:last]):
         return None
     return raw.starts[first], raw.ends[last - 1]
 
 
-def comparison(raw: Tokens, at: int, names: Names) -> GradcliError:
+def comparison(raw: Tokens, at: int) -> GradcliError:
     """E0721: < or > that is no bracket."""
     return error("E0721", "a comparison is no formula", (raw.starts[at], raw.ends[at]),
                  help="give a formula")

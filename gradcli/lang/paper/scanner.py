@@ -1,6 +1,6 @@
-"""An answer to raw tokens: words split, numbers read, nothing put in yet.
+"""An answer to plain text and to raw tokens: words split, numbers read, nothing put in yet.
 
-The text is plain by then (`plain`): ASCII, Greek letters and the signs of roots. Characters are
+The text of tokens is plain: ASCII, Greek letters and the signs of roots. Characters are
 told apart by one dictionary look-up on the first one, as in `gradcli.lang.syntax.lexer`.
 """
 
@@ -9,7 +9,8 @@ from __future__ import annotations
 from gradcli.base.errors import error
 from gradcli.lang.paper import tokens as t
 from gradcli.lang.paper.names import MAX_NAME, Names
-from gradcli.lang.paper.tokens import GREEK, LOADED, SPECIAL, Tokens
+from gradcli.lang.paper.plain import Plain, counts, put_character
+from gradcli.lang.paper.tokens import GREEK, LOADED, PRIVATE, SPECIAL, Tokens
 
 MAX_TOKENS = 1000
 MAX_NUMBER = 40
@@ -29,6 +30,31 @@ _FIRST = {
     t.FACTORIAL_SIGN: t.FACTORIAL, t.CALL_SIGN: _CALLED,
 }
 ROOTS = {"√": "sqrt", "∛": "cbrt", "∜": "∜"}
+
+
+def plain(text: str, names: Names, begin: int = 0, end: int | None = None) -> Plain:
+    """The plain form of text[begin:end], which is not ASCII or has LaTeX in it.
+
+    Raises E0713 for `2½`, E0714 for a character of `tokens.PRIVATE` and E0720 for LaTeX that is not
+    known; what else has no plain form stays.
+    """
+    end = len(text) if end is None else end
+    if not PRIVATE.isdisjoint(text):
+        from gradcli.lang.paper.refusals import bad_character
+
+        at = min(text.index(character) for character in PRIVATE.intersection(text))
+        raise bad_character(text, at)
+    if "\\" in text or "$" in text or "{,}" in text or names.program:
+        from gradcli.lang.paper.latex import LATEX
+
+        found = LATEX(text, names.program, names.decimal_comma).run(begin, end)
+    else:
+        found = Plain()
+        while begin < end:
+            begin = put_character(found, text, begin)
+        found.finish(end)
+    found.expands = found.expands or counts(text)
+    return found
 
 
 def scan(text: str, at: int, end: int, names: Names) -> Tokens:
@@ -91,7 +117,7 @@ def scan(text: str, at: int, end: int, names: Names) -> Tokens:
         else:
             from gradcli.lang.paper.refusals import bad_character
 
-            raise bad_character(text, at, names)
+            raise bad_character(text, at)
         kinds.append(kind)
         starts.append(at)
         ends.append(stop)
@@ -121,7 +147,7 @@ def number_end(text: str, at: int, names: Names) -> int:
     if end == at and text[end + 1] not in DIGITS:
         from gradcli.lang.paper.refusals import lone_dot
 
-        raise lone_dot(text, at, names)
+        raise lone_dot(text, at)
     if text[end] == "." or (text[end] == "," and names.decimal_comma and text[end + 1] in DIGITS):
         end += 1
         while text[end] in DIGITS:

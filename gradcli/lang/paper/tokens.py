@@ -23,6 +23,8 @@ FACTORIAL_SIGN = "\ue080"
 CALL_SIGN = "\ue081"
 PRIVATE = frozenset((*CHARACTERS, *SUMS, *PRODUCTS, FACTORIAL_SIGN, CALL_SIGN))
 
+CLOSER = {LPAR: RPAR, LSQB: RSQB, LBRACE: RBRACE, LESS: GREATER}
+
 KIND_NAMES = {
     value: name for name, value in list(globals().items())
     if name.isupper() and type(value) is int
@@ -138,6 +140,11 @@ TWO = frozenset("""
 # Words of everyday language; without brackets they are no functions.
 _PROSE = ("positive negative neg identity square reciprocal fix round degrees radians remainder"
           " absolute").split()
+
+# Words that stand between formulas and are no names.
+STOP_WORDS = frozenset((
+    "otherwise", "when", "where", "let", "then", "for", "and", "the", "with", "find",
+    "falls", "sonst", "wenn", "und", "oder"))
 
 INVERSE = {
     "sin": "asin", "cos": "acos", "tan": "atan", "cot": "acot", "sec": "asec", "csc": "acsc",

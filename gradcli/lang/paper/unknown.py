@@ -1,0 +1,62 @@
+"""Words that an answer has been read to have and nobody knows: `foo(x)`, `where`."""
+
+from __future__ import annotations
+
+from gradcli.base.errors import error
+from gradcli.lang.paper import tokens as t
+from gradcli.lang.paper.refusals import nearest
+from gradcli.lang.paper.tokens import CALLED, OTHER_SYSTEMS, STOP_WORDS, TWO
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from gradcli.base.errors import GradcliError
+    from gradcli.lang.paper.answer import Reading
+    from gradcli.lang.paper.names import Names
+
+
+def unknown_word(reading: Reading, names: Names) -> GradcliError | None:
+    """E0711 for a word that is read as a product of letters of which nobody said what they are:
+    `foo(x)`, `where`. Three letters may be a product: `mgl(1 - cos x)`.
+    """
+    tokens = reading.tokens.raw
+    assert tokens is not None
+    begin = 0
+    for at in range(len(tokens.kinds)):
+        glued = at > begin and tokens.starts[at] == tokens.ends[at - 1]
+        if tokens.kinds[at] != t.NAME or not glued:
+            word = tokens.words[begin:at]
+            if word and word[-1] == "e" and tokens.kinds[at] == t.CIRCUMFLEX:
+                del word[-1]
+            letters = [letter for letter in word if letter not in names.written
+                       and len(letter) == 1]
+            called = glued and tokens.kinds[at] == t.LPAR
+            double = called and len(letters) > 2 and any(map(str.__eq__, letters, letters[1:]))
+            if len(letters) > 3 or double or "".join(word) in STOP_WORDS or letters == ["o", "r"]:
+                span = tokens.starts[begin], tokens.ends[at - 1]
+                if reading.origin is not None:
+                    span = reading.origin.span(*span)
+                spelled = reading.text[slice(*span)]
+                whole = spelled + reading.text[span[1]:].partition(" ")[0].partition("(")[0]
+                if whole.lower() in OTHER_SYSTEMS:    # cuberoot, whose end is a function
+                    span, spelled = (span[0], span[0] + len(whole)), whole
+                return error("E0711", f"`{spelled}` is not known here", span,
+                             help=_meant(spelled, tokens.words[begin:at]))
+            begin = at
+    return None
+
+
+def _meant(spelled: str, words: list[str]) -> str:
+    """What to write for a word that is not known."""
+    word = spelled.lower()
+    if word in STOP_WORDS or word == "or":
+        return "give one formula"
+    if word in CALLED:
+        return f"write {word}({'a, b' if CALLED[word] in TWO else 'x'})"
+    if word in OTHER_SYSTEMS:
+        return f"write {OTHER_SYSTEMS[word]}"
+    near = nearest(word)
+    if near:
+        return f"did you mean `{near}`?"
+    if len(words) < 5 and "e" not in words:
+        return f"write {'*'.join(words)} for a product"
+    return "put one letter in place of the word"
