@@ -33,7 +33,7 @@ ROOTS = {"√": "sqrt", "∛": "cbrt", "∜": "∜"}
 
 
 def plain(text: str, names: Names, begin: int = 0, end: int | None = None) -> Plain:
-    """The plain form of text[begin:end], which is not ASCII or has LaTeX in it.
+    """Return the plain form of text[begin:end], which is not ASCII or has LaTeX in it.
 
     Raises E0713 for `2½`, E0714 for a character of `tokens.PRIVATE` and E0720 for LaTeX that is not
     known; what else has no plain form stays.

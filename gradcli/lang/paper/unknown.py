@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
 
 def unknown_word(reading: Reading, names: Names) -> GradcliError | None:
-    """E0711 for a word that is read as a product of letters of which nobody said what they are:
-    `foo(x)`, `where`. Three letters may be a product: `mgl(1 - cos x)`.
+    """Return E0711 for a word that is read as a product of letters of which nobody said what they
+    are: `foo(x)`, `where`; None without one. Three letters may be a product: `mgl(1 - cos x)`.
     """
     tokens = reading.tokens.raw
     assert tokens is not None
@@ -46,7 +46,7 @@ def unknown_word(reading: Reading, names: Names) -> GradcliError | None:
 
 
 def _meant(spelled: str, words: list[str]) -> str:
-    """What to write for a word that is not known."""
+    """Return what to write for a word that is not known."""
     word = spelled.lower()
     if word in STOP_WORDS or word == "or":
         return "give one formula"

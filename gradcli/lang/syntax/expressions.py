@@ -93,7 +93,7 @@ _MULTIPLIED = IDENTIFIERS | {LPAR, PRIMED, PI, SQRT}
 
 
 def _is_malformed_number(emitter: Emitter, number: int, base: int) -> bool:
-    """Whether number and name look like one number written wrong: `2e`, `0x10`, `1_000`."""
+    """Tell whether number and name look like one number written wrong: `2e`, `0x10`, `1_000`."""
     if emitter.ends[number] != emitter.starts[base] or emitter.kinds[base] not in IDENTIFIERS:
         return False
     name = emitter.token(base).lower()

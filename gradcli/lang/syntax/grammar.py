@@ -26,7 +26,9 @@ if TYPE_CHECKING:
 
 
 class Machine:
-    """rows: those of the tables. rules: (symbol, length, action or name of an operation or None).
+    """The tables that a parser drives.
+
+    rows: those of the tables. rules: (symbol, length, action or name of an operation or None).
 
     jumps: where a symbol and the rules that only pass it on lead, `state below << 16 | symbol << 8
     | next token`. They fill while texts are read: 13 steps of a chain such as power -> coefficient

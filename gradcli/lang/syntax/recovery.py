@@ -91,7 +91,7 @@ def _recover(emitter: Emitter, problem: GradcliError) -> int:
 
 
 def _pop_statement(emitter: Emitter) -> Row:
-    """Replace what was read of a statement by a whole one; the row of tokens that may follow it."""
+    """Replace what was read of a statement by a whole one; return the row of what may follow it."""
     rows, gotos, rules = tables()
     statement = next(symbol for symbol, _, _, name in rules if name == "statement")
     states, values = emitter.states, emitter.values
