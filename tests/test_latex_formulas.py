@@ -25,6 +25,7 @@ from gradcli.lang.paper.answer import alternatives, read
 from gradcli.lang.paper.documents import program
 from gradcli.lang.paper.names import Names
 from gradcli.lang.paper.tokens import LOADED, PRIVATE
+from gradcli.python.program import Program
 
 LINE_END = "⏎"
 
@@ -65,7 +66,7 @@ def test_the_table_is_large() -> None:
                          ids=[row[0] for row in FORMULAS])
 def test_formulas_mean_what_is_recorded(text: str, point: str, meaning: str, value: str,
                                         slopes: str) -> None:
-    found = program(Source(text, "-e"))
+    found = Program(program(Source(text, "-e")).source)
     at = point_of(point)
     assert close(found.value(at=at), value, 1e-13)
     if at:
