@@ -193,7 +193,7 @@ def prunings(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     entries that each pruning left, in order. test_memory.py has loops of the real length.
     """
     from gradcli.engine.record import pruning
-    from gradcli.lang.running import interpreter
+    from gradcli.lang.running import running
 
     left: list[int] = []
     prune = pruning.prune
@@ -202,7 +202,7 @@ def prunings(monkeypatch: pytest.MonkeyPatch) -> list[int]:
         left.append(prune(record, live))
         return left[-1]
 
-    monkeypatch.setattr(interpreter, "PRUNE_AT", 1_000)
+    monkeypatch.setattr(running, "PRUNE_AT", 1_000)
     monkeypatch.setattr(pruning, "prune", counted)
     return left
 

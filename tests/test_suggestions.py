@@ -14,8 +14,8 @@ from test_man import PAGES, plain
 from test_terminal import on_terminal
 from transcripts import in_process
 
+from gradcli.base.similar import nearest
 from gradcli.cli.app import near
-from gradcli.lang.running.names import nearest
 
 FORMULA = ["-e", "x^2", "--at", "x=3"]
 

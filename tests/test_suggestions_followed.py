@@ -14,7 +14,7 @@ import pytest
 from draws import drawn
 from transcripts import in_process
 
-from gradcli.lang.running.names import distance, nearest
+from gradcli.base.similar import distance, nearest
 
 COUNT, SHARES = 2000, 4
 POINT = "x=1.5,y=0.5,t=2,rate=3,alpha=0.25"

@@ -201,26 +201,10 @@ def read(path: str, stdin: BinaryIO | None = None) -> Source:
         with open(path, "rb") as file:
             data = file.read(MAX_BYTES + 1)
     except (OSError, ValueError) as problem:
+        from gradcli.base.similar import nearby
+
         reason = getattr(problem, "strerror", None) or str(problem)
         raise GradcliError(Diagnostic(
             "E0601", f"cannot read `{path}`: {reason.lower()}", source=Source("", path),
-            span=(0, 0), help=_nearby(path))) from None
+            span=(0, 0), help=nearby(path))) from None
     return decode(data, path)
-
-
-def _nearby(path: str) -> str:
-    """A file of a similar name, or how to give the formula itself."""
-    import difflib
-    import os
-
-    if os.path.isdir(path):
-        return "name a file in this folder"
-    folder, name = os.path.split(path)
-    try:
-        names = [other for other in os.listdir(folder or ".") if other != name]
-    except (OSError, ValueError):
-        names = []
-    close = difflib.get_close_matches(name, names, n=1, cutoff=0.7)
-    if close:
-        return f"did you mean `{os.path.join(folder, close[0])}`?"
-    return "give the path of a text file, `-` for standard input, or a formula with -e 'x^2'"

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from gradcli.engine.record.tensor import Tensor
     from gradcli.engine.sweeps.reverse import Shares
     from gradcli.explain.catalogue import Reason
-    from gradcli.lang.running.blocks import FileTape
     from gradcli.lang.running.run import Binding, Run
+    from gradcli.lang.running.tapes import FileTape
 
     # Numbers by the order of the derivative, and how far rounding may have moved them.
     Levels = Sequence[tuple[Sequence[float], float]]

@@ -199,7 +199,7 @@ def bound(run: Run) -> dict[int, Any]:
 
 def is_link(entry: Entry) -> bool:
     """Whether an entry leads from a variable's first state to a later one, whose value only those
-    that read it have (`gradcli.lang.running.blocks`).
+    that read it have (`gradcli.lang.running.tapes`).
     """
     return entry[OP].name == "positive" and entry[PLACE] is None
 

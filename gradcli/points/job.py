@@ -12,9 +12,9 @@ from itertools import chain, product
 
 from gradcli.base.errors import Diagnostic, GradcliError, Source
 from gradcli.base.lazy import np
+from gradcli.base.similar import nearest
 from gradcli.engine.compiled import statements
 from gradcli.engine.record.variable import ASSIGNING
-from gradcli.lang.running.names import nearest
 from gradcli.lang.running.program import Program
 from gradcli.questions.ask import Ask
 from gradcli.questions.many.rows import Answers, Points

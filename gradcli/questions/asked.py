@@ -7,9 +7,9 @@ from gradcli.engine.record.structure import flatten
 from gradcli.engine.record.tensor import Tensor
 from gradcli.engine.record.variable import Variable
 from gradcli.explain.missing import file
-from gradcli.lang.running.blocks import FileTape
 from gradcli.lang.running.calls import NoGradient
 from gradcli.lang.running.run import Binding, plain_structure
+from gradcli.lang.running.tapes import FileTape
 from gradcli.questions.plain_data import is_finite
 from gradcli.questions.way import text_at
 
@@ -91,8 +91,7 @@ def value_then(logged: Run, value: Any, question: Asked) -> Any:
 
 
 def binding_of(logged: Run, states: Collection[int], name: str, source: Any) -> Binding:
-    named = logged.log.named if logged.log is not None else {}
-    known = next((named[i] for i in sorted(states) if i in named), None)
+    known = next((logged.named[i] for i in sorted(states) if i in logged.named), None)
     return known or Binding(name, source, (0, 0), "computed")
 
 
@@ -137,8 +136,8 @@ def _called(ask: Ask, logged: Run, value: Any, otherwise: str) -> str:
     assert logged.log is not None
     if id is None:
         return otherwise
-    if id in logged.log.named:
-        return str(logged.log.named[id].name)
+    if id in logged.named:
+        return logged.named[id].name
     for other in logged.log.questions:
         if any(getattr(g, "id", None) == id for g in flatten(other.found)):
             return text_at(ask, other.span)

@@ -9,6 +9,7 @@ from gradcli.engine.record.structure import flatten
 from gradcli.engine.record.tensor import Tensor, value_of
 from gradcli.engine.record.variable import Variable
 from gradcli.explain.missing.file import of_named
+from gradcli.explain.missing.fixes import trial_runs
 from gradcli.lang.running.run import is_number, parts
 from gradcli.ops.values import is_float
 from gradcli.questions.ask import Ask, note, tensors, tensors_of
@@ -37,7 +38,8 @@ def causes(ask: Ask, target: Target, binding: Binding) -> list[Reason]:
         other = Ask(changed, at=ask.at, of=ask.of, wrt=ask.wrt, watch=ask.watch, tape=ask.tape,
                     tf=ask.tf, max_steps=ask.max_steps, max_bytes=ask.max_bytes)
         assert run.log is not None
-        found = run.log.trial(changed.source.text, lambda: other.run(explain=False))
+        found = trial_runs(run.log).run(
+            changed.source.text, lambda: other.run(explain=False))
         other.on_tape, other.said = found.on_tape, found.watched
         with found.record:
             made = other.same_target(found, target)

@@ -132,7 +132,7 @@ def _upstream(history: Segment, step: paths.Step, targets: set[Any]) -> float:
 
 def _row(ask: Ask, logged: Run, step: paths.Step, span: Span | None, operation: str,
          upstream: float) -> Answer:
-    named = logged.log.named if logged.log is not None else {}
+    named = logged.named
     at = place(ask, span)
     return {
         "line": at["line"], "column": at["column"],

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from gradcli.base.errors import Diagnostic, GradcliError, Source
+from gradcli.base.similar import nearest
 from gradcli.cli.commands.output import deliver
 from gradcli.cli.environment import OK
-from gradcli.lang.running.names import nearest
 from gradcli.ops import INTERNAL, PUBLIC, TABLE
 from gradcli.ops.describe import describe
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from gradcli.base.errors import Diagnostic, GradcliError, Source
+from gradcli.base.similar import nearest
 from gradcli.cli.commands.output import Output
 from gradcli.cli.commands.pictures import Misuse, as_json, deliver, refuse_terminal, refused
 from gradcli.cli.commands.question import guarded
@@ -10,7 +11,6 @@ from gradcli.cli.commands.values import values_at
 from gradcli.cli.environment import OK
 from gradcli.cli.options.pictures import PICTURES, format_of, orders
 from gradcli.cli.options.table import memory, split
-from gradcli.lang.running.names import nearest
 from gradcli.questions.pictures.over import limits_of, over
 
 TYPE_CHECKING = False

@@ -12,7 +12,7 @@ from gradcli.engine.record.structure import flatten
 from gradcli.engine.record.tensor import Tensor, value_of
 from gradcli.engine.record.variable import Variable
 from gradcli.explain.missing.causes import causes
-from gradcli.explain.missing.fixes import propose, tried
+from gradcli.explain.missing.fixes import propose, trial_runs, tried
 from gradcli.explain.missing.ground import Ground
 from gradcli.explain.missing.harm import harms
 from gradcli.explain.missing.outline import Outline
@@ -33,11 +33,11 @@ if TYPE_CHECKING:
     from gradcli.explain.catalogue import Reason
     from gradcli.explain.missing.fixes import Again
     from gradcli.explain.missing.scene import Scene
-    from gradcli.lang.running.blocks import FileTape
     from gradcli.lang.running.calls import MissingGradients
     from gradcli.lang.running.log import Asked, Log, Unrun
     from gradcli.lang.running.program import Program
     from gradcli.lang.running.run import Binding, Run, Target
+    from gradcli.lang.running.tapes import FileTape
 
 
 def scene(run: Run, own: set[int], outline: Outline, source: Source) -> Scene:
@@ -97,7 +97,7 @@ def _namings(run: Run) -> list[Naming]:
 
 
 def _all_namings(run: Run, log: Log) -> list[Naming]:
-    found = [_naming(b.name, id, b) for id, b in log.named.items()]
+    found = [_naming(b.name, id, b) for id, b in run.named.items()]
     known = {(n.name, n.id) for n in found}
     for name, bindings in run.bindings.items():
         for b in bindings:
@@ -105,7 +105,7 @@ def _all_namings(run: Run, log: Log) -> list[Naming]:
             if id is not None and (name, id) not in known:
                 found.append(_naming(name, id, b))
     found += [Naming(*one) for one in log.locals]
-    found += [Naming(name, id, span, kind, time=time) for name, id, span, kind, time in log.more]
+    found += [Naming(name, id, span, kind, time=time) for name, id, span, kind, time in run.more]
     return sorted(found, key=lambda n: n.id)
 
 
@@ -219,7 +219,7 @@ def subject(run: Run, target: Any, source: Any, *, target_name: str | None = Non
     one covers the whole file. unwatched: the implicit one does not watch the source. question,
     text: of the file: the names are those that the question has; "" for what has none.
     """
-    from gradcli.lang.running.blocks import FileTape
+    from gradcli.lang.running.tapes import FileTape
 
     log = run.log
     assert log is not None
@@ -236,7 +236,7 @@ def subject(run: Run, target: Any, source: Any, *, target_name: str | None = Non
         seen = _forward_window(log, tape)
     named = binding
     if named is None:
-        named = next((log.named[i] for i in sorted(own) if i in log.named), None)
+        named = next((run.named[i] for i in sorted(own) if i in run.named), None)
         if named is None:
             named = next((b for bindings in run.bindings.values() for b in bindings
                           if getattr(b.value, "id", None) in own), None)
@@ -353,8 +353,8 @@ def of_missing(program: Program, at: Mapping[str, Any], run: Run, gap: NoGradien
     gap = flatten(question.found)[item]
 
     def again(changed: Program) -> tuple[list[Any], Any] | None:
-        found = log.trial((changed.source.text, number),
-                          lambda: changed.logged_run(at, until=number))
+        found = trial_runs(log).run((changed.source.text, number),
+                                    lambda: changed.logged_run(at, until=number))
         assert found.log is not None
         if len(found.log.questions) <= number:
             return None

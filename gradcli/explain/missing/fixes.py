@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from gradcli.explain.missing.scene import Scene, Subject
     from gradcli.lang.running.log import Log
     from gradcli.lang.running.program import Program
+    from gradcli.lang.running.run import Run
 
     Proposals = Callable[[Ground, Reason], list[Fix]]
     # The values of the target and the gradient; None: the question was not reached.
@@ -219,10 +220,39 @@ PROPOSALS: dict[str, Proposals] = {
 MAX_TRIALS = 12
 # What all trials of one run may take, in steps: of a long program only a few are tried.
 MAX_STEPS = 2_000_000
+# So many of the runs are kept.
+MAX_KEPT = 4
 # Nothing mends them; they are causes only where nothing else is.
 NO_MEND = ("path-nondifferentiable", "path-value-independent")
 # These ask for another gradient, so that the target is another.
 ASKS_ANEW = ("source-downstream", "forward-wrong-order")
+
+
+class TrialRuns:
+    """The runs that tried out fixes of one program: the last of them by what they ran, since many
+    sources may share a fix, and the steps that all took.
+    """
+
+    __slots__ = ("kept", "steps")
+
+    def __init__(self) -> None:
+        self.kept: dict[Any, Run] = {}
+        self.steps = 0
+
+    def run(self, key: Any, make: Callable[[], Run]) -> Run:
+        """Return the run of this key; make it if there is none."""
+        if key not in self.kept:
+            if len(self.kept) >= MAX_KEPT:
+                self.kept.clear()
+            run = self.kept[key] = make()
+            self.steps += run.steps
+        return self.kept[key]
+
+
+def trial_runs(log: Log) -> TrialRuns:
+    """Return the runs that tried out fixes for a logged run."""
+    found: TrialRuns = log.made.setdefault("trials", TrialRuns())
+    return found
 
 
 def tried(program: Program, found: list[Reason], values: list[Any], again: Again,
@@ -240,16 +270,17 @@ def tried(program: Program, found: list[Reason], values: list[Any], again: Again
         edits = together([(mendable[k], fix.edits) for k, fix in chosen.items()])
         return _gradient(program, applied(program.source.text, edits), values, again, harmless)
 
+    runs = trial_runs(log)
     limit = max(MAX_STEPS, 4*steps)
-    if log.tried > limit:
+    if runs.steps > limit:
         return
     for chosen in islice(_choices(mendable), MAX_TRIALS):
-        whole = gradient(chosen) if log.tried <= limit else None
+        whole = gradient(chosen) if runs.steps <= limit else None
         if whole is not None:
             for k in [*chosen] if len(chosen) > 1 else ():
                 # The smallest set of changes: one that another makes superfluous is left out.
                 fewer = {n: fix for n, fix in chosen.items() if n != k}
-                part = gradient(fewer) if fewer and log.tried <= limit else None
+                part = gradient(fewer) if fewer and runs.steps <= limit else None
                 if part is not None and _same([part], [whole]):
                     chosen = fewer
             _settle(found, mendable, chosen)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from gradcli.base.errors import GradcliError
 from gradcli.engine.record.structure import flatten
 from gradcli.engine.record.tensor import value_of
+from gradcli.explain.missing.fixes import trial_runs
 from gradcli.lang.running.calls import NoGradient
 from gradcli.lang.running.instructions import same
 from gradcli.lang.running.run import is_number
@@ -70,7 +71,7 @@ def harms(program: Program, at: Mapping[str, Any], run: Run, changed: Program) -
         for number, given in missing.items():
             for k in given:
                 said.answers[number][k] = None
-    found = log.trial(("harm", changed.source.text), lambda: _said(
+    found = trial_runs(log).run(("harm", changed.source.text), lambda: _said(
         changed, at, log.made["given"])[0])
     assert found.log is not None
     before: Said = log.made["said"]

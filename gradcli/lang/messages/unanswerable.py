@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from gradcli.base.errors import Diagnostic, GradcliError, Source
+from gradcli.base.similar import nearest
 from gradcli.lang.running.calls import kind_of
-from gradcli.lang.running.interpreter import CONSTANTS
-from gradcli.lang.running.names import nearest
+from gradcli.lang.syntax.code import CONSTANTS
 from gradcli.ops.values import dtype_of, is_float
 
 TYPE_CHECKING = False

@@ -3,29 +3,22 @@
 from __future__ import annotations
 
 from gradcli.base.errors import Diagnostic, GradcliError, error
-from gradcli.engine.record.operators import PLAIN
-from gradcli.engine.record.record import OUT, Record, Segment, fresh_id
+from gradcli.engine.record.record import fresh_id
 from gradcli.engine.record.structure import flatten
 from gradcli.engine.record.tensor import Tensor, core_shape, value_of
 from gradcli.engine.tapes.accumulator import ForwardAccumulator
-from gradcli.engine.tapes.questions import on_tape
-from gradcli.engine.tapes.tape import GradientTape
 from gradcli.lang.running.calls import as_tensor, call_operation, kind_of, no_operand, one_of
 from gradcli.lang.running.run import is_number, spread
+from gradcli.lang.running.tapes import FileTape
 from gradcli.ops import PUBLIC
-from gradcli.ops.table.elementwise import positive
 from gradcli.ops.table.shapes import index as index_op
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
     from typing import Any
 
-    from gradcli.base.errors import Span
-    from gradcli.engine.record.record import Entry
-    from gradcli.engine.record.variable import Variable
-    from gradcli.engine.tapes.questions import Question
-    from gradcli.lang.running.interpreter import Interpreter
+    from gradcli.lang.running.running import Running
     from gradcli.lang.syntax.code import Block
 
 ATTRIBUTES = {
@@ -33,7 +26,7 @@ ATTRIBUTES = {
     "resume": ()}
 
 
-def entered(run: Interpreter, block: Block, stack: list[Any], local: dict[str, Any] | None) -> Any:
+def entered(run: Running, block: Block, stack: list[Any], local: dict[str, Any] | None) -> Any:
     """Open a block: what has to be closed at its end.
 
     Raises E0208 (an attribute that does not exist), E0306 (one that is neither true nor false),
@@ -77,7 +70,7 @@ class _Forward:
 
     __slots__ = ("accumulator", "block", "run", "start")
 
-    def __init__(self, run: Interpreter, accumulator: ForwardAccumulator, block: Block) -> None:
+    def __init__(self, run: Running, accumulator: ForwardAccumulator, block: Block) -> None:
         self.run = run
         self.accumulator = accumulator
         self.block = block
@@ -95,7 +88,7 @@ class _Open:
 
     __slots__ = ("run", "tape")
 
-    def __init__(self, run: Interpreter, tape: FileTape) -> None:
+    def __init__(self, run: Running, tape: FileTape) -> None:
         self.run = run
         self.tape = tape
 
@@ -111,7 +104,7 @@ class _Open:
         self.run.run.tapes[self.tape.name] = self.tape
 
 
-def tape_named(run: Interpreter, block: Block, local: dict[str, Any] | None) -> FileTape:
+def tape_named(run: Running, block: Block, local: dict[str, Any] | None) -> FileTape:
     """The tape that a block names. Raises E0507 if there is none."""
     names = {**run.scope, **(local or {})}
     found = names.get(block.name)
@@ -141,7 +134,7 @@ def _direction(primals: Any, tangents: Any) -> Any:
     return tangents
 
 
-def iterated(run: Interpreter, value: Any) -> Iterator[Any]:
+def iterated(run: Running, value: Any) -> Iterator[Any]:
     """What a `for` goes over: a list's items, a dictionary's keys, a range, a tensor's rows.
 
     Raises E0317 for what has no items.
@@ -169,100 +162,8 @@ def iterated(run: Interpreter, value: Any) -> Iterator[Any]:
     return iter(items)
 
 
-def _watched(run: Interpreter, items: Any) -> Iterator[Any]:
+def _watched(run: Running, items: Any) -> Iterator[Any]:
     try:
         yield from items
     finally:
         run.looping -= 1
-
-
-# --------------------------------------------------------------------------------------------------
-# Tapes of a file: gradient tapes with a name, which the command line can ask once more.
-
-class FileTape(GradientTape):
-    """`tape t:` of a file.
-
-    name, span, spans: as written. used_at: where the first question was asked, for messages.
-    asked: what the first question was about; asked_at: an id from the last one.
-    saw: the states of variables that it saw, also when it is used up. held: id of such a state to
-    its value and the place where it was assigned.
-    """
-
-    __slots__ = ("_kept", "_remembered", "_sources", "asked", "asked_at", "held", "name", "saw",
-                 "span", "spans", "used_at")
-
-    def __init__(self, name: str, spans: dict[str, Span], persistent: bool, watch_accessed: bool,
-                 tf: bool) -> None:
-        super().__init__(persistent, watch_accessed, tf)
-        self.name = name
-        self.span = spans["head"]
-        self.spans = spans
-        self.saw: dict[Variable, list[int]] = {}
-        self.held: dict[int, tuple[Any, Any]] = {}
-        self._remembered: tuple[Segment, set[int], dict[int, int]] | None = None
-        self.used_at: Span | None = None
-        self.asked: Sequence[Tensor] = ()
-        self.asked_at = 0
-        self._kept: Record | None = None
-        self._sources: set[int] = set()
-
-    def read(self, variable: Variable) -> None:
-        """Note the state as well."""
-        super().read(variable)
-        if variable.id in self.watched and variable.id not in self.held:
-            self.held[variable.id] = variable.value, variable.assigned
-
-    def _done(self, question: Question, answers: Sequence[Any]) -> None:
-        self.asked = self.asked or question.targets
-        self.asked_at = question.asking[0]
-        if not self.persistent:
-            # The program has had its answer; who asks from outside gets his from what is kept.
-            self._remembered = self.remembered()
-            self._kept, self._sources = self._view(), self.sources()
-        super()._done(question, answers)
-
-    def view(self) -> Record:
-        """A record of what was on the tape, in which each variable is its first state."""
-        return self._kept if self._kept is not None and not self._segments else self._view()
-
-    def remembered(self) -> tuple[Segment, set[int], dict[int, int]]:
-        """What it recorded, what it watched, and what of that late; also when it is used up."""
-        if self._remembered is not None and not self._segments:
-            return self._remembered
-        self.saw.update(self.states)
-        return self.window(), self.watched, self.late
-
-    def sources(self) -> set[int]:
-        """The ids of what is on the tape: watched, or made of such; variables by first states."""
-        if self._kept is not None and not self._segments:
-            return self._sources
-        _, ids = on_tape(self, self.window(), [[0]])
-        firsts = [v.origin().id for v in self.states]
-        return ids | {i for i in firsts if i is not None}
-
-    def _view(self) -> Record:
-        live = on_tape_of(self)
-        record = Record(everything=True)
-        record.hollow = not self.sees_everything()
-        record.entries.extend(live)
-        record.entries.scalar = live.scalar
-        record.derived = dict(self.derived)
-        return record
-
-
-def on_tape_of(tape: GradientTape) -> Segment:
-    """The entries that are on a tape, and links from each variable's first state to the others."""
-    window = tape.window()
-    live, _ = on_tape(tape, window, [[0]])
-    links: list[Entry] = []
-    for variable, ids in tape.states.items():
-        first = variable.origin()
-        held = tape.held if isinstance(tape, FileTape) else {}
-        for i in ids:
-            if i != first.id:
-                value, place = held.get(i, (first.value, None))
-                links.append((positive, i, (first.id,), (value,), value, PLAIN, place, ()))
-    out = Segment()
-    out.extend(sorted([*live, *links], key=lambda entry: entry[OUT]) if links else live)
-    out.scalar = live.scalar and all(type(v.value) is float for v in tape.states)
-    return out

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from gradcli.base.errors import GradcliError, error
 from gradcli.base.lazy import quiet
-from gradcli.engine.record.record import current, fresh_id
-from gradcli.engine.record.structure import flatten, like
+from gradcli.engine.record.record import current
+from gradcli.engine.record.structure import flatten
 from gradcli.engine.record.tensor import Tensor, core_shape, value_of
 from gradcli.ops import lookup
 from gradcli.ops.kinds import Op
 from gradcli.ops.table.discrete import left_engine
 from gradcli.ops.table.shapes import stack
-from gradcli.ops.values import has_nan, is_array, is_float
+from gradcli.ops.values import is_array
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,13 +19,9 @@ if TYPE_CHECKING:
     from typing import Any
 
     from gradcli.base.errors import Diagnostic
-    from gradcli.lang.running.interpreter import Interpreter
 
 # NumPy's own limit on the axes of an array.
 MAX_RANK = 60
-
-# A loop may ask for any number of gradients; the newest are remembered.
-MAX_REMEMBERED = 1000
 
 # From here on a float may stand for several integers.
 EXACT = 2.0**53
@@ -44,59 +40,6 @@ class NoGradient:
         self.source = source
         self.tape = tape
         self.asked: tuple[int, int] | None = None
-
-
-def asked(run: Interpreter, kind: str, tape: Any, targets: Any, sources: Any, found: Any,
-          first: int) -> Any:
-    """The answers to a question of the file, numbered, so that one that is None can be found again
-    in another run. first: an id from before.
-    """
-    number = run.run.asked
-    run.run.asked += 1
-    for k, item in enumerate(flatten(found)):
-        if isinstance(item, NoGradient):
-            item.asked = number, k
-    if kind in ("gradient", "grad") and (type(targets) is not Tensor or targets.shape):
-        _note_sum(run, targets, found)
-    if run.run.record.absorbed or not all(map(_is_finite, flatten(targets))):
-        doubtful = run.run.doubtful
-        if len(doubtful) >= MAX_REMEMBERED:
-            doubtful.clear()
-        doubtful.update(g.id for g in flatten(found) if isinstance(g, Tensor) and g.id is not None)
-    if run.run.log is not None:
-        from gradcli.lang.running.log import Asked
-
-        run.run.log.questions.append(
-            Asked(kind, run.at[2:], tape, targets, sources, found, first, fresh_id()))
-        if number == run.run.log.until:
-            raise error("E0401", "all that was wanted has run")
-        given = run.run.log.given.get(number)
-        if given:
-            found = like(found, [given.get(k, g) for k, g in enumerate(flatten(found))])
-    return found
-
-
-def _is_finite(target: Any) -> bool:
-    if not isinstance(target, Tensor) or not is_float(target.value):
-        return True
-    with quiet():
-        return not has_nan(target.value - target.value)
-
-
-def _note_sum(run: Interpreter, targets: Any, found: Any) -> None:
-    """Remember gradients of several elements together: of the sum of these."""
-    count = 0
-    for t in flatten(targets):
-        size = 1
-        for n in t.shape if isinstance(t, Tensor) else ():
-            size *= n
-        count += size
-    summed = run.run.summed
-    if len(summed) >= MAX_REMEMBERED:
-        summed.clear()
-    if count != 1:
-        summed.update((g.id, (count, run.at[2:])) for g in flatten(found)
-                      if isinstance(g, Tensor) and g.id is not None)
 
 
 class MissingGradient(GradcliError):
@@ -295,8 +238,8 @@ def kind_of(value: Any) -> str:
 
 
 def one_of(name: str, names: Sequence[str]) -> str:
-    """Advice on a name that is not among those that there are: a similar one, or all of them."""
-    from gradcli.lang.running.names import nearest
+    """Suggest a name for one that is not among those that there are: a similar one, or all."""
+    from gradcli.base.similar import nearest
 
     near = nearest(name, names)
     return f"did you mean `{near}`?" if near else f"write {' or '.join(names)}" if names else \

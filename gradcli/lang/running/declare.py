@@ -25,14 +25,14 @@ if TYPE_CHECKING:
     from typing import Any
 
     from gradcli.base.errors import Source, Span
-    from gradcli.lang.running.interpreter import Interpreter
+    from gradcli.lang.running.running import Running
     from gradcli.lang.syntax.code import Declaration
 
 ATTRIBUTES = {"var": ("trainable", "name"), "const": (), "input": ("domain",)}
 KINDS = {"var": "variable", "const": "constant", "input": "input"}
 
 
-def declared(run: Interpreter, d: Declaration, initial: Any, attributes: Mapping[str, Any],
+def declared(run: Running, d: Declaration, initial: Any, attributes: Mapping[str, Any],
              local: dict[str, Any] | None = None) -> None:
     """Bind the declared name. Raises E0203 (no value), E0208 (an attribute that does not exist),
     E0306 (type), E0301 (shape), E0405 (outside the domain), each at its own place.

@@ -21,12 +21,12 @@ if TYPE_CHECKING:
     from typing import Any
 
     from gradcli.base.errors import Span
-    from gradcli.lang.running.interpreter import Interpreter
+    from gradcli.lang.running.running import Running
     from gradcli.lang.syntax.code import Block, Declaration, Expectation, Function
 
     Scope = dict[str, Any] | None
     Stack = list[Any]
-    Instruction = Callable[[Interpreter, Any, Stack, Span, Scope], None]
+    Instruction = Callable[[Running, Any, Stack, Span, Scope], None]
 
 
 def taken(stack: Stack, count: int) -> list[Any]:
@@ -43,11 +43,11 @@ def _call(stack: Stack, arg: tuple[str, int, Sequence[str]]) -> tuple[list[Any],
     return taken(stack, count), named
 
 
-def _list(run: Interpreter, arg: int, stack: Stack, span: Span, local: Scope) -> None:
+def _list(run: Running, arg: int, stack: Stack, span: Span, local: Scope) -> None:
     stack.append(literal(taken(stack, arg)))
 
 
-def _dict(run: Interpreter, arg: int, stack: Stack, span: Span, local: Scope) -> None:
+def _dict(run: Running, arg: int, stack: Stack, span: Span, local: Scope) -> None:
     items = taken(stack, 2 * arg)
     for key in items[::2]:
         if not isinstance(key, str):
@@ -55,7 +55,7 @@ def _dict(run: Interpreter, arg: int, stack: Stack, span: Span, local: Scope) ->
     stack.append(dict(zip(items[::2], items[1::2], strict=True)))
 
 
-def _index(run: Interpreter, arg: Sequence[str], stack: Stack, span: Span, local: Scope) -> None:
+def _index(run: Running, arg: Sequence[str], stack: Stack, span: Span, local: Scope) -> None:
     """Pop the parts of an index and the object, push the element or slice."""
     parts: list[Any] = []
     values: list[Any] = []
@@ -87,11 +87,11 @@ def _index(run: Interpreter, arg: Sequence[str], stack: Stack, span: Span, local
         run.run.log.pick(span, obj, stack[-1], values)
 
 
-def _attribute(run: Interpreter, arg: str, stack: Stack, span: Span, local: Scope) -> None:
+def _attribute(run: Running, arg: str, stack: Stack, span: Span, local: Scope) -> None:
     stack[-1] = attribute(stack[-1], arg)
 
 
-def _prime(run: Interpreter, arg: tuple[str, int, int], stack: Stack, span: Span, local: Scope
+def _prime(run: Running, arg: tuple[str, int, int], stack: Stack, span: Span, local: Scope
            ) -> None:
     name, order, count = arg
     points = taken(stack, count)
@@ -103,7 +103,7 @@ def _prime(run: Interpreter, arg: tuple[str, int, int], stack: Stack, span: Span
         raise
 
 
-def _unpack(run: Interpreter, arg: Sequence[str], stack: Stack, span: Span, local: Scope
+def _unpack(run: Running, arg: Sequence[str], stack: Stack, span: Span, local: Scope
             ) -> None:
     value = stack.pop()
     if isinstance(value, (list, tuple, range)):
@@ -123,7 +123,7 @@ def _unpack(run: Interpreter, arg: Sequence[str], stack: Stack, span: Span, loca
         run.bind_value(name, value, span, local)
 
 
-def _method(run: Interpreter, arg: tuple[str, int, Sequence[str]], stack: Stack, span: Span,
+def _method(run: Running, arg: tuple[str, int, Sequence[str]], stack: Stack, span: Span,
             local: Scope) -> None:
     from gradcli.lang.running.methods import call_method
 
@@ -137,7 +137,7 @@ def _method(run: Interpreter, arg: tuple[str, int, Sequence[str]], stack: Stack,
         raise
 
 
-def _numpy(run: Interpreter, arg: tuple[str, int, Sequence[str]], stack: Stack, span: Span,
+def _numpy(run: Running, arg: tuple[str, int, Sequence[str]], stack: Stack, span: Span,
            local: Scope) -> None:
     args, named = _call(stack, arg)
     at = run.at
@@ -148,25 +148,25 @@ def _numpy(run: Interpreter, arg: tuple[str, int, Sequence[str]], stack: Stack, 
         raise
 
 
-def _iterate(run: Interpreter, arg: None, stack: Stack, span: Span, local: Scope) -> None:
+def _iterate(run: Running, arg: None, stack: Stack, span: Span, local: Scope) -> None:
     from gradcli.lang.running.blocks import iterated
 
     stack.append(iterated(run, stack.pop()))
 
 
-def _expect(run: Interpreter, arg: Expectation, stack: Stack, span: Span, local: Scope) -> None:
+def _expect(run: Running, arg: Expectation, stack: Stack, span: Span, local: Scope) -> None:
     attributes = dict(zip(arg.attributes, taken(stack, len(arg.attributes)), strict=True))
     operands = taken(stack, 2 if arg.operator else 1)
     run.run.expects.append(checked(arg, operands, attributes, span))
 
 
-def _declare(run: Interpreter, arg: Declaration, stack: Stack, span: Span, local: Scope) -> None:
+def _declare(run: Running, arg: Declaration, stack: Stack, span: Span, local: Scope) -> None:
     attributes = dict(zip(arg.attributes, taken(stack, len(arg.attributes)), strict=True))
     declared(run, arg, stack.pop() if arg.has_value else None, attributes, local)
     run.run.last = arg.name if arg.keyword != "input" else run.run.last
 
 
-def _define(run: Interpreter, arg: Function, stack: Stack, span: Span, local: Scope) -> None:
+def _define(run: Running, arg: Function, stack: Stack, span: Span, local: Scope) -> None:
     if arg.decorator == "gradient_of":
         from gradcli.lang.running.rules import register
 
@@ -179,7 +179,7 @@ def _define(run: Interpreter, arg: Function, stack: Stack, span: Span, local: Sc
         run.run.functions[arg.name] = arg
 
 
-def enter(run: Interpreter, arg: Block, stack: Stack, local: Scope) -> Any:
+def enter(run: Running, arg: Block, stack: Stack, local: Scope) -> Any:
     """Open a block: what has to be closed at its end."""
     from gradcli.lang.running.blocks import entered
 

@@ -13,17 +13,18 @@ from gradcli.engine.record.operators import PLAIN
 from gradcli.engine.record.record import fresh_id
 from gradcli.engine.record.tensor import Tensor
 from gradcli.engine.record.variable import Variable
-from gradcli.lang.running.interpreter import CONSTANTS
-from gradcli.lang.running.loops import Lowering
+from gradcli.lang.running.lowering import Lowering
 from gradcli.lang.running.run import MAX_BINDINGS, Binding
+from gradcli.lang.running.verbs import VERBS
 from gradcli.lang.syntax import code as c
+from gradcli.lang.syntax.code import CONSTANTS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import ItemsView, Iterator, Sequence, ValuesView
     from typing import Any
 
-    from gradcli.lang.running.interpreter import Interpreter
+    from gradcli.lang.running.running import Running
     from gradcli.lang.syntax.code import Statement
 
     Base = dict[str, list[Binding]]
@@ -34,24 +35,26 @@ else:
 WORTH = 32
 
 
-def lower(statements: Sequence[Statement]) -> None:
-    """Note at the first of every sequence of lines that only calculate with numbers what they are
-    together.
+def lower(statements: Sequence[Statement]) -> dict[int, Lines]:
+    """Find every sequence of lines that only calculate with numbers: by the number of the first
+    statement, what they are together.
     """
+    found: dict[int, Lines] = {}
     codes = [statement.code for statement in statements]
-    elsewhere: set[str] = set()
+    elsewhere = set(VERBS)
     at = 0
     while at < len(codes):
         lowered = Lowering(elsewhere)
         end = lowered.take(codes, at)
         if len(lowered.ops) >= WORTH:
-            statements[at].lines = Lines(lowered, end - at, sum(map(len, codes[at:end])))
+            found[at] = Lines(lowered, end - at, sum(map(len, codes[at:end])))
         else:
             # Where such lines are few they are other code to those behind them.
             elsewhere.update([name for s in statements[at:end] for name in s.names])
         if end < len(codes):
             elsewhere.update(statements[end].names)
         at = end + 1
+    return found
 
 
 class Lines:
@@ -86,20 +89,22 @@ class Lines:
                     found.setdefault(ins[1], []).append(k)
         return found
 
-    def run(self, interpreter: Interpreter) -> bool:
-        """Run them; false if nothing was done, since they need the ordinary way."""
-        run, scope, lowered = interpreter.run, interpreter.scope, self.lowered
+    def run(self, running: Running) -> Waiting | None:
+        """Run them; return their bindings, or None if nothing was done since they need the ordinary
+        way.
+        """
+        run, scope, lowered = running.run, running.scope, self.lowered
         record = run.record
         if (run.log is not None or not record.everything or record.accumulators or record.paused
                 or record.checking or run.registered
-                or run.steps + self.steps > interpreter.max_steps
+                or run.steps + self.steps > running.max_steps
                 or (record.max_entries is not None
                     and len(record.entries) + len(lowered.ops) > record.max_entries)
                 or not lowered.called.keys().isdisjoint(run.functions)
                 or any(name in scope for name in lowered.constants)
                 or any(name not in run.bindings for name in self.shadowing)
-                or (lowered.literals and not interpreter.given.keys().isdisjoint(self.names))):
-            return False
+                or (lowered.literals and not running.given.keys().isdisjoint(self.names))):
+            return None
         inputs: dict[int, float] = {}
         ids: dict[int, int] = {}
         held: dict[int, Any] = {}
@@ -107,7 +112,7 @@ class Lines:
             known = scope.get(name)
             tensor = known.read() if isinstance(known, Tensor) else None
             if tensor is None or type(tensor.value) is not float or tensor.id is None:
-                return False
+                return None
             inputs[slot], ids[slot], held[slot] = tensor.value, tensor.id, known
         values = self.wengert.run(inputs)
         for slot in lowered.literals:
@@ -121,12 +126,11 @@ class Lines:
             ins = lowered.ends[k]
             run.add_result(done.value(lowered.ended[k]), (ins[2], ins[3]))
         run.steps += self.steps
-        run.bindings = Waiting(run.bindings, done)
+        run.bindings = waiting = Waiting(run.bindings, done)
         run.last = lowered.ends[-1][1]
-        interpreter.at = lowered.ends[-1]
+        running.at = lowered.ends[-1]
         record.place = self.place or record.place
-        interpreter.waiting = run.bindings
-        return True
+        return waiting
 
 
 class Done:
@@ -212,9 +216,9 @@ class Waiting(Base):
         whole = [*self.before.get(name, ()), *bindings]
         self[name] = [whole[0], *whole[1:][-MAX_BINDINGS:]]
 
-    def settle(self, interpreter: Interpreter) -> None:
-        """What runs next finds the names as it expects them."""
+    def settle(self, running: Running) -> None:
+        """Bind the names as what runs next expects them."""
         now = self.done.lines.lowered.now
         for name in self.done.lines.names:
-            interpreter.scope[name] = self.done.value(now[name])
-        interpreter.run.bindings = dict(self.items())
+            running.scope[name] = self.done.value(now[name])
+        running.run.bindings = dict(self.items())

@@ -15,19 +15,16 @@ from gradcli.lang.syntax import code as c
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from typing import Any
 
     from gradcli.base.errors import Span
-    from gradcli.lang.running.run import Binding, Run
     from gradcli.lang.syntax.code import Block, Code, Function, Instruction
 
 # A loop notes its branches in every turn; explanations need not have them all.
 MAX_BRANCHES = 10_000
 # Jumps and the endings of blocks belong to the grammar, not to the author.
 OF_GRAMMAR = (c.JUMP, c.LEAVE, c.EXIT, c.POP)
-# So many runs that tried out a fix are kept.
-MAX_TRIALS = 4
 
 
 class Unrun:
@@ -113,32 +110,30 @@ class Picked:
 
 
 class Log:
-    """See the module. named: id to the binding that gave it a name first; more: names that values
-    got besides, as (name, id, place, kind, time). given: answers that the file gets in place of its
-    own, by the numbers of the question and of the answer. ended: it came to its end. called:
-    functions of the file that ran; calls: (id from before, place) of each time. until: the question
-    after which the run may end. tried: steps of runs that tried out fixes; trials: the last of
-    them, by what they ran, since many sources may share a fix. windows: forward accumulators, their
-    blocks and the ids between which these ran. locals: names of functions: (name, id, place, kind).
-    counters: variables of loops, and where their loop begins.
+    """What a run notes beside its record. scope, functions: those of the file, as they are bound.
+
+    given: answers that the file gets in place of its own, by the numbers of the question and of the
+    answer. ended: it came to its end. called: functions of the file that ran; calls: (id from
+    before, place) of each time. until: the question after which the run may end. windows: forward
+    accumulators, their blocks and the ids between which these ran. locals: names of functions:
+    (name, id, place, kind). counters: variables of loops, and where their loop begins. made: what
+    explanations made of all this, kept for the next one.
     """
 
     __slots__ = (
-        "_turned", "branches", "called", "calls", "counters", "ended", "given", "locals", "made",
-        "more", "named", "picks", "questions", "states", "trials", "tried", "until", "windows")
+        "_functions", "_scope", "_turned", "branches", "called", "calls", "counters", "ended",
+        "given", "locals", "made", "picks", "questions", "states", "until", "windows")
 
-    def __init__(self) -> None:
+    def __init__(self, scope: Mapping[str, Any], functions: Mapping[str, Function]) -> None:
+        self._scope = scope
+        self._functions = functions
         self.branches: list[Unrun] = []
         self.calls: list[tuple[int, Span]] = []
         self.locals: list[tuple[str, int, Span, str]] = []
         self.until: int | None = None
         self.given: Mapping[int, Mapping[int, Any]] = {}
         self.ended = False
-        self.tried = 0
-        self.trials: dict[Any, Run] = {}
         self.made: dict[str, Any] = {}
-        self.named: dict[int, Binding] = {}
-        self.more: list[tuple[str, int, Span, str, int]] = []
         self.states: list[State] = []
         self.questions: list[Asked] = []
         self.picks: list[Picked] = []
@@ -147,15 +142,15 @@ class Log:
         self.windows: list[tuple[Any, Block, int, int]] = []
         self._turned: set[int] = set()
 
-    def condition(self, run: Any, ins: Instruction, value: Any, holds: bool, code: Code, pc: int,
+    def condition(self, ins: Instruction, value: Any, holds: bool, code: Code, pc: int,
                   local: Mapping[str, Any] | None) -> None:
-        """A JUMP_IF_FALSE, AND or OR decided."""
+        """Note that a JUMP_IF_FALSE, AND or OR decided."""
         if ins[0] != c.JUMP_IF_FALSE:
             jumps = holds == (ins[0] == c.OR)
             skipped = code[pc:pc + ins[1]] if jumps else []
             end = max([ins[3], *[i[3] for i in skipped]])
             what = "turn" if _in_head_of_loop(code, pc + ins[1]) else "branch"
-            self._add(what, (ins[2], end), value, skipped, None, run, local, holds)
+            self._add(what, (ins[2], end), value, skipped, None, local, holds)
             return
         then = code[pc:pc + ins[1]]
         last = then[-1] if then else None
@@ -165,7 +160,7 @@ class Log:
                 if id(ins) not in self._turned or not holds:
                     what = "turn" if holds or id(ins) in self._turned else "loop"
                     skipped = then if what == "loop" else []
-                    self._add(what, (ins[2], ins[3]), value, skipped, _bound(then), run, local,
+                    self._add(what, (ins[2], ins[3]), value, skipped, _bound(then), local,
                               holds)
                 if holds:
                     self._turned.add(id(ins))
@@ -174,40 +169,35 @@ class Log:
         arms = _bound([*then, *other])
         ends = pc + ins[1], pc + ins[1] + len(other)
         what = "leave" if any(_leaves_loop(code, pc, end) for end in ends) else "branch"
-        self._add(what, (ins[2], ins[3]), value, other if holds else then, arms, run, local, holds)
+        self._add(what, (ins[2], ins[3]), value, other if holds else then, arms, local, holds)
 
-    def turn(self, ins: Instruction, ended: bool, code: Code, pc: int, run: Any,
+    def turn(self, ins: Instruction, ended: bool, code: Code, pc: int,
              local: Mapping[str, Any] | None) -> None:
-        """A NEXT: another turn of a `for`, or its end."""
+        """Note a NEXT: another turn of a `for`, or its end."""
         if id(ins) in self._turned:
             return
         if not ended:
             self._turned.add(id(ins))
             over, body = code[pc - 2], code[pc:pc + ins[1]]
-            self._add("turn", (over[2], over[3]), None, [], _bound(body), run, local, True,
+            self._add("turn", (over[2], over[3]), None, [], _bound(body), local, True,
                       _counts(code[:pc - 1], over))
             if code[pc][0] == c.BIND:
                 self.counters.setdefault(code[pc][1], (ins[2], ins[3]))
         else:
             body = code[pc:pc + ins[1]]
-            self._add("loop", (ins[2], ins[3]), None, body, _bound(body), run, local,
+            self._add("loop", (ins[2], ins[3]), None, body, _bound(body), local,
                       head=_counts(code[:pc - 1], code[pc - 2]))
 
-    def name(self, id: int, binding: Binding) -> None:
-        """A value got a name of the file: its first one, or one more."""
-        if self.named.setdefault(id, binding) is not binding and len(self.more) < MAX_BRANCHES:
-            self.more.append((binding.name, id, binding.span, binding.kind, fresh_id()))
-
     def bound(self, name: str, value: Any, span: Span, kind: str = "computed") -> None:
-        """A name of a function, or a parameter, was bound."""
+        """Note that a name of a function, or a parameter, was bound."""
         if isinstance(value, Variable):
             value = value.origin()
         if isinstance(value, Tensor) and value.id is not None:
             self.locals.append((name, value.id, span, kind))
 
-    def call(self, function: Function, run: Any, local: Mapping[str, Any]) -> None:
-        """A function of the file runs."""
-        self.calls.append((fresh_id(), run.at[2:]))
+    def call(self, function: Function, place: Span, local: Mapping[str, Any]) -> None:
+        """Note that a function of the file runs, called at a place."""
+        self.calls.append((fresh_id(), place))
         for name in function.parameters:
             self.bound(name, local.get(name), (function.start, function.start + len(name)),
                        "parameter")
@@ -216,35 +206,26 @@ class Log:
         self.called[function.name] = function
         dead = _unreachable(function.code)
         if dead:
-            self._add("end", (dead[0][2], max(i[3] for i in dead)), None, dead, None, run, local)
+            self._add("end", (dead[0][2], max(i[3] for i in dead)), None, dead, None, local)
 
     def _add(self, what: str, span: Span, condition: Any, skipped: Code,
-             binds: frozenset[str] | None, run: Any, local: Mapping[str, Any] | None,
+             binds: frozenset[str] | None, local: Mapping[str, Any] | None,
              holds: bool = False, head: Sequence[Instruction] = ()) -> None:
         if len(self.branches) >= MAX_BRANCHES:
             return
         unread, read = [{
             item.id for ins in part if ins[0] == c.LOAD
-            for item in flatten((local or {}).get(ins[1], run.scope.get(ins[1])))
+            for item in flatten((local or {}).get(ins[1], self._scope.get(ins[1])))
             if isinstance(item, Tensor) and item.id is not None}
-            for part in (_with_calls(skipped, run), head)]
+            for part in (_with_calls(skipped, self._functions), head)]
         own = [i for i in skipped if i[0] not in OF_GRAMMAR]
         place = (min(i[2] for i in own), max(i[3] for i in own)) if own else None
         self.branches.append(Unrun(
             what, span, condition.id if isinstance(condition, Tensor) else None, unread, binds,
             place, holds, fresh_id(), read))
 
-    def trial(self, key: Any, make: Callable[[], Run]) -> Run:
-        """A run that tries a fix: made, or the one that there is."""
-        if key not in self.trials:
-            if len(self.trials) >= MAX_TRIALS:
-                self.trials.clear()
-            run = self.trials[key] = make()
-            self.tried += run.steps
-        return self.trials[key]
-
     def pick(self, span: Span, items: Any, chosen: Any, by: Sequence[Any]) -> None:
-        """An item was taken out of a list or dictionary."""
+        """Note that an item was taken out of a list or dictionary."""
         def ids(value: Any) -> set[int]:
             return {t.id for t in flatten(value) if isinstance(t, Tensor) and t.id is not None}
 
@@ -298,12 +279,12 @@ def _leaves_loop(code: Code, start: int, end: int) -> bool:
     return bool(to > end and back[0] == c.JUMP and to + back[1] < start)
 
 
-def _with_calls(code: Code, run: Any) -> Code:
-    """Code and, once, the code of the file's functions that it calls."""
+def _with_calls(code: Code, functions: Mapping[str, Function]) -> Code:
+    """Return code and, once, the code of the file's functions that it calls."""
     out = list(code)
     for ins in code:
-        if ins[0] == c.CALL and ins[1][0] in run.run.functions:
-            function = run.run.functions[ins[1][0]]
+        if ins[0] == c.CALL and ins[1][0] in functions:
+            function = functions[ins[1][0]]
             out += [i for i in function.code
                     if i[0] == c.LOAD and i[1] not in function.parameters]
     return out

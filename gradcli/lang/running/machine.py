@@ -9,6 +9,7 @@ instructions are functions (`lang.running.instructions`), loaded at the first on
 from __future__ import annotations
 
 from gradcli.base.errors import GradcliError, error
+from gradcli.base.lazy import quiet
 from gradcli.engine.record import record as records
 from gradcli.engine.record.operators import PLAIN
 from gradcli.engine.record.record import fresh_id
@@ -16,17 +17,19 @@ from gradcli.engine.record.tensor import Tensor
 from gradcli.engine.record.variable import Variable
 from gradcli.lang.running.calls import call_operation
 from gradcli.lang.running.run import truth
+from gradcli.lang.running.running import too_deep
 from gradcli.lang.running.verbs import VERBS
 from gradcli.lang.syntax import code as c
+from gradcli.lang.syntax.code import CONSTANTS
 from gradcli.ops import PUBLIC
 from gradcli.ops.kinds import EDGE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from typing import Any
 
-    from gradcli.lang.running.interpreter import Interpreter
+    from gradcli.lang.running.running import Running
     from gradcli.lang.syntax.code import Code, Function
 
 # Calls of functions of the file inside each other.
@@ -46,7 +49,7 @@ class Poisoned(Exception):
     """A poisoned name was read: no error of its own, the statement is skipped."""
 
 
-def run_code(run: Interpreter, code: Code, local: dict[str, Any] | None) -> Any:
+def run_code(run: Running, code: Code, local: dict[str, Any] | None) -> Any:
     """Run one piece of code to its end; what it leaves on the stack, if anything.
 
     Blocks that are open when an error ends it are closed.
@@ -59,7 +62,7 @@ def run_code(run: Interpreter, code: Code, local: dict[str, Any] | None) -> Any:
         raise
 
 
-def _loop(run: Interpreter, code: Code, local: dict[str, Any] | None, opened: list[Any]) -> Any:
+def _loop(run: Running, code: Code, local: dict[str, Any] | None, opened: list[Any]) -> Any:
     stack: list[Any] = []
     frames: list[tuple[Code, int, dict[str, Any] | None, int, Function, int]] = []
     push, pop = stack.append, stack.pop
@@ -141,7 +144,7 @@ def _loop(run: Interpreter, code: Code, local: dict[str, Any] | None, opened: li
                     raise Poisoned
             else:
                 run.at = ins
-                value = run.unbound(arg, local)
+                value = _unbound(run, arg, local)
             push(value)
         elif opcode == c.PUSH:
             push(arg)
@@ -152,13 +155,13 @@ def _loop(run: Interpreter, code: Code, local: dict[str, Any] | None, opened: li
             if function is not None:
                 args = _arguments(function, stack, count, keywords)
                 if function.decorator:
-                    push(run.call_custom(function, args, local))
+                    push(_custom(run, function, args, local))
                 else:
                     if len(frames) >= MAX_DEPTH:
                         raise too_deep(name, MAX_DEPTH)
                     frames.append((code, pc, local, len(opened), function, len(stack)))
                     if log is not None:
-                        log.call(function, run, args)
+                        log.call(function, ins[2:], args)
                     if function.block and local is not None:
                         args = {**local, **args}
                     code, pc, local = function.code, 0, args
@@ -233,7 +236,7 @@ def _loop(run: Interpreter, code: Code, local: dict[str, Any] | None, opened: li
                     continue
             value = next(stack[-1], stack)
             if log is not None:
-                log.turn(ins, value is stack, code, pc, run, local)
+                log.turn(ins, value is stack, code, pc, local)
             if value is stack:
                 pop()
                 pc += arg
@@ -268,7 +271,7 @@ def _loop(run: Interpreter, code: Code, local: dict[str, Any] | None, opened: li
             condition = pop()
             holds = truth(condition)
             if log is not None:
-                log.condition(run, ins, condition, holds, code, pc, local)
+                log.condition(ins, condition, holds, code, pc, local)
             if not holds:
                 pc += arg
         elif opcode in (c.AND, c.OR):
@@ -276,7 +279,7 @@ def _loop(run: Interpreter, code: Code, local: dict[str, Any] | None, opened: li
             holds = truth(stack[-1])
             ends = holds == (opcode == c.OR)
             if log is not None:
-                log.condition(run, ins, stack[-1], holds, code, pc, local)
+                log.condition(ins, stack[-1], holds, code, pc, local)
             if ends:
                 pc += arg
             else:
@@ -320,7 +323,29 @@ def _close(opened: list[Any], count: int) -> None:
         opened.pop().__exit__(None, None, None)
 
 
-def _verb(run: Interpreter, name: str, args: list[Any], named: dict[str, Any]) -> Any:
+def _unbound(run: Running, name: str, local: dict[str, Any] | None) -> Any:
+    """Return the constant of this name, which nothing binds. Raises E0202 or E0205 for others."""
+    if name in CONSTANTS:
+        return CONSTANTS[name]
+    ours = run.function(name, local) is not None
+    if ours or name in PUBLIC:
+        what = "a function of this file" if ours else "an operation"
+        raise error("E0205", f"`{name}` is {what}, not a value", help=f"call it: {name}(x)")
+    if name in VERBS:
+        raise error("E0205", f"`{name}` has no value of its own", help=f"call it: {name}(...)")
+    raise error("E0202", f"`{name}` has no value here", help="bind it on a line above")
+
+
+def _custom(run: Running, function: Function, args: dict[str, Any],
+            around: Mapping[str, Any] | None) -> Any:
+    """Call a function with @custom_gradient."""
+    from gradcli.lang.running.rules import custom_call
+
+    with quiet():
+        return custom_call(run, function, args, around)
+
+
+def _verb(run: Running, name: str, args: list[Any], named: dict[str, Any]) -> Any:
     verb = VERBS.get(name)
     if verb is None:
         # Names that no line defines are found before anything runs.
@@ -353,9 +378,3 @@ def _arguments(function: Function, stack: list[Any], count: int, keywords: Seque
 
 def _count_of(n: int) -> str:
     return f"{n} argument{'' if n == 1 else 's'}"
-
-
-def too_deep(name: str, limit: int) -> GradcliError:
-    """A function calls itself without end."""
-    return error("E0402", f"`{name}` calls itself more than {limit:,} times",
-                 help="check the condition that ends the recursion")

@@ -8,9 +8,10 @@ from gradcli.engine.record.structure import flatten
 from gradcli.engine.record.tensor import Tensor, leaf, value_of
 from gradcli.engine.record.variable import Variable
 from gradcli.engine.tapes.accumulator import ForwardAccumulator
-from gradcli.lang.running.blocks import FileTape
-from gradcli.lang.running.calls import NoGradient, as_tensor, asked, kind_of, no_operand, one_of
+from gradcli.lang.running.calls import NoGradient, as_tensor, kind_of, no_operand, one_of
 from gradcli.lang.running.run import is_number, spread
+from gradcli.lang.running.tapes import FileTape
+from gradcli.lang.running.verbs import asked
 from gradcli.ops import PUBLIC
 from gradcli.ops.values import broadcast_shape, shape_of
 
@@ -19,12 +20,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import Any
 
-    from gradcli.lang.running.interpreter import Interpreter
+    from gradcli.lang.running.running import Running
 
-    Method = Callable[[Interpreter, Any, list[Any], Mapping[str, Any]], Any]
+    Method = Callable[[Running, Any, list[Any], Mapping[str, Any]], Any]
 
 
-def call_method(run: Interpreter, obj: Any, name: str, args: list[Any], named: Mapping[str, Any]
+def call_method(run: Running, obj: Any, name: str, args: list[Any], named: Mapping[str, Any]
                 ) -> Any:
     """Raises E0318 for a method that the object does not have, E0207 and E0208 for wrong arguments
     and what the method itself raises.
@@ -103,7 +104,7 @@ _DONE = {"assign": "is assigned", "assign_add": "is added", "assign_sub": "is su
 
 
 def _assign(how: str) -> Method:
-    def method(run: Interpreter, variable: Any, given: list[Any], named: Mapping[str, Any]) -> Any:
+    def method(run: Running, variable: Any, given: list[Any], named: Mapping[str, Any]) -> Any:
         value = _assignable(how, variable, given[0])
         before = variable.id
         taken = value.read().id if isinstance(value, Tensor) else None
@@ -117,7 +118,7 @@ def _assign(how: str) -> Method:
     return method
 
 
-def _watch(run: Interpreter, tape: Any, given: list[Any], named: Mapping[str, Any]) -> Any:
+def _watch(run: Running, tape: Any, given: list[Any], named: Mapping[str, Any]) -> Any:
     items = flatten(given[0])
     for item in items:
         if not isinstance(item, Tensor):
@@ -127,17 +128,17 @@ def _watch(run: Interpreter, tape: Any, given: list[Any], named: Mapping[str, An
     tape.watch(items)
 
 
-def _watched_variables(run: Interpreter, tape: Any, given: list[Any], named: Mapping[str, Any]
+def _watched_variables(run: Running, tape: Any, given: list[Any], named: Mapping[str, Any]
                        ) -> Any:
     return list(tape.watched_variables())
 
 
-def _reset(run: Interpreter, tape: Any, given: list[Any], named: Mapping[str, Any]) -> Any:
+def _reset(run: Running, tape: Any, given: list[Any], named: Mapping[str, Any]) -> Any:
     tape.reset()
 
 
 def _question(how: str) -> Method:
-    def method(run: Interpreter, tape: Any, given: list[Any], named: Mapping[str, Any]) -> Any:
+    def method(run: Running, tape: Any, given: list[Any], named: Mapping[str, Any]) -> Any:
         target, sources, *options = given
         target, sources = _tensors(target, "target"), _tensors(sources, "source")
         keywords: dict[str, Any] = {"unconnected_gradients": options[-1]}
@@ -196,7 +197,7 @@ def _tensors(value: Any, what: str) -> Any:
                 help="bind it to a name first: x = 3", about=("value", value))
 
 
-def _jvp(run: Interpreter, accumulator: Any, given: list[Any], named: Mapping[str, Any]) -> Any:
+def _jvp(run: Running, accumulator: Any, given: list[Any], named: Mapping[str, Any]) -> Any:
     targets = _tensors(given[0], "target")
     first = fresh_id()
     found = accumulator.jvp(targets, given[1])
@@ -214,7 +215,7 @@ def _jvp(run: Interpreter, accumulator: Any, given: list[Any], named: Mapping[st
     return asked(run, "jvp", accumulator, targets, Tensor(0.0, source), filled(found), first)
 
 
-def _read_value(run: Interpreter, variable: Any, given: list[Any], named: Mapping[str, Any]) -> Any:
+def _read_value(run: Running, variable: Any, given: list[Any], named: Mapping[str, Any]) -> Any:
     return leaf(variable.value) if variable.dtype == "string" else variable.read_value()
 
 

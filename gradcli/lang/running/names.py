@@ -7,9 +7,9 @@ unknown functions and all missing values together.
 from __future__ import annotations
 
 from gradcli.base.errors import Diagnostic, GradcliError, Source
-from gradcli.lang.running.interpreter import CONSTANTS
 from gradcli.lang.running.verbs import VERBS
 from gradcli.lang.syntax import code as c
+from gradcli.lang.syntax.code import CONSTANTS
 from gradcli.ops import PUBLIC
 
 TYPE_CHECKING = False
@@ -201,6 +201,7 @@ class Names:
                 "E0206", f"`{name}` is not a function", span=span, source=source,
                 label="a value cannot be called",
                 help=_product(name, source.text, span[1]))
+        from gradcli.base.similar import nearest
         from gradcli.lang.elsewhere import derivative_sign, meant
         from gradcli.lang.messages.joined import called, order_of
 
@@ -239,6 +240,8 @@ class Names:
                     span=d.spans["name"], source=source, label="declared const here",
                     help=f"declare it a variable: var {name}"))
             else:
+                from gradcli.base.similar import nearest
+
                 near = nearest(name, list(self.order))
                 found.append(Diagnostic(
                     "E0204", f"--at gives `{name}` a value, but `{source.name}` has no such name",
@@ -253,6 +256,8 @@ class Names:
         return d is not None and d.keyword == "const"
 
     def _missing(self, missing: Sequence[str], source: Source) -> Diagnostic:
+        from gradcli.base.similar import nearest
+
         names = [f"`{name}`" for name in missing]
         subject = names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
         near = {name: nearest(name, [one for one in (*self.bound, *CONSTANTS) if one != name])
@@ -317,41 +322,3 @@ def _product(name: str, text: str, start: int) -> str | None:
             one = not commas and brackets[1:k].strip()
             return f"to multiply, write {name}*(...)" if one else None
     return None
-
-
-def nearest(name: str, names: Iterable[str]) -> str | None:
-    """The most similar of `names`, if one is similar enough to suggest: with the same letters in
-    another order, or beginning so, rather than anything else. Never the name itself.
-    """
-    import difflib
-
-    lower = {n.lower(): n for n in sorted(names, reverse=True) if n != name}
-    word = name.lower()
-    if word in lower:
-        return lower[word]
-    letters = sorted(word)
-    turned = [n for n in lower if len(word) > 2 and sorted(n) == letters]
-    begun = [n for n in lower if len(word) > 2 and n.startswith(word)]
-    if turned or begun:
-        return lower[min(turned or begun, key=lambda n: (len(n), n))]
-    cutoff = 0.6 if len(name) > 3 else 0.7
-    close = difflib.get_close_matches(word, lower, n=3, cutoff=cutoff)
-    near = [n for n in close if distance(word, n) <= MOST_CHANGES[min(len(word), 8)]]
-    return lower[near[0]] if near else None
-
-
-MOST_CHANGES = (0, 0, 1, 1, 1, 2, 2, 2, 3)
-"""By the length of a word, how many letters of it may be wrong."""
-
-
-def distance(a: str, b: str) -> int:
-    """How many letters are to be changed, left out, put in or exchanged with their neighbour."""
-    before: list[int] = []
-    row = list(range(len(b) + 1))
-    for i, x in enumerate(a, 1):
-        earlier, before, row = before, row, [i]
-        for j, y in enumerate(b, 1):
-            row.append(min(before[j] + 1, row[j - 1] + 1, before[j - 1] + (x != y)))
-            if earlier and j > 1 and x == b[j - 2] and y == a[i - 2]:
-                row[j] = min(row[j], earlier[j - 2] + 1)
-    return row[-1]

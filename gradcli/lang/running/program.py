@@ -9,10 +9,12 @@ from gradcli.engine.record.record import Record
 from gradcli.engine.record.structure import flatten
 from gradcli.engine.record.tensor import Tensor, leaf
 from gradcli.lang.running.calls import NoGradient
-from gradcli.lang.running.interpreter import CONSTANTS, MAX_STEPS, Interpreter
+from gradcli.lang.running.interpreter import execute
+from gradcli.lang.running.machine import run_code
 from gradcli.lang.running.names import Names
 from gradcli.lang.running.run import Target, is_number, of_tape, own, plain_structure
-from gradcli.lang.syntax.code import DEFINE, PUSH
+from gradcli.lang.running.running import MAX_STEPS, Running
+from gradcli.lang.syntax.code import CONSTANTS, DEFINE, PUSH
 from gradcli.lang.syntax.parser import parse
 from gradcli.ops.values import is_float, limits
 
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from gradcli.base.errors import Span
+    from gradcli.lang.running.lines import Lines
     from gradcli.lang.running.run import Binding, Printed, Run
 
     Progress = Callable[[Iterable[Any], int | None], Iterable[Any]]
@@ -42,10 +45,11 @@ class Program:
         self.max_steps = MAX_STEPS
         self.tf = False
         self.statements = parse(source)
+        self.lines: Mapping[int, Lines] = {}
         if sum([len(statement.code) for statement in self.statements]) > LONG:
             from gradcli.lang.running.lines import lower
 
-            lower(self.statements)
+            self.lines = lower(self.statements)
         self.names = Names(self.statements)
 
     # --- running ------------------------------------------------------------------------------
@@ -64,13 +68,13 @@ class Program:
         program calculates with a gradient that is None.
         """
         self.max_steps, self.tf = max_steps, tf
-        interpreter = self._interpreter(at, max_steps)
-        interpreter.tf, interpreter.output, interpreter.progress = tf, output, progress
-        interpreter.weigh = weigh
+        running = self._running(at, max_steps)
+        running.tf, running.output, running.progress = tf, output, progress
+        running.weigh = weigh
         # The budget stays: the derivatives that are asked of the run are under it as well.
         limits.max_bytes = _half_of_memory() if max_bytes is None else max_bytes
-        run = interpreter.execute(self.statements)
-        self._check_given(run, interpreter.given)
+        run = execute(running, self.statements, self.lines)
+        self._check_given(run, running.given)
         self.choose(run, tape)
         return run
 
@@ -80,8 +84,7 @@ class Program:
         """
         other = Program(self.source)
         other.max_steps, other.tf = self.max_steps, self.tf
-        for statement in other.statements:
-            statement.lines = None
+        other.lines = {}
         for code, k in other._numbers():
             code[k] = (PUSH, leaf(code[k][1]), *code[k][2:])
         return other
@@ -137,35 +140,35 @@ class Program:
         far as it came. until: the number of the question of the file after which it may end. given:
         answers that the file gets in place of its own.
         """
-        interpreter = self._interpreter(at, self.max_steps, log=True)
-        interpreter.output, interpreter.tf = output or (lambda printed: None), self.tf
-        assert interpreter.run.log is not None
-        interpreter.run.log.until = until
-        interpreter.run.log.given = given or {}
-        interpreter.run.record.sizes = True
+        running = self._running(at, self.max_steps, log=True)
+        running.output, running.tf = output or (lambda printed: None), self.tf
+        run = running.run
+        assert run.log is not None
+        run.log.until = until
+        run.log.given = given or {}
+        run.record.sizes = True
         try:
-            interpreter.execute(self.statements)
-            interpreter.run.log.ended = True
+            execute(running, self.statements, self.lines)
+            run.log.ended = True
         except GradcliError:
             pass
-        return interpreter.run
+        return run
 
     def traced_run(self, at: Mapping[str, Any], *, max_steps: int = MAX_STEPS, tf: bool = False
                    ) -> Run:
         """A run that keeps everything and what decided its way: `run.record.guards`. What is
         recorded in it holds wherever the same is decided.
         """
-        interpreter = self._interpreter(at, max_steps)
-        interpreter.tf, interpreter.output = tf, lambda printed: None
-        interpreter.run.record.guards = []
-        interpreter.run.record.absorbing = False
-        run = interpreter.execute(self.statements)
-        self._check_given(run, interpreter.given)
+        running = self._running(at, max_steps)
+        running.tf, running.output = tf, lambda printed: None
+        running.run.record.guards = []
+        running.run.record.absorbing = False
+        run = execute(running, self.statements, self.lines)
+        self._check_given(run, running.given)
         return run
 
-    def _interpreter(self, at: Mapping[str, Any] | None, max_steps: int, log: bool = False
-                     ) -> Interpreter:
-
+    def _running(self, at: Mapping[str, Any] | None, max_steps: int, log: bool = False) -> Running:
+        """Give the inputs their values."""
         if at is not None and not hasattr(at, "items"):
             raise TypeError(f"values are given by name, not as {at!r}")
         given = {name: plain_value(name, value) for name, value in (at or {}).items()}
@@ -178,7 +181,8 @@ class Program:
             name: value for name, value in given.items()
             if name in self.names.inputs or name in self.names.early
             or (name in CONSTANTS and name not in self.names.bound)}
-        return Interpreter(self.source, undeclared, given, max_steps, self.names.tapes, log)
+        return Running(
+            run_code, self.source, undeclared, given, max_steps, self.names.tapes, log)
 
     def _check_given(self, run: Run, given: Mapping[str, Any]) -> None:
         """A value for a name that is computed would be ignored: E0204."""

@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from typing import Any
 
     from gradcli.base.errors import Span
-    from gradcli.lang.running.interpreter import Interpreter
+    from gradcli.lang.running.running import Running
     from gradcli.lang.syntax.code import Function
 
 
-def custom_call(run: Interpreter, function: Function, args: Mapping[str, Any],
+def custom_call(run: Running, function: Function, args: Mapping[str, Any],
                 around: Mapping[str, Any] | None) -> Any:
     """The value of a call; its rule is the `def grad` that the function made on its way.
 
@@ -48,7 +48,7 @@ def custom_call(run: Interpreter, function: Function, args: Mapping[str, Any],
     return custom_gradient(computed)(*values)
 
 
-def _gradient(run: Interpreter, function: Function, rule: Function, local: Mapping[str, Any]
+def _gradient(run: Running, function: Function, rule: Function, local: Mapping[str, Any]
               ) -> Any:
     """The rule as a Python function; it takes `variables` only if the file's rule does."""
     name, arguments = function.name, function.parameters
@@ -113,7 +113,7 @@ def _settled(value: Any, place: Span) -> Any:
     return value
 
 
-def register(run: Interpreter, rule: Function, around: Mapping[str, Any] | None) -> None:
+def register(run: Running, rule: Function, around: Mapping[str, Any] | None) -> None:
     """@gradient_of(op): the rule holds for this run.
 
     Raises E0201 for an operation that does not exist, E0506 for one that has a gradient, E0207 for

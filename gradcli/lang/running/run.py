@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from gradcli.base.errors import Diagnostic, GradcliError, error
-from gradcli.engine.record.record import Record
+from gradcli.engine.record.record import Record, fresh_id
 from gradcli.engine.record.tensor import Tensor, core_shape, leaf, value_of
 from gradcli.lang.running.calls import (
     MAX_RANK,
@@ -27,13 +27,15 @@ if TYPE_CHECKING:
 
     from gradcli.base.errors import Source, Span
     from gradcli.engine.record.variable import Variable
-    from gradcli.lang.running.blocks import FileTape
     from gradcli.lang.running.log import Log
+    from gradcli.lang.running.tapes import FileTape
     from gradcli.lang.syntax.code import Declaration, Function
     from gradcli.ops.kinds import Op
 
 # A name that is bound in many places keeps the first binding and so many of the newest places.
 MAX_BINDINGS = 100
+# Values that get further names keep so many of these in all.
+MAX_MORE = 10_000
 
 
 class Binding:
@@ -93,13 +95,14 @@ class Run:
     request, what each tape held at its end. asked: how many questions the file has asked. summed:
     id of a gradient of several elements together to their number and where it was asked. doubtful:
     ids of gradients that may be numbers only because zeros absorbed, or whose target is none. log:
-    on request, what explanations need.
+    on request, what explanations need. named: with a log, id of a value to the binding that gave it
+    a name first; more: names that values got besides, as (name, id, place, kind, time).
     """
 
     __slots__ = (
         "asked", "asked_tape", "bindings", "defined", "doubtful", "expects", "functions", "held",
-        "last", "log", "notes", "on_tape", "prints", "record", "registered", "results", "steps",
-        "summed", "tapes", "variables", "watched")
+        "last", "log", "more", "named", "notes", "on_tape", "prints", "record", "registered",
+        "results", "steps", "summed", "tapes", "variables", "watched")
 
     def __init__(self, everything: bool = True) -> None:
         self.record = Record(everything)
@@ -117,6 +120,8 @@ class Run:
         self.steps = 0
         self.asked = 0
         self.log: Log | None = None
+        self.named: dict[int, Binding] = {}
+        self.more: list[tuple[str, int, Span, str, int]] = []
         self.watched: dict[int, tuple[int, Any]] = {}
         self.on_tape: set[int] | None = None
         self.asked_tape: FileTape | None = None
@@ -161,11 +166,13 @@ class Run:
 
     def bound(self, name: str, value: Any, span: Span, kind: str,
               declaration: Declaration | None = None) -> None:
-        """A name was bound. Bound again in the same place, as in a loop, the newest value counts,
-        but for the very first.
+        """Note that a name was bound. Bound again in the same place, as in a loop, the newest value
+        counts, but for the very first.
         """
         if self.log is not None and getattr(value, "id", None) is not None:
-            self.log.name(value.id, Binding(name, value, span, kind, declaration))
+            given = Binding(name, value, span, kind, declaration)
+            if self.named.setdefault(value.id, given) is not given and len(self.more) < MAX_MORE:
+                self.more.append((name, value.id, span, kind, fresh_id()))
         bindings = self.bindings.get(name)
         if bindings is None:
             self.bindings[name] = [Binding(name, value, span, kind, declaration)]

@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import Any
 
-    from gradcli.lang.running.interpreter import Interpreter
+    from gradcli.lang.running.running import Running
 
-    Verb = Callable[[Interpreter, list[Any], Mapping[str, Any]], Any]
+    Verb = Callable[[Running, list[Any], Mapping[str, Any]], Any]
 
 def _no_options(name: str, named: Mapping[str, Any]) -> None:
     for key in named:
@@ -25,7 +25,7 @@ def _no_options(name: str, named: Mapping[str, Any]) -> None:
                     about=("option", key))
 
 
-def _print(run: Interpreter, args: list[Any], named: Mapping[str, Any]) -> None:
+def _print(run: Running, args: list[Any], named: Mapping[str, Any]) -> None:
     _no_options("print", named)
     doubtful = run.run.doubtful
     printed = Printed(run.at[2:], args, bool(doubtful) and any(
@@ -36,7 +36,7 @@ def _print(run: Interpreter, args: list[Any], named: Mapping[str, Any]) -> None:
         run.run.prints.append(printed)
 
 
-def _range(run: Interpreter, args: list[Any], named: Mapping[str, Any]) -> range:
+def _range(run: Running, args: list[Any], named: Mapping[str, Any]) -> range:
     _no_options("range", named)
     if not 1 <= len(args) <= 3:
         raise error("E0207", f"`range` takes 1 to 3 arguments, not {len(args)}",
@@ -48,7 +48,7 @@ def _range(run: Interpreter, args: list[Any], named: Mapping[str, Any]) -> range
     return range(*bounds)
 
 
-def _zip(run: Interpreter, args: list[Any], named: Mapping[str, Any]) -> list[Any]:
+def _zip(run: Running, args: list[Any], named: Mapping[str, Any]) -> list[Any]:
     _no_options("zip", named)
     columns = [_items(a) for a in args]
     if any(len(c) != len(columns[0]) for c in columns):
@@ -75,14 +75,14 @@ def _items(value: Any) -> list[Any]:
     return list(rows)
 
 
-def _trainable_variables(run: Interpreter, args: list[Any], named: Mapping[str, Any]) -> list[Any]:
+def _trainable_variables(run: Running, args: list[Any], named: Mapping[str, Any]) -> list[Any]:
     _no_options("trainable_variables", named)
     if not args:
         return [v for v in run.run.variables.values() if v.trainable]
     return [v for v in flatten(args) if getattr(v, "trainable", False)]
 
 
-def _watch(run: Interpreter, args: list[Any], named: Mapping[str, Any]) -> None:
+def _watch(run: Running, args: list[Any], named: Mapping[str, Any]) -> None:
     """Under the implicit tape: what counts as watched with --tf."""
     _no_options("watch", named)
     for item in flatten(args):
@@ -94,7 +94,7 @@ def _watch(run: Interpreter, args: list[Any], named: Mapping[str, Any]) -> None:
             run.run.watched.setdefault(id, (fresh_id(), run.run.record.place))
 
 
-def _load(run: Interpreter, args: list[Any], named: Mapping[str, Any]) -> Any:
+def _load(run: Running, args: list[Any], named: Mapping[str, Any]) -> Any:
     from gradcli.lang.running.declare import load
 
     _no_options("load", named)

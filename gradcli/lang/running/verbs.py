@@ -8,16 +8,17 @@ printed, asked for its reason, and not calculated with.
 from __future__ import annotations
 
 from gradcli.base.errors import error
+from gradcli.base.lazy import quiet
 from gradcli.engine import calculus
 from gradcli.engine.record import record as records
 from gradcli.engine.record.record import fresh_id
+from gradcli.engine.record.structure import flatten, like
 from gradcli.engine.record.tensor import Tensor, core_shape, leaf, value_of
 from gradcli.engine.record.variable import Variable
 from gradcli.engine.sweeps.reach import ancestry
 from gradcli.lang.running.calls import (
     NoGradient,
     as_tensor,
-    asked,
     call_operation,
     kind_of,
     no_operand,
@@ -28,7 +29,7 @@ from gradcli.lang.running.statements import STATEMENTS
 from gradcli.ops import PUBLIC
 from gradcli.ops.table.elementwise import positive
 from gradcli.ops.table.shapes import index
-from gradcli.ops.values import is_array, is_float, zeros
+from gradcli.ops.values import has_nan, is_array, is_float, zeros
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -37,11 +38,11 @@ if TYPE_CHECKING:
 
     from gradcli.engine.record.record import Segment
     from gradcli.engine.tapes.tape import GradientTape
-    from gradcli.lang.running.interpreter import Interpreter
+    from gradcli.lang.running.running import Running
     from gradcli.lang.syntax.code import Function
     from gradcli.ops.kinds import Op
 
-    Verb = Callable[[Interpreter, list[Any], Mapping[str, Any]], Any]
+    Verb = Callable[[Running, list[Any], Mapping[str, Any]], Any]
 
 
 def _tensors(value: Any, what: str) -> list[Tensor]:
@@ -109,7 +110,7 @@ class Window:
         """What there is now: taking a derivative adds to it."""
         if self.tape is None:
             return records.current().history()
-        from gradcli.lang.running.blocks import on_tape_of
+        from gradcli.lang.running.tapes import on_tape_of
 
         return on_tape_of(self.tape)
 
@@ -162,7 +163,7 @@ def _filled(found: Any, target: Any, source: Tensor, shape: Sequence[int], zero:
     return NoGradient(target, source, window.tape)
 
 
-def _grad(run: Interpreter, args: list[Any], named: Mapping[str, Any]) -> Any:
+def _grad(run: Running, args: list[Any], named: Mapping[str, Any]) -> Any:
     _arguments("grad", args, named, 2, ("output_gradients", "unconnected_gradients"))
     targets, sources = _tensors(args[0], "target"), _tensors(args[1], "source")
     seeds: list[Any] = []
@@ -181,7 +182,7 @@ def _grad(run: Interpreter, args: list[Any], named: Mapping[str, Any]) -> Any:
         for g, s in zip(found, sources, strict=True)])
 
 
-def _vjp(run: Interpreter, args: list[Any], named: Mapping[str, Any]) -> Any:
+def _vjp(run: Running, args: list[Any], named: Mapping[str, Any]) -> Any:
     _arguments("vjp", args, named, 3)
     return _grad(run, args[:2], {"output_gradients": args[2]})
 
@@ -195,7 +196,7 @@ def _target(value: Any) -> Tensor:
     return found[0]
 
 
-def _jacobian(run: Interpreter, args: list[Any], named: Mapping[str, Any]) -> Any:
+def _jacobian(run: Running, args: list[Any], named: Mapping[str, Any]) -> Any:
     _arguments("jacobian", args, named, 2, ("unconnected_gradients",))
     target, sources = _target(args[0]), _tensors(args[1], "source")
     zero = _unconnected(named)
@@ -215,7 +216,7 @@ def _jacobians(target: Tensor, sources: Sequence[Tensor], window: Window) -> lis
             for j, s in zip(found, sources, strict=True)]
 
 
-def _hessian(run: Interpreter, args: list[Any], named: Mapping[str, Any]) -> Any:
+def _hessian(run: Running, args: list[Any], named: Mapping[str, Any]) -> Any:
     _arguments("hessian", args, named, 2)
     sources = _tensors(args[1], "source")
     targets = _tensors(args[0], "target")
@@ -235,7 +236,7 @@ def _hessian(run: Interpreter, args: list[Any], named: Mapping[str, Any]) -> Any
     return blocks[0][0] if isinstance(args[1], Tensor) else blocks
 
 
-def _jvp(run: Interpreter, args: list[Any], named: Mapping[str, Any]) -> Any:
+def _jvp(run: Running, args: list[Any], named: Mapping[str, Any]) -> Any:
     _arguments("jvp", args, named, 3)
     target, sources = _target(args[0]), _tensors(args[1], "source")
     directions = _several(args[2], len(sources))
@@ -249,7 +250,7 @@ def _jvp(run: Interpreter, args: list[Any], named: Mapping[str, Any]) -> Any:
     return _filled(found, target, sources[0], target.shape, False, window)
 
 
-def _hvp(run: Interpreter, args: list[Any], named: Mapping[str, Any]) -> Any:
+def _hvp(run: Running, args: list[Any], named: Mapping[str, Any]) -> Any:
     _arguments("hvp", args, named, 3)
     g = _grad(run, args[:2], {})
     if isinstance(g, (list, dict)):
@@ -259,7 +260,7 @@ def _hvp(run: Interpreter, args: list[Any], named: Mapping[str, Any]) -> Any:
     return g if isinstance(g, NoGradient) else _jvp(run, [g, args[1], args[2]], {})
 
 
-def prime(run: Interpreter, name: str, order: int, points: list[Any],
+def prime(run: Running, name: str, order: int, points: list[Any],
           local: dict[str, Any] | None = None) -> Any:
     """`f''(x)`: the point becomes a value of its own, linked to x, and f is followed from there."""
     function = run.function(name, local)
@@ -290,7 +291,7 @@ def prime(run: Interpreter, name: str, order: int, points: list[Any],
     return asked(run, "prime", None, target, u, found, first)
 
 
-def _followed(run: Interpreter, function: Function | None, op: Op | None, u: Tensor, order: int,
+def _followed(run: Running, function: Function | None, op: Op | None, u: Tensor, order: int,
               window: Window, local: dict[str, Any] | None) -> Any:
     """The derivative of a function or operation at `u`."""
     if function is None:
@@ -317,7 +318,7 @@ def _followed(run: Interpreter, function: Function | None, op: Op | None, u: Ten
     return y
 
 
-def _len(run: Interpreter, args: list[Any], named: Mapping[str, Any]) -> Any:
+def _len(run: Running, args: list[Any], named: Mapping[str, Any]) -> Any:
     _arguments("len", args, named, 1)
     value = args[0]
     if isinstance(value, (list, dict, str, range)):
@@ -330,9 +331,69 @@ def _len(run: Interpreter, args: list[Any], named: Mapping[str, Any]) -> Any:
     return shape[0]
 
 
+# --------------------------------------------------------------------------------------------------
+# Questions of the file, by a verb or a method.
+
+# A loop may ask for any number of gradients; the newest are remembered.
+MAX_REMEMBERED = 1000
+
+
+def asked(run: Running, kind: str, tape: Any, targets: Any, sources: Any, found: Any,
+          first: int) -> Any:
+    """Number the answers to a question of the file, so that one that is None can be found again in
+    another run. first: an id from before.
+    """
+    number = run.run.asked
+    run.run.asked += 1
+    for k, item in enumerate(flatten(found)):
+        if isinstance(item, NoGradient):
+            item.asked = number, k
+    if kind in ("gradient", "grad") and (type(targets) is not Tensor or targets.shape):
+        _note_sum(run, targets, found)
+    if run.run.record.absorbed or not all(map(_is_finite, flatten(targets))):
+        doubtful = run.run.doubtful
+        if len(doubtful) >= MAX_REMEMBERED:
+            doubtful.clear()
+        doubtful.update(g.id for g in flatten(found) if isinstance(g, Tensor) and g.id is not None)
+    if run.run.log is not None:
+        from gradcli.lang.running.log import Asked
+
+        run.run.log.questions.append(
+            Asked(kind, run.at[2:], tape, targets, sources, found, first, fresh_id()))
+        if number == run.run.log.until:
+            raise error("E0401", "all that was wanted has run")
+        given = run.run.log.given.get(number)
+        if given:
+            found = like(found, [given.get(k, g) for k, g in enumerate(flatten(found))])
+    return found
+
+
+def _is_finite(target: Any) -> bool:
+    if not isinstance(target, Tensor) or not is_float(target.value):
+        return True
+    with quiet():
+        return not has_nan(target.value - target.value)
+
+
+def _note_sum(run: Running, targets: Any, found: Any) -> None:
+    """Remember gradients of several elements together: of the sum of these."""
+    count = 0
+    for t in flatten(targets):
+        size = 1
+        for n in t.shape if isinstance(t, Tensor) else ():
+            size *= n
+        count += size
+    summed = run.run.summed
+    if len(summed) >= MAX_REMEMBERED:
+        summed.clear()
+    if count != 1:
+        summed.update((g.id, (count, run.at[2:])) for g in flatten(found)
+                      if isinstance(g, Tensor) and g.id is not None)
+
+
 def _question(name: str, verb: Verb) -> Verb:
     """A verb whose answers are numbered."""
-    def numbered(run: Interpreter, args: list[Any], named: Mapping[str, Any]) -> Any:
+    def numbered(run: Running, args: list[Any], named: Mapping[str, Any]) -> Any:
         first = fresh_id()
         found = verb(run, args, named)
         tape = _window(name).tape

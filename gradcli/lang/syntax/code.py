@@ -34,8 +34,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from gradcli.lang.running.lines import Lines
-
     Instruction = tuple[int, Any, int, int]
     Code = list[Instruction]
 
@@ -76,22 +74,23 @@ NAMES = {
     if name.isupper() and isinstance(value, int)
 }
 
+# Names that mean a number where nothing in the program binds them.
+CONSTANTS = {
+    "pi": 3.141592653589793, "e": 2.718281828459045, "tau": 6.283185307179586,
+    "inf": float("inf"), "nan": float("nan"),
+}
+
 
 class Statement:
-    """One statement: its code, its place, and the names it binds (as written, left to right).
+    """One statement: its code, its place, and the names it binds (as written, left to right)."""
 
-    lines: in a long file, what this one and those behind it are together
-    (`gradcli.lang.running.lines`).
-    """
-
-    __slots__ = ("code", "end", "lines", "names", "start")
+    __slots__ = ("code", "end", "names", "start")
 
     def __init__(self, code: Code, start: int, end: int, names: tuple[str, ...] = ()) -> None:
         self.code = code
         self.start = start
         self.end = end
         self.names = names
-        self.lines: Lines | None = None
 
 
 class Declaration:

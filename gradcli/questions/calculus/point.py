@@ -10,8 +10,8 @@ from gradcli.base.lazy import np, quiet
 from gradcli.engine import calculus
 from gradcli.engine.record.record import OP, VALUES
 from gradcli.engine.record.tensor import Tensor
-from gradcli.lang.running.interpreter import CONSTANTS
 from gradcli.lang.running.run import tensor_of
+from gradcli.lang.syntax.code import CONSTANTS
 from gradcli.ops import PUBLIC
 from gradcli.ops.values import is_complex, is_float, shape_of, show
 from gradcli.questions import digits

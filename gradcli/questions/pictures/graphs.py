@@ -60,7 +60,7 @@ def _targets(ask: Ask, logged: Run) -> dict[int, str]:
     questions = [] if ask.of else log.questions
     for question in questions:
         for id in question.made:
-            found[id] = log.named[id].name if id in log.named else ""
+            found[id] = logged.named[id].name if id in logged.named else ""
     try:
         for target in ask.program.targets(logged, ask.of, derived=False):
             for tensor in tensors_of(target):
@@ -284,8 +284,7 @@ class Nodes:
 
     def add(self, kept: Sequence[Made], targets: dict[int, str], chosen: Chosen) -> None:
         """All nodes and edges."""
-        log = self.logged.log
-        assert log is not None
+        named = self.logged.named
         keys = {one.id: chosen.key(one) for one in kept}
         alike: dict[Any, set[str]] = {}
         for one in [one for one in kept if one.question is None]:
@@ -297,8 +296,8 @@ class Nodes:
                 text = self._text(one, len(alike.get(one.span, ())) == 1, chosen.level)
                 node = self.nodes[key] = self._node(one, text, chosen.level)
             node["count"] += 1
-            if one.id in log.named and chosen.level == 0 and one.question is None:
-                node["name"] = log.named[one.id].name
+            if one.id in named and chosen.level == 0 and one.question is None:
+                node["name"] = named[one.id].name
             if node["count"] > 1:
                 node["value"], node["shape"] = None, None
             if one.id in targets:
@@ -360,11 +359,10 @@ class Nodes:
         """What no operation made."""
         key = ("leaf", id)
         if key not in self.nodes:
-            log = self.logged.log
-            assert log is not None
             name, binding = self._leaves.get(id, (None, None))
-            if binding is None and id in log.named:
-                name, binding = log.named[id].name, log.named[id]
+            if binding is None and id in self.logged.named:
+                binding = self.logged.named[id]
+                name = binding.name
             span = None if binding is None else bound_at(self.ask, binding)
             if value is None and binding is not None:
                 value = getattr(binding.value, "value", None)
