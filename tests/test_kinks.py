@@ -206,7 +206,7 @@ def test_second_derivatives_beside_a_hole() -> None:
 
 
 # What compares inside, as one operation, and is at a kink there.
-COMPOSITES = sorted(name for name, op in PUBLIC.items() if op.expand is not None and op.parameters)
+COMPOSITES = sorted({op.name for op in PUBLIC.values() if op.expand is not None and op.parameters})
 
 
 @pytest.mark.parametrize("at", ["x=0,y=1", "x=1,y=1", "x=0,y=0"])
