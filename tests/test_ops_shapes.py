@@ -232,14 +232,14 @@ def difference(f: Call, arrays: Sequence[Any], k: int, step: float = 2e-3) -> An
     return out.reshape(base.shape + x.shape)
 
 
-def second_difference(f: Call, arrays: Sequence[Any], step: float = 2e-3) -> dict[Any, Any]:
-    """The blocks of the Hessian of a real number by both: a central difference of complex steps. It
-    is symmetric, so that half of it is computed.
+def second_difference(f: Call, arrays: Sequence[Any], step: float = 3e-4) -> dict[Any, Any]:
+    """The blocks of the Hessian of a real number by both: a central difference, of fourth order, of
+    complex steps. It is symmetric, so that half of it is computed.
     """
     places = [(k, i) for k, x in enumerate(arrays) for i in range(x.size)]
     whole = np.zeros((len(places), len(places)))
     for b, (j, e) in enumerate(places):
-        for weight, far in ((0.75, 1), (-0.15, 2), (1 / 60, 3)):
+        for weight, far in ((2 / 3, 1), (-1 / 12, 2)):
             for sign in (1, -1):
                 at = [*arrays[:j], arrays[j].copy(), *arrays[j + 1:]]
                 at[j].flat[e] += sign * far * step
