@@ -17,7 +17,7 @@ from draws import SEED, drawn
 
 from gradcli import GradientTape, Variable, loads, ops
 from gradcli.questions import Ask, grad, second_order
-from gradcli.questions.first_order import gradients, jacobians
+from gradcli.questions.derivatives import gradients, jacobians
 
 LIVE, DEAD = (1.7, 2.6), (0.0, -1.0)
 POINT = {"x": np.array([DEAD[0], LIVE[0], DEAD[1], LIVE[1]]), "a": 1.25,
