@@ -4,22 +4,29 @@ from __future__ import annotations
 
 from gradcli.base.errors import error
 from gradcli.base.lazy import np
-from gradcli.ops.kinds import Op
 from gradcli.ops.values import SCALAR_TYPES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from typing import Any
+    from collections.abc import Callable, Mapping, Sequence
+    from typing import Any, Protocol
 
+    class Signature(Protocol):
+        """The part of an operation that tells how its arguments are read."""
+
+        name: str
+        parameters: tuple[str, ...]
+        attributes: dict[str, Any]
+        variadic: bool
 
 # Operations whose one option is a list that may be written without brackets.
 LISTED = ("reshape", "transpose", "broadcast_to")
 
 
-def arranged(op: Op, args: Sequence[Any], attributes: Mapping[str, Any]
-             ) -> tuple[list[Any], dict[str, Any]]:
-    """Operands and attributes: lists become tensors, further positional arguments attributes.
+def arranged(op: Signature, args: Sequence[Any], attributes: Mapping[str, Any],
+             stack: Callable[..., Any]) -> tuple[list[Any], dict[str, Any]]:
+    """Return operands and attributes: lists become tensors, further positional arguments
+    attributes. stack: the operation that joins the tensors of a list.
 
     Raises E0207 where there are more arguments than the operation has.
     """
@@ -42,11 +49,11 @@ def arranged(op: Op, args: Sequence[Any], attributes: Mapping[str, Any]
                     f" {len(op.attributes)} options, not {len(args)}",
                     help=f"its options are {', '.join(op.attributes) or 'none'}")
     named.update(zip(free, extra, strict=False))
-    return [_tensor(a) for a in operands], named
+    return [tensor(a, stack) for a in operands], named
 
 
-def _tensor(value: Any) -> Any:
-    """A list as an array, or stacked where it holds tensors; anything else as it is."""
+def tensor(value: Any, stack: Callable[..., Any]) -> Any:
+    """Return a list as an array, or stacked where it holds tensors; anything else as it is."""
     if not isinstance(value, (list, tuple)):
         if type(value) is complex:
             return np.asarray(value)
@@ -55,10 +62,8 @@ def _tensor(value: Any) -> Any:
             raise error("E0302", f"an operand must be a tensor or numbers, not {value!r:.40}",
                         help="make it a tensor: gradcli.constant(...)")
         return value
-    items = [_tensor(v) for v in value]
+    items = [tensor(v, stack) for v in value]
     if any(hasattr(v, "__gradcli_apply__") for v in items):
-        from gradcli.ops.table.shapes import stack
-
         return stack(*items, axis=0)
     try:
         return np.asarray(items)

@@ -52,13 +52,13 @@ if TYPE_CHECKING:
 ELEMENTWISE, LINEAR, BILINEAR, GENERAL, FLAT, STOP, COMPOSITE, UNREGISTERED = (
     "elementwise", "linear", "bilinear", "general", "flat", "stop", "composite", "unregistered")
 
-TABLE = Rows()
+TABLE: Rows[Op] = Rows()
 """Canonical name to operation, in order of definition."""
 
-NAMES = Rows()
+NAMES: Rows[Op] = Rows()
 """Every name and alias to operation."""
 
-PUBLIC = Rows()
+PUBLIC: Rows[Op] = Rows()
 """Every name that a file can call."""
 
 INT64 = 2**63
@@ -333,7 +333,7 @@ def from_python(op: Op, args: Sequence[Any], attributes: Mapping[str, Any]) -> A
     """
     from gradcli.ops.calling import arranged
 
-    operands, named = arranged(op, args, attributes)
+    operands, named = arranged(op, args, attributes, NAMES["stack"])
     return op(*operands, **named)
 
 

@@ -10,13 +10,11 @@ from __future__ import annotations
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import ItemsView, Iterator, KeysView, ValuesView
-    from typing import Any
+    from typing import Any, TypeVar
 
-    from gradcli.ops.kinds import Op
-
-    Base = dict[str, Op]
+    Row = TypeVar("Row")
 else:
-    Base = dict
+    Row = object  # only a checker of types asks
 
 INTERNAL = frozenset((
     "add_along_axis", "align", "besselie_derivative", "besselke_derivative", "cast_float",
@@ -47,10 +45,10 @@ def load_next() -> bool:
     return True
 
 
-class Rows(Base):
-    """Name to operation."""
+class Rows(dict[str, Row]):
+    """A dictionary from the names of operations to their rows."""
 
-    def __missing__(self, name: str) -> Op:
+    def __missing__(self, name: str) -> Row:
         while load_next():
             if dict.__contains__(self, name):
                 return self[name]
@@ -60,17 +58,17 @@ class Rows(Base):
         return dict.__contains__(self, name) or self.get(name) is not None
 
     def get(self, name: Any, default: Any = None) -> Any:
-        """The operation of this name, or `default`."""
+        """Return the operation of this name, or `default`."""
         try:
             return self[name]
         except (KeyError, TypeError):
             return default
 
-    def known(self) -> ItemsView[str, Op]:
-        """What is loaded by now."""
+    def known(self) -> ItemsView[str, Row]:
+        """Return the names and operations loaded by now."""
         return dict.items(self)
 
-    def _all(self) -> Rows:
+    def _all(self) -> Rows[Row]:
         while load_next():
             pass
         return self
@@ -82,13 +80,13 @@ class Rows(Base):
         return dict.__len__(self._all())
 
     def keys(self) -> KeysView[str]:  # type: ignore[override]
-        """All names."""
+        """Return all names."""
         return dict.keys(self._all())
 
-    def values(self) -> ValuesView[Op]:  # type: ignore[override]
-        """All operations."""
+    def values(self) -> ValuesView[Row]:  # type: ignore[override]
+        """Return all operations."""
         return dict.values(self._all())
 
-    def items(self) -> ItemsView[str, Op]:  # type: ignore[override]
-        """All names with their operations."""
+    def items(self) -> ItemsView[str, Row]:  # type: ignore[override]
+        """Return all names with their operations."""
         return dict.items(self._all())
