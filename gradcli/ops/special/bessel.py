@@ -1,7 +1,7 @@
 """Bessel functions on Python floats: besselj, bessely, besseli, besselk.
 
 besselj(n, x) and so on, n of either sign; x real where n is whole, else positive: those orders are
-in `special_bessel_real`, which is loaded when one is asked for. Total: every float gives a float,
+in `bessel_real`, which is loaded when one is asked for. Total: every float gives a float,
 no exception escapes. besselj and bessely: error a few 1e-15 of the oscillation's size,
 relative where n > x; besselk: relative error about 1e-15, besseli 3e-14; orders of some hundred
 and more lose about n units. Time grows with the order; besselj and bessely of an order above 100000
@@ -13,16 +13,14 @@ from __future__ import annotations
 
 import math
 
-from gradcli.ops.special.gamma import (
-    EPSILON,
-    INF,
-    NAN,
-    exp,
-    gamma,
-    gamma_over_power,
-    is_odd,
-    is_whole,
+from gradcli.ops.special.bessel_expansions import (
+    debye,
+    decay,
+    exponential_sum,
+    hankel_sums,
+    power_series,
 )
+from gradcli.ops.special.gamma import INF, NAN, exp, is_odd, is_whole
 
 _MAX_ORDER = 100000.0
 _HANKEL_FROM = 25.0
@@ -38,38 +36,6 @@ def of_real_order(name: str, n: float, x: float) -> float:
 
     found: float = getattr(bessel_real, name)(n, x)
     return found
-
-
-def power_series(n: float, x: float, sign: float) -> float:
-    """Jn (sign -1) or In (sign +1), n >= 0, x > 0, by its power series (DLMF 10.2.2, 10.25.2)."""
-    if x < 1e-300:
-        return math.pow(0.5, n) * math.pow(x, n) / gamma(n + 1.0) if n < 2.0 else 0.0
-    divisor = gamma_over_power(n, 0.5 * x)
-    if divisor == 0.0:
-        return INF
-    if divisor == INF:  # the first term underflows; In may still be as large as 1e-296
-        return debye(n, x, 1.0) if sign > 0.0 else 0.0
-    t = sign * 0.25 * x * x
-    term = total = 1.0
-    k = 0.0
-    while abs(term) > 0.25 * EPSILON * total:
-        k += 1.0
-        term *= t / (k * (n + k))
-        total += term
-    return total / divisor
-
-
-def hankel_sums(n: float, x: float) -> tuple[float, float]:
-    """P and Q of Hankel's expansion (DLMF 10.17.3, A&S 9.2.5) for x >= 25, x > n**2 / 2."""
-    mu = 4.0 * n * n
-    sums = [1.0, 0.0]
-    term = 1.0
-    for k in range(1, 60):
-        term *= (mu - (2 * k - 1) ** 2) / (8.0 * k) / x
-        sums[k % 2] += term if k % 4 < 2 else -term
-        if abs(term) < 0.1 * EPSILON:
-            break
-    return sums[0], sums[1]
 
 
 def _hankel(n: float, x: float) -> tuple[float, float]:
@@ -117,13 +83,6 @@ def _upward(n: float, x: float, first: float, second: float, sign: float) -> flo
         first, second = second, 2.0 * k / x * second + sign * first
         k += 1.0
     return second
-
-
-def decay(n: float, x: float) -> float:
-    """The leading exponent of Jn(x) for 0 < x < n; Yn(x) has its opposite (DLMF 10.19.3)."""
-    ratio = n / x
-    alpha = math.acosh(ratio) if ratio < INF else math.log(2.0 * n) - math.log(x)
-    return n * (math.tanh(alpha) - alpha)
 
 
 def _bessely_01(x: float) -> tuple[float, float]:
@@ -190,34 +149,6 @@ def bessely(n: float, x: float) -> float:
     else:
         first, second = _hankel(0.0, x)[1], _hankel(1.0, x)[1]
     return sign * _upward(n, x, first, second, -1.0)
-
-
-def debye(n: float, x: float, sign: float) -> float:
-    """In(x) (sign +1) or Kn(x) (sign -1) for n >= 1000, any x > 0 (DLMF 10.41.3, A&S 9.7.7)."""
-    root = math.hypot(n, x)
-    p = n / root
-    t = p * p
-    m = sign * n
-    series = 1.0 + p / m * (
-        (3.0 - 5.0 * t) / 24.0
-        + p / m * ((81.0 - t * (462.0 - t * 385.0)) / 1152.0
-        + p / m * (30375.0 - t * (369603.0 - t * (765765.0 - t * 425425.0))) / 414720.0)
-    )
-    exponent = root - n * math.asinh(n / x)
-    front = 1.0 / (2.0 * math.pi) if sign > 0.0 else 0.5 * math.pi
-    return exp(sign * exponent) * math.sqrt(front / root) * series
-
-
-def exponential_sum(n: float, x: float, sign: float) -> float:
-    """The series of In (sign -1) or Kn (sign +1) for large x without its front (DLMF 10.40.1-2)."""
-    mu = 4.0 * n * n
-    term = total = 1.0
-    for k in range(1, 60):
-        term *= sign * (mu - (2 * k - 1) ** 2) / (8.0 * k) / x
-        total += term
-        if abs(term) < 0.1 * EPSILON:
-            break
-    return total
 
 
 def besseli(n: float, x: float) -> float:

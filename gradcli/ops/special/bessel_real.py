@@ -4,7 +4,7 @@ J and Y of an order between -1/2 and 1/2, and of the next one, are the real and 
 Hankel's function, K(-ix) up to a factor; both come from one integral over a line on which it falls
 off doubly exponentially, so the trapezoidal rule converges exponentially. Other orders follow by
 recurrence in the direction that is stable. Power series near 0 and expansions far out are those of
-whole orders (`special_bessel`). Error a few 1e-15 of the oscillation's size, relative where the
+whole orders (`bessel`). Error a few 1e-15 of the oscillation's size, relative where the
 order is above x; for orders of some hundred, as many units. References: DLMF chapter 10.
 """
 
@@ -13,7 +13,7 @@ from __future__ import annotations
 import cmath
 import math
 
-from gradcli.ops.special import bessel as whole
+from gradcli.ops.special import bessel_expansions as expansions
 from gradcli.ops.special.gamma import INF, NAN, exp
 
 _FAR = 25.0         # from here on the expansions for large x are good, if x > n**2 / 2
@@ -60,7 +60,7 @@ def _hankel(n: float, x: float) -> complex:
 
 def far(n: float, x: float) -> tuple[float, float]:
     """J and Y of order n for large x (10.17.3, 10.17.4), any n."""
-    p, q = whole.hankel_sums(n, x)
+    p, q = expansions.hankel_sums(n, x)
     c, s = turned(0.5 * n + 0.25)
     sine, cosine = math.sin(x), math.cos(x)
     sine, cosine = sine * c - cosine * s, cosine * c + sine * s
@@ -86,10 +86,10 @@ def _base(n: float) -> float:
 
 def _j(n: float, x: float) -> float:
     if x * x <= 4.0 * (n + 1.0):
-        return whole.power_series(n, x, -1.0)
+        return expansions.power_series(n, x, -1.0)
     if x >= _FAR and x >= 0.5 * n * n:
         return far(n, x)[0]
-    if n > x and whole.decay(n, x) < -760.0:
+    if n > x and expansions.decay(n, x) < -760.0:
         return 0.0
     if n > _MOST:
         return NAN
@@ -114,7 +114,7 @@ def _j(n: float, x: float) -> float:
 def _y(n: float, x: float) -> float:
     if x >= _FAR and x >= 0.5 * n * n:
         return far(n, x)[1]
-    if n > x and whole.decay(n, x) < -760.0:
+    if n > x and expansions.decay(n, x) < -760.0:
         return -INF
     if n > _MOST:
         return NAN
@@ -153,13 +153,13 @@ def bessely(n: float, x: float) -> float:
 
 def _i(n: float, x: float) -> float:
     if n >= 1000.0:
-        return whole.debye(n, x, 1.0)
+        return expansions.debye(n, x, 1.0)
     if x > _SERIES:
         return INF
     if x >= _FAR and x >= 0.5 * n * n:
         half = exp(0.5 * x)
-        return half / math.sqrt(2.0 * math.pi * x) * whole.exponential_sum(n, x, -1.0) * half
-    return whole.power_series(n, x, 1.0)
+        return half / math.sqrt(2.0 * math.pi * x) * expansions.exponential_sum(n, x, -1.0) * half
+    return expansions.power_series(n, x, 1.0)
 
 
 def besseli(n: float, x: float) -> float:
@@ -191,7 +191,7 @@ def _scaled_i(n: float, x: float) -> float:
     """exp(-x) In(x) for n > 0, x >= 25."""
     front = 1.0 / math.sqrt(2.0 * math.pi * x)
     if x >= 0.5 * n * n:
-        return front * whole.exponential_sum(n, x, -1.0)
+        return front * expansions.exponential_sum(n, x, -1.0)
     if n > _MOST:
         return besseli(n, x) * math.exp(-x)
     # The ratios of neighbours by backward recurrence (10.33.1), from where it has converged.
@@ -200,7 +200,7 @@ def _scaled_i(n: float, x: float) -> float:
         ratio = 1.0 / (2.0 * (mu + k) / x + ratio)
         if k <= n - mu:
             product *= ratio
-    return front * whole.exponential_sum(mu, x, -1.0) * product
+    return front * expansions.exponential_sum(mu, x, -1.0) * product
 
 
 def besselke(n: float, x: float) -> float:
@@ -214,7 +214,7 @@ def scaled_k(n: float, x: float, factor: float = 1.0) -> float:
     """exp(x) Kn(x) for 0 < x < inf, times a factor that may keep it from overflowing."""
     n = abs(n)
     if x >= _FAR and x >= 0.5 * n * n:
-        return factor * math.sqrt(0.5 * math.pi / x) * whole.exponential_sum(n, x, 1.0)
+        return factor * math.sqrt(0.5 * math.pi / x) * expansions.exponential_sum(n, x, 1.0)
     if n > _MOST:
         return NAN
     mu = _base(n)
@@ -242,7 +242,7 @@ def besselk(n: float, x: float) -> float:
     if x == 0.0:
         return INF
     if n >= 1000.0:
-        return whole.debye(n, x, -1.0) if x < INF else 0.0
+        return expansions.debye(n, x, -1.0) if x < INF else 0.0
     if x > 1500.0:
         return 0.0
     half = math.exp(-0.5 * x)

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import math
 
-from gradcli.ops.special.bessel import besseli, besselk, exponential_sum, of_real_order
+from gradcli.ops.special.bessel import besseli, besselk, of_real_order
+from gradcli.ops.special.bessel_expansions import exponential_sum
 from gradcli.ops.special.beta import gammainc, lbeta, upper_fraction
 from gradcli.ops.special.errors import erfcinv, erfcx
 from gradcli.ops.special.gamma import (
