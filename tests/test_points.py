@@ -11,8 +11,7 @@ import pytest
 from gradcli.base.errors import GradcliError
 from gradcli.ops import NAMES, TABLE
 from gradcli.ops.rows import INTERNAL
-from gradcli.ops.wide import Wide, wide
-from gradcli.ops.wide_rows import ROWS
+from gradcli.ops.wide import ROWS, Wide, wide
 from gradcli.python.program import loads
 from gradcli.questions import Ask
 from gradcli.questions.many.asked import asked, plain_value

@@ -1,28 +1,35 @@
-"""Numbers beyond the range of floats: arrays of mantissas with exponents of their own.
+"""Numbers beyond the range of floats as operands of the table.
 
-A `Wide` is one more operand of the table: rules that are given wide numbers calculate with them, as
-those given tensors record. So a product whose factors, or whose parts on the way, are no floats is
-found all the same. What the table has as a formula of floats only (`gradcli.ops.wide_rows` has the
-others) is asked with floats, and a result that left their range is known up to a `doubt`.
+Rules that are given wide numbers calculate with them, as those given tensors record. So a product
+whose factors, or whose parts on the way, are no floats is found all the same. What has a formula
+beyond the range of floats stands in `ROWS`. All others are asked with floats: of a number that is
+none, a row has its value at 0, or at infinity, and what its slope adds; a result that left their
+range is known up to a `doubt`.
 """
 
 from __future__ import annotations
 
-import math
+from functools import reduce
 
 from gradcli.base.lazy import np
+from gradcli.ops.kinds import BILINEAR, LINEAR
+from gradcli.ops.unbounded import BITS, NORMAL, NOTHING, SMALLEST, Unbounded, known
+from gradcli.ops.values import shape_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from typing import Any
 
     from gradcli.ops.kinds import Op
 
-# Exponents of the smallest positive and the smallest normal float, and of what zeros have.
-SMALLEST, NORMAL, NOTHING = -1074, -1022, -(2**40)
-# A doubt that is so many bits below a number does not change it.
-BITS = 40
+# ln 2, the first part in so few bits that a product with a whole number is exact.
+LN2 = 0.6931471805599453
+LN2_HIGH, LN2_LOW = 6.93147180369123816490e-01, 1.90821492927058770002e-10
+# Exponents of one band: numbers that may be added up, and multiplied by floats, as floats.
+BAND = 256
+# What grows with each operand as that does, beside what is bilinear.
+HOMOGENEOUS = ("norm2", "contraction")
 
 
 class Kind:
@@ -33,161 +40,35 @@ class Kind:
     char = "w"
 
 
-class Wide:
-    """mantissa * 2^exponent, element by element. The mantissas are 0, of magnitudes from 0.5 to 1,
-    or not finite. doubt: log2 of what may be wrong with each, -inf for nothing; None: all is right.
+class Wide(Unbounded):
+    """A number beyond the range of floats that operations take like a tensor."""
 
-    Nearly all are single numbers, a float64 and an int64 of NumPy: what Python has a function for
-    takes a fraction of the time that one of arrays takes for them.
-    """
-
-    __slots__ = ("doubt", "exponent", "mantissa")
-    # NumPy shall not take it for an object: `Op.compute` asks it instead.
+    __slots__ = ()
+    # NumPy shall not take it for an object: the operation asks it instead.
     __array_ufunc__ = None
     id = -1
     dtype = Kind
 
-    def __init__(self, mantissa: Any, exponent: Any = 0, doubt: Any = None) -> None:
-        self.doubt = doubt
-        if type(mantissa) is np.ndarray and mantissa.ndim == 0:
-            mantissa = mantissa[()]
-        if isinstance(mantissa, float) and (type(exponent) is int or exponent.ndim == 0):
-            one, by = math.frexp(mantissa)
-            self.mantissa: Any = np.float64(one)
-            self.exponent: Any = np.int64(
-                NOTHING if one == 0.0 or not math.isfinite(one) else by + exponent)
-            return
-        m, more = np.frexp(mantissa)
-        self.mantissa = m
-        none = (m == 0) | (m - m != 0)
-        self.exponent = np.where(none, NOTHING, np.add(more, exponent, dtype=int))
-
     def __array__(self, *_: Any, **__: Any) -> Any:
         raise TypeError("a wide number is no float")
 
-    @property
-    def shape(self) -> tuple[int, ...]:
-        return tuple(np.shape(self.mantissa))
-
-    @property
-    def ndim(self) -> int:
-        return len(self.shape)
-
-    def is_single(self) -> bool:
-        """Whether it is one number, not an array."""
-        return type(self.exponent) is np.int64
-
-    def floats(self) -> Any:
-        """The nearest floats: 0, subnormal or infinite beyond their range."""
-        if self.is_single():
-            return np.ldexp(self.mantissa, min(max(int(self.exponent), -3000), 3000))
-        return np.ldexp(
-            self.mantissa, np.minimum(np.maximum(self.exponent, -3000), 3000).astype(np.intc))
-
-    def size(self) -> Any:
-        """log2 of the magnitude; -inf of 0."""
-        if self.is_single():
-            m = abs(self.mantissa)
-            return np.log2(m) + self.exponent if m else np.float64(-math.inf)
-        m = np.abs(self.mantissa)
-        return np.where(m == 0, -np.inf, np.log2(np.where(m == 0, 1.0, m)) + self.exponent)
-
-    def text(self) -> str:
-        """The largest of the numbers that are no floats to four digits, as a power of ten."""
-        sizes = np.where(self.beyond(), self.size(), -np.inf)
-        at = np.unravel_index(np.argmax(sizes), np.shape(sizes))
-        digits = float(sizes[at]) * float(np.log10(2.0))
-        return f"{np.sign(self.mantissa)[at] * 10 ** (digits % 1):.4g}e{int(digits // 1)}"
-
-    def is_doubtful(self) -> Any:
-        """Where the doubt is too large to be left out."""
-        return np.False_ if self.doubt is None else (
-            (self.doubt == np.inf) | (self.doubt > self.size() - BITS))
-
-    def beyond(self) -> Any:
-        """Where the number, finite and not 0, is no normal float."""
-        return (self.exponent != NOTHING) & ((self.exponent <= NORMAL) | (self.exponent > 1024))
-
     def __gradcli_apply__(self, op: Op, args: Sequence[Any], attributes: Mapping[str, Any]) -> Any:
-        return self.__gradcli_compute__(op, args, attributes)
-
-    def __gradcli_compute__(self, op: Op, args: Sequence[Any], attributes: Mapping[str, Any],
-                            cores: Sequence[int] | None = None) -> Any:
-        from gradcli.ops.wide_rows import applied
-
         with np.errstate(all="ignore"):
-            return applied(op, args, attributes, cores)
-
-    # --- arithmetic ---------------------------------------------------------------------------
-
-    def __mul__(self, other: Any) -> Wide:
-        a, b = self, wide(other)
-        doubt = None
-        if a.doubt is not None or b.doubt is not None:
-            p, q = known(a.doubt), known(b.doubt)
-            doubt = _largest(p + b.size(), q + a.size(), p + q)
-        return Wide(a.mantissa * b.mantissa, _sum(a.exponent, b.exponent), doubt)
-
-    def __truediv__(self, other: Any) -> Wide:
-        a, b = self, wide(other)
-        doubt = None
-        if a.doubt is not None or b.doubt is not None:
-            size = b.size()
-            doubt = _largest(known(a.doubt) - size, np.where(
-                b.is_doubtful(), np.inf, known(b.doubt) + a.size() - 2 * size))
-        under = -b.exponent
-        if not b.is_single():
-            under = np.where(b.exponent == NOTHING, 0, under)
-        elif under == -NOTHING:
-            under = np.int64(0)
-        return Wide(a.mantissa / b.mantissa, _sum(a.exponent, under), doubt)
-
-    def __add__(self, other: Any) -> Wide:
-        a, b = self, wide(other)
-        if a.is_single() and b.is_single():
-            top: Any = max(a.exponent, b.exponent)
-        else:
-            top = np.maximum(a.exponent, b.exponent)
-        return Wide(_shifted(a, top) + _shifted(b, top), top, either(a, b))
-
-    def __neg__(self) -> Wide:
-        return Wide(-self.mantissa, self.exponent, self.doubt)
-
-    def __abs__(self) -> Wide:
-        return Wide(np.abs(self.mantissa), self.exponent, self.doubt)
-
-    def __sub__(self, other: Any) -> Wide:
-        return self + -wide(other)
-
-    def __rsub__(self, other: Any) -> Wide:
-        return wide(other) + -self
-
-    def __rtruediv__(self, other: Any) -> Wide:
-        return wide(other) / self
+            return applied(op, args, attributes)
 
     def __pow__(self, other: Any) -> Wide:
-        from gradcli.ops.wide_rows import power
-
         return power(self, wide(other))
 
     def __rpow__(self, other: Any) -> Wide:
-        from gradcli.ops.wide_rows import power
-
         return power(wide(other), self)
 
-    __rmul__ = __mul__
-    __radd__ = __add__
 
-
-def wide(value: Any) -> Wide:
-    """A number or an array as wide numbers."""
-    if type(value) is Wide:
-        return value
-    return Wide(value if type(value) is float else np.asarray(value, np.float64))
+wide = Wide.of
+"""Return a number or an array as wide numbers."""
 
 
 def choice(condition: Any, x: Any, y: Any) -> Wide:
-    """x where the condition holds, else y."""
+    """Choose x where the condition holds, else y."""
     x, y = wide(x), wide(y)
     doubt = None
     if x.doubt is not None or y.doubt is not None:
@@ -199,36 +80,350 @@ def choice(condition: Any, x: Any, y: Any) -> Wide:
                 np.where(condition, x.exponent, y.exponent), doubt)
 
 
-def either(*numbers: Wide) -> Any:
-    """The larger of their doubts."""
-    found = [x.doubt for x in numbers if x.doubt is not None]
-    return _largest(*found) if found else None
+def applied(op: Op, args: Sequence[Any], attributes: Mapping[str, Any]) -> Any:
+    """Apply an operation to operands some of which are wide."""
+    if op.name in ROWS:
+        return _with_nan(op, args, ROWS[op.name](*args))
+    if op.kind == LINEAR:
+        return _linear(op, args, attributes)
+    if op.kind == BILINEAR or op.name in HOMOGENEOUS:
+        return _scaled(op, args, attributes)
+    if not op.elementwise:
+        raise TypeError(f"`{op.name}` has no wide numbers")
+    return _by_floats(op, args)
 
 
-def known(doubt: Any) -> Any:
-    return -np.inf if doubt is None else doubt
+def _with_nan(op: Op, args: Sequence[Any], found: Any) -> Any:
+    """What was found, with its doubt; of a NaN what the row makes of it on floats."""
+    xs = [a.floats() if type(a) is Wide else a for a in args]
+    spoiled = reduce(np.logical_or, map(np.isnan, xs))
+    if not spoiled.any():
+        return found
+    plain = op.compute([np.asarray(x) for x in xs], {})
+    if type(found) is not Wide:
+        return np.where(spoiled, plain, found)
+    made = choice(spoiled, plain, found)
+    return Wide(made.mantissa, made.exponent, found.doubt)
 
 
-def _largest(*doubts: Any) -> Any:
-    found: Any = -np.inf
-    for doubt in doubts:
-        # -inf + inf: nothing is wrong with a factor, or the other is 0.
-        found = np.maximum(found, np.where(np.isnan(doubt), -np.inf, doubt))
+def _by_floats(op: Op, args: Sequence[Any]) -> Any:
+    xs = [a.floats() if type(a) is Wide else a for a in args]
+    ans = op.compute([np.asarray(x) for x in xs], {})
+    if not op.rules:  # a step, or a choice
+        return ans
+    found = wide(ans)
+    if type(ans) is float and NORMAL < found.exponent <= 1024 and all(
+            type(a) is not Wide or (a.is_single() and a.doubt is None and not a.beyond())
+            for a in args):
+        return found    # nothing was lost on the way to the floats, nor has left their range here
+    lost = np.zeros(np.shape(ans), bool)
+    doubtful = sloped = lost
+    for k, (a, x) in enumerate(zip(args, xs, strict=True)):
+        if type(a) is not Wide:
+            continue
+        doubtful = doubtful | a.is_doubtful() | (a.beyond() & ~np.isfinite(x))
+        lost = lost | (~np.isfinite(x) & np.isfinite(a.mantissa))
+        tiny = ((a - wide(x)).mantissa != 0) & np.isfinite(x)
+        if tiny.any() and op.edge(k):
+            rule = op.rules[k]
+            slope = wide(rule(*map(wide, xs), wide(ans)) if callable(rule) else rule)
+            found = choice(tiny, found + slope * (a - wide(x)), found)
+            doubtful = doubtful | (tiny & ~np.isfinite(found.mantissa))
+            sloped = sloped | tiny
+    flat = np.broadcast_to(np.asarray(ans, float), found.shape)
+    zeros, finite = np.zeros(found.shape, bool), np.ones(found.shape, bool)
+    for k, x in enumerate(xs):
+        if op.edge(k):
+            zeros = zeros | np.equal(x, 0)
+        finite = finite & np.isfinite(x)
+    small = (np.abs(flat) < 2.0**NORMAL) & ~zeros & ~sloped
+    doubt = np.where(small, float(SMALLEST), -np.inf)
+    doubt = np.where(doubtful | lost | (np.isinf(flat) & finite & ~zeros), np.inf, doubt)
+    if not np.any(doubt > -np.inf):
+        return found
+    return Wide(found.mantissa, found.exponent, doubt)
+
+
+def _linear(op: Op, args: Sequence[Any], attributes: Mapping[str, Any]) -> Wide:
+    cores = [len(shape_of(a)) for a in args]
+    attributes = _prepared(op, args, attributes)
+    if op.name in ("cast_float", "stop_gradient"):
+        return wide(args[0])
+    assert op.arrays is not None
+    arrays = op.arrays
+    (found,) = banded(lambda xs: [arrays(cores, *xs, **attributes)], args)
     return found
 
 
-def _sum(a: Any, b: Any) -> Any:
-    if type(a) is type(b) is np.int64:
-        return 0 if a == NOTHING or b == NOTHING else a + b
-    return np.where((a == NOTHING) | (b == NOTHING), 0, a + b)
+def _prepared(op: Op, args: Sequence[Any], attributes: Mapping[str, Any]) -> Mapping[str, Any]:
+    if op.prepare is not None:
+        found: Mapping[str, Any] = op.prepare(
+            [shape_of(a) for a in args], **{**op.attributes, **attributes})
+        return found
+    return {**op.attributes, **attributes}
 
 
-def _shifted(x: Wide, top: Any) -> Any:
-    """The mantissas for another exponent, not a smaller one."""
-    if x.is_single() and type(top) is np.int64:
-        return x.mantissa if x.exponent == NOTHING else np.float64(
-            math.ldexp(x.mantissa, max(int(x.exponent - top), -2000)))
-    finite = x.exponent != NOTHING
-    # Not np.clip, which takes ten times as long for a few numbers.
-    return np.where(finite, np.ldexp(x.mantissa, np.maximum(
-        x.exponent - top, -2000).astype(np.intc)), x.mantissa)
+def _scaled(op: Op, args: Sequence[Any], attributes: Mapping[str, Any]) -> Wide:
+    """Of operands whose largest elements are made about 1."""
+    numbers = [wide(a) for a in args]
+    tops = [int(np.max(a.exponent, initial=NOTHING)) for a in numbers]
+    tops = [top if top != NOTHING else 0 for top in tops]
+    assert op.arrays is not None
+    ans = op.arrays([a.ndim for a in numbers], *[
+        Wide(a.mantissa, a.exponent - top).floats() for a, top in zip(numbers, tops, strict=True)],
+        **_prepared(op, args, attributes))
+    doubt = np.inf if any(np.any(a.is_doubtful()) for a in numbers) else sum(tops) + SMALLEST + BITS
+    return Wide(np.asarray(ans, float), sum(tops), np.where(np.equal(ans, 0), -np.inf, doubt)
+                if doubt < np.inf else np.full(np.shape(ans), doubt))
+
+
+def banded(linear: Callable[[list[Any]], Sequence[Any]], args: Sequence[Any]) -> list[Wide]:
+    """What a function that is linear in its wide operands together gives, band by band of their
+    magnitudes, so that each is calculated with floats. Operands that are not wide stay.
+    """
+    bands = sorted({int(b) for a in args if type(a) is Wide
+                    for b in np.unique(a.exponent[a.exponent > -2**30] // BAND)
+                    } or {0})
+    total: list[Wide] = []
+    for band in bands:
+        xs = []
+        for a in args:
+            if type(a) is Wide:
+                inside = (a.exponent // BAND == band) & (a.exponent > -2**30)
+                if band == bands[-1]:
+                    inside |= ~np.isfinite(a.mantissa)
+                a = np.ldexp(np.where(inside, a.mantissa, 0.0), np.where(
+                    a.exponent > -2**30, np.clip(a.exponent - BAND * band, 0, BAND), 0
+                ).astype(np.intc))
+            xs.append(a)
+        parts = [Wide(np.asarray(c, float), BAND * band) for c in linear(xs)]
+        total = [a + b for a, b in zip(total, parts, strict=True)] if total else parts
+    doubts = [float(np.max(a.doubt)) for a in args if type(a) is Wide and a.doubt is not None]
+    if doubts:
+        total = [Wide(t.mantissa, t.exponent, np.float64(max(doubts))) for t in total]
+    return total
+
+
+# --- rows that are formulas -------------------------------------------------------------------
+
+
+def _doubted(found: Wide, *operands: Wide) -> Wide:
+    """The same, unknown where an operand is."""
+    unknown = reduce(np.logical_or, [o.is_doubtful() for o in operands])
+    if not unknown.any():
+        return found
+    doubt = -np.inf if found.doubt is None else found.doubt
+    return Wide(found.mantissa, found.exponent, np.where(unknown, np.inf, doubt))
+
+
+def exp(x: Any) -> Wide:
+    """e^x."""
+    x = wide(x)
+    v = x.floats()
+    n = np.rint(np.clip(v, -1e11, 1e11) / LN2)
+    far = np.abs(v) > 1e11
+    r = np.where(far, 0.0, (v - n * LN2_HIGH) - n * LN2_LOW)
+    found = choice(np.abs(v) < 700.0, np.exp(v), Wide(np.exp(r), n.astype(int)))
+    found = choice(far, np.where(v > 0, np.inf, 0.0), found)
+    found = choice(np.isnan(v), np.nan, found)
+    return _doubted(found, x)
+
+
+def log(x: Any) -> Wide:
+    """The natural logarithm."""
+    x = wide(x)
+    near = np.log(x.floats())
+    found = choice(x.beyond(), np.log(x.mantissa) + x.exponent * LN2, near)
+    return _doubted(found, x)
+
+
+def sqrt(x: Any) -> Wide:
+    x = wide(x)
+    odd = np.where(np.abs(x.exponent) < 2**30, x.exponent % 2, 0)
+    return _doubted(Wide(np.sqrt(np.ldexp(x.mantissa, odd.astype(np.intc))),
+                         (x.exponent - odd) // 2), x)
+
+
+def cbrt(x: Any) -> Wide:
+    x = wide(x)
+    rest = np.where(np.abs(x.exponent) < 2**30, x.exponent % 3, 0)
+    return _doubted(Wide(np.cbrt(np.ldexp(x.mantissa, rest.astype(np.intc))),
+                         (x.exponent - rest) // 3), x)
+
+
+def power(x: Any, y: Any) -> Wide:
+    """x^y for an exponent that is a float."""
+    x, y = wide(x), wide(y)
+    n = y.floats()
+    near = np.power(x.floats(), n)
+    fine = ~x.beyond() & np.isfinite(near) & (np.abs(near) >= 2.0**NORMAL)
+    fine |= (x.exponent == NOTHING) | (n == 0) | ~np.isfinite(n)
+    found: Wide = wide(near)
+    if not fine.all():
+        # 2^(y log2 |x|), the whole part of the logarithm being exact.
+        log2 = np.log2(np.abs(np.where(fine, 1.0, x.mantissa)))
+        whole = np.where(fine, 0, x.exponent)
+        high = np.rint(n * whole)
+        low = n * whole - high + n * log2
+        # No exponent has so many digits: 0 or infinity.
+        far = ~(np.abs(high + low) < 2.0**38)
+        more = np.rint(np.where(far, 0.0, low))
+        size = np.where(far, np.where(high + low < 0, 0.0, np.inf), np.exp2(low - more))
+        odd = (np.rint(n) == n) & (np.rint(n / 2) * 2 != n)
+        sign = np.where(x.mantissa >= 0, 1.0, np.where(np.rint(n) == n, np.where(odd, -1.0, 1.0),
+                                                       np.nan))
+        exponent = np.where(far, 0.0, high + more).astype(int)
+        found = choice(fine, near, Wide(sign * size, exponent))
+    return _doubted(found, x, y)
+
+
+def square(x: Any) -> Wide:
+    number = wide(x)
+    return number * number
+
+
+def _sech(x: Any) -> Wide:
+    e = exp(-abs(wide(x)))
+    return wide(2.0 * e / (1.0 + e * e))
+
+
+def _logaddexp(x: Any, y: Any) -> Wide:
+    x, y = wide(x), wide(y)
+    far = choice(_sign_of_difference(x, y) == 0, 0.0, x - y)    # two infinities are alike
+    return choice(_sign(far) >= 0, x, y) + _softplus(-abs(far))
+
+
+def _sigmoid(x: Any) -> Wide:
+    e = exp(-abs(wide(x)))
+    return choice(_sign(x) >= 0, 1.0, e) / (1.0 + e)
+
+
+def _log1p(x: Any) -> Wide:
+    x = wide(x)
+    return _doubted(choice(x.beyond(), choice(x.exponent < 0, x, log(x)),
+                           np.log1p(x.floats())), x)
+
+
+def _expm1(x: Any) -> Wide:
+    x = wide(x)
+    v = x.floats()
+    return _doubted(choice(x.beyond() & (x.exponent < 0), x, choice(
+        np.abs(v) > 40.0, exp(x) - 1.0, np.expm1(v))), x)
+
+
+def _softplus(x: Any) -> Wide:
+    x = wide(x)
+    return choice(_sign(x) > 0, x, 0.0) + _log1p(exp(-abs(x)))
+
+
+def _hyperbolic(sign: float) -> Callable[[Any], Wide]:
+    def row(x: Any) -> Wide:
+        return 0.5 * (exp(x) + sign * exp(-wide(x)))
+
+    return row
+
+
+def _sinh(x: Any) -> Wide:
+    x = wide(x)
+    near = np.abs(x.floats()) < 30.0
+    return choice(near, choice(x.beyond(), x, np.sinh(x.floats())), _hyperbolic(-1.0)(x))
+
+
+def _asinh(x: Any) -> Wide:
+    x = wide(x)
+    far = choice(_sign(x) < 0, -1.0, 1.0) * log(2.0 * abs(x))
+    return _doubted(choice(x.beyond(), choice(x.exponent < 0, x, far), np.arcsinh(x.floats())), x)
+
+
+def _acosh(x: Any) -> Wide:
+    x = wide(x)
+    return _doubted(choice(x.beyond() & (x.exponent > 0), log(2.0 * x), np.arccosh(x.floats())), x)
+
+
+def _atan2(y: Any, x: Any) -> Wide:
+    y, x = wide(y), wide(x)
+    top = np.maximum(x.exponent, y.exponent)
+    top = np.where(top == NOTHING, 0, top)
+    near = np.arctan2(*[Wide(a.mantissa, a.exponent - top).floats() for a in (y, x)])
+    small = (_sign(x) > 0) & (np.abs(near) < 2.0**-300) & (y.mantissa != 0)
+    return _doubted(choice(small, y / choice(small, x, 1.0), near), y, x)
+
+
+def _tanh(x: Any) -> Wide:
+    x = wide(x)
+    return _doubted(choice(x.beyond() & (x.exponent < 0), x, np.tanh(x.floats())), x)
+
+
+def _exp2(x: Any) -> Wide:
+    return power(2.0, x)
+
+
+def _sign(x: Any) -> Any:
+    return np.sign(wide(x).mantissa)
+
+
+def _sign_of_difference(x: Any, y: Any) -> Any:
+    x, y = wide(x), wide(y)
+    same = (x.mantissa == y.mantissa) & (x.exponent == y.exponent)
+    return np.where(same, 0.0, _sign(x - y))
+
+
+def _compared(name: str) -> Callable[[Any, Any], Any]:
+    def row(x: Any, y: Any) -> Any:
+        return getattr(np, name)(_sign_of_difference(x, y), 0.0)
+
+    return row
+
+
+def _zero_if(which: int, function: Callable[..., Wide]) -> Callable[..., Wide]:
+    """A function of two, 0 where one of them is 0, whatever the other is."""
+    def row(x: Any, y: Any) -> Wide:
+        skip = wide((x, y)[which]).mantissa == 0
+        return choice(skip, 0.0, function(wide(x), wide(y)))
+
+    return row
+
+
+def _clip(x: Any, low: Any, high: Any) -> Wide:
+    x = choice(_sign_of_difference(x, high) > 0, high, x)
+    return choice(_sign_of_difference(x, low) < 0, low, x)
+
+
+def _hypot(x: Any, y: Any) -> Wide:
+    return sqrt(square(x) + square(y))
+
+
+ROWS: dict[str, Callable[..., Any]] = {
+    "add": lambda x, y: wide(x) + y, "subtract": lambda x, y: wide(x) - y,
+    "multiply": lambda x, y: wide(x) * y, "divide": lambda x, y: wide(x) / y,
+    "negative": lambda x: -wide(x), "positive": wide, "reciprocal": lambda x: 1.0 / wide(x),
+    "square": square, "squared_difference": lambda x, y: square(wide(x) - y),
+    "lerp": lambda a, b, t: choice(
+        _sign_of_difference(t, 0.5) < 0, wide(a) + t * (wide(b) - a),
+        wide(b) - (1.0 - wide(t)) * (wide(b) - a)),
+    "divide_no_nan": _zero_if(1, lambda x, y: x / choice(y.mantissa == 0, 1.0, y)),
+    "multiply_no_nan": _zero_if(1, lambda x, y: x * y),
+    "reciprocal_no_nan": lambda x: _zero_if(1, lambda x, y: x / choice(
+        y.mantissa == 0, 1.0, y))(1.0, x),
+    "xdivy": _zero_if(0, lambda x, y: x / y), "xlogy": _zero_if(0, lambda x, y: x * log(y)),
+    "xlog1py": _zero_if(0, lambda x, y: x * _log1p(y)),
+    "power": power, "sqrt": sqrt, "cbrt": cbrt, "rsqrt": lambda x: 1.0 / sqrt(x), "hypot": _hypot,
+    "unit_part": lambda x, y: wide(x) / _hypot(x, y),
+    "exp": exp, "exp2": _exp2, "expm1": _expm1, "log": log,
+    "log2": lambda x: log(x) / LN2, "log10": lambda x: log(x) / 2.302585092994046,
+    "log1p": _log1p, "sinh": _sinh, "cosh": _hyperbolic(1.0), "tanh": _tanh, "sech": _sech,
+    "asinh": _asinh, "acosh": _acosh, "atan2": _atan2,
+    "csch": lambda x: 1.0 / _sinh(x), "coth": lambda x: 1.0 / _tanh(x),
+    "sigmoid": _sigmoid, "log_sigmoid": lambda x: -_softplus(-wide(x)), "softplus": _softplus,
+    "logaddexp": _logaddexp,
+    "one_minus_square": lambda x: (1.0 - wide(x)) * (1.0 + wide(x)),
+    "abs": lambda x: abs(wide(x)), "sign": _sign, "where": choice,
+    "maximum": lambda x, y: choice(_sign_of_difference(x, y) >= 0, x, y),
+    "minimum": lambda x, y: choice(_sign_of_difference(x, y) <= 0, x, y), "clip": _clip,
+    "radians": lambda x: 0.017453292519943295 * wide(x),
+    "degrees": lambda x: 57.29577951308232 * wide(x),
+    "relu": lambda x: choice(_sign(x) > 0, x, 0.0),
+    "equal": _compared("equal"), "not_equal": _compared("not_equal"),
+    "greater": _compared("greater"), "greater_equal": _compared("greater_equal"),
+    "less": _compared("less"), "less_equal": _compared("less_equal"),
+}

@@ -25,9 +25,9 @@ from gradcli.engine.sweeps.reach import active, leading, window
 from gradcli.engine.sweeps.reverse import cotangents, shaped_like
 from gradcli.engine.sweeps.tangent import basis, of_entry
 from gradcli.engine.sweeps.wide_values import DOUBLE, MAX_WORK, UNABLE, Beyond, Swept, size, type_of
+from gradcli.ops.unbounded import known
 from gradcli.ops.values import is_float, plain, shape_of
-from gradcli.ops.wide import Wide, known, wide
-from gradcli.ops.wide_rows import banded
+from gradcli.ops.wide import Wide, banded, wide
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

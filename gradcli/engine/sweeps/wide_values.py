@@ -12,9 +12,9 @@ from gradcli.engine.record.saved import is_hollow
 from gradcli.engine.sweeps.absorbing import ORDERING
 from gradcli.engine.sweeps.extremes import BOUNDED
 from gradcli.ops.kinds import BILINEAR, EDGE, LINEAR
+from gradcli.ops.unbounded import SMALLEST
 from gradcli.ops.values import dtype_of, is_complex, is_float, shape_of
-from gradcli.ops.wide import SMALLEST, Wide, choice, wide
-from gradcli.ops.wide_rows import HOMOGENEOUS
+from gradcli.ops.wide import HOMOGENEOUS, Wide, choice, wide
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -1,0 +1,180 @@
+"""Arithmetic of numbers beyond the range of floats: mantissas with exponents of their own."""
+
+from __future__ import annotations
+
+import math
+
+from gradcli.base.lazy import np
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Self
+
+# Exponents of the smallest positive and the smallest normal float, and of what zeros have.
+SMALLEST, NORMAL, NOTHING = -1074, -1022, -(2**40)
+# A doubt that is so many bits below a number does not change it.
+BITS = 40
+
+
+class Unbounded:
+    """mantissa * 2^exponent, element by element. The mantissas are 0, of magnitudes from 0.5 to 1,
+    or not finite. doubt: log2 of what may be wrong with each, -inf for nothing; None: all is right.
+
+    Nearly all are single numbers, a float64 and an int64 of NumPy: what Python has a function for
+    takes a fraction of the time that one of arrays takes for them.
+    """
+
+    __slots__ = ("doubt", "exponent", "mantissa")
+
+    def __init__(self, mantissa: Any, exponent: Any = 0, doubt: Any = None) -> None:
+        self.doubt = doubt
+        if type(mantissa) is np.ndarray and mantissa.ndim == 0:
+            mantissa = mantissa[()]
+        if isinstance(mantissa, float) and (type(exponent) is int or exponent.ndim == 0):
+            one, by = math.frexp(mantissa)
+            self.mantissa: Any = np.float64(one)
+            self.exponent: Any = np.int64(
+                NOTHING if one == 0.0 or not math.isfinite(one) else by + exponent)
+            return
+        m, more = np.frexp(mantissa)
+        self.mantissa = m
+        none = (m == 0) | (m - m != 0)
+        self.exponent = np.where(none, NOTHING, np.add(more, exponent, dtype=int))
+
+    @classmethod
+    def of(cls, value: Any) -> Self:
+        """Return a number or an array as such numbers."""
+        if type(value) is cls:
+            return value
+        return cls(value if type(value) is float else np.asarray(value, np.float64))
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return tuple(np.shape(self.mantissa))
+
+    @property
+    def ndim(self) -> int:
+        return len(self.shape)
+
+    def is_single(self) -> bool:
+        """Tell whether it is one number, not an array."""
+        return type(self.exponent) is np.int64
+
+    def floats(self) -> Any:
+        """Return the nearest floats: 0, subnormal or infinite beyond their range."""
+        if self.is_single():
+            return np.ldexp(self.mantissa, min(max(int(self.exponent), -3000), 3000))
+        return np.ldexp(
+            self.mantissa, np.minimum(np.maximum(self.exponent, -3000), 3000).astype(np.intc))
+
+    def size(self) -> Any:
+        """Return log2 of the magnitude; -inf of 0."""
+        if self.is_single():
+            m = abs(self.mantissa)
+            return np.log2(m) + self.exponent if m else np.float64(-math.inf)
+        m = np.abs(self.mantissa)
+        return np.where(m == 0, -np.inf, np.log2(np.where(m == 0, 1.0, m)) + self.exponent)
+
+    def text(self) -> str:
+        """Write the largest of the numbers that are no floats to four digits, as a power of ten.
+        """
+        sizes = np.where(self.beyond(), self.size(), -np.inf)
+        at = np.unravel_index(np.argmax(sizes), np.shape(sizes))
+        digits = float(sizes[at]) * float(np.log10(2.0))
+        return f"{np.sign(self.mantissa)[at] * 10 ** (digits % 1):.4g}e{int(digits // 1)}"
+
+    def is_doubtful(self) -> Any:
+        """Find where the doubt is too large to be left out."""
+        return np.False_ if self.doubt is None else (
+            (self.doubt == np.inf) | (self.doubt > self.size() - BITS))
+
+    def beyond(self) -> Any:
+        """Find where the number, finite and not 0, is no normal float."""
+        return (self.exponent != NOTHING) & ((self.exponent <= NORMAL) | (self.exponent > 1024))
+
+    # --- arithmetic ---------------------------------------------------------------------------
+
+    def __mul__(self, other: Any) -> Self:
+        a, b = self, self.of(other)
+        doubt = None
+        if a.doubt is not None or b.doubt is not None:
+            p, q = known(a.doubt), known(b.doubt)
+            doubt = largest(p + b.size(), q + a.size(), p + q)
+        return type(self)(a.mantissa * b.mantissa, _sum(a.exponent, b.exponent), doubt)
+
+    def __truediv__(self, other: Any) -> Self:
+        a, b = self, self.of(other)
+        doubt = None
+        if a.doubt is not None or b.doubt is not None:
+            size = b.size()
+            doubt = largest(known(a.doubt) - size, np.where(
+                b.is_doubtful(), np.inf, known(b.doubt) + a.size() - 2 * size))
+        under = -b.exponent
+        if not b.is_single():
+            under = np.where(b.exponent == NOTHING, 0, under)
+        elif under == -NOTHING:
+            under = np.int64(0)
+        return type(self)(a.mantissa / b.mantissa, _sum(a.exponent, under), doubt)
+
+    def __add__(self, other: Any) -> Self:
+        a, b = self, self.of(other)
+        if a.is_single() and b.is_single():
+            top: Any = max(a.exponent, b.exponent)
+        else:
+            top = np.maximum(a.exponent, b.exponent)
+        return type(self)(_shifted(a, top) + _shifted(b, top), top, either(a, b))
+
+    def __neg__(self) -> Self:
+        return type(self)(-self.mantissa, self.exponent, self.doubt)
+
+    def __abs__(self) -> Self:
+        return type(self)(np.abs(self.mantissa), self.exponent, self.doubt)
+
+    def __sub__(self, other: Any) -> Self:
+        return self + -self.of(other)
+
+    def __rsub__(self, other: Any) -> Self:
+        return self.of(other) + -self
+
+    def __rtruediv__(self, other: Any) -> Self:
+        return self.of(other) / self
+
+    __rmul__ = __mul__
+    __radd__ = __add__
+
+
+def either(*numbers: Unbounded) -> Any:
+    """Return the largest of their doubts."""
+    found = [x.doubt for x in numbers if x.doubt is not None]
+    return largest(*found) if found else None
+
+
+def known(doubt: Any) -> Any:
+    """Return a doubt as a number: -inf for none."""
+    return -np.inf if doubt is None else doubt
+
+
+def largest(*doubts: Any) -> Any:
+    """Return the largest doubt, element by element."""
+    found: Any = -np.inf
+    for doubt in doubts:
+        # -inf + inf: nothing is wrong with a factor, or the other is 0.
+        found = np.maximum(found, np.where(np.isnan(doubt), -np.inf, doubt))
+    return found
+
+
+def _sum(a: Any, b: Any) -> Any:
+    if type(a) is type(b) is np.int64:
+        return 0 if a == NOTHING or b == NOTHING else a + b
+    return np.where((a == NOTHING) | (b == NOTHING), 0, a + b)
+
+
+def _shifted(x: Unbounded, top: Any) -> Any:
+    """Return the mantissas for another exponent, not a smaller one."""
+    if x.is_single() and type(top) is np.int64:
+        return x.mantissa if x.exponent == NOTHING else np.float64(
+            math.ldexp(x.mantissa, max(int(x.exponent - top), -2000)))
+    finite = x.exponent != NOTHING
+    # Not np.clip, which takes ten times as long for a few numbers.
+    return np.where(finite, np.ldexp(x.mantissa, np.maximum(
+        x.exponent - top, -2000).astype(np.intc)), x.mantissa)
