@@ -898,7 +898,7 @@ def test_what_is_remembered_has_an_end() -> None:
             constant(1.0)
             bool(y)
             float(y)
-        entries = record.trace.entries()
+        entries = records.entries_of(record.trace)
         assert len(entries) == provenance.MAX_TRACED
         assert entries[-1][:3] == (ops.multiply, y.id, (x.id, None))
         for _ in range(provenance.MAX_QUESTIONS + 10):
@@ -947,7 +947,7 @@ def test_files_leave_no_trace() -> None:
         program = gradcli.loads("y = 2*x\nif y > 1:\n    y = floor(y)\n")
         assert program.gradient(at={"x": 1.0})["x"] is None
         trace = record.trace
-        assert not [*trace.entries(), *trace.births, *trace.conditions, *trace.questions]
+        assert not [*records.entries_of(trace), *trace.births, *trace.conditions, *trace.questions]
     finally:
         record.trace = before
 

@@ -21,9 +21,6 @@ if TYPE_CHECKING:
     from types import CodeType, FrameType
     from typing import Any
 
-    from gradcli.engine.record.record import Entry, Record
-    from gradcli.ops.kinds import Op
-
     Place = tuple[CodeType, int]
     Position = tuple[str, int, int, int, int]
 
@@ -113,16 +110,6 @@ def beyond(frame: FrameType) -> Place | None:
         return caller(frame)[1]
 
 
-def place_in(record: Record, depth: int) -> Any:
-    """The place of what happens now: the instruction of a file, or where Python code stands. depth:
-    how many frames up that is; it may be further up, but not nearer.
-    """
-    place = record.place
-    if place is None and record.trace is not None:
-        return beyond(_getframe(depth))
-    return place
-
-
 class Trace:
     """What a thread's Python code did that its tapes do not hold: ids and places, no values. All
     are rings that forget the oldest.
@@ -197,17 +184,6 @@ class Trace:
             names = names_of(frame)
         self.conditions.append((next(ids), place, number, value, names))
 
-    def entries(self) -> list[Entry]:
-        """The operations as entries without values."""
-        return [stripped(op, out, i, j, place) if type(i) is tuple else
-                (op, out, (i, j), (), 0.0, {}, place, ())
-                for op, out, i, j, place in list(self.operations)]
-
-    def keep(self, entry: Entry) -> None:
-        """Put down an operation that no tape has any more."""
-        op, out, numbers, _, ans, attributes, place, _ = entry
-        self.push((bare(op), out, numbers, answer_kind(ans, attributes), place))
-
 
 traces: Any = deque((), MAX_THREADS)
 """The traces of the latest threads: what one computed another may ask about."""
@@ -239,14 +215,6 @@ def answer_kind(ans: Any, attributes: Any) -> Any:
 def bare(op: Any) -> Any:
     """The operation itself; a custom one without its rule, which holds values."""
     return op.bare() if getattr(op, "custom", False) else op
-
-
-def stripped(op: Op, out: int, numbers: tuple[int | None, ...], kind: Any, place: Any) -> Entry:
-    """An entry without values; kind: see `answer_kind`."""
-    if isinstance(kind, str):
-        real = kind.startswith(("float", "complex"))
-        return op, out, numbers, (), 0.0 if real else 0, {"dtype": kind}, place, ()
-    return op, out, numbers, (), kind, {}, place, ()
 
 
 def names_of(frame: FrameType) -> dict[str, int]:

@@ -27,8 +27,9 @@ import gc
 from _collections import deque
 from _thread import _local as _thread_local  # what threading.local is, without its start-up
 from itertools import islice
+from sys import _getframe
 
-from gradcli.engine.record.provenance import Trace, ids, traces
+from gradcli.engine.record.provenance import Trace, answer_kind, bare, beyond, ids, traces
 from gradcli.ops.kinds import Op
 
 TYPE_CHECKING = False
@@ -313,6 +314,37 @@ def expanded(segment: Segment) -> Segment:
         segment[:] = whole
         segment.stretched = False
     return segment
+
+
+def place_in(record: Record, depth: int) -> Any:
+    """Return the place of what happens now: the instruction of a file, or where Python code stands.
+    depth: how many frames up that is; it may be further up, but not nearer.
+    """
+    place = record.place
+    if place is None and record.trace is not None:
+        return beyond(_getframe(depth))
+    return place
+
+
+def traced(entry: Entry) -> tuple[Any, ...]:
+    """Return what a trace notes of an operation."""
+    op, out, numbers, _, ans, attributes, place, _ = entry
+    return bare(op), out, numbers, answer_kind(ans, attributes), place
+
+
+def entries_of(trace: Trace) -> list[Entry]:
+    """Return the operations that a trace noted, as entries without values."""
+    return [stripped(op, out, i, j, place) if type(i) is tuple else
+            (op, out, (i, j), (), 0.0, {}, place, ())
+            for op, out, i, j, place in list(trace.operations)]
+
+
+def stripped(op: Op, out: int, numbers: tuple[int | None, ...], kind: Any, place: Any) -> Entry:
+    """Return an entry without values; kind: see `answer_kind`."""
+    if isinstance(kind, str):
+        real = kind.startswith(("float", "complex"))
+        return op, out, numbers, (), 0.0 if real else 0, {"dtype": kind}, place, ()
+    return op, out, numbers, (), kind, {}, place, ()
 
 
 def span_of(entry: Entry) -> tuple[int, int] | None:

@@ -12,8 +12,7 @@ from gradcli.base.errors import error
 from gradcli.base.lazy import np, quiet
 from gradcli.engine.record import record as records
 from gradcli.engine.record.operators import PLAIN, slow
-from gradcli.engine.record.provenance import place_in
-from gradcli.engine.record.record import fresh_id
+from gradcli.engine.record.record import fresh_id, place_in
 from gradcli.engine.record.tensor import Tensor, apply, leaf, operand
 from gradcli.ops.kinds import NAMES
 from gradcli.ops.table.discrete import cast_

@@ -10,8 +10,7 @@ from __future__ import annotations
 from gradcli.base.errors import GradcliError, error
 from gradcli.base.lazy import np
 from gradcli.engine.record import record as records
-from gradcli.engine.record.provenance import place_in
-from gradcli.engine.record.record import fresh_id
+from gradcli.engine.record.record import fresh_id, place_in
 from gradcli.engine.record.structure import flatten, like
 from gradcli.engine.record.tensor import Tensor, leaf, operand, put_down, value_of
 from gradcli.engine.record.variable import Variable, plain_value

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from gradcli.base.errors import error
 from gradcli.base.lazy import np
-from gradcli.engine.record.provenance import place_in
-from gradcli.engine.record.record import fresh_id
+from gradcli.engine.record.record import fresh_id, place_in
 from gradcli.engine.record.structure import flatten
 from gradcli.engine.record.tensor import Tensor
 from gradcli.engine.record.variable import plain_value

@@ -11,12 +11,9 @@ from _weakref import ref
 from gradcli.base.errors import GradcliError, error
 from gradcli.base.lazy import quiet
 from gradcli.engine.record import record as records
-from gradcli.engine.record.provenance import MAX_TRACED, answer_kind, bare, position, stripped
+from gradcli.engine.record.provenance import MAX_TRACED, position
 from gradcli.engine.record.record import (
     ANS,
-    ATTRIBUTES,
-    IDS,
-    OP,
     OUT,
     PLACE,
     VALUES,
@@ -24,6 +21,8 @@ from gradcli.engine.record.record import (
     expanded,
     fresh_id,
     joined,
+    stripped,
+    traced,
 )
 from gradcli.engine.record.structure import flatten, like
 from gradcli.engine.record.tensor import Tensor
@@ -156,7 +155,7 @@ class GradientTape:
         self._note("reset", depth=3)
         if self._record.trace is not None:
             for entry in self.window()[-MAX_TRACED:]:
-                self._record.trace.keep(entry)
+                self._record.trace.push(traced(entry))
         self._forget()
         self._record.split()
 
@@ -371,10 +370,8 @@ class GradientTape:
         if not self.persistent:
             states, past = self.states, None
             if trace is not None and self.missing:
-                past = Past([
-                    stripped(bare(e[OP]), e[OUT], e[IDS], answer_kind(e[ANS], e[ATTRIBUTES]),
-                             e[PLACE])
-                    for e in self.window()], self.watched, self.late, self.derived)
+                past = Past([stripped(*traced(e)) for e in self.window()], self.watched, self.late,
+                            self.derived)
             self._forget()
             self.states, self.past = states, past  # watched_variables() still tells them
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 
 from gradcli.engine.record.provenance import bytes_of, traces
-from gradcli.engine.record.record import IDS, OP, OUT, PLACE
+from gradcli.engine.record.record import IDS, OP, OUT, PLACE, entries_of
 from gradcli.engine.record.tensor import Tensor
 from gradcli.engine.record.variable import Variable
 from gradcli.explain.missing import file
@@ -159,7 +159,7 @@ class Facts(Names):
         super().__init__(trace, frame, place)
         self.others: list[Window] = []
         self.elsewhere = {
-            entry[OUT] for other in traces if other is not trace for entry in other.entries()}
+            entry[OUT] for other in traces if other is not trace for entry in entries_of(other)}
 
     # --- what ran -----------------------------------------------------------------------------
 
@@ -174,7 +174,7 @@ class Facts(Names):
 
     def gather(self, tape: GradientTape | None, seen: Window) -> None:
         """Collect all operations that anybody still has."""
-        for entry in self.trace.entries():
+        for entry in entries_of(self.trace):
             self._add(entry)
         for reference in list(self.trace.tapes):
             other = reference()
