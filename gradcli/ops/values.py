@@ -125,6 +125,17 @@ def is_complex(x: Any) -> bool:
     return type(x) is complex or getattr(getattr(x, "dtype", None), "kind", "") == "c"
 
 
+def truth(sign: str, x: Any) -> Any:
+    """Check that a value, or a tensor's value, holds truth values, and return `x`. sign: what joins
+    them. Raises E0302.
+    """
+    value = getattr(x, "value", x)
+    if dtype_of(value if type(value) in SCALAR_TYPES else np.asarray(value)) != "bool":
+        raise error("E0302", f"`{sign}` joins truth values, not {value!r:.40}",
+                    help="compare first, such as (x > 0) & (y > 0)")
+    return x
+
+
 def is_integer(value: Any) -> bool:
     """Whether it is an integer or an array of them; no truth value is."""
     return dtype_of(value) in ("int64", "int32")

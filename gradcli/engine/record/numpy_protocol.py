@@ -9,10 +9,9 @@ from __future__ import annotations
 
 from gradcli.base.errors import GradcliError, error
 from gradcli.base.lazy import np
-from gradcli.engine.record.operators import truth
-from gradcli.engine.record.tensor import Tensor, operand, value_of
+from gradcli.ops.calling import tensor
 from gradcli.ops.kinds import NAMES, Op
-from gradcli.ops.values import dtype_of, shape_of
+from gradcli.ops.values import dtype_of, shape_of, truth
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -173,8 +172,16 @@ def _flat(a: Any) -> Any:
     return NAMES["reshape"](a, shape=-1)
 
 
+def _value(a: Any) -> Any:
+    """Return the plain value of what Python code gives: a tensor, number, array or a list of
+    these.
+    """
+    made = tensor(a, NAMES["stack"])
+    return getattr(made, "value", made)
+
+
 def _shape(a: Any) -> tuple[int, ...]:
-    return shape_of(value_of(operand(a)))
+    return shape_of(_value(a))
 
 
 def _rank(a: Any) -> int:
@@ -204,7 +211,7 @@ def _dot(a: Any, b: Any) -> Any:
 
 def _vdot(a: Any, b: Any) -> Any:
     a = _flat(a)
-    if dtype_of(value_of(a)).startswith("complex"):
+    if dtype_of(_value(a)).startswith("complex"):
         a = NAMES["conj"](a)
     return NAMES["sum"](NAMES["multiply"](a, _flat(b)))
 
@@ -355,7 +362,7 @@ def _unique(ar: Any) -> Any:
 
 def _histogram(a: Any, bins: Any = 10, range: Any = None) -> Any:
     low, high = (None, None) if range is None else range
-    edges: Any = np.histogram_bin_edges(value_of(operand(a)), bins, range)
+    edges: Any = np.histogram_bin_edges(_value(a), bins, range)
     first, last = NAMES["reduce_min"](a), NAMES["reduce_max"](a)
     if range is None and edges[0] == float(first) and edges[-1] == float(last):
         edges = _linspace(first, last, len(edges))
@@ -438,8 +445,7 @@ MEANINGS: dict[str, Callable[..., Any]] = {
 }
 
 
-def outer(op: Any, operands: Sequence[Any]) -> Tensor:
-    """`np.add.outer(a, b)`: the operation on every pair of elements."""
+def outer(op: Op, operands: Sequence[Any]) -> Any:
+    """Apply the operation to every pair of elements, as `np.add.outer(a, b)` does."""
     a, b = operands
-    made: Tensor = op(NAMES["reshape"](a, shape=_shape(a) + (1,) * _rank(b)), b)
-    return made
+    return op(NAMES["reshape"](a, shape=_shape(a) + (1,) * _rank(b)), b)

@@ -16,7 +16,7 @@ from gradcli.engine.record.provenance import caller, ids, spots
 from gradcli.engine.record.record import local
 from gradcli.ops.kinds import EDGE, NAMES, Op
 from gradcli.ops.table import discrete, elementwise, shapes
-from gradcli.ops.values import SCALAR_TYPES, dtype_of
+from gradcli.ops.values import SCALAR_TYPES, truth
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -235,15 +235,6 @@ def _number(kind: Any, x: Operators) -> Any:
     except (ValueError, OverflowError, TypeError):
         raise error("E0404", f"{x.value!r} is no {kind.__name__}",
                     help="only finite numbers become integers") from None
-
-
-def truth(sign: str, x: Any) -> Any:
-    """`x`, which must hold truth values. Raises E0302."""
-    value = x.value if isinstance(x, Operators) else x
-    if dtype_of(value if type(value) in SCALAR_TYPES else np.asarray(value)) != "bool":
-        raise error("E0302", f"`{sign}` joins truth values, not {value!r:.40}",
-                    help="compare first, such as (x > 0) & (y > 0)")
-    return x
 
 
 def _complete() -> None:
