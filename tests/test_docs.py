@@ -329,7 +329,7 @@ def test_every_public_name_is_mentioned() -> None:
                  gradcli.Module, gradcli.Program):
         own = {name for name, member in vars(kind).items() if not name.startswith("_")
                and (inspect.isfunction(member) or isinstance(member, property))}
-        internal = {"continue_in", "pull_back", "read", "window", "sees_everything", "push",
+        internal = {"continue_in", "read", "window", "sees_everything", "push",
                     "assigned", "note_derived", "origin",
                     "default_sources", "sources", "targets", "unnamed", "run", "logged_run",
                     "traced_run", "choose", "differentiable", "asked_alone",

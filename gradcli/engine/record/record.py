@@ -236,6 +236,10 @@ class Record:
         if not self.tapes:
             self.seen = set()
 
+    def is_watched(self) -> bool:
+        """Tell whether someone is recording, so that derivatives have to be recorded as well."""
+        return bool(self.tapes or self.accumulators or self.everything)
+
     def note_derived(self, made: int, target: int, source: int) -> None:
         """Remember that the value `made` is a derivative."""
         if self.everything:

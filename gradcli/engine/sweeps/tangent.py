@@ -9,7 +9,7 @@ Source of the method: Griewank and Walther, Evaluating Derivatives (2008), chapt
 
 from __future__ import annotations
 
-from gradcli.base.lazy import np
+from gradcli.base.lazy import np, quiet
 from gradcli.engine.record import record as records
 from gradcli.engine.record.record import ANS, ATTRIBUTES, BATCH, IDS, OP, OUT, PLACE, VALUES
 from gradcli.engine.record.tensor import Tensor, core_shape, leaf, value_of
@@ -17,6 +17,7 @@ from gradcli.engine.sweeps.reach import active, leading, window
 from gradcli.engine.sweeps.reverse import (
     in_type_of,
     operands,
+    reverse,
     slope,
     slope_at_edge,
     times,
@@ -176,24 +177,28 @@ def basis(value: Any) -> Any:
 
 def jvp(op: Op, given: Sequence[Any], ans: Any, xs: Sequence[Any], attributes: Mapping[str, Any]
         ) -> Any:
-    """The sum over the operands of their tangents (None: no tangent) carried through `op`; None
-    where the rule lets none pass.
+    """Return the sum over the operands of their tangents (None: no tangent) carried through `op`;
+    None where the rule lets none pass.
     """
-    from gradcli.base.lazy import np
-    from gradcli.engine.tapes.tape import GradientTape
+    from gradcli.engine.record.recording import Recording
 
     value = value_of(ans)
     dummy = leaf(plain(np.ones(shape_of(value), dtype_of(value))))
-    with GradientTape(persistent=True, watch_accessed_variables=False) as tape:
-        tape.watch(dummy)
+    assert dummy.id is not None
+    record, kept = records.current(), Recording()
+    kept.begin(record, {dummy.id})
+    try:
         # An answer with an id tells the rule that it is being recorded.
         answer = ans if isinstance(ans, Tensor) and ans.id is not None else leaf(value_of(ans))
         parts = op.rules[0](dummy, answer, *xs, **attributes)  # type: ignore[misc, operator]
-    total = None
+    finally:
+        kept.end(record)
+    total, window = None, kept.window()
     for part, t in zip(parts, given, strict=True):
-        if t is None or not isinstance(part, Tensor):
+        if t is None or not isinstance(part, Tensor) or part.id is None:
             continue
-        found = tape.pull_back(part, dummy, t)
-        if found is not None:
-            total = found if total is None else total + found
+        with quiet():
+            found = reverse(window, {part.id: t}, [dummy.id], emit=record.is_watched())
+        if dummy.id in found:
+            total = found[dummy.id] if total is None else total + found[dummy.id]
     return total

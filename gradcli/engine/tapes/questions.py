@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
-    from gradcli.engine.tapes.tape import GradientTape
+    from gradcli.engine.tapes.watching import Watching
 
 
 class Question:
@@ -24,20 +24,22 @@ class Question:
 
     asking: when and where it is asked. ids: of each source those that it has on the tape. on_tape:
     the ids that are; entries: those that were on it. emit: whether the answers have to be recorded.
+    missing: whether an answer is None in part, or 0 for want of a path.
     Raises E0503 where an ancestor of a target has no rule, as TensorFlow does.
     """
 
-    __slots__ = ("_zero", "asking", "emit", "entries", "ids", "on_tape", "sources", "tape",
-                 "targets")
+    __slots__ = ("_zero", "asking", "emit", "entries", "ids", "missing", "on_tape", "sources",
+                 "tape", "targets")
 
-    def __init__(self, tape: GradientTape, asking: tuple[int, Any], targets: Sequence[Tensor],
+    def __init__(self, tape: Watching, asking: tuple[int, Any], targets: Sequence[Tensor],
                  sources: Sequence[Tensor], zero: bool, window: Segment) -> None:
         self.tape = tape
         self.asking = asking
         self.targets = targets
         self.sources = sources
         self._zero = zero
-        self.emit = emits()
+        self.missing = False
+        self.emit = records.current().is_watched()
         _check_rules(window, targets)
         self.ids = [self._ids(s) for s in sources]
         self.entries, self.on_tape = on_tape(tape, window, self.ids)
@@ -71,7 +73,7 @@ class Question:
         """The derivative in a source as a tensor; None, or the zeros that stand for it."""
         if g is None:
             tape, source = self.tape, self.sources[k]
-            tape.missing = True
+            self.missing = True
             if self._zero or (not tape.tensorflow_semantics and is_float(source.value)
                               and self._is_constant_derivative(k)):
                 return leaf(zeros_for(shape, source))
@@ -90,15 +92,9 @@ class Question:
             window, tape.derived, ids, own)
 
 
-def emits() -> bool:
-    """Whether a derivative has to be recorded: someone else is watching."""
-    record = records.current()
-    return bool(record.tapes or record.accumulators or record.everything)
-
-
-def on_tape(tape: GradientTape, window: Segment, sources: Sequence[Sequence[int]]
+def on_tape(tape: Watching, window: Segment, sources: Sequence[Sequence[int]]
             ) -> tuple[Segment, set[int]]:
-    """The entries that were on a tape, and the ids that are.
+    """Return the entries that were on a tape, and the ids that are.
 
     Where all sources are watched from the start, everything they reach is: no need to look.
     """

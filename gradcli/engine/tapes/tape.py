@@ -9,7 +9,6 @@ from __future__ import annotations
 from _weakref import ref
 
 from gradcli.base.errors import GradcliError, error
-from gradcli.base.lazy import quiet
 from gradcli.engine.record import record as records
 from gradcli.engine.record.provenance import MAX_TRACED, position
 from gradcli.engine.record.record import (
@@ -17,19 +16,16 @@ from gradcli.engine.record.record import (
     OUT,
     PLACE,
     VALUES,
-    Segment,
-    expanded,
     fresh_id,
-    joined,
     stripped,
     traced,
 )
 from gradcli.engine.record.structure import flatten, like
 from gradcli.engine.record.tensor import Tensor
 from gradcli.engine.record.variable import Variable
-from gradcli.engine.sweeps import derivatives, reverse
+from gradcli.engine.sweeps import derivatives
 from gradcli.engine.tapes import batch
-from gradcli.engine.tapes.questions import Question, emits, total
+from gradcli.engine.tapes.questions import Question, total
 from gradcli.engine.tapes.requests import (
     Past,
     is_zero,
@@ -39,6 +35,7 @@ from gradcli.engine.tapes.requests import (
     tensors_of,
     weights_of,
 )
+from gradcli.engine.tapes.watching import Watching
 from gradcli.ops.values import is_float
 
 TYPE_CHECKING = False
@@ -46,44 +43,31 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any, Self
 
-    from gradcli.engine.record.record import Record
     from gradcli.engine.tapes.requests import Event
 
 # So many operations are looked through for that which made a target.
 RECENT = 8
 
 
-class GradientTape:
+class GradientTape(Watching):
     """A record of operations that is asked for derivatives; see `gradcli.GradientTape`."""
 
-    __slots__ = (
-        "__weakref__", "_record", "_segments", "derived", "entered", "events", "first_use", "late",
-        "missing", "past", "persistent", "recording", "states", "tensorflow_semantics", "used",
-        "watch_accessed", "watched")
+    __slots__ = ("__weakref__", "entered", "events", "first_use", "past", "persistent", "used")
 
     def __init__(self, persistent: bool = False, watch_accessed_variables: bool = True,
                  tensorflow_semantics: bool = False) -> None:
+        super().__init__(watch_accessed_variables, tensorflow_semantics)
         self.persistent = persistent
-        self.watch_accessed = watch_accessed_variables
-        self.tensorflow_semantics = tensorflow_semantics
-        self.recording = False
         self.entered = False
         self.used = False
         self.first_use: Any = None  # the place of the first question
-        self.missing = False  # the last answer was None in part, or 0 for want of a path
-        self._record: Record | None = None
         self.events: list[Event] = []
-        self._forget()
-
-    def _forget(self) -> None:
-        self._segments: list[Segment] = []
-        self.watched: set[int] = set()
-        # Watched after something had been recorded: uses before do not count.
-        self.late: dict[int, int] = {}
-        self.states: dict[Variable, list[int]] = {}
-        self.derived: dict[int, tuple[int, int]] = {}
         # What a used tape held, without values, if its answer was missing: for `why`.
         self.past: Past | None = None
+
+    def _forget(self) -> None:
+        self.forget()
+        self.past = None
 
     # --- recording ----------------------------------------------------------------------------
 
@@ -115,27 +99,14 @@ class GradientTape:
         assert self._record is not None
         self._note(kind)
         self.recording = True
-        record = self._record
-        record.tapes.append(self)
-        for segment in self._segments:
-            record.seen.update([entry[OUT] for entry in segment])
-        record.seen |= self.watched
-        record.split()
+        self.begin(self._record, self.watched)
 
     def _stop(self, kind: str = "") -> None:
         assert self._record is not None
         if kind:
             self._note(kind)
         self.recording = False
-        self._record.tapes.remove(self)
-        self._record.split()
-
-    def continue_in(self, segment: Segment) -> None:
-        """What is recorded from now on goes to this segment."""
-        if self._segments and not self._segments[-1]:
-            self._segments[-1] = segment
-        else:
-            self._segments.append(segment)
+        self.end(self._record)
 
     def stop_recording(self) -> _Pause:
         """A context in which this tape, and no other, records nothing.
@@ -178,42 +149,10 @@ class GradientTape:
                             help="make it one: gradcli.constant(...)")
         for item in items:
             if isinstance(item, Variable):
-                self._watch_state(item)
+                self.watch_state(item)
             elif item.id is not None:
-                self._watch_id(item.id)
+                self.watch_id(item.id)
         self._note("watch", tuple([item.id for item in items if item.id is not None]), 3)
-
-    def _watch_id(self, id: int) -> None:
-        if id in self.watched:
-            return
-        self.watched.add(id)
-        if any(self._segments) or not self.recording:
-            self.late[id] = fresh_id()
-        if self._record is not None and self.recording:
-            self._record.seen.add(id)
-
-    def _watch_state(self, variable: Variable) -> None:
-        assert variable.id is not None
-        ids = self.states.setdefault(variable, [])
-        if variable.id not in self.watched:
-            ids.append(variable.id)
-            self._watch_id(variable.id)
-
-    def read(self, variable: Variable) -> None:
-        """A variable was read while the tape was recording."""
-        if variable.id in self.watched:
-            return
-        if variable in self.states or (self.watch_accessed and variable.trainable):
-            assert variable.id is not None
-            self.states.setdefault(variable, []).append(variable.id)
-            # Read for the first time, so nothing recorded before can have used this state.
-            self.watched.add(variable.id)
-            assert self._record is not None
-            self._record.seen.add(variable.id)
-
-    def watched_variables(self) -> tuple[Variable, ...]:
-        """The variables that are sources, in order of construction."""
-        return tuple(sorted(self.states, key=lambda v: v.serial))
 
     # --- questions ----------------------------------------------------------------------------
 
@@ -230,7 +169,7 @@ class GradientTape:
         zero = is_zero(unconnected_gradients)
         targets, wanted = tensors_of(target, "target"), tensors_of(sources, "source")
         weights = weights_of(target, output_gradients, len(targets), self.tensorflow_semantics)
-        q = Question(self, self._ask("gradient"), targets, wanted, zero, self._compact())
+        q = Question(self, self._ask("gradient"), targets, wanted, zero, self.compact())
         asked = [Tensor(s.value, i) for s, own in zip(wanted, q.ids, strict=True)
                  for i in own if i in q.on_tape]
         answers = iter(derivatives.gradient(
@@ -298,15 +237,6 @@ class GradientTape:
         if self.used and not self.persistent and self.past is None and not any(self._segments):
             raise self._used_up()
 
-    def pull_back(self, target: Tensor, source: Tensor, cotangent: Any) -> Any:
-        """The bare VJP of one tensor, recorded if anyone is watching; seed axes may lead."""
-        window = self.window()
-        if target.id is None or source.id is None:
-            return None
-        with quiet():
-            return reverse.reverse(
-                window, {target.id: cotangent}, [source.id], emit=emits()).get(source.id)
-
     def stats(self) -> dict[str, int]:
         """How many entries the tape holds and how many bytes their arrays take (each once)."""
         arrays: dict[int, int] = {}
@@ -321,18 +251,6 @@ class GradientTape:
 
     # --- what the questions share -------------------------------------------------------------
 
-    def window(self) -> Segment:
-        """All entries that the tape holds, in order."""
-        return expanded(self._compact())
-
-    def sees_everything(self) -> bool:
-        """Whether what it holds need not have to do with what it watches."""
-        return self._record is not None and self._record.everything
-
-    def _compact(self) -> Segment:
-        """The same; stretches stay what they are."""
-        return joined(self._segments) if self._segments else Segment()
-
     def _ask(self, what: str) -> tuple[int, Any]:
         """When and where the question is asked. Raises E0502 or E0501; a tape that is not
         persistent stops recording.
@@ -342,7 +260,6 @@ class GradientTape:
         if self.used and not self.persistent:
             raise self._used_up()
         self._note("ask")
-        self.missing = False
         _, time, place, _ = self.events[-1]
         if self.recording and not self.persistent:
             self._stop()
@@ -369,7 +286,7 @@ class GradientTape:
                 [self._place_of(id) for id in targets], self.watched))
         if not self.persistent:
             states, past = self.states, None
-            if trace is not None and self.missing:
+            if trace is not None and question.missing:
                 past = Past([stripped(*traced(e)) for e in self.window()], self.watched, self.late,
                             self.derived)
             self._forget()

@@ -1,0 +1,56 @@
+"""What is kept of a record for someone: for a tape, or for a sweep that transposes a rule."""
+
+from __future__ import annotations
+
+from gradcli.engine.record.record import OUT, Segment, expanded, joined
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from gradcli.engine.record.record import Record
+
+
+class Recording:
+    """The part of a record that is kept for someone: the segments of some stretch of time.
+
+    derived: as of the record. watch_accessed: whether variables become sources when they are read.
+    """
+
+    __slots__ = ("_segments", "derived", "watch_accessed")
+
+    def __init__(self, watch_accessed: bool = False) -> None:
+        self.watch_accessed = watch_accessed
+        self._segments: list[Segment] = []
+        self.derived: dict[int, tuple[int, int]] = {}
+
+    def begin(self, record: Record, ids: set[int]) -> None:
+        """Keep from now on what is made of values with these ids, or of what is kept already."""
+        record.tapes.append(self)
+        for segment in self._segments:
+            record.seen.update([entry[OUT] for entry in segment])
+        record.seen |= ids
+        record.split()
+
+    def end(self, record: Record) -> None:
+        """Keep nothing more."""
+        record.tapes.remove(self)
+        record.split()
+
+    def continue_in(self, segment: Segment) -> None:
+        """Take this segment for what is recorded from now on."""
+        if self._segments and not self._segments[-1]:
+            self._segments[-1] = segment
+        else:
+            self._segments.append(segment)
+
+    def read(self, variable: Any) -> None:
+        """Note that a variable was read: a tape may watch it."""
+
+    def window(self) -> Segment:
+        """Return all entries that are kept, in order."""
+        return expanded(self.compact())
+
+    def compact(self) -> Segment:
+        """Return the same; stretches stay what they are."""
+        return joined(self._segments) if self._segments else Segment()
