@@ -27,6 +27,9 @@ PACKAGE = ROOT / "gradcli"
 # The rooms from the ground up. Each may import those before it: no exceptions.
 ROOMS = ("_version", "base", "render", "ops", "engine", "lang", "formulas", "explain", "questions",
          "points", "homework", "python", "cli")
+# The folders of the engine likewise: what ran, what sweeps over it, and who asks. Its other files,
+# such as calculus, stand on top.
+ENGINE = ("record", "sweeps", "sparse", "compiled", "tapes")
 # Doors: `import gradcli` binds the names of the Python interface when they are used, and
 # `python -m gradcli` is the command line.
 DOORS = {"__init__", "__main__"}
@@ -143,6 +146,19 @@ def test_files_form_no_circle() -> None:
         if found.module in MODULES and here != there and not allowed:
             graph.setdefault(here, set()).add(there)
     TopologicalSorter(graph).prepare()
+
+
+def test_the_folders_of_the_engine_have_one_order() -> None:
+    wrong = []
+    for found in imports():
+        inside = [module.split(".")[2] for module in (module_of(found.path), found.module)
+                  if module.startswith("gradcli.engine.")]
+        if len(inside) == 2:
+            here, there = (
+                ENGINE.index(name) if name in ENGINE else len(ENGINE) for name in inside)
+            if there > here:
+                wrong.append(str(found))
+    assert not wrong, "\n".join(wrong)
 
 
 def test_third_party_packages_stay_in_their_room() -> None:
