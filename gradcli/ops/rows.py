@@ -31,9 +31,9 @@ INTERNAL = frozenset((
 """Rows that only rules and the interpreter use: no file can call them, `gradcli ops` is silent."""
 
 LATER: list[str] = [
-    "hyperbolic", "reductions", "linalg", "complex_numbers", "nn", "special", "creation",
-    "special_forms", "scans", "arrangement", "losses", "clipping", "systems",
-    "decompositions", "gathering", "ordering", "segments", "convolution"]
+    "hyperbolic", "reductions", "linalg", "matrices", "complex_numbers", "nn", "special",
+    "creation", "special_forms", "scans", "arrangement", "losses", "clipping", "systems",
+    "decompositions", "singular_values", "gathering", "ordering", "segments", "convolution"]
 """Modules of rows that are loaded when a name asks for them, the commonest first."""
 
 

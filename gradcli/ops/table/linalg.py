@@ -1,4 +1,8 @@
-"""Products of vectors, matrices and tensors."""
+"""Products of vectors, matrices and tensors.
+
+Here too is what the other files on matrices share: checks of shapes, and operands of several core
+ranks brought to one. Matrices are the last two axes.
+"""
 
 from __future__ import annotations
 
@@ -6,8 +10,8 @@ import math
 
 from gradcli.base.errors import error
 from gradcli.base.lazy import np
-from gradcli.ops.kinds import bilinear, composite, general, linear
-from gradcli.ops.table.elementwise import multiply, where
+from gradcli.ops.kinds import NAMES, bilinear, composite, general
+from gradcli.ops.table.elementwise import multiply
 from gradcli.ops.table.reductions import sum_
 from gradcli.ops.table.shapes import index, lead, negative_axis, reshape, transpose, whole
 from gradcli.ops.values import broadcast_shape, check_bytes, shape_of, show
@@ -20,6 +24,73 @@ if TYPE_CHECKING:
     from gradcli.ops.values import Shape
 
 REAL = ((-3.0, 3.0), (-3.0, 3.0))
+
+
+def flip(x: Any) -> Any:
+    """The last two axes exchanged."""
+    rank = len(shape_of(x))
+    return transpose(x, axes=[*range(rank - 2), rank - 1, rank - 2])
+
+
+def column(x: Any) -> Any:
+    """A vector as a matrix of one column."""
+    return reshape(x, shape=(*shape_of(x), 1))
+
+
+def row(x: Any) -> Any:
+    """A vector as a matrix of one row."""
+    return reshape(x, shape=(*shape_of(x)[:-1], 1, shape_of(x)[-1]))
+
+
+def take(x: Any, *last: Any) -> Any:
+    """Indices and slices of the last axes."""
+    return index(x, pattern=((slice(None),) * (len(shape_of(x)) - len(last)) + last))
+
+
+def need_matrix(name: str, shape: Shape, what: str = "a matrix") -> None:
+    """Raises E0301 for less than two axes."""
+    if len(shape) < 2:
+        raise error("E0301", f"`{name}` needs {what}, not a tensor of shape {show(shape)}",
+                    help="a matrix is a tensor with at least two axes, such as [[1, 2], [3, 4]]")
+
+
+def need_square(name: str, shape: Shape) -> None:
+    """Raises E0301 for anything but square matrices."""
+    need_matrix(name, shape, "a square matrix")
+    if shape[-1] != shape[-2]:
+        raise error("E0301", f"`{name}` needs a square matrix, not one of shape {show(shape)}",
+                    help="it must have as many rows as columns")
+
+
+def matrix(name: str) -> Callable[..., dict[str, Any]]:
+    """A `prepare` for rows that take matrices of any shape and no attributes."""
+    def prepare(shapes: Sequence[Shape]) -> dict[str, Any]:
+        need_matrix(name, shapes[0])
+        return {}
+
+    return prepare
+
+
+def square_matrix(name: str) -> Callable[..., dict[str, Any]]:
+    """A `prepare` for rows that take square matrices and no attributes."""
+    def prepare(shapes: Sequence[Shape]) -> dict[str, Any]:
+        need_square(name, shapes[0])
+        return {}
+
+    return prepare
+
+
+def aligned(cores: Sequence[int], *values: Any) -> list[Any]:
+    """Arrays with unit axes between batch and core, so that all have one core rank."""
+    rank = max(cores)
+    out = []
+    for x, core in zip(values, cores, strict=True):
+        before = lead(x, core)
+        out.append(np.reshape(x, before + (1,) * (rank - core) + shape_of(x)[len(before):]))
+    return out
+
+
+# --- products of two, and of several in a row ---------------------------------------------------
 
 
 def _prepare(shapes: Sequence[Shape]) -> dict[str, Any]:
@@ -325,7 +396,7 @@ def _without_repetition(term: list[str], x: Any) -> tuple[list[str], Any]:
             p = term.index(label)
             q = term.index(label, p + 1)
             rest = [a for a in range(len(term)) if a not in (p, q)]
-            x = diag_part(transpose(x, axes=[*rest, p, q]))
+            x = NAMES["diag_part"](transpose(x, axes=[*rest, p, q]))
             term = [*[term[a] for a in rest], label]
     return term, x
 
@@ -376,244 +447,3 @@ tensordot = composite(
     "tensordot", "a b", _tensordot, attributes={"axes": 2}, samples=REAL,
     latex=r"{0} \cdot {1}",
     doc="sums of products over the last axes of a and the first of b, or over axes=[[1], [0]]")
-
-
-# --------------------------------------------------------------------------------------------------
-# Parts of matrices: diagonals, triangles, transposes, traces. Matrices are the last two axes.
-#
-# Here too is what the other files on matrices share: checks of shapes, and operands of several core
-# ranks brought to one.
-
-MATRIX = ((-3.0, 3.0),)
-
-
-def flip(x: Any) -> Any:
-    """The last two axes exchanged."""
-    rank = len(shape_of(x))
-    return transpose(x, axes=[*range(rank - 2), rank - 1, rank - 2])
-
-
-def column(x: Any) -> Any:
-    """A vector as a matrix of one column."""
-    return reshape(x, shape=(*shape_of(x), 1))
-
-
-def row(x: Any) -> Any:
-    """A vector as a matrix of one row."""
-    return reshape(x, shape=(*shape_of(x)[:-1], 1, shape_of(x)[-1]))
-
-
-def take(x: Any, *last: Any) -> Any:
-    """Indices and slices of the last axes."""
-    return index(x, pattern=((slice(None),) * (len(shape_of(x)) - len(last)) + last))
-
-
-def need_matrix(name: str, shape: Shape, what: str = "a matrix") -> None:
-    """Raises E0301 for less than two axes."""
-    if len(shape) < 2:
-        raise error("E0301", f"`{name}` needs {what}, not a tensor of shape {show(shape)}",
-                    help="a matrix is a tensor with at least two axes, such as [[1, 2], [3, 4]]")
-
-
-def need_square(name: str, shape: Shape) -> None:
-    """Raises E0301 for anything but square matrices."""
-    need_matrix(name, shape, "a square matrix")
-    if shape[-1] != shape[-2]:
-        raise error("E0301", f"`{name}` needs a square matrix, not one of shape {show(shape)}",
-                    help="it must have as many rows as columns")
-
-
-def matrix(name: str) -> Callable[..., dict[str, Any]]:
-    """A `prepare` for rows that take matrices of any shape and no attributes."""
-    def prepare(shapes: Sequence[Shape]) -> dict[str, Any]:
-        need_matrix(name, shapes[0])
-        return {}
-
-    return prepare
-
-
-def square_matrix(name: str) -> Callable[..., dict[str, Any]]:
-    """A `prepare` for rows that take square matrices and no attributes."""
-    def prepare(shapes: Sequence[Shape]) -> dict[str, Any]:
-        need_square(name, shapes[0])
-        return {}
-
-    return prepare
-
-
-def aligned(cores: Sequence[int], *values: Any) -> list[Any]:
-    """Arrays with unit axes between batch and core, so that all have one core rank."""
-    rank = max(cores)
-    out = []
-    for x, core in zip(values, cores, strict=True):
-        before = lead(x, core)
-        out.append(np.reshape(x, before + (1,) * (rank - core) + shape_of(x)[len(before):]))
-    return out
-
-
-# --- diagonals --------------------------------------------------------------------------------
-
-
-def _diagonal_prepare(shapes: Sequence[Shape], k: Any) -> dict[str, Any]:
-    need_matrix("diag_part", shapes[0])
-    return {"k": whole(k, "the offset of a diagonal")}
-
-
-def _put_diagonal(cores: Sequence[int], x: Any, k: int, shape: Shape) -> Any:
-    out = np.zeros(shape_of(x)[:-1] + tuple(shape), dtype=np.result_type(x))
-    at = np.arange(shape_of(x)[-1])
-    out[..., at + max(-k, 0), at + max(k, 0)] = x
-    return out
-
-
-diag_part = linear(
-    "diag_part", "x", lambda g, ans, x, k: put_diagonal(g, k=k, shape=shape_of(x)[-2:]),
-    aliases="diagonal matrix_diag_part", attributes={"k": 0}, prepare=_diagonal_prepare,
-    samples=MATRIX, latex=r"\operatorname{{diag}}\left({0}\right)",
-    arrays=lambda cores, x, k: np.diagonal(x, k, -2, -1).copy(),
-    doc="the diagonal of a matrix, or of each; k=1 is the one above it")
-put_diagonal = linear(
-    "put_diagonal", "x", lambda g, ans, x, k, shape: diag_part(g, k=k),
-    attributes={"k": 0, "shape": ()}, arrays=_put_diagonal, samples=MATRIX,
-    latex=r"\operatorname{{diag}}\left({0}\right)",
-    doc="a matrix of zeros with x on a diagonal: the transpose of diag_part")
-
-
-def _diag_embed(x: Any, k: Any = 0) -> Any:
-    shape = shape_of(x)
-    if not shape:
-        raise error("E0301", "a diagonal matrix is made of a vector, not of a scalar",
-                    help="such as diag([1, 2, 3])")
-    k = whole(k, "the offset of a diagonal")
-    n = shape[-1] + abs(k)
-    elements = 8.0 * n * n
-    for length in shape[:-1]:
-        elements *= length
-    check_bytes(elements)
-    return put_diagonal(x, k=k, shape=(n, n))
-
-
-def _diag(x: Any, k: Any = 0) -> Any:
-    if len(shape_of(x)) > 1:
-        raise error("E0301", f"`diag` needs a vector, not a tensor of shape {show(shape_of(x))}",
-                    help="diag_part(x) is the diagonal of a matrix,"
-                    " matrix_diag(x) makes a matrix of every row")
-    return _diag_embed(x, k)
-
-
-diag = composite(
-    "diag", "x", _diag, attributes={"k": 0}, samples=MATRIX,
-    latex=r"\operatorname{{diag}}\left({0}\right)",
-    doc="the matrix with a vector on its diagonal; k=1 is the one above it")
-diag_embed = composite(
-    "diag_embed", "x", _diag_embed, aliases="matrix_diag", attributes={"k": 0}, samples=MATRIX,
-    latex=r"\operatorname{{diag}}\left({0}\right)",
-    doc="like diag, with a matrix for every row of x")
-
-
-def _set_diag(x: Any, diagonal: Any, k: Any = 0) -> Any:
-    shape = shape_of(x)
-    need_matrix("set_diag", shape)
-    k = whole(k, "the offset of a diagonal")
-    n = max(0, min(shape[-2] + min(k, 0), shape[-1] - max(k, 0)))
-    if shape_of(diagonal) != (*shape[:-2], n):
-        raise error("E0301", f"the diagonal of a tensor of shape {show(shape)} has shape"
-                    f" {show((*shape[:-2], n))}, not {show(shape_of(diagonal))}",
-                    help="give as many numbers as the diagonal has")
-    here = np.eye(shape[-2], shape[-1], k, dtype=bool)
-    return where(here, put_diagonal(diagonal, k=k, shape=shape[-2:]), x)
-
-
-set_diag = composite(
-    "set_diag", "x diagonal", _set_diag, aliases="matrix_set_diag", attributes={"k": 0},
-    samples=MATRIX * 2, latex=r"\operatorname{{set diag}}\left({0}, {1}\right)",
-    doc="x with another diagonal")
-
-
-def _tensor_diag(x: Any) -> Any:
-    shape = shape_of(x)
-    return reshape(_diag_embed(reshape(x, shape=-1)), shape=(*shape, *shape))
-
-
-def _tensor_diag_part(x: Any) -> Any:
-    shape = shape_of(x)
-    half = shape[:len(shape) // 2]
-    if not shape or shape != half + half:
-        raise error("E0301", "`tensor_diag_part` needs a tensor whose second half of axes is like"
-                    f" its first, not {show(shape)}", help="diag_part takes the last two axes")
-    n = 1
-    for length in half:
-        n *= length
-    return reshape(diag_part(reshape(x, shape=(n, n))), shape=half)
-
-
-tensor_diag = composite(
-    "tensor_diag", "x", _tensor_diag, samples=MATRIX,
-    latex=r"\operatorname{{diag}}\left({0}\right)",
-    doc="zeros but for x where the first half of the indices is like the second")
-tensor_diag_part = composite(
-    "tensor_diag_part", "x", _tensor_diag_part, samples=MATRIX,
-    latex=r"\operatorname{{diag}}\left({0}\right)",
-    doc="the elements whose first half of indices is like the second; of a matrix, its diagonal")
-
-
-def _trace(x: Any) -> Any:
-    need_matrix("trace", shape_of(x))
-    return sum_(diag_part(x), axis=-1)
-
-
-trace = composite("trace", "x", _trace, samples=MATRIX, latex=r"\operatorname{{tr}} {0}",
-                  doc="the sum of the diagonal of a matrix, or of each")
-
-# --- triangles --------------------------------------------------------------------------------
-
-
-def _triangle_prepare(name: str) -> Any:
-    def prepare(shapes: Sequence[Shape], k: Any) -> dict[str, Any]:
-        need_matrix(name, shapes[0])
-        return {"k": whole(k, "the offset of a diagonal")}
-
-    return prepare
-
-
-tril = linear(
-    "tril", "x", lambda g, ans, x, k: tril(g, k=k), attributes={"k": 0}, samples=MATRIX,
-    prepare=_triangle_prepare("tril"), arrays=lambda cores, x, k: np.tril(x, k),
-    latex=r"\operatorname{{tril}}\left({0}\right)",
-    doc="the lower triangle, zeros above; k=-1 leaves out the diagonal")
-triu = linear(
-    "triu", "x", lambda g, ans, x, k: triu(g, k=k), attributes={"k": 0}, samples=MATRIX,
-    prepare=_triangle_prepare("triu"), arrays=lambda cores, x, k: np.triu(x, k),
-    latex=r"\operatorname{{triu}}\left({0}\right)",
-    doc="the upper triangle, zeros below; k=1 leaves out the diagonal")
-
-
-def _band_part(x: Any, num_lower: Any = -1, num_upper: Any = -1) -> Any:
-    need_matrix("band_part", shape_of(x))
-    lower = whole(num_lower, "the number of diagonals below")
-    upper = whole(num_upper, "the number of diagonals above")
-    if upper >= 0:
-        x = tril(x, k=upper)
-    return triu(x, k=-lower) if lower >= 0 else x
-
-
-band_part = composite(
-    "band_part", "x", _band_part, aliases="matrix_band_part",
-    attributes={"num_lower": -1, "num_upper": -1}, samples=MATRIX,
-    latex=r"\operatorname{{band}}\left({0}\right)",
-    doc="the diagonal, num_lower diagonals below and num_upper above; -1 for all")
-
-
-def _matrix_transpose(x: Any) -> Any:
-    need_matrix("matrix_transpose", shape_of(x))
-    return flip(x)
-
-
-matrix_transpose = composite(
-    "matrix_transpose", "x", _matrix_transpose, aliases="adjoint matrix_adjoint", samples=MATRIX,
-    latex=r"{0}^\mathsf{{T}}", doc="rows and columns of a matrix, or of each, exchanged")
-
-
-def same_stack(name: str, a: Shape, b: Shape) -> None:
-    """Raises E0301 where stacks of matrices of these shapes do not broadcast."""
-    broadcast_shape(name, [a[:-2], b[:-2]])

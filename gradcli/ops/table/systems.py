@@ -16,13 +16,10 @@ from gradcli.ops.table.linalg import (
     flip,
     matmul,
     need_square,
-    same_stack,
     square_matrix,
     take,
-    trace,
-    tril,
-    triu,
 )
+from gradcli.ops.table.matrices import same_stack, trace, tril, triu
 from gradcli.ops.table.reductions import reduce_max, sum_
 from gradcli.ops.table.shapes import concat, reshape, whole
 from gradcli.ops.values import check_bytes, shape_of, show
