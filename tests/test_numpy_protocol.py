@@ -581,3 +581,12 @@ def test_copies_and_pickles() -> None:
     assert tape.gradient(y, back) is None
     frozen = pickle.loads(pickle.dumps(Variable(1.0, trainable=False, dtype="float32")))
     assert (frozen.trainable, frozen.dtype) == (False, "float32")
+
+
+def test_a_question_of_numpy_about_a_variable_reads_it() -> None:
+    """As any operation does: what a tape watches does not depend on who asks."""
+    v = Variable([1.0, 2.0])
+    for asked in (np.shape, np.ndim, np.size):
+        with GradientTape() as tape:
+            asked(v)
+        assert tape.watched_variables() == (v,)

@@ -177,7 +177,7 @@ def _value(a: Any) -> Any:
     these.
     """
     made = tensor(a, NAMES["stack"])
-    return getattr(made, "value", made)
+    return made.read().value if hasattr(made, "__gradcli_apply__") else made
 
 
 def _shape(a: Any) -> tuple[int, ...]:
