@@ -22,7 +22,7 @@ from gradcli.homework.marking.marks import Review
 from gradcli.homework.marking.overrides import Override, read_overrides
 from gradcli.homework.reports.gradebook import COLUMNS, Gradebook, title
 from gradcli.homework.reports.items import Stats, spread
-from gradcli.homework.sheets import sheet
+from gradcli.homework.sheets import formats
 from gradcli.homework.sheets.cells import cell, delimiter, records, uncell
 from gradcli.render.machine import dump
 
@@ -74,7 +74,7 @@ def test_the_score_of_an_answer(problem: str, found: dict[str, Any], score: floa
 
 
 def test_a_domain_that_the_sheet_rejects_gives_nothing() -> None:
-    strict = sheet.parse(TEXT.replace('"review"', '"reject"'), "hw3.toml")
+    strict = formats.parse(TEXT.replace('"review"', '"reject"'), "hw3.toml")
     result = answer("s", "2", "1/x", checked("domain"), strict)
     assert result.score == 0.0
     assert grade.waits(strict["2"], result) is None
@@ -82,7 +82,7 @@ def test_a_domain_that_the_sheet_rejects_gives_nothing() -> None:
 
 
 def test_scores_have_no_noise_of_binary_fractions() -> None:
-    tenth = sheet.parse(TEXT.replace("points = 3", "points = 0.3").replace("= 0.5", "= 0.1"),
+    tenth = formats.parse(TEXT.replace("points = 3", "points = 0.3").replace("= 0.5", "= 0.1"),
                         "hw3.toml")
     assert grade.score(tenth["1b"], CHAIN) == 0.03
 
@@ -275,7 +275,8 @@ def test_a_problem_called_like_a_column_has_a_title_of_its_own() -> None:
 
 
 def test_a_sheet_without_points_has_no_percent() -> None:
-    free = sheet.parse('schema = 1\n[[problem]]\nid = "1"\nfunction = "x"\npoints = 0\n', "a.toml")
+    free = formats.parse(
+        'schema = 1\n[[problem]]\nid = "1"\nfunction = "x"\npoints = 0\n', "a.toml")
     one, = marks.class_marks(free, [Student("s")], [results.blank(free, free["1"], "s")])
     assert one.percent is None
 
@@ -455,7 +456,7 @@ def test_the_spread_of_scores() -> None:
     for points in (of, 2 * of, 1)])
 def test_shares_of_a_vector_add_up(right: int, of: int, points: int) -> None:
     """Components that are right are counted, not rounded: 2 of 3 of 3 points are 2."""
-    free = sheet.parse('schema = 1\n' + "".join([
+    free = formats.parse('schema = 1\n' + "".join([
         f'[[problem]]\nid = "{k}"\nfunction = "x"\npoints = {points}\n' for k in range(of)]),
         "a.toml")
     given = checked("wrong", score=right / of)

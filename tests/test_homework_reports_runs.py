@@ -22,10 +22,11 @@ from gradcli.homework.marking.folder import OutputFolder
 from gradcli.homework.marking.overrides import Override, read_overrides
 from gradcli.homework.marking.results import Result
 from gradcli.homework.reports import outputs
-from gradcli.homework.sheets import sheet
+from gradcli.homework.sheets import formats
+from gradcli.homework.sheets.sheet import Sheet
 
 
-def run(path: Path, found: list[Result], of: sheet.Sheet = SHEET, **rest: Any) -> OutputFolder:
+def run(path: Path, found: list[Result], of: Sheet = SHEET, **rest: Any) -> OutputFolder:
     """An output folder with results and a manifest."""
     folder = OutputFolder(str(path))
     with folder.open("results.ndjson") as stream:
@@ -54,10 +55,10 @@ def test_a_problem_is_another_if_anything_that_counts_is() -> None:
     hashes = {manifest.problem_hash(SHEET["1a"])}
     for old, new in (("sin(x^2)", "sin(x^3)"), ("points = 2", "points = 4"),
                      ("= 0.5", "= 0.25"), ('id = "1a"', 'id = "1c"')):
-        other = sheet.parse(TEXT.replace(old, new, 1), "hw3.toml").problems[0]
+        other = formats.parse(TEXT.replace(old, new, 1), "hw3.toml").problems[0]
         hashes.add(manifest.problem_hash(other))
     assert len(hashes) == 5
-    same = sheet.parse(TEXT.replace("Chain rule", "Other").replace("\n", "\r\n"), "hw3.toml")
+    same = formats.parse(TEXT.replace("Chain rule", "Other").replace("\n", "\r\n"), "hw3.toml")
     assert manifest.problem_hash(same["1a"]) == manifest.problem_hash(SHEET["1a"])
 
 
@@ -117,7 +118,7 @@ def test_what_changed_is_checked_again(
         change: tuple[str, str], rest: dict[str, Any], left: set[str], tmp_path: Path) -> None:
     _, found = some()
     run(tmp_path, found)
-    new = sheet.parse(TEXT.replace(*change), "hw3.toml")
+    new = formats.parse(TEXT.replace(*change), "hw3.toml")
     with reusable(str(tmp_path), manifest.manifest(new, **rest)) as earlier:
         kept = [r for r in found if earlier.find(r.student, r.problem, r.answer)]
         assert {r.problem for r in kept} == left
@@ -175,7 +176,7 @@ def test_an_interrupted_run_is_continued(tmp_path: Path) -> None:
 def test_changed_marks_and_why(tmp_path: Path) -> None:
     _, old = some()
     run(tmp_path / "old", old)
-    other = sheet.parse(TEXT.replace("x^3", "x^4"), "hw3.toml")
+    other = formats.parse(TEXT.replace("x^3", "x^4"), "hw3.toml")
     _, new = some()
     for result in new:
         result.sheet_hash = other.hash
@@ -201,7 +202,7 @@ def test_changed_marks_and_why(tmp_path: Path) -> None:
 
 def test_without_manifests_any_change_of_the_sheet_may_be_the_reason(tmp_path: Path) -> None:
     one = answer("s", "1a", "x", checked())
-    two = answer("s", "1a", "x", checked("wrong"), sheet.parse(TEXT + "\n", "hw3.toml"))
+    two = answer("s", "1a", "x", checked("wrong"), formats.parse(TEXT + "\n", "hw3.toml"))
     for name, result in (("old", one), ("new", two)):
         (tmp_path / name).write_text(results.line(result))
     change, = difference(str(tmp_path / "old"), str(tmp_path / "new"))
