@@ -12,8 +12,8 @@ from gradcli.engine.record.saved import is_hollow
 from gradcli.engine.sweeps import reach
 from gradcli.engine.sweeps.reverse import cotangents, reverse
 from gradcli.explain.catalogue import Note
-from gradcli.explain.naming import called
-from gradcli.explain.numbers.one_sided import CLOSE, directions
+from gradcli.explain.numbers.limits import CLOSE, directions
+from gradcli.explain.written import called
 from gradcli.ops.kinds import FLAT
 from gradcli.ops.values import SCALAR_TYPES, is_float, shape_of
 
@@ -288,7 +288,7 @@ class Kinks:
         """The ids of operations whose conventions decide a first derivative in one source."""
         assert wrt.id is not None
         if wrt.id not in self._decisive:
-            from gradcli.explain.numbers.one_sided import decisive
+            from gradcli.explain.numbers.limits import decisive
 
             jumps = {entry[OUT] for entry, *_ in self.hits
                      if any(word in entry[OP].kinks for word in JUMPS)}

@@ -234,7 +234,7 @@ def _item(question: Asked, g: Tensor) -> int:
 
 def _is_plain_nan(value: Any) -> bool:
     """An infinity among plain numbers is meant, as a rule."""
-    from gradcli.explain.written import is_nan
+    from gradcli.explain.elements import is_nan
 
     return not isinstance(value, Tensor) and is_number(value) and not is_finite(value) and (
         is_nan(value))

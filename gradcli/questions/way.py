@@ -10,7 +10,7 @@ from gradcli.engine.record.tensor import Tensor
 from gradcli.engine.sweeps.extremes import extreme
 from gradcli.explain import path as paths
 from gradcli.explain.missing import file
-from gradcli.explain.written import called
+from gradcli.explain.written import head_of
 from gradcli.ops.values import SCALAR_TYPES, is_float
 from gradcli.questions.ask import note, place, tensors_of
 from gradcli.questions.plain_data import shape
@@ -167,7 +167,7 @@ def _place_of(ask: Ask, logged: Run, step: paths.Step, asked: Asked | None
         state.after == step.id for state in log.states)
     if assigned:
         return step.span, ASSIGNED, None
-    name = called(ask.program.source.text, step.span) if step.span is not None else ""
+    name = head_of(ask.program.source.text, step.span) if step.span is not None else ""
     return step.span, name if name.replace(".", "").isidentifier() else op.name, op
 
 

@@ -18,8 +18,7 @@ from gradcli.explain.missing.harm import harms
 from gradcli.explain.missing.outline import Outline
 from gradcli.explain.missing.reads import FileScene
 from gradcli.explain.missing.scene import Naming, Subject, Window, hop, place_of
-from gradcli.explain.naming import written
-from gradcli.explain.written import arguments_of
+from gradcli.explain.written import arguments_of, written
 from gradcli.lang.running.calls import NoGradient
 from gradcli.lang.syntax import code as c
 

@@ -14,12 +14,12 @@ from math import inf
 from gradcli.base.errors import GradcliError
 from gradcli.engine.record.record import IDS, OP, OUT
 from gradcli.explain.catalogue import Fix
-from gradcli.explain.missing import path_fixes, source_fixes
+from gradcli.explain.missing import changes
 from gradcli.explain.missing.cuts import is_inside, taken_up
+from gradcli.explain.missing.ground import out_of_pause
 from gradcli.explain.missing.outline import applied
 from gradcli.explain.missing.scene import Hop, place_of
-from gradcli.explain.naming import LONGEST
-from gradcli.explain.written import operands_of, term
+from gradcli.explain.written import LONGEST, operands_of, term
 from gradcli.ops.kinds import STOP
 from gradcli.ops.values import is_float
 
@@ -181,36 +181,32 @@ OWN_ADVICE: dict[str, Callable[[Ground, Reason], str | None]] = {
     "source-dtype": _float, "source-is-copy": _original, "source-unrelated": _unrelated,
     "source-condition-only": _gate, "path-nondifferentiable": _substitute,
     "target-dtype": _kept_float, "path-custom-internal": _arguments, "target-constant": _meant}
-
-
 PROPOSALS: dict[str, Proposals] = {
-    "forward-wrong-order": path_fixes.swap_accumulators,
-    "path-dtype-cast": path_fixes.cast,
-    "path-gradient-not-recorded": path_fixes.into_block,
-    "path-left-engine": path_fixes.declared,
-    "path-outside-tape": path_fixes.into_block,
-    "path-reset": path_fixes.without_reset,
-    "path-state-write": path_fixes.state,
-    "path-step-function": path_fixes.step,
-    "path-stop-gradient": path_fixes.stop_gradient,
-    "path-stop-recording": path_fixes.out_of_pause,
-    "source-auto-watch-off": source_fixes.automatic,
-    "source-constant-unwatched": source_fixes.constant,
-    "source-downstream": source_fixes.swap,
-    "source-dtype": source_fixes.dtype,
-    "source-is-copy": source_fixes.copy,
-    "source-nontrainable": source_fixes.nontrainable,
-    "source-not-watched-on-this-tape": source_fixes.watch,
-    "source-rebound": source_fixes.rebound,
-    "source-shadowed": source_fixes.rename,
-    "source-untaken-branch": source_fixes.both_arms,
-    "source-watch-reset": source_fixes.watch_again,
-    "source-watched-late": source_fixes.watch_late,
-    "target-consumed": path_fixes.persistent,
-    "target-dtype": path_fixes.target_dtype,
+    "forward-wrong-order": changes.swap_accumulators,
+    "path-dtype-cast": changes.cast,
+    "path-gradient-not-recorded": changes.into_block,
+    "path-left-engine": changes.declared,
+    "path-outside-tape": changes.into_block,
+    "path-reset": changes.without_reset,
+    "path-state-write": changes.state,
+    "path-step-function": changes.step,
+    "path-stop-gradient": changes.stop_gradient,
+    "path-stop-recording": out_of_pause,
+    "source-auto-watch-off": changes.automatic,
+    "source-constant-unwatched": changes.constant,
+    "source-downstream": changes.swap,
+    "source-dtype": changes.dtype,
+    "source-is-copy": changes.copy,
+    "source-nontrainable": changes.nontrainable,
+    "source-not-watched-on-this-tape": changes.watch,
+    "source-rebound": changes.rebound,
+    "source-shadowed": changes.rename,
+    "source-untaken-branch": changes.both_arms,
+    "source-watch-reset": changes.watch_again,
+    "source-watched-late": changes.watch_late,
+    "target-consumed": changes.persistent,
+    "target-dtype": changes.target_dtype,
 }
-
-
 # --------------------------------------------------------------------------------------------------
 # Fixes tried before they are offered: applied to a copy of the text, run, asked the same question.
 #

@@ -1,12 +1,12 @@
-"""What a fix stands on: the text and its lines, what ran, and what was asked."""
+"""What a fix stands on: the text and its lines, what ran, what was asked; and lines moved."""
 
 from __future__ import annotations
 
 import re
 
-from gradcli.engine.record.record import OUT
+from gradcli.engine.record.record import OP, OUT
 from gradcli.explain.catalogue import Fix
-from gradcli.explain.missing.scene import place_of
+from gradcli.explain.missing.scene import Hop, place_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -130,3 +130,158 @@ def _where_for_block(ground: Ground, head: Line, condition: str) -> Edit | None:
         return None
     text = f"{found[0][1]} = where({condition}, {found[0][2]}, {found[1][2]})"
     return head.first, arms[2].last, text
+
+
+def watch_line(ground: Ground, subject: Subject) -> Edit | None:
+    """A watch of the source where it is early enough."""
+    head = ground.block()
+    if head is None or not ground.has_name():
+        return None
+    assert ground.subject.window is not None
+    call = f"{ground.subject.window.name}.watch({ground.subject.source})"
+    inside = [line for line in ground.outline.inside(head) if line.parent is head]
+    naming = ground.scene.naming(subject.own)
+    born = ground.outline.at(naming.span[0]) if naming is not None and naming.span else None
+    if born is not None and born in inside:
+        return ground.outline.behind(call, born)
+    return ground.outline.insertion(call, inside[0]) if inside else None
+
+
+def watch_earlier(ground: Ground, reason: Reason) -> list[Edit]:
+    """The line of a watch moved before the first use."""
+    place = reason.related[0][0] if reason.related else None
+    line = ground.outline.at(place[0]) if place is not None else None
+    head = ground.block()
+    if line is None or head is None or not line.alone:
+        return []
+    text = ground.text[line.first:line.last]
+    gone = line.start, line.end, ""
+    uses = [site for entry in ground.scene.uses(ground.subject.own)
+            if not isinstance(entry[OP], Hop)
+            for site in [ground.site(entry)] if site is not None]
+    for use in uses:
+        within = _child_of(use, head)
+        if within is not None:
+            return [ground.outline.insertion(text, within), gone]
+    return []
+
+
+def _child_of(line: Line, head: Line) -> Line | None:
+    """The statement directly in a block in which a line stands."""
+    up: Line | None = line
+    while up is not None and up.parent is not head:
+        up = up.parent
+    return up
+
+
+def moved_into_block(ground: Ground, reason: Reason) -> list[Fix]:
+    """The lines that a tape did not see moved into its block: before what uses them there, else to
+    the end.
+    """
+    head = ground.block()
+    if head is None:
+        return []
+    lines = _liftable(ground, [ground.site(entry) for entry in reason.abouts], head)
+    made = {entry[OUT] for entry in reason.abouts}
+    return _moved(ground, lines, head, made)
+
+
+def _liftable(ground: Ground, lines: Sequence[Line | None], head: Line) -> list[Line]:
+    """The outermost statements around some lines that are not around the block too; empty if one
+    cannot be moved.
+    """
+    found: list[Line] = []
+    around = _around(head)
+    for line in lines:
+        if line is None:
+            return []
+        while line.parent is not None and line.parent not in around:
+            line = line.parent
+        for part in ground.outline.chain(line):
+            if part is head or part in around or not (part.alone or part.is_head):
+                return []
+            if part not in found:
+                found.append(part)
+    return sorted(found, key=lambda line: line.start)
+
+
+def _around(line: Line) -> list[Line]:
+    found = [line]
+    while found[-1].parent is not None:
+        found.append(found[-1].parent)
+    return found
+
+
+def _moved(ground: Ground, lines: Sequence[Line], head: Line, made: set[int]) -> list[Fix]:
+    if not lines:
+        return []
+    outline = ground.outline
+    inside = [line for line in outline.inside(head) if line.parent is head]
+    if any(line in inside for line in lines):
+        return []
+    indent = inside[0].indent if inside else head.indent + "  "
+    edits: list[Edit] = [(*outline.whole(line), "") for line in lines]
+    before = [line for line in lines if line.start < head.start]
+    use = _first_use(ground, before, made, head) if before else None
+    if use is not None:
+        edits.append((use.start, use.start, outline.shifted(before, indent)))
+    late = [line for line in lines if use is None or line not in before]
+    if late:
+        edits.append(outline.appended_lines(outline.shifted(late, indent), head))
+    told = [line for line in lines if outline.chain(line)[0] is line]
+    shown = "; ".join(ground.text[line.first:line.last] for line in told[:3])
+    more = f" and {len(told) - 3} more lines" if len(told) > 3 else ""
+    window = ground.subject.window
+    assert window is not None
+    kind = "forward" if window.forward else "tape"
+    return [Fix(f"move {shown}{more} into the block of {kind} {window.name}", *edits)]
+
+
+def _first_use(ground: Ground, lines: Sequence[Line], made: set[int], head: Line) -> Line | None:
+    """The statement directly in a block that first uses one of some values, or reads a name that
+    some lines bind.
+    """
+    outline = ground.outline
+    uses = {id(_child_of(site, head)) for entry in ground.scene.uses(made)
+            if not isinstance(entry[OP], Hop)
+            for site in [ground.site(entry)] if site is not None}
+    names = {name for line in lines for name in re.findall(
+        r"^[ \t]*(\w+)[ \t]*=(?!=)", ground.text[slice(*outline.whole(line))], re.MULTILINE)}
+    named = re.compile(rf"\b(?:{'|'.join(names)})\b") if names else None
+    for line in outline.inside(head):
+        if line.parent is not head:
+            continue
+        text = ground.text[line.first:outline.whole(line)[1]]
+        begin = outline.chain(line)[0]
+        if id(line) in uses or (named is not None and named.search(text)):
+            return begin
+    return None
+
+
+def out_of_pause(ground: Ground, reason: Reason) -> list[Fix]:
+    """Lines moved out of a block in which the tape does not record: behind it, or before it."""
+    place = reason.related[0][0] if reason.related else None
+    head = ground.outline.at(place[0]) if place is not None else None
+    if head is None or not head.is_head:
+        return []
+    outline = ground.outline
+    lines: list[Line] = []
+    for entry in reason.abouts:
+        site = ground.site(entry)
+        within = _child_of(site, head) if site is not None else None
+        if within is None:
+            return []
+        if within not in lines:
+            lines.append(within)
+    lines.sort(key=lambda line: line.start)
+    start, end = outline.whole(head)
+    rest = [line for line in outline.inside(head) if line.parent is head and line not in lines]
+    gone: list[Edit] = [(*outline.whole(line), "") for line in lines] if rest else [
+        (start, end, "")]
+    text = outline.shifted(lines, head.indent)
+    shown = "; ".join(ground.text[line.first:line.last] for line in lines[:3])
+    said = f"move {shown} out of the block"
+    if not rest:
+        return [Fix(said, (start, end, text))]
+    lead = "" if ground.text[end - 1:end] in ("\n", "\r") else outline.ending
+    return [Fix(said, *gone, (end, end, lead + text)), Fix(said, *gone, (start, start, text))]

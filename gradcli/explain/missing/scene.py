@@ -19,7 +19,7 @@ from gradcli.ops.values import is_float
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
     from typing import Any
 
     from gradcli.base.errors import Span
@@ -382,3 +382,35 @@ def place_of(entry: Entry) -> Any:
     """Where an operation stands."""
     place = entry[PLACE]
     return None if place is None else (place[2], place[3])
+
+
+# Operations whose answer is the same number in another tensor.
+COPIES = ("positive", "index", "reshape", "transpose", "cast_float", "squeeze", "expand_dims")
+# What they add or multiply by without changing anything.
+NEUTRAL = {"add": 0.0, "subtract": 0.0, "multiply": 1.0, "divide": 1.0}
+
+
+def origins(scene: Scene, ids: Iterable[int]) -> Iterator[tuple[Entry, int]]:
+    """What some values are copies or parts of, one behind the other: (what made it, the origin)."""
+    for id in ids:
+        maker = scene.maker(id)
+        while maker is not None and is_copy(maker):
+            origin = next(i for i in maker[IDS] if i is not None)
+            yield maker, origin
+            maker = scene.maker(origin)
+
+
+def is_copy(entry: Entry) -> bool:
+    """Whether an operation hands on the same numbers, or some of them."""
+    op: Any = entry[OP]
+    if all(i is None for i in entry[IDS]):
+        return False
+    if op.name in NEUTRAL:
+        return any(i is None and type(v) is float and v == NEUTRAL[op.name]
+                   for i, v in zip(entry[IDS], entry[VALUES], strict=False))
+    return op.name in COPIES or getattr(op, "how", "") in ("var", "const", "input")
+
+
+def is_part(entry: Entry) -> bool:
+    """Whether an operation hands on some of the numbers."""
+    return bool(entry[OP].name == "index")

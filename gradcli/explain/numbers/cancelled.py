@@ -21,7 +21,7 @@ from gradcli.engine.record.tensor import Tensor, value_of
 from gradcli.engine.sweeps import reach
 from gradcli.engine.sweeps.reverse import slope
 from gradcli.explain.catalogue import Note
-from gradcli.explain.naming import called, written
+from gradcli.explain.written import called, written
 from gradcli.ops.kinds import BILINEAR, LINEAR
 from gradcli.ops.values import is_complex, is_float
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from gradcli.engine.record.record import ANS, IDS, OP, OUT, VALUES, span_of
 from gradcli.explain.catalogue import Note
-from gradcli.explain.naming import called, written
+from gradcli.explain.written import called, written
 from gradcli.ops.values import is_float
 
 TYPE_CHECKING = False

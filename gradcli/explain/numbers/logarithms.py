@@ -6,9 +6,9 @@ import math
 
 from gradcli.base.lazy import np
 from gradcli.engine.record.record import ANS, ATTRIBUTES, IDS, OP, OUT, PLACE, VALUES
+from gradcli.explain.elements import has_inf
 from gradcli.explain.numbers.rewrites import square_of
 from gradcli.explain.numbers.words import arguments, minus, tight
-from gradcli.explain.written import has_inf
 from gradcli.ops.values import shape_of
 
 TYPE_CHECKING = False

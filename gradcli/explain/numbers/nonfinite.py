@@ -27,12 +27,13 @@ from gradcli.engine.sweeps.absorbing import absorbed, differs_alone
 from gradcli.engine.sweeps.derivatives import weights_of
 from gradcli.engine.sweeps.reverse import cotangents
 from gradcli.explain.catalogue import Note
-from gradcli.explain.numbers.causes import About, Slopes
+from gradcli.explain.elements import bad_index, element, finite, is_nan
+from gradcli.explain.numbers.causes import About
 from gradcli.explain.numbers.limits import Limits
 from gradcli.explain.numbers.origins import Root
+from gradcli.explain.numbers.slopes import Slopes
 from gradcli.explain.numbers.trials import FEW_STEPS
 from gradcli.explain.numbers.words import at_element, number
-from gradcli.explain.written import bad_index, element, finite, is_nan
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -13,9 +13,7 @@ from gradcli.engine.record.record import ANS, ATTRIBUTES, BATCH, IDS, OP, OUT, V
 from gradcli.engine.record.tensor import value_of
 from gradcli.engine.sweeps.absorbing import SELECTING
 from gradcli.engine.sweeps.reverse import operands, slope
-from gradcli.explain.notes import watch
-from gradcli.explain.numbers.cancelled import is_exact
-from gradcli.explain.written import (
+from gradcli.explain.elements import (
     TAKING,
     bad_index,
     element,
@@ -27,6 +25,8 @@ from gradcli.explain.written import (
     operands_at,
     plain_number,
 )
+from gradcli.explain.notes import watch
+from gradcli.explain.numbers.cancelled import is_exact
 from gradcli.ops.values import shape_of
 
 TYPE_CHECKING = False
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
     from gradcli.engine.record.record import Entry
     from gradcli.engine.sweeps.reverse import Shares
-    from gradcli.explain.written import Index
+    from gradcli.explain.elements import Index
 
     Origins = dict[int, tuple["Origin | None", "Origin | None"]]
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from gradcli.base.errors import GradcliError
 from gradcli.base.lazy import np, quiet
-from gradcli.explain.written import finite, grouped
+from gradcli.explain.elements import finite
+from gradcli.explain.written import grouped
 from gradcli.ops.values import is_float, shape_of
 
 TYPE_CHECKING = False

@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 
 from gradcli.engine.record.record import OP, OUT, PLACE
-from gradcli.explain.naming import called, element, written
-from gradcli.explain.written import term
+from gradcli.explain.written import called, element_text, term, written
 from gradcli.lang.syntax import code as c
 from gradcli.ops import lookup
 from gradcli.ops.values import shape_of, telling
@@ -18,8 +17,8 @@ if TYPE_CHECKING:
 
     from gradcli.base.errors import Source
     from gradcli.engine.record.record import Entry
+    from gradcli.explain.elements import Index
     from gradcli.explain.numbers.trials import Trials
-    from gradcli.explain.written import Index
 
     # What to write instead, and the operation that it replaces.
     Rewrite = tuple[str, Entry | None]
@@ -198,7 +197,7 @@ def minus(text: str) -> str:
 
 def at_element(index: Index) -> str:
     """" at element [1]"; nothing for a scalar's."""
-    return f" at {element(index)}" if index else ""
+    return f" at {element_text(index)}" if index else ""
 
 
 def listed(values: Sequence[Any]) -> str:

@@ -8,10 +8,10 @@ from gradcli.engine.record.tensor import value_of
 from gradcli.engine.sweeps import constant, reach
 from gradcli.engine.sweeps.derivatives import weights_of
 from gradcli.engine.sweeps.reverse import slope
-from gradcli.explain import written as elements
+from gradcli.explain import elements
 from gradcli.explain.catalogue import Note
-from gradcli.explain.naming import called, element, number, written
 from gradcli.explain.notes import watch
+from gradcli.explain.written import called, element_text, number, written
 from gradcli.ops import lookup
 from gradcli.ops.kinds import BILINEAR, LINEAR
 from gradcli.ops.values import shape_of, telling
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from gradcli.base.errors import Source, Span
     from gradcli.engine.record.record import Entry
     from gradcli.engine.record.tensor import Tensor
-    from gradcli.explain.written import Index
+    from gradcli.explain.elements import Index
     from gradcli.lang.running.run import Run
 
 # Notes on one gradient.
@@ -130,8 +130,8 @@ class Words:
                 text = self._elementwise(entry, k, xs, position, self._count(entry, local))
         elif op.kind == LINEAR:
             if rank == ONCE and self._is_all(entry):
-                self.add(entry, code, f"{self._subject(entry)} does not use {element(at) or 'it'}",
-                         UNUSED)
+                what = element_text(at) or "it"
+                self.add(entry, code, f"{self._subject(entry)} does not use {what}", UNUSED)
             return
         else:
             text = self._whole(entry, k, at)
@@ -241,8 +241,8 @@ class Words:
             taken = telling(elements.element(x, at))
             return None if tied else f"{name} does not take {taken}{_in(at)}: it is not {best}"
         if op.kind == BILINEAR and not self._moves(entry, 1 - k):
-            return (f"all that {element(at) or 'it'} is multiplied with in {self._subject(entry)}"
-                    " is exactly 0")
+            what = element_text(at) or "it"
+            return f"all that {what} is multiplied with in {self._subject(entry)} is exactly 0"
         return None
 
     def _is_all(self, entry: Entry) -> bool:
@@ -296,7 +296,7 @@ def _listed(parts: Sequence[str]) -> str:
 
 
 def _in(at: Index) -> str:
-    return f" in {element(at)}" if at else ""
+    return f" in {element_text(at)}" if at else ""
 
 
 def _position(shape: Index, own: Index, at: Index, local: Any) -> Index:

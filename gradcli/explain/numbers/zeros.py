@@ -25,8 +25,8 @@ from gradcli.engine.record.tensor import Tensor, value_of
 from gradcli.engine.sweeps import constant, tangent
 from gradcli.engine.sweeps.reverse import operands, slope
 from gradcli.explain.catalogue import Note
+from gradcli.explain.elements import block_of, element, place_in
 from gradcli.explain.numbers.zero_words import ONCE, TWICE, Swept, Words
-from gradcli.explain.written import block_of, element, place_in
 from gradcli.ops.values import shape_of, zeros
 
 TYPE_CHECKING = False
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
     from gradcli.base.errors import Source, Span
     from gradcli.engine.record.record import Entry
-    from gradcli.explain.written import Index
+    from gradcli.explain.elements import Index
     from gradcli.lang.running.run import Run
 
 

@@ -13,12 +13,10 @@ from gradcli.engine.record.record import IDS, OP, OUT, PLACE, entries_of
 from gradcli.engine.record.tensor import Tensor
 from gradcli.engine.record.variable import Variable
 from gradcli.explain.missing import file
-from gradcli.explain.missing.copies import origins
-from gradcli.explain.missing.scene import Naming, Scene, Window, hop, place_of
-from gradcli.explain.python import reads as python_reads
+from gradcli.explain.missing.scene import Naming, Scene, Window, hop, origins, place_of
 from gradcli.explain.python import text as python_text
-from gradcli.explain.python.exits import deciding, returns
-from gradcli.explain.python.names import Names
+from gradcli.explain.python.flow import deciding, returns
+from gradcli.explain.python.names import Names, bound_around, read_for
 from gradcli.lang.running.log import Picked, Unrun
 
 TYPE_CHECKING = False
@@ -31,7 +29,7 @@ if TYPE_CHECKING:
     from gradcli.engine.record.record import Entry
     from gradcli.engine.tapes.tape import GradientTape
     from gradcli.explain.missing.scene import Subject
-    from gradcli.explain.python.exits import Trails
+    from gradcli.explain.python.flow import Trails
     from gradcli.explain.python.text import Texts
 
 PICKING = ("max", "min", "sorted", "sort")
@@ -109,8 +107,8 @@ class PythonScene(Scene):
         if not super().decides(subject, above, unrun):
             return False
         tree = self.texts.of(unrun.span).tree if unrun.span is not None else None
-        known = python_reads.read_for(tree, subject.target) if tree is not None else None
-        bound = python_reads.bound_around(self.texts.around(unrun.span))
+        known = read_for(tree, subject.target) if tree is not None else None
+        bound = bound_around(self.texts.around(unrun.span))
         if known is None or bound is None:
             return True
         own, read = known

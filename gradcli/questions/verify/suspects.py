@@ -8,7 +8,7 @@ from gradcli.engine.finite import estimate
 from gradcli.engine.record.record import ANS, ATTRIBUTES, BATCH, IDS, OP, OUT, VALUES, span_of
 from gradcli.engine.record.tensor import Tensor
 from gradcli.engine.sweeps import reach
-from gradcli.explain.naming import called
+from gradcli.explain.written import called
 from gradcli.ops.kinds import STOP
 from gradcli.ops.values import dtype_of, is_float, shape_of
 from gradcli.questions.verify.compare import BY_DIFFERENCES, EXACT, SINGLE
