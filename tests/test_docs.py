@@ -283,6 +283,14 @@ def test_every_name_of_an_operation_is_on_the_page() -> None:
     assert sorted(set(PUBLIC) - words_of(OPERATIONS)) == []
 
 
+def test_ops_lists_operations_in_the_order_of_the_page() -> None:
+    out = TextIOWrapper(BytesIO(), encoding="utf-8")
+    assert run(["ops", "--format", "plain"], Environment(BytesIO(), out)) == 0
+    out.seek(0)
+    listed = [line.split("\t")[0] for line in out.read().splitlines()]
+    assert listed == [name for _, names in GROUPS for name in names.split()]
+
+
 def test_every_table_has_four_columns() -> None:
     for line in OPERATIONS.read_text(encoding="utf-8").splitlines():
         if line.startswith("|") and "kind" not in line:

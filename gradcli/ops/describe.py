@@ -300,17 +300,23 @@ def reference() -> str:
     """The page of all public operations. Raises KeyError for a row that no group names, or a name
     in a group that is no row.
     """
-    rows = {op.name: op for op in TABLE.values() if op.name not in INTERNAL}
     lines = [PREFACE]
-    for heading, names in GROUPS:
+    for heading, rows in groups():
         lines.append(f"## {heading}\n")
         lines.append("| operation | what it does | domain and conventions | derivative |")
         lines.append("|---|---|---|---|")
-        lines.extend(_row(rows.pop(name)) for name in names.split())
+        lines.extend(map(_row, rows))
         lines.append("")
+    return "\n".join(lines).rstrip("\n") + "\n"
+
+
+def groups() -> list[tuple[str, list[Op]]]:
+    """Return the headings, each with its rows. Raises KeyError as `reference` does."""
+    rows = {op.name: op for op in TABLE.values() if op.name not in INTERNAL}
+    found = [(heading, [rows.pop(name) for name in names.split()]) for heading, names in GROUPS]
     if rows:
         raise KeyError(f"no group of gradcli/ops/describe.py names {', '.join(rows)}")
-    return "\n".join(lines).rstrip("\n") + "\n"
+    return found
 
 
 def _row(op: Op) -> str:

@@ -6,8 +6,8 @@ from gradcli.base.errors import Diagnostic, GradcliError, Source
 from gradcli.base.similar import nearest
 from gradcli.cli.commands.output import deliver
 from gradcli.cli.environment import OK
-from gradcli.ops import INTERNAL, PUBLIC, TABLE
-from gradcli.ops.describe import describe
+from gradcli.ops import PUBLIC
+from gradcli.ops.describe import describe, groups
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ def run(values: dict[str, Any], environment: Environment) -> int:
     """Print all operations, or the one that is named. Raises E0213 for a name without one."""
     name = values["name"]
     if name is None:
-        rows = [op for op in TABLE.values() if op.name not in INTERNAL]
+        rows = [op for _, group in groups() for op in group]
     elif name in PUBLIC:
         rows = [PUBLIC[name]]
     else:
