@@ -126,7 +126,7 @@ def exact(formula: Formula, node: int, point: dict[str, float]) -> mpmath.mpf:
     for k in formula.needed([node]):
         op = formula.ops[k]
         if op is None:
-            leaf = formula.args[k]
+            leaf = formula.given[k]
             # What is written as 0.1 means 0.1, not the nearest float.
             values[k] = mp.mpf(point[leaf]) if isinstance(leaf, str) else mp.mpf(repr(leaf))
         else:

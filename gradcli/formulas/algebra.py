@@ -23,7 +23,6 @@ from gradcli.formulas.terms import (
     Table,
     Term,
     joint,
-    needed,
     whole,
 )
 from gradcli.ops import TABLE
@@ -190,8 +189,7 @@ class Algebra:
 
     def note(self, term: Term, text: str) -> None:
         """Remember that a rewrite holds where a term is so."""
-        if (term.op is None or term.op.name not in POSITIVE) and any(
-                t.kind == NAME and not t.attributes for t in needed([term])):
+        if (term.op is None or term.op.name not in POSITIVE) and self.table.names([term]):
             self.conditions[term, text] = None
 
     def note_poles(self, powers: Sequence[tuple[Term, Term]]) -> None:

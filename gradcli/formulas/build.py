@@ -13,7 +13,7 @@ from gradcli.engine.record.record import ANS, ATTRIBUTES, BATCH, IDS, OP, OUT, P
 from gradcli.engine.record.tensor import Tensor, leaf
 from gradcli.engine.tapes.custom import CustomOp
 from gradcli.formulas import arrays
-from gradcli.formulas.terms import ARRAY, MINUS, NAME, NUMBER, ONE, PRODUCT, SUM, as_float, needed
+from gradcli.formulas.terms import ARRAY, MINUS, NAME, NUMBER, ONE, PRODUCT, SUM, as_float
 from gradcli.ops import TABLE
 from gradcli.ops.table.shapes import index as indexed
 from gradcli.ops.values import shape_of
@@ -177,7 +177,7 @@ def guarded(a: Algebra, args: Sequence[Term]) -> Term | None:
     tests = condition.args if condition.is_call("logical_and") else (condition,)
     if first.is_number(1) and not second.is_number(0) and all(
             c.is_call("equal") and c.args[1].is_number(0) for c in tests):
-        if all(any(t.kind == NAME and not t.attributes for t in needed([c])) for c in tests):
+        if all(a.table.names([c]) for c in tests):
             a.note(tests[0].args[0], "!= 0")
         return second
     return None
@@ -204,7 +204,7 @@ class Replay:
 
     def run(self, term: Term) -> Any:
         """The tensor of a term, or a plain value where it depends on no name."""
-        for one in needed([term]):
+        for one in self.algebra.table.of([term]):
             if one.number not in self.tensors:
                 self.tensors[one.number] = self._constant(one, self._value(one))
         return self.tensors[term.number]

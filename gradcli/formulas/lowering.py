@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from gradcli.formulas.rewrites import rebuilt
-from gradcli.formulas.terms import MINUS, ONE, ZERO, needed
+from gradcli.formulas.terms import MINUS, ONE, ZERO
 from gradcli.ops import TABLE
 
 TYPE_CHECKING = False
@@ -24,7 +24,7 @@ def lowered(a: Algebra, terms: Sequence[Term], table: Mapping[str, Callable[...,
     if not table:
         return list(terms)
     found: dict[int, Term] = {}
-    for term in needed(terms):
+    for term in a.table.of(terms):
         lower = None if term.op is None else table.get(term.op.name)
         found[term.number] = lower(a, *[found[t.number] for t in term.args]) if lower else rebuilt(
             a, term, found, lambda t, args: a.call(t.operation, args, t.attributes, t.shape))

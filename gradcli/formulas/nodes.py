@@ -1,7 +1,7 @@
 """A record without values: the flat list of what would run, for formulas that are not recorded yet.
 
 Node k is an operation `ops[k]` on the nodes `args[k]`, or a leaf: then `ops[k]` is None and
-`args[k]` is its name, or its value if it is a number. Nodes are in order, operands first. So a
+`given[k]` is its name, or its value if it is a number. So a
 formula can be evaluated at many points at once, differentiated into more nodes, and differentiated
 again, without being run in between; and each node can keep the place in the text that it came from.
 
@@ -12,6 +12,7 @@ What is derived from others (`share`) is there once, and constants are folded; w
 from __future__ import annotations
 
 from gradcli.base.errors import error
+from gradcli.ops.graph import Graph
 from gradcli.ops.table.elementwise import add, divide, multiply, negative, power, subtract
 
 TYPE_CHECKING = False
@@ -28,56 +29,55 @@ if TYPE_CHECKING:
     Template = list[tuple[list[Step], Any] | float | None]
 
 
-class Formula:
-    """Nodes in order. places: of those that stand in a text, their spans."""
+class Formula(Graph):
+    """Nodes in order. given: of leaves their names or numbers, None of operations. places: of
+    those that stand in a text, their spans.
+    """
 
-    __slots__ = ("_known", "args", "ops", "places")
+    __slots__ = ("given", "ops", "places")
 
     def __init__(self) -> None:
+        super().__init__()
         self.ops: list[Op | None] = []
-        self.args: list[Any] = []
+        self.given: list[Any] = []
         self.places: list[Span | None] = []
-        self._known: dict[Any, int] = {}
 
     def leaf(self, name: str, place: Span | None = None) -> int:
         """The node of a name; each place where it is read is the same node."""
-        number = self._known.get(name)
-        if number is None:
-            number = self._known[name] = self._new(None, name, place)
-        return number
+        return self._given(name, name, place)
 
     def number(self, value: float) -> int:
         """The node of a constant; 0.0 and -0.0 are two."""
-        key = value.__class__, value or repr(value)
-        number = self._known.get(key)
-        if number is None:
-            number = self._known[key] = self._new(None, value, None)
-        return number
+        return self._given((value.__class__, value or repr(value)), value, None)
 
     def add(self, op: Op, args: Sequence[int], place: Span | None = None) -> int:
         """A new node, even if there is one like it."""
-        return self._new(op, tuple(args), place)
+        self.ops.append(op)
+        self.args.append(tuple(args))
+        self.given.append(None)
+        self.places.append(place)
+        return len(self.ops) - 1
 
     def share(self, op: Op, args: tuple[int, ...]) -> int:
         """A node of this operation on these; a number if they are numbers."""
         key = op, args
-        number = self._known.get(key)
+        number = self.known.get(key)
         if number is None:
-            number = self._known[key] = self._simple(op, args)
+            number = self.known[key] = self._simple(op, args)
         return number
 
-    def _new(self, op: Op | None, args: Any, place: Span | None) -> int:
-        self.ops.append(op)
-        self.args.append(args)
-        self.places.append(place)
-        return len(self.ops) - 1
+    def _given(self, key: Any, value: str | float, place: Span | None) -> int:
+        number = self.put(key, ())
+        if number == len(self.ops):
+            self.ops.append(None)
+            self.given.append(value)
+            self.places.append(place)
+        return number
 
     def _simple(self, op: Op, args: tuple[int, ...]) -> int:
-        for k in args:
-            if self.ops[k] is not None or type(self.args[k]) is str:
-                break
-        else:
-            return self.number(op.on_scalars([self.args[k] for k in args]))
+        given = [self.given[k] for k in args]
+        if None not in given and str not in map(type, given):
+            return self.number(op.on_scalars(given))
         if op is multiply:
             for one, other in (args, args[::-1]):
                 if (value := self.value(one)) == 1:
@@ -97,37 +97,22 @@ class Formula:
         elif op is subtract and self.value(args[1]) == 0:
             return args[0]
         elif op is negative and self.ops[args[0]] is negative:
-            return int(self.args[args[0]][0])
-        return self._new(op, args, None)
+            return self.args[args[0]][0]
+        return self.add(op, args)
 
     def value(self, node: int) -> float | None:
         """The value of a node that is a number, else None."""
-        if self.ops[node] is None and type(self.args[node]) is float:
-            return float(self.args[node])
-        return None
+        given = self.given[node]
+        return given if type(given) is float else None
 
     def name(self, node: int) -> str | None:
         """The name of a leaf, else None."""
-        args = self.args[node]
-        return args if type(args) is str else None
-
-    def needed(self, nodes: Iterable[int]) -> list[int]:
-        """The nodes that some nodes are made of, themselves included, in order."""
-        ops, args = self.ops, self.args
-        found = set(nodes)
-        pending = list(found)
-        while pending:
-            k = pending.pop()
-            if ops[k] is not None:
-                for other in args[k]:
-                    if other not in found:
-                        found.add(other)
-                        pending.append(other)
-        return sorted(found)
+        given = self.given[node]
+        return given if type(given) is str else None
 
     def names(self) -> list[str]:
         """All names there are, in order of appearance."""
-        return [leaf for leaf in self.args if type(leaf) is str]
+        return [leaf for leaf in self.given if type(leaf) is str]
 
     def leaves(self, nodes: Iterable[int]) -> list[str]:
         """The names that some nodes depend on, in order of appearance."""
@@ -147,7 +132,7 @@ class Formula:
             else:
                 op = self.ops[k]
                 assert op is not None
-                found[k] = self._new(op, tuple([found[a] for a in args]), self.places[k])
+                found[k] = self.add(op, [found[a] for a in args], self.places[k])
         return found[node]
 
 

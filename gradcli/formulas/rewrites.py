@@ -20,11 +20,11 @@ from gradcli.formulas.terms import (
     ZERO,
     as_float,
     joint,
-    needed,
     whole,
 )
 from gradcli.ops import TABLE
 from gradcli.ops.describe import SPELLED
+from gradcli.ops.graph import reached
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -330,10 +330,7 @@ def implied(terms: Iterable[Term]) -> set[tuple[Term, str]]:
     of a choice needs is left out.
     """
     found: set[tuple[Term, str]] = set()
-    pending = list(terms)
-    seen = {t.number for t in pending}
-    while pending:
-        term = pending.pop()
+    for term in reached(terms, lambda t: t.args[:1] if t.is_call("where") else t.parts()):
         if term.is_call("log", "log2", "log10"):
             found.add((term.args[0], ABOVE))
         for base, exponent in term.items if term.kind == PRODUCT else ():
@@ -343,11 +340,6 @@ def implied(terms: Iterable[Term]) -> set[tuple[Term, str]]:
                     found.add((base, ABOVE if below else NONNEGATIVE))
                 elif below:
                     found.add((base, NONZERO))
-        parts = term.args[:1] if term.is_call("where") else term.parts()
-        for part in parts:
-            if part.number not in seen:
-                seen.add(part.number)
-                pending.append(part)
     return found
 
 
@@ -358,7 +350,7 @@ def factored(a: Algebra, terms: Sequence[Term]) -> list[Term]:
     """The same terms with what all summands of a sum have in common in front of it."""
     found: dict[int, Term] = {}
     before = dict(a.conditions)
-    for term in needed(terms):
+    for term in a.table.of(terms):
         new = rebuilt(a, term, found, lambda t, args: a.table.call(
             t.operation, args, t.attributes, t.shape))
         found[term.number] = _without_common(a, new) if new.kind == SUM else new

@@ -91,7 +91,8 @@ class Values:
         with np.errstate(all="ignore"):
             for k, op, operands in self._needed(nodes, known):
                 if op is None:
-                    known[k] = inputs[operands] if type(operands) is str else operands
+                    given = self.formula.given[k]
+                    known[k] = inputs[given] if type(given) is str else given
                 else:
                     known[k] = applied(op, [known[a] for a in operands])
         return [known[k] for k in nodes]
@@ -107,7 +108,7 @@ class Values:
         with np.errstate(all="ignore"):
             for k, op, operands in self._needed(nodes, bounds):
                 if op is None:
-                    bounds[k] = self._of_leaf(operands)
+                    bounds[k] = self._of_leaf(self.formula.given[k])
                     continue
                 xs, es = [known[a] for a in operands], [bounds[a] for a in operands]
                 value = known[k]
@@ -120,7 +121,7 @@ class Values:
 
     def _needed(self, nodes: Sequence[int], known: Mapping[int, Any]
                 ) -> Iterator[tuple[int, Op | None, Any]]:
-        """(node, operation or None, operands or leaf) of all that is not known yet, in order."""
+        """(node, operation or None, operands) of all that is not known yet, in order."""
         ops, args = self.formula.ops, self.formula.args
         for k in self.formula.needed(nodes):
             if k in known:
@@ -129,7 +130,7 @@ class Values:
             if op is not None:
                 if (op.name not in _NUMPY or not k % 64) and thread_time() > self.deadline:
                     raise TimeoutError
-                if op is power and args[operands[0]] == E:
+                if op is power and self.formula.given[operands[0]] == E:
                     op, operands = exp, operands[1:]  # with an e that is not rounded
             yield k, op, operands
 

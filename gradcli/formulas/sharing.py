@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from gradcli.formulas.terms import CALL, NAME, NUMBER, ONE, PRODUCT, SUM
+from gradcli.ops.graph import Graph
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -10,7 +11,8 @@ if TYPE_CHECKING:
 
     from gradcli.formulas.terms import Table, Term
 
-    Write = Callable[[Sequence[Term], Mapping[int, str]], list[str]]
+    # The lengths of the texts of terms, by number, given names.
+    Lengths = Callable[[Sequence[Term], Mapping[int, str]], Mapping[int, int]]
 
 # Longer texts are all of this length when it is counted what a name saves.
 LONGEST = 3_000
@@ -57,20 +59,26 @@ def units(table: Table, term: Term) -> list[Term]:
     return [base] if exponent.kind == NUMBER else [base, exponent]
 
 
-def in_order(table: Table, terms: Sequence[Term]) -> list[Term]:
-    """Terms and all units of them, parts first."""
-    done: set[int] = set()
-    found: list[Term] = []
-    pending = [(t, False) for t in terms[::-1]]
-    while pending:
-        term, ready = pending.pop()
-        if ready:
-            found.append(term)
-        elif term.number not in done:
-            done.add(term.number)
-            pending.append((term, True))
-            pending += [(u, False) for u in units(table, term)[::-1]]
-    return found
+class Units(Graph):
+    """Terms and all units of them as a graph, parts first. terms: by number."""
+
+    __slots__ = ("terms",)
+
+    def __init__(self, table: Table, terms: Sequence[Term]) -> None:
+        super().__init__()
+        self.terms: list[Term] = []
+        done: set[int] = set()
+        pending = [(t, False) for t in terms[::-1]]
+        while pending:
+            term, ready = pending.pop()
+            if ready:
+                self.terms.append(term)
+                self.put(term.number, tuple([
+                    self.known[u.number] for u in units(table, term)]))
+            elif term.number not in done:
+                done.add(term.number)
+                pending.append((term, True))
+                pending += [(u, False) for u in units(table, term)[::-1]]
 
 
 class Shared:
@@ -84,29 +92,22 @@ class Shared:
         self.names = {t.number: n for n, t in definitions}
 
 
-def shared(table: Table, terms: Sequence[Term], taken: Collection[str], lengths: Callable[
-        [Sequence[Term], Mapping[int, str]], Mapping[int, int]], prefix: str = "t") -> Shared:
-    """Names for what stands more than once and is long enough. lengths: of the texts of terms, by
-    number, given names. taken: names that there are.
-    """
-    order = in_order(table, terms)
-    chosen = _chosen(table, terms, order, lengths)
-    while True:
-        named = {t.number: f"{prefix}{k + 1}" for k, t in enumerate(
-            t for t in order if t.number in chosen)}
-        useless = _useless(table, terms, order, named, lengths)
-        if not useless:
-            break
+def shared(table: Table, terms: Sequence[Term], taken: Collection[str], lengths: Lengths,
+           prefix: str = "t") -> Shared:
+    """Names for what stands more than once and is long enough. taken: names that there are."""
+    graph = Units(table, terms)
+    asked = [graph.known[t.number] for t in terms]
+    chosen = _chosen(graph, asked, lengths)
+    while useless := _useless(graph, asked, sorted(chosen), lengths, prefix):
         chosen -= useless
-    chosen |= _too_deep(table, order, chosen)
+    chosen |= _too_deep(graph, chosen)
     names: list[tuple[str, Term]] = []
     k = 0
-    for term in order:
-        if term.number in chosen:
+    for number in sorted(chosen):
+        k += 1
+        while f"{prefix}{k}" in taken:
             k += 1
-            while f"{prefix}{k}" in taken:
-                k += 1
-            names.append((f"{prefix}{k}", term))
+        names.append((f"{prefix}{k}", graph.terms[number]))
     return Shared(terms, names)
 
 
@@ -114,54 +115,36 @@ def shared(table: Table, terms: Sequence[Term], taken: Collection[str], lengths:
 DEPTH = 40
 
 
-def _too_deep(table: Table, order: Sequence[Term], chosen: Collection[int]) -> set[int]:
+def _too_deep(graph: Units, chosen: Collection[int]) -> set[int]:
     """What gets a name because it is nested too deep."""
     found: set[int] = set()
-    depths: dict[int, int] = {}
-    for term in order:
-        depth = 1 + max([depths[u.number] for u in units(table, term)], default=0)
+    depths: list[int] = []
+    for k, (term, args) in enumerate(zip(graph.terms, graph.args, strict=True)):
+        depth = 1 + max([depths[a] for a in args], default=0)
         if depth > DEPTH and term.kind in (CALL, SUM):
-            found.add(term.number)
+            found.add(k)
             depth = 0
-        depths[term.number] = 0 if term.number in chosen else depth
+        depths.append(0 if k in chosen else depth)
     return found
 
 
-def _uses(table: Table, terms: Sequence[Term], order: Sequence[Term], named: Collection[int]
-          ) -> dict[int, int]:
-    """How often each term stands in the text, if the named ones are written once."""
-    uses = {t.number: 0 for t in order}
-    for t in terms:
-        uses[t.number] += 1
-    for term in reversed(order):
-        n = 1 if term.number in named else uses[term.number]
-        for unit in units(table, term):
-            uses[unit.number] += n
-    return uses
-
-
-def _chosen(table: Table, terms: Sequence[Term], order: Sequence[Term], lengths: Callable[
-        [Sequence[Term], Mapping[int, str]], Mapping[int, int]]) -> set[int]:
+def _chosen(graph: Units, asked: Sequence[int], lengths: Lengths) -> set[int]:
     """What looks worth a name, the largest first."""
-    size = lengths(order, {})
-    uses = {t.number: 0 for t in order}
-    for t in terms:
-        uses[t.number] += 1
+    size = lengths(graph.terms, {})
+    names = {k for k, t in enumerate(graph.terms) if t.kind == NAME and not t.attributes}
+    varying = set(names)
+    for k, args in enumerate(graph.args):
+        if not varying.isdisjoint(args):
+            varying.add(k)
     found: set[int] = set()
-    varying: set[int] = set()
-    for term in order:
-        if term.kind == NAME and not term.attributes:
-            varying.add(term.number)
-        elif any(u.number in varying for u in units(table, term)):
-            varying.add(term.number)
-    varying -= {t.number for t in order if t.kind == NAME}
-    for term in reversed(order):
-        n = uses[term.number]
-        if n > 1 and term.number in varying and (n - 1) * size[term.number] > 2 * n + OVERHEAD:
-            found.add(term.number)
-            n = 1
-        for unit in units(table, term):
-            uses[unit.number] += n
+
+    def pays(k: int, n: int) -> bool:
+        if n > 1 and k in varying and k not in names and (
+                (n - 1) * size[graph.terms[k].number] > 2 * n + OVERHEAD):
+            found.add(k)
+        return k in found
+
+    graph.uses(asked, pays)
     return found
 
 
@@ -169,11 +152,11 @@ def _chosen(table: Table, terms: Sequence[Term], order: Sequence[Term], lengths:
 OVERHEAD = 6
 
 
-def _useless(table: Table, terms: Sequence[Term], order: Sequence[Term], named: Mapping[int, str],
-             lengths: Callable[[Sequence[Term], Mapping[int, str]], Mapping[int, int]]
-             ) -> set[int]:
-    """Names that do not pay, the names of their parts considered."""
-    uses = _uses(table, terms, order, named)
-    size = lengths(order, named)
-    return {k for k, name in named.items() if (uses[k] - 1) * size[k] <= (
+def _useless(graph: Units, asked: Sequence[int], chosen: Sequence[int], lengths: Lengths,
+             prefix: str) -> set[int]:
+    """What does not pay with a name, those of its parts considered."""
+    named = {k: f"{prefix}{n}" for n, k in enumerate(chosen, 1)}
+    uses = graph.uses(asked, lambda k, _: k in named)
+    size = lengths(graph.terms, {graph.terms[k].number: name for k, name in named.items()})
+    return {k for k, name in named.items() if (uses[k] - 1) * size[graph.terms[k].number] <= (
         len(name) * uses[k] + OVERHEAD)}

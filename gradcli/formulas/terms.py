@@ -1,8 +1,8 @@
 """Terms: what a formula is made of, each there once.
 
 A term is a number, a name, a constant array, a sum, a product of powers, or an operation of the
-table on terms. Terms are numbered as they are made, operands first, so that walks need no
-recursion; equal terms are the same object. Shapes are those of whole arrays.
+table on terms. Terms are numbered as they are made, in a graph; equal terms are the same object.
+Shapes are those of whole arrays.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import math
 from fractions import Fraction
 
 from gradcli.base.lazy import np
+from gradcli.ops.graph import Graph
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -48,13 +49,11 @@ class Term:
         self.args = tuple(args)
         self.attributes = dict(attributes or {})
 
-    def parts(self) -> list[Term]:
+    def parts(self) -> tuple[Term, ...]:
         """The terms that it is made of."""
-        if self.kind == SUM:
-            return [t for t, _ in self.items]
         if self.kind == PRODUCT:
-            return [t for item in self.items for t in item]
-        return list(self.args)
+            return tuple([t for item in self.items for t in item])
+        return tuple([t for t, _ in self.items]) or self.args
 
     @property
     def operation(self) -> Op:
@@ -79,29 +78,38 @@ class Term:
 CONSTANTS = ("pi", "e")
 
 
-class Table:
+class Table(Graph):
     """All terms there are. fractions: float to the number that it was before it was run."""
 
-    __slots__ = ("_known", "all", "fractions")
+    __slots__ = ("all", "fractions")
 
     def __init__(self) -> None:
+        super().__init__()
         self.all: list[Term] = []
-        self._known: dict[Any, Term] = {}
         self.fractions: dict[float, Term] = {}
 
-    def put(self, key: Any, kind: str, shape: Shape, **fields: Any) -> Term:
+    def term(self, key: Any, kind: str, shape: Shape, **fields: Any) -> Term:
         """The term of this key; made if there is none."""
-        found = self._known.get(key)
-        if found is None:
-            found = self._known[key] = Term(kind, len(self.all), shape, **fields)
-            self.all.append(found)
-        return found
+        number = self.known.get(key)
+        if number is None:
+            made = Term(kind, len(self.all), shape, **fields)
+            number = self.put(key, tuple([t.number for t in made.parts()]))
+            self.all.append(made)
+        return self.all[number]
+
+    def of(self, terms: Iterable[Term]) -> list[Term]:
+        """Terms and all that they are made of, operands first."""
+        return [self.all[n] for n in self.needed([t.number for t in terms])]
+
+    def names(self, terms: Iterable[Term]) -> list[str]:
+        """The names of the file that terms are made of, in order of appearance."""
+        return [t.value for t in self.of(terms) if t.kind == NAME and not t.attributes]
 
     def number(self, value: Number) -> Term:
         """An exact number or a float."""
         if isinstance(value, float):
             value = exact(value)
-        found = self.put((NUMBER, isinstance(value, Fraction), repr(value)), NUMBER, (),
+        found = self.term((NUMBER, isinstance(value, Fraction), repr(value)), NUMBER, (),
                          value=value)
         if isinstance(value, Fraction) and value.denominator > 1:
             self.fractions[as_float(value)] = found
@@ -109,20 +117,20 @@ class Table:
 
     def name(self, name: str, shape: Shape = ()) -> Term:
         """A name of the file."""
-        return self.put((NAME, name), NAME, shape, value=name)
+        return self.term((NAME, name), NAME, shape, value=name)
 
     def constant(self, name: str) -> Term:
         """`pi` or `e`; a name of the file that is spelled alike is another term."""
-        return self.put((NAME, name, "constant"), NAME, (), value=name, attributes={"constant": 1})
+        return self.term((NAME, name, "constant"), NAME, (), value=name, attributes={"constant": 1})
 
     def has_name(self, name: str) -> bool:
         """Whether a name of the file is spelled so."""
-        return (NAME, name) in self._known
+        return (NAME, name) in self.known
 
     def array(self, value: Any) -> Term:
         """A constant array."""
         key = ARRAY, value.dtype.str, value.shape, value.tobytes()
-        return self.put(key, ARRAY, value.shape, value=value)
+        return self.term(key, ARRAY, value.shape, value=value)
 
     def call(self, op: Op, args: Sequence[Term], attributes: Mapping[str, Any] | None,
              shape: Shape) -> Term:
@@ -130,12 +138,12 @@ class Table:
         named = dict(attributes or {})
         key = (CALL, id(op), tuple([a.number for a in args]),
                repr(sorted([(name, _told(value)) for name, value in named.items()])), shape)
-        return self.put(key, CALL, shape, op=op, args=args, attributes=named)
+        return self.term(key, CALL, shape, op=op, args=args, attributes=named)
 
     def sum(self, constant: Number, items: Sequence[tuple[Term, Number]]) -> Term:
         """A sum as it stands; see `algebra` for what makes one."""
         key = SUM, repr(constant), tuple([(t.number, repr(c)) for t, c in items])
-        return self.put(key, SUM, joint([t for t, _ in items]), value=constant, items=items)
+        return self.term(key, SUM, joint([t for t, _ in items]), value=constant, items=items)
 
     def turned(self, term: Term) -> Term:
         """A sum with all signs turned."""
@@ -144,7 +152,7 @@ class Table:
     def product(self, coefficient: Number, items: Sequence[tuple[Term, Term]]) -> Term:
         """A product of powers as it stands."""
         key = PRODUCT, repr(coefficient), tuple([(b.number, e.number) for b, e in items])
-        return self.put(key, PRODUCT, joint([t for item in items for t in item]),
+        return self.term(key, PRODUCT, joint([t for item in items for t in item]),
                         value=coefficient, items=items)
 
     def monic(self, term: Term) -> Term:
@@ -167,18 +175,6 @@ def joint(terms: Iterable[Term]) -> Shape:
     if len(shapes) > 1:
         return tuple(np.broadcast_shapes(*shapes))
     return shapes.pop() if shapes else ()
-
-
-def needed(terms: Iterable[Term]) -> list[Term]:
-    """Terms and all that they are made of, operands first."""
-    found = {t.number: t for t in terms}
-    pending = list(found.values())
-    while pending:
-        for part in pending.pop().parts():
-            if part.number not in found:
-                found[part.number] = part
-                pending.append(part)
-    return [found[n] for n in sorted(found)]
 
 
 # --------------------------------------------------------------------------------------------------

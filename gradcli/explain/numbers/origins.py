@@ -27,6 +27,7 @@ from gradcli.explain.elements import (
 )
 from gradcli.explain.notes import watch
 from gradcli.explain.numbers.cancelled import is_exact
+from gradcli.ops.graph import reached
 from gradcli.ops.values import shape_of
 
 TYPE_CHECKING = False
@@ -136,16 +137,10 @@ class Trail:
 
     def depends(self, id: int | None, on: int | None) -> bool:
         """Whether a value is made of another one."""
-        pending, seen = [id], {id}
-        while pending:
-            one = pending.pop()
-            if one is not None and one == on:
-                return True
-            entry = self.by_out.get(one) if one is not None else None
-            new = set(entry[IDS]) - seen if entry is not None else set()
-            seen |= new
-            pending += new
-        return False
+        def operands(i: int | None) -> Sequence[int | None]:
+            return self.by_out[i][IDS] if i is not None and i in self.by_out else ()
+
+        return on is not None and on in reached([id], operands)
 
     def takes_zero(self, entry: Entry) -> bool:
         """Whether 0 may stand for what an operation made infinite or NaN: what is made of it then

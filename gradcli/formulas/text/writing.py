@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from gradcli.base.errors import error
 from gradcli.formulas import terms as numbers
-from gradcli.formulas.sharing import LONGEST, in_order, negative_power, power
-from gradcli.formulas.terms import ARRAY, CALL, HALF, NAME, NUMBER, PRODUCT, SUM, needed, whole
+from gradcli.formulas.sharing import LONGEST, Units, negative_power, power
+from gradcli.formulas.terms import ARRAY, CALL, HALF, NAME, NUMBER, PRODUCT, SUM, whole
 from gradcli.formulas.text.text import (
     ADDED,
     ATOM,
@@ -209,7 +209,8 @@ class Writer(Arithmetic):
         """Find other names for those that the language cannot have beside what terms need."""
         from gradcli.formulas.text.text import renamed
 
-        self.names = renamed(names, self.accepts, self.reserved(needed(terms)))
+        self.names = renamed(names, self.accepts, self.reserved(
+            self.algebra.table.of(terms)))
 
     def reserved(self, terms: Sequence[Term]) -> set[str]:
         """Names that the texts of terms have for functions and constants."""
@@ -226,7 +227,7 @@ class Writer(Arithmetic):
         where one has more characters than the longest may have.
         """
         own, found = self._written(
-            in_order(self.algebra.table, [*terms, *whole]), names, longest)
+            Units(self.algebra.table, [*terms, *whole]).terms, names, longest)
         made = [found[t.number][0] for t in terms] + [own[t.number] for t in whole]
         if any(len(text) > longest for text in made):
             raise error("E0803", f"a formula would have more than {longest:,} characters",

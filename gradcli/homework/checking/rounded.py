@@ -217,7 +217,7 @@ def _expanded(prepared: Prepared, node: int) -> list[Term]:
     for k in formula.needed([node]):
         op, args = formula.ops[k], formula.args[k]
         value = values.plain([k])[0]
-        inner = [known[a] for a in args] if op is not None else []
+        inner = [known[a] for a in args]
         made: list[Term] = [(1.0, (k,), ())]
         if type(value) is float:
             made = [(value, (), ())]

@@ -45,7 +45,7 @@ def chosen(values: Values, nodes: Sequence[int]) -> list[Any]:
     known: dict[int, Any] = {}
     for k in formula.needed(nodes):
         op, args = formula.ops[k], formula.args[k]
-        zero = [known[a] for a in args] if op is not None else []
+        zero = [known[a] for a in args]
         if op is None:
             known[k] = formula.value(k) == 0
         elif op is where:

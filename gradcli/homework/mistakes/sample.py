@@ -79,19 +79,20 @@ def evaluated(formula: Formula, nodes: Iterable[int], inputs: Mapping[str, Any],
     deadline: of `time.thread_time`; raises TimeoutError after it.
     """
     nodes = list(nodes)
-    ops, args = formula.ops, formula.args
+    ops, args, given = formula.ops, formula.args, formula.given
     limited = deadline != float("inf")
     with np.errstate(all="ignore"):
         for k in formula.needed([n for n in nodes if n not in known]):
             if k in known:
                 continue
-            op, operands = ops[k], args[k]
+            op = ops[k]
             if op is None:
-                known[k] = inputs[operands] if type(operands) is str else operands
+                leaf = given[k]
+                known[k] = inputs[leaf] if type(leaf) is str else leaf
             else:
                 if limited and thread_time() > deadline:
                     raise TimeoutError
-                known[k] = applied(op, [known[a] for a in operands])
+                known[k] = applied(op, [known[a] for a in args[k]])
     return [known[k] for k in nodes]
 
 

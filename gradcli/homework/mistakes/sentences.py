@@ -198,10 +198,9 @@ def shown(formula: Formula, node: int) -> str:
 
 
 def _text(formula: Formula, node: int) -> tuple[str, int]:
-    op = formula.ops[node]
-    args = formula.args[node]
+    op, args, leaf = formula.ops[node], formula.args[node], formula.given[node]
     if op is None:
-        return (args, ATOM) if isinstance(args, str) else _number(args)
+        return (leaf, ATOM) if isinstance(leaf, str) else _number(leaf)
     if op in (multiply, divide, negative):
         return _product(formula, node)
     if op is add or op is subtract:

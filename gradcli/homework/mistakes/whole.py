@@ -268,8 +268,8 @@ def _copied(other: Reference, reference: Reference) -> list[int]:
     for k in source.needed(other.nodes):
         op = source.ops[k]
         if op is None:
-            name = source.name(k)
-            places[k] = target.leaf(name) if name is not None else target.number(source.args[k])
+            value = source.given[k]
+            places[k] = target.leaf(value) if isinstance(value, str) else target.number(value)
         else:
             places[k] = target.share(op, tuple([places[a] for a in source.args[k]]))
     return [places[k] for k in other.nodes]

@@ -13,7 +13,6 @@ from gradcli.formulas.build import Replay, terms_of
 from gradcli.formulas.lowering import lowered
 from gradcli.formulas.rewrites import ABOVE, IMPLIED, NONNEGATIVE, factored, implied, positive
 from gradcli.formulas.sharing import Shared, shared
-from gradcli.formulas.terms import NAME, needed
 from gradcli.formulas.text.languages import writer_of
 from gradcli.questions.ask import note
 from gradcli.questions.plain_data import data
@@ -150,17 +149,14 @@ def _inputs(found: Derivation, written: Written, primal: Sequence[Term], languag
     """What the formulas read, and what else the function of them does: a slope need not read all
     that it is the slope in. Languages of numbers are spared arrays that no formula reads.
     """
-    used = _names([*written.terms, *[t for _, t in written.definitions]])
+    names = found.algebra.table.names
+    used = names([*written.terms, *[t for _, t in written.definitions]])
     ids = ancestors(found.run.record.history(), found.wanted)
-    more = {b.name for b in found.bindings if b.value.id in ids} | _names(primal) | {
-        p.by[-1][0] for p in found.parts if p.term is not None}
+    more = {*names(primal), *[b.name for b in found.bindings if b.value.id in ids],
+            *[p.by[-1][0] for p in found.parts if p.term is not None]}
     return [b for b in found.bindings if b.name in used or (
         b.name in more and b.kind in ("variable", "nontrainable", "input", "computed")
         and not (b.value.shape and language in ("c", "sympy", "latex")))]
-
-
-def _names(terms: Sequence[Term]) -> set[str]:
-    return {t.value for t in needed(terms) if t.kind == NAME and not t.attributes}
 
 
 def _input(found: Derivation, b: Binding, writer: Writer) -> Answer:
@@ -222,8 +218,7 @@ def failing(found: Derivation) -> list[str]:
     """The conditions that do not hold at the point that was asked for."""
     out = []
     for term, text in _left_out(found):
-        read = {t.value for t in needed([term]) if t.kind == NAME and not t.attributes}
-        if read & found.made_up or term.shape:
+        if found.made_up.intersection(found.algebra.table.names([term])) or term.shape:
             continue
         replay = Replay(found.algebra, found.names)
         with replay.record, quiet():
@@ -249,7 +244,7 @@ def _of_way(found: Derivation) -> list[tuple[Term | None, object]]:
         except GradcliError:
             out.append((None, value))
             continue
-        if any(t.kind == NAME and not t.attributes for t in needed([term])):
+        if table.names([term]):
             out.append((term, value))
     found.algebra.conditions = before
     return out

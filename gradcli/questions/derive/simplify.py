@@ -12,7 +12,7 @@ from gradcli.engine.record.tensor import value_of
 from gradcli.formulas.build import Replay
 from gradcli.formulas.lowering import lowered
 from gradcli.formulas.rewrites import factored
-from gradcli.formulas.terms import NAME, NUMBER, ONE, PRODUCT, needed
+from gradcli.formulas.terms import NUMBER, ONE, PRODUCT
 from gradcli.formulas.text.languages import Gradcli, Sympy
 from gradcli.ops import TABLE
 
@@ -59,17 +59,17 @@ def simplified(a: Algebra, terms: Sequence[Term], names: Mapping[str, Any]
         if new is not term and not _same(a, term, new, names):
             refused.append(f"SymPy's {Gradcli(a).texts([new], {})[0][:80]} has other values")
             new = term
-        left = _below(new)
-        for base in _below(term):
+        left = _below(a, new)
+        for base in _below(a, term):
             if base not in left:
                 a.note(base, "!= 0")
         found.append(new)
     return found, refused
 
 
-def _below(term: Term) -> list[Term]:
+def _below(a: Algebra, term: Term) -> list[Term]:
     """What stands below a line somewhere in a term."""
-    return [base for t in needed([term]) if t.kind == PRODUCT for base, exponent in t.items
+    return [base for t in a.table.of([term]) if t.kind == PRODUCT for base, exponent in t.items
             if exponent.kind == NUMBER and exponent.value < 0]
 
 
@@ -82,13 +82,12 @@ def _simplified(a: Algebra, term: Term, sympy: Any) -> Term:
         return term
     writer = Sympy(a)
     (plain,) = lowered(a, [term], writer.lowered)
-    writer.rename([t.value for t in needed([plain]) if t.kind == NAME and not t.attributes],
-                  [plain])
+    names = a.table.names([plain])
+    writer.rename(names, [plain])
     (text,) = writer.texts([plain], {})
     if len(text) > LONGEST:
         return term
-    known = {writer.identifier(t.value)[0]: sympy.Symbol(t.value, real=True)
-             for t in needed([plain]) if t.kind == NAME and not t.attributes}
+    known = {writer.identifier(n)[0]: sympy.Symbol(n, real=True) for n in names}
     known["cbrt"] = sympy.Function("cbrt")
     tree = sympy.sympify(text, locals=known)
     before = dict(a.conditions)
@@ -136,7 +135,7 @@ def _same(a: Algebra, first: Term, second: Term, names: Mapping[str, Any]) -> bo
     """Whether two terms have the same values at points, near those that ran and elsewhere."""
     draw = np.random.default_rng(SEED)
     compared = 0
-    used = [t.value for t in needed([first]) if t.kind == NAME and not t.attributes]
+    used = a.table.names([first])
     for k in range(4 * POINTS):
         spread = (0.2, 1.0, 3.0)[k % 3]
         at = {n: float(v) * (1 + spread * draw.uniform(-1, 1)) + 0.05 * draw.uniform(-1, 1)

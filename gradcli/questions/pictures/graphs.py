@@ -7,6 +7,7 @@ from __future__ import annotations
 from gradcli.base.errors import GradcliError
 from gradcli.engine.record.record import ANS, ATTRIBUTES, IDS, OP, OUT, VALUES, span_of
 from gradcli.explain.missing import file
+from gradcli.ops.graph import reached
 from gradcli.ops.values import SCALAR_TYPES, shape_of
 from gradcli.questions.ask import tensors_of
 from gradcli.questions.way import bound_at, text_at
@@ -104,14 +105,8 @@ def _below(drawn: Nodes, wrt: str) -> set[str]:
     after: dict[str, list[str]] = {}
     for edge in drawn.edges.values():
         after.setdefault(edge["from"], []).append(edge["to"])
-    found: set[str] = set()
-    pending = [node["id"] for node in drawn.nodes.values() if node["name"] == wrt]
-    while pending:
-        id = pending.pop()
-        if id not in found:
-            found.add(id)
-            pending += after.get(id, ())
-    return found
+    return reached([node["id"] for node in drawn.nodes.values() if node["name"] == wrt],
+                   lambda id: after.get(id, ()))
 
 
 def _at(drawn: Nodes, wrt: str, reason: Answer) -> list[Answer]:
@@ -241,15 +236,9 @@ def made_by(logged: Run) -> dict[int, Made]:
 
 def ancestors(made: dict[int, Made], targets: Iterable[int]) -> list[Made]:
     """What leads to the targets, in the order in which it ran."""
-    found: set[int] = set()
-    pending = list(targets)
-    while pending:
-        id = pending.pop()
-        if id in found or id not in made:
-            continue
-        found.add(id)
-        pending += [i for i, _, _ in made[id].inputs if i is not None]
-    return [made[id] for id in sorted(found)]
+    found = reached(targets, lambda id: [
+        i for i, _, _ in made[id].inputs if i is not None] if id in made else ())
+    return [made[id] for id in sorted(found & made.keys())]
 
 
 # --------------------------------------------------------------------------------------------------

@@ -1,0 +1,70 @@
+"""A graph of numbered operations, operands before what is made of them, and the walks over it.
+
+The nodes of a formula, its terms and the statements of a compiled program are such graphs. What
+else belongs to a node stands in columns of their own, by the same numbers. (The record is none: its
+ids have gaps, and `gradcli.engine.sweeps.reach` walks over the list of what ran.)
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable, Iterable
+    from typing import Any, TypeVar
+
+    Node = TypeVar("Node", bound=Hashable)
+
+
+class Graph:
+    """Operations by number. args: per number those that it reads, none for a leaf. known: key to
+    the number of what is there once.
+    """
+
+    __slots__ = ("args", "known")
+
+    def __init__(self, leaves: int = 0) -> None:
+        self.args: list[tuple[int, ...]] = [()] * leaves
+        self.known: dict[Any, int] = {}
+
+    def put(self, key: Any, args: tuple[int, ...]) -> int:
+        """Return the number of what has this key: a new one if there is none."""
+        number = self.known.get(key)
+        if number is None:
+            number = self.known[key] = len(self.args)
+            self.args.append(args)
+        return number
+
+    def needed(self, numbers: Iterable[int]) -> list[int]:
+        """Return what leads to some numbers, themselves included, in order."""
+        return sorted(reached(numbers, self.args.__getitem__))
+
+    def uses(self, numbers: Iterable[int], once: Callable[[int, int], bool]) -> list[int]:
+        """Count how often each stands in the texts of some numbers. once: whether one that has so
+        many uses is written a single time, and its operands with it.
+        """
+        found = [0] * len(self.args)
+        for k in numbers:
+            found[k] += 1
+        for k in range(len(found) - 1, -1, -1):
+            if found[k]:
+                n = 1 if once(k, found[k]) else found[k]
+                for a in self.args[k]:
+                    found[a] += n
+        return found
+
+    def last_uses(self) -> dict[int, int]:
+        """Return for each number that is read the last one that reads it."""
+        return {a: k for k, args in enumerate(self.args) for a in args}
+
+
+def reached(starts: Iterable[Node], following: Callable[[Node], Iterable[Node]]) -> set[Node]:
+    """Return all that is reached from some nodes, themselves included."""
+    found = set(starts)
+    pending = list(found)
+    while pending:
+        for other in following(pending.pop()):
+            if other not in found:
+                found.add(other)
+                pending.append(other)
+    return found
+
