@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from gradcli.homework.handed_in.records import Student
-from gradcli.homework.marking import grade
+from gradcli.homework.marking import marks
 from gradcli.homework.marking.results import Result
 from gradcli.homework.sheets import formats
 from gradcli.homework.sheets.sheet import Sheet
@@ -84,7 +84,7 @@ CHAIN = checked(
 
 def answer(student: str, problem: str, text: str, found: dict[str, Any], of: Sheet = SHEET
            ) -> Result:
-    return grade.result(of, of[problem], student, text, found, file=f"{student}/answers.txt",
+    return marks.result(of, of[problem], student, text, found, file=f"{student}/answers.txt",
                         line=3)
 
 

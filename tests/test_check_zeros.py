@@ -10,8 +10,7 @@ from transcripts import in_process
 
 from gradcli.base.errors import GradcliError
 from gradcli.homework.check import prepare
-from gradcli.homework.checking.advice import in_json, in_options
-from gradcli.homework.checking.problem import from_fields
+from gradcli.homework.checking.problem import from_fields, in_json, in_options
 from gradcli.homework.lint import lint
 from gradcli.homework.sheets.formats import parse
 

@@ -269,7 +269,7 @@ DYING = """
 import os, sys
 from gradcli.cli.main import main
 from gradcli.homework import run
-from gradcli.homework.marking.journal import Journal
+from gradcli.homework.marking.earlier import Journal
 from gradcli.homework.marking.folder import OutputFolder
 def die(*arguments, **named):
     os._exit(9)

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from gradcli.base.errors import GradcliError, Source
 from gradcli.homework.handed_in.records import Student
-from gradcli.homework.marking import grade, marks, results
+from gradcli.homework.marking import marks, results
 from gradcli.homework.marking.marks import Review
 from gradcli.homework.marking.overrides import Override, read_overrides
 from gradcli.homework.reports.gradebook import COLUMNS, Gradebook, title
@@ -70,21 +70,21 @@ def in_file(path: Path, text: str) -> str:
     ("1a", checked("blank"), 0.0),
 ])
 def test_the_score_of_an_answer(problem: str, found: dict[str, Any], score: float) -> None:
-    assert grade.score(SHEET[problem], found) == pytest.approx(score, abs=1e-9)
+    assert marks.score(SHEET[problem], found) == pytest.approx(score, abs=1e-9)
 
 
 def test_a_domain_that_the_sheet_rejects_gives_nothing() -> None:
     strict = formats.parse(TEXT.replace('"review"', '"reject"'), "hw3.toml")
     result = answer("s", "2", "1/x", checked("domain"), strict)
     assert result.score == 0.0
-    assert grade.waits(strict["2"], result) is None
+    assert marks.waits(strict["2"], result) is None
     assert marks.kind(strict["2"], result) == marks.WRONG
 
 
 def test_scores_have_no_noise_of_binary_fractions() -> None:
     tenth = formats.parse(TEXT.replace("points = 3", "points = 0.3").replace("= 0.5", "= 0.1"),
                         "hw3.toml")
-    assert grade.score(tenth["1b"], CHAIN) == 0.03
+    assert marks.score(tenth["1b"], CHAIN) == 0.03
 
 
 @pytest.mark.parametrize(("problem", "found", "reason"), [
@@ -102,22 +102,22 @@ def test_scores_have_no_noise_of_binary_fractions() -> None:
     ("1b", {**CHAIN, "confidence": "low", "score": 0.5}, None)])
 def test_what_waits_for_a_person(problem: str, found: dict[str, Any], reason: str | None) -> None:
     result = answer("s", problem, "x", found)
-    assert grade.waits(SHEET[problem], result) == reason
-    grade.overridden(result, Override(None, "seen", None, 2))
-    assert grade.waits(SHEET[problem], result) == reason        # a comment decides nothing
-    grade.overridden(result, Override(0.25, "", None, 2))
-    assert grade.waits(SHEET[problem], result) is None
+    assert marks.waits(SHEET[problem], result) == reason
+    marks.overridden(result, Override(None, "seen", None, 2))
+    assert marks.waits(SHEET[problem], result) == reason        # a comment decides nothing
+    marks.overridden(result, Override(0.25, "", None, 2))
+    assert marks.waits(SHEET[problem], result) is None
 
 
 def test_an_override_wins_and_can_be_taken_back() -> None:
     result = answer("s", "1a", "cos(x^2)", CHAIN)
-    grade.overridden(result, Override(2.0, "fine", None, 2))
-    grade.overridden(result, Override(1.5, "well", None, 2))
+    marks.overridden(result, Override(2.0, "fine", None, 2))
+    marks.overridden(result, Override(1.5, "well", None, 2))
     assert result.score == 1.5
     assert result.override == {"score": 1.5, "comment": "well", "automatic": 1.0}
-    grade.overridden(result, Override(None, "only a word", None, 2))
+    marks.overridden(result, Override(None, "only a word", None, 2))
     assert result.score == 1.0
-    grade.automatic(result)
+    marks.automatic(result)
     assert result.score == 1.0
     assert result.fields()["override"] is None
 
@@ -150,7 +150,7 @@ def test_results_of_somebody_else_are_not_lost_silently() -> None:
 
 def test_a_missing_student_with_an_override_is_graded() -> None:
     result = results.blank(SHEET, SHEET["1a"], "s4")
-    grade.overridden(result, Override(2.0, "on paper", None, 2))
+    marks.overridden(result, Override(2.0, "on paper", None, 2))
     one, = marks.class_marks(SHEET, [Student("s4", handed_in=False)], [result])
     assert (one.status, one.score, one.count("right")) == ("graded", 2.0, 1)
 
@@ -160,7 +160,7 @@ def test_a_missing_student_with_an_override_is_graded() -> None:
 
 def test_results_come_back_as_they_were(tmp_path: Path) -> None:
     _, found = some()
-    grade.overridden(found[4], Override(2.0, "ok \u202e", None, 2))
+    marks.overridden(found[4], Override(2.0, "ok \u202e", None, 2))
     path = in_file(tmp_path / "results.ndjson", "".join(map(results.line, found)))
     back = list(results.read_results(path))
     assert [r.fields() for r in back] == [r.fields() for r in found]
@@ -309,7 +309,7 @@ def test_a_filled_review_list_comes_back_and_stays(tmp_path: Path) -> None:
     assert given["s1", "2"].other("2/x")
     for result in found:
         if (result.student, result.problem) in given:
-            grade.overridden(result, given[result.student, result.problem])
+            marks.overridden(result, given[result.student, result.problem])
     again = rows(written(lambda stream: Review(stream, SHEET),
                          list(marks.class_marks(SHEET, students, found))))
     assert [(r["reason"], r["score"], r["override_score"], r["comment"]) for r in again] == [

@@ -15,9 +15,16 @@ from homework_made import CHAIN, HOSTILE, SHEET, TEXT, answer, checked, some
 
 from gradcli.base.errors import GradcliError
 from gradcli.homework.handed_in.records import Student
-from gradcli.homework.marking import grade, manifest, results
+from gradcli.homework.marking import marks, results
 from gradcli.homework.marking.difference import difference
-from gradcli.homework.marking.earlier import reusable
+from gradcli.homework.marking.earlier import (
+    file_hash,
+    manifest,
+    problem_hash,
+    read_manifest,
+    reusable,
+    text_hash,
+)
 from gradcli.homework.marking.folder import OutputFolder
 from gradcli.homework.marking.overrides import Override, read_overrides
 from gradcli.homework.marking.results import Result
@@ -31,7 +38,7 @@ def run(path: Path, found: list[Result], of: Sheet = SHEET, **rest: Any) -> Outp
     folder = OutputFolder(str(path))
     with folder.open("results.ndjson") as stream:
         stream.writelines(map(results.line, found))
-    folder.write("manifest.json", manifest.manifest(of, **rest).text())
+    folder.write("manifest.json", manifest(of, **rest).text())
     return folder
 
 
@@ -39,10 +46,10 @@ def run(path: Path, found: list[Result], of: Sheet = SHEET, **rest: Any) -> Outp
 
 
 def test_a_manifest_comes_back(tmp_path: Path) -> None:
-    files = dict.fromkeys(HOSTILE, manifest.text_hash("x"))
-    made = manifest.manifest(SHEET, seed="s\u202e", roster="r", files=files, finished=False)
+    files = dict.fromkeys(HOSTILE, text_hash("x"))
+    made = manifest(SHEET, seed="s\u202e", roster="r", files=files, finished=False)
     (tmp_path / "manifest.json").write_text(made.text(), encoding="utf-8")
-    back = manifest.read_manifest(str(tmp_path / "manifest.json"))
+    back = read_manifest(str(tmp_path / "manifest.json"))
     assert back.text() == made.text()
     assert (back.seed, back.roster, back.overrides, back.finished) == ("s\u202e", "r", None, False)
     assert back.files == files
@@ -52,23 +59,23 @@ def test_a_manifest_comes_back(tmp_path: Path) -> None:
 
 
 def test_a_problem_is_another_if_anything_that_counts_is() -> None:
-    hashes = {manifest.problem_hash(SHEET["1a"])}
+    hashes = {problem_hash(SHEET["1a"])}
     for old, new in (("sin(x^2)", "sin(x^3)"), ("points = 2", "points = 4"),
                      ("= 0.5", "= 0.25"), ('id = "1a"', 'id = "1c"')):
         other = formats.parse(TEXT.replace(old, new, 1), "hw3.toml").problems[0]
-        hashes.add(manifest.problem_hash(other))
+        hashes.add(problem_hash(other))
     assert len(hashes) == 5
     same = formats.parse(TEXT.replace("Chain rule", "Other").replace("\n", "\r\n"), "hw3.toml")
-    assert manifest.problem_hash(same["1a"]) == manifest.problem_hash(SHEET["1a"])
+    assert problem_hash(same["1a"]) == problem_hash(SHEET["1a"])
 
 
 def test_files_are_hashed_as_they_stand(tmp_path: Path) -> None:
     (tmp_path / "a").write_bytes(b"abc")
     # FIPS 180-2, appendix B.1.
-    assert manifest.file_hash(str(tmp_path / "a")) == (
+    assert file_hash(str(tmp_path / "a")) == (
         "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad")
     with pytest.raises(GradcliError) as caught:
-        manifest.file_hash(str(tmp_path / "b"))
+        file_hash(str(tmp_path / "b"))
     assert caught.value.code == "E0601"
 
 
@@ -80,9 +87,9 @@ def test_files_are_hashed_as_they_stand(tmp_path: Path) -> None:
 def test_what_is_no_manifest_is_refused(spoil: Callable[[dict[str, Any]], str], tmp_path: Path
                                         ) -> None:
     path = tmp_path / "manifest.json"
-    path.write_text(spoil(json.loads(manifest.manifest(SHEET).text())))
+    path.write_text(spoil(json.loads(manifest(SHEET).text())))
     with pytest.raises(GradcliError) as caught:
-        manifest.read_manifest(str(path))
+        read_manifest(str(path))
     assert caught.value.code == "E0747"
     assert caught.value.help
 
@@ -92,9 +99,9 @@ def test_what_is_no_manifest_is_refused(spoil: Callable[[dict[str, Any]], str], 
 
 def test_what_did_not_change_need_not_be_checked_again(tmp_path: Path) -> None:
     _, found = some()
-    grade.overridden(found[4], Override(2.0, "by hand", None, 2))
+    marks.overridden(found[4], Override(2.0, "by hand", None, 2))
     run(tmp_path, found)
-    with reusable(str(tmp_path), manifest.manifest(SHEET)) as earlier:
+    with reusable(str(tmp_path), manifest(SHEET)) as earlier:
         typed = [result for result in found if result.answer]
         for result in typed:
             again = earlier.find(result.student, result.problem, result.answer, "new.txt", 9)
@@ -119,7 +126,7 @@ def test_what_changed_is_checked_again(
     _, found = some()
     run(tmp_path, found)
     new = formats.parse(TEXT.replace(*change), "hw3.toml")
-    with reusable(str(tmp_path), manifest.manifest(new, **rest)) as earlier:
+    with reusable(str(tmp_path), manifest(new, **rest)) as earlier:
         kept = [r for r in found if earlier.find(r.student, r.problem, r.answer)]
         assert {r.problem for r in kept} == left
         for result in kept:
@@ -131,7 +138,7 @@ def test_what_changed_is_checked_again(
 def test_the_old_results_may_be_replaced_while_they_are_read(tmp_path: Path) -> None:
     _, found = some()
     folder = run(tmp_path, found)
-    with reusable(str(tmp_path), manifest.manifest(SHEET)) as earlier, \
+    with reusable(str(tmp_path), manifest(SHEET)) as earlier, \
             folder.open("results.ndjson") as stream:
         for result in found[:8]:
             again = earlier.find(result.student, result.problem, result.answer)
@@ -148,14 +155,14 @@ def test_what_cannot_be_read_is_checked_anew(spoil: Callable[[Path], Any], tmp_p
     _, found = some()
     run(tmp_path, found)
     spoil(tmp_path)
-    with reusable(str(tmp_path), manifest.manifest(SHEET)) as earlier:
+    with reusable(str(tmp_path), manifest(SHEET)) as earlier:
         assert earlier.find("s1", "1a", found[0].answer) is None
 
 
 def test_blank_and_undecided_answers_are_checked_again(tmp_path: Path) -> None:
     run(tmp_path, [answer("s", "1a", "", checked("unreadable")),
                    answer("s", "1b", "x", checked("undecided"))])
-    with reusable(str(tmp_path), manifest.manifest(SHEET)) as earlier:
+    with reusable(str(tmp_path), manifest(SHEET)) as earlier:
         assert earlier.find("s", "1a", "") is None
         assert earlier.find("s", "1b", "x") is None
 
@@ -165,7 +172,7 @@ def test_an_interrupted_run_is_continued(tmp_path: Path) -> None:
     run(tmp_path, found, finished=False)
     path = tmp_path / "results.ndjson"
     path.write_bytes(path.read_bytes()[:-40])
-    with reusable(str(tmp_path), manifest.manifest(SHEET)) as earlier:
+    with reusable(str(tmp_path), manifest(SHEET)) as earlier:
         kept = [r for r in found if earlier.find(r.student, r.problem, r.answer)]
     assert kept == found[:-1]
 
@@ -181,7 +188,7 @@ def test_changed_marks_and_why(tmp_path: Path) -> None:
     for result in new:
         result.sheet_hash = other.hash
     new[4] = answer("s2", "1a", "2x cos(x^2)", checked(), other)
-    grade.overridden(new[6], Override(1.0, "legible", None, 2))
+    marks.overridden(new[6], Override(1.0, "legible", None, 2))
     new[3] = answer("s1", "3", "3x^2", checked("wrong"), other)
     new[5].score, new[5].verdict, new[5].tool = 3.0, "correct", "gradcli 9"
     new[8].score = 1.0

@@ -19,7 +19,7 @@ from markdown_it import MarkdownIt
 
 from gradcli.base.errors import GradcliError
 from gradcli.homework.handed_in.records import Student
-from gradcli.homework.marking import grade, marks
+from gradcli.homework.marking import marks
 from gradcli.homework.marking.folder import OutputFolder
 from gradcli.homework.marking.marks import FULL, HINT, LEVELS, VERDICT, told
 from gradcli.homework.marking.overrides import Override
@@ -52,7 +52,7 @@ def hostile(student: str, text: str) -> marks.Marks:
     result = made.results[0]
     assert result is not None
     result.file = text
-    grade.overridden(result, Override(0.5, text, None, 2))
+    marks.overridden(result, Override(0.5, text, None, 2))
     return made
 
 
@@ -121,7 +121,7 @@ def test_feedback_of_somebody_who_handed_nothing_in() -> None:
     ("undecided", 1.0, "accepted in part")])
 def test_a_person_has_the_last_word(verdict: str, score: float, words: str) -> None:
     result = answer("s", "1a", "x", checked(verdict, message="machine"))
-    grade.overridden(result, Override(score, "by hand", None, 2))
+    marks.overridden(result, Override(score, "by hand", None, 2))
     found = told(SHEET["1a"], result, VERDICT)
     assert (found.verdict, found.comment, found.message) == (words, "by hand", "")
 

@@ -17,8 +17,7 @@ from gradcli.base.errors import GradcliError, Source
 from gradcli.homework.handed_in import folder as walk
 from gradcli.homework.handed_in import opening, roster, texts
 from gradcli.homework.handed_in.opening import open_submissions
-from gradcli.homework.handed_in.parsed import Ids
-from gradcli.homework.handed_in.records import Note, Submission, Submissions, Unreadable
+from gradcli.homework.handed_in.records import Ids, Note, Submission, Submissions, Unreadable
 from gradcli.homework.handed_in.tables import csv_answers, json_answers
 from gradcli.homework.handed_in.texts import plain
 from gradcli.homework.sheets.cells import records

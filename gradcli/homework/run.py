@@ -1,6 +1,6 @@
 """A whole run: what a class handed in, checked, marked and written.
 
-What is checked is noted at once (`gradcli.homework.marking.journal`), so a run that is interrupted,
+What is checked is noted at once (`gradcli.homework.marking.earlier`), so a run that is interrupted,
 or killed, is continued by the next one. When all is checked the marks are added up and written, one
 student's at a time: however large the class, only where the results stand is in memory.
 """
@@ -16,10 +16,19 @@ from gradcli.base.errors import Diagnostic, GradcliError, Source
 from gradcli.base.workers.pools import pool
 from gradcli.homework.handed_in.records import Note
 from gradcli.homework.marking import executors
-from gradcli.homework.marking.earlier import RESULTS, Earlier, reusable, save
-from gradcli.homework.marking.grade import automatic, overridden, result
-from gradcli.homework.marking.journal import Journal
-from gradcli.homework.marking.manifest import NAME, file_hash, manifest, read_manifest, text_hash
+from gradcli.homework.marking.earlier import (
+    MANIFEST,
+    RESULTS,
+    Earlier,
+    Journal,
+    file_hash,
+    manifest,
+    read_manifest,
+    reusable,
+    save,
+    text_hash,
+)
+from gradcli.homework.marking.marks import automatic, overridden, result
 from gradcli.homework.marking.overrides import joined_overrides
 from gradcli.homework.marking.results import blank, in_order, line, read_results
 from gradcli.homework.reports.lms import fill
@@ -128,10 +137,10 @@ def run(sheet: Sheet, submissions: Submissions, roster: Roster | None, out: Outp
                 level=wish.level, raw=wish.raw, templates=wish.templates, column=wish.column,
                 visibility=wish.visibility)
             # Results that are newer than their manifest must not be taken for what it says.
-            if os.path.lexists(os.path.join(out.path, NAME)):
-                os.unlink(os.path.join(out.path, NAME))
+            if os.path.lexists(os.path.join(out.path, MANIFEST)):
+                os.unlink(os.path.join(out.path, MANIFEST))
         save(out, sheet, everybody)
-        out.write(NAME, new.text())
+        out.write(MANIFEST, new.text())
         journal.finish()
     return ran
 
@@ -259,7 +268,7 @@ def students(submissions: Submissions, roster: Roster | None) -> list[Student]:
 def refuse_other_sheet(folder: str, sheet: Sheet) -> None:
     """Raises E0749 where the results of another sheet would be written over."""
     try:
-        before = read_manifest(os.path.join(folder, NAME))
+        before = read_manifest(os.path.join(folder, MANIFEST))
     except GradcliError:
         return
     if before.sheet != sheet.id:

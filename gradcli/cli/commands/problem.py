@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from gradcli.base.errors import Diagnostic, GradcliError, Source
 from gradcli.cli.options.table import split
-from gradcli.homework.checking.advice import in_options
-from gradcli.homework.checking.problem import DEFAULTS, from_fields
+from gradcli.homework.checking.problem import DEFAULTS, from_fields, in_options
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

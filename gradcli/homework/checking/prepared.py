@@ -9,8 +9,8 @@ from gradcli.formulas.rounding import UNIT, Values, error_of
 from gradcli.homework.checking import pool as points
 from gradcli.homework.checking import switches
 from gradcli.homework.checking.compare import TINY, Side, half_unit
-from gradcli.homework.checking.corners import corner
 from gradcli.homework.checking.reference import Reference, slope
+from gradcli.homework.checking.switches import corner
 from gradcli.homework.checking.zeros import chosen
 
 TYPE_CHECKING = False

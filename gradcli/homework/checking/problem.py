@@ -9,6 +9,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import Any
 
+    from gradcli.base.errors import Diagnostic
+
+
 KINDS = ("derivative", "value", "partial", "gradient", "jacobian", "hessian", "directional",
          "implicit", "parametric", "tangent")
 POLICIES = ("note", "reject", "review")
@@ -302,3 +305,40 @@ READERS: dict[str, Callable[[str, Any], Any]] = {
     "hidden": _flag, "log": _choice("natural", "ten"), "angle": _choice("radian", "degree"),
     "rtol": _tiny, "domain_policy": _choice(*POLICIES), "real_roots": _flag,
     "decimal_comma": _flag, "normalize": _flag, "credit": _credit}
+
+
+IN_JSON = {"at": '{"x": 2}', "domain": '{"x": [0, 5]}', "wrt": '"x,y"', "parameters": '"a,b"',
+           "direction": "[3, 4]", "order": "2", "function": '"x^2 sin(x)"', "tolerance": "0.01",
+           "rtol": "1e-8", "points": "2", "dependent": '"y"', "credit": '{"sign_error": 0.5}'}
+IN_OPTIONS = {"at": "x=2", "domain": "x=0:5", "wrt": "x,y", "parameters": "a,b",
+              "direction": "3,4", "order": "2", "tolerance": "0.01", "dependent": "y"}
+
+
+def in_json(one: Diagnostic) -> str | None:
+    """The help of a diagnostic; what it says to write in a sheet, in JSON."""
+    name = _advised(one)
+    if _said(one):
+        return f'write "{name}": {_said(one)}'
+    return f'write "{name}": {IN_JSON[name]}' if name in IN_JSON else one.help
+
+
+def in_options(one: Diagnostic) -> str | None:
+    """The same for a command line."""
+    name = _advised(one)
+    if name in IN_OPTIONS and _said(one):
+        return f"give --{name} {_said(one)[1:-1]}"
+    return f"give --{name} {IN_OPTIONS[name]}" if name in IN_OPTIONS else one.help
+
+
+def _said(one: Diagnostic) -> str:
+    """The text that the help tells to write for wrt or dependent, in its quotes; "" for all else.
+    """
+    value = (one.help or "").partition(" = ")[2]
+    return value if _advised(one) in ("wrt", "dependent") and value[:1] == value[-1:] == '"' else ""
+
+
+def _advised(one: Diagnostic) -> str:
+    """The field that the help tells how to write in a sheet, or ""."""
+    before, equal, _ = (one.help or "").partition(" = ")
+    word = before.rpartition(" ")[2]
+    return word if (equal and word in one.message) or before == f"write {word}" else ""

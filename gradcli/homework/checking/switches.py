@@ -7,15 +7,16 @@ few, more are found by bisection between points on either side.
 from __future__ import annotations
 
 from gradcli.base.lazy import np
+from gradcli.formulas.rounding import Values
 from gradcli.ops import lookup
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from typing import Any
 
     from gradcli.formulas.nodes import Formula
-    from gradcli.formulas.rounding import Values
+
 
 FEW = 3
 SOME = 16
@@ -135,3 +136,28 @@ def _at(values: Values, points: dict[str, Any]) -> Values:
     there = Values(values.formula, {**values.inputs, **points})
     there.deadline = values.deadline
     return there
+
+
+# How far beside the point, and which share of a slope is a jump.
+BESIDE, JUMP = (1e-9, 1e-12), 1e-3
+
+
+def corner(formula: Formula, slopes: Sequence[int], at: Mapping[str, float], names: Iterable[str]
+           ) -> str | None:
+    """The first of the names along which one of the slopes has different limits from both sides."""
+    for name in names:
+        value = at[name]
+        scale = abs(value) or 1.0
+        with np.errstate(all="ignore"):
+            beside = [[np.asarray(v, float) for v in Values(
+                formula, {**at, name: np.array([value + sign*step*scale for step in BESIDE])}
+                ).plain(slopes)] for sign in (-1.0, 1.0)]
+            for low, high in zip(*beside, strict=True):
+                # A slope that is the same everywhere has no array.
+                if not low.ndim or not high.ndim:
+                    continue
+                near = JUMP*np.maximum(np.abs(low[1]), np.abs(high[1]))
+                settled = abs(low[0] - low[1]) < near/10 and abs(high[0] - high[1]) < near/10
+                if settled and abs(low[1] - high[1]) > near:
+                    return name
+    return None

@@ -10,8 +10,17 @@ import re
 
 from gradcli.base.errors import Diagnostic, GradcliError, Source
 from gradcli.homework.handed_in.folder import answers
-from gradcli.homework.handed_in.parsed import Ids, Parsed, fold, short
-from gradcli.homework.handed_in.records import Note, Student, Submission, Submissions, Unreadable
+from gradcli.homework.handed_in.records import (
+    Ids,
+    Note,
+    Parsed,
+    Student,
+    Submission,
+    Submissions,
+    Unreadable,
+    fold,
+    short,
+)
 from gradcli.homework.handed_in.tables import Pairs, typed
 from gradcli.homework.handed_in.texts import read_bytes, text
 from gradcli.homework.sheets.cells import STUDENT, columns, delimiter, fitted, folded, records

@@ -9,10 +9,11 @@ import stat
 
 from gradcli.base.errors import Diagnostic, GradcliError, Source
 from gradcli.homework.handed_in import tables, texts
-from gradcli.homework.handed_in.parsed import Ids, Parsed
 from gradcli.homework.handed_in.records import (
     Answer,
+    Ids,
     Note,
+    Parsed,
     Submission,
     Submissions,
     Unreadable,

@@ -6,8 +6,7 @@ import json
 import re
 
 from gradcli.base.errors import GradcliError, Source
-from gradcli.homework.handed_in.parsed import Ids, Parsed, short
-from gradcli.homework.handed_in.records import OfSeveral, Unreadable
+from gradcli.homework.handed_in.records import Ids, OfSeveral, Parsed, Unreadable, short
 from gradcli.homework.sheets.cells import STUDENT, columns, delimiter, fitted, records
 
 TYPE_CHECKING = False

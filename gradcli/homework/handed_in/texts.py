@@ -7,8 +7,7 @@ import os
 import re
 import stat
 
-from gradcli.homework.handed_in.parsed import WORD, Ids, Parsed, short
-from gradcli.homework.handed_in.records import Unreadable
+from gradcli.homework.handed_in.records import WORD, Ids, Parsed, Unreadable, short
 from gradcli.lang.paper.left import formula_lines
 
 MAX_BYTES = 64 * 1024

@@ -14,7 +14,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from gradcli.homework.handed_in.parsed import Ids
+    from gradcli.homework.handed_in.records import Ids
     from gradcli.homework.handed_in.roster import Roster
 
 # Only the beginning of a text is looked at for whose it is.

@@ -5,15 +5,14 @@ from __future__ import annotations
 import os
 
 from gradcli.base.errors import GradcliError
-from gradcli.homework.marking.earlier import RESULTS
-from gradcli.homework.marking.manifest import NAME, read_manifest, text_hash
+from gradcli.homework.marking.earlier import MANIFEST, RESULTS, read_manifest, text_hash
 from gradcli.homework.marking.results import read_results
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from gradcli.homework.marking.manifest import Manifest
+    from gradcli.homework.marking.earlier import Manifest
 
     Key = tuple[str, str]
 
@@ -111,6 +110,6 @@ def _same_problems(old: str, new: str) -> set[str]:
 def _manifest(path: str) -> Manifest | None:
     folder = path if os.path.isdir(path) else os.path.dirname(path)
     try:
-        return read_manifest(os.path.join(folder, NAME))
+        return read_manifest(os.path.join(folder, MANIFEST))
     except GradcliError:
         return None

@@ -1,33 +1,41 @@
-"""Results of an earlier run that still hold.
+"""What an earlier run left behind and still holds: its manifest, its results, its journal.
 
 An answer need not be checked again if the problem, its text, the seed and the tool are the same.
-Blank and undecided ones are.
-Of the old results only the places in their file are kept in memory.
+Blank and undecided ones are. Of the old results only the places in their file are kept in memory.
+
+manifest.json says what a run was made from: hashes of the sheet, of each problem, of the roster, of
+the overrides and of each submitted file; the version of the tool and the seed. No clock and no path
+of the machine: the same input gives the same manifest.
+
+unfinished.ndjson is the journal: what a run has checked, noted at once, so that the next one need
+not again. It belongs to one text of the sheet, one seed and one version; with another it is begun
+anew. A run that comes to its end deletes it.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 
 from gradcli.base.errors import Diagnostic, GradcliError, Source, read
 from gradcli.homework.handed_in.records import Student
-from gradcli.homework.marking.grade import automatic
-from gradcli.homework.marking.manifest import NAME, read_manifest
-from gradcli.homework.marking.manifest import NAME as MANIFEST
-from gradcli.homework.marking.results import SCHEMA, opened, parse, placed
+from gradcli.homework.marking.marks import automatic
+from gradcli.homework.marking.results import SCHEMA, TOOL, opened, parse, placed
+from gradcli.homework.sheets.cells import failure
 from gradcli.homework.sheets.formats import open_sheet
 from gradcli.homework.sheets.sheet import Sheet
 from gradcli.render.machine import dump
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from typing import BinaryIO, Self
+    from collections.abc import Iterable, Mapping
+    from typing import Any, BinaryIO, Self
 
+    from gradcli.homework.checking.problem import Problem
     from gradcli.homework.marking.folder import OutputFolder
-    from gradcli.homework.marking.manifest import Manifest
     from gradcli.homework.marking.results import Result
+
 
 RESULTS = "results.ndjson"
 
@@ -99,7 +107,7 @@ def reusable(folder: str, new: Manifest) -> Earlier:
     path = os.path.join(folder, RESULTS)
     earlier = Earlier(new, path)
     try:
-        old = read_manifest(os.path.join(folder, NAME))
+        old = read_manifest(os.path.join(folder, MANIFEST))
         if (old.tool, old.seed, old.sheet) == (new.tool, new.seed, new.sheet):
             earlier._index({id for id, found in new.problems.items()
                             if old.problems.get(id) == found})
@@ -194,3 +202,195 @@ def _students(folder: str) -> list[Student]:
                 "E0749", f"line {number} of `{path}` is no student", span=(0, 0), source=source,
                 help="run `gradcli hw run` again")) from None
     return found
+
+
+MANIFEST = "manifest.json"
+
+
+class Manifest:
+    """problems: id to hash. files: name below the folder of submissions to hash. roster,
+    overrides: hashes, None where there was none. finished: whether every answer was checked.
+    """
+
+    __slots__ = ("files", "finished", "overrides", "problems", "roster", "seed", "sheet",
+                 "sheet_hash", "tool")
+
+    def __init__(self, sheet: str, sheet_hash: str, problems: Mapping[str, str], *,
+                 seed: int | str = 0, roster: str | None = None, overrides: str | None = None,
+                 files: Mapping[str, str] | None = None, tool: str = TOOL, finished: bool = True
+                 ) -> None:
+        self.tool = tool
+        self.seed = seed
+        self.sheet = sheet
+        self.sheet_hash = sheet_hash
+        self.problems = dict(problems)
+        self.roster = roster
+        self.overrides = overrides
+        self.files = dict(files or {})
+        self.finished = finished
+
+    def text(self) -> str:
+        """The file: one line for each key, one for each problem and submission."""
+        head = {"schema": SCHEMA, "tool": self.tool, "seed": self.seed, "finished": self.finished,
+                "sheet": {"id": self.sheet, "hash": self.sheet_hash}, "roster": self.roster,
+                "overrides": self.overrides}
+        parts = [f"  {dump(key)}: {dump(value)}" for key, value in head.items()]
+        for key, table in (("problems", self.problems), ("files", self.files)):
+            lines = ",\n".join([f"    {dump(k)}: {dump(v)}" for k, v in sorted(table.items())])
+            body = f"\n{lines}\n  " if lines else ""
+            parts.append(f"  {dump(key)}: {{{body}}}")
+        return "{\n" + ",\n".join(parts) + "\n}\n"
+
+
+def manifest(sheet: Sheet, **rest: Any) -> Manifest:
+    """The manifest of a run with this sheet; `rest` as for `Manifest`."""
+    return Manifest(sheet.id, sheet.hash, {p.id: problem_hash(p) for p in sheet.problems}, **rest)
+
+
+def problem_hash(problem: Problem) -> str:
+    """The same for problems that ask, check and pay the same."""
+    fields = {key: problem.fields()[key] for key in sorted(problem.fields())}
+    return text_hash(dump(fields))
+
+
+def text_hash(text: str) -> str:
+    """Of a text."""
+    return data_hash(text.encode("utf-8", "surrogatepass"))
+
+
+def data_hash(data: bytes) -> str:
+    """Of the bytes of a file."""
+    return hashlib.sha256(data).hexdigest()
+
+
+def file_hash(path: str) -> str:
+    """Of a file as it stands on the disk. Raises E0601."""
+    with opened(path) as file:
+        return data_hash(file.read())
+
+
+def read_manifest(path: str) -> Manifest:
+    """The manifest in a file. Raises E0747 for what is none, besides what `source.read` raises."""
+    source = read(path)
+    try:
+        found = json.loads(source.text)
+    except json.JSONDecodeError as problem:
+        raise _bad(f"this is no JSON: {problem.msg[0].lower()}{problem.msg[1:]}", source,
+                   problem.pos) from None
+    except (ValueError, RecursionError):
+        raise _bad("this is no manifest", source, 0) from None
+    if not isinstance(found, dict) or found.get("schema") != SCHEMA:
+        raise _bad("this is no manifest of this version", source, 0)
+    texts = (str, type(None))
+    sheet = found.get("sheet")
+    if not isinstance(sheet, dict) or not isinstance(sheet.get("id"), str) or not isinstance(
+            sheet.get("hash"), str):
+        raise _bad("`sheet` is not what it must be", source, _at(source, "sheet"))
+    types: dict[str, tuple[type, ...]] = {
+        "tool": (str,), "seed": (int, str), "finished": (bool,), "roster": texts,
+        "overrides": texts, "problems": (dict,), "files": (dict,)}
+    for key, kinds in types.items():
+        value = found.get(key)
+        whole = isinstance(value, kinds) and (key == "finished") == isinstance(value, bool)
+        if not whole or (isinstance(value, dict) and not all(
+                isinstance(text, str) for text in value.values())):
+            raise _bad(f"`{key}` is not what it must be", source, _at(source, key))
+    return Manifest(sheet["id"], sheet["hash"], found["problems"],
+                    **{key: found[key] for key in types if key != "problems"})
+
+
+def _at(source: Source, key: str) -> int:
+    return max(0, source.text.find(f'"{key}"'))
+
+
+def _bad(message: str, source: Source, at: int) -> GradcliError:
+    return failure("E0747", message, source, (at, at + 1),
+                   "run `gradcli hw run` again; it writes the file anew")
+
+
+UNFINISHED = "unfinished.ndjson"
+
+
+class Journal:
+    """The file while a run writes it. found: results of a run before, for `find`."""
+
+    __slots__ = ("_earlier", "_file", "_places", "path", "size")
+
+    def __init__(self, folder: str, new: Manifest, fresh: bool = False) -> None:
+        """fresh: what is there does not count. Raises E0748 where it cannot be written."""
+        self.path = os.path.join(folder, UNFINISHED)
+        try:
+            os.makedirs(folder, exist_ok=True)
+            # A link in its place may lead anywhere.
+            handle = os.open(self.path, os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0)
+                             | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0), 0o666)
+        except OSError as problem:
+            path, reason = self.path, (problem.strerror or "").lower()
+            if isinstance(problem, (FileExistsError, NotADirectoryError)):
+                path, reason = folder, "it is no folder"
+            raise GradcliError(Diagnostic(
+                "E0748", f"cannot write `{path}`: {reason}", span=(0, len(path)),
+                source=Source(path, "--out"), help="give a folder that you may write to")) from None
+        self._file: BinaryIO = os.fdopen(handle, "r+b")
+        self._earlier = Earlier(new)
+        self._places: dict[tuple[str, str], int] = {}
+        self.size = 0 if fresh else self._kept(new)
+        self._file.truncate(self.size)
+        self._file.seek(self.size)
+
+    def _kept(self, new: Manifest) -> int:
+        """How much of the file counts: whole lines, if they are of this sheet."""
+        end = 0
+        try:
+            for _, result in placed(self._file, self.path, cut=True):
+                if (result.sheet_hash, result.seed, result.tool) != (
+                        new.sheet_hash, new.seed, new.tool):
+                    return 0
+            self._file.seek(0)
+            for raw in self._file:
+                end += len(raw) if raw.endswith(b"\n") else 0
+            self._earlier = Earlier(new, self.path)
+            self._earlier._index({*new.problems})
+        except GradcliError:
+            self._earlier = Earlier(new)
+            return 0
+        return end
+
+    def find(self, student: str, problem: str, answer: str, file: str | None, line: int | None
+             ) -> Result | None:
+        """The result of this answer that a run before has noted."""
+        return self._earlier.find(student, problem, answer, file, line)
+
+    def note(self, student: str, problem: str, text: str) -> None:
+        """The line of a result."""
+        data = text.encode()
+        self._file.write(data)
+        self._places[student, problem] = self.size
+        self.size += len(data)
+
+    def flush(self) -> None:
+        """What was noted is in the file, whatever happens next."""
+        self._file.flush()
+
+    def noted(self, student: str, problem: str) -> tuple[Result, str]:
+        """A result of this run, and its line."""
+        self._file.seek(self._places[student, problem])
+        raw = self._file.readline()
+        return parse(raw, self.path, 1), raw.decode()
+
+    def finish(self) -> None:
+        """All is written elsewhere."""
+        self.close()
+        os.unlink(self.path)
+
+    def close(self) -> None:
+        self._earlier.close()
+        self._file.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+        if self.size == 0 and os.path.exists(self.path):
+            os.unlink(self.path)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from gradcli.base.errors import GradcliError
 from gradcli.base.lazy import np
 from gradcli.formulas.rounding import error_of
-from gradcli.homework.checking.corners import corner
 from gradcli.homework.checking.reference import slope
+from gradcli.homework.checking.switches import corner
 from gradcli.homework.mistakes.rules import RARE
 from gradcli.homework.mistakes.sample import EXACT, LEAST, RTOL, evaluated, near, rows, taken
 from gradcli.homework.mistakes.ways import BETWEEN, LEFT, SITE, WHOLE, Found

@@ -9,8 +9,7 @@ from __future__ import annotations
 import csv
 from collections import Counter
 
-from gradcli.homework.marking.grade import PLACES
-from gradcli.homework.marking.marks import BLANK, GRADED, MISSING, RIGHT, WAITING, WRONG
+from gradcli.homework.marking.marks import BLANK, GRADED, MISSING, PLACES, RIGHT, WAITING, WRONG
 from gradcli.homework.sheets.cells import cell, number
 
 TYPE_CHECKING = False
