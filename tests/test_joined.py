@@ -11,7 +11,7 @@ from conftest import folded
 from transcripts import ROOT, in_process
 
 import gradcli
-from gradcli.lang.messages.joined import FUNCTIONS, readings
+from gradcli.lang.messages.unanswerable import FUNCTIONS, readings
 from gradcli.ops import PUBLIC
 
 NAMES = """

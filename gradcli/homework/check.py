@@ -188,8 +188,7 @@ def _check(prepared: Prepared, text: str, result: dict[str, Any], deadline: floa
         result["alternatives"] = [other.read_as for other in others]
         if result["verdict"] == "wrong":
             from gradcli.homework.mistakes.diagnosis import diagnose
-            from gradcli.lang.paper.ambiguous import shorter_arguments
-            from gradcli.lang.paper.mixed import mixed_numbers
+            from gradcli.lang.paper.ambiguous import mixed_numbers, shorter_arguments
 
             for other in [one.reading for one in _listed(prepared, text)]:
                 if is_right(prepared, other, deadline):

@@ -10,7 +10,7 @@ from gradcli.homework.checking import built
 from gradcli.homework.checking.built import CONSTANTS, build
 from gradcli.homework.checking.compare import SAFETY
 from gradcli.lang.paper.answer import read
-from gradcli.lang.paper.claims import Claim, claim
+from gradcli.lang.paper.left import Claim, claim
 from gradcli.lang.paper.names import UNITS
 from gradcli.lang.paper.unknown import unknown_word
 from gradcli.ops.table.elementwise import divide, negative, subtract

@@ -8,8 +8,8 @@ from gradcli.formulas.nodes import Formula, Tangents
 from gradcli.formulas.rounding import Values, error_of
 from gradcli.homework.checking import built
 from gradcli.homework.checking.zeros import vanishing
+from gradcli.lang.paper.ambiguous import first_mixed
 from gradcli.lang.paper.answer import read
-from gradcli.lang.paper.mixed import first_mixed
 from gradcli.lang.paper.names import Names
 from gradcli.lang.paper.plain import counts
 from gradcli.lang.paper.unknown import unknown_word

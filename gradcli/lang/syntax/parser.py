@@ -59,7 +59,7 @@ def parse_expression(source: Source) -> Code:
     statements = parse(source)
     code = statements[0].code if len(statements) == 1 else None
     if not code or code[-1][0] != c.RESULT or code[-1][2] != statements[0].start:
-        from gradcli.lang.messages.unread import not_one_expression
+        from gradcli.lang.messages.unexpected import not_one_expression
 
         raise not_one_expression(statements, source)
     return code[:-1]
@@ -95,7 +95,7 @@ class Parser(c.Emitter):
                     kind = kinds[at]
                     continue
                 if not step:
-                    from gradcli.lang.messages.unread import unexpected
+                    from gradcli.lang.messages.unexpected import unexpected
 
                     raise unexpected(self, at, rows[state])
                 symbol, size, action = rules[-step]
