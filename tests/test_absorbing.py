@@ -122,7 +122,7 @@ def test_a_dead_branch_has_no_second_derivative(seed: int, choice: str) -> None:
         run = ask.run()
         with run.record:
             target, bindings = program.targets(run, ["y"])[0], program.sources(run, [*wrt])
-            blocks = second_order.hessian(ask, target, bindings).blocks
+            blocks = second_order.hessian(ask, run, target, bindings).blocks
         for (i, j), found in blocks.items():
             np.testing.assert_allclose(
                 0.0 if found is None else found, wanted["".join(sorted(
@@ -142,7 +142,7 @@ def test_both_modes_absorb_alike(seed: int, choice: str) -> None:
                 ask = Ask(program, at=POINT, of=["y"], wrt=["x", "a", "b"], mode=mode, tf=tf)
                 run = ask.run()
                 with run.record:
-                    found.append(question(ask, program.targets(run, ["y"])[0],
+                    found.append(question(ask, run, program.targets(run, ["y"])[0],
                                           program.sources(run, ["x", "a", "b"])))
             for one, other in zip(*found, strict=True):
                 if one is None or other is None:

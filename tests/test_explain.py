@@ -164,7 +164,7 @@ def with_fixes(text: str, wrt: str) -> str:
     run = asked.run()
     (target,) = program.targets(run)
     (binding,) = program.sources(run, [wrt])
-    edits = {edit for r in causes(asked, target, binding) if r.fix_works is not None
+    edits = {edit for r in causes(asked, run, target, binding) if r.fix_works is not None
              for edit in r.edits}
     for start, end, new in sorted(edits, reverse=True):
         text = text[:start] + new + text[end:]

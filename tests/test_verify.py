@@ -225,7 +225,7 @@ def stepped(text: str, at: dict[str, Any], wrt: str) -> Any:
     with run.record:
         (target,) = ask.program.targets(run, [])
         (binding,) = ask.program.sources(run, [wrt])
-        function = Function(ask, target)
+        function = Function(ask, run, target)
         shapes = [t.shape for t in function.tensors]
         return complex_step(run, function, binding, Directions(shapes, np.shape(at[wrt])))
 
@@ -451,6 +451,14 @@ def test_each_of_several_sources_of_a_tape_is_held_against_differences(command: 
 def test_a_watched_constant_has_no_differences() -> None:
     status, out, _ = in_process(["grad", "samples/seeds/watch_constant.txt", "--verify"])
     assert (status, out) == (0, "dy/dx\t6\n")
+
+
+def test_second_derivatives_of_a_tape_have_a_complex_step() -> None:
+    """What the tape watched is not asked of the run that keeps everything."""
+    _, answer = verified("samples/seeds/persistent.txt")
+    (block,) = answer["results"][0]["blocks"]
+    assert block["methods"]["complex"] is None
+    assert block["elements"][0]["complex"] == pytest.approx(108.0, rel=1e-12)
 
 
 def test_a_computed_source_has_a_complex_step_only() -> None:

@@ -202,9 +202,7 @@ def _rows(rows: list[tuple[int, Tensor]], sources: Sequence[Tensor], emit: bool 
           ) -> dict[tuple[int, int], Any]:
     out = {}
     for i, g in rows:
-        found = (gradient([g], sources, emit=True) if emit and not g.shape else
-                 jacobian(g, sources, mode="reverse", emit=emit))
-        for j, block in enumerate(found):
+        for j, block in enumerate(jacobian(g, sources, mode="reverse", emit=emit)):
             if block is not None:
                 out[i, j] = block
     return out

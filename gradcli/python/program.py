@@ -8,19 +8,19 @@
 from __future__ import annotations
 
 from gradcli.base.errors import Source, read
-from gradcli.engine import calculus
 from gradcli.lang.running import program
 from gradcli.lang.running.calls import MissingGradients
 from gradcli.lang.running.program import doubted, names_of
-from gradcli.lang.running.run import own, parts, plain_structure, tensor_of
+from gradcli.lang.running.run import own, plain_structure
+from gradcli.questions.ask import Ask
+from gradcli.questions.named import named
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
     from typing import Any
 
-    from gradcli.engine.record.tensor import Tensor
-    from gradcli.lang.running.run import Run, Target
+    from gradcli.lang.running.run import Run
     from gradcli.questions.many.prepared import Prepared
 
 
@@ -54,15 +54,14 @@ class Program(program.Program):
         """Name of a source to the gradient of the sum of the target, in the source's shape; None
         where no path joins them.
         """
-        return self._ask(of, wrt, at, lambda t, s: calculus.gradient(parts(t), s))
+        return self._ask("gradient", of, wrt, at)
 
     def jacobian(self, of: str | None = None, wrt: str | Sequence[str] | None = None,
                  at: Mapping[str, Any] | None = None, *, sparse: bool = False) -> dict[str, Any]:
         """Name of a source to an array of target shape + source shape, or None. sparse: triples in
         place of arrays (`gradcli.engine.sparse.triples`).
         """
-        return self._ask(of, wrt, at, lambda t, s: calculus.jacobian(
-            tensor_of(t), s, sparse=sparse))
+        return self._ask("jacobian", of, wrt, at, sparse)
 
     def hessian(self, of: str | None = None, wrt: str | Sequence[str] | None = None,
                 at: Mapping[str, Any] | None = None, *, sparse: bool = False
@@ -70,16 +69,7 @@ class Program(program.Program):
         """Row name to column name to a block of row shape + column shape, or None. sparse: triples
         in place of arrays.
         """
-        run = self.run(at)
-        with run.record:
-            target = self.targets(run, [of] if of else ())[0]
-            sources = self.sources(run, names_of(wrt))
-            blocks = calculus.hessian(
-                tensor_of(target), [run.source(s) for s in sources], sparse=sparse).blocks
-        doubted(run)
-        return {
-            row.name: {column.name: blocks[i, j] for j, column in enumerate(sources)}
-            for i, row in enumerate(sources)}
+        return self._ask("hessian", of, wrt, at, sparse)
 
     def prepare(self, of: str | None = None, wrt: str | Sequence[str] | None = None, *,
                 what: str = "gradient", sparse: bool = False) -> Prepared:
@@ -91,15 +81,16 @@ class Program(program.Program):
 
         return Prepared(self, of, wrt, what, sparse)
 
-    def _ask(self, of: str | None, wrt: str | Sequence[str] | None, at: Mapping[str, Any] | None,
-             question: Callable[[Target, list[Tensor]], list[Any]]) -> dict[str, Any]:
+    def _ask(self, what: str, of: str | None, wrt: str | Sequence[str] | None,
+             at: Mapping[str, Any] | None, sparse: bool = False) -> dict[str, Any]:
+        question = Ask(
+            self, of=[of] if of else (), wrt=names_of(wrt), sparse=sparse, noted=False)
         run = self.run(at)
         with run.record:
-            target = self.targets(run, [of] if of else ())[0]
-            sources = self.sources(run, names_of(wrt))
-            answers = question(target, [run.source(s) for s in sources])
+            found, form = named(question, what, run, self.targets(run, question.of)[0])
         doubted(run)
-        return {s.name: g for s, g in zip(sources, answers, strict=True)}
+        answers: dict[str, Any] = form(found)
+        return answers
 
 
 def load(path: str) -> Program:

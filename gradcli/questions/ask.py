@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from gradcli.base.errors import Diagnostic, GradcliError, Source
+from gradcli.engine.calculus import NUMBER
 from gradcli.engine.record.record import IDS, OUT
 from gradcli.engine.record.structure import flatten
 from gradcli.engine.record.tensor import Tensor, leaf
@@ -12,11 +13,11 @@ from gradcli.lang.running.program import Program
 from gradcli.lang.running.run import Target, is_number
 from gradcli.lang.running.running import MAX_STEPS
 from gradcli.ops.values import shape_of
-from gradcli.questions.plain_data import data, lines
+from gradcli.questions.plain_data import EACH, data, lines
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
     from typing import Any
 
     from gradcli.base.errors import Span
@@ -34,7 +35,9 @@ class Ask:
     "finite". output_gradient: weights of the target. watch: constants to watch. tf: TensorFlow's
     rule that only trainable variables and watched names count. tape: which of the file's. verbose:
     with notes on operations that a function of the file hides. sparse: Jacobians and Hessians as
-    triples. on_tape, said: of the last run, what a tape of the file saw and what `watch(x)` named.
+    triples. noted: answers are plain data with notes, which tell where a 0 stands for a None and
+    that `watch` made a source of a constant; Python code gets neither. each: bytes that an element
+    of a derivative takes with all that is made of it.
     explained: the last targets, and what explains them. trials: those of rewrites for first
     derivatives, by target and source. changed: the program with the last of these rewrites. nearby:
     values of targets at other points, or why there is none, by target and point. rough: of
@@ -42,8 +45,8 @@ class Ask:
     """
 
     __slots__ = (
-        "_logged", "at", "changed", "eig", "explained", "max_bytes", "max_steps", "mode", "nearby",
-        "of", "on_tape", "output_gradient", "program", "rough", "said", "sparse", "tape", "tf",
+        "_logged", "at", "changed", "each", "eig", "explained", "max_bytes", "max_steps", "mode",
+        "nearby", "noted", "of", "output_gradient", "program", "rough", "sparse", "tape", "tf",
         "trials", "unconnected", "verbose", "verify", "watch", "wrt")
 
     def __init__(self, program: Program, *, at: Mapping[str, Any] | None = None,
@@ -52,7 +55,7 @@ class Ask:
                  watch: Sequence[str] = (), tf: bool = False, verify: bool = False,
                  eig: bool = False, sparse: bool = False, verbose: bool = False,
                  max_steps: int = MAX_STEPS, max_bytes: float | None = None,
-                 tape: str | None = None) -> None:
+                 tape: str | None = None, noted: bool = True) -> None:
         self.program = program
         self._logged: Run | None = None
         self.explained: list[tuple[Target, dict[Any, Any]]] = []
@@ -61,8 +64,8 @@ class Ask:
         self.nearby: dict[Any, Any] = {}
         self.rough: dict[tuple[str, ...], str] = {}
         self.tape = tape
-        self.on_tape: set[int] | None = None
-        self.said: Collection[int] = ()
+        self.noted = noted
+        self.each = EACH if noted else NUMBER
         self.at = dict(at or {})
         self.of = list(of)
         self.wrt = list(wrt)
@@ -92,8 +95,7 @@ class Ask:
 
                 complete(problem, self.program, at)
             raise
-        self.on_tape, self.said = run.on_tape, run.watched
-        if self.tf and run.watched and self.on_tape is None:
+        if self.tf and run.watched and run.on_tape is None:
             self._only_later_uses(run)
         return run
 
@@ -133,20 +135,22 @@ class Ask:
         unnamed = target.name == self.program.unnamed() and target.name not in run.bindings
         return self.program.targets(run, [] if unnamed else [target.name])[0]
 
-    def watched(self, binding: Binding) -> bool:
-        """The command line watches what --wrt names, but not a const or trainable=false."""
-        if self.on_tape is not None:
-            return binding.value.id in self.on_tape
+    def watched(self, run: Run, binding: Binding) -> bool:
+        """Whether a name is a source: the command line watches what --wrt names, but not a const
+        or trainable=false.
+        """
+        if run.on_tape is not None:
+            return binding.value.id in run.on_tape
         if binding.name in self.watch or binding.kind == "variable":
             return True
-        if binding.value.id in self.said:
+        if self.noted and binding.value.id in run.watched:
             return True
         return not self.tf and binding.kind not in ("constant", "nontrainable")
 
-    def source(self, binding: Binding) -> Tensor:
+    def source(self, run: Run, binding: Binding) -> Tensor:
         """The tensor to differentiate with respect to: one that nothing reaches if unwatched."""
         tensor: Tensor = binding.value
-        return tensor if self.watched(binding) else leaf(tensor.value)
+        return tensor if self.watched(run, binding) else leaf(tensor.value)
 
 
 def answer(ask: Ask, command: str, results: list[Answer]) -> Answer:

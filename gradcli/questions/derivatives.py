@@ -10,33 +10,41 @@ from gradcli.lang.running.run import parts, tensor_of
 from gradcli.ops import PUBLIC
 from gradcli.ops.values import has_nan, plain, zeros
 from gradcli.questions.ask import seeds_of
-from gradcli.questions.plain_data import EACH
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any
 
-    from gradcli.lang.running.run import Binding, Target
+    from gradcli.lang.running.run import Binding, Run, Target
     from gradcli.questions.ask import Ask
 
 
-def gradients(ask: Ask, target: Target, bindings: list[Binding]) -> list[Any]:
-    """Per source the gradient of the (weighted) sum of the target's elements, or None."""
-    if ask.mode == "finite":
+def gradients(ask: Ask, run: Run, target: Target, bindings: Sequence[Binding],
+              emit: bool = False) -> list[Any]:
+    """Per source the gradient of the (weighted) sum of the target's elements, or None.
+
+    emit: recorded. Raises Unrecorded where it has no recorded form.
+    """
+    if ask.mode == "finite" and not emit:
         from gradcli.questions.differences import finite
 
-        return [finite(ask, target, b, summed=True) for b in bindings]
+        return [finite(ask, run, target, b, summed=True) for b in bindings]
     tensors = parts(target)
-    seeds = seeds_of(ask, tensors)
-    sources = [ask.source(b) for b in bindings]
-    def backwards(sources: Sequence[Tensor]) -> list[Any]:
-        return calculus.gradient(tensors, sources, seeds=seeds, tensorflow=ask.tf)
+    seeds = [] if ask.output_gradient is None else seeds_of(ask, tensors)
+    sources = [ask.source(run, b) for b in bindings]
 
     if ask.mode == "reverse":
-        found = backwards(sources)
+        found = calculus.gradient(tensors, sources, seeds=seeds, emit=emit, tensorflow=ask.tf)
+    elif not emit:
+        found = _absorbed(
+            [_forward(tensors, seeds, s) for s in sources], sources,
+            lambda spoiled: calculus.gradient(tensors, spoiled, seeds=seeds, tensorflow=ask.tf))
+    elif ask.mode == "forward" and not seeds and len(tensors) == 1 and not any(
+            t.shape for t in (*tensors, *sources)):
+        found = [calculus.jvp(tensors[0], [s], [1.0], emit=True) for s in sources]
     else:
-        found = _absorbed([_forward(tensors, seeds, s) for s in sources], sources, backwards)
+        raise unrecorded()
     return with_constants(ask, found, tensors, sources, ())
 
 
@@ -57,8 +65,7 @@ def with_constants(ask: Ask, found: list[Any], tensors: Sequence[Tensor],
     """0 for None where the target is itself a derivative and does not depend on the source; shape:
     of the target, of a Jacobian.
     """
-    record = records.current()
-    if ask.tf or not record.derived:
+    if ask.tf or not ask.noted or not (record := records.current()).derived:
         return found
     from gradcli.engine.sweeps import constant
 
@@ -90,39 +97,54 @@ def _weighted(rows: Any, weight: Any, target_shape: Sequence[int]) -> Any:
     return plain(np.tensordot(weights, rows, axes=len(target_shape)))
 
 
-def jacobians(ask: Ask, target: Target, bindings: list[Binding]) -> list[Any]:
-    """Per source the Jacobian, target shape + source shape, or None."""
-    if ask.mode == "finite":
+def jacobians(ask: Ask, run: Run, target: Target, bindings: Sequence[Binding],
+              emit: bool = False) -> list[Any]:
+    """Per source the Jacobian, target shape + source shape, or None. emit: as for gradients."""
+    if ask.mode == "finite" and not emit:
         from gradcli.questions.differences import finite
 
-        return [finite(ask, target, b, summed=False) for b in bindings]
-    tensor, sources = tensor_of(target), [ask.source(b) for b in bindings]
+        return [finite(ask, run, target, b, summed=False) for b in bindings]
+    tensor, sources = tensor_of(target), [ask.source(run, b) for b in bindings]
 
     def by(mode: str, sources: Sequence[Tensor]) -> list[Any]:
-        return calculus.jacobian(tensor, sources, mode=mode, sparse=ask.sparse, each=EACH)
+        return calculus.jacobian(tensor, sources, mode=mode, emit=emit,
+                                 sparse=ask.sparse and not emit, each=ask.each)
 
-    found = by("auto", sources) if ask.mode == "reverse" else _absorbed(
-        by("forward", sources), sources, lambda spoiled: by("reverse", spoiled))
+    if ask.mode == "reverse":
+        found = by("auto", sources)
+    elif not emit:
+        found = _absorbed(by("forward", sources), sources, lambda spoiled: by("reverse", spoiled))
+    else:
+        raise unrecorded()
     return with_constants(ask, found, [tensor], sources, tensor.shape)
 
 
-def hessian(ask: Ask, target: Target, bindings: list[Binding], emit: bool = False
-            ) -> calculus.Hessian:
-    """Second derivatives by the mode that was asked for; None where the first one is. emit:
-    recorded, whatever the mode.
+def hessian(ask: Ask, run: Run, target: Target, bindings: Sequence[Binding],
+            emit: bool = False) -> calculus.Hessian:
+    """Second derivatives by the mode that was asked for; None where the first one is. emit: as for
+    gradients.
     """
-    n = range(len(bindings))
-    if ask.mode == "finite" and not emit:
+    if ask.mode == "finite":
+        if emit:
+            raise unrecorded()
         from gradcli.questions.differences import finite_hessian
 
         found = calculus.Hessian()
         found.blocks.update({
-            (i, j): finite_hessian(ask, target, bindings[i], bindings[j]) for i in n for j in n})
+            (i, j): finite_hessian(ask, run, target, row, column)
+            for i, row in enumerate(bindings) for j, column in enumerate(bindings)})
         return found
     return calculus.hessian(
-        total(target), [ask.source(b) for b in bindings],
+        tensor_of(target), [ask.source(run, b) for b in bindings],
         mode="forward" if ask.mode == "reverse" else "reverse", emit=emit,
-        sparse=ask.sparse and not emit, each=EACH)
+        sparse=ask.sparse and not emit, each=ask.each)
+
+
+def unrecorded() -> Exception:
+    """Return what tells that a question has no recorded form."""
+    from gradcli.engine.compiled.trace import Unrecorded
+
+    return Unrecorded()
 
 
 def total(target: Target) -> Tensor:

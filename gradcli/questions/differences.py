@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
-
 from gradcli.base.errors import Diagnostic, GradcliError
 from gradcli.base.lazy import np, quiet
 from gradcli.engine import calculus
@@ -17,51 +15,43 @@ from gradcli.questions.sparse import whole
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Sequence
     from typing import Any
 
-    from gradcli.lang.running.run import Binding, Target
+    from gradcli.lang.running.run import Binding, Run, Target
     from gradcli.questions.ask import Ask
     from gradcli.questions.plain_data import Answer
 
 
-@contextmanager
-def aside(ask: Ask) -> Iterator[None]:
-    """Let other runs be made, after which the tape of the run at hand is asked again."""
-    kept = ask.on_tape, ask.said
-    try:
-        yield
-    finally:
-        ask.on_tape, ask.said = kept
-
-
-def finite(ask: Ask, target: Target, binding: Binding, *, summed: bool) -> Any:
+def finite(ask: Ask, run: Run, target: Target, binding: Binding, *, summed: bool) -> Any:
     """Difference quotients of the whole program in every element of one source.
 
     summed: of the weighted sum of the target's elements, else of each. None for an unwatched or
     integer source. What is in doubt is put down in `ask.rough`. Raises E0212 for a name that is
     computed, E0836 for one that is assigned.
     """
-    return _slopes(ask, target, [binding], lambda x: _value_at(ask, target, binding, x, summed))
+    return _slopes(
+        ask, run, target, [binding], lambda x: _value_at(ask, target, binding, x, summed))
 
 
-def finite_hessian(ask: Ask, target: Target, row: Binding, column: Binding) -> Any:
+def finite_hessian(ask: Ask, run: Run, target: Target, row: Binding, column: Binding) -> Any:
     """Differences of exact gradients: an independent check of the second order alone."""
-    if not ask.watched(row):
+    if not ask.watched(run, row):
         return None
 
     def gradient_at(x: Any) -> Any:
-        run = ask.run({column.name: x})
-        with run.record:
-            again = ask.same_target(run, target)
-            source = ask.program.sources(run, [row.name])[0]
+        moved = ask.run({column.name: x})
+        with moved.record:
+            again = ask.same_target(moved, target)
+            source = ask.program.sources(moved, [row.name])[0]
             g = calculus.gradient(parts(again), [source.value])[0]
         return zeros(shape_of(row.value.value)) if g is None else g
 
-    return _slopes(ask, target, [row, column], gradient_at)
+    return _slopes(ask, run, target, [row, column], gradient_at)
 
 
-def _slopes(ask: Ask, target: Target, bindings: Sequence[Binding], f: Callable[[Any], Any]) -> Any:
+def _slopes(ask: Ask, run: Run, target: Target, bindings: Sequence[Binding],
+            f: Callable[[Any], Any]) -> Any:
     """Slopes in the last of the bindings."""
     binding = bindings[-1]
     if binding.kind == "computed":
@@ -70,12 +60,11 @@ def _slopes(ask: Ask, target: Target, bindings: Sequence[Binding], f: Callable[[
             span=binding.span, source=ask.program.source,
             help="name a variable or an input with --wrt"))
     value = binding.value.value
-    if not ask.watched(binding) or not is_float(value):
+    if not ask.watched(run, binding) or not is_float(value):
         return None
     if binding.kind == "variable":
-        with aside(ask):
-            _check_free(ask, target, binding)
-    with quiet(), aside(ask):
+        _check_free(ask, target, binding)
+    with quiet():
         found, doubt = _slopes_at(value, f)
         here = f(value)
         if not is_finite(here):     # where there is no value there is no slope
@@ -143,24 +132,25 @@ def _value_at(ask: Ask, target: Target, binding: Binding, x: Any, summed: bool) 
     return total
 
 
-def verify(ask: Ask, target: Target, bindings: list[Binding], sources: list[Answer], field: str
-           ) -> None:
+def verify(ask: Ask, run: Run, target: Target, bindings: list[Binding], sources: list[Answer],
+           field: str) -> None:
     """Add to each source that has a derivative what differences say of it."""
     largest = max([_largest(t.value) for t in parts(target)], default=0.0)
     for binding, source in zip(bindings, sources, strict=True):
         _compare(source, field, binding, largest, lambda binding=binding: finite(  # type: ignore[misc]
-            ask, target, binding, summed=field == "gradient"))
+            ask, run, target, binding, summed=field == "gradient"))
 
 
-def verify_blocks(ask: Ask, target: Target, bindings: list[Binding], blocks: list[Answer]) -> None:
-    """The same of second derivatives: differences of gradients."""
+def verify_blocks(ask: Ask, run: Run, target: Target, bindings: list[Binding],
+                  blocks: list[Answer]) -> None:
+    """Add to each block of a Hessian what differences of gradients say of it."""
     by_name = {b.name: b for b in bindings}
     for block in blocks:
         row, column = by_name[block["row"]], by_name[block["col"]]
         with quiet():
-            g = calculus.gradient(parts(target), [ask.source(row)])[0]
+            g = calculus.gradient(parts(target), [ask.source(run, row)])[0]
         _compare(block, "hessian", column, _largest(0.0 if g is None else g), lambda row=row,  # type: ignore[misc]
-                 column=column: finite_hessian(ask, target, row, column))
+                 column=column: finite_hessian(ask, run, target, row, column))
 
 
 def _compare(part: Answer, field: str, binding: Binding, largest: float,

@@ -133,7 +133,7 @@ def of_second(ask: Ask, run: Run, target: Target, row: Binding, column: Binding,
         return []
     from gradcli.questions import retrying
 
-    told: list[Note] = found.of_second(ask.source(row), ask.source(column), block,
+    told: list[Note] = found.of_second(ask.source(run, row), ask.source(run, column), block,
                                        retrying.of_second(ask, run, target, row.name, column.name))
     return told
 

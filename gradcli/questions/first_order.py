@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from gradcli.questions.ask import Ask
     from gradcli.questions.plain_data import Answer
 
-    Question = Callable[[Ask, Target, list[Binding]], list[Any]]
+    Question = Callable[[Ask, Run, Target, list[Binding]], list[Any]]
 
 
 def first_order(ask: Ask, command: str, field: str, question: Question) -> Answer:
@@ -30,7 +30,7 @@ def first_order(ask: Ask, command: str, field: str, question: Question) -> Answe
         value = plain_structure(target.tensor)
         count = sum([calculus.size(t.shape) for t in tensors])
         several = command == "grad" and count != 1
-        found = question(ask, target, bindings)
+        found = question(ask, run, target, bindings)
         common = troubles(ask, run, target)
         common += moved(ask, run, target, bindings)
         if several:
@@ -43,7 +43,7 @@ def first_order(ask: Ask, command: str, field: str, question: Question) -> Answe
         if ask.verify:
             from gradcli.questions.differences import verify
 
-            verify(ask, target, bindings, sources, field)
+            verify(ask, run, target, bindings, sources, field)
         return {"of": target.name, "shape": shape(value), "value": data(value),
                 "summed": several, "sources": sources, "notes": common}
 
@@ -67,7 +67,7 @@ def _source(ask: Ask, run: Run, target: Target, binding: Binding, g: Any, field:
         from gradcli.explain.notes import requested_zero
         from gradcli.questions.causes import causes
 
-        why = causes(ask, target, binding)
+        why = causes(ask, run, target, binding)
         reasons = [reason(ask, r) for r in why]
         if ask.unconnected == "zero":
             whole = shape_of(plain_structure(target.tensor)) if field == "jacobian" else ()
@@ -81,7 +81,7 @@ def _source(ask: Ask, run: Run, target: Target, binding: Binding, g: Any, field:
     if ask.verbose and field == "gradient":
         from gradcli.questions.way import way_between
 
-        source.update(way_between(ask, target, binding, source["notes"]))
+        source.update(way_between(ask, run, target, binding, source["notes"]))
     return source
 
 

@@ -147,5 +147,5 @@ def _there(found: Explained, ask: Ask) -> list[list[bool]]:
                 for _, answers in answered(log.questions[number])]
     with run.record:
         bindings = sources_of(ask, run)
-        return [[g is not None for g in gradients(ask, target, bindings)]
+        return [[g is not None for g in gradients(ask, run, target, bindings)]
                 for target in ask.program.targets(run, ask.of)]

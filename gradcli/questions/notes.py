@@ -141,7 +141,7 @@ def left_out(ask: Ask, run: Run, target: Target, bindings: list[Binding]) -> lis
     from gradcli.explain.numbers.left_out import left_out as found
 
     return [note(ask, n) for n in found(
-        run.record.history(), tensors_of(target), [ask.source(b) for b in bindings],
+        run.record.history(), tensors_of(target), [ask.source(run, b) for b in bindings],
         ask.program.source)]
 
 
@@ -171,7 +171,7 @@ def _sources(ask: Ask, run: Run, target: Target, binding: Binding, field: str) -
     # A file that asks for itself need not have any that the command line would ask for.
     if (field == "gradient" or [t.shape for t in parts(target)] == [()]) and (
             ask.wrt or ask.program.differentiable(run)):
-        sources |= {b.value.id for b in ask.program.sources(run, ask.wrt) if ask.watched(b)}
+        sources |= {b.value.id for b in ask.program.sources(run, ask.wrt) if ask.watched(run, b)}
     return sorted(sources)
 
 

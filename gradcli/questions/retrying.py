@@ -51,7 +51,7 @@ def of_derivative(ask: Ask, run: Run, target: Target, name: str, field: str) -> 
     """The same for a gradient or Jacobian in a name."""
     def asked(other: Ask, found: Run, made: Target) -> Answered:
         (binding,) = other.program.sources(found, [name])
-        (g,) = (jacobians if field == "jacobian" else gradients)(other, made, [binding])
+        (g,) = (jacobians if field == "jacobian" else gradients)(other, found, made, [binding])
 
         def notes() -> list[Note]:
             if g is None:  # the rewritten text has no path to the source at this point
@@ -71,14 +71,15 @@ def of_second(ask: Ask, run: Run, target: Target, row: str, column: str) -> Tria
     def asked(other: Ask, found: Run, made: Target) -> Answered:
         sources = other.program.sources(found, list(dict.fromkeys((row, column))))
         rows, columns = sources[0], sources[-1]
-        block = hessian(other, made, sources).blocks[0, len(sources) - 1]
+        block = hessian(other, found, made, sources).blocks[0, len(sources) - 1]
 
         def notes() -> list[Note]:
             if block is None:  # the rewritten text has no second derivative at this point
                 return []
             with found.record:
-                return nonfinite.of_second(found, total(made), other.source(rows), other.source(
-                    columns), block, other.program.source)
+                return nonfinite.of_second(
+                    found, total(made), other.source(found, rows), other.source(found, columns),
+                    block, other.program.source)
 
         return [t.value for t in tensors_of(made)], block, notes
 
@@ -96,7 +97,7 @@ def beside(ask: Ask, target: Target, binding: Binding, order: int
     before.
     """
     def asked(other: Ask, found: Run, made: Target) -> Answered:
-        sources = [other.source(b) for b in other.program.sources(found, [binding.name])]
+        sources = [other.source(found, b) for b in other.program.sources(found, [binding.name])]
         whole, levels = parts(made), []
         for k in range(order + 1):
             levels.append(([x for t in whole for x in np.ravel(t.value).tolist()],

@@ -57,7 +57,7 @@ def _result(ask: Ask, run: Run, target: Target, bindings: list[Binding]) -> Answ
 
         count = sum(calculus.size(t.shape) for t in tensors_of(target))
         common.append(note(ask, notes.summed(target.name, count, target.span)))
-    found = hessian(ask, target, bindings)
+    found = hessian(ask, run, target, bindings)
     points = {b.name: point(ask, run, target, b) for b in bindings}
     states = {name: one["states"] for name, one in points.items() if "states" in one}
     if run.record.lost:
@@ -74,7 +74,7 @@ def _result(ask: Ask, run: Run, target: Target, bindings: list[Binding]) -> Answ
     if ask.verify:
         from gradcli.questions.differences import verify_blocks
 
-        verify_blocks(ask, target, bindings, result["blocks"])
+        verify_blocks(ask, run, target, bindings, result["blocks"])
     if ask.eig:
         result.update(_eigenvalues(bindings, {
             place: block.dense() if hasattr(block, "coordinates") else block
@@ -93,7 +93,7 @@ def _told(ask: Ask, run: Run, target: Target, bindings: list[Binding], found: ca
         if blocks[i, i] is None:
             from gradcli.questions.causes import causes
 
-            known[i] = causes(ask, target, b)
+            known[i] = causes(ask, run, target, b)
     told = []
     for (i, j), block in sorted(blocks.items()):
         why: list[Answer] = []
@@ -138,15 +138,15 @@ def _told(ask: Ask, run: Run, target: Target, bindings: list[Binding], found: ca
             from gradcli.explain.numbers import zeros as why_zero
 
             notes = [note(ask, n) for n in why_zero.of_second(
-                run, total(target), ask.source(bindings[i]), ask.source(bindings[j]),
+                run, total(target), ask.source(run, bindings[i]), ask.source(run, bindings[j]),
                 ask.program.source)]
         elif not is_finite(seen(block)):
             from gradcli.explain.numbers import nonfinite
             from gradcli.questions import retrying
 
             notes = [note(ask, n) for n in nonfinite.of_second(
-                run, total(target), ask.source(bindings[i]), ask.source(bindings[j]), seen(block),
-                ask.program.source, retrying.of_second(
+                run, total(target), ask.source(run, bindings[i]), ask.source(run, bindings[j]),
+                seen(block), ask.program.source, retrying.of_second(
                     ask, run, target, bindings[i].name, bindings[j].name))]
         told.append({
             "row": bindings[i].name, "col": bindings[j].name, "shape": list(whole),

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 ASSIGNED = "assign"
 
 
-def way_between(ask: Ask, target: Target, binding: Binding, notes: list[Answer]
+def way_between(ask: Ask, run: Run, target: Target, binding: Binding, notes: list[Answer]
                 ) -> Answer:
     """The way from a source to a target of the command line, in a run that keeps everything.
     notes: gets what is to be said of its slopes.
@@ -42,7 +42,7 @@ def way_between(ask: Ask, target: Target, binding: Binding, notes: list[Answer]
         again = ask.same_target(logged, target)
         (source,) = ask.program.sources(logged, [binding.name])
         window, ids = None, {source.value.id}
-        if ask.on_tape is not None and logged.tapes:
+        if run.on_tape is not None and logged.tapes:
             tape = logged.tapes.get(ask.tape or "") or next(reversed(logged.tapes.values()))
             window = file.window(tape)
             tape.remembered()
@@ -50,7 +50,7 @@ def way_between(ask: Ask, target: Target, binding: Binding, notes: list[Answer]
                     if v.origin() is source.value for i in states}
         targets = {t.id for t in tensors_of(again)}
         return way_of(ask, logged, source, ids, targets - {None}, window,
-                      ask.watched(binding) and is_float(binding.value.value), notes=notes)
+                      ask.watched(run, binding) and is_float(binding.value.value), notes=notes)
 
 
 def way_of(ask: Ask, logged: Run, source: Binding, own: Collection[Any], targets: set[Any],

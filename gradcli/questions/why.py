@@ -105,15 +105,15 @@ def _of_command(ask: Ask, run: Run, mends: list[Mend]) -> list[Answer]:
             if count != 1:
                 common.append(note(ask, summed(target.name, count, target.span)))
             sources: list[Answer] = []
-            for binding, g in zip(bindings, gradients(ask, target, bindings), strict=True):
-                because = causes(ask, target, binding) if g is None else []
+            for binding, g in zip(bindings, gradients(ask, run, target, bindings), strict=True):
+                because = causes(ask, run, target, binding) if g is None else []
                 _remember(mends, len(results), len(sources), because)
                 notes = of_gradient(ask, run, target, binding, g, "gradient") if (
                     g is not None) else []
                 if g is None and ask.unconnected == "zero":
                     g = zeros(shape_of(binding.value.value))
                     notes = [note(ask, n) for n in requested_zero(because[0])]
-                way = way_between(ask, target, binding, notes)
+                way = way_between(ask, run, target, binding, notes)
                 sources.append({
                     **_source(ask, binding.name, binding.value.value, g, because, notes),
                     **point(ask, run, target, binding), **way})
@@ -160,8 +160,8 @@ def _names(ask: Ask, run: Run, bindings: Sequence[Binding]) -> list[Answer]:
         if binding.kind in KINDS and isinstance(binding.value, Tensor):
             real = is_float(binding.value.value)
             # A plain number counts once it is named with --wrt.
-            on = real and ask.watched(binding) and (
-                binding.kind != "literal" or name in asked or ask.on_tape is not None)
+            on = real and ask.watched(run, binding) and (
+                binding.kind != "literal" or name in asked or run.on_tape is not None)
             told.append(_name(ask, name, binding, on))
     return told
 

@@ -142,8 +142,8 @@ def jacobian(target: Tensor, sources: Sequence[Tensor], *, mode: str = "auto",
 
     if entries is None:
         entries = records.current().history()
-    if not emit and mode != "forward" and target.shape == ():
-        return gradient([target], sources, entries=entries)
+    if mode != "forward" and target.shape == ():
+        return gradient([target], sources, emit=emit, entries=entries)
     if target.id is None or not is_float(target.value):
         return [None] * len(sources)
     out: list[Any] = []

@@ -140,13 +140,6 @@ class Run:
             name for name, bindings in reversed(self.bindings.items())
             if getattr(bindings[-1].value, "id", None) == id), None)
 
-    def source(self, binding: Binding) -> Tensor:
-        """What is differentiated with respect to: of a const, a value that nothing reaches."""
-        tensor: Tensor = binding.value
-        if self.on_tape is not None:
-            return tensor if tensor.id in self.on_tape else leaf(tensor.value)
-        return leaf(tensor.value) if binding.kind in ("constant", "nontrainable") else tensor
-
     def assigned(self, binding: Binding) -> bool:
         """Whether a variable has had another value than its first."""
         variable = self.variables.get(binding.name)

@@ -208,10 +208,7 @@ def _jacobian(run: Running, args: list[Any], named: Mapping[str, Any]) -> Any:
 
 
 def _jacobians(target: Tensor, sources: Sequence[Tensor], window: Window) -> list[Any]:
-    entries = window.entries
-    found = (calculus.gradient([target], sources, emit=True, entries=entries)
-             if target.shape == ()
-             else calculus.jacobian(target, sources, emit=True, entries=entries))
+    found = calculus.jacobian(target, sources, emit=True, entries=window.entries)
     return [None if j is None else calculus.as_derivative(j, [target], s)
             for j, s in zip(found, sources, strict=True)]
 

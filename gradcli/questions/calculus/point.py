@@ -53,7 +53,7 @@ class Point:
         self.target = target
         self.tensor: Tensor = tensor_of(target)
         self.bindings: list[Binding] = ask.program.sources(run, ask.wrt)
-        self.sources = [ask.source(b) for b in self.bindings]
+        self.sources = [ask.source(run, b) for b in self.bindings]
         self.names: list[str] = []
         self.values: list[float] = []
         if is_complex(self.tensor):
@@ -215,7 +215,7 @@ class Point:
     def _check_cut(self, binding: Binding) -> None:
         from gradcli.questions.causes import causes
 
-        why = [r for r in causes(self.ask, self.target, binding) if r.code not in ZERO]
+        why = [r for r in causes(self.ask, self.run, self.target, binding) if r.code not in ZERO]
         if why:
             raise GradcliError(Diagnostic(
                 "E0833", f"there is no derivative of `{self.target.name}` by `{binding.name}`:"

@@ -122,7 +122,7 @@ class Derivation:
             self._find_states(targets)
             self.replay = Replay(self.algebra, self.names)
             self.on_record = OnRecord(self.algebra, run.record, self._known(), {
-                s.name: ask.source(s) for s in sources})
+                s.name: ask.source(run, s) for s in sources})
             for target in targets:
                 self.left_out += left_out(ask, run, target, sources)
                 missing = self._missing(target, sources)
@@ -190,7 +190,8 @@ class Derivation:
 
     def _missing(self, target: Target, sources: Sequence[Binding]) -> dict[str, list[Answer]]:
         """Sources without a gradient, and why."""
-        found = calculus.gradient(tensors_of(target), [self.ask.source(s) for s in sources])
+        found = calculus.gradient(tensors_of(target), [
+            self.ask.source(self.run, s) for s in sources])
         out = {}
         for source, g in zip(sources, found, strict=True):
             if g is None and not any(calculus.derivative_constant(t, source.value)
@@ -199,7 +200,7 @@ class Derivation:
 
                 ask = asked_at(self.ask, self.given)
                 out[source.name] = [] if self.ask.unconnected == "zero" else [
-                    reason(ask, r) for r in causes(ask, target, source)]
+                    reason(ask, r) for r in causes(ask, self.run, target, source)]
         return out
 
     def _of_term(self, target: Target, sources: Sequence[Binding],
@@ -368,7 +369,6 @@ def run_with(ask: Ask, given: Mapping[str, Any], made_up: set[str]) -> Run:
         guards = run.record.guards
         ask.program.choose(run, ask.tape)
         run.record.guards, run.record.absorbing = guards, False
-        ask.on_tape, ask.said = run.on_tape, run.watched
         return run
     except GradcliError as problem:
         if made_up and problem.code[:3] in ("E03", "E04"):  # of shapes and values

@@ -34,7 +34,7 @@ class Forward:
         self.entries = entries
         self.inputs = list(inputs)
         self.guard_sqrt = ask.tf
-        self.sources = [ask.source(b) for b in ask.program.sources(run, ask.wrt)]
+        self.sources = [ask.source(run, b) for b in ask.program.sources(run, ask.wrt)]
         self.targets = []
         for target in ask.program.targets(run, ask.of):
             tensors = parts(target)

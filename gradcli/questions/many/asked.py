@@ -9,15 +9,13 @@ from __future__ import annotations
 from functools import partial
 
 from gradcli.engine import calculus
-from gradcli.engine.compiled.trace import Unrecorded
 from gradcli.engine.record.tensor import Tensor, value_of
-from gradcli.lang.running.calls import NoGradient, as_tensor
-from gradcli.lang.running.run import Target, is_number, own, parts, plain_structure, tensor_of
+from gradcli.lang.running.calls import NoGradient
+from gradcli.lang.running.run import Target, is_number, parts, tensor_of
 from gradcli.ops.table.shapes import index
 from gradcli.ops.values import zeros
 from gradcli.questions import notes
-from gradcli.questions.ask import seeds_of
-from gradcli.questions.derivatives import gradients, hessian, jacobians, with_constants
+from gradcli.questions.derivatives import gradients, hessian, jacobians
 from gradcli.render import numbers
 
 TYPE_CHECKING = False
@@ -30,12 +28,6 @@ if TYPE_CHECKING:
 
     Index = tuple[int, ...]
     Name = Callable[[Index], str]
-    # What the values that were found are given as.
-    Form = Callable[[Sequence[Any]], Any]
-    # (target, sources, run, names) to tensors, plain values or None, and the form of their values;
-    # names: what other points give otherwise if the answer is recorded for them, else None.
-    Question = Callable[
-        [Target, Sequence[Binding], Run, Sequence[str] | None], tuple[list[Any], Form]]
 
 
 class Part:
@@ -65,7 +57,7 @@ def asked(ask: Ask, command: str, run: Run, emit: bool) -> list[Part]:
     for target in ask.program.targets(run, ask.of, derived=derivatives is not None):
         found.extend(_values(target))
         if derivatives:
-            found.extend(derivatives(ask, target, bindings, emit))
+            found.extend(derivatives(ask, run, target, bindings, emit))
     return found
 
 
@@ -90,38 +82,22 @@ def _values(target: Target) -> Iterator[Part]:
         yield Part(partial(numbers.indexed, name), tensor, tensor.shape, False)
 
 
-def _gradients(ask: Ask, target: Target, bindings: list[Binding], emit: bool) -> Iterator[Part]:
-    found = _recorded_gradients(ask, target, bindings) if emit else (
-        gradients(ask, target, bindings))
-    for b, g in zip(bindings, found, strict=True):
+def _gradients(ask: Ask, run: Run, target: Target, bindings: list[Binding], emit: bool
+               ) -> Iterator[Part]:
+    for b, g in zip(bindings, gradients(ask, run, target, bindings, emit), strict=True):
         yield Part(partial(numbers.first_derivative, target.name, b.name, ()),
                    _given(ask, g, b.value.shape), b.value.shape)
 
 
-def _recorded_gradients(ask: Ask, target: Target, bindings: list[Binding]) -> list[Any]:
-    tensors = parts(target)
-    sources = [ask.source(b) for b in bindings]
-    if ask.mode == "finite":
-        raise Unrecorded
-    if ask.mode == "reverse":
-        found = calculus.gradient(
-            tensors, sources, seeds=seeds_of(ask, tensors), emit=True)
-    elif len(tensors) == 1 and not any(t.shape for t in (*tensors, *sources)) and (
-            ask.output_gradient is None):
-        found = [calculus.jvp(tensors[0], [s], [1.0], emit=True) for s in sources]
-    else:
-        raise Unrecorded
-    return with_constants(ask, found, tensors, sources, ())
-
-
-def _jacobians(ask: Ask, target: Target, bindings: list[Binding], emit: bool) -> Iterator[Part]:
+def _jacobians(ask: Ask, run: Run, target: Target, bindings: list[Binding], emit: bool
+               ) -> Iterator[Part]:
     """A list of scalars is differentiated item by item, which takes no arrays at all."""
     items = target.tensor if isinstance(target.tensor, list) else []
     if items and all(is_number(item) and not getattr(item, "shape", ()) for item in items):
-        rows = [_recorded_jacobians(ask, Target(target.name, item, target.span), bindings)
+        rows = [jacobians(ask, run, Target(target.name, item, target.span), bindings, emit)
                 for item in items] if emit else zip(*[
                     [None]*len(items) if g is None else g
-                    for g in jacobians(ask, target, bindings)], strict=True)
+                    for g in jacobians(ask, run, target, bindings)], strict=True)
         for b, column in zip(bindings, zip(*rows, strict=True), strict=True):
             there = ask.unconnected == "zero" or any(g is not None for g in column)
             for k, g in enumerate(column):
@@ -129,28 +105,15 @@ def _jacobians(ask: Ask, target: Target, bindings: list[Binding], emit: bool) ->
                            zeros(b.value.shape) if g is None and there else g, b.value.shape)
         return
     shape = tensor_of(target).shape
-    found = _recorded_jacobians(ask, target, bindings) if emit else (
-        jacobians(ask, target, bindings))
-    for b, g in zip(bindings, found, strict=True):
+    for b, g in zip(bindings, jacobians(ask, run, target, bindings, emit), strict=True):
         whole = (*shape, *b.value.shape)
         yield Part(partial(_split, numbers.first_derivative, (target.name, b.name), len(shape)),
                    _given(ask, g, whole), whole)
 
 
-def _recorded_jacobians(ask: Ask, target: Target, bindings: list[Binding]) -> list[Any]:
-    if ask.mode != "reverse":
-        raise Unrecorded
-    tensor = tensor_of(target)
-    sources = [ask.source(b) for b in bindings]
-    found = (calculus.jacobian(tensor, sources, emit=True) if tensor.shape else
-             calculus.gradient([tensor], sources, emit=True))
-    return with_constants(ask, found, [tensor], sources, tensor.shape)
-
-
-def _hessians(ask: Ask, target: Target, bindings: list[Binding], emit: bool) -> Iterator[Part]:
-    if emit and ask.mode == "finite":
-        raise Unrecorded
-    found = hessian(ask, target, bindings, emit=emit)
+def _hessians(ask: Ask, run: Run, target: Target, bindings: list[Binding], emit: bool
+              ) -> Iterator[Part]:
+    found = hessian(ask, run, target, bindings, emit)
     for (i, j), block in sorted(found.blocks.items()):
         row, column = bindings[i], bindings[j]
         rank = len(row.value.shape)
@@ -162,14 +125,15 @@ def _hessians(ask: Ask, target: Target, bindings: list[Binding], emit: bool) -> 
                    _given(ask, block, whole), whole)
 
 
-def _successive(ask: Ask, target: Target, bindings: list[Binding], emit: bool) -> Iterator[Part]:
+def _successive(ask: Ask, run: Run, target: Target, bindings: list[Binding], emit: bool
+                ) -> Iterator[Part]:
     """The derivative in the first source, that one's in the second, and so on; with one name k
     times the first k derivatives. Sources are scalars, or the `element` of an array that the
     question has; of a target the sum counts.
     """
     tensors: list[Tensor] = parts(target)
     for k, b in enumerate(bindings):
-        (g,) = calculus.gradient(tensors, [ask.source(b)], emit=True) if tensors else (None,)
+        (g,) = calculus.gradient(tensors, [ask.source(run, b)], emit=True) if tensors else (None,)
         if g is None and k:
             g = 0.0     # a derivative that no longer depends on the source
         element = getattr(ask, "element", ())
@@ -205,34 +169,3 @@ def plain_value(part: Part) -> Any:
 def identity(part: Part) -> int | None:
     """The id of a part on the record; None for what is the same everywhere."""
     return part.value.id if isinstance(part.value, Tensor) else None
-
-
-# --------------------------------------------------------------------------------------------------
-# What can be prepared: the tensors that answer a question, and how their values are given.
-#
-# Each question is one function that is asked in two ways: as the program itself answers, and
-# recorded (`emit`), so that what ran answers at other points too.
-
-def value_of_target(target: Target, emit: bool) -> Any:
-    """A target as one tensor; not emitted, as its value, which may be a structure."""
-    value = target.tensor
-    if not emit:
-        return own(plain_structure(value))
-    if isinstance(value, list) and value and all(is_number(item) for item in value):
-        return as_tensor(value)
-    if isinstance(value, (list, dict)):
-        raise Unrecorded
-    return value.read() if isinstance(value, Tensor) else plain_structure(value)
-
-
-def gradient(target: Target, sources: Sequence[Binding], run: Run, names: Sequence[str] | None
-              ) -> tuple[list[Any], Form]:
-    emit = names is not None
-    value = value_of_target(target, emit)
-    found = calculus.gradient(parts(target), [run.source(s) for s in sources], emit=emit)
-    return [value, *found], _by_name(sources)
-
-
-def _by_name(sources: Sequence[Binding]) -> Form:
-    names = [s.name for s in sources]
-    return lambda values: (values[0], dict(zip(names, values[1:], strict=True)))

@@ -16,10 +16,12 @@ from __future__ import annotations
 from gradcli.base.errors import GradcliError, error
 from gradcli.engine.compiled.trace import Doubtful, Elsewhere, Unrecorded
 from gradcli.lang.running.program import doubted, names_of, plain_value
+from gradcli.lang.running.run import own, plain_structure
 from gradcli.ops.kinds import EDGE
 from gradcli.ops.values import shape_of
-from gradcli.questions.many.matrices import QUESTIONS
+from gradcli.questions.ask import Ask
 from gradcli.questions.many.ways import way
+from gradcli.questions.named import NAMED, named
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -56,17 +58,16 @@ class Known:
 class Prepared:
     """A question of a program, to be asked at many points. Not for two threads at a time."""
 
-    __slots__ = ("_known", "_of", "_program", "_question", "_wrt")
+    __slots__ = ("_known", "_question", "_what")
 
     def __init__(self, program: Program, of: str | None, wrt: Any, what: str,
                  sparse: bool = False) -> None:
-        if what not in QUESTIONS:
+        if what not in NAMED:
             raise error("E0208", f"`{what}` cannot be prepared",
-                        help=f"{' or '.join(QUESTIONS)} can")
-        self._program = program
-        self._of = of
-        self._wrt = names_of(wrt)
-        self._question = QUESTIONS[what](sparse)
+                        help=f"{' or '.join(NAMED)} can")
+        self._question = Ask(
+            program, of=[of] if of else (), wrt=names_of(wrt), sparse=sparse, noted=False)
+        self._what = what
         self._known: dict[Any, Known] = {}
 
     def __call__(self, at: Mapping[str, Any] | None = None) -> Any:
@@ -105,19 +106,19 @@ class Prepared:
 
     def _asked(self, at: Mapping[str, Any]) -> Any:
         """The answer of the program itself."""
-        run = self._program.run(at)
+        question = self._question
+        run = question.program.run(at)
         with run.record:
-            target = self._program.targets(run, [self._of] if self._of else ())[0]
-            found, form = self._question(
-                target, self._program.sources(run, self._wrt), run, None)
+            target = question.program.targets(run, question.of)[0]
+            value = own(plain_structure(target.tensor))
+            found, form = named(question, self._what, run, target)
         doubted(run)
-        return form(found)
+        return value, form(found)
 
     def _learn(self, known: Known, at: Mapping[str, Any], names: list[str]) -> None:
         known.left = None
         try:
-            known.ways.insert(0, way(
-                self._program, self._of, self._wrt, self._question, at, names))
+            known.ways.insert(0, way(self._question, self._what, at, names))
         except (Unrecorded, Elsewhere, GradcliError, IndexError, *EDGE):
             return
         if len(known.ways) < MAX_WAYS:

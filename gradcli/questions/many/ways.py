@@ -9,6 +9,9 @@ from __future__ import annotations
 
 from gradcli.engine.compiled.trace import Recorded, Unrecorded, holds
 from gradcli.engine.record.tensor import Tensor, value_of
+from gradcli.lang.running.calls import as_tensor
+from gradcli.lang.running.run import is_number, plain_structure
+from gradcli.questions.named import named
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,8 +19,9 @@ if TYPE_CHECKING:
     from typing import Any, TypeVar
 
     from gradcli.lang.running.program import Program
-    from gradcli.lang.running.run import Run
-    from gradcli.questions.many.asked import Form, Question
+    from gradcli.lang.running.run import Run, Target
+    from gradcli.questions.ask import Ask
+    from gradcli.questions.named import Form
 
     T = TypeVar("T")
 
@@ -34,19 +38,33 @@ class Way:
         self.form = form
 
     def run(self, values: Sequence[Any]) -> Any:
-        """The answer at a point. Raises `Elsewhere` if another way leads through it."""
-        return self.form(self.function(*values))
+        """Return value and derivatives at a point. Raises `Elsewhere` if another way leads through
+        it.
+        """
+        found = self.function(*values)
+        return found[0], self.form(found[1:])
 
 
-def way(program: Program, of: str | None, wrt: Sequence[str], question: Question,
-        at: Mapping[str, Any], names: Sequence[str]) -> Way:
+def way(question: Ask, what: str, at: Mapping[str, Any], names: Sequence[str]) -> Way:
     """The way of one point. names: of what varies. Raises Unrecorded as `recorded` does."""
     def asked(run: Run) -> tuple[list[Any], Form]:
-        target = program.targets(run, [of] if of else ())[0]
-        return question(target, program.sources(run, wrt), run, names)
+        target = question.program.targets(run, question.of)[0]
+        value = _value(target)
+        found, form = named(question, what, run, target, names)
+        return [value, *found], form
 
-    found, form, read = recorded(program, at, names, asked)
+    found, form, read = recorded(question.program, at, names, asked)
     return Way(_function(found, read), form)
+
+
+def _value(target: Target) -> Any:
+    """A target as one tensor. Raises Unrecorded for a structure."""
+    value = target.tensor
+    if isinstance(value, list) and value and all(is_number(item) for item in value):
+        return as_tensor(value)
+    if isinstance(value, (list, dict)):
+        raise Unrecorded
+    return value.read() if isinstance(value, Tensor) else plain_structure(value)
 
 
 def recorded(program: Program, at: Mapping[str, Any], names: Sequence[str],

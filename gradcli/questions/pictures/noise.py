@@ -77,7 +77,7 @@ class Noise:
                 own.append(_bound(run, tensors_of(target)))
                 successive = DERIVATIVES["successive"]
                 assert successive is not None
-                for part in successive(ask, target, bindings, True):
+                for part in successive(ask, run, target, bindings, True):
                     if len(own) > values.count or len(run.record.history()) > LONGEST:
                         break
                     own.append(_bound(run, [part.value] if isinstance(part.value, Tensor) else []))

@@ -60,9 +60,9 @@ def _result(ask: Ask, run: Run, target: Target, bindings: list[Binding], most: i
             ) -> Answer:
     forward = ask.mode == "forward"
     tensors = tensors_of(target)
-    sources = {b.name: ask.source(b) for b in bindings}
+    sources = {b.name: ask.source(run, b) for b in bindings}
     trace = Trace(run, {t.id for t in tensors if t.id is not None}, sources)
-    found = (jacobians if forward else gradients)(ask, target, bindings)
+    found = (jacobians if forward else gradients)(ask, run, target, bindings)
     value = plain_structure(target.tensor)
     count = sum([calculus.size(t.shape) for t in tensors])
     common = troubles(ask, run, target) + moved(ask, run, target, bindings)
@@ -99,7 +99,7 @@ def _source(ask: Ask, run: Run, target: Target, binding: Binding, g: Any, forwar
     if g is None:
         from gradcli.questions.causes import causes
 
-        because = [reason(ask, r) for r in causes(ask, target, binding)]
+        because = [reason(ask, r) for r in causes(ask, run, target, binding)]
     else:
         notes = of_gradient(ask, run, target, binding, g, field)
     return {"wrt": binding.name, "shape": list(shape_of(binding.value.value)),

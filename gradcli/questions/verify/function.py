@@ -27,30 +27,30 @@ class Function:
 
     __slots__ = ("ask", "ranged", "row", "target", "tensors")
 
-    def __init__(self, ask: Ask, target: Target, row: Binding | None = None) -> None:
+    def __init__(self, ask: Ask, run: Run, target: Target, row: Binding | None = None) -> None:
         self.ask = ask
         self.target = target
         self.row = row
         self.ranged = True
-        self.tensors = self._of(target, row)
+        self.tensors = self._of(run, target, row)
         if row is not None and self.tensors:
-            (plain,) = calculus.gradient(parts(target), [ask.source(row)], ranged=False)
+            (plain,) = calculus.gradient(parts(target), [ask.source(run, row)], ranged=False)
             self.ranged = not np.array_equal(self.tensors[0].value, plain, equal_nan=True)
 
     def again(self, run: Run) -> list[Tensor]:
         """The tensors of another run of the program, whose record is open."""
         row = None if self.row is None else self.source(run, self.row)
-        return self._of(self.ask.same_target(run, self.target), row)
+        return self._of(run, self.ask.same_target(run, self.target), row)
 
     def source(self, run: Run, binding: Binding) -> Binding:
         """A source in another run."""
         return self.ask.program.sources(run, [binding.name])[0]
 
-    def _of(self, target: Target, row: Binding | None) -> list[Tensor]:
+    def _of(self, run: Run, target: Target, row: Binding | None) -> list[Tensor]:
         tensors = parts(target)
         if row is None:
             return tensors
-        (g,) = calculus.gradient(tensors, [self.ask.source(row)], emit=True,
+        (g,) = calculus.gradient(tensors, [self.ask.source(run, row)], emit=True,
                                  ranged=self.ranged)
         return [] if g is None else [g]
 

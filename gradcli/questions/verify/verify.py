@@ -65,7 +65,7 @@ def verify(ask: Ask) -> Answer:
     """Each target by each source, element by element (of large ones in random directions)."""
     def of(run: Run, target: Target, bindings: list[Binding]) -> Answer:
         value = plain_structure(target.tensor)
-        function = Function(ask, target)
+        function = Function(ask, run, target)
         sources = [verified(run, function, binding) for binding in bindings]
         blocks = _second(run, function, [
             b for b, s in zip(bindings, sources, strict=True) if s["verdict"] == AGREE])
@@ -93,7 +93,7 @@ def _second(run: Run, function: Function, bindings: list[Binding]) -> list[Answe
         return []
     found = []
     for k, row in enumerate(bindings):
-        gradient = Function(function.ask, function.target, row)
+        gradient = Function(function.ask, run, function.target, row)
         for column in bindings[k:]:
             told = verified(run, gradient, column)
             del told["wrt"], told["at"]
@@ -136,7 +136,7 @@ def beside(ask: Ask, found: Answer) -> None:
 
 def _sources(ask: Ask, run: Run, target: Target, bindings: list[Binding], sources: list[Answer]
              ) -> None:
-    function = Function(ask, target)
+    function = Function(ask, run, target)
     for binding, source in zip(bindings, sources, strict=True):
         if "verify" in source:
             field = "gradient" if "gradient" in source["verify"] else "jacobian"
@@ -150,7 +150,7 @@ def _sources(ask: Ask, run: Run, target: Target, bindings: list[Binding], source
 
 def _blocks(ask: Ask, run: Run, target: Target, bindings: list[Binding], blocks: list[Answer]
             ) -> None:
-    function = Function(ask, target)
+    function = Function(ask, run, target)
     by_name = {b.name: b for b in bindings}
     firsts: dict[str, Answer] = {}
     for block in blocks:
@@ -159,7 +159,7 @@ def _blocks(ask: Ask, run: Run, target: Target, bindings: list[Binding], blocks:
             for one in (row, column):
                 if one.name not in firsts:
                     firsts[one.name] = verified(run, function, one)
-            gradient = Function(ask, target, row)
+            gradient = Function(ask, run, target, row)
             told = verified(run, gradient, column)
             better = None
             if told["verdict"] == AGREE and not told["directions"]:
@@ -236,7 +236,7 @@ def verified(run: Run, function: Function, binding: Binding) -> Answer:
                           " nothing to check, as one of them is empty",
                           **place(ask, target.span)}]
         return told
-    source = ask.source(binding)
+    source = ask.source(run, binding)
     along = Directions([t.shape for t in tensors], shape_of(value)) if is_float(value) else None
     by_reverse = None if along is None else reverse(tensors, source, along)
     if by_reverse is None and along is not None and function.row is not None and tensors:
@@ -245,7 +245,7 @@ def verified(run: Run, function: Function, binding: Binding) -> Answer:
     if along is None or by_reverse is None:
         from gradcli.questions.causes import causes
 
-        found = causes(ask, target, binding)
+        found = causes(ask, run, target, binding)
         told["reasons"] = [reason(ask, r) for r in found]
         if along is not None and any(r.code == "path-custom-none" for r in found):
             _explain_none(run, function, binding, along, told)
@@ -348,7 +348,7 @@ def _explain(run: Run, function: Function, binding: Binding, along: Directions, 
     """What is to blame for a difference; that a rule is not linear is one, too."""
     ask, tensors = function.ask, function.tensors
     if entries:
-        scaled = reverse(tensors, ask.source(binding), along, weight=OTHER_WEIGHT)
+        scaled = reverse(tensors, ask.source(run, binding), along, weight=OTHER_WEIGHT)
         if suspects.not_linear(told["elements"], scaled):
             told["verdict"] = DIFFER
             told["causes"].append({
@@ -363,4 +363,4 @@ def _explain(run: Run, function: Function, binding: Binding, along: Directions, 
         from gradcli.explain import notes as kinks
 
         told["notes"] += [note(ask, n) for n in kinks.kinks(
-            run, tensors, ask.source(binding), ask.program.source, order=2)]
+            run, tensors, ask.source(run, binding), ask.program.source, order=2)]

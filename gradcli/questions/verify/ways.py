@@ -6,7 +6,6 @@ from gradcli.base.lazy import np, quiet
 from gradcli.engine import calculus
 from gradcli.engine.finite import SEEN, TRUSTED, best
 from gradcli.ops.values import shape_of
-from gradcli.questions.differences import aside
 from gradcli.questions.verify.function import typed
 
 TYPE_CHECKING = False
@@ -140,10 +139,9 @@ def _like(value: Any, x: Any) -> Any:
 
 
 def _values(function: Function, binding: Binding, x: Any, along: Directions) -> Any:
-    with aside(function.ask):
-        run = function.ask.run({binding.name: _like(binding.value.value, x)})
-        with run.record:
-            tensors = function.again(run)
+    run = function.ask.run({binding.name: _like(binding.value.value, x)})
+    with run.record:
+        tensors = function.again(run)
     if [t.shape for t in tensors] != along.row_shapes:
         return np.full(len(along.rows), np.nan)
     return along.of_values([np.asarray(t.value, float) for t in tensors])
@@ -154,13 +152,12 @@ def reverse_moved(function: Function, binding: Binding, along: Directions, moved
     goes another way.
     """
     value = binding.value.value
-    with aside(function.ask):
-        run = function.ask.run({binding.name: _like(value, np.asarray(value) * (1.0 + moved))})
-        with run.record:
-            tensors = function.again(run)
-            if [t.shape for t in tensors] != along.row_shapes:
-                return None
-            return reverse(tensors, function.ask.source(function.source(run, binding)), along)
+    run = function.ask.run({binding.name: _like(value, np.asarray(value) * (1.0 + moved))})
+    with run.record:
+        tensors = function.again(run)
+        if [t.shape for t in tensors] != along.row_shapes:
+            return None
+        return reverse(tensors, function.ask.source(run, function.source(run, binding)), along)
 
 
 def unchangeable(run: Run, binding: Binding) -> str:
