@@ -1,9 +1,8 @@
-"""What an explanation may say, as data: every code with one sentence for somebody who learns.
+"""The catalogue of explanations as data: each code with one sentence for learners.
 
 `CODES` are the causes of a missing gradient, in the order of the design's catalogue: first what is
-wrong with the source (what is asked for), then with the path (between the two), then with the
-target (what is differentiated) and the question. Each code is also the name of a program in
-samples/none/ that shows it.
+wrong with the source, then with the path from source to target, then with the target and the
+question. Each code is also the name of a program in samples/none/ that shows it.
 """
 
 from __future__ import annotations
@@ -201,8 +200,8 @@ NOTES = {
 # What an explanation is made of: one cause of a missing gradient; a note on one that is there.
 
 class Fix:
-    """What to write instead. text: how it reads; edits: the changes of the program's text, which
-    is one fix only together; empty: advice that nobody can try out.
+    """A proposed change of a program. text: as it is shown; edits: changes of the program's text
+    that only together are the fix; empty: advice that cannot be tried out.
     """
 
     __slots__ = ("edits", "text")
@@ -213,11 +212,11 @@ class Fix:
 
 
 class Reason:
-    """One cause. span: a place, in a file offsets in its text. related: (span, what is there), of
-    those that have a place.
-    fixes: what may be written instead, the smallest first; once they were tried, `fix` and `edits`
-    are those of the chosen one, and fix_works tells whether all that was chosen brings the
-    gradient back. about, abouts: what the cause was found in, for who looks for a fix.
+    """One cause of a missing gradient. span: its location, in a file offsets into the text.
+    related: (span, sentence) of further locations; those without a span are dropped. fixes:
+    proposals, the smallest first; once they were tried, `fix` and `edits` are those of the chosen
+    one, and `fix_works` tells whether all chosen fixes together bring the gradient back. about,
+    abouts: the objects in which the cause was found, for the functions that look for a fix.
     """
 
     __slots__ = ("about", "abouts", "code", "edits", "fix", "fix_works", "fixes", "message",
@@ -240,17 +239,17 @@ class Reason:
         self.fix_works: bool | None = None
 
     def choose(self, fix: Fix) -> None:
-        """Offer this one of the fixes."""
+        """Offer this fix."""
         self.fix, self.edits = fix.text, fix.edits
 
     def advise(self) -> None:
-        """Offer only advice."""
+        """Offer only advice: the first fix without edits, or none."""
         self.fix = next((fix.text for fix in self.fixes if not fix.edits), None)
         self.edits = []
 
 
 class Note:
-    """A code, a sentence, a place."""
+    """A remark on an answer: a code, a sentence and a location."""
 
     __slots__ = ("code", "message", "span")
 

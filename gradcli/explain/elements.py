@@ -1,4 +1,4 @@
-"""Elements of operands and answers: which belong together, and which are no finite numbers."""
+"""Elements of operands and answers: which belong together, and which are not finite."""
 
 from __future__ import annotations
 
@@ -22,8 +22,12 @@ TAKING = ("index", "reshape", "transpose")
 
 
 def operands_at(entry: Entry, index: Index, every: bool = False) -> list[tuple[int, Any, Index]]:
-    """(argument, value, element) of the operands that the element `index` of the answer is made
-    of; of an operation that is not elementwise the first element that is not finite, or 0.
+    """Return (argument, value, index) of the operand elements from which element `index` of the
+    answer was computed.
+
+    Of an operation that is not elementwise, the first element that is not finite stands for an
+    operand. every: return plain numbers too, and 1.0, or 0.0 if all elements are 0, for an operand
+    that is not elementwise and finite.
     """
     op, values, shape = entry[OP], entry[VALUES], shape_of(entry[ANS])
     found: list[tuple[int, Any, Index]] = []
@@ -55,19 +59,22 @@ def operands_at(entry: Entry, index: Index, every: bool = False) -> list[tuple[i
 
 
 def _taken(entry: Entry, index: Index, own: Index) -> Index:
-    """The element of its operand that an element of a rearranged answer is."""
+    """Return the index in the operand (shape `own`) of an element of a rearranged answer."""
     places = np.arange(float(math.prod(own))).reshape(own)
     made = entry[OP].compute([places, *entry[VALUES][1:]], entry[ATTRIBUTES])
     return tuple(int(n) for n in np.unravel_index(int(element(made, index)), own))
 
 
 def _picked(mask: Any, shape: Index, index: Index) -> bool:
+    """Return whether the mask of a `where` is true at an index of the answer."""
     own = shape_of(mask)
     return bool(mask[fitting(index, shape, own)] if own else mask)
 
 
 def fitting(index: Index, shape: Index, own: Index) -> Index:
-    """The element of a broadcast operand that an element of the answer is made of."""
+    """Return the index in a broadcast operand (shape `own`) of an element of the answer (shape
+    `shape`).
+    """
     if len(index) != len(shape):
         return (0,) * len(own)
     return tuple(
@@ -80,7 +87,7 @@ def _is_float(value: Any) -> bool:
 
 
 def finite(value: Any) -> bool:
-    """Whether a value has neither NaN nor infinity in it."""
+    """Return whether a value contains neither NaN nor infinity."""
     if type(value) is float:
         return value - value == 0.0
     if type(value) in SCALAR_TYPES or value.dtype.kind not in "fc":
@@ -89,31 +96,33 @@ def finite(value: Any) -> bool:
 
 
 def is_nan(value: Any) -> bool:
-    """Whether a value has a NaN in it."""
+    """Return whether a value contains NaN."""
     if type(value) in SCALAR_TYPES:
         return bool(value != value)
     return bool(np.isnan(value).any())
 
 
 def has_inf(value: Any) -> bool:
-    """Whether a value has an infinity in it."""
+    """Return whether a value contains an infinity."""
     return not finite(value) and bool(np.isinf(value).any())
 
 
 def has_zero(value: Any) -> bool:
-    """Whether a value has a 0 in it."""
+    """Return whether a value contains a 0."""
     return value == 0.0 if type(value) is float else not np.all(value)
 
 
 def first_zero(value: Any) -> Index | None:
-    """The first element that is 0; None if there is none."""
+    """Return the index of the first element that is 0; None if there is none."""
     if not shape_of(value):
         return () if value == 0 else None
     return first_hit(np.asarray(value) == 0) if has_zero(value) else None
 
 
 def bad_index(value: Any) -> Index:
-    """The first element that is NaN, else the first that is infinite, else the first."""
+    """Return the index of the first element that is NaN, else of the first infinite one, else of
+    the first.
+    """
     shape = shape_of(value)
     if not shape:
         return ()
@@ -124,12 +133,12 @@ def bad_index(value: Any) -> Index:
 
 
 def first_hit(hit: Any) -> Index:
-    """The first element where an array is true."""
+    """Return the index of the first true element of a mask."""
     return tuple(int(n) for n in np.unravel_index(int(np.argmax(hit)), hit.shape))
 
 
 def element(value: Any, index: Index) -> Any:
-    """One element of a value."""
+    """Return one element of a value; the whole value if the index has another rank."""
     shape = shape_of(value)
     if not shape:
         return plain_number(value)
@@ -137,17 +146,19 @@ def element(value: Any, index: Index) -> Any:
 
 
 def plain_number(value: Any) -> Any:
-    """A real number of NumPy's as one of Python's."""
+    """Convert a real NumPy number to a Python number."""
     return value.item() if hasattr(value, "item") and value.dtype.kind != "c" else value
 
 
 def fitted(value: Any, index: Index) -> Any:
-    """The element of a broadcast operand at an element of the answer."""
+    """Return the element of a broadcast operand at an index of the answer."""
     return element(value, fitting(index, index, shape_of(value)))
 
 
 def block_of(shape: Index, own: Index, index: Index) -> tuple[Any, ...]:
-    """The part of an answer where an element of a broadcast operand counts."""
+    """Return the index of all elements of an answer (shape `shape`) into which element `index` of a
+    broadcast operand (shape `own`) goes.
+    """
     surplus = len(shape) - len(own)
     return (slice(None),) * surplus + tuple([
         slice(None) if n == 1 and m != 1 else i
@@ -155,7 +166,9 @@ def block_of(shape: Index, own: Index, index: Index) -> tuple[Any, ...]:
 
 
 def place_in(block: Any, inside: Sequence[int]) -> Index:
-    """The element of an array of one of a part of it; the part ...: of the whole."""
+    """Return the index in an array of an element of one of its blocks; block `...` is the whole
+    array.
+    """
     if block is ...:
         return tuple(inside)
     left = iter(inside)

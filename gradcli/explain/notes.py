@@ -1,4 +1,6 @@
-"""Notes: true answers that need a word: a name that was bound again, a sum, a zero on request."""
+"""Notes on answers that are right but need a remark: a rebound name, a sum, a kink, a requested
+zero.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +41,9 @@ MAX_SHOWN = 4
 
 
 def rebound(run: Run, binding: Binding) -> list[Note]:
-    """The name was bound again: the derivative is with respect to the first value."""
+    """Return the note that a name is bound again, so that the derivative belongs to its first
+    value.
+    """
     bindings = run.bindings.get(binding.name, [])
     if len(bindings) < 2 or bindings[0] is not binding:
         return []
@@ -48,7 +52,9 @@ def rebound(run: Run, binding: Binding) -> list[Note]:
 
 
 def requested_zero(why: Reason) -> list[Note]:
-    """A 0 because --unconnected zero asks for it; behind a step it happens to be the derivative."""
+    """Return the notes on a 0 that stands there because of --unconnected zero; behind a step
+    function it is also the derivative.
+    """
     found = [Note("zero-requested", "no path: 0 because --unconnected zero asks for it"
                   f" ({why.message})", why.span)]
     if why.code == "path-step-function":
@@ -58,8 +64,8 @@ def requested_zero(why: Reason) -> list[Note]:
 
 
 def out_of_range(run: Run, tensors: Iterable[Tensor]) -> set[int]:
-    """Ids of values that would be other floats if nothing had been lost beyond their range on the
-    way.
+    """Return the ids of finite values that would be other floats if nothing had left the range of
+    floats during their computation.
     """
     from gradcli.engine.sweeps import wide
 
@@ -70,13 +76,15 @@ def out_of_range(run: Run, tensors: Iterable[Tensor]) -> set[int]:
 
 
 def flushed(name: str, span: Span | None) -> Note:
-    """A value is another float than it would be if nothing had been lost."""
+    """Return the note that a value is wrong because a number on the way left the range of
+    floats.
+    """
     return Note("range-value", f"the value of {name} is not right: a number on the way is too"
                 " small or too large for a float", span)
 
 
 def lost(record: Record, source: Tensor, name: str, span: Span | None) -> list[Note]:
-    """Something of a derivative was lost beyond the range of floats."""
+    """Return the note that part of a derivative left the range of floats."""
     count = record.lost.get(source.id, 0) if source.id is not None else 0
     if not count:
         return []
@@ -86,7 +94,9 @@ def lost(record: Record, source: Tensor, name: str, span: Span | None) -> list[N
 
 
 def shown(found: Mapping[str, str], span: Span | None) -> Note:
-    """Numbers of a table that are no floats. found: what each is called to what was used."""
+    """Return the note on numbers of a table that no float holds. found: name to the text of the
+    number that was used.
+    """
     first = list(found.items())[:MAX_SHOWN]
     said = ", ".join([f"{name} is about {text}" for name, text in first])
     more = f", and {len(found) - len(first)} more" if len(found) > len(first) else ""
@@ -95,8 +105,8 @@ def shown(found: Mapping[str, str], span: Span | None) -> Note:
 
 
 def summed(name: str, count: int, span: Span, each: str = "gradcli jac") -> Note:
-    """The gradient of a target with several elements is that of their sum; each: what to ask for
-    that of each.
+    """Return the note that the gradient of a target with several elements is that of their sum.
+    each: the command that gives the gradient of each element.
     """
     elements = "1 element" if count == 1 else f"{count} elements"
     return Note("sum", f"{name} has {elements}: this is the gradient of their sum; `{each}` gives"
@@ -116,9 +126,11 @@ KNOWN = 0.25
 
 def boundaries(run: Run, targets: Sequence[Tensor], source: Tensor,
                at: Callable[[Any], Levels] | None) -> list[Note]:
-    """Notes on comparisons of what is equal and moves with a source, where a step to one side
-    chooses otherwise, and derivatives differ. at: values of the targets and their derivatives,
-    order by order, where the source has another value; None if that is not known.
+    """Return notes on comparisons of equal sides that depend on the source, where a step to one
+    side takes the other branch and derivatives differ.
+
+    at: function from a value of the source to the targets' values and derivatives by order; None if
+    these are not known.
     """
     if source.id is None:
         return []
@@ -134,7 +146,7 @@ def boundaries(run: Run, targets: Sequence[Tensor], source: Tensor,
 
 
 def is_equal(entry: Entry) -> bool:
-    """Whether it compares what is equal."""
+    """Return whether an entry compares sides that are equal, in one element at least."""
     if entry[OP] not in COMPARISONS.values():
         return False
     x, y = entry[VALUES]
@@ -144,7 +156,8 @@ def is_equal(entry: Entry) -> bool:
 
 
 def _moving(entries: Sequence[Entry], source: int, smooth: bool) -> list[Entry]:
-    """The comparisons of what is equal and depends on a source; smooth: not by a step or a choice.
+    """Return the comparisons of equal sides that depend on a source; smooth: only those that a
+    derivative reaches, not by way of a step function or a choice.
     """
     reached = reach.active(entries, [source]) if smooth else {source}
     found = []
@@ -158,8 +171,8 @@ def _moving(entries: Sequence[Entry], source: int, smooth: bool) -> list[Entry]:
 
 
 def _difference(value: Any, at: Callable[[Any], Levels]) -> str | None:
-    """What is not the same on both sides, as the end of a sentence; None if nothing is. What goes
-    away with the step is the same.
+    """Return the end of a sentence that says what differs between both sides of a point; None if
+    nothing does. A difference that vanishes with the step is none.
     """
     size = float(np.max(np.abs(value), initial=0.0)) or 1.0
     here, sides = at(value), []
@@ -193,8 +206,11 @@ def _difference(value: Any, at: Callable[[Any], Levels]) -> str | None:
 
 
 def _apart(here: Levels, levels: list[Levels], beside: Callable[[float], Levels]) -> int | None:
-    """The lowest order in which numbers here are no limit of those nearer and nearer. levels: those
-    at the first steps, to which others are added as they are needed.
+    """Return the lowest derivative order whose numbers at the point are not the limit of those
+    beside it.
+
+    levels: numbers at the first steps of `STEPS`; those of further steps are appended when needed.
+    beside: function from a step to its numbers.
     """
     for order, (numbers, _) in enumerate(here):
         for k, x in enumerate(numbers):
@@ -217,7 +233,9 @@ def _apart(here: Levels, levels: list[Levels], beside: Callable[[float], Levels]
 
 
 def at_edge(run: Run, source: Tensor) -> bool:
-    """Whether something that moves with a source is compared with its equal, or is at a kink."""
+    """Return whether a value that depends on the source is compared with its equal or is at a
+    kink.
+    """
     entries = run.record.history()
     moved = reach.active(entries, [source.id]) if source.id is not None else set()
     with quiet():
@@ -235,8 +253,8 @@ JUMPS = ("jumps", "0, with slope")
 
 
 class Kinks:
-    """The conventions on the ways to the targets. hits: (operation, where, operands) of those that
-    were used, in order.
+    """The conventions (ties and kinks) on the paths to the targets. hits: (operation, mask of
+    elements, operands) of those that were used, in order.
     """
 
     __slots__ = ("_decisive", "entries", "hits", "source", "targets")
@@ -264,8 +282,10 @@ class Kinks:
                     self.hits.append((entry, hits, operands or ()))
 
     def of(self, wrt: Tensor, order: int = 1) -> list[Note]:
-        """Those on the ways from one source that decide a derivative, each place once. order: of
-        the derivative; of higher ones all that lie on the ways.
+        """Return a note for each convention that decides the derivative in one source, each
+        location once.
+
+        order: of the derivative; for an order above 1 all conventions on the paths are noted.
         """
         if not self.hits or wrt.id is None:
             return []
@@ -285,7 +305,9 @@ class Kinks:
 
 
     def _deciding(self, wrt: Tensor) -> set[int]:
-        """The ids of operations whose conventions decide a first derivative in one source."""
+        """Return the ids of operations whose conventions decide a first derivative in one
+        source.
+        """
         assert wrt.id is not None
         if wrt.id not in self._decisive:
             from gradcli.explain.numbers.limits import decisive
@@ -303,13 +325,13 @@ class Kinks:
 
 def kinks(run: Run, targets: Sequence[Tensor], wrt: Tensor, source: Source, order: int = 1
           ) -> list[Note]:
-    """The conventions on the ways from the value `wrt` to the targets."""
+    """Return notes on the conventions on the paths from the value `wrt` to the targets."""
     return Kinks(run, targets, source).of(wrt, order)
 
 
 def _leading(entries: Sequence[Entry], targets: Sequence[int]) -> set[int]:
-    """The values from which a derivative passes to the targets, and not only through a choice that
-    does not take them.
+    """Return the ids of values from which a derivative passes to the targets; operands that a
+    `where` does not pick in any element are left out.
     """
     wanted = set(targets)
     for entry in reversed(entries):
@@ -325,7 +347,9 @@ def _leading(entries: Sequence[Entry], targets: Sequence[int]) -> set[int]:
 
 
 def _again(entry: Entry, values: Mapping[int, Any]) -> Sequence[Any] | None:
-    """The operands with their numbers, None where one has none any more."""
+    """Return the operands with their values; None if a value was not kept and cannot be
+    recomputed.
+    """
     from gradcli.explain import path
 
     found = [v if i is None else values.get(i, v)
@@ -334,7 +358,7 @@ def _again(entry: Entry, values: Mapping[int, Any]) -> Sequence[Any] | None:
 
 
 def _hits(entry: Entry, operands: Sequence[Any]) -> Any:
-    """Where: a truth value, or one for each element."""
+    """Return where the operation is at a kink or tie: a truth value, or one for each element."""
     op = entry[OP]
     assert op.kink is not None
     with quiet():
@@ -343,7 +367,9 @@ def _hits(entry: Entry, operands: Sequence[Any]) -> Any:
 
 
 def _kink(entry: Entry, hits: Any, source: Source) -> Note:
-    """In one style: `max`: 2 of 3 elements tie; ties share the gradient evenly."""
+    """Return the note on one convention, as in "`max`: 2 of 3 elements tie; ties share the gradient
+    evenly".
+    """
     op = entry[OP]
     tie = "tie" in op.kinks
     count, size = (int(np.sum(hits)), hits.size) if shape_of(hits) else (1, 1)
@@ -366,10 +392,11 @@ def _kink(entry: Entry, hits: Any, source: Source) -> Note:
 
 def watch(entries: Sequence[Entry], seeds: Mapping[int, Any], sources: Iterable[int], see: See,
           each: Shares = cotangents) -> None:
-    """Sweep, and show `see` every share: the operation, which argument, the cotangent of the
-    answer, and the argument's share of it.
+    """Run the reverse sweep and call `see` for each cotangent that an operand gets.
 
-    each: the shares, as the sweep that gave the gradient computed them.
+    see: called with the entry, the argument's number, the cotangent of the answer and the
+    argument's share of it. each: the function that computes the shares in the sweep that gave the
+    gradient.
     """
     def shares(entry: Entry, g: Any, reached: set[int], emit: bool) -> Iterable[tuple[int, Any]]:
         # An operand that stands twice has its shares in order; some arguments have none.
@@ -394,7 +421,7 @@ def watch(entries: Sequence[Entry], seeds: Mapping[int, Any], sources: Iterable[
 # | tape-unasked | it recorded, and neither it nor the file was ever asked for a derivative |
 
 def tapes(run: Run, source: Source) -> list[tuple[str, str, Span]]:
-    """(code, message, place) of what is suspicious about the newest tape of each name."""
+    """Return (code, message, span) of what is suspicious about the newest tape of each name."""
     out: list[tuple[str, str, Span]] = []
     for tape in run.tapes.values():
         # What a reset forgot was perhaps used before.

@@ -1,4 +1,4 @@
-"""The way from a source to a target, operation by operation, whether a derivative passes or not."""
+"""The path from a source to a target, operation by operation, passable for a derivative or not."""
 
 from __future__ import annotations
 
@@ -40,9 +40,9 @@ MAX_WAYS = 1000
 
 
 class Step:
-    """One value on the way. id: its own; before: that of the value it was made of. span: where
-    that is written. entry: the operation; None for a variable that was assigned. open: whether a
-    derivative passes. value: its own.
+    """One value on a path. id: its id; before: the id of the value it was computed from. span:
+    where it is written. entry: its operation; None for the assignment of a variable. open: a
+    derivative passes. value: the computed value.
     """
 
     __slots__ = ("before", "entry", "id", "open", "span", "value")
@@ -59,10 +59,11 @@ class Step:
 
 def path(history: Sequence[Entry], sources: Collection[int], targets: Collection[int],
          states: Sequence[State] = (), window: Window | None = None) -> list[Step]:
-    """A way from a source to a target: of those with the fewest places that let no derivative
-    pass, a shortest one. Empty if no way joins them, or if the target is the source.
+    """Return a path from a source to a target as steps in order: of the paths with the fewest steps
+    that block a derivative, a shortest one. Empty if there is none, or if the target is the source.
 
-    states: values that variables took. window: what a tape recorded; None: everything.
+    states: values that variables took. window: the part of the trace that a tape recorded; None:
+    all.
     """
     best = dict.fromkeys(sources, (0, 0))
     came: dict[int, tuple[int, bool, Any]] = {}
@@ -93,7 +94,9 @@ def path(history: Sequence[Entry], sources: Collection[int], targets: Collection
 
 def ways(history: Sequence[Entry], sources: Collection[int], targets: Collection[int],
          window: Window | None = None) -> int:
-    """How many ways let a derivative pass from a source to a target; MAX_WAYS if there are more."""
+    """Return the number of paths on which a derivative passes from a source to a target, at most
+    MAX_WAYS.
+    """
     count = dict.fromkeys(sources, 1)
     for out, links, _ in _links(history, (), sources, window):
         total = sum([count[i] for i, passes in links if passes and i in count])
@@ -104,8 +107,8 @@ def ways(history: Sequence[Entry], sources: Collection[int], targets: Collection
 
 def _links(history: Sequence[Entry], states: Sequence[State], sources: Collection[int],
            window: Window | None) -> Iterator[Link]:
-    """(value, (value that it was made of, whether a derivative passes) ..., what made it), in the
-    order in which they were made, of all that the sources went into.
+    """Yield (id, ((id of operand, whether a derivative passes), ...), entry or state) in order of
+    time for each value that depends on the sources.
     """
     below = set(sources)
     waiting = sorted(states, key=lambda state: state.after)[::-1]
@@ -132,12 +135,14 @@ def _links(history: Sequence[Entry], states: Sequence[State], sources: Collectio
 
 
 def _in_time(entry: Entry, id: int, sources: Collection[int], window: Window | None) -> bool:
-    """Whether a source was watched before it was used."""
+    """Return whether a source was watched before it was used."""
     return window is None or id not in sources or window.late.get(id, 0) <= entry[OUT]
 
 
 def _gives(entry: Entry, id: int) -> bool:
-    """Whether a rule that the user wrote returns a gradient for an argument; it is asked."""
+    """Return whether a custom gradient function returns a gradient for an argument; it is called to
+    find out.
+    """
     if entry[OP].kind == UNREGISTERED:
         return False
     ans = entry[ANS]
@@ -146,8 +151,8 @@ def _gives(entry: Entry, id: int) -> bool:
 
 
 def _of_state(state: State, below: set[int]) -> Link | None:
-    """The state of a variable, made of what was assigned and, if that was added, of the state
-    before.
+    """Return the link to a variable's state from the assigned value and, for `assign_add` and
+    `assign_sub`, from the state before. None if neither depends on a source.
     """
     kept = None if state.how == "assign" else state.before
     before = [i for i in (state.taken, kept) if i in below]
@@ -158,9 +163,11 @@ def _of_state(state: State, below: set[int]) -> Link | None:
 
 
 def slope(step: Step, upstream: Any = 1.0) -> Any:
-    """The slope of a step from a number to a number; None where there is none, or an array.
-    upstream: what comes to it, which counts where a gradient function of the user's does more than
-    multiply by that.
+    """Return the slope of a step from scalar to scalar; None for arrays and where no derivative
+    passes.
+
+    upstream: the cotangent that arrives, which matters where a custom gradient function does more
+    than multiply by it.
     """
     entry = step.entry
     if entry is None or not step.open or entry[BATCH] or entry[OP].kind == UNREGISTERED:
@@ -174,7 +181,9 @@ def slope(step: Step, upstream: Any = 1.0) -> Any:
 
 
 def _cotangents(entry: Entry, seed: Any, id: int) -> list[tuple[int, Any]]:
-    """What the rule of an operation gives for one of its operands, outside of every record."""
+    """Return the cotangents that the rule of an operation gives for one operand, without
+    recording.
+    """
     record = records.current()
     before, record.in_rules = record.in_rules, True
     try:
@@ -191,21 +200,23 @@ def _cotangents(entry: Entry, seed: Any, id: int) -> list[tuple[int, Any]]:
 # (`gradcli.engine.record.saved`). A trace shows all of it.
 
 def bound(run: Run) -> dict[int, Any]:
-    """Values that the file has under a name, by id."""
+    """Return the values that the file has bound to a name, by id."""
     tensors = [b.value for bindings in run.bindings.values() for b in bindings]
     tensors += [variable.origin() for variable in run.variables.values()]
     return {t.id: t.value for t in tensors if isinstance(t, Tensor) and t.id is not None}
 
 
 def is_link(entry: Entry) -> bool:
-    """Whether an entry leads from a variable's first state to a later one, whose value only those
-    that read it have (`gradcli.lang.running.tapes`).
+    """Return whether an entry links a variable's first state to a later one, whose value is known
+    only to the entries that read it (`gradcli.lang.running.tapes`).
     """
     return entry[OP].name == "positive" and entry[PLACE] is None
 
 
 def seen(entries: Sequence[Entry]) -> dict[int, Any]:
-    """Values by id: of operations what they made, of all else what was read."""
+    """Return values by id: the answers of operations, and of other ids the values that operations
+    read.
+    """
     found = {entry[OUT]: entry[ANS] for entry in entries if not is_link(entry)}
     for entry in entries:
         for i, value in zip(entry[IDS], entry[VALUES], strict=True):
@@ -218,8 +229,10 @@ def seen(entries: Sequence[Entry]) -> dict[int, Any]:
 
 def filled(values: Mapping[int, Any], entries: Sequence[Entry], known: Mapping[int, Any]
            ) -> dict[int, Any]:
-    """The values of a trace, what was not kept made again by its operation; an array of None where
-    that is not possible. known: values by id that are right.
+    """Return the values of a trace in which values that were not kept are recomputed; an array of
+    None stands for one that cannot be.
+
+    values: by id, in part hollow. known: values by id that are right.
     """
     found = {i: known[i] if i in known and is_hollow(v) else v for i, v in values.items()}
     made = {entry[OUT] for entry in entries}
@@ -256,5 +269,5 @@ def _unknown(like: Any) -> Any:
 
 
 def unknown(value: Any) -> bool:
-    """Whether the numbers of an array could not be made again."""
+    """Return whether the numbers of an array could not be recomputed."""
     return type(value) not in SCALAR_TYPES and value.dtype.kind == "O"

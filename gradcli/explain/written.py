@@ -1,4 +1,4 @@
-"""Calls as they are written: the name and the arguments of one, by their places in the text."""
+"""The text of operations and calls: names, arguments and operands by their spans."""
 
 from __future__ import annotations
 
@@ -56,8 +56,8 @@ WHOLE = re.compile(r"([(,[]|[^=]=|\breturn)$")
 
 @lru_cache(8)
 def arguments_of(text: str, span: Span) -> Sequence[Span]:
-    """The places of the arguments of the call that a span is, keywords among them; empty if it is
-    no call that ends with its arguments.
+    """Return the spans of the arguments of the call at a span, keyword arguments included; empty if
+    the text there is no call that ends with its arguments.
     """
     tokens, opening = _call(text, span)
     found: list[Span] = []
@@ -75,14 +75,14 @@ def arguments_of(text: str, span: Span) -> Sequence[Span]:
 
 @lru_cache(4096)
 def head_of(text: str, span: Span) -> str:
-    """What a call calls, as it is written; empty if it is none."""
+    """Return the text of the function that a call calls; empty if the span is no call."""
     tokens, opening = _call(text, span)
     return text[span[0]:tokens[opening][1]].strip() if tokens else ""
 
 
 def _call(text: str, span: Span) -> tuple[list[tuple[str, int, int]], int]:
-    """The tokens of a call, as (text, start, end), and which of them opens its arguments; none if a
-    span does not end with brackets after something.
+    """Return the tokens of a call as (text, start, end), and the position of the bracket that opens
+    its arguments; ([], 0) if the span does not end with brackets after something.
     """
     tokens = [(text[span[0] + a:span[0] + b], span[0] + a, span[0] + b)
               for a, b in _tokens(text[span[0]:span[1]])]
@@ -95,7 +95,7 @@ def _call(text: str, span: Span) -> tuple[list[tuple[str, int, int]], int]:
 
 
 def term(text: str) -> str:
-    """An expression as a part of a sum or difference: in brackets, unless it is a product."""
+    """Return an expression as a term of a sum: in brackets if it binds less than a product."""
     kinds, starts, ends = lex(text)
     depth = 0
     for kind, start, end in zip(kinds, starts, ends, strict=True):
@@ -107,7 +107,9 @@ def term(text: str) -> str:
 
 
 def is_atom(text: str) -> bool:
-    """Whether an expression is a name, an item of one, or in brackets: it needs none anywhere."""
+    """Return whether an expression is a name, an item of one, or in brackets, so that it needs no
+    brackets anywhere.
+    """
     outer = []
     depth = 0
     for kind, a, b in zip(*lex(text), strict=True):
@@ -119,7 +121,7 @@ def is_atom(text: str) -> bool:
 
 
 def operands_of(text: str, span: Span) -> list[str]:
-    """The arguments of a call, or what stands on both sides of a comparison or a `//`."""
+    """Return the texts of the arguments of a call, or of both sides of a comparison or a `//`."""
     arguments = [text[a:b].strip() for a, b in arguments_of(text, span)]
     if arguments:
         return arguments
@@ -135,7 +137,9 @@ def operands_of(text: str, span: Span) -> list[str]:
 
 
 def sides(text: str) -> tuple[str, str] | None:
-    """What stands on both sides of the last plus or minus of a sum outside of all brackets."""
+    """Return the texts on both sides of the last binary plus or minus outside of all brackets; None
+    if there is none.
+    """
     depth = 0
     last: Span | None = None
     before = None
@@ -149,7 +153,7 @@ def sides(text: str) -> tuple[str, str] | None:
 
 
 def grouped(text: str, span: Span, new: str) -> str:
-    """What takes the place of an operand: in brackets, but where none are needed."""
+    """Return the text that replaces an operand at a span, in brackets where it needs them."""
     lead = text[text.rfind("\n", 0, span[0]) + 1:span[0]].rstrip(" \t")
     after = text[span[1]:].lstrip(" \t")[:1]
     begins = WHOLE.search(lead) is not None
@@ -174,15 +178,17 @@ LONGEST = 40
 
 
 def written(entry: Entry, source: Source) -> str:
-    """The text of the operation in one line, long ones in part; empty without a place."""
+    """Return the text of an operation in one line, shortened if it is long; empty without a
+    location.
+    """
     span = span_of(entry)
     text = " ".join(source.text[span[0]:span[1]].split()) if span is not None else ""
     return text if len(text) <= LONGEST else f"{text[:LONGEST - 3].rstrip()}..."
 
 
 def called(entry: Entry, source: Source) -> str:
-    """The name in the call; of what is written without one, an operator, the text, and so of a
-    row that no file can name.
+    """Return the name of the called function as the file writes it; of an operator, or of a row
+    that no file can name, the text of the operation.
     """
     span = span_of(entry)
     head = head_of(source.text, span) if span is not None else ""
@@ -195,10 +201,10 @@ def called(entry: Entry, source: Source) -> str:
 
 
 def number(value: float) -> str:
-    """A number in a sentence: six significant digits."""
+    """Format a number for a sentence: six significant digits."""
     return f"{value:.6g}"
 
 
 def element_text(index: tuple[int, ...]) -> str:
-    """An element in a sentence; empty for that of a scalar."""
+    """Format an index for a sentence: "element [0, 1]"; empty for a scalar."""
     return f"element [{', '.join([str(int(k)) for k in index])}]" if index else ""

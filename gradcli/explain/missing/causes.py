@@ -1,10 +1,10 @@
 """The causes of a missing gradient, in the order of the catalogue.
 
-`causes(scene, subject)` first looks whether the name meant something else, then at types, then
-whether any way leads from the source to the target at all. If one does, the places where all ways
-are cut are the causes, the smallest set nearest the target first; if none does, what did not run,
-what was picked and what was hidden may be. Whether the tape watched the source comes last: it may
-be a second cause. What to write instead is the business of `gradcli.explain.missing.fixes`.
+`causes(scene, subject)` first looks whether the name meant another value, then at types, then
+whether any path leads from the source to the target at all. If one does, the locations where all
+paths are cut are the causes, the smallest set nearest the target first; if none does, code that did
+not run, a choice or a name that hides another may be. Whether the tape watched the source comes
+last: it may be a second cause. Fixes are found by `gradcli.explain.missing.fixes`.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ KINDS = {"string": "a text", "bool": "a truth value"}
 
 
 def causes(scene: Scene, subject: Subject) -> list[Reason]:
-    """All causes that hold, the one to mend first on top; at least one."""
+    """Return all causes that hold, at least one, the one to mend first on top."""
     rebound = _rebound(scene, subject)
     found = [*rebound]
     if subject.empty:
@@ -77,7 +77,7 @@ def causes(scene: Scene, subject: Subject) -> list[Reason]:
 
 
 def kind_of(value: Any) -> str:
-    """A value that has no gradient, in words."""
+    """Describe in words a value that has no gradient."""
     dtype = dtype_of(value)
     return KINDS.get(dtype, f"an integer ({dtype})")
 
@@ -86,8 +86,8 @@ def kind_of(value: Any) -> str:
 
 
 def _rebound(scene: Scene, subject: Subject) -> list[Reason]:
-    """The name meant another value when the target was made, and that one leads to it; or it was a
-    variable once, and is none any more.
+    """Return the causes if the name meant another value, from which the target was made, or if it
+    was a variable and is none any more.
     """
     name = subject.source
     own = [n for n in scene.namings if n.name == name and n.id in subject.own]
@@ -117,7 +117,7 @@ def _rebound(scene: Scene, subject: Subject) -> list[Reason]:
 
 
 def _renamed(subject: Subject, other: Naming, own: list[Naming]) -> Reason:
-    """The name means another value now, or did when the target was made."""
+    """Return the cause that the name means another value now, or did when the target was made."""
     name = subject.source
     if own[0].id < other.id:
         return Reason(
@@ -131,7 +131,9 @@ def _renamed(subject: Subject, other: Naming, own: list[Naming]) -> Reason:
 
 def _left_behind(scene: Scene, subject: Subject, own: list[Naming], others: list[Naming]
                  ) -> list[Reason]:
-    """The name was a variable, and now is a value that the tape does not watch."""
+    """Return the causes if the name was a variable and is now a value that the tape does not
+    watch.
+    """
     name, window = subject.source, subject.window
     variable = next((n for n in others if n.kind == "variable" and n.id < own[0].id), None)
     if variable is None or subject.kind == "variable" or window is None or (
@@ -144,7 +146,7 @@ def _left_behind(scene: Scene, subject: Subject, own: list[Naming], others: list
 
 
 def _also_cut(scene: Scene, subject: Subject) -> list[Reason]:
-    """What cuts the ways of a source."""
+    """Return the causes that cut the paths from a source."""
     return cut(scene, subject, ways(scene, subject))
 
 
@@ -209,14 +211,16 @@ def _no_way(scene: Scene, subject: Subject) -> list[Reason]:
 
 
 def _leaves(scene: Scene, above: set[int]) -> list[str]:
-    """The names of what the target does depend on."""
+    """Return the names of the inputs, constants and variables on which the target depends."""
     return list(dict.fromkeys(
         n.name for n in scene.namings if n.id in above and n.kind not in ("computed", "parameter")
         and scene.maker(n.id) is None and not (above == {n.id} and n.kind == "literal")))
 
 
 def _meant(scene: Scene, subject: Subject) -> str | None:
-    """A name that depends on the source and is used nowhere: what the target should have been."""
+    """Return the last name that depends on the source and is never used, the likely target; None if
+    there is none.
+    """
     used = {i for entry in scene.entries for i in entry[IDS]}
     below = scene.below(subject.own) - subject.own
     names = [n.name for n in scene.namings if n.id in below and n.id not in used
@@ -247,7 +251,7 @@ def _downstream(scene: Scene, subject: Subject, above: set[int]) -> Reason | Non
 
 
 def _copy(scene: Scene, subject: Subject, above: set[int]) -> Reason | None:
-    """The source is a copy or a part of what the target was made of."""
+    """Return the cause if the source is a copy or a part of a value that the target was made of."""
     for maker, origin in origins(scene, subject.own):
         if origin in above:
             return _copied(scene, subject, maker, origin, above)
@@ -255,7 +259,9 @@ def _copy(scene: Scene, subject: Subject, above: set[int]) -> Reason | None:
 
 
 def _original(scene: Scene, subject: Subject) -> Naming | None:
-    """What a source was taken from after the target had been made."""
+    """Return the name of the value from which a source was copied after the target had been
+    made.
+    """
     newest = max(subject.targets, default=0)
     return None if min(subject.own, default=0) <= newest else next(
         (scene.naming({origin}) for _, origin in origins(scene, subject.own) if origin <= newest),
@@ -263,7 +269,9 @@ def _original(scene: Scene, subject: Subject) -> Naming | None:
 
 
 def _of_origin(scene: Scene, subject: Subject, above: set[int]) -> list[Reason]:
-    """What cuts the ways of the original of which the source is a copy or a part."""
+    """Return the causes that cut the paths from the original of which the source is a copy or a
+    part.
+    """
     for _, origin in origins(scene, subject.own):
         naming = scene.naming({origin})
         if origin in above and naming is not None:
@@ -327,14 +335,14 @@ def _condition_only(scene: Scene, subject: Subject, above: set[int]) -> Reason |
 
 
 def _decided(scene: Scene, subject: Subject, above: set[int]) -> Unrun | None:
-    """What the source decided: the last code that did not run for it."""
+    """Return the last code that did not run because of the source; None if there is none."""
     return next((unrun for unrun in reversed(scene.unrun) if scene.decides(
         subject, above, unrun) and _of_source(scene, subject, _deciding(scene, unrun))), None)
 
 
 def _attribute(scene: Scene, subject: Subject, above: set[int]) -> Reason | None:
-    """The source stands within an operation on the way, and is none of its operands: an index, a
-    shape.
+    """Return the cause if the source is written inside an operation on the path without being an
+    operand: an index, a shape.
     """
     placed = [(place, entry) for entry in scene.entries for place in [place_of(entry)]
               if place is not None and type(place[0]) is int]   # Python's places do not nest
@@ -353,7 +361,9 @@ def _attribute(scene: Scene, subject: Subject, above: set[int]) -> Reason | None
 
 
 def _deciding(scene: Scene, unrun: Unrun) -> set[int]:
-    """What decided whether code ran: a condition, or what was reckoned in the head of a `for`."""
+    """Return the ids of the values that decided whether code ran: a condition, or the values
+    computed in the head of a loop.
+    """
     if unrun.condition is not None:
         return {unrun.condition}
     return scene.made_at(unrun.span, unrun.time) | unrun.read if (
@@ -383,8 +393,8 @@ def _shadowed(scene: Scene, subject: Subject, above: set[int]) -> Reason | None:
 
 
 def _bound_again(scene: Scene, subject: Subject, above: set[int]) -> Reason | None:
-    """The name nearest the target that held something made of the source, and something else when
-    the target used it.
+    """Return the cause if a name depended on the source and was bound to another value before the
+    target used it; of several names the one nearest the target.
     """
     below = scene.below(subject.own)
     before: dict[tuple[str, object], Naming] = {}
@@ -426,7 +436,7 @@ LOOKS = (_derivative_constant, _downstream, _copy, _dead_code, _untaken, _not_pi
 
 
 def _behind(scene: Scene, subject: Subject, reason: Reason, above: set[int]) -> list[Reason]:
-    """What else cuts the way that would be there had the code run that did not."""
+    """Return the causes that would cut the path if the code that did not run had run."""
     unrun = reason.about
     if not isinstance(unrun, Unrun):
         return []
@@ -451,6 +461,6 @@ def _behind(scene: Scene, subject: Subject, reason: Reason, above: set[int]) -> 
 
 
 def _with(entry: Entry, old: int, new: int) -> Entry:
-    """An entry that reads another value."""
+    """Return an entry that reads the value `new` in place of `old`."""
     ids = tuple([new if i == old else i for i in entry[IDS]])
     return (*entry[:IDS], ids, *entry[IDS + 1:])  # type: ignore[return-value]

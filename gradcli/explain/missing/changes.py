@@ -1,4 +1,4 @@
-"""Changes of a program's text, a function for each cause of a missing gradient."""
+"""Changes of a program's text, one function for each cause of a missing gradient."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def constant(ground: Ground, reason: Reason) -> list[Fix]:
-    """A constant watched, or declared a variable."""
+    """Propose to watch a constant or to declare it a variable."""
     subject = reason.about or ground.subject
     found = watch(ground, reason)
     if subject.kind == "constant" and (subject.window is None or subject.window.automatic) and (
@@ -31,20 +31,20 @@ def constant(ground: Ground, reason: Reason) -> list[Fix]:
 
 
 def nontrainable(ground: Ground, reason: Reason) -> list[Fix]:
-    """The flag dropped, or a watch."""
+    """Propose to drop `trainable=false` or to watch the variable."""
     flag = (reason.about or ground.subject).spans.get("trainable")
     return [*_without_option(ground, flag), *watch(ground, reason)]
 
 
 def automatic(ground: Ground, reason: Reason) -> list[Fix]:
-    """A watch, or the option dropped that turns watching off."""
+    """Propose to watch the source or to drop the option that turns automatic watching off."""
     window = ground.subject.window
     option = window.option if window is not None else None
     return [*watch(ground, reason), *_without_option(ground, option)]
 
 
 def _without_option(ground: Ground, option: Span | None) -> list[Fix]:
-    """An attribute dropped with the comma before it."""
+    """Propose to drop an option together with the comma before it."""
     if option is None:
         return []
     comma = ground.text.rfind(",", 0, option[0])
@@ -52,7 +52,7 @@ def _without_option(ground: Ground, option: Span | None) -> list[Fix]:
 
 
 def watch(ground: Ground, reason: Reason) -> list[Fix]:
-    """A watch where it is early enough."""
+    """Propose a watch of the source where it comes early enough."""
     edit = watch_line(ground, reason.about or ground.subject)
     if edit is None:
         return []
@@ -62,7 +62,7 @@ def watch(ground: Ground, reason: Reason) -> list[Fix]:
 
 
 def watch_late(ground: Ground, reason: Reason) -> list[Fix]:
-    """The watch moved above the first use."""
+    """Propose to move the watch above the first use."""
     edits = watch_earlier(ground, reason)
     watch = reason.related[0][0] if reason.related else None
     line = ground.outline.at(watch[0]) if watch is not None else None
@@ -73,7 +73,7 @@ def watch_late(ground: Ground, reason: Reason) -> list[Fix]:
 
 
 def watch_again(ground: Ground, reason: Reason) -> list[Fix]:
-    """The watch once more, behind the reset."""
+    """Propose to watch the source again after the reset."""
     line = ground.outline.at(reason.span[0]) if reason.span is not None else None
     window = ground.subject.window
     if line is None or window is None or not line.alone or not ground.has_name():
@@ -83,7 +83,7 @@ def watch_again(ground: Ground, reason: Reason) -> list[Fix]:
 
 
 def dtype(ground: Ground, reason: Reason) -> list[Fix]:
-    """The declared type dropped, or what made it an integer."""
+    """Propose to drop the declared type, or the operation that made the source an integer."""
     spans, subject = ground.subject.spans, ground.subject
     if "type" not in spans:
         return uncast(ground, reason.about) if reason.about is not None else _plain(ground)
@@ -99,7 +99,7 @@ def dtype(ground: Ground, reason: Reason) -> list[Fix]:
 
 
 def _plain(ground: Ground) -> list[Fix]:
-    """A number that int() was called for, without it."""
+    """Propose to drop the `int()` around the value of the source."""
     start = ground.subject.source_span
     line = ground.outline.at(start[0]) if start is not None else None
     if start is None or line is None:
@@ -120,13 +120,15 @@ def _word(ground: Ground, span: Span) -> int:
 
 
 def copy(ground: Ground, reason: Reason) -> list[Fix]:
-    """The original asked for in the copy's place."""
+    """Propose to ask for the original in place of the copy."""
     edit = _in_question(ground, ground.subject.source, reason.about)
     return [Fix(f"ask for {reason.about} itself", edit)] if edit is not None else []
 
 
 def _in_question(ground: Ground, old: str, new: str | None) -> Edit | None:
-    """One name in the question that was asked replaced by another."""
+    """Return the edit that replaces one name in the question; None if the name is not there just
+    once.
+    """
     asked = ground.subject.asked_at
     if asked is None or not new or not new.isidentifier():
         return None
@@ -141,7 +143,9 @@ def _in_question(ground: Ground, old: str, new: str | None) -> Edit | None:
 
 
 def rebound(ground: Ground, reason: Reason) -> list[Fix]:
-    """`x = x + e` of a variable means `x.assign_add(e)`; else the new value needs a name."""
+    """Propose `x.assign_add(e)` for `x = x + e` of a variable, else a name of its own for the new
+    value.
+    """
     naming = reason.about
     if naming is None or naming.span is None:
         return []
@@ -169,7 +173,7 @@ def rebound(ground: Ground, reason: Reason) -> list[Fix]:
 
 
 def swap(ground: Ground, reason: Reason) -> list[Fix]:
-    """Target and source exchanged."""
+    """Propose to exchange target and source."""
     asked = ground.subject.asked_at
     arguments = arguments_of(ground.text, asked) if asked is not None else []
     if len(arguments) < 2:
@@ -181,8 +185,8 @@ def swap(ground: Ground, reason: Reason) -> list[Fix]:
 
 
 def rename(ground: Ground, reason: Reason) -> list[Fix]:
-    """A parameter that hides a name under another name, in the head only: then the name is meant
-    that was asked for.
+    """Propose another name for a parameter that hides the source. Only the head changes, so that
+    the body reads the hidden name.
     """
     if reason.span is None or not reason.about:
         return []
@@ -194,13 +198,13 @@ def rename(ground: Ground, reason: Reason) -> list[Fix]:
 
 
 def both_arms(ground: Ground, reason: Reason) -> list[Fix]:
-    """A branch as a `where` of both arms."""
+    """Propose a `where` of both arms in place of a branch."""
     edit = arms.where_for(ground, reason)
     return [] if edit is None else [Fix(edit[2].strip(), edit)]
 
 
 def stop_gradient(ground: Ground, reason: Reason) -> list[Fix]:
-    """stop_gradient left out."""
+    """Propose to drop `stop_gradient`."""
     span = reason.span
     arguments = arguments_of(ground.text, span) if span is not None else []
     if len(arguments) != 1:
@@ -209,7 +213,9 @@ def stop_gradient(ground: Ground, reason: Reason) -> list[Fix]:
 
 
 def unwrapped(ground: Ground, span: Span, inner: Span) -> Fix:
-    """Only what is in a call, in the call's brackets where it needs some."""
+    """Return the fix that replaces a call at `span` by its argument at `inner`, in brackets where
+    needed.
+    """
     (first, last), (start, end) = span, inner
     text = ground.text[start:end]
     if "\n" in ground.text[first:last] or grouped(ground.text, span, text) != text:
@@ -219,17 +225,17 @@ def unwrapped(ground: Ground, span: Span, inner: Span) -> Fix:
 
 
 def cast(ground: Ground, reason: Reason) -> list[Fix]:
-    """A cast left out, or passed by."""
+    """Propose to drop the cast on the path, or to give it the slope 1."""
     return uncast(ground, reason.abouts[0])
 
 
 def target_dtype(ground: Ground, reason: Reason) -> list[Fix]:
-    """The cast that made the target left out, or passed by."""
+    """Propose to drop the cast that made the target, or to give it the slope 1."""
     return uncast(ground, reason.about) if reason.about is not None else []
 
 
 def uncast(ground: Ground, entry: Entry) -> list[Fix]:
-    """A cast left out, or passed by as if it had the slope 1."""
+    """Propose to drop a cast, or to give it the slope 1 by means of `stop_gradient`."""
     span = place_of(entry)
     if span is None or entry[OP].name != "cast_other" or is_float(entry[ANS]) or dtype_of(
             entry[ANS]) in ("string", "bool"):
@@ -245,7 +251,9 @@ def uncast(ground: Ground, entry: Entry) -> list[Fix]:
 
 
 def step(ground: Ground, reason: Reason) -> list[Fix]:
-    """The row's substitute with the user's own argument: the same value, with a slope."""
+    """Propose the substitute that the operation's row names, with the user's own argument: the same
+    value, with a slope.
+    """
     entry = reason.abouts[0]
     span = place_of(entry)
     op = entry[OP]
@@ -263,6 +271,7 @@ def step(ground: Ground, reason: Reason) -> list[Fix]:
 
 
 def _numpy(ground: Ground, reason: Reason) -> list[Fix]:
+    """Propose to drop `np.` from a call, or the whole `np.array(...)`."""
     span = reason.span
     if span is None or not ground.text.startswith("np.", span[0]):
         return []
@@ -274,7 +283,9 @@ def _numpy(ground: Ground, reason: Reason) -> list[Fix]:
 
 
 def state(ground: Ground, reason: Reason) -> list[Fix]:
-    """An assignment or declaration that makes a state, as a plain binding."""
+    """Propose a plain binding in place of a declaration or assignment that makes a variable's
+    state.
+    """
     how = getattr(reason.abouts[0][OP], "how", "") if reason.abouts else ""
     line = ground.outline.at(reason.span[0]) if reason.span is not None else None
     if line is None:
@@ -298,7 +309,7 @@ def state(ground: Ground, reason: Reason) -> list[Fix]:
 
 
 def declared(ground: Ground, reason: Reason) -> list[Fix]:
-    """np. dropped, or `const c = e`, where e was computed, as a plain binding."""
+    """Propose a plain binding in place of `const c = e` with a computed `e`, or to drop `np.`."""
     if getattr(reason.abouts[0][OP], "how", "") not in ("const", "input"):
         return _numpy(ground, reason)
     line = ground.outline.at(reason.span[0]) if reason.span is not None else None
@@ -313,7 +324,9 @@ def declared(ground: Ground, reason: Reason) -> list[Fix]:
 
 
 def into_block(ground: Ground, reason: Reason) -> list[Fix]:
-    """Lines moved into the block of the tape."""
+    """Propose to move lines into the block of the tape, or to make the tape persistent if they
+    stand there after its one answer.
+    """
     head = ground.block()
     sites = [ground.site(entry) for entry in reason.abouts]
     if head is not None and any(site in ground.outline.inside(head) for site in sites):
@@ -322,7 +335,7 @@ def into_block(ground: Ground, reason: Reason) -> list[Fix]:
 
 
 def without_reset(ground: Ground, reason: Reason) -> list[Fix]:
-    """The reset removed."""
+    """Propose to remove the reset."""
     line = ground.outline.at(reason.span[0]) if reason.span is not None else None
     if line is None or not line.alone:
         return []
@@ -330,7 +343,7 @@ def without_reset(ground: Ground, reason: Reason) -> list[Fix]:
 
 
 def persistent(ground: Ground, reason: Reason) -> list[Fix]:
-    """The tape made persistent."""
+    """Propose `persistent=true` for the tape."""
     window = ground.subject.window
     if window is None or window.span is None:
         return []
@@ -344,7 +357,7 @@ def persistent(ground: Ground, reason: Reason) -> list[Fix]:
 
 
 def swap_accumulators(ground: Ground, reason: Reason) -> list[Fix]:
-    """inner.jvp(outer.jvp(y)): the two names change places."""
+    """Propose to exchange the names of the two accumulators in `inner.jvp(outer.jvp(y))`."""
     places = [reason.span, *[span for span, _ in reason.related]]
     heads = []
     for place in places[:2]:

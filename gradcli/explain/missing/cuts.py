@@ -1,10 +1,10 @@
-"""Where the ways from a source to a target are cut.
+"""Minimum cuts: the steps at which all paths from a source to a target are blocked.
 
-Every step of a way is an argument of an entry. A step is *blocked* for up to two causes: what the
-operation is (a floor, a cast, a hop into a variable's state) and what the tape did when it ran. The
-smallest set of blocked steps that lies on all ways is a minimum cut; of several the one nearest the
-target is found (Ford and Fulkerson, 1956: blocked steps carry one unit, open ones any number; what
-still leads to the target when no more fits is the target's side).
+Every step of a path is an argument of an entry. A step is *blocked* for up to two causes: the
+operation itself (a floor, a cast, a hop into a variable's state) and the tape, if it was not
+recording. The smallest set of blocked steps that lies on all paths is a minimum cut; of several the
+one nearest the target is found (Ford and Fulkerson, 1956: blocked steps have capacity 1, open ones
+any; the values from which the target can be reached in the residual graph are the target's side).
 """
 
 from __future__ import annotations
@@ -33,7 +33,9 @@ MAX_CUTS = 20
 
 
 class Step:
-    """One step of a way: argument k of an entry, and why it is blocked: (code, place) each."""
+    """One step of a path: argument k of an entry; blocks: (code, location) of each cause that
+    blocks it.
+    """
 
     __slots__ = ("blocks", "entry", "k")
 
@@ -44,19 +46,19 @@ class Step:
 
     @property
     def start(self) -> int:
-        """The id that goes in."""
+        """The id of the operand."""
         found = self.entry[IDS][self.k]
         assert found is not None
         return found
 
     @property
     def end(self) -> int:
-        """The id that comes out."""
+        """The id of the answer."""
         return self.entry[OUT]
 
 
 def steps(scene: Scene, subject: Subject, judge: Judge) -> list[Step]:
-    """All steps that lie on a way from the source to a target, in order."""
+    """Return all steps that lie on a path from the source to a target, in order."""
     below = scene.below(subject.own)
     # A way begins where it leaves the source last: what went into a state of it is no part of it.
     above = scene.above(subject.targets, past=subject.own)
@@ -68,7 +70,9 @@ def steps(scene: Scene, subject: Subject, judge: Judge) -> list[Step]:
 
 
 def of_operation(scene: Scene, entry: Entry, k: int) -> str:
-    """The code of why an operation lets no derivative pass from argument k; "" if it does."""
+    """Return the code that says why an operation lets no derivative pass from argument k; "" if it
+    does.
+    """
     op = entry[OP]
     if isinstance(op, Hop):
         return op.code
@@ -90,7 +94,7 @@ def of_operation(scene: Scene, entry: Entry, k: int) -> str:
 
 
 def smallest(found: Sequence[Step], subject: Subject) -> list[Step]:
-    """The blocked steps of a minimum cut nearest the target; empty if a way is open."""
+    """Return the blocked steps of the minimum cut nearest the target; empty if a path is open."""
     into: dict[int, list[Step]] = {}
     out_of: dict[int, list[Step]] = {}
     for step in found:
@@ -120,7 +124,7 @@ def smallest(found: Sequence[Step], subject: Subject) -> list[Step]:
 
 
 def _open_side(subject: Subject, into: dict[int, list[Step]]) -> set[int]:
-    """The values from which an open way leads to a target."""
+    """Return the ids of values from which an open path leads to a target."""
     side = set(subject.targets)
     todo = list(side)
     for node in todo:
@@ -131,13 +135,17 @@ def _open_side(subject: Subject, into: dict[int, list[Step]]) -> set[int]:
 
 
 def _front(found: Sequence[Step], side: set[int]) -> list[Step]:
-    """The blocked steps that lead to the target's side."""
+    """Return the blocked steps that lead into the target's side."""
     return [s for s in found if s.blocks and s.end in side and s.start not in side]
 
 
 def _way(subject: Subject, out_of: dict[int, list[Step]], into: dict[int, list[Step]],
          used: set[int], flow: dict[int, int]) -> list[tuple[Step, bool]] | None:
-    """A way on which one more unit fits, as (step, forwards)."""
+    """Return an augmenting path as (step, forwards) of each step; None if no more flow fits.
+
+    out_of, into: steps by the id at which they start and end. used: `id()` of blocked steps that
+    carry flow. flow: units on open steps, by their `id()`.
+    """
     came: dict[int, tuple[Step, bool] | None] = dict.fromkeys(subject.own)
     todo = list(subject.own)
     for node in todo:
@@ -163,7 +171,9 @@ def _way(subject: Subject, out_of: dict[int, list[Step]], into: dict[int, list[S
 
 def _target_side(subject: Subject, into: dict[int, list[Step]], out_of: dict[int, list[Step]],
                  used: set[int], flow: dict[int, int]) -> set[int]:
-    """The values from which another unit could still reach a target."""
+    """Return the ids of values from which the residual graph leads to a target; arguments as in
+    `_way`.
+    """
     side = set(subject.targets)
     todo = list(side)
     for node in todo:
@@ -181,10 +191,11 @@ def _target_side(subject: Subject, into: dict[int, list[Step]], out_of: dict[int
 
 def to_blame(found: Sequence[Step], subject: Subject, one_mend: Container[str] = ()
              ) -> list[Step]:
-    """The blocked steps of the minimum cut nearest the target, then of the cut that is left once
-    these are mended, and so on until a way is open; then what cuts other ways, which would be open
-    but for that. One for each place and cause; none if a way is open from the start. one_mend:
-    codes of which all steps are mended at once.
+    """Return the blocked steps to mend, one for each location and cause; none if a path is open.
+
+    First come those of the minimum cut nearest the target, then those of the cut that is left once
+    these are mended, and so on until a path is open; then blocked steps that alone block other
+    paths. one_mend: codes of which all steps are mended at once.
     """
     out: list[Step] = []
     rest = list(found)
@@ -212,8 +223,8 @@ def to_blame(found: Sequence[Step], subject: Subject, one_mend: Container[str] =
 
 
 def _mend(step: Step, code: str, one_mend: Container[str]) -> tuple[str, Any]:
-    """What has to be mended where a step is blocked for a cause: a place, unless it is one thing
-    wherever that cause is.
+    """Return the key of the change that lifts a block: the code and the location, or the code alone
+    if one change mends all its steps.
     """
     place = place_of(step.entry)
     return code, None if code in one_mend else place or id(step.entry)
@@ -261,12 +272,12 @@ RELATED = {
 
 
 def ways(scene: Scene, subject: Subject) -> list[Step]:
-    """All steps between the source and a target, and what blocks each."""
+    """Return all steps between the source and a target with what blocks each."""
     return steps(scene, subject, lambda entry, k: judge(scene, subject, entry, k))
 
 
 def judge(scene: Scene, subject: Subject, entry: Entry, k: int) -> list[tuple[str, Any]]:
-    """Why a step is blocked: (code, place of what is to blame besides) each."""
+    """Return (code, location of what else is to blame) of each cause that blocks a step."""
     blocks: list[tuple[str, Any]] = []
     code = of_operation(scene, entry, k)
     if not code and _gives_none(entry, k):
@@ -293,7 +304,9 @@ def judge(scene: Scene, subject: Subject, entry: Entry, k: int) -> list[tuple[st
 
 
 def _gives_none(entry: Entry, k: int) -> bool:
-    """Whether a rule that the user wrote returns no gradient for argument k; it is asked."""
+    """Return whether a custom gradient function returns None for argument k; it is called to find
+    out.
+    """
     op: Any = entry[OP]
     if not getattr(op, "custom", False):
         return False
@@ -309,7 +322,9 @@ def _gives_none(entry: Entry, k: int) -> bool:
 
 
 def cut(scene: Scene, subject: Subject, between: list[Step]) -> list[Reason]:
-    """The causes of what is cut between a source and a target, those of the smallest cut first."""
+    """Return the causes that cut the paths from the source to a target, those of the smallest cut
+    first.
+    """
     aside = {id(s.entry) for s in between if _aside(s.entry, subject)}
     if aside:
         # Such a way counts only where there is no other.
@@ -349,7 +364,9 @@ def cut(scene: Scene, subject: Subject, between: list[Step]) -> list[Reason]:
 
 
 def _index(between: list[Step], cast: Step) -> Entry | None:
-    """What takes a whole number up as an index or a shape, if nothing takes it up otherwise."""
+    """Return the entry that uses the integer that a cast made as an index or a shape; None if it is
+    also used in another role.
+    """
     whole, ends = {cast.end}, []
     for step in between:    # in order
         if step.start in whole and (isinstance(step.entry[OP], Hop)
@@ -362,12 +379,12 @@ def _index(between: list[Step], cast: Step) -> Entry | None:
 
 
 def _sizes(entry: Entry) -> bool:
-    """Whether a tensor of that size was made, as by `ones(n)`."""
+    """Return whether an entry made a tensor of a given size, as `ones(n)`."""
     return entry[OP].name == "left_engine" and bool(entry[ATTRIBUTES]["size"])
 
 
 def _aside(entry: Entry, subject: Subject) -> bool:
-    """Whether an entry leads through the inside of a custom function, or into a state that a
+    """Return whether an entry leads through the inside of a custom function, or into a state that a
     variable had before the tape began, as after a training step.
     """
     op: Any = entry[OP]
@@ -379,7 +396,7 @@ def _aside(entry: Entry, subject: Subject) -> bool:
 
 
 def _add_line(scene: Scene, subject: Subject, reason: Reason, step: Step, place: Any) -> None:
-    """Several lines that a tape did not see are one cause; each is told once."""
+    """Add the location of a step to a cause that covers several lines, each line once."""
     at = _called_from(scene, subject, step.entry, place) if (
         reason.code == "path-gradient-not-recorded") else _site(scene, subject, step.entry)
     reason.abouts.append(step.entry)
@@ -389,7 +406,9 @@ def _add_line(scene: Scene, subject: Subject, reason: Reason, step: Step, place:
 
 
 def _site(scene: Scene, subject: Subject, entry: Entry) -> Any:
-    """Where an operation ran, seen from the tape: a function that was called ran at its call."""
+    """Return where an operation ran as seen from the tape: in a function, the location of its
+    call.
+    """
     here = scene.asked(entry[OUT]) or place_of(entry)
     return None if here is None else _called_from(scene, subject, entry, here)
 
@@ -435,14 +454,18 @@ def _cause(scene: Scene, subject: Subject, step: Step, code: str, place: Any) ->
 
 
 def is_inside(scene: Scene, subject: Subject, call: Entry) -> bool:
-    """Whether the source was computed in the custom function of a hop, not around its call."""
+    """Return whether the source was computed inside the custom function of a hop, not around its
+    call.
+    """
     makers = [maker for maker in map(scene.maker, subject.own) if maker is not None]
     around = scene.scope(place_of(call))
     return any(scene.scope(place_of(maker)) != around for maker in makers)
 
 
 def taken_up(scene: Scene, subject: Subject, call: Entry) -> str:
-    """What a custom function takes from around it on the way from the source, by name."""
+    """Return the name of the value that a custom function reads from around it on the path from the
+    source.
+    """
     below, around = scene.below(subject.own), scene.scope(place_of(call))
     id: int | None = call[IDS][0]
     maker = scene.maker(id)
@@ -459,7 +482,7 @@ def _type_word(entry: Entry) -> str:
 
 
 def _taken(scene: Scene, subject: Subject, entry: Entry) -> str:
-    """What a variable took up, in the user's words."""
+    """Return the name of the value that a variable took up."""
     taken = entry[IDS][0]
     name = scene.name(taken)
     if taken in subject.own:

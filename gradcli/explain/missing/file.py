@@ -1,4 +1,4 @@
-"""The scene of a file: what its run and the log of it tell."""
+"""Why a gradient of a file is None: the scene from a logged run, and its causes and fixes."""
 
 from __future__ import annotations
 
@@ -40,8 +40,9 @@ if TYPE_CHECKING:
 
 
 def scene(run: Run, own: set[int], outline: Outline, source: Source) -> Scene:
-    """Everything that a logged run did; own: ids of the source, whose states are linked. outline,
-    source: of the text.
+    """Return the scene of a logged run, cached for sources of the same states.
+
+    own: ids of the source; links between its states are kept. outline, source: of the file's text.
     """
     log = run.log
     assert log is not None
@@ -86,7 +87,7 @@ def _scene(run: Run, log: Log, history: Sequence[Entry], own: set[int], outline:
 
 
 def _namings(run: Run) -> list[Naming]:
-    """All names that values got, in order of time: those that a loop replaced too."""
+    """Return all namings of values in order of time, those that a loop replaced included."""
     log = run.log
     assert log is not None
     if "namings" not in log.made:
@@ -115,14 +116,14 @@ def _naming(name: str, id: int, b: Binding) -> Naming:
 
 
 def _only_tells(unrun: Unrun, outline: Outline) -> bool:
-    """Whether a condition stands where nothing is computed that anything depends on."""
+    """Return whether a condition stands in an `expect` or `print`, on which nothing depends."""
     line = outline.at(unrun.span[0])
     return line is not None and re.match(
         r"(expect|print)\b", outline.text[line.first:line.last]) is not None
 
 
 def _with_head(unrun: Unrun, outline: Outline) -> Unrun:
-    """A loop that did not run stands where its whole head does, not only what it goes over."""
+    """Return a copy of a loop that did not run with the span of its whole head."""
     head = outline.at(unrun.span[0]) if unrun.what == "loop" else None
     if head is None:
         return unrun
@@ -150,7 +151,7 @@ def _hiding(log: Log, outline: Outline) -> list[tuple[str, Span, str]]:
 
 
 def window(tape: FileTape, until: float = inf) -> Window:
-    """What a tape of the file saw; until: up to a time, by default to the end."""
+    """Return the part of the trace that a tape of the file recorded, up to the time `until`."""
     _, watched, late = tape.remembered()
     phases: list[tuple[int, str, Any]] = []
     watches: dict[int, Any] = {}
@@ -212,11 +213,12 @@ def subject(run: Run, target: Any, source: Any, *, target_name: str | None = Non
             tape: Any = None, unwatched: bool = False, asked_at: Span | None = None,
             question: Asked | None = None, text: str = "",
             late: Mapping[int, tuple[int, Any]] | None = None) -> Subject:
-    """One missing gradient: of a tensor or a structure of them, with respect to one tensor.
+    """Return the subject of one missing gradient: of a tensor or a structure of them in one tensor.
 
-    binding: of the source, where its name is known. tape: of the file, or its accumulator; None:
-    one covers the whole file. unwatched: the implicit one does not watch the source. question,
-    text: of the file: the names are those that the question has; "" for what has none.
+    binding: of the source, where its name is known. tape: of the file, or its accumulator; None: an
+    implicit one covers the whole file. unwatched: the implicit tape does not watch the source.
+    question, text: if the file asked: the names are those written in the question, "" without one.
+    late: as in `Subject`.
     """
     from gradcli.lang.running.tapes import FileTape
 
@@ -270,8 +272,8 @@ def subject(run: Run, target: Any, source: Any, *, target_name: str | None = Non
 
 def _inside_out(log: Log, accumulator: Any, targets: dict[int, Any], question: Asked | None
                 ) -> Span | None:
-    """The question to an accumulator opened earlier that answered with the target: the inner one
-    has to be asked first.
+    """Return the span of the question to an accumulator opened earlier that answered with the
+    target: the inner one has to be asked first. None if there is none.
     """
     order = [a for a, _, start, _ in sorted(log.windows, key=lambda w: w[2])]
     if accumulator not in order:
@@ -287,7 +289,9 @@ def _inside_out(log: Log, accumulator: Any, targets: dict[int, Any], question: A
 
 
 def _name_of(run: Run, ids: Container[int], asked: str) -> tuple[str | None, Span | None]:
-    """What one of some values is called, and where it was: as the question says, else at first."""
+    """Return the name of one of some values and its span: the name that the question uses, else the
+    first.
+    """
     found = [n for n in _namings(run) if n.id in ids]
     best = next((n for n in found if re.search(rf"(?<![\w.]){re.escape(n.name)}\b", asked)), None)
     known = best or (found[0] if found else None)
@@ -304,11 +308,11 @@ def _name_of(run: Run, ids: Container[int], asked: str) -> tuple[str | None, Spa
 def of_named(program: Program, at: Mapping[str, Any], run: Run, target: Target, binding: Binding,
              again: Again, *, tape: str | None = None, unwatched: bool = False,
              late: Mapping[int, tuple[int, Any]] | None = None) -> list[Reason]:
-    """The causes of a None that was asked for by names, the one to mend first on top.
+    """Return the causes of a None that was asked for by names, the one to mend first on top.
 
-    run: a logged one. target, binding: of any run of the program. tape: which of the file's was
-    asked, by default the last to close. unwatched: the source is one that nobody watches. late: as
-    in `Subject`. again: asks the same of a changed program.
+    run: a logged run. target, binding: of any run of the program. tape: the name of the tape that
+    was asked; None: the last to close. unwatched: no tape watches the source. late: as in
+    `Subject`. again: asks the same question of a changed program.
     """
     with run.record:
         unnamed = target.name == program.unnamed() and target.name not in run.bindings
@@ -323,9 +327,9 @@ def of_named(program: Program, at: Mapping[str, Any], run: Run, target: Target, 
 
 
 def complete(problem: MissingGradients, program: Program, at: Mapping[str, Any]) -> None:
-    """Add the reasons of gradients that are None to the errors of a run that calculates with them.
+    """Add the causes of missing gradients to the errors of a run that calculates with them.
 
-    What the file's tapes did not record, a second run has to.
+    The program runs a second time, since its tapes did not record everything.
     """
     run = program.logged_run(at)
     for diagnostic, gap in problem.missing:
@@ -338,9 +342,9 @@ def complete(problem: MissingGradients, program: Program, at: Mapping[str, Any])
 
 def of_missing(program: Program, at: Mapping[str, Any], run: Run, gap: NoGradient
                ) -> list[Reason]:
-    """The causes of a gradient that a file asked for itself, as in `g = t.gradient(z, x)`.
+    """Return the causes of a gradient that the file itself asked for, as in `g = t.gradient(z, x)`.
 
-    run: where the gap is from, or a logged run of the same program at the same point.
+    run: the run that the gap comes from, or a logged run of the same program at the same point.
     """
     if run.log is None:
         run = program.logged_run(at)
@@ -390,7 +394,7 @@ def _explained(program: Program, run: Run, subject: Subject, at: Mapping[str, An
 
 
 def _unnamed(scene: Scene, ids: Iterable[int], otherwise: str) -> str:
-    """What values without a name are called: as they are written, if that is short."""
+    """Return names for values without one: their text if it is short, else `otherwise`."""
     def text(id: int) -> str:
         entry = scene.maker(id)
         return scene.name(id) or (
@@ -404,5 +408,5 @@ def _unnamed(scene: Scene, ids: Iterable[int], otherwise: str) -> str:
 
 @lru_cache(2)
 def _outline(text: str) -> Outline:
-    """The lines of a text, once for all that is explained in it."""
+    """Return the outline of a text, cached for all that is explained in it."""
     return Outline(text)

@@ -1,7 +1,7 @@
-"""What to write instead, for each cause: changes of the program's text, the smallest first.
+"""Fixes for each cause: changes of the program's text, proposed and then tried, the smallest first.
 
-A proposal is only that: `trials` finds out whether it helps. A cause without an entry in
-`PROPOSALS` has no mechanical mend; its advice is a sentence in `ADVICE`, or none.
+A cause without a function in `PROPOSALS` has no mechanical fix; its advice is a sentence in
+`ADVICE`, or none.
 """
 
 from __future__ import annotations
@@ -79,7 +79,9 @@ ADVICE = {
 
 
 def propose(ground: Ground, reason: Reason) -> list[Fix]:
-    """What may mend one cause, the smallest change first; advice, which nobody can try, last."""
+    """Return the fixes that may mend one cause, the smallest change first; advice, which cannot be
+    tried, last.
+    """
     if reason.code == "path-rebound":
         return reason.fixes
     proposals = PROPOSALS.get(reason.code)
@@ -118,7 +120,7 @@ def _kept_float(ground: Ground, reason: Reason) -> str | None:
 
 
 def is_discrete(maker: Entry | None) -> bool:
-    """Whether an integer was made by what gives nothing else, as `argmax`."""
+    """Return whether a value was made by an operation with integer answers only, as `argmax`."""
     return maker is not None and maker[OP].kind == STOP and maker[OP].name != "cast_other"
 
 
@@ -127,7 +129,7 @@ def _substitute(ground: Ground, reason: Reason) -> str | None:
 
 
 def _smooth(ground: Ground, entry: Entry) -> str | None:
-    """The row's substitute, with the user's own operands if they are short."""
+    """Return advice to use the row's substitute, with the user's own operands if they are short."""
     op, span = entry[OP], place_of(entry)
     if not op.substitute:
         return None
@@ -143,7 +145,7 @@ def _gate(ground: Ground, reason: Reason) -> str | None:
 
 
 def gate(reason: Reason) -> str | None:
-    """What to do about a condition; of a loop all turns have to run."""
+    """Return advice about a condition on the source; of a loop, to let all turns run."""
     if reason.about == "index":
         return None
     if reason.about == "branch":
@@ -165,7 +167,9 @@ def _meant(ground: Ground, reason: Reason) -> str | None:
 
 
 def of_custom(scene: Scene, subject: Subject, hop: Entry) -> str:
-    """What to do about a source that a custom function has inside, or takes up from around it."""
+    """Return advice about a source that a custom function computes inside or reads from around
+    it.
+    """
     if isinstance(hop[OP], Hop) and not is_inside(scene, subject, hop):
         return f"make {taken_up(scene, subject, hop)} an argument of {hop[OP].name}"
     call = scene.maker(hop[OUT])
@@ -225,8 +229,8 @@ ASKS_ANEW = ("source-downstream", "forward-wrong-order")
 
 
 class TrialRuns:
-    """The runs that tried out fixes of one program: the last of them by what they ran, since many
-    sources may share a fix, and the steps that all took.
+    """The runs that tried fixes of one program: the last ones by key, since many sources may share
+    a fix, and the steps that all of them took.
     """
 
     __slots__ = ("kept", "steps")
@@ -236,7 +240,7 @@ class TrialRuns:
         self.steps = 0
 
     def run(self, key: Any, make: Callable[[], Run]) -> Run:
-        """Return the run of this key; make it if there is none."""
+        """Return the run of a key; make it if there is none."""
         if key not in self.kept:
             if len(self.kept) >= MAX_KEPT:
                 self.kept.clear()
@@ -246,15 +250,18 @@ class TrialRuns:
 
 
 def trial_runs(log: Log) -> TrialRuns:
-    """Return the runs that tried out fixes for a logged run."""
+    """Return the runs that tried fixes for a logged run."""
     found: TrialRuns = log.made.setdefault("trials", TrialRuns())
     return found
 
 
 def tried(program: Program, found: list[Reason], values: list[Any], again: Again,
           harmless: Callable[[Program], bool], log: Log, steps: int) -> None:
-    """Choose for each cause the first fix that works together with those of the others, and note
-    whether it does: `fix_works` stays None where nothing could be tried.
+    """Choose for each cause the first fix that works together with those of the others, and set
+    `fix_works`; it stays None where nothing could be tried.
+
+    values: of the targets, which a fix must keep. again: asks a changed program the same question.
+    harmless: whether a changed program keeps all else that it says. steps: of the original run.
     """
     mendable = [r for r in found if any(fix.edits for fix in r.fixes)]
     if not mendable:
@@ -291,8 +298,8 @@ def tried(program: Program, found: list[Reason], values: list[Any], again: Again
 
 
 def _settle(found: list[Reason], mendable: Sequence[Reason], chosen: Mapping[int, Fix]) -> None:
-    """The chosen fixes bring the gradient back: offer them, also for the causes that need none of
-    their own. Where the gradient is back, what else cut some other way is no cause.
+    """Choose the fixes that bring the gradient back, also for causes that need none of their own,
+    and drop causes that cannot be mended and were not in the way.
     """
     spare = next(iter(chosen.values()))
     for k, reason in enumerate(mendable):
@@ -302,15 +309,17 @@ def _settle(found: list[Reason], mendable: Sequence[Reason], chosen: Mapping[int
 
 
 def together(chosen: Iterable[tuple[Reason, Sequence[Edit]]]) -> list[Edit]:
-    """The changes for several causes in one list. In one place, a watch stands before what is moved
-    there.
+    """Return the edits for several causes in one list; at one location a watch comes before moved
+    lines.
     """
     order = sorted(chosen, key=lambda one: not one[0].code.startswith("source-"))
     return list(dict.fromkeys(edit for _, edits in order for edit in edits))
 
 
 def _choices(mendable: Sequence[Reason]) -> Iterator[dict[int, Fix]]:
-    """Which fix for which cause: for all of them first, then for fewer."""
+    """Yield combinations of fixes, by the number of the cause: for all causes first, then for
+    fewer.
+    """
     for size in range(len(mendable), 0, -1):
         for which in combinations(range(len(mendable)), size):
             options = [[fix for fix in mendable[k].fixes if fix.edits] for k in which]
@@ -320,8 +329,9 @@ def _choices(mendable: Sequence[Reason]) -> Iterator[dict[int, Fix]]:
 
 def _gradient(program: Program, text: str | None, values: list[Any], again: Again,
               harmless: Callable[[Program], bool]) -> Any:
-    """The gradient in a changed text, None if it has none or anything else has another value.
-    values: those that the target must keep; empty: any.
+    """Return the gradient that a changed text gives; None if it has none or changes anything else.
+
+    values: those that the targets must keep; empty: any.
     """
     if text is None:
         return None
@@ -338,7 +348,9 @@ def _gradient(program: Program, text: str | None, values: list[Any], again: Agai
 
 @lru_cache(4)
 def _parsed(text: str, name: str) -> Program:
-    """A changed program. Many sources may share a fix, so the last ones are kept."""
+    """Return a changed program, parsed; the last few are cached, as many sources may share a
+    fix.
+    """
     from gradcli.base.errors import Source
     from gradcli.lang.running.program import Program
 

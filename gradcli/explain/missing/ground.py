@@ -1,4 +1,4 @@
-"""What a fix stands on: the text and its lines, what ran, what was asked; and lines moved."""
+"""The ground of fixes (text, scene and question), and fixes that move lines."""
 
 from __future__ import annotations
 
@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 
 
 class Ground:
-    """variables: the names declared with `var`."""
+    """The text, scene and subject for which fixes are proposed. variables: the names declared with
+    `var`.
+    """
 
     __slots__ = ("outline", "scene", "subject", "text", "variables")
 
@@ -33,26 +35,26 @@ class Ground:
         self.variables = variables
 
     def has_name(self) -> bool:
-        """Whether the source can be written as a name."""
+        """Return whether the source can be written as a name."""
         return self.subject.source.isidentifier()
 
     def is_variable(self, name: str) -> bool:
-        """Whether a name is declared with `var`."""
+        """Return whether a name is declared with `var`."""
         return name in self.variables
 
     def free_name(self, name: str) -> str:
-        """A name like another one that the text does not have yet."""
+        """Return a similar name that the text does not contain."""
         k = 2
         while re.search(rf"\b{re.escape(name)}_?{k}\b", self.text):
             k += 1
         return f"{name}_{k}" if name[-1:].isdigit() else f"{name}{k}"
 
     def row(self, line: Line) -> int:
-        """The number of a line, from 1."""
+        """Return the number of a line, from 1."""
         return self.text.count("\n", 0, line.first) + 1
 
     def changed(self, *edits: Edit) -> Fix:
-        """A change inside one statement, told as the statement reads then."""
+        """Return the fix of edits inside one statement; its text is the changed statement."""
         start, end = self._statement(edits[0][0])
         text = self.text[start:end]
         for first, last, new in sorted(edits, reverse=True):
@@ -74,8 +76,8 @@ class Ground:
         return start, end
 
     def site(self, entry: Entry) -> Line | None:
-        """The statement in which an operation ran: that of the call if it stands in a function, but
-        for the one in which the tape stands as well.
+        """Return the statement in which an operation ran: in a function that the tape is not in,
+        the statement of the call. None without a location.
         """
         span = self.scene.asked(entry[OUT]) or place_of(entry)
         if span is None:
@@ -85,7 +87,9 @@ class Ground:
         return self.outline.at((called or span)[0])
 
     def block(self) -> Line | None:
-        """The head of the block of the tape that was asked; None if it is no block of lines."""
+        """Return the head of the block of the tape that was asked; None if it has no block of
+        lines.
+        """
         window = self.subject.window
         head = self.outline.at(window.span[0]) if window is not None and window.span else None
         return head if head is not None and head.is_head else None
@@ -95,7 +99,9 @@ class Ground:
 # A branch of which one arm ran, as a `where` that computes both.
 
 def where_for(ground: Ground, reason: Reason) -> Edit | None:
-    """The change, if both arms only bind one name, or are the two of an expression."""
+    """Return the edit that replaces a branch by `where`; None unless both arms only bind one name,
+    or are those of a conditional expression.
+    """
     unrun = reason.about
     if unrun is None or reason.span is None:
         return None
@@ -133,7 +139,9 @@ def _where_for_block(ground: Ground, head: Line, condition: str) -> Edit | None:
 
 
 def watch_line(ground: Ground, subject: Subject) -> Edit | None:
-    """A watch of the source where it is early enough."""
+    """Return the edit that inserts a watch of the source early enough; None if there is no such
+    location.
+    """
     head = ground.block()
     if head is None or not ground.has_name():
         return None
@@ -148,7 +156,7 @@ def watch_line(ground: Ground, subject: Subject) -> Edit | None:
 
 
 def watch_earlier(ground: Ground, reason: Reason) -> list[Edit]:
-    """The line of a watch moved before the first use."""
+    """Return the edits that move the line of a watch above the first use."""
     place = reason.related[0][0] if reason.related else None
     line = ground.outline.at(place[0]) if place is not None else None
     head = ground.block()
@@ -167,7 +175,9 @@ def watch_earlier(ground: Ground, reason: Reason) -> list[Edit]:
 
 
 def _child_of(line: Line, head: Line) -> Line | None:
-    """The statement directly in a block in which a line stands."""
+    """Return the statement directly in a block that contains a line; None if the line is not in
+    it.
+    """
     up: Line | None = line
     while up is not None and up.parent is not head:
         up = up.parent
@@ -175,8 +185,8 @@ def _child_of(line: Line, head: Line) -> Line | None:
 
 
 def moved_into_block(ground: Ground, reason: Reason) -> list[Fix]:
-    """The lines that a tape did not see moved into its block: before what uses them there, else to
-    the end.
+    """Propose to move the lines that a tape did not record into its block: before their first use
+    there, else to its end.
     """
     head = ground.block()
     if head is None:
@@ -187,7 +197,7 @@ def moved_into_block(ground: Ground, reason: Reason) -> list[Fix]:
 
 
 def _liftable(ground: Ground, lines: Sequence[Line | None], head: Line) -> list[Line]:
-    """The outermost statements around some lines that are not around the block too; empty if one
+    """Return the outermost statements that contain some lines but not the block; empty if one
     cannot be moved.
     """
     found: list[Line] = []
@@ -238,8 +248,8 @@ def _moved(ground: Ground, lines: Sequence[Line], head: Line, made: set[int]) ->
 
 
 def _first_use(ground: Ground, lines: Sequence[Line], made: set[int], head: Line) -> Line | None:
-    """The statement directly in a block that first uses one of some values, or reads a name that
-    some lines bind.
+    """Return the first statement directly in a block that uses one of the values `made` or reads a
+    name that `lines` bind.
     """
     outline = ground.outline
     uses = {id(_child_of(site, head)) for entry in ground.scene.uses(made)
@@ -259,7 +269,9 @@ def _first_use(ground: Ground, lines: Sequence[Line], made: set[int], head: Line
 
 
 def out_of_pause(ground: Ground, reason: Reason) -> list[Fix]:
-    """Lines moved out of a block in which the tape does not record: behind it, or before it."""
+    """Propose to move lines out of a block in which the tape does not record: behind it, or before
+    it.
+    """
     place = reason.related[0][0] if reason.related else None
     head = ground.outline.at(place[0]) if place is not None else None
     if head is None or not head.is_head:

@@ -1,7 +1,7 @@
-"""Whether a change of the text changes more than the derivative that it is to mend.
+"""The check that a fix changes nothing but the missing derivative.
 
-Both texts run to the end, and the changed one is answered None wherever the other one was: then all
-that either says has to be the same, what it makes of a missing gradient included.
+Both programs run to the end, and the changed one is given None as answer wherever the original got
+None: then everything that either of them says has to be the same.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ WATCHED = "watched_variables"
 
 
 class Said:
-    """What a run said: values printed, expectations met or not, values of expressions that stand
-    alone, answers to its questions, None for one that is missing; whether it came to its end.
+    """The record of all that a run said: printed values, expectations met or not, values of bare
+    expressions, answers to its questions (None for a missing one), and whether it ran to its end.
     """
 
     __slots__ = ("answers", "ended", "expects", "prints", "results")
@@ -44,7 +44,7 @@ class Said:
         self.ended = run.log.ended
 
     def keeps(self, other: Said) -> bool:
-        """Whether another run says the same, and what was missing here besides."""
+        """Return whether another run says the same; it may answer what is missing here."""
         return (
             self.ended == other.ended and _same(self.prints, other.prints)
             and self.expects == other.expects and len(self.answers) == len(other.answers)
@@ -55,8 +55,10 @@ class Said:
 
 
 def harms(program: Program, at: Mapping[str, Any], run: Run, changed: Program) -> bool:
-    """Whether the changed program says anything else, but for derivatives that the program lacks.
-    run: a logged one of the program, which keeps what was found out.
+    """Return whether the changed program says anything else than the original, apart from
+    derivatives that the original lacks.
+
+    run: a logged run of the original, in which results are cached.
     """
     log = run.log
     assert log is not None
@@ -98,7 +100,9 @@ def _said(program: Program, at: Mapping[str, Any], given: Mapping[int, Mapping[i
 
 
 def _missing(program: Program, question: Asked) -> dict[int, Any]:
-    """The answers to a question that are None, or 0 because that is asked for instead of None."""
+    """Return the answers to a question that are None, or 0 because 0 is asked for in place of None,
+    by number.
+    """
     asked = program.source.text[slice(*question.span)]
     zero = "unconnected_gradients" in asked
     return {k: g for k, g in enumerate(flatten(question.found))
@@ -110,7 +114,7 @@ def _any(value: Any) -> bool:
 
 
 def _plain(value: Any) -> Any:
-    """A value as it is now: a variable goes on."""
+    """Return a snapshot of a value, since a variable may change later."""
     if value is None or isinstance(value, (str, NoGradient)):
         return value if isinstance(value, str) else None
     if isinstance(value, dict):
@@ -125,6 +129,6 @@ def _same(a: Any, b: Any) -> bool:
 
 
 def _among(values: Sequence[Any], others: Sequence[Any]) -> bool:
-    """Whether the values are among the others, in the same order."""
+    """Return whether the values occur among the others in the same order."""
     rest = iter(others)
     return all(any(_same(value, other) for other in rest) for value in values)

@@ -1,4 +1,4 @@
-"""The lines of a program's text: which belongs to which block, so that one can be moved."""
+"""The statements of a program's text as lines and blocks, so that they can be moved."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ class Line:
     """A statement with all the lines that its brackets span; of a block its head.
 
     start, end: offsets of the whole lines, the line end included. first, last: offsets of the
-    statement, without indentation, comment and line end. parent: the head of the block it is in.
-    alone: no other statement stands in it.
+    statement, without indentation, comment and line end. parent: the head of the block that
+    contains it. alone: no other statement is on its lines.
     """
 
     __slots__ = ("alone", "end", "first", "indent", "is_head", "last", "parent", "start")
@@ -96,11 +96,11 @@ class Outline:
                                heads[-1] if heads else None, False, alone))
 
     def at(self, offset: int) -> Line | None:
-        """The statement around an offset."""
+        """Return the statement around an offset; None if there is none."""
         return next((line for line in self.lines if line.start <= offset < line.end), None)
 
     def inside(self, head: Line) -> list[Line]:
-        """All statements in a block, in blocks of it too."""
+        """Return all statements in a block, nested ones included."""
         found = []
         for line in self.lines:
             up = line.parent
@@ -111,7 +111,9 @@ class Outline:
         return found
 
     def chain(self, line: Line) -> list[Line]:
-        """An `if` with its `elif` and `else`, which stand and fall together; else the statement."""
+        """Return an `if` with its `elif` and `else` heads, of which `line` is one; else the
+        statement alone.
+        """
         same = [other for other in self.lines if other.parent is line.parent]
         at = first = same.index(line)
         while first > 0 and self._continues(same[first]):
@@ -124,34 +126,36 @@ class Outline:
         return re.match(r"(else|elif)\b", self.text[line.first:line.last]) is not None
 
     def whole(self, line: Line) -> Span:
-        """The lines of a statement, its block included."""
+        """Return the span of a statement's lines, its block included."""
         inner = self.inside(line)
         return line.start, (inner[-1].end if inner else line.end)
 
     def insertion(self, text: str, before: Line) -> Edit:
-        """A new line before a statement, as far to the right."""
+        """Return the edit that inserts a line before a statement, with its indentation."""
         return before.start, before.start, f"{before.indent}{text}{self.ending}"
 
     def behind(self, text: str, line: Line) -> Edit:
-        """A new line after a statement and its block, as far to the right."""
+        """Return the edit that inserts a line after a statement and its block, with its
+        indentation.
+        """
         end = self.whole(line)[1]
         lead = "" if self.text[end - 1:end] in ("\n", "\r") else self.ending
         return end, end, f"{lead}{line.indent}{text}{self.ending}"
 
     def appended_lines(self, text: str, head: Line) -> Edit:
-        """Whole lines put at the end of a block."""
+        """Return the edit that appends whole lines to a block."""
         end = self.whole(head)[1]
         lead = "" if self.text[end - 1:end] in ("\n", "\r") else self.ending
         return end, end, lead + text
 
     def semicolons(self, line: Line) -> list[int]:
-        """Where the statements of a line are parted."""
+        """Return the offsets of the semicolons between the statements of a line."""
         kinds, starts, _ = lex(self.text[line.first:line.last])
         return [line.first + at for kind, at in zip(kinds, starts, strict=True)
                 if kind == SEMICOLON]
 
     def shifted(self, lines: Sequence[Line], indent: str) -> str:
-        """Statements with their blocks as they read when they begin at another indentation."""
+        """Return the text of statements with their blocks at another indentation."""
         out = []
         for line in lines:
             start, end = self.whole(line)
@@ -164,12 +168,14 @@ class Outline:
 
     @property
     def ending(self) -> str:
-        """How its lines end."""
+        """The line ending of the text."""
         return "\r\n" if "\r\n" in self.text else "\n"
 
 
 def applied(text: str, edits: list[Edit]) -> str | None:
-    """The text with all changes, identical ones once; None where two of them meet."""
+    """Return the text with all edits applied, identical ones once; None where two of them
+    overlap.
+    """
     end = len(text)
     out = text
     ordered = sorted(dict.fromkeys(edits), key=lambda edit: (edit[0], edit[1]))

@@ -1,5 +1,7 @@
-"""Which names the computation of a target reads, by the text of a file: what did not run, what a
-condition decides and what hides a name are causes only where they have to do with one of these.
+"""The names that the computation of a target reads, from the text of a file.
+
+Code that did not run, a condition and a name that hides another are causes only where they have to
+do with one of these names.
 """
 
 from __future__ import annotations
@@ -34,7 +36,7 @@ BINDINGS = tuple([re.compile(pattern, re.MULTILINE) for pattern in (
 
 
 class FileScene(Scene):
-    """The scene of a file. bodies: the texts of its functions that ran, by name."""
+    """The scene of a file. bodies: spans of its functions that ran, by name."""
 
     __slots__ = ("_known", "_outer", "bodies", "outline")
 
@@ -46,7 +48,9 @@ class FileScene(Scene):
         self._outer = [(first, place) for first, place in self.calls if self.scope(place) is None]
 
     def decides(self, subject: Subject, above: set[int], unrun: Unrun) -> bool:
-        """As in other scenes, by the names that are bound there."""
+        """Return whether code that did not run could have changed the target, by the names it would
+        bind.
+        """
         if subject.asked is not None and unrun.time > subject.asked:
             return False
         place = self._outermost(unrun.time, unrun.span)
@@ -57,7 +61,9 @@ class FileScene(Scene):
         return not own.isdisjoint(bound) or (unrun.time <= made and not read.isdisjoint(bound))
 
     def hides(self, subject: Subject, above: set[int], place: Any) -> bool:
-        """As in other scenes: the function is called for it, or the loop binds what it reads."""
+        """Return whether the target calls the function at a location, or reads what the loop there
+        binds.
+        """
         own, read, _ = self._names_for(subject, above)
         around = self.scope(place)
         names = self._bound_at(place) if around is None else {
@@ -65,14 +71,16 @@ class FileScene(Scene):
         return names is None or not names.isdisjoint(own | read)
 
     def _outermost(self, time: float, span: Span) -> Span:
-        """Where something ran: of what stands in a function the call outside of all functions."""
+        """Return the span where something ran; inside a function, that of the call outside of all
+        functions.
+        """
         if self.scope(span) is None:
             return span
         k = bisect_right(self._outer, time, key=lambda call: call[0])
         return self._outer[k - 1][1] if k else span
 
     def _bound_at(self, place: Span) -> set[str] | None:
-        """The names that a statement binds, with its block; None: it has a value of its own."""
+        """Return the names that a statement and its block bind; None for a bare expression."""
         line = self.outline.at(place[0])
         if line is None:
             return None
@@ -125,6 +133,6 @@ class FileScene(Scene):
 
 
 def bound_in(text: str) -> set[str]:
-    """The names that a text binds."""
+    """Return the names that a text binds."""
     return {name for pattern in BINDINGS for found in pattern.findall(text)
             for name in NAME.findall(found)}

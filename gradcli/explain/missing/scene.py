@@ -1,11 +1,10 @@
-"""What an explanation looks at: everything that ran, and who asked for what.
+"""Everything that ran, and the question about it, as an explanation sees them.
 
-A `Scene` is the same for a file and for Python code: entries (see `gradcli.engine.record.record`)
-in order,
-and beside them *hops*, ways a value took that no record knows: into a variable's state, out of a
-custom function. A hop is an entry too, whose operation lets no derivative pass; so one walk over
-the entries sees every way there is. Spans are what the scene's maker calls a place: offsets in the
-text of a file.
+A `Scene` has one form for files and Python code: entries (see `gradcli.engine.record.record`) in
+order, and among them *hops*, connections between values that no record knows: into a variable's
+state, out of a custom function. A hop is an entry whose operation lets no derivative pass, so one
+walk over the entries finds every path. A span is a location in the form of the scene's maker:
+offsets in the text of a file.
 """
 
 from __future__ import annotations
@@ -32,8 +31,8 @@ KEPT = 4
 
 
 class Hop:
-    """The operation of a way that no record knows. code: the cause that it is; name: of what it
-    went through; how: as in `State`.
+    """The operation of a connection that no record knows. code: of the cause that it is; name: of
+    the variable or function that it leads through; how: as in `State`.
     """
 
     __slots__ = ("code", "how", "name")
@@ -50,24 +49,24 @@ class Hop:
         self.how = how
 
     def edge(self, k: int) -> bool:
-        """No derivative passes."""
+        """Return False: no derivative passes."""
         return False
 
     def role(self, k: int) -> str:
-        """What passes is the value."""
+        """Return "data": the value passes."""
         return "data"
 
 
 def hop(code: str, name: str, source: int, made: int, span: Span | None, how: str = "") -> Entry:
-    """A way from one value to another that no record knows, as an entry."""
+    """Return the entry of a connection from one value to another that no record knows."""
     place = None if span is None else (0, None, *span)
     op: Any = Hop(code, name, how)
     return op, made, (source,), (), 0.0, {}, place, ()
 
 
 class Naming:
-    """A value got a name, in the order of time; span: where. kind: as in `Binding`. spans: of the
-    parts of a declaration. time: an id from then, where the value is older.
+    """The binding of a name to a value. span: its location. kind: as in `Binding`. spans: of the
+    parts of a declaration. time: an id from the moment of the binding, if the value is older.
     """
 
     __slots__ = ("id", "kind", "name", "span", "spans", "time")
@@ -83,13 +82,13 @@ class Naming:
 
 
 class Window:
-    """What a tape or accumulator saw of it all.
+    """The part of the trace that a tape or accumulator recorded.
 
-    name, span: of its head. watched: ids. late: id to when it was watched, if it had been used
-    before. watches: id to the place of the watch. automatic: it watches variables by itself;
-    option: the place where that is said. forgotten: id to the place of the reset that forgot the
-    watch. again: where it was entered after its one answer. forward: an accumulator's. phases: see
-    `state`.
+    name, span: of its head. watched: ids. late: id to the time of its watch, if it was used before.
+    watches: id to the location of the watch. automatic: it watches variables by itself; option:
+    where that is said. forgotten: id to the location of the reset that dropped the watch. again:
+    where it was entered after its one answer. forward: it is an accumulator. phases: (first time,
+    code or "" while recording, location), in order.
     """
 
     __slots__ = ("again", "automatic", "forgotten", "forward", "late", "name", "option", "phases",
@@ -113,9 +112,8 @@ class Window:
         self.forward = forward
 
     def state(self, time: int) -> tuple[str, Any] | None:
-        """None if it was recording at a time, else the code of the cause and the place.
-
-        phases: (from when on, code or "" for recording, place), in order.
+        """Return None if the tape was recording at a time, else the code of the cause and its
+        location.
         """
         found: tuple[str, Any] = ("path-outside-tape", None)
         for start, code, place in self.phases:
@@ -128,12 +126,13 @@ class Window:
 class Scene:
     """Everything that ran.
 
-    entries: by `out`, hops among them. namings: in order of time. questions: (first id, last id,
-    place) of each gradient that was asked for, so that its own operations can be told from others.
-    derived: id of a derivative to those of its target and its source. unrun, picked: see there.
-    hiding: (name, place, what) of parameters and counters of loops that hide a name. calls: (id
-    from before, place) of each call of a function of the file; functions: where these stand.
-    written: how an operation reads; line: what all places in one statement have in common.
+    entries: ordered by `out`, hops included. namings: in order of time. questions: (first id, last
+    id, location) of each question for a gradient, which tells its own operations from others.
+    derived: id of a derivative to the ids of its target and source. unrun, picked: see `Unrun` and
+    `Picked`. hiding: (name, location, description) of parameters and loop counters that hide a
+    name. calls: (id from before, location) of each call of a function of the file; functions: their
+    locations. written: returns the text of an operation; line: returns a key common to all
+    locations in one statement.
     """
 
     __slots__ = ("_above", "_begun", "_latest", "_made", "_makers", "_names", "_placed", "_users",
@@ -172,7 +171,7 @@ class Scene:
         self._index()
 
     def _index(self) -> None:
-        """Which entries make a value, and which read it: many sources may be explained."""
+        """Index the entries by the values that they make and read."""
         self._above: dict[tuple[frozenset[int], str], set[int]] = {}
         self._placed: list[tuple[int, int, int]] | None = None
         self._made: dict[int, list[Entry]] = {}
@@ -184,38 +183,38 @@ class Scene:
                     self._users.setdefault(i, []).append(entry)
 
     def maker(self, id: int | None) -> Entry | None:
-        """The entry that made a value."""
+        """Return the entry that made a value."""
         return None if id is None else self._makers.get(id)
 
     def name(self, id: int | None) -> str | None:
-        """The first name that a value got."""
+        """Return the first name that a value got."""
         naming = None if id is None else self._names.get(id)
         return None if naming is None else naming.name
 
     def naming(self, ids: set[int]) -> Naming | None:
-        """The first naming of one of these values."""
+        """Return the first naming of the oldest of these values that has one."""
         return next((self._names[i] for i in sorted(ids) if i in self._names), None)
 
     def scope(self, place: Span | None) -> Span | None:
-        """The innermost function around a place."""
+        """Return the innermost function around a location; None outside of all functions."""
         around = [f for f in self.functions if place is not None and _within(place, f)]
         return min(around, key=lambda f: f[1] - f[0], default=None)
 
     def in_one_call(self, first: Any, second: Any) -> bool:
-        """Whether what ran at two places of a scope, one after the other, may belong to one call of
-        it: of a function another call begins where the text is run backwards.
+        """Return whether two locations of a scope that ran one after the other may belong to one
+        call of it: a step back in the text of a function means another call.
         """
         return self.scope(first) is None or second is None or first <= second
 
     def read_as(self, names: Container[str], above: Container[int]) -> Sequence[Naming]:
-        """Under which names values were read on the way to a target, where no naming tells: each
-        as a naming of what was made of it.
+        """Return the names under which values were read on the way to a target, as namings of the
+        results; for scenes in which bindings leave no naming.
         """
         return ()
 
     def decides(self, subject: Subject, above: set[int], unrun: Unrun) -> bool:
-        """Whether code that did not run could have changed the target, which was there already when
-        the question was asked.
+        """Return whether code that did not run could have changed the target, which existed already
+        when the question was asked.
         """
         if subject.asked is not None and unrun.time > subject.asked:
             return False
@@ -224,11 +223,13 @@ class Scene:
         return any(n.name in unrun.binds and n.id in above for n in self.namings)
 
     def hides(self, subject: Subject, above: set[int], place: Any) -> bool:
-        """Whether a name that hides the one that was asked for has to do with the target."""
+        """Return whether the name that hides the source has to do with the target."""
         return True
 
     def asked(self, id: int) -> Any:
-        """The question during which a value was made: where it stands."""
+        """Return the location of the innermost question during which a value was made; None if
+        there is none.
+        """
         k = bisect_right(self._begun, id)
         around = []
         while k and self._latest[k - 1] >= id:
@@ -238,8 +239,8 @@ class Scene:
         return min(around, key=lambda q: q[1] - q[0])[2] if around else None
 
     def caller(self, id: int, span: Span, near: Span | None) -> Span | None:
-        """The call during which a value was made, if it was made in a function that `near` does not
-        stand in: where that call stands, outside of all such functions.
+        """Return the location of the call during which a value was made, if that was in a function
+        that does not contain `near`; the call is outside of all such functions.
         """
         around = [f for f in self.functions if near is None or not _within(near, f)]
 
@@ -253,8 +254,9 @@ class Scene:
 
     def above(self, ids: Iterable[int], *, without: str = "", past: Container[int] = ()
               ) -> set[int]:
-        """All values that went into these, these included; without: hops of this code apart; past:
-        not by way of these values.
+        """Return the ids of all values that went into these, these included.
+
+        without: code of hops to leave out. past: values beyond which the walk does not go.
         """
         key = frozenset(ids), without
         if not past and key in self._above:
@@ -274,18 +276,18 @@ class Scene:
         return found
 
     def extended(self, entries: Iterable[Entry]) -> Scene:
-        """The same with more entries."""
+        """Return a copy of the scene with more entries."""
         more = copy(self)
         more.entries = sorted([*self.entries, *entries], key=lambda entry: entry[OUT])
         more._index()
         return more
 
     def between(self, below: set[int], above: set[int]) -> list[Entry]:
-        """The entries that make what is in both, in order."""
+        """Return the entries that make the values in both sets, in order."""
         return [entry for id in sorted(below & above) for entry in self._made.get(id, ())]
 
     def made_at(self, span: Span, before: float) -> set[int]:
-        """What was computed at a place before a time."""
+        """Return the ids of values computed at a location before a time."""
         if self._placed is None:
             self._placed = sorted(
                 (*place, entry[OUT]) for entry in self.entries
@@ -294,12 +296,12 @@ class Scene:
         return {out for _, end, out in self._placed[first:last] if end <= span[1] and out < before}
 
     def uses(self, ids: Iterable[int]) -> list[Entry]:
-        """The entries that read one of these values, in order."""
+        """Return the entries that read one of these values, in order."""
         found = {id(entry): entry for i in ids for entry in self._users.get(i, ())}
         return sorted(found.values(), key=lambda entry: entry[OUT])
 
     def below(self, ids: Iterable[int]) -> set[int]:
-        """All values that these went into, these included."""
+        """Return the ids of all values that these went into, these included."""
         found = set(ids)
         todo = list(found)
         for id in todo:
@@ -309,7 +311,9 @@ class Scene:
         return found
 
     def is_real(self, entry: Entry, k: int) -> bool:
-        """Whether an operand is a floating point value; what nobody knows is taken for one."""
+        """Return whether an operand is a floating point value; one whose value is unknown counts as
+        one.
+        """
         maker = self.maker(entry[IDS][k])
         if maker is not None:
             return is_float(maker[ANS])
@@ -323,15 +327,16 @@ def _within(place: Span, around: Span) -> bool:
 class Subject:
     """One gradient that is None: of `targets` with respect to `own`.
 
-    source, target: their names. own: the ids of the source (of a variable, all its states). kind:
-    as in `Binding`. value: of the source. targets: ids and values. window: the tape or accumulator
-    that was asked; None: one that saw everything. unwatched: that one, told to watch only what is
-    trainable or watched by name, does not. source_span, target_span: where they are named. spans:
-    of the parts of the source's declaration. others: the tapes that were not asked. asked_at: the
-    place of the question. inside_out: place of the question to an outer accumulator that should
-    have been asked after this one. empty: nothing is the target, not even a number. late: ids that
-    the one that saw everything was told to watch, with when and where, if only later uses count.
-    asked: an id from when it was; None: at the end.
+    source, target: their names. own: the ids of the source (of a variable, of all its states).
+    kind: as in `Binding`. value: of the source. targets: ids and values. window: of the tape or
+    accumulator that was asked; None: an implicit one that recorded everything. unwatched: the
+    implicit one, which watches only trainable and named values, does not watch the source.
+    source_span, target_span: where they are named. spans: of the parts of the source's declaration.
+    others: windows of the tapes that were not asked. asked_at: the location of the question.
+    inside_out: the location of the question to an outer accumulator that should have been asked
+    after this one. empty: there is no target. late: id to (time, location) of its watch on the
+    implicit tape, if only later uses count. asked: the time of the question as an id; None: at the
+    end.
     """
 
     __slots__ = ("asked", "asked_at", "empty", "inside_out", "kind", "late", "others", "own",
@@ -365,21 +370,21 @@ class Subject:
         self.spans = dict(spans or {})
 
     def of(self, naming: Naming) -> Subject:
-        """The same of another value that had the name."""
+        """Return the subject for another value that had the source's name."""
         other = copy(self)
         other.own, other.kind = {naming.id}, naming.kind
         other.source_span, other.spans = naming.span, naming.spans
         return other
 
     def reaching(self, ids: set[int]) -> Subject:
-        """The same with more targets."""
+        """Return the subject with more targets."""
         other = copy(self)
         other.targets = {**self.targets, **dict.fromkeys(ids, 0.0)}
         return other
 
 
 def place_of(entry: Entry) -> Any:
-    """Where an operation stands."""
+    """Return the location of an operation as (start, end); None without one."""
     place = entry[PLACE]
     return None if place is None else (place[2], place[3])
 
@@ -391,7 +396,9 @@ NEUTRAL = {"add": 0.0, "subtract": 0.0, "multiply": 1.0, "divide": 1.0}
 
 
 def origins(scene: Scene, ids: Iterable[int]) -> Iterator[tuple[Entry, int]]:
-    """What some values are copies or parts of, one behind the other: (what made it, the origin)."""
+    """Yield (entry that copied, id of the original) for values that are copies or parts, one behind
+    the other.
+    """
     for id in ids:
         maker = scene.maker(id)
         while maker is not None and is_copy(maker):
@@ -401,7 +408,7 @@ def origins(scene: Scene, ids: Iterable[int]) -> Iterator[tuple[Entry, int]]:
 
 
 def is_copy(entry: Entry) -> bool:
-    """Whether an operation hands on the same numbers, or some of them."""
+    """Return whether an operation passes on the same numbers, or some of them."""
     op: Any = entry[OP]
     if all(i is None for i in entry[IDS]):
         return False
@@ -412,5 +419,5 @@ def is_copy(entry: Entry) -> bool:
 
 
 def is_part(entry: Entry) -> bool:
-    """Whether an operation hands on some of the numbers."""
+    """Return whether an operation passes on some of the numbers."""
     return bool(entry[OP].name == "index")

@@ -1,4 +1,4 @@
-"""Whether the tape that was asked watches a source, and if not, why: the last of the causes."""
+"""The last of the causes: the tape that was asked does not watch the source."""
 
 from __future__ import annotations
 
@@ -16,7 +16,9 @@ if TYPE_CHECKING:
 
 
 def unwatched(scene: Scene, subject: Subject, ways: list[Step]) -> list[Reason]:
-    """The cause, if the source is not watched; ways: from it to the target."""
+    """Return the cause that the source is not watched, if so. ways: the steps from it to the
+    target.
+    """
     use = next((place_of(step.entry) for step in ways if step.start in subject.own), None)
     related = [(use, "first used here")]
     window = subject.window
@@ -37,7 +39,9 @@ def unwatched(scene: Scene, subject: Subject, ways: list[Step]) -> list[Reason]:
 
 
 def _of_file(subject: Subject, related: list[tuple[Any, str]]) -> Reason:
-    """One tape covers the file, and watches what is trainable or named."""
+    """Return the cause where one implicit tape covers the file and watches trainable and named
+    values.
+    """
     name = subject.source
     if subject.kind == "nontrainable":
         return Reason("source-nontrainable", f"{name} is declared trainable=false, so nothing"
@@ -47,6 +51,7 @@ def _of_file(subject: Subject, related: list[tuple[Any, str]]) -> Reason:
 
 
 def _of_tape(subject: Subject, window: Window, related: list[tuple[Any, str]]) -> Reason:
+    """Return the cause why a tape of the file does not watch the source."""
     name, tape = subject.source, f"`{window.name}`"
     for id in subject.own:
         if id in window.forgotten:
@@ -79,7 +84,7 @@ def _what(subject: Subject) -> str:
 
 def _read_before(scene: Scene, subject: Subject, window: Window, ways: list[Step]
                  ) -> list[Reason]:
-    """A variable that a tape does not know though it saw its uses: it was read before that."""
+    """Return the cause if a variable was read before the tape that recorded its uses."""
     read = next(iter(scene.uses(subject.own & {step.start for step in ways})), None)
     if read is None or cuts.smallest(ways, subject):
         return []  # what it lacks is a read that was recorded
@@ -90,7 +95,9 @@ def _read_before(scene: Scene, subject: Subject, window: Window, ways: list[Step
 
 
 def _on_tape(scene: Scene, subject: Subject, window: Window) -> bool:
-    """Whether a tape knows the source: it was made of what is watched, and no hop leads there."""
+    """Return whether a tape knows the source: it was computed from watched values, without a
+    hop.
+    """
     if not any(map(scene.maker, subject.own)):
         return False
     reached = set(window.watched)
@@ -102,7 +109,7 @@ def _on_tape(scene: Scene, subject: Subject, window: Window) -> bool:
 
 
 def _birth(subject: Subject) -> Any:
-    """Where the source is declared or bound."""
+    """Return the span where the source is declared or bound."""
     if "keyword" in subject.spans and subject.source_span is not None:
         return subject.spans["keyword"][0], subject.source_span[1]
     return subject.source_span

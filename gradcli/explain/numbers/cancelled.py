@@ -1,11 +1,11 @@
-"""Digits that cancel, so that a value or derivative is made of what rounding left.
+"""Digits that cancel, so that a value or derivative consists of rounding errors.
 
-1 - cos(x) at 1e-9 is 0 in floats: the operands agree in all their digits, and what is left is their
-rounding. Every operation that has a large condition shows the rounding of its operand in the same
+1 - cos(x) at 1e-9 is 0 in floats: the operands agree in all their digits, and only their rounding
+is left. Every operation with a large condition number shows the rounding of its operand in this
 way: a logarithm or lgamma of a number near 1, a large power, acos next to the end of its domain.
 That does harm only where the answer changes with it, which its own derivative by the operation
-tells: cos(x) - 1 has the slope -sin(x), and nothing is lost. What rounding the sources would do as
-well is no loss.
+tells: cos(x) - 1 has the slope -sin(x), and nothing is lost. An error as large as that from
+rounding the sources is no loss either.
 """
 
 from __future__ import annotations
@@ -83,8 +83,7 @@ EXACT: dict[str, Callable[..., bool]] = {
 
 
 class Cancelled:
-    """The operations of a record that show rounding, of the targets and of their derivatives.
-    """
+    """The operations of a record that show rounding, in the targets and in their derivatives."""
 
     __slots__ = ("run", "source", "targets")
 
@@ -94,13 +93,15 @@ class Cancelled:
         self.targets = targets
 
     def of_value(self, trials: Trials | None = None) -> list[Note]:
-        """What the sum of the targets is made of, if more than half of its digits are wrong."""
+        """Return a note if more than half of the digits of the targets' sum are wrong."""
         with np.errstate(all="ignore"), self.run.record:
             whole = float(np.sum([np.sum(t.value) for t in self.targets]))
             return self._notes(self.targets, whole, None, trials) if np.isfinite(whole) else []
 
     def rounding(self) -> float:
-        """How far rounding that shows may have moved the targets. Of a long record 0."""
+        """Return a bound on how far visible rounding may have moved the targets; 0 for a long
+        record.
+        """
         entries = self.run.record.history()
         if len(entries) > MOST_ENTRIES:
             return 0.0
@@ -109,15 +110,22 @@ class Cancelled:
             return sum(moved for _, _, moved in self._effects(self.targets, found))
 
     def of(self, wrt: Tensor, g: Any, trials: Trials | None = None) -> list[Note]:
-        """The same of the derivative g of that sum."""
+        """Return a note if more than half of the digits of g, the derivative of the targets' sum,
+        are wrong.
+        """
         return self._behind([wrt], g, trials)
 
     def of_second(self, row: Tensor, column: Tensor, block: Any, trials: Trials | None = None
                   ) -> list[Note]:
-        """The same of second derivatives."""
+        """Return a note if more than half of the digits of a block of second derivatives are
+        wrong.
+        """
         return self._behind([row, column], block, trials)
 
     def _behind(self, sources: Sequence[Tensor], g: Any, trials: Trials | None) -> list[Note]:
+        """Return a note on the derivative g, which is recorded once more for it, by one source
+        after another.
+        """
         record = self.run.record
         before = len(record.entries), record.absorbed, dict(record.lost)
         try:
@@ -140,7 +148,11 @@ class Cancelled:
 
     def _notes(self, made: Sequence[Tensor], g: Any, x: Any, trials: Trials | None,
                seeds: Sequence[Any] = ()) -> list[Note]:
-        """x: of a derivative, the source. seeds: weights of the elements of what was made."""
+        """Return a note on the operation whose rounding moves `made` most, if that is too much.
+
+        g: the answer of which digits are counted. x: the source, of a derivative; None: `made` is a
+        value. seeds: weights of the elements of `made`.
+        """
         entries = self.run.record.history()
         last = max((t.id for t in self.targets if t.id is not None), default=0)
         found = _worst(_lost(entries, [t.id for t in made if t.id is not None], last))
@@ -171,8 +183,9 @@ class Cancelled:
         return [Note("digits-cancelled", message, span_of(entry))]
 
     def at_edge(self, distance: float, seeds: Sequence[Any]) -> Entry | None:
-        """The operation whose rounding moves what the seeds pick of the targets by more than its
-        distance from the edge of a domain, and more than that of the sources.
+        """Return the first operation whose rounding moves the targets, weighted by the seeds, by
+        more than their distance from the edge of a domain, and by more than rounding of the sources
+        does.
         """
         with np.errstate(all="ignore"), self.run.record:
             found = _worst(_lost(self.run.record.history(), [
@@ -183,15 +196,17 @@ class Cancelled:
 
     def _effects(self, made: Sequence[Tensor], found: Sequence[tuple[Entry, Any]],
                  seeds: Sequence[Any] = ()) -> Iterator[tuple[Entry, Any, float]]:
-        """Operations, how far off each is, and how far that moves the answer."""
+        """Yield (entry, its error, by how much that moves the answer) for each operation in
+        `found`.
+        """
         made_of = [Tensor(e[ANS], e[OUT]) for e, _ in found]
         slopes = calculus.gradient(made, made_of, seeds=seeds) if found else []
         for (entry, off), one in zip(found, slopes, strict=True):
             yield entry, off, _moved(one, off)
 
     def _inherent(self, made: Sequence[Tensor], seeds: Sequence[Any] = ()) -> float:
-        """How far rounding what has a name would move the answer; what was given as the decimal
-        that it is was not rounded.
+        """Return how far rounding all named values would move the answer; a value given as an exact
+        decimal counts as not rounded.
         """
         leaves = [b.value for bindings in self.run.bindings.values() for b in bindings
                   if isinstance(b.value, Tensor) and is_float(b.value.value)]
@@ -203,8 +218,8 @@ class Cancelled:
 
 
 def _near_pole(made: Sequence[Tensor], entry: Entry, off: Any, seeds: Sequence[Any]) -> bool:
-    """Whether an operation is nothing but rounding of a 0 that would be a pole of what was made:
-    then that is of any size, however well the sources are known.
+    """Return whether an operation is rounding of a 0 that would be a pole of `made`: its size then
+    means nothing, however exact the sources are.
     """
     if not np.any(off > ALL*np.abs(entry[ANS])):
         return False
@@ -232,8 +247,8 @@ def _message(entry: Entry, source: Source, share: float, kind: str, late: bool) 
 
 
 def _least(entries: Sequence[Entry], last: int, x: Any) -> float:
-    """What a derivative in x that is 0 may be off, by the size of the program's numbers; of a value
-    nothing.
+    """Return the error that a derivative in x may have if it is 0, relative to the size of the
+    program's numbers; 0 for a value.
     """
     size = 0.0 if x is None else _size(x)
     if not size:
@@ -259,8 +274,10 @@ def _unit(value: Any) -> float:
 
 def _lost(entries: Sequence[Entry], targets: Sequence[int], last: float = math.inf
           ) -> Iterator[tuple[Entry, Any]]:
-    """The operations that show rounding, each with how far off it may be. last: the id after which
-    derivatives begin: for them what is exactly 0 or 1 is saturated, and no rounding.
+    """Yield the operations that show rounding, each with a bound on its error.
+
+    last: the id after which derivatives begin; in them a value of exactly 0 or 1 is saturated and
+    counts as not rounded.
     """
     wanted = reach.ancestry(entries, targets)
     rounded: set[int] = set()
@@ -292,7 +309,7 @@ def _lost(entries: Sequence[Entry], targets: Sequence[int], last: float = math.i
 
 
 def _worst(found: Iterable[tuple[Entry, Any]]) -> list[tuple[Entry, Any]]:
-    """Those that are off most by their size."""
+    """Return the MOST operations with the largest relative errors."""
     def share(one: tuple[Entry, Any]) -> float:
         entry, off = one
         return -float(np.max(np.where(off > 0.0, off/np.abs(entry[ANS]), 0.0), initial=0.0))
@@ -301,7 +318,9 @@ def _worst(found: Iterable[tuple[Entry, Any]]) -> list[tuple[Entry, Any]]:
 
 
 def reached(entry: Entry, rounded: Container[int | None]) -> Any:
-    """How far the answer moves if a rounded operand changes by its whole size, to first order."""
+    """Return how far the answer moves if a rounded operand changes by its whole size, to first
+    order.
+    """
     op, ids, values, ans = entry[OP], entry[IDS], entry[VALUES], entry[ANS]
     if op.name in TOTALS:
         sizes = [np.abs(v) for v in values]
@@ -321,13 +340,13 @@ def reached(entry: Entry, rounded: Container[int | None]) -> Any:
 
 
 def _off(entry: Entry, rounded: set[int]) -> Any:
-    """How far off rounded operands may make the answer, where that shows; 0 elsewhere."""
+    """Return a bound on the error that rounded operands cause, where it shows; 0 elsewhere."""
     far = reached(entry, rounded)
     return np.where((np.abs(entry[ANS]) < SHOWN*far) & np.isfinite(far), _unit(entry[ANS])*far, 0.0)
 
 
 def _rounds(entry: Entry) -> bool:
-    """Whether an operation on exact numbers may have rounded its answer."""
+    """Return whether an operation on exact numbers may have rounded its answer."""
     name, values, ans = entry[OP].name, entry[VALUES], entry[ANS]
     if name in HANDED_ON or (not entry[OP].elementwise and name not in SUMS and entry[OP].kind in (
             LINEAR, BILINEAR)):
@@ -344,7 +363,7 @@ def _rounds(entry: Entry) -> bool:
 
 
 def _is_exact(value: Any) -> Any:
-    """Which floats are exactly the shortest decimals that stand for them."""
+    """Return a mask of the floats that equal the shortest decimals that stand for them."""
     if np.size(value) > MOST_NUMBERS or is_complex(value):
         return False
     return np.reshape([v - v == 0.0 and Fraction(repr(v)) == v for v in np.ravel(value).tolist()],
@@ -352,7 +371,7 @@ def _is_exact(value: Any) -> Any:
 
 
 def is_exact(op: Op, values: Sequence[Any], ans: Any) -> bool | None:
-    """Whether an operation on numbers did not round its answer; None if nobody knows."""
+    """Return whether an operation on numbers did not round its answer; None if unknown."""
     known = EXACT.get(op.name)
     if known is None or any(map(is_complex, values)) or np.size(ans) > MOST_EXACT or not all(
             bool(np.isfinite(v).all()) for v in (ans, *values)):
@@ -376,6 +395,6 @@ def _short(value: Any) -> bool:
 
 
 def _multiple(value: Any, grain: float) -> bool:
-    """Whether numbers are multiples of a grain, complex ones in both parts."""
+    """Return whether all numbers are multiples of a grain, complex ones in both parts."""
     parts = (np.real(value), np.imag(value)) if is_complex(value) else (value,)
     return all(bool(np.all(np.remainder(part, grain) == 0)) for part in parts)

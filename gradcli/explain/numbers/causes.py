@@ -1,4 +1,6 @@
-"""Causes of values that are no finite numbers: the class of what made one, and the sentence."""
+"""Causes of values that are not finite: the class of the operation that made one, and the
+sentence.
+"""
 
 from __future__ import annotations
 
@@ -61,7 +63,9 @@ LOGARITHM = "work with its logarithm: softplus, logsumexp, log_softmax"
 
 
 class Cause:
-    """A code, the operation (None: the value came so) and what to say of it."""
+    """A code, the operation (None: the value was given so) and the sentence about it. rewrite:
+    advice.
+    """
 
     __slots__ = ("code", "entry", "rewrite", "span", "text")
 
@@ -74,16 +78,16 @@ class Cause:
         self.span = span_of(entry) if entry is not None else span
 
     def note(self, *said: str) -> Note:
-        """As a note; `said` goes before the rewrite."""
+        """Return the cause as a note; `said` comes before the rewrite."""
         text = "; ".join([self.text, *[s for s in said if s]])
         return Note(self.code, f"{text}; {self.rewrite}" if self.rewrite else text, self.span)
 
 
 class About:
-    """What every explanation of one run needs.
+    """The data that explanations of one run share.
 
-    last: id of the last value that the program itself made. trials: as `Words` takes them. limits:
-    what the target is around the point, in one of its sources each.
+    last: id of the last value that the program itself made. trials: as in `Words`. limits: the
+    series of the target around the point, one for each source.
     """
 
     __slots__ = ("limits", "run", "trail", "words")
@@ -98,8 +102,8 @@ class About:
     # --- values -------------------------------------------------------------------------------
 
     def value(self, root: Root, is_bad_nan: bool) -> Cause:
-        """The cause of a value that is NaN (or infinite), from where it began, and what the target
-        is around the point.
+        """Return the cause of a value that is not finite, from its root, with the target's limit
+        around the point. is_bad_nan: it is NaN, else infinite.
         """
         cause = self._assigned(root) or self._value(root, is_bad_nan)
         if cause.code in AROUND:
@@ -107,7 +111,9 @@ class About:
         return cause
 
     def around(self, cause: Cause, turned: Entry | None) -> None:
-        """Add what the target is around the point, and where it has a limit what continues it."""
+        """Add to a cause what the target tends to around the point and, where it has a limit, the
+        rewrite that continues it.
+        """
         said = None
         for limits in self.limits:
             entries = [one for one in (cause.entry, turned, self.trail.by_out.get(
@@ -124,14 +130,14 @@ class About:
         cause.text += f"; {said}" if said is not None else ""
 
     def _is_regular(self, limits: Limits, entry: Entry) -> bool:
-        """Whether an operation has a limit, the same in all turns of a loop."""
+        """Return whether an operation has a limit, the same in all turns of a loop."""
         first, turns = limits.regular(entry[OUT], 1), limits.turns(entry)
         return first is not None and len(turns) <= MOST_TURNS and all(
             limits.regular(one[OUT], 1) == first for one in turns)
 
     def _continued(self, limits: Limits, entries: Sequence[Entry]) -> str | None:
-        """The advice to give one of some operations the first two terms of its series where it has
-        no value.
+        """Return the advice to replace one of some operations by the first terms of its series at
+        the point where it has no value.
         """
         for entry in entries:
             c, text = limits.regular(entry[OUT]), self.words.of(entry)
@@ -155,8 +161,8 @@ class About:
         return None
 
     def _assigned(self, root: Root) -> Cause | None:
-        """Of a variable that was assigned what is not finite the first place where it was not,
-        through all assignments and gradients on the way.
+        """Return the cause at the first assignment that made a variable not finite, found back
+        through assignments and gradients; None if the root is no such variable.
         """
         if self.run.log is None or root.entry is not None or root.user is None:
             return None
@@ -186,8 +192,8 @@ class About:
         return None
 
     def _in_turn(self, root: Root, state: State, question: Asked | None) -> Cause:
-        """The cause of a variable's value, and in which turn it was. question: whose gradient it
-        was, if it was one.
+        """Return the cause of a variable's value with the turn of the loop. question: the one whose
+        gradient it was, if any.
         """
         assert self.run.log is not None
         assert root.entry is not None
@@ -224,7 +230,9 @@ class About:
         return cause
 
     def _made(self, entry: Entry, index: Index) -> Cause:
-        """The cause where an operation made of finite operands what is not finite."""
+        """Return the cause where an operation on finite operands gave a value that is not
+        finite.
+        """
         operands = operands_at(entry, index, every=True)
         values = [v for _, v, _ in operands]
         if getattr(entry[OP], "custom", False):
@@ -251,7 +259,9 @@ class About:
                          None if before else "keep the operand away from that point"))
 
     def _rounded(self, entry: Entry, operands: Sequence[tuple[int, Any, Index]]) -> Entry | None:
-        """The operation whose rounding alone decides that an operand is at or beyond an edge."""
+        """Return the operation whose rounding alone puts an operand at or beyond an edge; None if
+        there is none.
+        """
         for k, value, at in operands:
             id, whole = entry[IDS][k], entry[VALUES][k]
             if id is not None and type(value) is float:
@@ -266,14 +276,18 @@ class About:
         return None
 
     def to_edge(self, entry: Entry, index: Index) -> str:
-        """The clause that an operand is at an edge, 0 or 1 or -1, only by rounding; else empty."""
+        """Return the clause that an operand is at an edge, 0 or 1 or -1, only by rounding; else
+        "".
+        """
         lost = self.trail.rounded(entry, index)
         if lost is None or self.words.late(lost[0]):
             return ""
         return f"{self.told(*lost)} is rounded to {number(element(lost[0][ANS], lost[1]))}; "
 
     def _cancelled(self, lost: Entry, then: str) -> Cause:
-        """What is left of digits that cancel, and what happened with it."""
+        """Return the cause that the digits of an operation cancel. then: the clause on what
+        follows.
+        """
         trials = self.words.trials
         form = exact_form(self.run, lost, self.words.source, trials, math.inf, derived=False) \
             if trials is not None else ""
@@ -281,8 +295,9 @@ class About:
                      f" is left is rounding; {then}", form or "there is no digit to go on from")
 
     def guard(self, entry: Entry, at: Entry, rounded: bool = False) -> str | None:
-        """The advice to keep an operation inside of its domain, in a note at `at`. rounded: only
-        rounding brought it to the edge, so that a bound would hide a number.
+        """Return the advice to keep an operation inside its domain, for a note at `at`.
+
+        rounded: only rounding brought the operand to the edge, so that a bound would hide a number.
         """
         rewrite = rewrites.inside(self.trail, self.words, entry)
         zero = rewrite is not None and "_no_nan(" in rewrite[0]
@@ -293,15 +308,15 @@ class About:
         return self.words.write(rewrite, at, "if 0 is meant there, " if zero else "guard it: ")
 
     def rescaled(self, entry: Entry, otherwise: str) -> str:
-        """The advice to write in logarithms what is too large or too small for a float."""
+        """Return the advice to write in logarithms a value beyond the range of floats."""
         otherwise = SCALE if entry[OP].name in PRODUCTS else otherwise
         return next(filter(None, (
             self.words.write(in_logarithms(self.trail, self.words, entry, sizes), entry)
             for sizes in (False, True))), otherwise)
 
     def underflow(self, small: Entry, then: str) -> Cause:
-        """A 0 that stands for a smaller number, or an infinity for a larger one, and what happened
-        with it.
+        """Return the cause that a 0 stands for a smaller number, or an infinity for a larger one.
+        then: the clause on what follows.
         """
         large = has_inf(small[ANS])
         says = self.told(small, bad_index(small[ANS]) if large else first_zero(small[ANS]) or ())
@@ -311,7 +326,7 @@ class About:
                      self.rescaled(small, "work with its logarithm"))
 
     def given(self, root: Root) -> Cause:
-        """A value that came so: an input, a variable, a constant."""
+        """Return the cause of a value that was given so: an input, a variable, a constant."""
         bad = f"is {number(root.value)}{at_element(root.index)}"
         binding = self.binding(root.leaf)
         if binding is not None:
@@ -321,12 +336,12 @@ class About:
                      "give it finite values")
 
     def binding(self, id: int | None) -> Binding | None:
-        """The first name that got this value."""
+        """Return the first binding of a name to this value."""
         return next((b for bindings in self.run.bindings.values() for b in bindings
                      if id is not None and getattr(b.value, "id", None) == id), None)
 
     def _indeterminate(self, turned: Entry, root: Root) -> Cause:
-        """Infinity met infinity, or 0, and made NaN."""
+        """Return the cause where infinity met infinity, or 0, and gave NaN."""
         at = bad_index(turned[ANS])
         came = f"the infinity comes from {self.words.where(root.entry)}" if root.entry else \
             self.given(root).text.removesuffix(", and that spreads")
@@ -341,18 +356,18 @@ class About:
     # --- words --------------------------------------------------------------------------------
 
     def told(self, entry: Entry, index: Index) -> str:
-        """The operation with its operands' values at an element."""
+        """Return the text of an operation with its operands' values at an element."""
         return self.words.told(
             entry, [v for _, v, _ in operands_at(entry, index, every=True)], index)
 
     def spoiled(self, entry: Entry, index: Index) -> str:
-        """The same, and that the element is not finite."""
+        """Return the clause that an element of an operation's answer is not finite."""
         nan = is_nan(element(entry[ANS], index))
         return f"{self.told(entry, index)} is {'not a number' if nan else 'infinite'}"
 
 
 def _class_of(entry: Entry, values: Sequence[Any], value: Any) -> str:
-    """The class of what an operation makes of finite operands."""
+    """Return the class (a `nan-` code) of a value that an operation made of finite operands."""
     name = entry[OP].name
     if not entry[OP].elementwise:
         if not all(v.size for v in entry[VALUES] if shape_of(v)):

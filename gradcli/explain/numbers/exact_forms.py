@@ -1,5 +1,5 @@
-"""What to write instead of an operation that shows the rounding of its operands: the same function
-without it, in the words of the program, tried before it is offered.
+"""Rewrites of operations that show the rounding of their operands: the same function without that,
+in the words of the program, tried before it is offered.
 """
 
 from __future__ import annotations
@@ -28,8 +28,10 @@ LOGARITHM = {"cosh": "logcosh({})", "sigmoid": "log_sigmoid({})", "exp": "{}"}
 
 def exact_form(run: Run, entry: Entry, source: Source, trials: Trials, off: float, derived: bool
                ) -> str:
-    """The advice to write something for an operation; empty if nothing is known that keeps the
-    function, by at most `off` at the point, and its digits.
+    """Return the advice to write another form of an operation; empty if none is known that keeps
+    the function, within `off` at the point, and its digits.
+
+    derived: the derivative has to keep its digits, else the value.
     """
     words = Words(source)
     by_out = {e[OUT]: e for e in run.record.history()}
@@ -82,7 +84,7 @@ def _made(form: str | None, u: str) -> Iterator[str]:
 
 
 def _beside_1(words: Words, entry: Entry) -> str | None:
-    """The u of 1 + u, u + 1 or 1 - u."""
+    """Return the text of u if an operation is 1 + u, u + 1 or, with -u, 1 - u; else None."""
     text, name = words.of(entry), entry[OP].name
     if text is None or name not in ("add", "subtract"):
         return None

@@ -1,8 +1,8 @@
-"""What a derivative leaves out: operands that move with the source in a place for which their
-operation has no rule, as the order of a Bessel function.
+"""Parts that a derivative leaves out: operands that depend on the source, as the order of a Bessel
+function, but for which their operation has no rule.
 
-Where all ways lead through such places, the derivative is None; where one does not, what the others
-are counts as 0 in the sum, as in TensorFlow, and has to be told.
+Where all paths lead through such operands, the derivative is None; where one path does not, the
+parts along the others count as 0, as in TensorFlow, and a note says so.
 """
 
 from __future__ import annotations
@@ -26,7 +26,9 @@ MOST = 3
 
 def left_out(entries: Sequence[Entry], targets: Sequence[Tensor], sources: Sequence[Tensor],
              source: Source) -> list[Note]:
-    """One note for each operation with a part of the derivative of targets that is left out."""
+    """Return a note for each operation, up to MOST, with a part of the derivative that is left
+    out.
+    """
     leads = {t.id for t in targets if t.id is not None}
     for entry in reversed(entries):
         if entry[OUT] in leads:
@@ -46,7 +48,9 @@ def left_out(entries: Sequence[Entry], targets: Sequence[Tensor], sources: Seque
 
 
 def _moving(entry: Entry) -> Iterator[tuple[int, int]]:
-    """The operands that the value moves with, by number and id, those without a rule among them."""
+    """Yield (number, id) of the operands on which the value depends, also of those without a
+    rule.
+    """
     op, values = entry[OP], entry[VALUES]
     for k, i in enumerate(entry[IDS]):
         if i is not None and (op.edge(k) or (op.partial and op.role(k) == "index"

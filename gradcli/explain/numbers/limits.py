@@ -1,9 +1,8 @@
-"""What a formula is around a point where it has no value or a kink: removable, a pole, or each
-side's own.
+"""Limits of a formula at a point where it has no value or a kink: removable, a pole, or one per
+side.
 
-Its Laurent series says so (`engine.sweeps.laurent`), and values nearby have to agree. Where there
-is no series, values nearer and nearer are looked at, and nothing is said of what they do not
-decide.
+The Laurent series tells (`engine.sweeps.laurent`), and values nearby have to agree. Where there is
+no series, values nearer and nearer are compared, and nothing is said where they do not decide.
 
 Of a composition of functions that have one-sided derivatives, the chain rule takes each along the
 step that reaches it (A. Griewank, On stable piecewise linearization, Optimization Methods and
@@ -48,9 +47,12 @@ SUDDEN = 30.0
 
 
 class Limits:
-    """The series of values around a point, in one source, its name. of: what the target is called.
-    others: ids of what else the values may depend on. there: the target at the point. value: the
-    same nearby, by the source; raises GradcliError. order: of the derivative that is asked for.
+    """The series of values around a point in one source.
+
+    source: its id and value; name: its name. target: id; of: its name in sentences; there: its
+    value at the point. others: ids of other inputs that values may depend on. value: function from
+    the source's value to the target's; raises GradcliError. order: of the derivative that is asked
+    for.
     """
 
     __slots__ = ("_around", "alone", "entries", "name", "of", "order", "others", "point", "source",
@@ -74,7 +76,11 @@ class Limits:
         self._around: dict[Any, Around | None] = {}
 
     def series(self, id: int, way: Sequence[float] = WAYS[0], side: float = 0.0) -> Laurent | None:
-        """That of a value, if there is one. side: -1 to the left, 1 to the right, 0 for both."""
+        """Return the Laurent series of a value; None if there is none.
+
+        way: coefficients of the source's path in t. side: -1 to the left, 1 to the right, 0 for
+        both.
+        """
         key = (tuple(way), side)
         if key not in self._around:
             try:
@@ -89,7 +95,7 @@ class Limits:
             return None
 
     def regular(self, id: int, order: int = ORDER) -> list[float] | None:
-        """The coefficients of a value that has a limit and a series there, else None."""
+        """Return the series coefficients of a value that has a limit at the point, else None."""
         found = self.series(id)
         if found is None or found.shift:
             return None
@@ -100,7 +106,7 @@ class Limits:
         return c[:order + 1] if id != self.target or self._agrees(c) else None
 
     def sentence(self) -> str | None:
-        """What the target is around the point."""
+        """Return the sentence on the target's behaviour around the point; None if unknown."""
         said = self._sentence(self.of)
         return f"in {self.name} alone {said}" if said is not None and self.alone else said
 
@@ -116,14 +122,12 @@ class Limits:
         return _told(of, ends) if known else None
 
     def turns(self, entry: Entry) -> list[Entry]:
-        """All runs of the operation that is written there: one in each turn of a loop."""
+        """Return all entries of the operation at the same location: one for each turn of a loop."""
         return [one for one in self.entries
                 if one[OP] is entry[OP] and one[PLACE] == entry[PLACE]]
 
     def surprises(self) -> bool:
-        """Whether the target does not tend to the value that it has at the point, where it is known
-        what it does.
-        """
+        """Return whether the target is known not to tend to the value that it has at the point."""
         c = self.regular(self.target)
         expected = (EMPTY, f"tends to {shown(self.there)}", f"tends to {shown(self.there, 5)}")
         if c is not None:
@@ -131,7 +135,7 @@ class Limits:
         return any(end is not None and end not in expected for end in map(self._end, SIDES))
 
     def removable(self, id: int, of: str) -> str:
-        """The sentence on a value that has a limit."""
+        """Return the sentence on a value that has a limit."""
         c = self.regular(id)
         assert c is not None
         # Of several sources one alone does not tell.
@@ -139,7 +143,7 @@ class Limits:
         return f"{kind}{of} tends to {shown(c[0])} there, with slope {shown(c[1])}"
 
     def _end(self, side: float) -> str | None:
-        """Where the target goes from one side, if that is known."""
+        """Return the clause on the target's limit from one side; None if unknown."""
         for way in WAYS:
             found = self.series(self.target, way, side)
             if found is None:
@@ -181,7 +185,9 @@ class Limits:
         return None
 
     def overflows(self) -> bool:
-        """Whether the target is too large for a number, far around the point too: no pole."""
+        """Return whether the target is too large for a float even far from the point, so that it is
+        no pole.
+        """
         return all(map(self._is_large, SIDES))
 
     def _is_large(self, side: float) -> bool:
@@ -191,7 +197,9 @@ class Limits:
             return False
 
     def _near(self, side: float) -> list[float] | None:
-        """Values nearer and nearer."""
+        """Return the target's values nearer and nearer to the point; None if one cannot be
+        computed.
+        """
         scale, most = (abs(self.point), 8) if self.point else (1.0, 11)
         try:
             return [self.value(self.point + side*scale*10.0**-k) for k in range(2, most)]
@@ -199,7 +207,7 @@ class Limits:
             return None
 
     def _agrees(self, c: Sequence[float]) -> bool:
-        """Whether values nearby are those of the series."""
+        """Return whether values nearby agree with the series."""
         first = next((abs(v) for v in c if v), 1.0)
         radius = min([(first/abs(v))**(1/k) for k, v in enumerate(c) if k and v], default=1.0)
         try:
@@ -215,7 +223,7 @@ class Limits:
 
 
 def shown(value: float, digits: int = 6) -> str:
-    """A number in a sentence; what is nothing but rounding is 0."""
+    """Format a number for a sentence; a number as small as rounding is 0."""
     return f"{0.0 if abs(value) < 1e-14 else value:.{digits}g}"
 
 
@@ -229,7 +237,7 @@ def _told(of: str, ends: dict[float, Any]) -> str:
 
 
 def beginning(c: Sequence[float], name: str, point: float) -> str:
-    """The first terms of a series as an expression; what is nothing but rounding is left out."""
+    """Return the first terms of a series as an expression, without terms as small as rounding."""
     moved = name if point == 0 else f"({name} {'-' if point > 0 else '+'} {_written(abs(point))})"
     text = ""
     for k, value in enumerate(c):
@@ -248,7 +256,7 @@ def _written(value: float) -> str:
 
 
 def exact(value: float) -> str:
-    """A number in a formula."""
+    """Format a number for a formula, with all its digits."""
     return repr(value).removesuffix(".0")
 
 
@@ -262,8 +270,10 @@ CLOSE = 1e-5
 
 def decisive(entries: Sequence[Entry], at_kink: Mapping[int, Sequence[Any]], source: int,
              value: Any, targets: Sequence[int]) -> set[int]:
-    """Those operations at kinks (by ids, with their operands) whose conventions decide a derivative
-    of the targets in a source: one-sided slopes differ, or differ from the convention.
+    """Return the ids of operations at kinks whose conventions decide a derivative of the targets in
+    a source: one-sided slopes differ from each other or from the convention.
+
+    at_kink: id of each operation at a kink to its operands.
     """
     if len(at_kink) > MOST_KINKS or len(entries) > MOST_ENTRIES:
         return set(at_kink)
@@ -286,7 +296,9 @@ def decisive(entries: Sequence[Entry], at_kink: Mapping[int, Sequence[Any]], sou
 
 
 def directions(value: Any) -> list[Any]:
-    """One for a number; of an array some in which no two elements are alike."""
+    """Return directions for one-sided derivatives: 1.0 for a scalar; for an array some arrays in
+    which no two elements are equal.
+    """
     shape = shape_of(value)
     if not shape:
         return [1.0]
@@ -296,7 +308,9 @@ def directions(value: Any) -> list[Any]:
 
 def _tangents(entries: Sequence[Entry], ahead: Mapping[int, Sequence[Any]], source: int, step: Any,
               targets: Sequence[int]) -> list[Any]:
-    """Of the targets, with the operations in `ahead` (and their operands) as they are along it."""
+    """Return the tangents of the targets along a step; operations in `ahead` (id to operands) take
+    the slope that they have a little along it.
+    """
     carried = {source: step}
     for entry in entries:
         if any(i in carried for i in entry[IDS]):
@@ -308,7 +322,7 @@ def _tangents(entries: Sequence[Entry], ahead: Mapping[int, Sequence[Any]], sour
 
 
 def _ahead(entry: Entry, operands: Sequence[Any], carried: Mapping[int, Any]) -> Entry:
-    """The same operation a little along the steps of its operands."""
+    """Return an entry evaluated a little along the tangents of its operands."""
     op = entry[OP]
     steps = [carried.get(i) if i is not None and is_float(v) else None
              for i, v in zip(entry[IDS], operands, strict=True)]

@@ -1,4 +1,4 @@
-"""The same formula in logarithms, where a number on the way is too large or small for a float."""
+"""Rewrites in logarithms of formulas with a number beyond the range of floats."""
 
 from __future__ import annotations
 
@@ -19,8 +19,10 @@ if TYPE_CHECKING:
 
 
 def in_logarithms(trail: Trail, words: Words, entry: Entry, sizes: bool = False) -> Rewrite | None:
-    """The same formula without the number that is too large or too small for a float. sizes: with
-    logarithms of absolute values, as factors may be negative where their product is not.
+    """Return the formula rewritten without the number that is too large or too small for a float.
+
+    sizes: take logarithms of absolute values, as factors may be negative where their product is
+    not.
     """
     name, parts = entry[OP].name, words.operands(entry)
     text = words.of(entry) or ""
@@ -65,7 +67,7 @@ def _of_exp(trail: Trail, words: Words, entry: Entry, a: str, user: Entry) -> Re
 
 
 def _part(words: Words, taken: Entry | None) -> str:
-    """How the elements that an operation takes of its operand are written: `[0]`."""
+    """Return the text of an index, such as `[0]`; "" if the operation is none."""
     text = words.of(taken) if taken is not None and taken[OP].name == "index" else None
     if not text or not text.endswith("]"):
         return ""
@@ -77,7 +79,9 @@ def _part(words: Words, taken: Entry | None) -> str:
 
 
 def _log_of(trail: Trail, words: Words, made: Entry) -> tuple[Entry, str] | None:
-    """The logarithm of a value, or of elements of it and how these are written."""
+    """Return the logarithm of a value, or of elements of it, and the text of their index; None if
+    there is none.
+    """
     for user in trail.users(made[OUT]):
         if user[OP].name == "log":
             return user, ""
@@ -89,7 +93,7 @@ def _log_of(trail: Trail, words: Words, made: Entry) -> tuple[Entry, str] | None
 
 
 def _of_sum(trail: Trail, words: Words, entry: Entry, a: str, total: Entry) -> Rewrite | None:
-    """log(sum(exp(a))), exp(a)/sum(exp(a)) and the logarithm of that."""
+    """Rewrite log(sum(exp(a))), exp(a)/sum(exp(a)) and the logarithm of that."""
     axes = total[ATTRIBUTES].get("axis")
     rank = len(shape_of(entry[ANS]))
     along = "" if axes is None or rank == 1 or len(set(axes)) == rank else \
@@ -108,7 +112,7 @@ def _of_sum(trail: Trail, words: Words, entry: Entry, a: str, total: Entry) -> R
 
 
 def _of_one_and(trail: Trail, words: Words, entry: Entry, a: str, total: Entry) -> Rewrite | None:
-    """log(1 + exp(a)), 1/(1 + exp(a)), exp(a)/(1 + exp(a)) and the logarithms of these."""
+    """Rewrite log(1 + exp(a)), 1/(1 + exp(a)), exp(a)/(1 + exp(a)) and the logarithms of these."""
     if not any(i is None and not shape_of(v) and v == 1
                for i, v in zip(total[IDS], total[VALUES], strict=True)):
         return None
@@ -125,7 +129,7 @@ def _of_one_and(trail: Trail, words: Words, entry: Entry, a: str, total: Entry) 
 
 
 def _of_opposite(trail: Trail, entry: Entry, a: str, user: Entry) -> Rewrite | None:
-    """(exp(a) - exp(-a))/(exp(a) + exp(-a))."""
+    """Rewrite (exp(a) - exp(-a))/(exp(a) + exp(-a))."""
     for last in trail.users(user[OUT]):
         both = [trail.by_out.get(i or 0) for i in last[IDS]]
         if last[OP].name != "divide" or [e and e[OP].name for e in both] != ["subtract", "add"]:
@@ -141,8 +145,8 @@ def _of_opposite(trail: Trail, entry: Entry, a: str, user: Entry) -> Rewrite | N
 
 
 def _of_product(trail: Trail, words: Words, entry: Entry, a: str, user: Entry) -> Rewrite | None:
-    """exp(a)/exp(b), exp(a)*exp(b), 1/exp(a), exp(a^2)*erfc(a), and what _of_sum and _of_one_and
-    know.
+    """Rewrite exp(a)/exp(b), exp(a)*exp(b), 1/exp(a), exp(a^2)*erfc(a), and quotients that
+    `_of_sum` and `_of_one_and` know.
     """
     name, k = user[OP].name, user[IDS].index(entry[OUT])
     other = trail.by_out.get(user[IDS][1 - k] or 0)
@@ -171,7 +175,7 @@ def _of_product(trail: Trail, words: Words, entry: Entry, a: str, user: Entry) -
 
 
 def _same(trail: Trail, id: int | None, entry: Entry) -> bool:
-    """Whether a value is that of `entry`, or of the same operation written once more."""
+    """Return whether a value is that of `entry`, or of the same operation on the same operands."""
     other = trail.by_out.get(id) if id is not None else None
     return other is not None and (other[OUT] == entry[OUT] or (
         other[OP] is entry[OP] and other[IDS] == entry[IDS]))
@@ -205,7 +209,9 @@ def _of_other(trail: Trail, words: Words, entry: Entry, parts: list[str], user: 
 
 
 def _leads_to(trail: Trail, entry: Entry, name: str) -> Entry | None:
-    """The operation `name` to which what is written in the same place goes on."""
+    """Return the operation `name` that uses the value of the expression at this location; None if
+    there is none.
+    """
     pending, seen = [entry], {entry[OUT]}
     while pending:
         one = pending.pop()

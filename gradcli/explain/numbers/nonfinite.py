@@ -1,4 +1,5 @@
-"""Why a value or a gradient is no finite number: the operation that made it so, and its class.
+"""Explanations of values and gradients that are not finite: the operation that made them, its
+class.
 
 | code | what happened |
 |---|---|
@@ -63,9 +64,10 @@ MEET = "infinite parts of both signs meet"
 
 def of_value(run: Run, targets: Sequence[Tensor], source: Source, trials: Trials | None = None
              ) -> list[Note]:
-    """The first operation on the way to a NaN or infinite target whose operands were finite.
+    """Return notes on the first operations with finite operands that made the targets NaN or
+    infinite.
 
-    trials: what tries rewrites; without it none is offered.
+    trials: tries rewrites; without it none is offered.
     """
     about = About(run, source, trials=trials)
     about.limits = limits_of(run, targets, trials)
@@ -75,8 +77,8 @@ def of_value(run: Run, targets: Sequence[Tensor], source: Source, trials: Trials
 
 
 def limits_of(run: Run, targets: Sequence[Tensor], trials: Trials | None) -> list[Limits]:
-    """What the target is around the point, if it is one number that depends on some by their names:
-    in the one that is asked about first.
+    """Return the target's series around the point in up to MOST_SOURCES named sources, the one that
+    was asked about first; empty unless the target is one named scalar.
     """
     if trials is None or not trials.of or trials.steps > FEW_STEPS or len(targets) != 1:
         return []
@@ -110,11 +112,11 @@ def _of_values(about: About, targets: Sequence[Tensor]) -> list[Cause]:
 
 
 class Gradients:
-    """Why gradients (or Jacobians) of the same targets are no finite numbers.
+    """Explanations of gradients (or Jacobians) of the same targets that are not finite.
 
-    seeds: cotangents of the targets, by default ones. sources: ids of all sources that the sweep
-    had. mode: how the gradients were computed. tensorflow: zeros absorbed at sqrt only. of: what
-    they are called. A Jacobian is explained by the sweep through the sum of its rows.
+    seeds: cotangents of the targets, by default ones. sources: ids of all sources of the sweep.
+    mode: how the gradients were computed. tensorflow: zeros absorb at sqrt only. of: the word for
+    them in sentences. A Jacobian is explained by the sweep through the sum of its rows.
     """
 
     __slots__ = ("about", "mode", "of", "run", "sources", "swept", "targets", "tensorflow",
@@ -135,8 +137,10 @@ class Gradients:
         self.varying: set[int] = set()
 
     def why(self, wrt: int, g: Any, trials: Trials | None = None) -> list[Note]:
-        """Why the gradient g in one source holds NaN or infinity, or would, had zeros not absorbed
-        it, or is that of no finite value. trials: what tries rewrites; without it none is offered.
+        """Return notes on the gradient g in one source if it holds NaN or infinity, or would if
+        zeros had not absorbed it, or if the value itself is not finite.
+
+        trials: tries rewrites; without it none is offered.
         """
         self.about.words.trials = trials
         self.about.limits = limits_of(self.run, self.targets, trials)
@@ -163,8 +167,8 @@ class Gradients:
         return [_elsewhere(self.weights, g, self.of, self.about.binding(wrt))]
 
     def _origins(self, plain: bool, wrt: int) -> Origins:
-        """Of the sweep that gave the gradient: after NaN the one with zeros that absorb. Who asks
-        why a number is one asks what the plain sweep would have given.
+        """Return the origins in the sweep that gave the gradient: with zeros that absorb if that
+        was repeated after NaN, plain if g is finite (`plain`).
         """
         if plain or not self.run.record.absorbed or self.mode == "finite":
             return self._swept(None, self.sources, cotangents)
@@ -182,9 +186,10 @@ class Gradients:
 
 def of_second(run: Run, target: Tensor, row: Tensor, column: Tensor, block: Any, source: Source,
               trials: Trials | None = None) -> list[Note]:
-    """Why a block of the Hessian holds NaN or infinity: of the sweep through the first gradient,
-    which is recorded for it once more; the record has to be the current one. If that gradient is
-    not finite itself, why.
+    """Return notes on a Hessian block that holds NaN or infinity; if the first gradient is not
+    finite itself, notes on that.
+
+    The first gradient is recorded for this once more; the record has to be the current one.
     """
     if finite(block):
         return []
@@ -210,7 +215,9 @@ def of_second(run: Run, target: Tensor, row: Tensor, column: Tensor, block: Any,
 
 def _exact(run: Run, targets: Sequence[Tensor], weights: dict[int, Any], wrt: int | None = None
            ) -> tuple[list[Any], Any]:
-    """Values and derivative as they would be, had floats no largest and no smallest number."""
+    """Return values and derivative as they would be if floats had no largest and no smallest
+    number.
+    """
     from gradcli.engine.sweeps.wide import exact
 
     values, slope = exact(run.record.history(), weights, wrt)
@@ -223,7 +230,7 @@ def _bad(value: Any) -> str:
 
 
 def _elsewhere(weights: dict[int, Any], g: Any, of: str, source: Binding | None = None) -> Note:
-    """No operation made it; the place is where the source got its value."""
+    """Return the note on a gradient that no single operation spoiled, at the source's location."""
     span = None if source is None else source.span
     if not all(finite(value_of(w)) for w in weights.values()):
         return Note("nan-spread", "the output gradient itself is not finite", span)

@@ -1,9 +1,8 @@
-"""Where NaN and infinity begin: forwards among the values, backwards among the cotangents.
+"""Origins of NaN and infinity: forwards among the values, backwards among the cotangents.
 
-Backwards the sweep is repeated on the full record, and each share of a cotangent is looked at
-once. A share that is not finite although the cotangent was begins a trail; later operations only
-carry it on. Zeros are followed too, for 0 times an infinite slope has its cause where the 0 was
-made.
+Backwards the sweep is repeated on the full record, and each share of a cotangent is looked at once.
+A share that is not finite although the cotangent was begins a trail, which later operations only
+carry on. Zeros are followed too, for 0 times an infinite slope has its cause where the 0 was made.
 """
 
 from __future__ import annotations
@@ -57,10 +56,10 @@ ZERO_AT_ZERO = frozenset((
 
 
 class Root:
-    """The operation that made the first value that is not finite, or the value that came so.
+    """The operation that made the first value that is not finite, or the value that was given so.
 
     entry, index: the operation and the element; entry None: the value `leaf` (an id) itself, used
-    by `user`. turned: the operation that made NaN of an infinity on the way.
+    by `user`. turned: the later operation that made NaN of an infinity.
     """
 
     __slots__ = ("entry", "index", "leaf", "turned", "user", "value")
@@ -79,9 +78,9 @@ class Origin:
     """The operation whose share of a finite cotangent was not finite.
 
     k, index: the argument and the element. upstream, slope: there, None where the operation is not
-    elementwise; an upstream that is not finite is one whose parts were. zero_by: what made the
-    upstream 0. turned: the later operation that made NaN of it. beside: where no value is used,
-    further operations whose values are not.
+    elementwise; an upstream that is not finite is the sum of parts that were. zero_by: the
+    operation that made the upstream 0. turned: the later operation that made NaN of it. beside: if
+    the value is not used, further operations whose values are not.
     """
 
     __slots__ = ("beside", "entry", "index", "k", "slope", "turned", "upstream", "zero_by")
@@ -98,24 +97,24 @@ class Origin:
         self.beside: list[Origin] = []
 
     def unused(self) -> bool:
-        """Whether the value is one that a selection does not take."""
+        """Return whether the value is one that a selection does not take."""
         return self.upstream is not None and self.upstream == 0 and self.zero_by is not None and (
             self.zero_by[OP].name in SELECTING)
 
     def is_chosen(self) -> bool:
-        """Whether a selection is why the value does not count."""
+        """Return whether a selection is the reason why the value does not count."""
         by = self.turned or self.zero_by
         return by is not None and by[OP].name in SELECTING
 
     def turned_by(self, entry: Entry) -> Origin:
-        """The same, and where infinity became NaN."""
+        """Return a copy whose infinity became NaN in an operation."""
         other = Origin(self.entry, self.k, self.index, self.upstream, self.slope, self.zero_by)
         other.turned = self.turned or entry
         return other
 
 
 class Trail:
-    """The record of a run, and who made and who uses each value."""
+    """The record of a run, indexed by the operations that make and use each value."""
 
     __slots__ = ("_roots", "_users", "by_out", "entries")
 
@@ -126,7 +125,7 @@ class Trail:
         self._roots: dict[tuple[int, Index], Root] = {}
 
     def users(self, id: int) -> list[Entry]:
-        """The operations that have this value as an operand, in order."""
+        """Return the operations that have this value as an operand, in order."""
         if self._users is None:
             self._users = {}
             for entry in self.entries:
@@ -136,15 +135,15 @@ class Trail:
         return self._users.get(id, [])
 
     def depends(self, id: int | None, on: int | None) -> bool:
-        """Whether a value is made of another one."""
+        """Return whether a value was computed from another one."""
         def operands(i: int | None) -> Sequence[int | None]:
             return self.by_out[i][IDS] if i is not None and i in self.by_out else ()
 
         return on is not None and on in reached([id], operands)
 
     def takes_zero(self, entry: Entry) -> bool:
-        """Whether 0 may stand for what an operation made infinite or NaN: what is made of it then
-        is finite, and what was finite before stays.
+        """Return whether 0 may replace the NaN or infinity that an operation made: values computed
+        from it become finite, and finite ones do not change.
         """
         value = entry[ANS]
         changed = {entry[OUT]: np.where(np.isfinite(value), value, 0.0) if shape_of(value) else 0.0}
@@ -173,9 +172,7 @@ class Trail:
     # --- forwards -----------------------------------------------------------------------------
 
     def root(self, entry: Entry, index: Index) -> Root:
-        """From a value that is not finite at `index` back to what made it so; many gradients may
-        have it in common.
-        """
+        """Return the root of a value that is not finite at `index`, cached for many gradients."""
         key = entry[OUT], index
         if key not in self._roots:
             self._roots[key] = self._root(entry, index)
@@ -199,8 +196,8 @@ class Trail:
             entry, index = before, at
 
     def underflow(self, entry: Entry, k: int, index: Index) -> Entry | None:
-        """The operation that made operand k of `entry`, a 0, of what is not 0, or made something
-        else infinite by which was divided; None for a true zero.
+        """Return the operation that underflowed to the 0 that operand k of `entry` is, or that made
+        a divisor infinite, which gave the 0; None for a true zero.
         """
         pending, seen = [(entry, k, index)], set()
         while pending:
@@ -233,8 +230,8 @@ class Trail:
         return None
 
     def rounded(self, entry: Entry, index: Index) -> tuple[Entry, Index] | None:
-        """The operation, and the element, that only by rounding made an operand of `entry`, 0 or 1
-        or -1, what it is.
+        """Return the operation, with the element, whose rounding alone made an operand of `entry`
+        0, 1 or -1; None if there is none.
         """
         pending, seen = [(entry, index)], set()
         while pending:
@@ -253,7 +250,9 @@ class Trail:
         return None
 
     def _overflow(self, entry: Entry, there: Sequence[tuple[int, Any, Index]]) -> Entry | None:
-        """The operation that made what is divided by infinite, of numbers that are not 0."""
+        """Return the operation that made a divisor infinite from operands that are not 0; None if
+        none did.
+        """
         k, value, at = there[-1]
         before = self.by_out.get(entry[IDS][k] or 0)
         if before is None or is_nan(value) or not all(finite(v) for _, v, _ in there[:-1]):
@@ -265,9 +264,10 @@ class Trail:
     # --- backwards ----------------------------------------------------------------------------
 
     def origins(self, seeds: Mapping[int, Any], sources: Sequence[int], each: Shares) -> Origins:
-        """Per source what first made its gradient infinite, and what NaN; none: no item.
+        """Return by source the origins of the first infinity and the first NaN in its gradient; a
+        source without either is left out.
 
-        each: the shares of a cotangent, as the sweep that gave the gradient computed them.
+        each: the function that computes shares of a cotangent in the sweep that gave the gradient.
         """
         infinite: dict[int, Origin] = {}
         nan: dict[int, Origin] = {}
@@ -319,7 +319,9 @@ class Trail:
 
 
 def _own(entry: Entry, k: int, g: Any, c: Any, zero_by: Entry | None) -> Origin | None:
-    """The first element where this operation itself spoils a finite cotangent."""
+    """Return the origin at the first element where this operation itself spoils a finite
+    cotangent.
+    """
     upstream = value_of(g)
     if not entry[OP].elementwise:
         if not finite(upstream):
@@ -343,7 +345,7 @@ def _own(entry: Entry, k: int, g: Any, c: Any, zero_by: Entry | None) -> Origin 
 
 
 def _has_own_zero(entry: Entry, k: int) -> bool:
-    """Whether the operation itself has a slope 0 somewhere: it selects, or multiplies by 0."""
+    """Return whether an elementwise operation that selects has a slope of 0 in some element."""
     op = entry[OP]
     if not op.elementwise:
         return False

@@ -1,9 +1,8 @@
-"""What to write instead, so that no NaN and no infinity comes of it, in the words of the program.
+"""Rewrites of single expressions that avoid NaN and infinity, in the words of the program.
 
-Each function gives the text of one expression and the operation for which it stands (None: it is
-only a part of what to write), or None where it knows none. The operands are taken from the
-program's text; the pattern (a log of 1 plus an exp) from the record, so that it is found on several
-lines and in functions too.
+Each function returns the new text and the operation that it replaces (None: the text is only a part
+of what to write), or None where it knows none. Operands are taken from the program's text; the
+pattern (a log of 1 plus an exp) from the record, so that it is found across lines and functions.
 """
 
 from __future__ import annotations
@@ -42,7 +41,7 @@ HARMLESS = {"asin": "0", "acos": "0", "atanh": "0", "tan": "0", "acosh": "2", "l
 
 
 def inside(trail: Trail, words: Words, entry: Entry) -> Rewrite | None:
-    """The operation with its operand kept inside of its domain."""
+    """Return the operation with its operand kept inside its domain."""
     text = _inside(trail, words, entry)
     return None if text is None else (text, entry)
 
@@ -74,7 +73,7 @@ def _inside(trail: Trail, words: Words, entry: Entry) -> str | None:
 
 
 def _sigmoid_of(trail: Trail, words: Words, entry: Entry) -> str | None:
-    """The a of log(1 - sigmoid(a))."""
+    """Return the text a of log(1 - sigmoid(a)); None if the operation has another form."""
     rest = trail.by_out.get(entry[IDS][0] or 0)
     if rest is None or rest[OP].name != "subtract" or shape_of(rest[VALUES][0]) or (
             rest[VALUES][0] != 1):
@@ -85,7 +84,7 @@ def _sigmoid_of(trail: Trail, words: Words, entry: Entry) -> str | None:
 
 
 def off_edge(trail: Trail, words: Words, entry: Entry) -> Rewrite | None:
-    """The operation with its operand a little off the edge."""
+    """Return the operation with its operand moved slightly off the edge."""
     text = _off_edge(trail, words, entry)
     return None if text is None else (text, entry)
 
@@ -109,7 +108,7 @@ def _off_edge(trail: Trail, words: Words, entry: Entry) -> str | None:
 
 
 def _offset(exponent: Any) -> str:
-    """What moves a power of it by 1e-6."""
+    """Return the offset whose power with this exponent is about 1e-6."""
     least = float(np.min(exponent))
     return f"1e-{math.ceil(min(round(6/least, 6), 300.0))}" if least > 0 else "1e-12"
 
@@ -121,7 +120,7 @@ def _call(words: Words, entry: Entry, argument: str) -> str:
 
 
 def square_of(trail: Trail, words: Words, id: int | None) -> str | None:
-    """What a value is the square of."""
+    """Return the text of which a value is the square; None if it is no square."""
     entry = trail.by_out.get(id) if id is not None else None
     if entry is None:
         return None
@@ -132,8 +131,10 @@ def square_of(trail: Trail, words: Words, id: int | None) -> str | None:
 
 
 def dead_branches(words: Words, unused: Sequence[tuple[Entry, int]], by: Entry) -> Rewrite | None:
-    """The selection `by` with a harmless operand in the branch that is not used: `where` twice.
-    unused: the operations there, and which operand each has to have another.
+    """Return the selection `by` with a harmless operand in the branch that is not used: `where`
+    twice.
+
+    unused: (operation, number of the operand to replace) in that branch.
     """
     chosen = words.operands(by)
     if by[OP].name != "where" or not chosen or len(chosen) != 3:
@@ -152,7 +153,7 @@ def dead_branches(words: Words, unused: Sequence[tuple[Entry, int]], by: Entry) 
 
 def _harmless(words: Words, entry: Entry, k: int, chosen: Sequence[str], whole: str, outer: Any
               ) -> tuple[int, int, str] | None:
-    """(start, end, what to write) of an operation within the selection's text."""
+    """Return (start, end, new text) of an operation within the text `whole` of the selection."""
     name, place, parts = entry[OP].name, entry[PLACE], words.operands(entry)
     if name == "divide":
         k = 1
@@ -178,7 +179,7 @@ def _harmless(words: Words, entry: Entry, k: int, chosen: Sequence[str], whole: 
 
 
 def of_product(trail: Trail, words: Words, entry: Entry) -> Rewrite | None:
-    """What to write for a product of 0 and something whose slope or value is infinite."""
+    """Return the rewrite of a product of 0 and a factor whose slope or value is infinite."""
     for user in trail.users(entry[OUT]):
         text = _with(trail, words, entry, user)
         if text is not None:
@@ -187,7 +188,9 @@ def of_product(trail: Trail, words: Words, entry: Entry) -> Rewrite | None:
 
 
 def _with(trail: Trail, words: Words, entry: Entry, user: Entry) -> str | None:
-    """The product (or square) `user` of what an operation makes, without that operation."""
+    """Return the product (or square) `user` of an operation's answer, written without that
+    operation.
+    """
     name, parts = entry[OP].name, words.operands(entry)
     if not parts:
         return None
@@ -217,7 +220,7 @@ def _with(trail: Trail, words: Words, entry: Entry, user: Entry) -> str | None:
 
 
 def _power(base: str, exponent: str, text: str, change: Callable[[float], float]) -> str:
-    """The base to a changed exponent, which is worked out if it is a number."""
+    """Return the base to a changed exponent, evaluated if the exponent is a number."""
     try:
         new = f"{change(float(exponent)):.15g}"
     except ValueError:

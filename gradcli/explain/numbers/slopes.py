@@ -1,4 +1,6 @@
-"""Causes of slopes that are no finite numbers: the class of what made one, and the sentence."""
+"""Causes of slopes that are not finite: the class of the operation that made one, and the
+sentence.
+"""
 
 from __future__ import annotations
 
@@ -30,14 +32,16 @@ UNUSED = "the gradient there is 0, because the value is not used"
 
 
 class Slopes(About):
-    """Explanations of slopes that are no finite numbers."""
+    """Explanations of slopes that are not finite."""
 
     __slots__ = ()
 
     def gradient(self, origin: Origin, g: Any, wrt: int, of: str, then: str = "") -> Note:
-        """What made a derivative NaN or infinite, or, if g is finite, would have.
+        """Return the note on what made a derivative g NaN or infinite or, if g is finite, would
+        have.
 
-        wrt: id of the source. of: what g is called. then: what happened to the slope afterwards.
+        wrt: id of the source. of: the word for g in the sentence. then: the clause on what happened
+        to the slope afterwards.
         """
         entry = origin.entry
         if origin.upstream is not None and not finite(origin.upstream):
@@ -68,7 +72,9 @@ class Slopes(About):
         return cause.note(then, ends)
 
     def _dead(self, origin: Origin) -> Cause:
-        """Operations whose values are not used: all that one selection leaves out together."""
+        """Return the cause that values are not used: all operations that one selection leaves out
+        together.
+        """
         groups: list[tuple[Entry, list[tuple[Entry, Index, int]]]] = []
         for one in (origin, *origin.beside):
             assert one.zero_by is not None
@@ -91,7 +97,8 @@ class Slopes(About):
                      "; ".join(dict.fromkeys(filter(None, writes))) or None)
 
     def _makers(self, origin: Origin) -> list[tuple[Entry, Index, int]]:
-        """What made operands that are not finite, or else the operation itself: element, operand.
+        """Return (operation, element, operand) of what made the operands not finite, or else of the
+        operation itself.
         """
         entry, index, root = origin.entry, origin.index, self._root(origin)
         if root is None or root.entry is None or root.entry is entry:
@@ -107,7 +114,7 @@ class Slopes(About):
             f"{self.words.where(by)} takes the other value"
 
     def _taken(self, origin: Origin, wrt: int) -> str:
-        """Why a product 0 * inf is taken as 0."""
+        """Return the clause why a product 0 * inf is taken as 0."""
         if origin.zero_by is not None and self._unused(origin.zero_by, wrt):
             return "the gradient there is 0, because with a factor 0 the value is not used"
         if origin.entry[OP].name != "sqrt":
@@ -115,13 +122,17 @@ class Slopes(About):
         return f"0 times inf counts as 0 at {self.words.name(origin.entry)}, as in TensorFlow"
 
     def _unused(self, by: Entry, wrt: int) -> bool:
-        """Whether an operation selects, or multiplies by a constant 0."""
+        """Return whether an operation selects, or multiplies by a 0 that does not depend on the
+        source.
+        """
         return by[OP].name in SELECTING or (by[OP].name == "multiply" and any(
             first_zero(v) is not None and not self.trail.depends(i, wrt)
             for i, v in zip(by[IDS], by[VALUES], strict=True)))
 
     def _behind(self, origin: Origin) -> Cause:
-        """An infinite slope of a value that is made of one which is not used."""
+        """Return the cause of an infinite slope of a value of which another operation uses
+        nothing.
+        """
         entry, by = origin.entry, origin.turned
         assert by is not None
         selects = by[OP].name in SELECTING
@@ -132,7 +143,7 @@ class Slopes(About):
             " here", self.words.write(rewrites.off_edge(self.trail, self.words, entry), entry))
 
     def _root(self, origin: Origin) -> Root | None:
-        """Where the value that spoiled the slope began, if it was no finite one."""
+        """Return the root of the value that spoiled the slope; None if all values were finite."""
         entry = origin.entry
         index = origin.index if entry[OP].elementwise else bad_index(entry[ANS])
         if entry[OP].elementwise and not finite(element(entry[ANS], index)):
@@ -164,7 +175,9 @@ class Slopes(About):
         return cause
 
     def _zero_times(self, origin: Origin, ends: str = "") -> Cause:
-        """A product 0 * inf of slopes. ends: what it counts as, if it does."""
+        """Return the cause of a product 0 * inf of slopes. ends: the clause on the value it counts
+        as, if any.
+        """
         entry, by = origin.entry, origin.zero_by
         after = "what comes after" if by is None or by is entry else self.words.where(by)
         cause = Cause(
@@ -179,8 +192,10 @@ class Slopes(About):
         return cause
 
     def _steep(self, origin: Origin, alone: Any) -> Cause:
-        """Finite values, a slope or a product with it that is not. alone: the derivative, if
-        nothing else happened to it.
+        """Return the cause where values are finite, but a slope or its product with the upstream is
+        not.
+
+        alone: the derivative, if nothing else happened to it.
         """
         entry, index = origin.entry, origin.index
         values = [v for _, v, _ in operands_at(entry, index, every=True)]
@@ -226,8 +241,8 @@ class Slopes(About):
 
 
 def _size(origin: Origin, values: Sequence[Any]) -> str | None:
-    """About how large a slope is that no float holds, empty if nobody knows; None if it is infinite
-    or no number.
+    """Return the clause on the size of a slope beyond the range of floats, "" if it is unknown;
+    None if the slope is infinite or NaN.
     """
     entry, rule = origin.entry, origin.entry[OP].rules[origin.k]
     ans = element(entry[ANS], origin.index)
@@ -244,17 +259,19 @@ def _size(origin: Origin, values: Sequence[Any]) -> str | None:
 
 
 def _some_finite(entry: Entry) -> bool:
-    """Whether some, but not all, elements of an operand are finite."""
+    """Return whether some, but not all, elements of an operand are finite."""
     return any(map(_some, entry[VALUES]))
 
 
 def _some(value: Any) -> bool:
-    """Whether some, but not all, elements of an array are finite."""
+    """Return whether some, but not all, elements of an array are finite."""
     return bool(shape_of(value)) and not finite(value) and bool(np.isfinite(value).any())
 
 
 def _ends(g: Any, of: str, at: Index) -> str:
-    """Which number it is; of a gradient only where not all are: the gradient stands beside it."""
+    """Return the clause on the value of a derivative; "" for a gradient without finite elements, as
+    the gradient stands beside it.
+    """
     if of == "gradient" and not _some(g):
         return ""
     return f"the {of} is {number(element(g, at))}{at_element(at)}"

@@ -1,4 +1,6 @@
-"""Rewrites tried before they are offered: put into a copy of the text, run there and nearby."""
+"""Trials of rewrites before they are offered: a changed copy of the text runs at the point and
+nearby.
+"""
 
 from __future__ import annotations
 
@@ -39,11 +41,14 @@ FAR = (0.5, 0.1, 0.01)
 
 
 class Trials:
-    """at: the values of the inputs. steps: of one run. wrt: the name that it is about, if it is
-    about one; of: what the target is called, if it has a name; order: of the derivative; alone: the
-    same question without the derivative. nearby: of a second derivative, the trials of the first,
-    which tell whether a rewrite is the same function. left: how many rewrites may be tried. exact:
-    the values and the derivative in a range without end, NaN where unknown.
+    """The runs that try rewrites of one program for one question.
+
+    again: asks a changed text at a moved point for values and derivative; alone: for values alone.
+    at: values of the inputs. steps: of one run. wrt: the name of the source, if there is one; of:
+    the target's name, if it has one; order: of the derivative. nearby: for a second derivative, the
+    trials of the first, which tell whether a rewrite is the same function. left: rewrites that may
+    still be tried. exact: returns values and derivative in a range without limits, NaN where
+    unknown.
     """
 
     __slots__ = ("_answers", "_kept", "_limits", "_texts", "again", "alone", "at", "exact", "left",
@@ -69,14 +74,14 @@ class Trials:
         self._kept: dict[str, bool] = {}
 
     def value(self, name: str, x: float) -> float:
-        """The target where one name has another value. Raises GradcliError."""
+        """Return the target's value where one name has another value. Raises GradcliError."""
         values, *_ = self.alone(self.source.text, {name: x})
         with quiet():
             return float(sum([np.sum(v) for v in values]))
 
     def works(self, span: Span, new: str) -> bool:
-        """Whether the text with this change has the same values wherever there were finite ones,
-        and no NaN or infinity has its cause in the changed place any more.
+        """Return whether the text with this change keeps all finite values, and no NaN or infinity
+        has its cause in the changed span any more.
         """
         text = self.source.text
         put = grouped(text, span, new)
@@ -86,8 +91,8 @@ class Trials:
         return self._texts[changed]
 
     def jumps(self, span: Span, new: str) -> bool:
-        """Whether the text has a limit at the point, the same from both sides, and the text with
-        this change has another value there.
+        """Return whether the target has the same limit from both sides at the point, and the text
+        with this change another value there.
         """
         text = self.source.text
         if self.steps > FEW_STEPS:
@@ -105,9 +110,11 @@ class Trials:
             _away(values[0], here) > 2*size)
 
     def steadies(self, span: Span, new: str, off: float, derived: bool) -> bool:
-        """Whether the text with this change has the same values and derivatives nearby, a value
-        that differs at most by `off` at the point, and there an answer (derived: the derivative)
-        that does not jump when the point moves in its last digits.
+        """Return whether the text with this change is the same function nearby and steady at the
+        point.
+
+        Values and derivatives nearby agree, the value at the point differs by at most `off`, and
+        the answer (derived: the derivative) does not jump when the point moves in its last digits.
         """
         text = self.source.text
         changed = text[:span[0]] + grouped(text, span, new) + text[span[1]:]
@@ -131,8 +138,8 @@ class Trials:
             for one in beside)
 
     def _agrees(self, text: str, changed: str, moved: Mapping[str, Any], off: list[float]) -> bool:
-        """Whether values and derivative of both texts agree; off: by how much the values may be
-        away, and no derivative is looked at.
+        """Return whether values and derivative of both texts agree. off: if not empty, the bound on
+        the difference of the values; the derivative is not compared then.
         """
         before, after = self._asked(text, moved), self._asked(changed, moved)
         if before is None or after is None:
@@ -149,8 +156,9 @@ class Trials:
         return (self.nearby or self).keeps(changed) and self._is_mended(changed, place)
 
     def keeps(self, changed: str) -> bool:
-        """Whether a changed text has the values and derivatives, at the point and around it, that
-        the text has where they are finite, and that is known of a point where they are not 0.
+        """Return whether a changed text has the same values and derivatives as the text, where
+        these are finite, at the point and around it; some point has to decide it by a derivative
+        that is not 0.
         """
         if changed not in self._kept:
             points = list(self._points())
@@ -164,13 +172,17 @@ class Trials:
         return self._kept[changed]
 
     def _has_numbers(self, points: Sequence[Mapping[str, Any]]) -> bool:
-        """Whether the text has a number at one of some points, of those that can be moved."""
+        """Return whether the text has finite values at one of some points and an input that can be
+        moved.
+        """
         known = [self._asked(self.source.text, moved) for moved in points]
         return any(map(is_float, self.at.values())) and any(
             one is not None and all(map(finite, one[0])) for one in known)
 
     def _is_kept_far(self, changed: str) -> bool:
-        """The same of points far away."""
+        """Return whether a changed text keeps finite values and derivatives at points far away, one
+        of which decides it.
+        """
         far = [] if self.steps > FEW_STEPS else [
             {name: value*factor for name, value in self.at.items() if is_float(value)}
             for factor in FAR]
@@ -184,8 +196,8 @@ class Trials:
         return decided
 
     def _decides(self, changed: str, moved: Mapping[str, Any], ordinary: bool = False) -> bool:
-        """Whether both texts have the same slopes, to the last digits that count, at a point where
-        these are not 0. ordinary: at a point of an ordinary size the same values will do as well.
+        """Return whether both texts have the same slopes at a point where these are not 0, to all
+        digits that count. ordinary: at a point of ordinary size equal values suffice.
         """
         before, after = self._asked(self.source.text, moved), self._asked(changed, moved)
         if before is None or after is None or not all(map(finite, before[0])):
@@ -234,8 +246,8 @@ class Trials:
             return False
 
     def _is_exact(self, values: list[Any], g: Any) -> bool:
-        """Whether values and derivative are those that floats could not hold, where known: a guard
-        may hide these behind a number of its own.
+        """Return whether values and derivative are those that floats could not hold, where these
+        are known: a guard may hide them behind a number of its own.
         """
         if self.exact is None:
             return True
@@ -247,7 +259,9 @@ class Trials:
             g is None or slope is None or shape_of(g) != shape_of(slope) or _kept([slope], [g]))
 
     def _is_limit(self, values: list[Any], g: Any) -> bool:
-        """Whether values and derivative are those that the text's own tend to, where they do."""
+        """Return whether values and derivative are those to which the original's tend, where they
+        do.
+        """
         if self._limits is None:
             self._limits = self._limits_here(g is not None)
         with quiet():
@@ -258,8 +272,8 @@ class Trials:
                                       strict=False))
 
     def _limits_here(self, derived: bool) -> list[Any]:
-        """What values and derivative tend to; nothing where that is not known, or where values of
-        which there is a derivative jump.
+        """Return the limits of values and derivative at the point; empty where they are unknown, or
+        where values that are differentiated jump.
         """
         here = self._asked(self.source.text, {})
         if here is None or self.steps > FEW_STEPS or not all(map(finite, self.at.values())):
@@ -281,7 +295,7 @@ class Trials:
         return [_limit(*some) for some in zip(*near, strict=True)]
 
     def _points(self) -> Iterator[Mapping[str, Any]]:
-        """The point itself, and some around it."""
+        """Yield the point itself and some around it, as the inputs that change."""
         yield {}
         if self.steps <= FEW_STEPS:
             for k in range(POINTS):
@@ -290,14 +304,14 @@ class Trials:
 
 
 def named(text: str, moved: Mapping[str, Any]) -> Any:
-    """A text and a point, by which an answer is found again."""
+    """Return the key of a text and a point in the cache of answers."""
     return text, *[(name, shape_of(value), np.asarray(value).tobytes())
                    for name, value in moved.items()]
 
 
 def _limit(right: Any, farther: Any, left_farther: Any, left: Any) -> Any:
-    """What elements tend to, from both sides or from the only one where they are numbers; NaN for
-    what does not tend to anything.
+    """Return the limits of elements from both sides, or from the only side where they are numbers;
+    NaN where there is none.
     """
     with quiet():
         sides = [np.where(np.abs(np.subtract(far, near)) <= ALIKE*np.abs(near), near, np.nan)
@@ -308,7 +322,7 @@ def _limit(right: Any, farther: Any, left_farther: Any, left: Any) -> Any:
 
 
 def _ordinary(value: Any, sign: float) -> Any:
-    """Each element at a size between 0.3 and 2.3, with its sign or the other one."""
+    """Move each element to a size between 0.3 and 2.3, with its sign or (sign -1) the other one."""
     with quiet():
         size = np.abs(value)
         moved = np.where(np.isfinite(size), np.copysign(
@@ -317,7 +331,7 @@ def _ordinary(value: Any, sign: float) -> Any:
 
 
 def _moved(value: Any, k: int) -> Any:
-    """Each element some way in one of both directions."""
+    """Move each element a little in one of both directions."""
     shape = shape_of(value)
     steps = np.array([(1.0, -1.0, 0.5, -0.25, -0.6)[(k + 3*i) % 5]
                       for i in range(int(np.prod(shape)))]).reshape(shape)
@@ -327,14 +341,14 @@ def _moved(value: Any, k: int) -> Any:
 
 
 def _away(before: list[Any], after: list[Any]) -> float:
-    """How far values are from others, all together; NaN where that is no number."""
+    """Return the sum of all differences between values; NaN where one is not a number."""
     with quiet():
         return float(sum([np.sum(np.abs(np.subtract(a, b)))
                           for a, b in zip(before, after, strict=True)]))
 
 
 def _same(before: Any, after: Any) -> bool:
-    """Whether what was finite is the same, relative to its size."""
+    """Return whether finite elements are the same, relative to their size."""
     with quiet():
         return shape_of(before) == shape_of(after) and bool(np.all(
             ~np.isfinite(before) | (np.abs(np.subtract(after, before)) <= CLOSE*np.abs(before))))
@@ -345,7 +359,7 @@ def _any_finite(before: tuple[list[Any], Any]) -> bool:
 
 
 def _kept(before: list[Any], after: list[Any]) -> bool:
-    """Whether what was finite is the same."""
+    """Return whether finite elements are the same, to CLOSE of their size or of 1."""
     if len(before) != len(after):
         return False
     with quiet():

@@ -1,4 +1,4 @@
-"""The words of an explanation of NaN and infinity: how operations and numbers are written."""
+"""The words for operations and numbers in an explanation of NaN and infinity."""
 
 from __future__ import annotations
 
@@ -29,10 +29,11 @@ BETWEEN = {"divide": "/", "multiply": "*", "power": "^", "add": " + ", "subtract
 
 
 class Words:
-    """The program's text, for the words of an operation.
+    """The program's text, from which operations are named.
 
-    last: id of the last value that the program itself made; later ones are of derivatives, whose
-    operands stand nowhere. trials: what tries a rewrite before it is offered; None: none is.
+    last: id of the last value that the program itself made; later ones belong to derivatives, whose
+    operands are not in the text. trials: tries a rewrite before it is offered; None: none is
+    offered.
     """
 
     __slots__ = ("last", "source", "trials")
@@ -44,7 +45,7 @@ class Words:
         self.trials = trials
 
     def of(self, entry: Entry) -> str | None:
-        """How an operation is written; None where it stands nowhere, or on several lines."""
+        """Return the text of an operation; None if it has none, or one on several lines."""
         place = entry[PLACE]
         if place is None or self.late(entry):
             return None
@@ -52,13 +53,13 @@ class Words:
         return None if "\n" in text else text
 
     def name(self, entry: Entry) -> str:
-        """What an operation is called, in backquotes."""
+        """Return the name of an operation in backquotes."""
         if self.late(entry):
             return f"the slope of `{written(entry, self.source) or entry[OP].name}`"
         return f"`{called(entry, self.source)}`"
 
     def told(self, entry: Entry, values: Sequence[Any], index: Index) -> str:
-        """The operation as the file has it, and its operands' values at an element."""
+        """Return the text of an operation with its operands' values at an element."""
         text, at, name = written(entry, self.source), at_element(index), entry[OP].name
         if self.late(entry):
             return self.name(entry) + at
@@ -76,8 +77,8 @@ class Words:
         return f"`{text}` ({inner}{at})" if text else inner + at
 
     def write(self, rewrite: Rewrite | None, at: Entry, lead: str = "") -> str | None:
-        """The advice to write something; None if nothing is known that works. at: the place of the
-        note.
+        """Return the advice to write a rewrite; None unless it is known to work. at: the operation
+        at which the note stands; lead: words before it.
         """
         if rewrite is None or self.trials is None:
             return None
@@ -91,17 +92,17 @@ class Words:
         return f"{lead}write `{new}` for `{text}`{f' in line {there}' if there != here else ''}"
 
     def jumps(self, rewrite: Rewrite) -> bool:
-        """Whether what would be written has another value than the limit at the point."""
+        """Return whether the rewrite has another value at the point than the limit there."""
         new, old = rewrite
         return old is not None and self.of(old) is not None and self.trials is not None and (
             self.trials.jumps(old[PLACE][2:4], new))
 
     def late(self, entry: Entry) -> bool:
-        """Whether it belongs to a derivative, and not to the program."""
+        """Return whether an operation belongs to a derivative and not to the program."""
         return self.last is not None and entry[OUT] > self.last
 
     def where(self, entry: Entry) -> str:
-        """An operation that is not the place of the note, with its own place."""
+        """Return the name of an operation with its line and column."""
         place = entry[PLACE]
         if place is None:
             return self.name(entry)
@@ -109,7 +110,9 @@ class Words:
         return f"{self.name(entry)} (line {line}, column {column})"
 
     def operands(self, entry: Entry) -> list[str] | None:
-        """How its operands are written; None if the operation is a part of what is written."""
+        """Return the texts of an operation's operands; None if the operation is only a part of its
+        text.
+        """
         text, name = self.of(entry), entry[OP].name
         if text is None:
             return None
@@ -125,7 +128,7 @@ class Words:
         return None
 
     def domain(self, entry: Entry) -> str:
-        """Where the operation has a value, in the operands' own words."""
+        """Return the clause on the operation's domain, in the words of its operand."""
         op = entry[OP]
         if not op.domain:
             return ""
@@ -144,7 +147,9 @@ def _names(word: str, name: str) -> bool:
 
 
 def _split(text: str, signs: tuple[str, ...], first: bool) -> list[str] | None:
-    """Both sides of the sign that stands outside of all brackets."""
+    """Return the texts on both sides of a sign outside of all brackets (first: the first one, else
+    the last); None if there is none.
+    """
     depth, cuts, k = 0, [], 0
     while k < len(text):
         depth += (text[k] in "([{") - (text[k] in ")]}")
@@ -159,12 +164,12 @@ def _split(text: str, signs: tuple[str, ...], first: bool) -> list[str] | None:
 
 
 def _bare(text: str) -> str:
-    """Without brackets around the whole."""
+    """Return a text without brackets around the whole."""
     return text[1:-1].strip() if text.startswith("(") and tight(text) == text else text
 
 
 def arguments(text: str) -> list[str]:
-    """What stands between the commas outside of all brackets."""
+    """Split a text at the commas outside of all brackets."""
     depth, parts, start = 0, [], 0
     for k, letter in enumerate(text):
         depth += (letter in "([{") - (letter in ")]}")
@@ -175,7 +180,7 @@ def arguments(text: str) -> list[str]:
 
 
 def tight(text: str) -> str:
-    """Fit to be a factor or a base."""
+    """Put an expression in brackets unless it can be a factor or a base as it is."""
     if text.replace("_", "").replace(".", "").isalnum():
         return text
     if text.endswith((")", "]")) and (text[0] in "([" or text[0].isalpha()):
@@ -190,23 +195,23 @@ def tight(text: str) -> str:
 
 
 def minus(text: str) -> str:
-    """The negative of an expression."""
+    """Return the text of the negative of an expression."""
     bare = text[1:].strip()
     return bare if text.startswith("-") and term(bare) == bare else f"-{tight(text)}"
 
 
 def at_element(index: Index) -> str:
-    """" at element [1]"; nothing for a scalar's."""
+    """Return " at element [1]" for an index; "" for a scalar's."""
     return f" at {element_text(index)}" if index else ""
 
 
 def listed(values: Sequence[Any]) -> str:
-    """The operands' values."""
+    """Return the operands' values, joined by "and"."""
     return " and ".join(map(number, values)) or "its operands"
 
 
 def number(value: Any) -> str:
-    """A value, of an array only the shape."""
+    """Format a value for a sentence; of an array only the shape."""
     if type(value) is float or isinstance(value, complex):
         return "NaN" if value != value else f"{value:.6g}" if isinstance(
             value, complex) else telling(value + 0.0)

@@ -1,4 +1,4 @@
-"""What is said of a gradient that is 0."""
+"""The notes on a gradient that is 0, and the sweep that finds where a cotangent became 0."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class Words:
         self._moving: set[int] | None = None
 
     def notes(self) -> list[Note]:
-        """What was found, what is nearest to the target first."""
+        """Return the notes found, the one nearest to the target first, at most MAX_NOTES."""
         # A use that does not count is no reason where another one does.
         found = sorted([one for one in self._found.values() if one[0] < UNUSED or not self._smooth],
                        key=lambda one: one[:2])
@@ -77,18 +77,20 @@ class Words:
         return out[:MAX_NOTES]
 
     def add(self, entry: Entry | None, code: str, text: str, rank: int = ONCE) -> None:
-        """Note it once for each place, as it was last; of several ranks only the lowest is told."""
+        """Note a finding once for each location, the last time it occurred; of several ranks the
+        lowest stays.
+        """
         span, out = (None, 0) if entry is None else (span_of(entry), entry[OUT])
         known = self._found.get((code, span or text))
         if known is None or (rank, -out) < known[:2]:
             self._found[code, span or text] = rank, -out, Note(code, text, span)
 
     def unasked(self, at: Index) -> None:
-        """The target itself has the cotangent 0."""
+        """Note that the target itself has the cotangent 0."""
         self.add(None, "zero-dead", f"the output gradient is exactly 0{_in(at)}")
 
     def cancelled(self, parts: Sequence[tuple[Entry, int, Any]], at: Index) -> None:
-        """Shares of several uses that add up to 0."""
+        """Note that the shares of several uses add up to 0."""
         if len(parts) < 2 or not np.isfinite([c for _, _, c in parts]).all():
             return
         newest = max((entry for entry, _, _ in parts), key=lambda entry: entry[OUT])
@@ -101,21 +103,24 @@ class Words:
                          parts, ways, strict=True)]))
 
     def summed(self, entry: Entry, parts: Sequence[float], at: Index) -> None:
-        """Parts that add up to 0, all through one operation."""
+        """Note that parts through one operation add up to 0."""
         self.add(entry, "zero-cancelled", f"the parts of the gradient{_in(at)} cancel:"
                   f" {_listed([number(c) for c in parts])}, {'both' if len(parts) == 2 else 'all'}"
                   f" through {self._subject(entry)}")
 
     def underflow(self, entry: Entry) -> None:
+        """Note that the slopes along the path multiply to less than a float holds."""
         self.add(entry, "zero-dead", f"{self._subject(entry)}: the slopes along the path multiply"
                   " to less than a float holds")
 
     def empty(self, entry: Entry) -> None:
-        """An operation that has no elements."""
+        """Note that an operation has no elements."""
         self.add(entry, "zero-flat", f"{self._subject(entry)} is empty: there is nothing to move")
 
     def dead(self, entry: Entry, k: int, at: Index, local: Any, rank: int = ONCE) -> None:
-        """An operation whose slope is 0 at this element."""
+        """Note that the slope of operand k is 0 at this element. local: the slopes in the answer's
+        shape.
+        """
         op = entry[OP]
         code, text = "zero-dead", None
         if op.elementwise and op.rules[k] == 0.0:
@@ -142,7 +147,12 @@ class Words:
 
     def _elementwise(self, entry: Entry, k: int, xs: Sequence[Any], position: Index, count: str
                      ) -> str | None:
-        """xs: the operands at the position of the answer. count: of arrays, how many are 0."""
+        """Return the sentence why an elementwise operation has slope 0 in operand k; None if it
+        needs none.
+
+        xs: the operands' elements at the position of the answer. count: for arrays, "in 2 of 3
+        elements".
+        """
         op, x, at = entry[OP], xs[k], _in(position)
         name, text, kind = self._name(entry), self._subject(entry), op.name
         if kind == "relu" or (kind == "relu6" and x < 0):
@@ -185,7 +195,7 @@ class Words:
         return None
 
     def _is_flat(self, entry: Entry, k: int, xs: Sequence[Any]) -> bool:
-        """Whether the slope is 0 near a point too, and not just at it."""
+        """Return whether the slope is 0 also near the point, and not just at it."""
         op = entry[OP]
         if not all(type(x) is float for x in xs) or any(
                 self._moves(entry, j) for j in range(len(xs)) if j != k):
@@ -198,14 +208,18 @@ class Words:
         return True
 
     def _factor(self, entry: Entry, k: int, what: str, at: str) -> str | None:
-        """That operand k is 0; if it moves with the source, that is so only at this point."""
+        """Return the clause that operand k is 0; None if it depends on the source, as it is then 0
+        only at this point.
+        """
         if self._moves(entry, k):
             return None
         where = at if shape_of(entry[VALUES][k]) else ""
         return f"{self._operand(entry, k, what)} in {self._subject(entry)} is exactly 0{where}"
 
     def _state(self, entry: Entry, state: str, x: Any, at: str, count: str) -> str:
-        """`relu(-2.1) is off`, or of an array in how many elements, and the first of them."""
+        """Return "relu(-2.1) is off"; for an array, in how many elements, with the first of
+        them.
+        """
         name = self._name(entry)
         if count:
             return f"{name} is {state} {count} ({_of_state(x)}{at})"
@@ -231,7 +245,9 @@ class Words:
         return None
 
     def _whole(self, entry: Entry, k: int, at: Index) -> str | None:
-        """Of an operation that is not elementwise: no element of the answer moves with this one."""
+        """Return the sentence why no element of an answer that is not elementwise moves with this
+        one; None if there is none.
+        """
         op, name, x = entry[OP], self._name(entry), entry[VALUES][k]
         if op.name in BEST:
             best = BEST[op.name]
@@ -246,18 +262,20 @@ class Words:
         return None
 
     def _is_all(self, entry: Entry) -> bool:
-        """Whether no other operation of what is written here could use the element."""
+        """Return whether no other operation of the written call could use the element."""
         whole = lookup(called(entry, self.swept.source))
         return whole is None or whole.expand is None or whole.name in RANKED
 
     def _moves(self, entry: Entry, k: int) -> bool:
-        """Whether operand k moves with the source, so that it is 0 at this point only."""
+        """Return whether operand k depends on the source, so that it is 0 at this point only."""
         if self._moving is None:
             self._moving = self.swept.reached(self.wrt)
         return entry[IDS][k] in self._moving
 
     def _count(self, entry: Entry, local: Any) -> str:
-        """How many elements of an array the operation turns to 0."""
+        """Return "in 2 of 3 elements" for the elements that the operation turns to 0; "" for a
+        scalar.
+        """
         if not np.shape(local):
             return ""
         live = np.asarray(self.swept.totals[entry[OUT]]) != 0
@@ -284,12 +302,14 @@ class Words:
 
 
 def _of_state(x: Any) -> str:
-    """Bounds of states are whole numbers: only what looks like one has more digits."""
+    """Format the operand in a state; with more digits if it would look like a bound, a whole
+    number.
+    """
     return telling(x) if float(number(x)).is_integer() else number(x)
 
 
 def _listed(parts: Sequence[str]) -> str:
-    """All of up to three, else two and how many there are besides."""
+    """Join up to three parts by commas and "and"; of more, two and the number of the rest."""
     if len(parts) > 3:
         parts = [*parts[:2], f"{len(parts) - 2} more"]
     return f"{', '.join(parts[:-1])} and {parts[-1]}"
@@ -300,7 +320,11 @@ def _in(at: Index) -> str:
 
 
 def _position(shape: Index, own: Index, at: Index, local: Any) -> Index:
-    """The first position of the answer where an element of an operand counts and has slope 0."""
+    """Return the first position of the answer where element `at` of an operand goes in with slope
+    0.
+
+    shape, own: of the answer and the operand. local: the slopes in the answer's shape.
+    """
     block = elements.block_of(shape, own, at)
     off = np.argwhere(np.asarray(local)[block] == 0)
     return elements.place_in(block, off[0].tolist())
@@ -310,9 +334,10 @@ def _position(shape: Index, own: Index, at: Index, local: Any) -> Index:
 # The reverse sweep with all its shares kept: where a cotangent became 0.
 
 class Swept:
-    """One sweep for all sources: the cotangent of each value, and what each of its uses gave to it.
+    """One reverse sweep for all sources: the cotangent of each value, and the share from each of
+    its uses.
 
-    totals: by id. into: by id (operation, argument, share).
+    totals: cotangents by id. into: by id (operation, argument, share).
     """
 
     __slots__ = ("_ruled", "_swept", "bindings", "derived", "entries", "into", "source", "sources",
@@ -332,7 +357,7 @@ class Swept:
         self._ruled: set[int] | None = None
 
     def sweep(self) -> None:
-        """The sweep itself, once."""
+        """Run the sweep, once."""
         if not self._swept:
             self._swept = True
             watch(self.entries, self.weights, self.sources, self._keep)
@@ -344,7 +369,7 @@ class Swept:
         self.into.setdefault(i, []).append((entry, k, value_of(c)))
 
     def named(self, id: int | None) -> str | None:
-        """The name that a value was bound to."""
+        """Return the name that a value was bound to, in backquotes; None if there is none."""
         for bound in self.bindings.values():
             for b in bound:
                 if id is not None and getattr(b.value, "id", None) == id:
@@ -352,13 +377,13 @@ class Swept:
         return None
 
     def first(self) -> Span | None:
-        """The place of what a derivative that went into the target is the derivative of."""
+        """Return the span of the value whose derivative went into the target."""
         wanted = reach.ancestry(self.entries, self.weights)
         firsts = {self.derived[i][0] for i in wanted if i in self.derived}
         return next((span_of(e) for e in reversed(self.entries) if e[OUT] in firsts), None)
 
     def by_rule(self, entry: Entry) -> bool:
-        """Whether a derivative rule did this, and not the file."""
+        """Return whether an operation belongs to a derivative rule and not to the file."""
         if not self.derived:
             return False
         if self._ruled is None:
@@ -366,7 +391,7 @@ class Swept:
         return entry[OUT] in self._ruled
 
     def reached(self, wrt: int) -> set[int]:
-        """The values that move with a source."""
+        """Return the ids of the values that depend on a source."""
         moving = {wrt}
         for e in self.entries:
             if any(i in moving and e[OP].edge(j) and e[OP].rules[j:j + 1] != (0.0,)

@@ -1,8 +1,9 @@
-"""Why a gradient is exactly 0 although a path leads from its source to the target.
+"""The explanation of a gradient that is exactly 0 although a path leads from its source to the
+target.
 
-The reverse sweep is repeated, and what each operand got of a cotangent is kept. From the source
-the trail goes up along shares that are 0, to the operations where a cotangent that was not 0 became
-0: those nearest to the target.
+The reverse sweep is repeated, and each operand's share of a cotangent is kept. From the source the
+walk goes up along shares that are 0, to the operations where a cotangent that was not 0 became 0:
+those nearest to the target.
 
 | code | meaning |
 |---|---|
@@ -11,7 +12,7 @@ the trail goes up along shares that are 0, to the operations where a cotangent t
 | zero-cancelled | parts that are not 0 add up to 0 |
 | derivative-constant | a derivative of a derivative in which the source does not occur |
 
-A smooth slope that just vanishes at this point (x^2 at 0) needs no word, and where a convention at
+A smooth slope that just vanishes at this point (x^2 at 0) needs no note, and where a convention at
 a kink decided, the note on the kink has said it.
 """
 
@@ -41,10 +42,10 @@ if TYPE_CHECKING:
 
 
 class Gradients:
-    """Why gradients of the same targets are exactly 0.
+    """Explanations of gradients of the same targets that are exactly 0.
 
     seeds: cotangents of the targets, by default ones. sources: ids of all sources that may be asked
-    about: one sweep is for all of them.
+    about, as one sweep serves all of them.
     """
 
     __slots__ = ("run", "sources", "swept", "targets")
@@ -57,7 +58,9 @@ class Gradients:
         self.swept = Swept(run, targets, seeds, sources, source)
 
     def why(self, wrt: int) -> list[Note]:
-        """Why the gradient in the value `wrt` (an id) is 0; nothing to say, nothing in the list."""
+        """Return notes on why the gradient in the value `wrt` (an id) is 0; empty if there is
+        nothing to say.
+        """
         if is_constant(self.run, self.targets, wrt):
             return [constant_derivative(
                 self.swept.named(wrt) or "the source", self.swept.first())]
@@ -67,12 +70,12 @@ class Gradients:
 
 def of_gradient(run: Run, targets: Sequence[Tensor], seeds: Sequence[Any], wrt: int,
                 source: Source) -> list[Note]:
-    """Why the gradient of the targets in one source is exactly 0."""
+    """Return notes on why the gradient of the targets in the value `wrt` is exactly 0."""
     return Gradients(run, targets, seeds, [wrt], source).why(wrt)
 
 
 def is_constant(run: Run, targets: Sequence[Tensor], wrt: int) -> bool:
-    """Whether the targets are derivatives that do not depend on the value `wrt`."""
+    """Return whether the targets are derivatives that do not depend on the value `wrt`."""
     record = run.record
     return bool(record.derived) and constant.is_constant(
         record.history(), record.derived, [t.id for t in targets if t.id is not None], [wrt])
@@ -80,7 +83,7 @@ def is_constant(run: Run, targets: Sequence[Tensor], wrt: int) -> bool:
 
 def of_second(run: Run, target: Tensor, row: Tensor, column: Tensor, source: Source
               ) -> list[Note]:
-    """Why the second derivatives of a target in two sources are exactly 0."""
+    """Return notes on why the second derivatives of a target in two sources are exactly 0."""
     (first,) = calculus.gradient([target], [row], emit=True)
     if not isinstance(first, Tensor) or column.id is None:
         return []
@@ -88,15 +91,18 @@ def of_second(run: Run, target: Tensor, row: Tensor, column: Tensor, source: Sou
 
 
 def constant_derivative(name: str, span: Span | None) -> Note:
-    """A derivative of a derivative in which the source does not occur. SEMANTICS calls the note
-    so, and with TensorFlow's rules it is the cause of the None: one name for one thing.
+    """Return the note that a first derivative does not depend on the source.
+
+    SEMANTICS gives the note the same code as the cause of the None under TensorFlow's rules.
     """
     return Note("derivative-constant", f"the first derivative does not depend on {name}: this one"
                 " is 0", span)
 
 
 def apart(targets: Sequence[Tensor]) -> list[Any]:
-    """Seeds with which the rows of a Jacobian do not cancel: powers of 2, one for each element."""
+    """Return seeds with which the rows of a Jacobian do not cancel: powers of 2, one for each
+    element.
+    """
     out: list[Any] = []
     for k, t in enumerate(targets):
         shape = t.shape
@@ -116,7 +122,7 @@ MAX_TURNS = 50
 
 
 class Way:
-    """From one source up along shares that are 0."""
+    """The walk from one source up along shares that are 0."""
 
     __slots__ = ("_seen", "_steps", "swept", "words", "wrt")
 
@@ -128,13 +134,13 @@ class Way:
         self._steps = 0
 
     def notes(self) -> list[Note]:
-        """What stands on it."""
+        """Walk and return the notes found."""
         self.swept.sweep()
         self._follow_all()
         return self.words.notes()
 
     def _follow_all(self) -> None:
-        """Follow the elements of the source, of a large one some."""
+        """Follow the elements of the source; of a large one, MAX_ELEMENTS of them."""
         uses = self.swept.into.get(self.wrt)
         shape = shape_of(uses[0][2] if uses else value_of(self.swept.weights.get(self.wrt, 0.0)))
         n = 1
@@ -172,8 +178,8 @@ class Way:
                     continue
 
     def _step(self, entry: Entry, k: int, at: Index) -> list[tuple[int, Index]]:
-        """What became of the cotangent of `entry` on its way to element `at` of operand k: noted,
-        if that was not 0; else where to look on.
+        """Note why the share of `entry` for element `at` of operand k is 0, if its cotangent was
+        not; return (id, index) of the elements to follow next.
         """
         op, upstream = entry[OP], self.swept.totals[entry[OUT]]
         if entry[BATCH]:
@@ -222,8 +228,8 @@ class Way:
         return []
 
     def _local(self, entry: Entry, k: int, at: Index) -> tuple[Any, Any]:
-        """The slopes of an operation in element `at` of operand k, in the shape of its answer, and
-        the part of it where that element counts.
+        """Return the slopes of an operation in element `at` of operand k, in the shape of its
+        answer, and the index of the part of the answer into which that element goes.
         """
         op, shape = entry[OP], shape_of(entry[ANS])
         own = shape_of(entry[VALUES][k])

@@ -1,10 +1,10 @@
-"""Where a plain value goes in the text of a Python program: what `float(x)` gave, which no record
-knows of, up to where it came back into the engine.
+"""The flow of a plain value through the text of a Python program: from `float(x)`, which no record
+knows of, to where it comes back into the engine.
 
-It is held by names that a statement binds to it, names bound to what is made of these, attributes,
-parameters of functions that are called with it, and by what functions and properties return. A name
-counts in its own scope; attributes and functions are known by their names alone, so also in other
-files.
+A value is held by names that a statement binds to it, names bound to what is computed from these,
+attributes, parameters of functions that are called with it, and results of functions and
+properties. A name counts in its own scope; attributes and functions are known by their names alone,
+so also in other files.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ ROUNDS = 8
 
 
 class Scope:
-    """A function, or a file. names: under which it is called; parameters: in order; shift: how many
-    of them a call does not write; local: the names that it binds; nodes: its own, not those of
-    functions in it, though these themselves.
+    """A function, or a file. names: under which it is called; parameters: in order; shift: number
+    of leading parameters that a call does not write (`self`); local: the names that it binds;
+    nodes: its own, with nested functions but not their nodes.
     """
 
     __slots__ = ("local", "names", "node", "nodes", "outer", "parameters", "shift")
@@ -58,7 +58,7 @@ class Scope:
         self.local = {*self.parameters, *others}
 
     def of(self, name: str) -> Scope:
-        """The scope that a name belongs to which is read in this one."""
+        """Return the scope to which a name read in this scope belongs."""
         scope = self
         while name not in scope.local and scope.outer is not None:
             scope = scope.outer
@@ -66,7 +66,7 @@ class Scope:
 
 
 def scopes(tree: ast.AST) -> dict[Any, Scope]:
-    """All scopes of a file by their nodes, the file itself first."""
+    """Return all scopes of a file by their nodes, the file itself first."""
     found = {tree: Scope(tree, None, "")}
     todo: list[tuple[ast.AST, Scope, str]] = [(tree, found[tree], "")]
     for node, scope, owner in todo:
@@ -91,16 +91,15 @@ def scopes(tree: ast.AST) -> dict[Any, Scope]:
 
 
 def _blocks(node: Any) -> list[list[ast.AST]]:
-    """The lists of statements in a statement."""
+    """Return the lists of statements inside a statement."""
     return [block for field in ("body", "orelse", "finalbody", "handlers")
             if isinstance(block := getattr(node, field, None), list) and block]
 
 
 class Trail:
-    """What holds the value that an expression gave. held: (scope, name), or ("", ".name") of an
-    attribute; filled: names of what was given it as an item; calls: functions that return it;
-    given: (function, number or name of the parameter); files: those that were looked through, with
-    their scopes.
+    """All that holds the value of one expression. held: (scope, name), or ("", ".name") of an
+    attribute; filled: names of containers that got it as an item; calls: functions that return it;
+    given: (function, number or name of the parameter); files: those searched, with their scopes.
     """
 
     __slots__ = ("calls", "files", "filled", "given", "held", "node", "texts")
@@ -116,8 +115,10 @@ class Trail:
         self._look_through(texts.of(place))
 
     def meets(self, place: Any, plain: Sequence[bool] = ()) -> bool:
-        """Whether what was computed at a place used it. plain: which operands are plain numbers; a
-        tensor is known by its id, whatever its name held before.
+        """Return whether the computation at a location used the value.
+
+        plain: which of its operands are plain numbers; only these count, since a tensor is known by
+        its id.
         """
         nodes, text = self.texts.around(place), self.texts.of(place)
         if not nodes:
@@ -132,7 +133,7 @@ class Trail:
         return self._holds_at(nodes, nodes[-1], scope)
 
     def decides(self) -> Iterator[tuple[Branch, Text]]:
-        """The conditions and the loops that have the value in their heads."""
+        """Yield the conditions and loops that have the value in their heads, with their texts."""
         for text, file in self.files.items():
             for scope in file.values():
                 for node in scope.nodes:
@@ -145,7 +146,7 @@ class Trail:
                             yield branch, text
 
     def _look_through(self, text: Text) -> None:
-        """Find out what of a file holds the value too."""
+        """Search a file for all that holds the value."""
         if text in self.files:
             return
         assert text.tree is not None
@@ -177,7 +178,7 @@ class Trail:
                     self._bind(part, scope)
 
     def _take(self, scope: Scope, which: int | str) -> None:
-        """A parameter gets the value."""
+        """Note that a parameter holds the value."""
         if isinstance(which, int):
             at = which + scope.shift
             rest = scope.node.args.vararg
@@ -189,7 +190,9 @@ class Trail:
             self.held.add((scope, name))
 
     def _hand_on(self, call: ast.Call, scope: Scope) -> None:
-        """What a call does with the value: a parameter gets it, `items.append` keeps it."""
+        """Note the parameters to which a call passes the value, and containers to which it adds
+        it.
+        """
         parts: list[tuple[int | str, ast.AST]] = [
             *enumerate(call.args), *[(k.arg or "", k.value) for k in call.keywords]]
         for which, part in parts:
@@ -201,14 +204,16 @@ class Trail:
                 self._keep(call.func.value, scope, inside=True)
 
     def _bind(self, part: Any, scope: Scope) -> None:
-        """The targets of a statement hold the value; of a dictionary's item the dictionary."""
+        """Note that the targets of a statement hold the value; for an item, its container."""
         targets = [part.target] if isinstance(part, (*ITERATING, ast.NamedExpr)) else \
             python_text.targets_of(part)
         for target in targets:
             self._keep(target, scope)
 
     def _keep(self, target: ast.AST, scope: Scope, inside: bool = False) -> None:
-        """A target holds the value; inside: in a list or dictionary that was there before."""
+        """Note that a target holds the value; inside: as an item of a container that existed
+        before.
+        """
         if isinstance(target, (ast.Tuple, ast.List)):
             for item in target.elts:
                 self._keep(item, scope)
@@ -222,8 +227,8 @@ class Trail:
                 self.filled.add(target.id)
 
     def _holds_at(self, nodes: Sequence[ast.AST], node: ast.AST, scope: Scope) -> bool:
-        """Whether an expression at the end of `nodes` has the value in it. What its names were
-        bound to before counts no more where they were certainly bound again.
+        """Return whether the expression `node` at the end of `nodes` contains the value; names that
+        were certainly bound again since count no more.
         """
         anew = {part.id for part in ast.walk(node) if isinstance(part, ast.Name)
                 and part.id in scope.local and part.id not in (
@@ -232,14 +237,14 @@ class Trail:
         return self.holds(node, scope, anew)
 
     def _written_elsewhere(self) -> set[str]:
-        """The names that functions bind for others."""
+        """Return the names that functions bind in other scopes."""
         return {name for file in self.files.values() for scope in file.values()
                 for part in scope.nodes if isinstance(part, (ast.Global, ast.Nonlocal))
                 for name in part.names}
 
     def _before(self, nodes: Sequence[ast.AST], name: str, scope: Scope) -> bool | None:
-        """Whether the value is what a name was bound to last, before the end of `nodes`; None where
-        nothing is certain.
+        """Return whether a name was last bound to the value before the end of `nodes`; None if
+        uncertain.
         """
         for outer, inner in zip(nodes[-2::-1], nodes[:0:-1], strict=True):
             if isinstance(outer, python_text.SCOPES):
@@ -255,7 +260,9 @@ class Trail:
         return None
 
     def _of_block(self, block: Sequence[ast.AST], name: str, scope: Scope) -> bool | None:
-        """The same after some statements; None where they need not bind the name."""
+        """Return whether a name holds the value after some statements; None if they need not bind
+        the name.
+        """
         return next((found for found in (self._of_statement(s, name, scope)
                                          for s in reversed(block)) if found is not None), None)
 
@@ -278,7 +285,7 @@ class Trail:
         return True
 
     def holds(self, node: ast.AST, scope: Scope, anew: Container[str] = ()) -> bool:
-        """Whether an expression has the value in it. anew: names that have lost it."""
+        """Return whether an expression contains the value. anew: names that hold it no more."""
         return any(
             part is self.node
             or (isinstance(part, ast.Name) and part.id not in anew and (
@@ -290,8 +297,8 @@ class Trail:
             for part in ast.walk(node))
 
     def _callee(self, function: ast.AST, scope: Scope) -> str:
-        """The name of the function that a call means: `()` where an object of the program is called
-        as one.
+        """Return the name of the function that a call means; `()` for a call of an object of the
+        program.
         """
         name = getattr(function, "id", "") or getattr(function, "attr", "")
         if any(name in other.names for file in self.files.values() for other in file.values()):
@@ -304,7 +311,9 @@ class Trail:
 
 def returns(trace: Trace, entries: Mapping[int, Entry], born: Mapping[int, Any], below: set[int],
             made: set[int], texts: Texts, trails: Trails) -> list[Entry]:
-    """Hops from the values `below` that left the engine to those `made` that came of them."""
+    """Return hops from the values `below` that left the engine to the values `made` computed from
+    them.
+    """
     left = [event for event in trace.exits if event[2] in below]
     if not left:
         return []
@@ -321,8 +330,8 @@ def returns(trace: Trace, entries: Mapping[int, Entry], born: Mapping[int, Any],
 
 
 def deciding(trace: Trace, below: set[int], texts: Texts, trails: Trails) -> list[Unrun]:
-    """What the values `below` decided after they had left the engine: branches, and how often loops
-    run.
+    """Return the branches and loops that the values `below` decided after they had left the
+    engine.
     """
     found = []
     for _, place, id, _ in trace.exits:
@@ -341,8 +350,7 @@ def _trail(texts: Texts, place: Any, trails: Trails) -> Trail:
 
 def _sinks(trace: Trace, entries: Mapping[int, Entry], born: Mapping[int, Any], made: set[int]
            ) -> list[tuple[int, Any, Sequence[bool]]]:
-    """The values that took up plain numbers, where, and which operands of an operation these are.
-    """
+    """Return (id, location, which operands are plain) of values computed from plain numbers."""
     found: list[tuple[int, Any, Sequence[bool]]] = [
         (id, born[id], ()) for id in made if id in born]
     found += [(time, place, ()) for time, place, _, taken, *_ in trace.states

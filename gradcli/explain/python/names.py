@@ -1,5 +1,5 @@
-"""Names in Python code: those of the caller's frame, those that statements bind where values
-are made, and those that the computation of a target reads.
+"""Names in Python code: in the caller's frame, at the statements that make values, and among those
+that the computation of a target reads.
 """
 
 from __future__ import annotations
@@ -38,10 +38,10 @@ LONGEST = 40
 class Names:
     """The names of a program's values.
 
-    names: those of the caller's frame; held: which of them holds a value, by its id, of a variable
-    that of its first state. born, kinds: places and kinds of constants and variables by id. firsts:
-    first states by those that came of assignments. entries: operations by the ids of their answers.
-    place: where the question was asked.
+    names: those of the caller's frame; held: id of a value (of a variable, that of its first state)
+    to the name that holds it. born, kinds: locations and kinds of constants and variables by id.
+    firsts: id of a variable's state to that of its first state. entries: operations by the ids of
+    their answers. place: where the question was asked.
     """
 
     __slots__ = ("born", "entries", "firsts", "held", "kinds", "names", "place", "texts", "trace")
@@ -60,13 +60,16 @@ class Names:
             for name, value in reversed(self.names.items()) if isinstance(value, Tensor)}
 
     def name_of_state(self, state: int) -> str:
+        """Return the name of a variable by the id of one of its states."""
         first = self.firsts.get(state, state)
         return self.held.get(first) or self.texts.bound(self.born.get(first))[0] or "the variable"
 
     def namings(self, source: str, at: Any, targets: set[int], made: set[int]) -> list[Naming]:
-        """The names that values got where they were made, and those in the caller's frame. The
-        name of the source counts only in its own scope. made: what the targets are made of; of that
-        constants and variables without a name are called by what made them.
+        """Return the namings of values at the statements that made them and in the caller's frame.
+
+        source: its name counts only in its own scope. at: a location in that scope. made: ids of
+        what the targets are computed from; constants and variables among it without a name are
+        named by their text.
         """
         scope = self.scope_of(at)
         found: list[Naming] = []
@@ -118,7 +121,9 @@ class Names:
         return sorted(found, key=lambda n: n.id)
 
     def scope_of(self, place: Any) -> Any:
-        """The function around a place, or its file."""
+        """Return the function around a location, or its file; all cells of a notebook are one
+        scope.
+        """
         scope = self.texts.scope(place)
         if scope is not None or place is None:
             return scope
@@ -126,13 +131,13 @@ class Names:
         return CELLS if any(mark in text.path for mark in CELLS) else text
 
     def kind_of(self, value: Tensor) -> str:
-        """What a value is, as in `Binding`."""
+        """Return the kind of a value, as in `Binding`."""
         if isinstance(value, Variable):
             return "variable" if value.trainable else "nontrainable"
         return "computed" if value.id in self.entries else "constant"
 
     def birth(self, value: Tensor) -> Any:
-        """Where a value was made."""
+        """Return the location where a value was made; None if unknown."""
         first = value.origin().id if isinstance(value, Variable) else value.id
         if first in self.born:
             return self.born[first]
@@ -140,8 +145,8 @@ class Names:
         return entry[PLACE][2:4] if entry is not None and entry[PLACE] is not None else None
 
     def name_of(self, value: Any, otherwise: str, argument: int = -1) -> str:
-        """What the caller calls a value: of several names that which stands in an argument of the
-        call that was made.
+        """Return the caller's name for a value; of several, the one in argument number `argument`
+        of the question. `otherwise` if there is none.
         """
         names = [name for name, v in self.names.items() if v is value]
         asked = self._argument(argument)
@@ -164,14 +169,16 @@ class Names:
         return otherwise
 
     def _argument(self, k: int) -> Any:
-        """An argument of the call that asks."""
+        """Return the node of an argument of the call that asks."""
         nodes = self.texts.around(self.place)
         call = nodes[-1] if nodes else None
         return call.args[k] if isinstance(call, ast.Call) and 0 <= k < len(call.args) else None
 
 
 def items_of(name: str, holder: Any) -> list[tuple[str, Any]]:
-    """What is in a container, or an object's attributes, and how it is reached."""
+    """Return (text that reaches it, value) of the items of a container or the attributes of an
+    object.
+    """
     if name.startswith("__") or isinstance(holder, (str, type)):
         return []
     if isinstance(holder, (list, tuple)):
@@ -188,7 +195,9 @@ HEADS = (ast.If, ast.While, ast.For, ast.AsyncFor)
 
 
 def read_for(tree: ast.AST, target: str) -> tuple[set[str], set[str]] | None:
-    """The names in `target`, and all names that are read for them; None if nothing binds one."""
+    """Return the names in `target`, and all names read to compute them; None if nothing binds
+    one.
+    """
     own = set(re.findall(r"[^\W\d]\w*", target))
     reads: dict[str, set[str]] = {}
     for node in ast.walk(tree):
@@ -205,8 +214,8 @@ def read_for(tree: ast.AST, target: str) -> tuple[set[str], set[str]] | None:
 
 
 def bound_around(nodes: Sequence[ast.AST]) -> set[str] | None:
-    """The names that a condition decides on, at the end of `nodes`; None: a value, or what a
-    function returns.
+    """Return the names that the condition at the end of `nodes` decides on; None if it decides on a
+    value or on what a function returns.
     """
     around: list[Any] = [n for n in nodes if isinstance(n, ast.stmt)]
     if not around:
@@ -223,7 +232,7 @@ def bound_around(nodes: Sequence[ast.AST]) -> set[str] | None:
 
 
 def bound_by(node: ast.AST) -> set[str]:
-    """The names that one node binds, or calls something of that may change it."""
+    """Return the names that one node binds, or that a call in it may change."""
     if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
         return {node.name}
     if isinstance(node, (ast.For, ast.AsyncFor, ast.NamedExpr, ast.comprehension)):

@@ -1,7 +1,7 @@
-"""What is known of Python code that ran: the scene that its tapes and the trace make.
+"""The scene of Python code that ran, built from its tapes and the trace.
 
-Operations come from the trace, the tape that is asked and others that are still there; of what a
-tape has let go only the ends are known. Branches that did not run are read in the text.
+Operations come from the trace, the tape that is asked and others that still exist; of entries that
+a tape has dropped only the ends are known. Branches that did not run are read in the text.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ MAX_UNRUN, MAX_PICKED = 10, 100
 
 
 class Lost:
-    """The operation of what a tape recorded and has let go: only its ends are known."""
+    """The operation that stands for entries that a tape has dropped: only its ends are known."""
 
     __slots__ = ("name",)
     kind = "lost"
@@ -54,16 +54,18 @@ class Lost:
         self.name = name
 
     def edge(self, k: int) -> bool:
-        """A derivative passed."""
+        """Return True: a derivative passed."""
         return True
 
     def role(self, k: int) -> str:
-        """All of it is data."""
+        """Return "data" for every argument."""
         return "data"
 
 
 class OneThread(Window):
-    """A tape sees only its own thread: `elsewhere` are the ids of what others made."""
+    """The window of a tape, which records only its own thread. elsewhere: ids of what others
+    computed.
+    """
 
     __slots__ = ("elsewhere",)
 
@@ -75,12 +77,14 @@ class OneThread(Window):
         self.elsewhere = elsewhere
 
     def state(self, time: int) -> tuple[str, Any] | None:
-        """As that of the other, but what another thread made is outside."""
+        """Return the state at a time as in `Window`, but outside of the tape for what another
+        thread made.
+        """
         return ("path-outside-tape", None) if time in self.elsewhere else super().state(time)
 
 
 class PythonScene(Scene):
-    """A scene whose places are in Python's functions."""
+    """The scene of Python code; its locations are instructions or positions in Python functions."""
 
     __slots__ = ("scope_of", "texts")
 
@@ -91,7 +95,9 @@ class PythonScene(Scene):
         self.texts = texts
 
     def in_one_call(self, first: Any, second: Any) -> bool:
-        """As in other scenes; backwards too if both stand in one loop."""
+        """Return whether two locations may belong to one call, also backwards if both are in one
+        loop.
+        """
         if second is None or self.texts.scope(first) is None or first <= second:
             return True
         around = self.texts.around(second)
@@ -99,11 +105,13 @@ class PythonScene(Scene):
                    for node in self.texts.around(first))
 
     def scope(self, place: Any) -> Any:
-        """The innermost function around a place."""
+        """Return the innermost function around a location, or its file."""
         return self.scope_of(place)
 
     def decides(self, subject: Subject, above: set[int], unrun: Unrun) -> bool:
-        """As in other scenes, and by the names that the text reads for the target."""
+        """Return whether code that did not run could have changed the target, by the names that the
+        text reads for it.
+        """
         if not super().decides(subject, above, unrun):
             return False
         tree = self.texts.of(unrun.span).tree if unrun.span is not None else None
@@ -116,7 +124,9 @@ class PythonScene(Scene):
         return not own.isdisjoint(bound) or not (late or read.isdisjoint(bound))
 
     def caller(self, id: int, span: Any, near: Any) -> Any:
-        """As in other scenes, as far as the text tells: the only call of a function."""
+        """Return the only call of the function in which a value was made, as far as the text shows;
+        None if there are several.
+        """
         around = self.texts.around(near)
         for _ in range(DEEPEST):
             function = self.texts.scope(span)
@@ -129,7 +139,7 @@ class PythonScene(Scene):
         return None
 
     def read_as(self, names: Container[str], above: Container[int]) -> Sequence[Naming]:
-        """Names of plain numbers, and second names of tensors."""
+        """Return namings for plain numbers and for second names of tensors, found in the text."""
         found: list[Naming] = []
         seen: set[Any] = set()
         for entry in reversed(self.entries):
@@ -147,8 +157,8 @@ class PythonScene(Scene):
 
 
 class Facts(Names):
-    """What ran and what a tape saw of it. elsewhere: ids of what other threads made; others: the
-    tapes that were not asked.
+    """Everything that ran and all that a tape recorded of it. elsewhere: ids of what other threads
+    computed; others: windows of the tapes that were not asked.
     """
 
     __slots__ = ("elsewhere", "others")
@@ -162,7 +172,7 @@ class Facts(Names):
     # --- what ran -----------------------------------------------------------------------------
 
     def states_of(self, source: Tensor) -> set[int]:
-        """The ids of a value; of a variable those of all its states."""
+        """Return the ids of a value; of a variable, those of all its states."""
         own = {source.id} if source.id is not None else set()
         if isinstance(source, Variable):
             first = source.origin().id
@@ -171,7 +181,7 @@ class Facts(Names):
         return own
 
     def gather(self, tape: GradientTape | None, seen: Window) -> None:
-        """Collect all operations that anybody still has."""
+        """Collect all operations that the trace or a tape still has."""
         for entry in entries_of(self.trace):
             self._add(entry)
         for reference in list(self.trace.tapes):
@@ -190,7 +200,7 @@ class Facts(Names):
             self._asked(seen, *question)
 
     def _add(self, entry: Entry) -> None:
-        """Places as scenes have them: the last two items."""
+        """Add an entry, with its location extended to four items as other scenes have it."""
         place = entry[PLACE]
         if place is not None and len(place) == 2:
             entry = (*entry[:PLACE], (0, None, *place), *entry[PLACE + 1:])
@@ -199,8 +209,11 @@ class Facts(Names):
     def _asked(self, seen: Window, first: int, last: int, at: Any, targets: Sequence[int | None],
                sources: Sequence[Sequence[int]], answers: Sequence[int | None],
                places: Sequence[Any], watched: Iterable[int]) -> None:
-        """What a question tells: that a path was there, and what its answers are made of. What the
-        tape has let go may have been made of all that it watched.
+        """Add operations that stand for a question: its path existed, and its answers depend on it.
+
+        first, last: ids around the question; at: its location. targets: ids; places: their
+        locations. sources: the ids of each. answers: ids of the gradients. watched: ids on which
+        dropped entries may depend.
         """
         known = [i for i in targets if i is not None]
         lost = {i for i in known if i not in self.entries and i not in self.born}
@@ -222,7 +235,9 @@ class Facts(Names):
         self.entries[made] = op, made, tuple(ids), (), 0.0, {}, place, ()
 
     def scene(self, own: set[int], targets: Iterable[int], source: str, at: Any) -> PythonScene:
-        """Everything that ran. source: its name; at: a place in the scope that name is of."""
+        """Return the scene of everything that ran. source: its name; at: a location in that name's
+        scope.
+        """
         hops = []
         for entry in self.entries.values():
             for inner in getattr(entry[OP], "inner", ()):
@@ -265,7 +280,9 @@ class Facts(Names):
     # --- what the tape saw --------------------------------------------------------------------
 
     def window(self, tape: GradientTape, watched: set[int], late: dict[int, int]) -> Window:
-        """What a tape saw."""
+        """Return the window of a tape: name, head, options and watches, from its text and
+        events.
+        """
         opened = next((place for kind, _, place, _ in tape.events if kind == "open"), None)
         nodes = self.texts.around(opened)
         head = python_text.block_at(nodes)
@@ -288,7 +305,9 @@ class Facts(Names):
         return OneThread(found, self.elsewhere) if self.elsewhere else found
 
     def _options(self, place: Any, name: str) -> dict[str, Any]:
-        """Where the tape of that name was told not to watch by itself."""
+        """Return the location where the tape of that name is told not to watch variables by
+        itself.
+        """
         text = self.texts.of(place) if place is not None else None
         for node in ast.walk(text.tree) if text is not None and text.tree is not None else ():
             if any(ast.unparse(t) == name for t in python_text.targets_of(node)):
@@ -298,7 +317,9 @@ class Facts(Names):
         return {}
 
     def _late(self, tape: GradientTape) -> dict[int, int]:
-        """Values that were watched after they had been used in vain, and when."""
+        """Return the ids of values that were watched after their first use, with the time of the
+        watch.
+        """
         past = tape.past
         window = past.entries if past is not None else tape.window()
         used = {i for entry in window for i in entry[IDS]} | {entry[OUT] for entry in window}
@@ -315,7 +336,9 @@ class Facts(Names):
     # --- what did not run ---------------------------------------------------------------------
 
     def _unrun(self, since: int) -> list[Unrun]:
-        """What conditions decided after the source was there."""
+        """Return the code that did not run, by the conditions evaluated since the source
+        existed.
+        """
         found: dict[Any, list[Unrun]] = {}
         known: dict[Any, Any] = {}
         names_at: dict[Any, dict[str, int]] = {}
@@ -350,8 +373,8 @@ class Facts(Names):
         return [unrun for latest in found.values() for unrun in latest]
 
     def _picked(self, since: int) -> list[Picked]:
-        """What `max` and its kin chose, by the comparisons that they made, after the source was
-        there.
+        """Return what `max`, `min` and `sorted` chose since the source existed, from their
+        comparisons.
         """
         found: list[Picked] = []
         last: Any = None
@@ -385,7 +408,7 @@ class Facts(Names):
         return found
 
     def above(self, id: int) -> set[int]:
-        """All values that went into one, this included."""
+        """Return the ids of all values that went into one, itself included."""
         found, todo = {id}, [id]
         while todo:
             entry = self.entries.get(todo.pop())
@@ -396,7 +419,9 @@ class Facts(Names):
         return found
 
     def _hiding(self, source: str, made: set[int]) -> list[tuple[str, Any, str]]:
-        """Parameters of that name, in functions where the target was computed with them."""
+        """Return the parameters named like the source in functions that computed the target with
+        them.
+        """
         found = {}
         for id in made:
             entry = self.entries.get(id)
@@ -416,7 +441,7 @@ class Facts(Names):
 
 
 class Seen:
-    """A tape as `file_scene.window` asks for it."""
+    """A tape of Python code in the form that `file.window` reads."""
 
     __slots__ = ("events", "name", "persistent", "remembered", "span", "spans", "watch_accessed")
 

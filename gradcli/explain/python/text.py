@@ -1,7 +1,7 @@
-"""What the text of a Python program tells about a place in it: statements, names, branches.
+"""The text of a Python program: statements, names and branches around a location.
 
 `co_positions` gives the lines and columns of an instruction; the text comes from `linecache`, so
-whatever has lines there (files, notebooks) can be read, and what has none is explained without.
+everything that has lines there (files, notebooks) can be read; the rest is explained without text.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class Text:
                 self.tree = None
 
     def around(self, where: Range | None) -> list[ast.AST]:
-        """The nodes around a range, from the module to the smallest."""
+        """Return the nodes around a range, from the module to the smallest."""
         if self.tree is None or where is None:
             return []
         found: list[ast.AST] = [self.tree]
@@ -57,19 +57,19 @@ class Text:
             found.append(inner)
 
     def calls_of(self, name: str) -> list[ast.Call]:
-        """The calls of a function or method of that name."""
+        """Return the calls of functions or methods of that name."""
         return [] if self.tree is None or not name else [
             node for node in ast.walk(self.tree) if isinstance(node, ast.Call) and name in (
                 getattr(node.func, "id", ""), getattr(node.func, "attr", ""))]
 
     def position(self, node: Any, last: Any = None) -> Position:
-        """Where a node stands; last: or it and all to this one."""
+        """Return the position of a node; last: of the nodes from it to this one."""
         last = node if last is None else last
         return (self.path, node.lineno, self._column(node.lineno, node.col_offset),
                 last.end_lineno, self._column(last.end_lineno, last.end_col_offset))
 
     def range_at(self, position: Position) -> Range:
-        """A position as `ast` counts."""
+        """Convert a position to lines and byte offsets as `ast` counts them."""
         _, line, column, end_line, end_column = position
         return line, end_line, self._bytes(line, column), self._bytes(end_line, end_column)
 
@@ -78,11 +78,11 @@ class Text:
         return len(text[:column - 1].encode()) if text else column - 1
 
     def segment(self, node: Any) -> str:
-        """The text of a node in one line."""
+        """Return the text of a node in one line."""
         return " ".join((ast.get_source_segment("".join(self.lines), node) or "").split())
 
     def line(self, number: int) -> str:
-        """A line of the text, without its ends."""
+        """Return a line of the text, stripped."""
         return self.lines[number - 1].strip() if 0 < number <= len(self.lines) else ""
 
     def _column(self, line: int, offset: int) -> int:
@@ -102,14 +102,16 @@ class Texts:
         self._bound: dict[tuple[int, int], tuple[str | None, Any]] = {}
 
     def of(self, place: Any) -> Text:
-        """The text that a place of `gradcli.engine.record.provenance` or a position is in."""
+        """Return the text that contains a location of `gradcli.engine.record.provenance` or a
+        position.
+        """
         path = place[0] if isinstance(place[0], str) else place[0].co_filename
         if path not in self._texts:
             self._texts[path] = Text(path)
         return self._texts[path]
 
     def around(self, place: Any) -> list[ast.AST]:
-        """The nodes around a place, from the module to the smallest."""
+        """Return the nodes around a location, from the module to the smallest."""
         if place is None:
             return []
         if isinstance(place[0], str):
@@ -121,7 +123,9 @@ class Texts:
         return self._around[key]
 
     def bound(self, place: Any) -> tuple[str | None, Any]:
-        """The name that the value made at a place gets there, and the statement."""
+        """Return the name that the value made at a location is bound to there, and the
+        statement.
+        """
         if place is None or isinstance(place[0], str):
             return None, None
         key = id(place[0]), place[1]
@@ -131,15 +135,15 @@ class Texts:
         return self._bound[key]
 
     def statement(self, place: Any) -> Any:
-        """The statement at a place."""
+        """Return the statement at a location."""
         return next((n for n in reversed(self.around(place)) if isinstance(n, ast.stmt)), None)
 
     def scope(self, place: Any) -> Any:
-        """The function that a place is in; None: the module."""
+        """Return the function around a location; None for the module."""
         return next((n for n in reversed(self.around(place)) if isinstance(n, SCOPES)), None)
 
     def located(self, place: Any) -> Position | None:
-        """Where a place is, of a block only its head."""
+        """Return the position of a location; of a `with` block, only of its head."""
         if place is None or isinstance(place[0], str):
             return place  # type: ignore[no-any-return]
         head = block_at(self.around(place))
@@ -150,7 +154,9 @@ class Texts:
         return position(place)
 
     def written(self, place: Any, longest: int = 40) -> str:
-        """The text of the operation at a place; long ones in part, empty without a text."""
+        """Return the text of the operation at a location, shortened if it is long; empty without a
+        text.
+        """
         nodes = self.around(place)
         if not nodes or range_of(nodes[-1]) != bytes_of(place):
             return ""
@@ -159,8 +165,8 @@ class Texts:
 
 
 def to_call(texts: Texts, place: Any) -> str:
-    """What to do to run the function that a place is in: a method of an operator has no call by its
-    own name, `__call__` that of what was made of its class.
+    """Return the advice that runs the function around a location: a special method is run by an
+    operator, `__call__` by a call of an instance.
     """
     name = texts.scope(place).name
     if not name.startswith("__"):
@@ -178,7 +184,9 @@ def to_call(texts: Texts, place: Any) -> str:
 
 
 def block_at(nodes: Sequence[ast.AST]) -> ast.With | ast.AsyncWith | None:
-    """The `with` that a place enters: it stands at the whole of it, or at what is entered."""
+    """Return the `with` that a location enters: the location is the whole statement or a context
+    manager.
+    """
     head = next((n for n in reversed(nodes) if isinstance(n, (ast.With, ast.AsyncWith))), None)
     if head is None or nodes[-1] is head or nodes[-1] in [i.context_expr for i in head.items]:
         return head
@@ -186,7 +194,7 @@ def block_at(nodes: Sequence[ast.AST]) -> ast.With | ast.AsyncWith | None:
 
 
 def _parts(node: ast.AST) -> Iterator[ast.AST]:
-    """The parts of a node that have a place; those of parts without one in their stead."""
+    """Yield the child nodes that have a position; those of a child without one in its place."""
     for part in ast.iter_child_nodes(node):
         if hasattr(part, "lineno"):
             yield part
@@ -195,7 +203,7 @@ def _parts(node: ast.AST) -> Iterator[ast.AST]:
 
 
 def range_of(node: Any) -> Range:
-    """Where a node stands, as `ast` counts."""
+    """Return the range of a node: lines and byte offsets as `ast` counts them."""
     return node.lineno, node.end_lineno, node.col_offset, node.end_col_offset
 
 
@@ -211,7 +219,7 @@ def _holds(node: Any, where: Range) -> bool:
 
 
 def read_in(nodes: Sequence[ast.AST]) -> set[str]:
-    """The names that are read in some nodes, `self.x` among them."""
+    """Return the names that some nodes read, `self.x` among them."""
     found = set()
     for node in nodes:
         for part in ast.walk(node):
@@ -223,8 +231,8 @@ def read_in(nodes: Sequence[ast.AST]) -> set[str]:
 
 
 def bound_in(nodes: Sequence[ast.AST]) -> frozenset[str] | None:
-    """The names that some statements bind; None if they do something else as well: return, leave
-    a loop, call something for what it does.
+    """Return the names that some statements bind; None if they do more: return, leave a loop, call
+    something for its effect.
     """
     found = set()
     for node in nodes:
@@ -240,7 +248,7 @@ def bound_in(nodes: Sequence[ast.AST]) -> frozenset[str] | None:
 
 
 def targets_of(statement: Any) -> list[Any]:
-    """The targets of a binding statement."""
+    """Return the targets of a binding statement."""
     if isinstance(statement, ast.Assign):
         return list(statement.targets)
     if isinstance(statement, (ast.AnnAssign, ast.AugAssign)):
@@ -249,7 +257,7 @@ def targets_of(statement: Any) -> list[Any]:
 
 
 def operands_of(node: Any) -> list[Any]:
-    """What an operator or a call without keywords takes, in order."""
+    """Return the operands of an operator, or the arguments of a call without keywords, in order."""
     if isinstance(node, ast.BinOp):
         return [node.left, node.right]
     if isinstance(node, ast.AugAssign):
@@ -258,7 +266,9 @@ def operands_of(node: Any) -> list[Any]:
 
 
 def assigning(statement: Any, name: str) -> str | None:
-    """What a variable does instead of being bound again: `w.assign_sub(e)` for `w = w - e`."""
+    """Return the assignment that a binding of a variable's name stands for: `w.assign_sub(e)` for
+    `w = w - e`. None if the statement does not bind just that name.
+    """
     if [ast.unparse(t) for t in targets_of(statement)] != [name]:
         return None
     value = statement.value
@@ -272,15 +282,15 @@ def assigning(statement: Any, name: str) -> str | None:
 
 
 def bindings_between(nodes: Sequence[ast.AST], name: str, first: int, last: int) -> int:
-    """How many statements of the innermost function in `nodes` bind a name in some lines."""
+    """Count the bindings of a name between two lines of the innermost function in `nodes`."""
     scope = next((n for n in reversed(nodes[:-1]) if isinstance(n, SCOPES)), nodes[0])
     return sum([isinstance(part, ast.Name) and part.id == name and isinstance(part.ctx, ast.Store)
                 and first <= part.lineno <= last for part in ast.walk(scope)])
 
 
 def name_bound(nodes: Sequence[ast.AST], where: Range | None) -> str | None:
-    """The name that the value made at a place gets from its statement: `x` for the product in
-    `x = a*b`.
+    """Return the name that the value made at a range gets from its statement: `x` for the product
+    in `x = a*b`.
     """
     statement: Any = next((n for n in reversed(nodes) if isinstance(n, ast.stmt)), None)
     if statement is None or where is None:
@@ -299,8 +309,8 @@ def name_bound(nodes: Sequence[ast.AST], where: Range | None) -> str | None:
 
 
 def last_binding(nodes: Sequence[ast.AST], name: str) -> Any:
-    """The last statement above the node at the end of `nodes`, in its function, that binds a name
-    to something else than what is made of it.
+    """Return the last statement above the end of `nodes`, in its function, that binds a name to
+    something that is not computed from the name itself.
     """
     scope = next((n for n in reversed(nodes[:-1]) if isinstance(n, SCOPES)), nodes[0])
     line = getattr(nodes[-1], "lineno", 0)
@@ -319,7 +329,7 @@ def last_binding(nodes: Sequence[ast.AST], name: str) -> Any:
 
 
 def names_unpacked(statement: Any) -> list[str]:
-    """The names that `a, b = ...` binds, where its right side is no tuple of as many."""
+    """Return the names that `a, b = ...` binds, unless its right side is a tuple."""
     for target in targets_of(statement):
         if isinstance(target, (ast.Tuple, ast.List)) and not isinstance(
                 statement.value, ast.Tuple):
@@ -328,7 +338,7 @@ def names_unpacked(statement: Any) -> list[str]:
 
 
 def keyword_of(node: Any, name: str) -> Any:
-    """The keyword argument of a call in a node."""
+    """Return the keyword argument of that name in a node; None if there is none."""
     for part in ast.walk(node) if node is not None else ():
         if isinstance(part, ast.keyword) and part.arg == name:
             return part
@@ -339,8 +349,8 @@ def keyword_of(node: Any, name: str) -> Any:
 
 
 def straight_through(texts: Texts, place: Any) -> str | None:
-    """A step such as `ops.round(x)` as it may be written to have its value, and the slope of what
-    it steps along.
+    """Return a step such as `ops.round(x)` rewritten to keep its value and to have the slope of its
+    operand; None if its form is not known.
     """
     nodes = texts.around(place)
     node: Any = nodes[-1] if nodes else None
@@ -372,7 +382,7 @@ def straight_through(texts: Texts, place: Any) -> str | None:
 
 
 class Branch:
-    """What a condition decides. what: as in `Unrun`; test: its node; binds: as in `Unrun`.
+    """A condition or loop head and what it decides. what, binds: as in `Unrun`; test: its node.
 
     holds, fails: the nodes that run if it holds and if it does not.
     """
@@ -390,8 +400,8 @@ class Branch:
 
 
 def branch_at(nodes: Sequence[ast.AST]) -> Branch | None:
-    """What the condition at a place decides, or what a `for` goes over; None if it is in no such
-    head.
+    """Return the branch of the condition, or the loop of the iterable, at the end of `nodes`; None
+    if they end in no such head.
     """
     for k in range(len(nodes) - 2, -1, -1):
         node: Any = nodes[k]
@@ -434,7 +444,9 @@ def _after(parent: Any, node: Any) -> list[Any]:
 
 
 def truth(test: Any, where: Range | None, value: bool) -> bool | None:
-    """What a test is if the part at a place has a truth value; None if more has to be known."""
+    """Return the truth value of a test of which the part at a range has a value; None if that does
+    not decide it.
+    """
     if where is None or not _holds(test, where):
         return None
     if range_of(test) == where:

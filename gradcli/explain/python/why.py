@@ -1,10 +1,9 @@
-"""Why a gradient of Python code is None, in the user's terms.
+"""The explanation of a None gradient of Python code, in the user's terms.
 
-Python code cannot be run again as a file can, so what `gradcli.engine.record.provenance` noted has
-to do:
-ids and places of operations, births, assignments, conditions, ways off the tape, questions. Names
-come from the caller's frame and from the text of the statements; so do branches that did not run.
-Places are those of `provenance`, or positions `(file, line, column, end line, end column)`.
+Python code cannot be run again as a file can, so the notes of `gradcli.engine.record.provenance`
+have to do: ids and locations of operations, births, assignments, conditions, exits from the engine,
+questions. Names and branches that did not run come from the caller's frame and from the text.
+Locations are those of `provenance`, or positions `(file, line, column, end line, end column)`.
 """
 
 from __future__ import annotations
@@ -55,8 +54,8 @@ class Reason:
     """One cause of a missing gradient in Python code.
 
     code: such as "path-dtype-cast". message: one sentence. target, source: their names. file, line,
-    column, end_line, end_column: the place, counted from 1; None where there is none. text: the
-    line there. related: further places, each (file, line, column, text). fix: what to do, or None.
+    column, end_line, end_column: the location, counted from 1; None where there is none. text: the
+    line there. related: further locations, each (file, line, column, text). fix: advice, or None.
     missing: the answer is None; else it is 0.
     """
 
@@ -104,8 +103,10 @@ class Reason:
 
 def why(tape: GradientTape, target: Any, source: Tensor, frame: FrameType | None, place: Any
         ) -> list[Reason]:
-    """The causes, the one to mend first on top; none if there is a gradient. frame, place: where
-    that was asked.
+    """Return the causes of a missing gradient, the one to mend first on top; none if there is a
+    gradient.
+
+    frame, place: of the caller who asks.
     """
     past = tape.past
     window = past.entries if past is not None else tape.window()
@@ -125,7 +126,9 @@ def why(tape: GradientTape, target: Any, source: Tensor, frame: FrameType | None
 
 def why_forward(accumulator: ForwardAccumulator, target: Tensor, frame: FrameType | None,
                 place: Any) -> list[Reason]:
-    """The same for the tangent of a value, of which the primals are the sources."""
+    """Return the causes of a missing tangent; the primals are the sources. frame, place: as in
+    `why`.
+    """
     if target.id in accumulator.tangents:
         return []
     facts = Facts(_trace_of(accumulator._record), frame, place)
@@ -147,7 +150,9 @@ def why_forward(accumulator: ForwardAccumulator, target: Tensor, frame: FrameTyp
 
 
 def _run_rules(window: Segment, targets: Sequence[Tensor], source: Tensor, own: set[int]) -> None:
-    """Have the rules of custom gradients run: only that tells for which arguments there is none."""
+    """Run the rules of custom gradients, which alone shows the arguments for which they return
+    None.
+    """
     if not any(getattr(entry[OP], "custom", False) for entry in window):
         return
     record = records.current()
@@ -164,7 +169,7 @@ def _run_rules(window: Segment, targets: Sequence[Tensor], source: Tensor, own: 
 
 def _connected(window: Sequence[Entry], watched: set[int], late: dict[int, int],
                targets: Sequence[Tensor], own: set[int]) -> bool:
-    """Whether a derivative reaches a target from the source."""
+    """Return whether a derivative reaches a target from the source."""
     ids, made = reach.on_tape(window, watched, late)
     live = [entry for entry in window if entry[OUT] in made]
     wanted = [t.id for t in targets if t.id is not None and is_float(t.value)]
@@ -186,7 +191,7 @@ def _trace_of(record: Record | None) -> Trace | None:
 
 def _explain(facts: Facts, seen: Window, target: Any, targets: Sequence[Tensor], source: Tensor,
             own: set[int], tape: GradientTape | None) -> list[Reason]:
-    """The causes in the user's terms."""
+    """Return the causes in the user's terms."""
     source_name = facts.name_of(source, "the source", 1)
     target_name = facts.name_of(target, "the target", 0)
     if target_name == "the target" and targets and target is not targets[0]:
@@ -220,7 +225,8 @@ def _explain(facts: Facts, seen: Window, target: Any, targets: Sequence[Tensor],
 
 def _constant(facts: Facts, tape: GradientTape | None, targets: Iterable[int], own: set[int],
               subject: Subject) -> list[reasons.Reason]:
-    """Whether the gradient is 0 because that of which it is one does not depend on the source.
+    """Return the cause if the gradient is 0 because the first derivative does not depend on the
+    source.
     """
     if tape is None or not is_float(subject.value):
         return []
@@ -287,9 +293,11 @@ def _fix(reason: reasons.Reason, subject: Subject, scene: PythonScene, facts: Fa
 
 def _assigning(reason: reasons.Reason, subject: Subject, scene: PythonScene, facts: Facts
                ) -> str | None:
-    """The assignment that does what the binding of a variable's name to a new value was meant to:
-    if that is made of the variable element by element, the name was not bound to something else
-    before, and nothing that the target is made of reads the variable later.
+    """Return the assignment that a binding of a variable's name to a new value stands for.
+
+    None unless the new value is computed from the variable element by element, the name was not
+    bound to anything else before, and nothing that the target is computed from reads the variable
+    later.
     """
     name, new = subject.source, min(subject.own, default=0)
     variable = max([n for n in scene.namings if n.name == name and n.kind == "variable"
@@ -312,7 +320,7 @@ def _assigning(reason: reasons.Reason, subject: Subject, scene: PythonScene, fac
 
 
 def _smooth(entry: Entry) -> str | None:
-    """The row's substitute."""
+    """Return advice to use the row's substitute."""
     op: Any = entry[OP]
     arguments = [p.lstrip("*") for p in getattr(op, "parameters", ())] or ["a", "b"]
     arguments += ["a", "b"][len(arguments):]
