@@ -1,1 +1,1 @@
-"""A class at a time: problem sheets, what students handed in, and who checks it."""
+"""Classes: problem sheets, submissions, and the checking and marking of them."""

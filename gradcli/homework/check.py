@@ -1,4 +1,4 @@
-"""One answer against one problem.
+"""The check of one answer against one problem.
 
 `prepare` does what all answers to a problem share: it reads the function, derives the right answer
 and evaluates it on a pool of points. `check` reads an answer, evaluates it there, and compares.
@@ -41,7 +41,7 @@ NOTHING = frozenset(("n/a", "na", "blank", "skip", "skipped"))
 
 
 def prepare(problem: Problem, seed: object = 0) -> Prepared:
-    """A problem, ready for answers.
+    """Return a problem that is ready for answers, with its `expected` and `accept` checked.
 
     Raises E0701 for fields that the kind has not, E0702 for those that are missing, E0704 for a
     function that cannot be read, has no derivative or takes too much, and E0705 where the expected
@@ -71,13 +71,13 @@ def prepare(problem: Problem, seed: object = 0) -> Prepared:
 
 
 def check(prepared: Prepared, answer: str) -> dict[str, Any]:
-    """The result for one answer, as plain data; whatever was typed, nothing is raised.
+    """Return the result for one answer, as plain data; whatever was typed, nothing is raised.
 
     Keys: verdict, mistake, also, confidence, message, read_as, alternatives, witness, points,
-    score, ms; `fingerprint`, a text that is the same for answers of the same values; and `hint`,
-    the sentence about the mistake without any value, None where no mistake has a name.
+    score, ms; `fingerprint`, a text that is equal for answers of equal values; and `hint`, the
+    sentence about the mistake without any value, None where no mistake has a name.
 
-    Lines that are formulas of their own are answers of their own.
+    Lines that are formulas of their own are checked as answers of their own.
     """
     start = perf_counter()
     result = _of_text(prepared, answer)
@@ -100,7 +100,7 @@ def check(prepared: Prepared, answer: str) -> dict[str, Any]:
 
 
 def _of_lines(prepared: Prepared, lines: list[str], whole: dict[str, Any]) -> dict[str, Any]:
-    """The result for several lines: right or wrong if all are, else for a person.
+    """Return the result for several lines: right or wrong if all are, else for a person.
 
     whole: the result for all as one formula, or as the components of a vector. It counts where
     lines cannot be read alone, as a formula that an editor has broken.
@@ -127,7 +127,7 @@ def _of_lines(prepared: Prepared, lines: list[str], whole: dict[str, Any]) -> di
 
 
 def _of_text(prepared: Prepared, answer: str) -> dict[str, Any]:
-    """The result for a text that is one answer, without its time."""
+    """Return the result for a text that is one answer; its time is left at 0."""
     result: dict[str, Any] = {
         "verdict": "unreadable", "mistake": None, "also": [], "confidence": None, "message": "",
         "read_as": None, "alternatives": [], "witness": None,
@@ -218,8 +218,9 @@ def _check(prepared: Prepared, text: str, result: dict[str, Any], deadline: floa
 
 
 def _unsure_left(reading: Reading, prepared: Prepared) -> str:
-    """Why nobody knows what a left side says, or "": an equation with other letters, `wrong = 2x`,
-    that may be no equation or not linear, and more than a derivative, `(dy/dx)(2y) = -2x`.
+    """Return why the meaning of a left side is unknown, or "": an equation with other letters,
+    `wrong = 2x`, that may be no equation or not linear, and more than a derivative, `(dy/dx)(2y) =
+    -2x`.
     """
     known = {*prepared.reference.variables, *CONSTANTS}
     if prepared.problem.kind == "tangent":
@@ -258,9 +259,10 @@ def _sides_differ(trial: Trial, result: dict[str, Any]) -> bool:
 
 
 def _other_sides(trial: Trial, right: bool) -> list[Reading]:
-    """The sides of an equation before the last one, without what cannot be compared: other letters,
-    to solve for or of steps on the way, and formulas where a number is asked for. right: only those
-    behind the last name.
+    """Return the sides of an equation before the last one that can be compared.
+
+    Left out are sides with other letters, to solve for or of steps between, and formulas where a
+    number is asked for. right: whether to return only the sides behind the last name.
     """
     from gradcli.lang.paper.left import is_label
 
@@ -289,7 +291,9 @@ def _other_sides(trial: Trial, right: bool) -> list[Reading]:
 
 
 def _read(prepared: Prepared, text: str) -> Reading:
-    """An answer, read as what is asked for, or else as a vector: that it is one is no misprint."""
+    """Return an answer, read in the shape that is asked for, or else as a vector: that it is one is
+    no misprint.
+    """
     reference = prepared.reference
     if prepared.single and ("x" in text or "X" in text):
         text = _times_ten(text)
@@ -307,8 +311,8 @@ def _read(prepared: Prepared, text: str) -> Reading:
 
 
 def _listed(prepared: Prepared, text: str) -> list[Answered]:
-    """The answers of the right shape that a text gives where some commas between digits separate
-    components: (1,2) is a vector or 1.2.
+    """Return the readings of the right shape that a text has where some commas between digits
+    separate components: (1,2) is a vector or 1.2.
     """
     if not prepared.problem.decimal_comma or "," not in text:
         return []
@@ -333,15 +337,15 @@ def _listed(prepared: Prepared, text: str) -> list[Answered]:
 
 
 def _times_ten(text: str) -> str:
-    """The text with `*` for the x of 4.5 x 10^3: where a number is asked for, it is no variable."""
+    """Replace the x of 4.5 x 10^3 by `*`: where a number is asked for, it is no variable."""
     import re
 
     return re.sub(r"(?<=\d)( *)[xX](?= *10 *(?:\^|\*\*|[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]))", r"\1*", text)
 
 
 def read_accepted(prepared: Prepared, text: str) -> Answered | None:
-    """An answer that a sheet accepts; None for words, `does not exist`, which are a text and no
-    formula. Raises GradcliError for what is neither.
+    """Read an answer that a sheet accepts; return None for words, `does not exist`, which are a
+    text and no formula. Raises GradcliError for what is neither.
     """
     from gradcli.lang.paper.tokens import SCHOOL
 
@@ -361,7 +365,7 @@ def read_accepted(prepared: Prepared, text: str) -> Answered | None:
 
 
 def _accepts_text(prepared: Prepared, text: str, result: dict[str, Any]) -> bool:
-    """Whether an answer is written as one that the sheet accepts: that is right, whatever it means.
+    """Return whether the sheet accepts this text, whatever it means, and fill in its result if so.
 
     Blanks and the last dot do not matter, nor do capitals where it is no formula.
     """
@@ -383,7 +387,7 @@ def _plain(text: str) -> str:
 
 
 def _is_same(trial: Trial, accepted: str, deadline: float) -> bool:
-    """Whether an answer has the same values at all points as a formula that a sheet accepts;
+    """Return whether an answer has the same values at all points as a formula that a sheet accepts;
     whether they are right does not matter.
     """
     prepared, answered = trial.prepared, read_accepted(trial.prepared, accepted)

@@ -1,4 +1,4 @@
-"""Answers that come as lines of NDJSON: the problem and the answer in each, a result for each.
+"""Answers as lines of NDJSON: the problem and the answer in each, a result for each.
 
 A line that is wrong has an error in place of a result, and the next one goes on. Lines that set the
 same problem share its right answer, which is most of the work.
@@ -28,8 +28,9 @@ KEYS = ("verdict", "mistake", "also", "confidence", "message", "read_as", "alter
 
 
 class Checker:
-    """Answers lines. defaults: fields of the problems that do not say; name: where the lines come
-    from.
+    """A checker of lines.
+
+    defaults: fields of the problems that do not give them; name: of the file or stream.
     """
 
     __slots__ = ("_defaults", "_kept", "_seed", "name")
@@ -41,7 +42,9 @@ class Checker:
         self._kept: dict[str, Prepared | GradcliError] = {}
 
     def answer(self, raw: bytes, number: int) -> tuple[dict[str, Any], bool]:
-        """The object for a line, and whether the answer is right; number: which line, from 1."""
+        """Return the object for a line, and whether the answer is right; number: of the line, from
+        1.
+        """
         id = None
         text = ""
         try:
@@ -56,7 +59,9 @@ class Checker:
         return {"schema": SCHEMA, "id": id, **found}, right(found, ready.problem.domain_policy)
 
     def _prepared(self, fields: dict[str, Any]) -> Prepared:
-        """The problem of these fields, ready; the one used longest ago is given up."""
+        """Return the problem of these fields, ready; the least recently used one is dropped from
+        the cache.
+        """
         key = repr(fields)
         found = self._kept.pop(key, None)
         if found is None:
@@ -73,7 +78,7 @@ class Checker:
 
 
 def checked(ready: Prepared, answer: str) -> dict[str, Any]:
-    """The result for an answer, with the keys of KEYS; whatever happens there is one."""
+    """Return the result for an answer, with the keys of KEYS, even where the check itself fails."""
     try:
         found = check.check(ready, answer)
     except Exception as bug:        # one answer is not worth the run of a class
@@ -83,14 +88,14 @@ def checked(ready: Prepared, answer: str) -> dict[str, Any]:
 
 
 def undecided(message: str) -> dict[str, Any]:
-    """The result for an answer that could not be checked."""
+    """Return the result for an answer that could not be checked."""
     return {**dict.fromkeys(KEYS), "verdict": "undecided", "also": [], "message": message,
             "alternatives": [], "score": 0.0, "ms": 0.0,
             "points": {"usable": 0, "agree": 0, "disagree": 0, "undefined": 0}}
 
 
 def unreadable(ready: Prepared, answer: str) -> tuple[Diagnostic, ...]:
-    """Why an answer cannot be read, with its places in it; nothing if it can."""
+    """Return diagnostics that say why an answer cannot be read, and where; none if it can."""
     try:
         Answered(read(answer, ready.reference.names), ready.reference, ready.problem)
     except GradcliError as problem:
@@ -101,7 +106,7 @@ def unreadable(ready: Prepared, answer: str) -> tuple[Diagnostic, ...]:
 
 
 def right(result: Mapping[str, Any], policy: str = "note") -> bool:
-    """Whether an answer counts as right. policy: of its problem, for domains."""
+    """Return whether an answer counts as right. policy: the problem's `domain_policy`."""
     verdict = result.get("verdict")
     return verdict == "correct" or (verdict == "domain" and policy == "note")
 
@@ -137,7 +142,7 @@ def _refused(name: str) -> None:
 
 
 def _answer(fields: dict[str, Any]) -> str:
-    """What was answered, taken out of the fields; null is no answer."""
+    """Remove the answer from the fields and return it; null is no answer."""
     if "answer" not in fields:
         raise error("E0702", "`answer` is missing", help='write "answer": "2x"')
     answer = fields.pop("answer")
@@ -145,7 +150,7 @@ def _answer(fields: dict[str, Any]) -> str:
 
 
 def _written(answer: Any, depth: int = 2) -> str:
-    """A text; a number, or an array of components, as a student would type it."""
+    """Return a text, a number, or an array of components as a student would type it."""
     if isinstance(answer, str):
         return answer
     if isinstance(answer, (int, float)) and not isinstance(answer, bool):
@@ -156,12 +161,18 @@ def _written(answer: Any, depth: int = 2) -> str:
 
 
 def _said(fields: Mapping[str, Any]) -> dict[str, Any]:
-    """The fields that say something: who writes a table as NDJSON leaves the others empty."""
+    """Return the fields that are not empty: a table saved as NDJSON leaves the others empty."""
     return {name: value for name, value in fields.items() if value != ""}
 
 
 def failed(problem: GradcliError, id: Any, text: str, number: int, name: str) -> dict[str, Any]:
-    """The object for a line that is wrong, with its place where that can be told."""
+    """Return the object for a line that is wrong, with the location where it is known.
+
+    id: of the line.
+    text: the line.
+    number: of the line, from 1.
+    name: of the file or stream.
+    """
     one = problem.diagnostics[0]
     span = one.span
     if span is not None and problem.code != "E0709":
@@ -174,7 +185,7 @@ def failed(problem: GradcliError, id: Any, text: str, number: int, name: str) ->
 
 
 def _inside(text: str, source: Source | None, span: tuple[int, int]) -> tuple[int, int] | None:
-    """A place in the function as a place in the line, where the line has it without escapes."""
+    """Return a span of the function as a span of the line; None if the line has escapes in it."""
     at = -1 if source is None else text.find(f'"{source.text}"')
     if at < 0 or source is None:
         return None

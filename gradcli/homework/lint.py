@@ -1,4 +1,4 @@
-"""What a teacher should know of a sheet before a class does."""
+"""The check of a sheet before a class gets it: what a teacher should know."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ VARIABLES = ("x", "y", "z", "t")
 
 
 def lint(sheet: Sheet, seed: int | str | None = None) -> tuple[dict[str, Any], list[Diagnostic]]:
-    """The answer of the command as plain data, and all that is wrong with problems."""
+    """Return the result of `hw lint` as plain data, and all that is wrong with problems."""
     wrong: list[Diagnostic] = []
     problems = []
     for problem in sheet.problems:
@@ -53,7 +53,7 @@ def lint(sheet: Sheet, seed: int | str | None = None) -> tuple[dict[str, Any], l
 
 
 def _usable(ready: Prepared) -> int:
-    """Points at which an answer can be compared with the right one."""
+    """Return the number of points at which an answer can be compared with the right one."""
     if ready.single:
         return int(ready.side.finite.all())
     itself = Comparison(ready.side, ready.side, ready.problem.rtol, ready.zeros)
@@ -61,7 +61,7 @@ def _usable(ready: Prepared) -> int:
 
 
 def _values(ready: Prepared) -> list[dict[str, Any]]:
-    """The right answer at some points, those with short numbers first."""
+    """Return the right answer at some points, those with short numbers first."""
     found = []
     good: Any = ready.side.finite.all(axis=0)
     for at in [at for at, is_number in enumerate(good.tolist()) if is_number][:SHOWN]:
@@ -73,7 +73,7 @@ def _values(ready: Prepared) -> list[dict[str, Any]]:
 
 
 def _names(ready: Prepared) -> list[str]:
-    """Letters that nobody declared, and variables that the function has not."""
+    """Return warnings of letters that nobody declared and of variables that the function lacks."""
     reference, problem = ready.reference, ready.problem
     used = reference.formula.leaves(reference.functions)
     declared = {*reference.wrt, *problem.parameters, *problem.at, *problem.domain,
@@ -141,7 +141,7 @@ TOLD = ("student", "answer", "verdict", "score", "max", "mistake", "also", "conf
 
 
 def explain(saved: Saved, student: str, problem: str) -> dict[str, Any]:
-    """The answer of the command as plain data.
+    """Return the result of `hw explain` as plain data.
 
     Raises E0742 and E0743 where there is no such student or problem.
     """
@@ -173,7 +173,11 @@ def _result(saved: Saved, student: str, problem: str) -> Result | None:
 
 
 def _meant(said: str, known: Iterable[str], code: str, what: str, where: str) -> str:
-    """The one that is called so, whatever its capitals."""
+    """Return the known id that equals `said` but for capitals; raise the error `code` if there is
+    none.
+
+    what: noun for the message; where: name of the argument.
+    """
     import difflib
 
     known = list(known)

@@ -1,8 +1,9 @@
 """A whole run: what a class handed in, checked, marked and written.
 
-What is checked is noted at once (`gradcli.homework.marking.earlier`), so a run that is interrupted,
-or killed, is continued by the next one. When all is checked the marks are added up and written, one
-student's at a time: however large the class, only where the results stand is in memory.
+Each result is written to a journal at once (`gradcli.homework.marking.earlier`), so a run that is
+interrupted, or killed, is continued by the next one. When all is checked the marks are added up and
+written, one student's at a time: however large the class, only the offsets of results are in
+memory.
 """
 
 from __future__ import annotations
@@ -53,10 +54,14 @@ if TYPE_CHECKING:
 
 
 class Wish:
-    """How a run is wanted. jobs, scheduler: who checks. fresh: all answers, not only new ones.
-    overrides: a file that goes before the review.csv that is there. level: of feedback.
-    templates, column, gradescope, visibility, raw: see `write_outputs`. roster_path: for the
-    manifest.
+    """The options of a run.
+
+    jobs, scheduler: the executor.
+    fresh: whether to check all answers, not only new ones.
+    overrides: a file that goes before the review.csv in the folder.
+    level: of feedback.
+    templates, column, gradescope, visibility, raw: see `write_outputs`.
+    roster_path: for the manifest.
     """
 
     __slots__ = ("column", "fresh", "gradescope", "jobs", "level", "overrides", "raw",
@@ -82,8 +87,12 @@ class Wish:
 
 
 class Ran:
-    """What a run did. checked, reused: answers. stale: overrides of answers that have changed
-    since. notes: how many of each kind.
+    """The summary of a run.
+
+    checked, reused: numbers of answers.
+    stale: overrides of answers that have changed since.
+    notes: the number of each kind.
+    written: the files.
     """
 
     __slots__ = ("checked", "notes", "reused", "seconds", "stale", "written")
@@ -99,12 +108,13 @@ class Ran:
 def run(sheet: Sheet, submissions: Submissions, roster: Roster | None, out: OutputFolder,
         wish: Wish, progress: Callable[[Iterable[Any], int], Iterable[Any]] | None = None,
         each: Callable[[str], Any] | None = None) -> Ran:
-    """Check what changed, mark all, write all files. progress: wraps what is handed in, with how
-    much it is. each: is given the line of each result.
+    """Check what changed, mark all, write all files.
 
-    Raises E0701 to E0705 for problems, with their places in the sheet, E0738 for workers, E0740 to
-    E0745 for overrides and templates, E0748 and E0749 for the folder. On KeyboardInterrupt what is
-    checked is kept, and the exception goes on.
+    progress: wraps an iterator, with its length. each: called with the line of each result.
+
+    Raises E0701 to E0705 for problems, with their locations in the sheet, E0738 for workers, E0740
+    to E0745 for overrides and templates, E0748 and E0749 for the folder. On KeyboardInterrupt what
+    is checked is kept, and the exception goes on.
     """
     executors.prepared(sheet, wish.seed)
     refuse_other_sheet(out.path, sheet)
@@ -147,7 +157,7 @@ def run(sheet: Sheet, submissions: Submissions, roster: Roster | None, out: Outp
 
 def _handed_in(submissions: Iterable[Submission], notes: Notes, digests: dict[str, str]
                ) -> Iterator[Answer]:
-    """The answers, one by one."""
+    """Yield the answers, one by one, and collect the notes and digests."""
     for submission in submissions:
         notes.add(submission.notes)
         digests[submission.student.id] = submission.digest
@@ -155,8 +165,8 @@ def _handed_in(submissions: Iterable[Submission], notes: Notes, digests: dict[st
 
 
 class Found:
-    """The results of a run: what was checked, what still holds, and what is blank. Only where they
-    stand is kept in memory.
+    """The results of a run: those checked now, those still valid, and blank ones. Only their
+    offsets are kept in memory.
     """
 
     __slots__ = ("_earlier", "_journal", "_known", "_seed", "_sheet", "checked", "reused")
@@ -171,14 +181,14 @@ class Found:
         self.checked = self.reused = 0
 
     def check(self, answers: Iterable[Answer], wish: Wish) -> None:
-        """Check what has to be."""
+        """Check the answers that have no valid result."""
         with pool(wish.jobs, wish.scheduler, guarded=True) as (executor, workers):
             executors.check_answers(
                 self._sheet, self._new(answers), self._note, executor=executor, workers=workers,
                 seed=self._seed)
 
     def _new(self, answers: Iterable[Answer]) -> Iterator[Answer]:
-        """Those that must be checked."""
+        """Yield the answers that must be checked."""
         for answer in answers:
             place = answer.answer, answer.file, answer.line
             if not answer.answer.strip() and answer.fault is None:
@@ -205,8 +215,9 @@ class Found:
     def results(self, students: Iterable[Student],
                 overrides: Mapping[tuple[str, str], Override]
                 ) -> Iterator[tuple[Result, str | None]]:
-        """All results in order, with the line of the file where there is one. Of students who
-        handed nothing in there are only those that a person gave a score or a comment.
+        """Yield all results in order, with the line of the file where there is one.
+
+        Students who handed nothing in have only results that a person gave a score or a comment.
         """
         for student in sorted(students, key=lambda student: student.id):
             for problem in self._sheet.problems:
@@ -228,7 +239,7 @@ class Found:
 def _marked(found: Iterable[tuple[Result, str | None]],
             overrides: Mapping[tuple[str, str], Override], stream: TextIO, ran: Ran,
             notes: Notes, each: Callable[[str], Any] | None) -> Iterator[Result]:
-    """The results with what a person said, written on the way."""
+    """Yield the results with their overrides, each written to the stream first."""
     for one, text in found:
         said = overrides.get((one.student, one.problem))
         if said is not None:
@@ -250,7 +261,7 @@ def _marked(found: Iterable[tuple[Result, str | None]],
 
 
 def _unused(result: Result, said: Override, why: str) -> Note:
-    """What a person said, and does not count."""
+    """Return a note on an override that does not count."""
     told = [f"a score of {number(said.score)}"] if said.score is not None else []
     told += [f"the comment `{said.comment}`"] if said.comment else []
     return Note("override", f"problem {result.problem}: {why} {' and '.join(told)}; see review.csv",
@@ -258,7 +269,7 @@ def _unused(result: Result, said: Override, why: str) -> Note:
 
 
 def students(submissions: Submissions, roster: Roster | None) -> list[Student]:
-    """Everybody: who handed something in, and the others of the roster."""
+    """Return everybody: who handed something in, and the others of the roster."""
     there = {student.id for student in submissions.students}
     return [*submissions.students, *[
         student for student in (roster.students if roster is not None else ())
@@ -266,7 +277,7 @@ def students(submissions: Submissions, roster: Roster | None) -> list[Student]:
 
 
 def refuse_other_sheet(folder: str, sheet: Sheet) -> None:
-    """Raises E0749 where the results of another sheet would be written over."""
+    """Raise E0749 where the results of another sheet would be written over."""
     try:
         before = read_manifest(os.path.join(folder, MANIFEST))
     except GradcliError:
@@ -279,8 +290,8 @@ def refuse_other_sheet(folder: str, sheet: Sheet) -> None:
 
 
 def override_files(given: str | None, folder: str) -> list[str]:
-    """The file that was given, and the review.csv of a run before: what a person wrote into it is
-    not to be lost.
+    """Return the file that was given, and the review.csv of an earlier run: the overrides in it
+    must not be lost.
     """
     review = os.path.join(folder, REVIEW)
     if not os.path.isfile(review):
@@ -294,7 +305,11 @@ def override_files(given: str | None, folder: str) -> list[str]:
 # The files of a run, written again from its results: other templates, levels, overrides.
 
 def export(saved: Saved, out: OutputFolder, wish: Wish) -> Written:
-    """Nothing is checked; scores that a person gave since count. Raises as `run` does."""
+    """Write the outputs of an earlier run again, with the overrides given since; nothing is
+    checked.
+
+    Raises as `run` does.
+    """
     paths = override_files(wish.overrides, saved.folder)
     overrides = joined_overrides(paths, saved.sheet, [s.id for s in saved.students]
                                ) if paths else None
@@ -321,8 +336,7 @@ def _results(saved: Saved, overrides: Mapping[tuple[str, str], Override] | None,
 
 def _checked(saved: Saved, overrides: Mapping[tuple[str, str], Override] | None
              ) -> Iterator[Result]:
-    """The results, and blank ones of students who handed nothing in, where a person said something.
-    """
+    """Yield the results, and blank ones of students who handed nothing in but have an override."""
     there = read_results(os.path.join(saved.folder, RESULTS))
     if overrides is None:
         yield from there

@@ -1,1 +1,1 @@
-"""Answers checked against a problem: equal or not, and how sure that is."""
+"""Answers checked against a problem: equal or not, and with what certainty."""

@@ -30,15 +30,19 @@ STRANGERS = 3
 
 
 class Answered:
-    """nodes: of its components, row by row. shape: as it was written, None where rows differ in
-    length. fits: whether that is the shape asked for; transposed: it is that of the transpose.
+    """The components of an answer as nodes of a formula.
+
+    nodes: one for each component, row by row.
+    shape: as it was written, None where rows differ in length.
+    fits: whether that is the shape asked for.
+    transposed: whether it is that of the transpose.
     unknown: names that the problem does not know.
     """
 
     __slots__ = ("fits", "formula", "nodes", "reading", "shape", "transposed", "unknown")
 
     def __init__(self, reading: Reading, reference: Reference, problem: Problem) -> None:
-        """Raises GradcliError for what is no formula."""
+        """Build the nodes of a reading. Raises GradcliError for what is no formula."""
         self.reading = reading
         self.formula = Formula()
         degrees, real = problem.angle == "degree", problem.real_roots
@@ -80,14 +84,14 @@ class Answered:
 
 
 def _long(shape: tuple[int, ...]) -> int:
-    """How many of the axes have more than one element."""
+    """Return the number of axes with more than one element."""
     return sum([n > 1 for n in shape])
 
 
 def _solved(formula: Formula, left: Tree, right: Tree, variables: tuple[str, ...]) -> Tree:
-    """An equation, solved for the one name that is no variable: y - 4 = 3(x - 2) is a line.
+    """Solve an equation for the one name that is no variable: y - 4 = 3(x - 2) is a line.
 
-    It is linear in that name, or what comes out is wrong, as it should be.
+    It is linear in that name, or the result is wrong, as it should be.
     """
     if not isinstance(left, int) or not isinstance(right, int):
         return right
@@ -102,7 +106,7 @@ def _solved(formula: Formula, left: Tree, right: Tree, variables: tuple[str, ...
 
 
 def _by_units(formula: Formula, tree: Tree, reference: Reference) -> Tree:
-    """The components of 2x i + 3 j: what it is where one unit vector is 1 and the others 0."""
+    """Return the components of 2x i + 3 j: its values with one unit vector 1 and the others 0."""
     n = len(reference.nodes)
     if not isinstance(tree, int) or len(reference.shape) != 1 or not 1 < n <= 3:
         return tree
@@ -127,7 +131,8 @@ ORDINALS = ("", "first", "second", "third", "fourth", "fifth", "sixth", "seventh
 
 
 def arranged(tree: Tree, labels: Sequence[str], reference: Reference, kind: str) -> Tree:
-    """The components where their labels put them; the tree itself where these do not fit.
+    """Return the components in the order of their labels; the tree unchanged where these do not
+    fit.
 
     Of a Hessian, one mixed derivative stands for both.
     """
@@ -144,7 +149,7 @@ def arranged(tree: Tree, labels: Sequence[str], reference: Reference, kind: str)
 
 def _by_variables(labels: Sequence[str], items: Sequence[Tree], reference: Reference, kind: str
                   ) -> dict[tuple[str, ...], Tree] | None:
-    """The items by the variables of their labels; None where these are not those asked for."""
+    """Return the items by the variables of their labels; None if these are not the right ones."""
     order = 2 if kind == "hessian" else 1
     if not reference.shape or kind == "jacobian":
         return None
@@ -162,7 +167,9 @@ def _by_variables(labels: Sequence[str], items: Sequence[Tree], reference: Refer
 
 
 def misnamed(reading: Reading, prepared: Prepared) -> str:
-    """What the left side names, where it is another quantity than the one asked for; else ""."""
+    """Return the quantity that the left side names if it is another one than the one asked for,
+    else "".
+    """
     reference, problem = prepared.reference, prepared.problem
     if reading.labels:
         return _misnamed_components(reading.labels, reference, problem)
@@ -174,7 +181,7 @@ def misnamed(reading: Reading, prepared: Prepared) -> str:
 
 
 def is_only_a_name(side: str, reference: Reference) -> bool:
-    """Whether a left side is a name, and not one times something: dy/dx y, y'(2y), f^2."""
+    """Return whether a left side is a name, and not one times something: dy/dx y, y'(2y), f^2."""
     import re
 
     # Those of a fraction in LaTeX: ((π)/(6)).
@@ -189,7 +196,7 @@ def is_only_a_name(side: str, reference: Reference) -> bool:
 
 
 def is_equation(reading: Reading, reference: Reference) -> bool:
-    """Whether the letter left of a tangent's answer is a part of its equation: x = (y + 9)/6."""
+    """Return whether the letter left of a tangent's answer is in its equation: x = (y + 9)/6."""
     left = reading.sides.strip()
     return left in (*reading.names, *reference.wrt) and not {
         *reference.variables, *CONSTANTS}.issuperset((left, *reading.names))
@@ -212,7 +219,9 @@ def _misnamed_components(labels: Sequence[str], reference: Reference, problem: P
 
 
 def _kind(said: Claim, reference: Reference, problem: Problem) -> str:
-    """What is named where that is no derivative of the right order by the right variables."""
+    """Describe the named quantity if it is no derivative of the right order by the right variables,
+    else return "".
+    """
     kind, wrt = problem.kind, reference.wrt
     if said.operator in ("∇", "H") and len(wrt) > 1:
         matrix = said.operator == "H"
@@ -266,7 +275,7 @@ def _derivative(said: Claim) -> str:
 
 
 def _place(said: Claim, reference: Reference, problem: Problem) -> str:
-    """The point that is named, where it is another one than the one asked for."""
+    """Describe the named point if it is another one than the one asked for, else return ""."""
     from gradcli.homework.checking.compare import shown
 
     known = reference.names.written
@@ -300,7 +309,9 @@ def _place(said: Claim, reference: Reference, problem: Problem) -> str:
 
 
 def _operand(said: Claim, prepared: Prepared) -> str:
-    """The formula that is differentiated, where it is not the function, nor that and a number."""
+    """Return the differentiated formula if it is neither the function nor that and a number, else
+    "".
+    """
     reference, problem = prepared.reference, prepared.problem
     if not said.operand or problem.kind not in ("derivative", "partial"):
         return ""
@@ -338,7 +349,7 @@ def _value(text: str) -> float | None:
 
 
 def _same(value: float | None, other: float) -> bool:
-    """Whether a number is another one, or that one rounded to the digits typed."""
+    """Return whether a number equals another one, or that one rounded to the digits typed."""
     from gradcli.homework.checking.compare import half_unit
 
     return value is not None and abs(value - other) <= max(

@@ -1,4 +1,4 @@
-"""Code that was read, as nodes of a formula: nothing is folded or rewritten on the way."""
+"""The nodes of a formula built from code that was read; nothing is folded or rewritten."""
 
 from __future__ import annotations
 
@@ -43,9 +43,11 @@ GIVES_ANGLE = frozenset("asin acos atan asec acsc acot atan2".split())
 
 def build(code: Code, formula: Formula, variables: Iterable[str], *, degrees: bool = False,
           real_roots: bool = False) -> Tree:
-    """The node of a text's value; a list of nodes, or of lists, for a vector or matrix.
+    """Return the node of a text's value; a list of nodes, or of lists, for a vector or matrix.
 
-    variables: names that are not constants here, should one be called e or pi.
+    variables: names that are no constants here, should one be called e or pi.
+    degrees: whether angles are in degrees.
+    real_roots: whether x^(1/3) is real for negative x.
 
     Raises E0704 for what is no formula: products of vectors, too many operations.
     """
@@ -105,8 +107,8 @@ def _applied(formula: Formula, op: Op, nodes: list[int], place: Any, degrees: bo
 
 
 def _of_vectors(formula: Formula, op: Op, operands: list[Tree], place: Any) -> Tree:
-    """Sums of vectors, and one times or over a number; (2x, 3)^T is a column. Raises E0704 for all
-    else.
+    """Return the sum of vectors, or one times or over a number; (2x, 3)^T is a column. Raises E0704
+    for all else.
     """
     first, second = operands[0], operands[-1]
     if isinstance(first, int) and isinstance(second, int):
@@ -132,7 +134,9 @@ def _of_vectors(formula: Formula, op: Op, operands: list[Tree], place: Any) -> T
 
 
 def _exponent(formula: Formula, node: int, depth: int = 4) -> Fraction | None:
-    """An exponent that is written with few whole numbers: 1/3, -(2/3), 1/3 - 1."""
+    """Return an exponent that is written with few whole numbers, 1/3, -(2/3), 1/3 - 1; None for
+    others.
+    """
     from fractions import Fraction
 
     op = formula.ops[node]
@@ -147,7 +151,7 @@ def _exponent(formula: Formula, node: int, depth: int = 4) -> Fraction | None:
 
 
 def _real_power(formula: Formula, nodes: list[int], upper: int, place: Any) -> int:
-    """x^(p/q) for odd q: the root of |x|, with the sign of x if p is odd."""
+    """Return x^(p/q) for odd q: the root of |x|, with the sign of x if p is odd. upper: p."""
     base, exponent = nodes
     size = formula.add(power, (formula.add(absolute, (base,), place), exponent), place)
     if upper % 2 == 0:
@@ -156,7 +160,9 @@ def _real_power(formula: Formula, nodes: list[int], upper: int, place: Any) -> i
 
 
 def shape(tree: Tree) -> tuple[int, ...] | None:
-    """() of a number, (n,) of a vector, (m, n) of a matrix; None where rows differ in length."""
+    """Return () for a number, (n,) for a vector, (m, n) for a matrix; None where rows differ in
+    length.
+    """
     if isinstance(tree, int):
         return ()
     inner = {shape(item) for item in tree}
@@ -167,7 +173,7 @@ def shape(tree: Tree) -> tuple[int, ...] | None:
 
 
 def flat(tree: Tree) -> list[int]:
-    """All nodes, row by row."""
+    """Return all nodes, row by row."""
     if isinstance(tree, int):
         return [tree]
     found: list[int] = []
@@ -180,7 +186,9 @@ def flat(tree: Tree) -> list[int]:
 # Numbers that are written as formulas, such as `pi/2` in a point.
 
 def constant(name: str, text: str) -> float:
-    """The value of a formula without variables. Raises E0703, naming the field, if it has none."""
+    """Return the value of a formula without variables. Raises E0703, naming the field, if it has
+    none.
+    """
     from gradcli.formulas.nodes import Formula
     from gradcli.formulas.rounding import Values
     from gradcli.lang.paper.answer import read

@@ -1,7 +1,8 @@
-"""Two functions, compared at points: no tolerance but what rounding may have done.
+"""Two functions, compared at points: no tolerance but the errors that rounding may have made.
 
-All arrays have a row a component and a column a point. A difference counts from 1e-8 of the larger
-value on, plus the rounding errors of both; where these are too large to tell, the point abstains.
+All arrays have a row for each component and a column for each point. A difference counts from 1e-8
+of the larger value on, plus the rounding errors of both; where these are too large, the point
+abstains.
 """
 
 from __future__ import annotations
@@ -23,16 +24,19 @@ HUGE, TINY = 1e290, 1e-290
 
 
 class Side:
-    """Values of one side, an array; size: their absolute values.
+    """The values of one side, an array; size: their absolute values.
 
-    finite: where it is a number of usable size. noise: 16 times the rounding bound; near_zero:
-    where it is 0 for all that rounding tells. Both are calculated when they are asked for.
+    finite: mask of numbers of usable size.
+    noise: 16 times the rounding bound.
+    near_zero: mask of values that are 0 as far as rounding lets one see.
+
+    Both are calculated on first use.
     """
 
     __slots__ = ("_near_zero", "_nodes", "_noise", "_of", "finite", "size", "values")
 
     def __init__(self, of: Values, nodes: Sequence[int], points: int) -> None:
-        """A row for each node, a column for each point."""
+        """Evaluate the nodes: a row for each node, a column for each point."""
         self._of = of
         self._nodes = nodes
         self._noise: Any = None
@@ -42,7 +46,7 @@ class Side:
         self.finite = self.size <= HUGE
 
     def moved(self, values: Any, noise: Any) -> Side:
-        """The same with other values, and so much more noise."""
+        """Return a copy with other values, and `noise` added to its noise."""
         other = Side.__new__(Side)
         other._of, other._nodes, other._near_zero = self._of, self._nodes, None
         other._noise = self.noise + noise
@@ -77,16 +81,19 @@ def _rows(found: Sequence[Any], points: int) -> Any:
 
 
 class Comparison:
-    """What the points say.
+    """The agreement of two sides at each point.
 
-    usable, agree, disagree, undefined: masks; undefined: where only the second side is. excess: how
-    many times the difference is what would be allowed, where they disagree.
+    usable, agree, disagree, undefined: masks.
+    undefined: where only the second side is.
+    excess: the difference divided by what is allowed, where they disagree.
     """
 
     __slots__ = ("agree", "disagree", "excess", "undefined", "usable")
 
     def __init__(self, right: Side, other: Side, rtol: float, zeros: Any) -> None:
-        """zeros: where the components of the first side are 0 by their form."""
+        """Compare two sides. zeros: mask of the components of the first side that are 0 by their
+        form.
+        """
         with np.errstate(all="ignore"):
             scale = np.maximum(right.size, other.size)
             noise = right.noise + other.noise
@@ -117,7 +124,7 @@ LOWERED = str.maketrans(RAISED, "-+0123456789")
 
 
 def checked(name: str, value: Any) -> Any:
-    """A tolerance as a number, or as (kind, number). Raises E0703."""
+    """Return a tolerance as a number, or as (kind, number). Raises E0703."""
     kind: Any = ""
     if isinstance(value, dict) and len(value) == 1:
         (kind, value), = value.items()
@@ -144,7 +151,7 @@ def _float(text: str) -> float:
 
 
 def allowed(tolerance: Any, right: float, typed: float, text: str) -> float:
-    """The difference that is allowed between the right number and one that was typed.
+    """Return the difference that is allowed between the right number and one that was typed.
 
     text: as it was typed.
     """
@@ -162,7 +169,9 @@ def allowed(tolerance: Any, right: float, typed: float, text: str) -> float:
 
 
 def digits(text: str) -> tuple[int, int] | None:
-    """Of a text that is one decimal number, the significant digits and those behind the point."""
+    """Return the number of significant digits and of digits behind the point of a text that is one
+    decimal number, else None.
+    """
     bare = "".join(text.split()).lstrip("+-−–").replace("{,}", ".").replace(",", ".").lower()
     for sign in ("\\times", "\\cdot", "×", "·", "⋅", "∙", "•", "∗", "x"):
         bare = bare.replace(sign, "*")
@@ -201,8 +210,8 @@ def _exponent(size: float) -> int:
 
 
 def half_unit(value: float) -> float:
-    """Half a unit of the last digit of a number: so far off a rounded one may be. Whole numbers
-    are exact.
+    """Return half a unit of the last digit of a number, the largest error of a rounded one. Whole
+    numbers are exact.
     """
     from decimal import Decimal
 
@@ -212,7 +221,7 @@ def half_unit(value: float) -> float:
 
 
 def shown(value: float) -> str:
-    """A number for people: six digits."""
+    """Return a number for people: six digits."""
     if value != value:
         return "undefined"
     return f"{float(value):.6g}"

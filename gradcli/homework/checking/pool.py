@@ -28,17 +28,18 @@ SHORT = (1.3, 0.7, 2.2, -0.6, -1.7, 0.3, 2.7, -2.4)
 
 
 def number(*parts: object) -> int:
-    """A number below 2^32 that depends on these texts and numbers only."""
+    """Return a number below 2^32 that depends on these texts and numbers only."""
     return crc32("\x1f".join(map(str, parts)).encode("utf-8", "surrogatepass"))
 
 
 def generator(*parts: object) -> Any:
-    """Random numbers that depend on these texts and numbers only."""
+    """Return a random generator that depends on these texts and numbers only."""
     return np.random.Generator(np.random.PCG64([number(*parts), len(parts)]))
 
 
 def pool(problem: Problem, names: Iterable[str], seed: int, size: int = SIZE) -> dict[str, Any]:
-    """Values of each name, arrays of `size`; what the problem fixes by `at` is a float.
+    """Return values of each name, arrays of `size`; those that the problem fixes by `at` are
+    floats.
 
     seed: a whole number below 2^32.
     """
@@ -50,9 +51,9 @@ def pool(problem: Problem, names: Iterable[str], seed: int, size: int = SIZE) ->
 
 
 def _uniform(k: int, seed: int, size: int) -> tuple[Any, Any]:
-    """Numbers in [0, 1) for the k-th name, and an order to put them in.
+    """Return numbers in [0, 1) for the k-th name, and an order to put them in.
 
-    Which numbers is fixed; the seed says how far all are shifted, those beyond 1 back to 0. That is
+    The numbers are fixed; the seed says how far all are shifted, those beyond 1 back to 0. That is
     as random, and much faster than a new generator for each problem: Cranley and Patterson,
     Randomization of number theoretic methods for multiple integration (1976).
     """
@@ -72,7 +73,7 @@ _kept: dict[tuple[int, int], tuple[Any, Any]] = {}
 
 
 def values(problem: Problem, name: str, k: int, seed: int, size: int) -> Any:
-    """Values of the k-th name."""
+    """Return random values of the k-th name, an array of `size`, in its domain if it has one."""
     u, order = _uniform(k, seed, size)
     limits = problem.domain.get(name)
     if limits is not None:
@@ -103,16 +104,17 @@ def values(problem: Problem, name: str, k: int, seed: int, size: int) -> Any:
 
 
 def scaled(problem: Problem, points: Mapping[str, Any], scale: float) -> dict[str, Any]:
-    """The same points, further out or further in: what is neither fixed nor bounded."""
+    """Multiply the points by a scale, but for names that are fixed or bounded."""
     return {name: v * scale if name not in problem.domain and type(v) is not float else v
             for name, v in points.items()}
 
 
 def searched(problem: Problem, points: dict[str, Any], defined: Callable[[dict[str, Any]], Any],
              random: Any) -> dict[str, Any]:
-    """Some of these points that are usable, and others near them; the same where there are none.
+    """Return some of these points that are usable, and others near them; the points unchanged where
+    none is usable.
 
-    defined: points to a mask of those that are usable.
+    defined: function from points to a mask of those that are usable.
     """
     kept = []
     for scale in (1.0, *SCALES):

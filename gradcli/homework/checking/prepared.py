@@ -1,5 +1,4 @@
-"""What all answers to a problem share: its right answer, and the points where answers are compared.
-"""
+"""A problem ready for answers: its right answer, and the points where answers are compared."""
 
 from __future__ import annotations
 
@@ -23,10 +22,13 @@ if TYPE_CHECKING:
 class Prepared:
     """A problem with its right answer at a pool of points.
 
-    inputs: name to an array over the points, or a float where `at` fixes it; errors: of inputs that
-    are not exact. size: how many points; single: there is one, and numbers are compared. side: the
-    right answer; zeros: where its components are 0 by their form, a column or a mask over the
-    points. cache: what else about the problem was found out once (`gradcli.homework.mistakes`).
+    inputs: name to an array over the points, or a float where `at` fixes it.
+    errors: of inputs that are not exact.
+    size: the number of points.
+    single: whether there is one, where numbers are compared.
+    side: the right answer.
+    zeros: where its components are 0 by their form, a column or a mask over the points.
+    cache: results about the problem that are found once (`gradcli.homework.mistakes`).
     certain: see `_certain`.
     """
 
@@ -36,7 +38,8 @@ class Prepared:
     def __init__(self, problem: Problem, reference: Reference, seed: object,
                  inputs: dict[str, Any], errors: dict[str, Any],
                  deadline: float = float("inf")) -> None:
-        """Raises TimeoutError after the deadline, of `time.thread_time`."""
+        """Evaluate the right answer. Raises TimeoutError after the deadline (`time.thread_time`).
+        """
         self.problem = problem
         self.reference = reference
         self.seed = seed
@@ -58,8 +61,9 @@ class Prepared:
         self.cache: dict[Any, Any] = {}
 
     def _certain(self, zeros: bool) -> tuple[Any, int]:
-        """What may be between the right answer and one that is right beyond doubt, and at how many
-        points that must be so; None where it takes a closer look. zeros: whether there are any.
+        """Return the differences that are allowed to an answer that is right beyond doubt, and the
+        number of points where they must hold; None where it takes a closer look. zeros: whether
+        there are any.
         """
         side, finite = self.side, self.side.finite
         count = int(np.count_nonzero(finite))
@@ -73,17 +77,19 @@ class Prepared:
         return allowed if count == finite.size else np.where(finite, allowed, -1.0), count
 
     def _only_where_defined(self) -> None:
-        """A derivative counts where the function has a value: 1/x is that of ln x for x > 0."""
+        """Restrict the points to those where the function has a value: 1/x is the slope of ln x for
+        x > 0.
+        """
         for value in self.values.plain(self.reference.functions):
             self.side.finite &= ~np.isnan(value)
 
     def random(self, *about: object) -> Any:
-        """Random numbers of this problem, the same each time."""
+        """Return random numbers of this problem, the same each time."""
         return points.generator(self.seed, self.problem.id, self.problem.function, *about)
 
 
 def ready(problem: Problem, seed: object = 0, deadline: float = float("inf")) -> Prepared:
-    """A problem, ready for answers.
+    """Return a problem that is ready for answers.
 
     Raises E0701 for fields that the kind has not, E0702 for those that are missing, E0704 for a
     function that cannot be read or has no derivative, and TimeoutError after the deadline, of
@@ -142,12 +148,12 @@ def _check_corner(prepared: Prepared) -> None:
 
 
 def _with_enough_points(prepared: Prepared) -> Prepared:
-    """The same, with other points where too few of these tell anything."""
+    """Return the problem with other points if too few of its points are usable."""
     problem, reference = prepared.problem, prepared.reference
     formula, nodes = reference.formula, reference.nodes
 
     def defined(inputs: dict[str, Any]) -> Any:
-        """Where all components of the right answer are numbers."""
+        """Return a mask of the points where all components of the right answer are numbers."""
         size = max((len(v) for v in inputs.values() if type(v) is not float), default=1)
         found = Values(formula, inputs)
         found.deadline = prepared.values.deadline
@@ -180,7 +186,7 @@ def _check_on_curve(reference: Reference, problem: Problem) -> None:
     assert node is not None
 
     def off(at: dict[str, float]) -> float:
-        """What the sides of the equation differ by; 0 where the digits of the point allow it."""
+        """Return the difference of the equation's sides; 0 within the digits of the point."""
         errors = {n: np.float64(half_unit(v)) for n, v in at.items()}
         with np.errstate(all="ignore"):
             (left, noise), = Values(formula, at, errors).of([node])
@@ -202,7 +208,9 @@ def _check_on_curve(reference: Reference, problem: Problem) -> None:
 
 def _curve(reference: Reference, problem: Problem, found: dict[str, Any],
            known: dict[str, Any], deadline: float) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Points on the curve: of a closed one, few starts find one, so several scales are tried."""
+    """Return points on the curve: of a closed one, few starts find one, so several scales are
+    tried.
+    """
     from gradcli.homework.checking.reference import on_curve
 
     assert reference.constraint is not None

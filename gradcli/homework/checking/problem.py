@@ -1,4 +1,4 @@
-"""A problem as it is set: the function, what is asked of it, and how answers are judged."""
+"""A problem as it is set: the function, the question about it, and how answers are judged."""
 
 from __future__ import annotations
 
@@ -22,16 +22,24 @@ MAX_FUNCTION = 20_000
 class Problem:
     """One problem.
 
-    wrt: the variables; none: those of the function. at: name to value, where the answer is wanted
-    at one point only. direction: of a directional derivative, one number a variable. dependent: the
-    variable that the others determine. parameters: letters that stand for positive constants.
-    tolerance: see `gradcli.homework.checking.compare`. domain: name to (low, high). positive,
-    integer:
-    names. points: what a right answer is worth. expected, accept: what the author holds to be
-    right. variants: functions that are easily read in place of this one. hidden: feedback tells no
-    more than the verdict. log: what `log` means, "natural" or "ten"; angle: "radian" or "degree".
-    domain_policy: what an answer gets that is right where it is defined, but defined on less.
-    real_roots: x^(1/3) is real for negative x. normalize: a direction counts as its unit vector.
+    wrt: the variables, by default those of the function.
+    at: name to value, where the answer is wanted at one point only.
+    direction: of a directional derivative, one number a variable.
+    dependent: the variable that the others determine.
+    parameters: letters that stand for positive constants.
+    tolerance: see `gradcli.homework.checking.compare`.
+    domain: name to (low, high).
+    positive, integer: names.
+    points: the worth of a right answer.
+    expected, accept: what the author holds to be right.
+    variants: functions that are easily read in place of this one.
+    hidden: feedback says no more than the verdict.
+    log: what `log` means, "natural" or "ten".
+    angle: "radian" or "degree".
+    domain_policy: the treatment of an answer that is right where it is defined, but defined on
+        less.
+    real_roots: x^(1/3) is real for negative x.
+    normalize: a direction counts as its unit vector.
     credit: name of a mistake to the share of the points that it leaves.
     """
 
@@ -74,7 +82,9 @@ class Problem:
             setattr(self, name, fields[name] if name in fields else DEFAULTS[name])
 
     def fields(self) -> dict[str, Any]:
-        """What differs from the defaults; `from_fields` makes the same problem of it."""
+        """Return the fields that differ from the defaults; `from_fields` makes an equal problem of
+        them.
+        """
         found = {name: getattr(self, name) for name in Problem.__slots__}
         return {name: value for name, value in found.items() if value != DEFAULTS[name]}
 
@@ -88,11 +98,11 @@ DEFAULTS: dict[str, Any] = {
 
 
 def from_fields(fields: Mapping[str, Any], defaults: Mapping[str, Any] | None = None) -> Problem:
-    """A problem from the fields of a sheet, of a line of NDJSON or of the command line; those of
-    `defaults` hold where a field is missing, and so does null.
+    """Return a problem from the fields of a sheet, of a line of NDJSON or of the command line.
 
-    Raises E0701 for a field or a choice that there is not, E0702 for one that is missing, and E0703
-    for one of another type; the message names the field in backquotes.
+    defaults: fields for those that are missing or null. Raises E0701 for an unknown field or
+    choice, E0702 for one that is missing, and E0703 for one of another type; the message names the
+    field in backquotes.
     """
     given = {**(defaults or {}), **{k: v for k, v in fields.items() if v is not None}}
     for name in given:
@@ -116,7 +126,7 @@ def from_fields(fields: Mapping[str, Any], defaults: Mapping[str, Any] | None = 
 
 
 def _kind(problem: Problem) -> str:
-    """What is asked for where it is not said."""
+    """Return the kind of a problem that does not say it."""
     if problem.dependent:
         return "implicit"
     if problem.direction:
@@ -184,7 +194,7 @@ def _texts(name: str, value: Any) -> tuple[str, ...]:
 
 
 def number(name: str, value: Any) -> float:
-    """A finite number; a text may be a constant expression, such as pi/2."""
+    """Return a finite number; a text may be a constant expression, such as pi/2."""
     if isinstance(value, str):
         from gradcli.homework.checking.built import constant
 
@@ -315,7 +325,7 @@ IN_OPTIONS = {"at": "x=2", "domain": "x=0:5", "wrt": "x,y", "parameters": "a,b",
 
 
 def in_json(one: Diagnostic) -> str | None:
-    """The help of a diagnostic; what it says to write in a sheet, in JSON."""
+    """Return the help of a diagnostic; its advice to write a field in a sheet becomes JSON."""
     name = _advised(one)
     if _said(one):
         return f'write "{name}": {_said(one)}'
@@ -323,7 +333,7 @@ def in_json(one: Diagnostic) -> str | None:
 
 
 def in_options(one: Diagnostic) -> str | None:
-    """The same for a command line."""
+    """Return the help of a diagnostic; its advice to write a field in a sheet becomes an option."""
     name = _advised(one)
     if name in IN_OPTIONS and _said(one):
         return f"give --{name} {_said(one)[1:-1]}"
@@ -331,14 +341,13 @@ def in_options(one: Diagnostic) -> str | None:
 
 
 def _said(one: Diagnostic) -> str:
-    """The text that the help tells to write for wrt or dependent, in its quotes; "" for all else.
-    """
+    """Return the text that the help advises for wrt or dependent, in its quotes; else ""."""
     value = (one.help or "").partition(" = ")[2]
     return value if _advised(one) in ("wrt", "dependent") and value[:1] == value[-1:] == '"' else ""
 
 
 def _advised(one: Diagnostic) -> str:
-    """The field that the help tells how to write in a sheet, or ""."""
+    """Return the field that the help advises how to write in a sheet, or ""."""
     before, equal, _ = (one.help or "").partition(" = ")
     word = before.rpartition(" ")[2]
     return word if (equal and word in one.message) or before == f"write {word}" else ""

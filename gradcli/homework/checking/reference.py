@@ -32,12 +32,16 @@ MAX_DERIVED = 20_000
 
 
 class Reference:
-    """What a right answer is.
+    """A right answer.
 
-    reading: of the function. functions: the nodes of its components. nodes: those of the answer,
-    row by row; shape: (), (n,) or (m, n). names: what answers may name. variables: what the right
-    one may depend on. wrt: with respect to what. constraint: the node that is 0 where an answer
-    counts (implicit functions).
+    reading: of the function.
+    functions: the nodes of its components.
+    nodes: those of the answer, row by row.
+    shape: (), (n,) or (m, n).
+    names: what answers may name.
+    variables: what the right answer may depend on.
+    wrt: the variables of differentiation.
+    constraint: the node that is 0 where an answer counts (implicit functions).
     """
 
     __slots__ = ("constraint", "formula", "functions", "names", "nodes", "reading", "shape",
@@ -80,7 +84,7 @@ class Reference:
                     "write a function, such as x^2")
 
     def _wrt(self, problem: Problem) -> tuple[str, ...]:
-        """The variables that are asked for; by default all that are no parameters."""
+        """Return the variables of differentiation; by default all that are no parameters."""
         if problem.kind == "derivative" and len(problem.wrt) == 1:
             return problem.wrt
         free = [n for n in self.formula.leaves(self.functions) if n not in problem.parameters]
@@ -110,8 +114,10 @@ class Reference:
 
 def names(problem: Problem, vector: bool, others: Sequence[str] = (), wrt: Sequence[str] = ()
           ) -> Names:
-    """What texts about a problem may name. others: what else the function does. wrt: what it is
-    differentiated by, where the problem does not say.
+    """Return the names that texts about a problem may use.
+
+    others: further names of the function. wrt: the variables of differentiation, where the problem
+    does not say.
     """
     listed = [*others, *problem.wrt, *problem.parameters, *problem.at, *problem.domain]
     if problem.kind == "implicit":
@@ -160,7 +166,7 @@ def _read(problem: Problem, known: Names) -> Reading:
 
 
 def bracketed(text: str) -> str:
-    """Components that are only listed, in brackets: x = cos t, y = sin t."""
+    """Put components that are only listed, x = cos t, y = sin t, in brackets."""
     parts, depth, begin = [], 0, 0
     bare = text.strip()
     for at, character in enumerate(bare):
@@ -205,7 +211,9 @@ def _bad(message: str, help: str) -> GradcliError:
 
 
 def slope(formula: Formula, node: int, name: str, order: int = 1) -> int:
-    """The node of a derivative; the number 0 where there is none. Raises E0704 for a long one."""
+    """Return the node of a derivative; the number 0 where there is none. Raises E0704 for a long
+    one.
+    """
     return _repeated(Tangents(formula, {name: formula.number(1.0)}), node, order)
 
 
@@ -238,7 +246,7 @@ def _derivative(reference: Reference, problem: Problem, tree: Tree) -> None:
 
 
 def _value(reference: Reference, problem: Problem, tree: Tree) -> None:
-    """A derivative, or a gradient, at a point."""
+    """Set the nodes to a derivative, or a gradient, at a point."""
     if len(reference.wrt) == 1:
         _derivative(reference, problem, tree)
     else:
@@ -246,7 +254,7 @@ def _value(reference: Reference, problem: Problem, tree: Tree) -> None:
 
 
 def _partial(reference: Reference, problem: Problem, tree: Tree) -> None:
-    """By each variable in turn: x, y is the mixed second derivative."""
+    """Differentiate by each variable in turn: x, y is the mixed second derivative."""
     formula, node = reference.formula, reference.functions[0]
     order = problem.order if len(reference.wrt) == 1 else 1
     for name in reference.wrt:
@@ -295,7 +303,7 @@ def _directional(reference: Reference, problem: Problem, tree: Tree) -> None:
 
 
 def weighted(formula: Formula, nodes: Sequence[int], weights: Sequence[float]) -> int:
-    """The sum of nodes with weights."""
+    """Return the node of the weighted sum of nodes."""
     total = formula.number(0.0)
     for node, weight in zip(nodes, weights, strict=True):
         total = formula.share(add, (
@@ -304,7 +312,7 @@ def weighted(formula: Formula, nodes: Sequence[int], weights: Sequence[float]) -
 
 
 def _implicit(reference: Reference, problem: Problem, tree: Tree) -> None:
-    """dy/dx = -Fx/Fy; higher orders differentiate that along the curve."""
+    """Set the node to dy/dx = -Fx/Fy; higher orders differentiate that along the curve."""
     formula, node = reference.formula, reference.functions[0]
     if reference.reading.equation is not None:
         left = built.build(reference.reading.equation, formula, reference.names.variables,
@@ -326,7 +334,7 @@ def _implicit(reference: Reference, problem: Problem, tree: Tree) -> None:
 
 
 def _parametric(reference: Reference, problem: Problem, tree: Tree) -> None:
-    """dy/dx of a curve (x(t), y(t)); higher orders divide by x'(t) once more."""
+    """Set the node to dy/dx of a curve (x(t), y(t)); higher orders divide by x'(t) once more."""
     formula = reference.formula
     if len(reference.functions) != 2:
         raise _bad(f"a parametric curve has two components, not {len(reference.functions)}",
@@ -340,7 +348,7 @@ def _parametric(reference: Reference, problem: Problem, tree: Tree) -> None:
 
 
 def _tangent(reference: Reference, problem: Problem, tree: Tree) -> None:
-    """f(a) + f'(a)(x - a), for as many variables as there are."""
+    """Set the node to f(a) + f'(a)(x - a), for as many variables as there are."""
     formula, node = reference.formula, reference.functions[0]
     missing = [n for n in reference.wrt if n not in problem.at]
     if missing:
@@ -371,9 +379,10 @@ STEPS = 60
 
 def on_curve(formula: Formula, constraint: int, slope: int, name: str, points: dict[str, Any],
              deadline: float = float("inf")) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The points with `name` such that the constraint is 0, and the errors of these values.
+    """Return the points with `name` moved such that the constraint is 0, and the errors of its
+    values.
 
-    slope: the node of the constraint's derivative by that name. Where the iteration does not
+    slope: the node of the constraint's derivative by that name. Where Newton's iteration does not
     settle, the value is NaN. Raises TimeoutError after the deadline, of `time.thread_time`.
     """
     def here() -> Any:

@@ -1,10 +1,10 @@
 """Formulas with rounded numbers, where a problem has a tolerance: 0.0236x^3 for 0.02364x^3.
 
 The right answer is a sum of terms, each a number times something. An answer is that sum with other
-numbers, or it is not: which numbers, is a linear fit; with the right ones in their place the answer
-must be right to the last digit. So nothing hides below a tolerance but the rounding of numbers. A
-whole number is not rounded. Of an answer that would be right with exact numbers inside of its
-functions and exponents, a person decides.
+numbers, or it is not: the numbers are found by a linear fit; with the right ones in their place the
+answer must be right to the last digit. So nothing hides below a tolerance but the rounding of
+numbers. A whole number is not rounded. An answer that would be right with exact numbers inside of
+its functions and exponents is left to a person.
 """
 
 from __future__ import annotations
@@ -68,7 +68,9 @@ def judge(trial: Trial, result: dict[str, Any]) -> None:
 
 
 def _told(trial: Trial) -> dict[str, Any]:
-    """The verdict on an answer with the right numbers before its terms, which stay in it."""
+    """Return the verdict on an answer with the right numbers in its terms, and keep them in the
+    trial.
+    """
     prepared = trial.prepared
     trial.side = _corrected(trial)
     trial.comparison = Comparison(prepared.side, trial.side, prepared.problem.rtol, prepared.zeros)
@@ -79,7 +81,7 @@ def _told(trial: Trial) -> dict[str, Any]:
 
 def _exact_inside(trial: Trial) -> list[str]:
     """Put numbers of the right answer, and 1 over them, in place of those that are within the
-    tolerance of one; which these are.
+    tolerance of one; return the texts of those that were replaced.
     """
     prepared, formula = trial.prepared, trial.answered.formula
     reference = prepared.reference
@@ -105,14 +107,14 @@ def _exact_inside(trial: Trial) -> list[str]:
 
 
 def may_round(prepared: Prepared) -> bool:
-    """Whether the right answer has numbers that are not whole, as far as it can be written out."""
+    """Return whether the right answer has numbers that are not whole, as far as it is expanded."""
     return any(not parts or not all(_is_whole(number) for number, _ in parts)
                for parts in [_terms(prepared, c) for c in range(len(prepared.reference.nodes))])
 
 
 def hides_numbers(prepared: Prepared) -> bool:
-    """Whether a number that is not whole stands inside of a function or an exponent of the right
-    answer, where a tolerance does not reach: sin(x/3), e^(pi*x), sqrt(2*x).
+    """Return whether a number that is not whole stands inside of a function or an exponent of the
+    right answer, which a tolerance does not reach: sin(x/3), e^(pi*x), sqrt(2*x).
     """
     formula, values = prepared.reference.formula, prepared.values
 
@@ -136,8 +138,8 @@ def hides_numbers(prepared: Prepared) -> bool:
 
 
 def _corrected(trial: Trial) -> Side:
-    """The values of an answer with the right numbers in it; those of a component stay as they are
-    where numbers are further off than the tolerance.
+    """Return the values of an answer with the right numbers in it; a component stays unchanged
+    where its numbers are further off than the tolerance.
     """
     side, right = trial.side, trial.prepared.side
     assert side is not None
@@ -161,7 +163,9 @@ def _corrected(trial: Trial) -> Side:
 
 
 def _shares(difference: Any, size: Any, parts: list[Part]) -> Any:
-    """By which share of itself each number differs, as far as that explains the difference."""
+    """Fit the relative change of each number that explains the difference; zeros where it is not
+    determined.
+    """
     columns = np.array([number * factor / size for number, factor in parts])
     wanted = difference / size
     good = np.isfinite(wanted) & np.isfinite(columns).all(axis=0)
@@ -177,8 +181,8 @@ def _is_whole(number: float) -> bool:
 
 
 def _terms(prepared: Prepared, c: int) -> list[Part]:
-    """The terms of a component, each a number and an array: those that differ by a number only are
-    one. Empty where there are too many.
+    """Return the terms of a component, each a number and an array, with those that differ by a
+    number only joined. Empty where there are too many.
     """
     found: list[Part] | None = prepared.cache.get(("terms", c))
     if found is None:
@@ -210,7 +214,7 @@ def _joined(prepared: Prepared, terms: list[Term]) -> list[Part]:
 
 
 def _expanded(prepared: Prepared, node: int) -> list[Term]:
-    """A node as a sum of terms; more than MOST of them are not written out."""
+    """Return a node as a sum of terms; more than MOST of them are not written out."""
     formula = prepared.reference.formula
     values = prepared.values
     known: dict[int, list[Term]] = {}

@@ -1,4 +1,4 @@
-"""Where a formula switches: arguments of abs, sign, floor, max and their like, roots of squares.
+"""Switches of a formula: arguments of abs, sign, floor, max and their like, roots of squares.
 
 An answer can be right on one side of a switch only. So each side needs points; where a side has
 few, more are found by bisection between points on either side.
@@ -28,7 +28,7 @@ OF_TWO = frozenset("maximum minimum greater less greater_equal less_equal".split
 
 
 def switches(formula: Formula, nodes: Iterable[int]) -> list[tuple[int, ...]]:
-    """The operands whose sign, or the sign of whose difference, decides between formulas."""
+    """Return the operands whose sign, or the sign of whose difference, decides between formulas."""
     found: list[tuple[int, ...]] = []
     if _switching().isdisjoint(formula.ops):
         return found
@@ -49,14 +49,14 @@ _rows: frozenset[Any] = frozenset()
 
 
 def _switching() -> frozenset[Any]:
-    """The rows that may switch."""
+    """Return the operations that may switch."""
     global _rows
     _rows = _rows or frozenset([lookup(name) for name in (*OF_ONE, *OF_TWO, "sqrt")])
     return _rows
 
 
 def _is_even(formula: Formula, node: int) -> bool:
-    """Whether a node is an even power, and which of its roots is meant is a choice."""
+    """Return whether a node is an even power, of which one root was chosen."""
     op = formula.ops[node]
     if op is lookup("square"):
         return True
@@ -67,7 +67,7 @@ def _is_even(formula: Formula, node: int) -> bool:
 
 
 def sides(values: Values, found: Sequence[tuple[int, ...]]) -> list[Any]:
-    """Per switch what decides, an array over the points."""
+    """Return for each switch the value whose sign decides, an array over the points."""
     decided = []
     for operands in found:
         parts = [value for value, _ in values.of(operands)]
@@ -77,7 +77,7 @@ def sides(values: Values, found: Sequence[tuple[int, ...]]) -> list[Any]:
 
 
 def more_points(values: Values, found: Sequence[tuple[int, ...]]) -> dict[str, Any] | None:
-    """All points, with some on the sides that have few of them; None where none is missing."""
+    """Return all points, with more on the sides that have few of them; None if none is missing."""
     extra: list[dict[str, Any]] = []
     varying = {n: v for n, v in values.inputs.items() if type(v) is not float}
     if not varying:
@@ -96,7 +96,7 @@ def more_points(values: Values, found: Sequence[tuple[int, ...]]) -> dict[str, A
 
 def _lonely(values: Values, varying: dict[str, Any], switch: tuple[int, ...], side: Any
             ) -> tuple[Any, dict[str, Any], dict[str, Any]] | None:
-    """The sign of a side with few points, one point there, and some on the other side."""
+    """Return the sign of a side with few points, one point there, and some on the other side."""
     few, many = sorted((np.flatnonzero(side < 0), np.flatnonzero(side > 0)), key=len)
     if len(few) >= FEW or not len(many):
         return None
@@ -115,7 +115,7 @@ def _lonely(values: Values, varying: dict[str, Any], switch: tuple[int, ...], si
 
 def _between(values: Values, switch: tuple[int, ...], sign: Any, one: dict[str, Any],
              others: dict[str, Any]) -> list[dict[str, Any]]:
-    """Points on one side: half of the way from one there to others, again and again."""
+    """Return points on one side, found by bisection between one point there and others."""
     found = []
     low = {n: np.repeat(one[n], len(others[n])) for n in one}
     high = others
@@ -130,7 +130,7 @@ def _between(values: Values, switch: tuple[int, ...], sign: Any, one: dict[str, 
 
 
 def _at(values: Values, points: dict[str, Any]) -> Values:
-    """The same formula at other points."""
+    """Return the values of the same formula at other points."""
     from gradcli.formulas.rounding import Values
 
     there = Values(values.formula, {**values.inputs, **points})
@@ -144,7 +144,9 @@ BESIDE, JUMP = (1e-9, 1e-12), 1e-3
 
 def corner(formula: Formula, slopes: Sequence[int], at: Mapping[str, float], names: Iterable[str]
            ) -> str | None:
-    """The first of the names along which one of the slopes has different limits from both sides."""
+    """Return the first of the names along which one of the slopes has different limits from both
+    sides.
+    """
     for name in names:
         value = at[name]
         scale = abs(value) or 1.0

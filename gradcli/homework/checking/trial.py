@@ -1,4 +1,4 @@
-"""An answer at the points of its problem."""
+"""An answer evaluated and judged at the points of its problem."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ MORE = 4096
 
 
 def is_right(prepared: Prepared, reading: Reading, deadline: float) -> bool:
-    """Whether another reading of an answer, or another answer, is right.
+    """Return whether another reading of an answer, or another answer, is right.
 
     deadline: of `time.thread_time`; raises TimeoutError after it.
     """
@@ -61,7 +61,7 @@ class Trial:
         self.comparison: Comparison | None = None
 
     def _unknown(self, names: tuple[str, ...]) -> dict[str, Any]:
-        """Values of names that the problem does not know: y and f are the function itself."""
+        """Return values of names that the problem does not know; y and f are the function."""
         prepared = self.prepared
         found: dict[str, Any] = {}
         functions = prepared.reference.functions
@@ -118,19 +118,19 @@ class Trial:
             rounded.judge(self, result)
 
     def _left_over(self) -> list[str]:
-        """Variables in the answer although the problem says where they are."""
+        """Return the variables in the answer to which the problem has given values."""
         problem = self.prepared.problem
         if not problem.at or problem.kind == "tangent":
             return []
         return [n for n in self.answered.formula.leaves(self.answered.nodes) if n in problem.at]
 
     def judge_once(self, result: dict[str, Any]) -> None:
-        """The verdict at these points, whatever it is."""
+        """Fill in the verdict at these points, without looking for others."""
         assert self.side is not None
         verdict.function(self, result)
 
     def _again(self, inputs: dict[str, Any]) -> Trial:
-        """The same answer at other points."""
+        """Return the trial of this answer at other points."""
         prepared = self.prepared
         known = {n: inputs[n] for n in prepared.inputs}
         other = Prepared(prepared.problem, prepared.reference, prepared.seed, known,
@@ -138,7 +138,7 @@ class Trial:
         return Trial(other, self.answered, self.deadline)
 
     def _resampled(self) -> Trial:
-        """The same answer at many more points, to settle a single difference."""
+        """Return the trial of this answer at many more points, to settle a single difference."""
         prepared = self.prepared
         if prepared.reference.constraint is not None:
             return self
@@ -151,7 +151,7 @@ class Trial:
         return trial
 
     def _allowed(self) -> Any:
-        """How far each number may be from the right one; a column."""
+        """Return the allowed difference of each number from the right one, a column."""
         prepared = self.prepared
         side = self.side
         assert side is not None
@@ -162,8 +162,10 @@ class Trial:
 
 
 def components(trial: Trial) -> list[str]:
-    """The numbers of an answer as they were typed, without signs; "" for what is calculated: a
-    component has the value of a number that stands in the text, 7.39 of 2/9 i + 7.39 j, or not.
+    """Return the numbers of an answer as they were typed, without signs; "" for one that is
+    calculated.
+
+    A component has the value of a number that stands in the text, 7.39 of 2/9 i + 7.39 j, or not.
     """
     assert trial.side is not None
     reading = trial.answered.reading
@@ -179,7 +181,7 @@ def components(trial: Trial) -> list[str]:
 
 
 def _is_scientific(code: Code) -> bool:
-    """Whether this is a number times a power of ten: 7.39*10^3."""
+    """Return whether the code is a number times a power of ten: 7.39*10^3."""
     steps = [ins[:2] for ins in code if ins[:2] != (UNARY, "negative")]
     return (len(steps) == 5 and steps[1] == (PUSH, 10.0) and steps[0][0] == steps[2][0] == PUSH
             and steps[3:] == [(BINARY, "power"), (BINARY, "multiply")])

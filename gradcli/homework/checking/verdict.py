@@ -1,4 +1,4 @@
-"""From points that agree and disagree to a verdict, with the point that shows it."""
+"""The verdict that points that agree and disagree lead to, with the point that shows it."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ SCORES = {"note": 1.0, "reject": 0.0, "review": 0.0}
 
 
 def function(trial: Trial, result: dict[str, Any]) -> None:
-    """The verdict on a formula."""
+    """Fill in the verdict on a formula."""
     prepared, comparison = trial.prepared, trial.comparison
     assert comparison is not None
     assert trial.side is not None
@@ -65,7 +65,9 @@ def function(trial: Trial, result: dict[str, Any]) -> None:
 
 
 def certain(trial: Trial, result: dict[str, Any]) -> bool:
-    """The usual answer: as near to the right one as the tolerance asks for, at every point, before
+    """Fill in the verdict on the usual answer, and return whether it was one.
+
+    That is an answer as near to the right one as the tolerance asks for, at every point, before
     rounding errors are looked at. Then it is right, whatever they are.
     """
     prepared = trial.prepared
@@ -84,8 +86,8 @@ def certain(trial: Trial, result: dict[str, Any]) -> bool:
 
 
 def _large(trial: Trial) -> set[int]:
-    """The constants that are too large for a float, as 9^9^9^9 is, and no poles, as 1/0: that is a
-    number for any operand nearby.
+    """Return the constants that are too large for a float, as 9^9^9^9, but no poles, as 1/0, which
+    are finite for operands nearby.
     """
     formula, known = trial.answered.formula, trial.values.known
     found: set[int] = set()
@@ -102,8 +104,8 @@ def _large(trial: Trial) -> set[int]:
 
 
 def _overflown(trial: Trial, large: set[int]) -> Any:
-    """Where some part of the answer is too large for a float: that it is undefined there says
-    nothing about the answer. large: the constants that are.
+    """Return a mask of the points where some part of the answer is too large for a float: that it
+    is undefined there says nothing about the answer. large: the constants that are.
     """
     found = np.full(trial.prepared.size, bool(large))
     for value in trial.values.known.values():
@@ -113,7 +115,7 @@ def _overflown(trial: Trial, large: set[int]) -> Any:
 
 
 def _too_large(trial: Trial, overflown: Any) -> bool:
-    """Whether the answer has no value that can be compared since it is too large everywhere."""
+    """Return whether the answer has no value to compare because it is too large everywhere."""
     assert trial.side is not None
     with np.errstate(all="ignore"):
         large = overflown | (trial.side.size > HUGE)
@@ -122,8 +124,8 @@ def _too_large(trial: Trial, overflown: Any) -> bool:
 
 
 def _divided(trial: Trial, large: set[int]) -> Any:
-    """Where an answer has no value since a constant in it has none: 1/0, x + ln 0. A row for each
-    component.
+    """Return a mask of the points where an answer has no value since a constant in it has none,
+    1/0, x + ln 0; a row for each component.
     """
     side, formula, nodes = trial.side, trial.answered.formula, trial.answered.nodes
     assert side is not None
@@ -145,7 +147,7 @@ def _is_pole(trial: Trial, node: int, large: set[int]) -> bool:
 
 
 def number(trial: Trial, result: dict[str, Any], allowed: Any) -> None:
-    """The verdict on numbers at one point. allowed: a column of differences."""
+    """Fill in the verdict on numbers at one point. allowed: a column of differences."""
     prepared, comparison = trial.prepared, trial.comparison
     assert comparison is not None
     assert trial.side is not None
@@ -176,14 +178,14 @@ def number(trial: Trial, result: dict[str, Any], allowed: Any) -> None:
 
 
 def misshaped(trial: Trial, result: dict[str, Any]) -> None:
-    """The verdict on an answer of another shape than the one asked for."""
+    """Fill in the verdict on an answer of another shape than the one asked for."""
     wanted, given = trial.prepared.reference.shape, trial.answered.shape
     result.update(verdict="wrong", score=0.0, message=(
         f"{described(wanted)} is asked for, this is {described(given)}"))
 
 
 def not_evaluated(trial: Trial, names: list[str], result: dict[str, Any]) -> None:
-    """The verdict on a formula where its value at a point is asked for."""
+    """Fill in the verdict on a formula where its value at a point is asked for."""
     prepared = trial.prepared
     at = ", ".join([f"{n} = {shown(v)}" for n, v in prepared.problem.at.items()])
     result.update(verdict="wrong", score=0.0, message=(
@@ -191,7 +193,7 @@ def not_evaluated(trial: Trial, names: list[str], result: dict[str, Any]) -> Non
 
 
 def described(shape: tuple[int, ...] | None) -> str:
-    """A shape in words."""
+    """Return a shape in words."""
     if shape is None:
         return "a matrix whose rows differ in length"
     if not shape:
@@ -207,7 +209,7 @@ def _too_few(prepared: Any, agree: Any) -> str:
 
 
 def _explain(trial: Trial, result: dict[str, Any], wrong: Any, nowhere: Any) -> None:
-    """Message and witness of a wrong answer. wrong, nowhere: per component."""
+    """Fill in message and witness of a wrong answer. wrong, nowhere: masks over the components."""
     result["fingerprint"] = fingerprint(trial)
     prepared, comparison = trial.prepared, trial.comparison
     assert comparison is not None
@@ -233,7 +235,7 @@ def _explain(trial: Trial, result: dict[str, Any], wrong: Any, nowhere: Any) -> 
 
 
 def _index(shape: tuple[int, ...], k: int) -> str:
-    """Which component, counted from 1."""
+    """Return the index of component k as a text, counted from 1."""
     if len(shape) < 2:
         return str(k + 1)
     return f"({k // shape[1] + 1},{k % shape[1] + 1})"
@@ -244,12 +246,12 @@ def _noted(message: str, trial: Trial) -> str:
 
 
 def place(trial: Trial, j: int) -> str:
-    """Point j in words: x = 1.3, y = 0.7."""
+    """Return point j in words: x = 1.3, y = 0.7."""
     return ", ".join([f"{n} = {shown(v)}" for n, v in where(trial, j).items()])
 
 
 def where(trial: Trial, j: int) -> dict[str, float]:
-    """The values of the names that matter at point j."""
+    """Return the values of the names that matter at point j."""
     reference = trial.prepared.reference
     used = set(reference.formula.leaves([*reference.functions, *reference.nodes]))
     used |= set(trial.answered.formula.leaves(trial.answered.nodes))
@@ -259,7 +261,7 @@ def where(trial: Trial, j: int) -> dict[str, float]:
 
 
 def witness(trial: Trial, j: int) -> dict[str, Any]:
-    """The point with the right values and the answer's, a number or nested lists."""
+    """Return the point with the right values and the answer's, each a number or nested lists."""
     prepared = trial.prepared
     assert trial.side is not None
     return {"at": where(trial, j),
@@ -277,13 +279,13 @@ def _nested(values: list[float], shape: tuple[int, ...]) -> Any:
 
 
 def _told(side: Side, k: int, j: int) -> str:
-    """A value for people: 0 where it is that within rounding, as cos(pi/2) is."""
+    """Return a value for people: 0 where it is that within rounding, as cos(pi/2) is."""
     zero = side.near_zero[k, j] and side.noise[k, j] <= NOTHING
     return "0" if zero else shown(side.values[k, j])
 
 
 def _apart(first: float, second: float) -> tuple[str, str]:
-    """Two numbers to as many digits as tell them apart."""
+    """Return two numbers to as many digits as distinguish them."""
     for digits in range(7, 18):
         texts = f"{first:.{digits}g}", f"{second:.{digits}g}"
         if texts[0] != texts[1]:
@@ -292,7 +294,9 @@ def _apart(first: float, second: float) -> tuple[str, str]:
 
 
 def fingerprint(trial: Trial) -> str:
-    """The same for answers of the same values; five digits at some points where all is defined."""
+    """Return a text that is equal for answers of equal values: five digits at some points where all
+    is defined.
+    """
     assert trial.side is not None
     with np.errstate(all="ignore"):
         good = (trial.side.noise <= 1e-9 * trial.side.size) | (trial.side.size == 0)

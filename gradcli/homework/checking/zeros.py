@@ -22,8 +22,8 @@ WHOLE = 2.0**53
 
 
 def vanishing(formula: Formula, nodes: Sequence[int]) -> set[int]:
-    """Those of `nodes` that are 0 wherever they are defined, as a product with ln(1) is. What a
-    float makes of a tiny number, as of e^(-1000), is none of them.
+    """Return those of `nodes` that are 0 wherever they are defined, as a product with ln(1) is. A
+    tiny number that a float makes 0, as e^(-1000), is none of them.
     """
     known: dict[int, float] = {}
     with np.errstate(all="ignore"):
@@ -37,9 +37,9 @@ def vanishing(formula: Formula, nodes: Sequence[int]) -> set[int]:
 
 
 def chosen(values: Values, nodes: Sequence[int]) -> list[Any]:
-    """For each node where its value is the number 0 that a condition chose, as of the slope of
-    max(x, y) in y where x is larger: a mask over the points, or one truth value. Again none that is
-    a tiny number.
+    """Return for each node where its value is the number 0 that a condition chose, as in the slope
+    of max(x, y) in y where x is larger: a mask over the points, or one truth value. A tiny number
+    is none.
     """
     formula = values.formula
     known: dict[int, Any] = {}
@@ -67,7 +67,7 @@ def chosen(values: Values, nodes: Sequence[int]) -> list[Any]:
 
 
 def _value(op: Op, operands: Sequence[float | None]) -> float | None:
-    """The value of an operation on constants, None for one that is not known."""
+    """Return the value of an operation on constants, None where it is not known."""
     if (op is multiply and 0.0 in operands) or (op is divide and operands[0] == 0):
         return 0.0
     numbers = [o for o in operands if o is not None]
@@ -81,7 +81,7 @@ def _value(op: Op, operands: Sequence[float | None]) -> float | None:
 
 
 def _is_exact(op: Op, operands: Sequence[float], value: float) -> bool:
-    """Whether a value 0 is no tiny number, and no difference of which rounding left nothing."""
+    """Return whether a value 0 is no tiny number, and no difference that rounding cancelled."""
     if op in (add, subtract):
         return all(o % 1 == 0 and abs(o) < WHOLE for o in operands)
     if op.kind != "elementwise" or 0.0 in operands:
@@ -91,7 +91,7 @@ def _is_exact(op: Op, operands: Sequence[float], value: float) -> bool:
 
 
 def _steep(op: Op, k: int, operands: Sequence[float], value: float) -> bool:
-    """Whether the slope says that a function passes through 0 here: that of ln at 1 is 1."""
+    """Return whether the slope says that a function passes through 0 here: that of ln at 1 is 1."""
     rule = op.rules[k]
     slope: Any = rule or 0.0
     if callable(rule):

@@ -1,5 +1,5 @@
-"""What students handed in: folders of files as learning management systems write them, tables of a
-class from forms, or one stream of answers.
+"""Submissions: folders of files as learning management systems write them, tables of a class from
+forms, or one stream of answers.
 
 All of it is untrusted. Nothing raises for what a student wrote, and nothing is lost without a note
 that says what and why.

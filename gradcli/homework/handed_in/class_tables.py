@@ -41,10 +41,12 @@ LONG = {**STUDENT, "problem": ("problem id", "question", "question id", "exercis
 def open_table(path: str, sheet: Sheet, roster: Roster | None = None, *,
                student_column: str | None = None, mapping: Mapping[str, str] | None = None
                ) -> Submissions:
-    """What is in a CSV file of a class. student_column: the title of the column that says whose a
-    row is. mapping: titles to problem ids, for columns whose title does not tell.
+    """Read the submissions in a CSV file of a class.
 
-    Raises E0733 (a column is missing or cannot be told) and E0734 (cannot be read).
+    student_column: title of the column that names the student of each row. mapping: titles to
+    problem ids, for columns whose title does not say the problem.
+
+    Raises E0733 (a column is missing or cannot be identified) and E0734 (cannot be read).
     """
     try:
         data = read_bytes(path, MAX_BYTES, follow=True)
@@ -55,7 +57,7 @@ def open_table(path: str, sheet: Sheet, roster: Roster | None = None, *,
 
 def table_of(data: bytes, path: str, sheet: Sheet, roster: Roster | None,
              student_column: str | None, mapping: Mapping[str, str] | None) -> Submissions:
-    """What is in the bytes of a CSV file; see `open_table`."""
+    """Parse the bytes of a CSV file of a class; parameters and errors are those of `open_table`."""
     try:
         said, remark = text(data)
     except Unreadable as problem:
@@ -122,7 +124,7 @@ def _student_column(source: Source, head: Record, titles: Sequence[str], wanted:
 
 def _problem_columns(source: Source, head: Record, titles: Sequence[str], ids: Ids,
                      mapping: Mapping[str, str], student: int) -> dict[int, str]:
-    """Number of a column to the problem that is answered there."""
+    """Return the problem that each column answers, by the number of the column."""
     found: dict[int, str] = {}
     for title, id in mapping.items():
         same = [k for k, other in enumerate(titles) if folded(other) == folded(title)]
@@ -149,9 +151,10 @@ def _problem_columns(source: Source, head: Record, titles: Sequence[str], ids: I
 
 
 def _within(title: str, ids: Ids) -> str | None:
-    """The one problem whose id is a word of a title: `Question 1a [2 points]`, `Q1a`.
+    """Return the one problem whose id is a word of a title, `Question 1a [2 points]`, `Q1a`, else
+    None.
 
-    The words that stand first or last, or behind `Question`, say more than those between.
+    The words that stand first or last, or behind `Question`, count more than those between.
     """
     words = [fold(word) for word in re.findall(r"[^\s()\[\]:;,]+", title)[:200]]
     words = [word.rstrip(".") for word in words]
@@ -174,7 +177,10 @@ MAX_NAME = 200
 
 
 class OfClass:
-    """file: its name. found: student's id to who it is and the answers so far."""
+    """The answers of a class while a file is read.
+
+    file: its name. found: id of a student to the student and the answers so far.
+    """
 
     __slots__ = ("_ids", "_roster", "file", "found", "notes")
 
@@ -186,7 +192,9 @@ class OfClass:
         self.notes: list[Note] = []
 
     def of(self, name: str, line: int) -> Parsed | None:
-        """What a student has answered so far; None, and a note, where the name is none."""
+        """Return the answers of a student so far; None, with a note, where the name is no usable
+        one.
+        """
         name = name.strip()
         if not name or len(name) > MAX_NAME:
             self.note("skipped", f"a student's name of {len(name):,} characters" if name else
@@ -241,7 +249,7 @@ STDIN = "<stdin>"
 def open_stdin(stdin: BinaryIO, sheet: Sheet, roster: Roster | None = None, *,
                student_column: str | None = None, mapping: Mapping[str, str] | None = None
                ) -> Submissions:
-    """What comes through a pipe: NDJSON if it begins with a brace, else CSV as `open_table`.
+    """Read submissions from a pipe: NDJSON if it begins with a brace, else CSV as `open_table`.
 
     Raises E0733 and E0734.
     """
@@ -262,10 +270,10 @@ def open_stdin(stdin: BinaryIO, sheet: Sheet, roster: Roster | None = None, *,
 
 
 def open_lines(path: str, sheet: Sheet, roster: Roster | None = None) -> Submissions:
-    """What is in NDJSON, `{"student": "s1", "problem": "1a", "answer": "2x"}` a line. Lines that
-    are no such object are passed over with a note; of whom they name, something was handed in.
+    """Read submissions in NDJSON, one `{"student": "s1", "problem": "1a", "answer": "2x"}` a line.
 
-    Raises E0734 (cannot be read).
+    Lines that are no such object are passed over with a note; the student that one names counts as
+    having handed something in. Raises E0734 (cannot be read).
     """
     of_class = OfClass(Ids(sheet.ids), path, roster)
     try:
@@ -277,7 +285,7 @@ def open_lines(path: str, sheet: Sheet, roster: Roster | None = None) -> Submiss
 
 
 def _lines(of_class: OfClass, file: BinaryIO, line: bytes, number: int) -> None:
-    """The lines of a file from one on that was read already."""
+    """Parse the lines of a file from `line` on, which was read already; number: of that line."""
     while line:
         if len(line) > MAX_LINE:
             while line and not line.endswith(b"\n"):

@@ -1,4 +1,4 @@
-"""A folder of submissions: whose the files are, and what they say."""
+"""A folder of submissions: the owners of the files, and the answers in them."""
 
 from __future__ import annotations
 
@@ -42,10 +42,10 @@ PACKED = (".zip", ".gz", ".tar", ".tgz", ".7z", ".rar", ".bz2", ".xz")
 def open_folder(root: str, sheet: Sheet, roster: Roster | None = None, *, follow: bool = False,
                 whose: Callable[[Sequence[str]], Mapping[str, str | None]] | None = None
                 ) -> Submissions:
-    """What is handed in in a folder.
+    """Find the submissions in a folder.
 
-    follow: whether links are followed. whose: paths to students, in place of the known shapes.
-    Raises E0730 (cannot be read), E0731 (too many files).
+    follow: whether links are followed. whose: function from paths to students, in place of the
+    known shapes of names. Raises E0730 (cannot be read), E0731 (too many files).
     """
     paths, notes = walk(root, follow)
     ids = Ids(sheet.ids)
@@ -60,7 +60,7 @@ def open_folder(root: str, sheet: Sheet, roster: Roster | None = None, *, follow
 
 
 def _read(root: str, ids: Ids, theirs: Theirs, follow: bool) -> Submission:
-    """All files of a student; of several answers to a problem the last counts."""
+    """Read all files of a student; of several answers to a problem the last counts."""
     notes = list(theirs.notes)
     found: dict[str, tuple[str, int | None, str]] = {}
     digest = hashlib.sha256()
@@ -101,8 +101,8 @@ def _read(root: str, ids: Ids, theirs: Theirs, follow: bool) -> Submission:
 
 def answers(student: str, ids: Ids, found: Mapping[str, tuple[str, int | None, str]],
             faults: Sequence[tuple[str, str]] = ()) -> list[Answer]:
-    """One for each problem: blank where there is none, but if a file could not be read, it may
-    have been there.
+    """Return one answer for each problem: blank where there is none, but faulty if a file could not
+    be read, since the answer may have been in it.
     """
     made = []
     for id in ids.all:
@@ -118,7 +118,7 @@ def answers(student: str, ids: Ids, found: Mapping[str, tuple[str, int | None, s
 
 
 def _readable(theirs: Theirs, notes: list[Note]) -> list[str]:
-    """Those files that answers are looked for in: the ones called answers, if there are such."""
+    """Return the files that may hold answers: only those called answers, if there are any."""
     paths = []
     for path, _ in theirs.files:
         ending = os.path.splitext(path)[1].lower()
@@ -136,7 +136,7 @@ def _readable(theirs: Theirs, notes: list[Note]) -> list[str]:
 
 
 def single(path: str, sheet: Sheet, follow: bool = False) -> Submissions:
-    """One student's file, such as answers.txt. Raises E0730."""
+    """Return the submission in one student's file, such as answers.txt. Raises E0730."""
     root, name = os.path.split(path)
     ids = Ids(sheet.ids)
     if os.path.splitext(name)[1].lower() not in READERS or not os.path.isfile(path):
@@ -163,8 +163,8 @@ BATCH = 2000
 
 
 def finder(pattern: str) -> Callable[[Sequence[str]], Mapping[str, str | None]]:
-    """What finds the student in each of some paths: the group called student, or the first one,
-    or all that the pattern matches. None where it does not, or takes too long.
+    """Return a function that finds the student in each of some paths: the group called student, or
+    the first one, or the whole match. None where the pattern does not match, or takes too long.
 
     Raises E0732 where it is no pattern.
     """
@@ -197,7 +197,7 @@ def finder(pattern: str) -> Callable[[Sequence[str]], Mapping[str, str | None]]:
 
 
 def searching(pattern: str) -> Callable[[str], str | None]:
-    """What finds the student in a path."""
+    """Return a function that finds the student in a path."""
     compiled = re.compile(pattern)
     group = "student" if "student" in compiled.groupindex else 1 if compiled.groups else 0
 
@@ -217,8 +217,8 @@ MAX_DEPTH = 8
 
 
 def walk(root: str, follow: bool = False) -> tuple[list[str], list[Note]]:
-    """The regular files below a folder, as paths from there with / between names, in the order
-    of their names; and what was passed over. follow: whether links are followed.
+    """Return the regular files below a folder, as paths from there with / between names, in the
+    order of their names; and notes on what was passed over. follow: whether links are followed.
 
     Raises E0730 (cannot be read) and E0731 (too many).
     """
@@ -267,7 +267,7 @@ def walk(root: str, follow: bool = False) -> tuple[list[str], list[Note]]:
 
 
 def _what(entry: os.DirEntry[str], follow: bool) -> tuple[str, tuple[int, int]]:
-    """ "file", "folder", or why it is neither; and which."""
+    """Return "file", "folder", or why it is neither; and its device and inode."""
     try:
         if entry.is_symlink() and not follow:
             return "a link (--follow reads it)", (0, 0)

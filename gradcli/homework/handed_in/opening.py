@@ -1,4 +1,4 @@
-"""Whatever holds what students handed in."""
+"""The one function that opens submissions, whatever holds them."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ def open_submissions(path: str, sheet: Sheet, roster: Roster | None = None, *,
                      wide: bool = False, student_column: str | None = None,
                      mapping: Mapping[str, str] | None = None, student_pattern: str | None = None,
                      follow: bool = False, stdin: BinaryIO | None = None) -> Submissions:
-    """What students handed in: in a folder, in a table of the class (`wide`, or by the name of the
-    file), in NDJSON, on `stdin` (either) for the path "-", or in one student's file.
+    """Open submissions: a folder, a table of the class (`wide`, or by the name of the file),
+    NDJSON, one student's file, or for the path "-" a table or NDJSON on `stdin`.
 
     student_column, mapping: see `class_tables.open_table`. student_pattern: a regular expression
     that finds the student in a path below the folder.
@@ -58,7 +58,7 @@ def open_submissions(path: str, sheet: Sheet, roster: Roster | None = None, *,
 
 
 def mapping(texts: list[str]) -> dict[str, str]:
-    """What --map says: `Question 1=1a`. Raises E0733."""
+    """Parse the texts of --map, `Question 1=1a`, to titles and problem ids. Raises E0733."""
     found = {}
     for said in texts:
         title, equal, id = said.rpartition("=")

@@ -1,4 +1,4 @@
-"""What the readers of submissions give: students, their answers while a file is read, and notes."""
+"""Records of submissions: students, their answers while a file is read, and notes."""
 
 from __future__ import annotations
 
@@ -11,8 +11,10 @@ if TYPE_CHECKING:
 
 
 class Answer:
-    """What a student answered to a problem; "" is no answer. file, line: where it stands, if that
-    is known. fault: why it could not be read, though something was handed in.
+    """A student's answer to a problem; "" is no answer.
+
+    file, line: its location, if that is known. fault: why it could not be read, though something
+    was handed in.
     """
 
     __slots__ = ("answer", "fault", "file", "line", "problem", "student")
@@ -31,11 +33,12 @@ class Answer:
 
 
 class Note:
-    """What was passed over, or read in another way than it looks.
+    """A remark on input that was passed over, or read differently than it looks.
 
     about: "skipped" (a file or line that is not read), "unknown" (an id that the sheet has not),
-    "repeated" (an id with several answers), "unreadable", "encoding", "student" (whose it is),
-    "joined" (a line taken for the rest of the answer above), "override" (of an earlier answer).
+    "repeated" (an id with several answers), "unreadable", "encoding", "student" (the owner of a
+    file), "joined" (a line taken for the rest of the answer above), "override" (of an earlier
+    answer).
     """
 
     __slots__ = ("about", "file", "line", "message", "student")
@@ -53,10 +56,10 @@ class Note:
 
 
 class Submission:
-    """What one student handed in.
+    """The submission of one student.
 
-    answers: one for each problem of the sheet, in its order. digest: the same for the same bytes
-    in the same files.
+    answers: one for each problem of the sheet, in its order. digest: equal for equal bytes in
+    equally named files.
     """
 
     __slots__ = ("answers", "digest", "files", "notes", "student")
@@ -71,8 +74,10 @@ class Submission:
 
 
 class Submissions:
-    """All that was handed in, by students in the order of their ids; files are read only when
-    their turn comes. notes: what is known before that.
+    """The submissions of all students in the order of their ids; each is read when iteration
+    reaches it.
+
+    notes: remarks that are known before that.
     """
 
     __slots__ = ("_read", "notes", "students")
@@ -99,7 +104,7 @@ class OfSeveral(Unreadable):
 
 
 def printable(name: str) -> str:
-    """A name from a file system, whose bytes may be no text, as one that can be written."""
+    """Return a name from a file system, whose bytes may be no text, as one that can be written."""
     return name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
 
 
@@ -107,10 +112,12 @@ def printable(name: str) -> str:
 # Who is in the class.
 
 class Student:
-    """One of the class, as far as the roster or the folder tells.
+    """A student, as far as the roster or the folder describes one.
 
-    handed_in: whether there is a file of theirs. late: whether it came late. lms: the number that
-    Moodle (participant) or Canvas (user) wrote into the name of the file, "" if none.
+    handed_in: whether the student has a file.
+    late: whether it came late.
+    lms: the number that Moodle (participant) or Canvas (user) wrote into the name of the file, ""
+        if none.
     """
 
     __slots__ = ("email", "first_name", "handed_in", "id", "last_name", "late", "lms", "section")
@@ -129,7 +136,7 @@ class Student:
 
     @property
     def name(self) -> str:
-        """First and last name, the id where there is neither."""
+        """Return first and last name, the id where there is neither."""
         return f"{self.first_name} {self.last_name}".strip() or self.id
 
 
@@ -155,7 +162,7 @@ class Ids:
             r"|\.(?=\s|\Z)))\s*(.*)", re.IGNORECASE | re.DOTALL)
 
     def find(self, written: str) -> str | None:
-        """The id that is meant, if there is one."""
+        """Return the id that is meant, None if there is none."""
         found = self._folded.get(fold(written))
         if found is None and len(written) < 100:
             bare = _AROUND.fullmatch(written)
@@ -168,7 +175,12 @@ def fold(id: str) -> str:
 
 
 class Parsed:
-    """answers: id to (text, line). notes: (about, message, line). student: whose it says it is."""
+    """The answers of one student while a file is parsed.
+
+    answers: id to (text, line).
+    notes: (about, message, line).
+    student: the name in the file.
+    """
 
     __slots__ = ("answers", "ids", "notes", "student")
 
@@ -179,8 +191,8 @@ class Parsed:
         self.notes: list[tuple[str, str, int | None]] = []
 
     def add(self, written: str, answer: str, line: int | None) -> None:
-        """One more answer, to the problem with the id that is written there. The last counts that
-        is not empty.
+        """Add an answer to the problem with the id that is written there. The last that is not
+        empty counts.
         """
         id = self.ids.find(written)
         if id is None:
@@ -202,6 +214,6 @@ class Parsed:
 
 
 def short(text: str) -> str:
-    """The beginning of a text, for a note."""
+    """Return the beginning of a text, for a note."""
     bare = " ".join(text[:4 * SHOWN].split())
     return bare if len(bare) <= SHOWN else bare[:SHOWN - 1] + "…"

@@ -1,4 +1,4 @@
-"""Who is in the class, from a list that the school's system has written.
+"""The students of a class, from a list that the school's system has written.
 
     student_id,last_name,first_name,email,section
 
@@ -33,7 +33,7 @@ TITLES = {
 
 
 class Roster:
-    """students: in the order of the list, none of whom has handed in anything yet."""
+    """The students of a class, in the order of the list; none has handed in anything yet."""
 
     __slots__ = ("_by", "students")
 
@@ -48,24 +48,24 @@ class Roster:
                 self._enter("name", name, student)
 
     def _enter(self, how: str, key: str, student: Student) -> None:
-        """Two students who share a key are found by neither."""
+        """Add a key of a student. Two students who share a key are found by neither."""
         if key:
             self._by[how][key] = None if key in self._by[how] else student
 
     def find(self, written: str) -> Student | None:
-        """Who is meant by a number, an e-mail address or a name."""
+        """Return the student with a number, an e-mail address or a name, None if there is none."""
         return (self._by["id"].get(written) or self._by["email"].get(written.casefold())
                 or self._by["name"].get(_letters(written)))
 
 
 def _letters(name: str) -> str:
-    """As Canvas writes names into the names of files: small letters without marks."""
+    """Return a name as Canvas writes it into names of files: small letters without marks."""
     return "".join([c for c in normalize("NFKD", name).casefold()
                     if category(c)[0] in "LN"])
 
 
 def open_roster(path: str) -> Roster:
-    """The roster in a CSV file. Raises E0735."""
+    """Read the roster in a CSV file. Raises E0735."""
     try:
         found, _ = text(read_bytes(path, MAX_BYTES, follow=True))
     except Unreadable as problem:
@@ -77,7 +77,7 @@ def open_roster(path: str) -> Roster:
 
 
 def parse(source: Source) -> Roster:
-    """The roster in a text. Raises E0735 with all that is wrong."""
+    """Parse the text of a roster. Raises E0735 with all that is wrong."""
     table = [record for record in records(source, delimiter(source.text), "E0735")
              if not record.empty]
     head = [cell.text for cell in table[0].cells] if table else []

@@ -21,9 +21,9 @@ TITLES = {"problem": ("id", "question", "exercise", "task", "problem id", "quest
 
 
 def csv_answers(text: str, ids: Ids) -> Parsed:
-    """Two columns `problem,answer`, with or without these titles; or a row of ids with a row of
-    answers below. An answer with commas and without quotes is taken as one. Raises `Unreadable`,
-    `OfSeveral` where a column names several students.
+    """Parse CSV: two columns `problem,answer`, with or without these titles; or a row of ids with a
+    row of answers below. An answer with commas and without quotes is taken as one. Raises
+    `Unreadable`, `OfSeveral` where a column names several students.
     """
     source = Source(text)
     parsed = Parsed(ids)
@@ -70,7 +70,8 @@ def csv_answers(text: str, ids: Ids) -> Parsed:
 
 
 def json_answers(text: str, ids: Ids) -> Parsed:
-    """{"1a": "2x"}, {"student": "s1", "answers": {...}} or [{"problem": "1a", "answer": "2x"}].
+    """Parse {"1a": "2x"}, {"student": "s1", "answers": {...}} or [{"problem": "1a", "answer":
+    "2x"}].
 
     Numbers are kept as they are typed; lists are vectors. Raises `Unreadable`.
     """
@@ -114,7 +115,7 @@ def _of_document(text: str, ids: Ids, document: Any) -> Parsed:
 
 
 def one_student(names: Iterable[str]) -> str | None:
-    """Whose answers these are; None if nobody is named. Raises `OfSeveral`."""
+    """Return the one name of a student; None if nobody is named. Raises `OfSeveral`."""
     several = list(dict.fromkeys([name.strip() for name in names if name.strip()]))
     if len(several) > 1:
         raise OfSeveral(f"it holds answers of several students: {short(several[0])},"
@@ -123,7 +124,7 @@ def one_student(names: Iterable[str]) -> str | None:
 
 
 class Pairs:
-    """An object with all its keys, those that come twice too."""
+    """A JSON object with all its keys, repeated ones too."""
 
     __slots__ = ("pairs",)
 
@@ -132,7 +133,7 @@ class Pairs:
 
 
 def typed(answer: Any) -> str:
-    """An answer as text: an object is no answer, but shown as one that cannot be read."""
+    """Return an answer as text: an object is no answer, but shown as one that cannot be read."""
     if answer is None or isinstance(answer, bool):
         return "" if answer is None else str(answer).lower()
     if isinstance(answer, list):
@@ -165,9 +166,15 @@ IGNORED = re.compile(r"(?:.*/)?(?:\.[^/]*|timestamp\.txt|Thumbs\.db|desktop\.ini
 
 
 class Owner:
-    """key: the same for all files of a student. id: who it is, by the path. lms: the number that
-    the system gave. late: whether the system says so. attempt: later ones count. rest: the path
-    below what names the student. shape: "moodle", "canvas", "folder", "file" or "pattern".
+    """The owner of a file, by its path.
+
+    key: equal for all files of a student.
+    id: the student's.
+    lms: the number that the system gave.
+    late: whether the system says so.
+    attempt: later ones count.
+    rest: the path below the part that names the student.
+    shape: "moodle", "canvas", "folder", "file" or "pattern".
     """
 
     __slots__ = ("attempt", "id", "late", "lms", "rest", "shape")
@@ -187,8 +194,8 @@ class Owner:
 
 
 def owner(path: str, in_steps: bool) -> Owner | None:
-    """Whose the file at a path is, from the folder of all with / between names; None where it
-    belongs to no student. in_steps: whether the first name is one of nbgrader's steps.
+    """Return the owner of the file at a path, from the folder of all with / between names; None
+    where it belongs to no student. in_steps: whether the first name is one of nbgrader's steps.
     """
     parts = path.split("/")
     for k, part in enumerate(parts):

@@ -1,4 +1,4 @@
-"""Bytes that may be anything, as text."""
+"""Text decoded from bytes that may be anything, and the answers in it."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ _CONTROL = re.compile(r"[\x00-\x08\x0b\x0e-\x1f\x7f]")
 
 
 def read_bytes(path: str, limit: int = MAX_BYTES, follow: bool = False) -> bytes:
-    """The bytes of a regular file. Raises `Unreadable`.
+    """Read the bytes of a regular file. Raises `Unreadable`.
 
-    What the name stands for may have changed since somebody looked: it is opened without following
-    a link and without waiting for a FIFO's other end, and looked at once it is open.
+    The name may stand for another file since it was listed: it is opened without following a link
+    and without waiting for a FIFO's other end, and checked once it is open.
     """
     flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0)
     flags |= getattr(os, "O_BINARY", 0) | (0 if follow else getattr(os, "O_NOFOLLOW", 0))
@@ -45,9 +45,9 @@ def _reason(problem: Exception) -> str:
 
 
 def text(data: bytes) -> tuple[str, str | None]:
-    """The text, and a remark on its encoding if it is not UTF-8. Line ends are \\n.
+    r"""Return the text, and a remark on its encoding if it is not UTF-8. Line ends are \n.
 
-    A byte order mark tells UTF-16. What is neither must look like a text of Windows-1252. Raises
+    A byte order mark identifies UTF-16. All else must look like a text of Windows-1252. Raises
     `Unreadable`.
     """
     remark = None
@@ -101,7 +101,7 @@ _OTHER = re.compile(
 
 
 def parse(text: str, ids: Ids) -> Parsed:
-    """The answers in a text."""
+    """Return the answers in a text."""
     parsed = Parsed(ids)
     id: str | None = None
     lines: list[str] = []
@@ -157,7 +157,7 @@ _TAG = re.compile(r"<(/?)([A-Za-z][A-Za-z0-9-]{0,30})")
 
 
 def plain(page: str) -> str:
-    """The text of a page; raised letters are powers: x<sup>2</sup> is x^(2)."""
+    """Return the text of a page in HTML; raised letters are powers: x<sup>2</sup> is x^(2)."""
     parts: list[str] = []
     unseen: str | None = None
     for closing, name, data in _pieces(page):
@@ -179,7 +179,9 @@ def plain(page: str) -> str:
 
 
 def _pieces(page: str) -> list[tuple[bool, str, str]]:
-    """(whether it closes, the element's name, the text behind the tag); the first has no name."""
+    """Return (whether it closes, the element's name, the text behind the tag) for each tag; the
+    first has no name.
+    """
     found = []
     closing, name, start, at = False, "", 0, 0
     ends = True     # whether there is another end of a comment

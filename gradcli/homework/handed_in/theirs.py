@@ -1,4 +1,4 @@
-"""Which files are whose: several of one student, and those that claim to be another's."""
+"""The owners of files: several files of one student, and those that claim to be another's."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Theirs:
 def owned_files(root: str, assignment: str, ids: Ids, paths: Sequence[str], notes: list[Note],
            follow: bool, whose: Callable[[Sequence[str]], Mapping[str, str | None]] | None
            ) -> list[tuple[str, Owner]]:
-    """The files that may hold answers, each with its owner."""
+    """Return the files that may hold answers, each with its owner."""
     wanted = [path for path in paths if not IGNORED.fullmatch(path)]
     if len(wanted) < len(paths):
         notes.append(Note("skipped", f"{len(paths) - len(wanted):,} files of systems, such as"
@@ -71,7 +71,8 @@ def owned_files(root: str, assignment: str, ids: Ids, paths: Sequence[str], note
 
 
 def file_owner(root: str, path: str, ids: Ids, follow: bool) -> str | None:
-    """Whose a file in no folder says it is; that of one called answers.txt is else unknown.
+    """Return the student whom the text of a file in no folder names, None if it names nobody; for a
+    file called answers that names nobody, the name of the root folder.
 
     Raises E0730 for a table of the class: it must not be taken for one student.
     """
@@ -99,7 +100,9 @@ def file_owner(root: str, path: str, ids: Ids, follow: bool) -> str | None:
 
 def _of_assignment(owned: list[tuple[str, Owner]], assignment: str, notes: list[Note]
                    ) -> list[tuple[str, Owner]]:
-    """Without the other assignments that a student has folders for, and no file beside them."""
+    """Drop the files in folders of other assignments, where a student has several and no file
+    beside them.
+    """
     folders: dict[tuple[str, str], set[str]] = {}
     for _, one in owned:
         folders.setdefault(one.key, set()).add(one.rest.rpartition("/")[0].partition("/")[0])
@@ -118,7 +121,7 @@ def _of_assignment(owned: list[tuple[str, Owner]], assignment: str, notes: list[
 
 def by_student(owned: Iterable[tuple[str, Owner]], roster: Roster | None, notes: list[Note]
               ) -> dict[str, Theirs]:
-    """Student's id to what is theirs. With a roster, ids are those of the roster."""
+    """Return the files of each student by id, which is that of the roster where there is one."""
     owned = sorted(owned, key=lambda pair: (pair[1].attempt, pair[0]))
     numbers: dict[str, set[str]] = {}
     for _, one in owned:
@@ -149,14 +152,14 @@ def by_student(owned: Iterable[tuple[str, Owner]], roster: Roster | None, notes:
 
 
 def _alike(first: tuple[str, Owner], second: tuple[str, Owner]) -> bool:
-    """Whether it is the same that says of both files whose they are."""
+    """Return whether the same part of the paths or the same text names the owner of both files."""
     if "file" in (first[1].shape, second[1].shape):
         return first[1].shape == second[1].shape and stem(first[0]) == stem(second[0])
     return first[1].key == second[1].key
 
 
 def _is_named(file: tuple[str, Owner], id: str) -> bool:
-    """Whether the path says whose the file is, not its text."""
+    """Return whether the path names the owner of the file, not its text."""
     return file[1].shape != "file" or stem(file[0]) == id
 
 

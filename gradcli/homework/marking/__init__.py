@@ -1,1 +1,1 @@
-"""Marking: from answers handed in to results and grades."""
+"""Marking: from submissions to results and grades."""

@@ -1,4 +1,4 @@
-"""Two runs compared: whose mark changed, and why."""
+"""Two runs compared: the marks that changed, and why."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ NEW, GONE, UNKNOWN = "new", "gone", "unknown"
 
 
 class Mark:
-    """What a comparison needs of a result."""
+    """The part of a result that a comparison needs."""
 
     __slots__ = ("answer", "override", "score", "seed", "sheet", "tool", "verdict")
 
@@ -38,7 +38,7 @@ class Mark:
 
 
 class Change:
-    """One mark that changed. Of an answer that only one run has, the other's are None."""
+    """One mark that changed. Where only one run has the answer, the other's fields are None."""
 
     __slots__ = ("new_score", "new_verdict", "old_score", "old_verdict", "problem", "student",
                  "why")
@@ -52,15 +52,16 @@ class Change:
         self.why = why
 
     def fields(self) -> dict[str, Any]:
-        """As plain data, in the order in which it is printed."""
+        """Return the change as plain data, in the order in which it is printed."""
         return {name: getattr(self, name) for name in (
             "student", "problem", "old_score", "new_score", "old_verdict", "new_verdict", "why")}
 
 
 def difference(old: str, new: str) -> list[Change]:
-    """What changed from one output folder (or results.ndjson) to another, by student and problem.
+    """Return the changes from one output folder (or results.ndjson) to another, by student and
+    problem.
 
-    An answer whose score and verdict are what they were is not listed. Raises what `read_results`
+    An answer whose score and verdict are unchanged is not listed. Raises what `read_results`
     raises.
     """
     before, after = _marks(old), _marks(new)
@@ -100,7 +101,7 @@ def _results(path: str) -> str:
 
 
 def _same_problems(old: str, new: str) -> set[str]:
-    """Problems that both runs had just so, as their manifests say."""
+    """Return the problems that both runs had unchanged, as their manifests say."""
     before, after = _manifest(old), _manifest(new)
     if before is None or after is None:
         return set()

@@ -1,15 +1,15 @@
-"""What an earlier run left behind and still holds: its manifest, its results, its journal.
+"""The files of an earlier run that are still valid: its manifest, its results, its journal.
 
 An answer need not be checked again if the problem, its text, the seed and the tool are the same.
-Blank and undecided ones are. Of the old results only the places in their file are kept in memory.
+Blank and undecided ones are. Of the old results only their offsets in the file are kept in memory.
 
 manifest.json says what a run was made from: hashes of the sheet, of each problem, of the roster, of
 the overrides and of each submitted file; the version of the tool and the seed. No clock and no path
 of the machine: the same input gives the same manifest.
 
-unfinished.ndjson is the journal: what a run has checked, noted at once, so that the next one need
-not again. It belongs to one text of the sheet, one seed and one version; with another it is begun
-anew. A run that comes to its end deletes it.
+unfinished.ndjson is the journal: the results of a run, written at once, so that the next one need
+not check them again. It belongs to one text of the sheet, one seed and one version; with another it
+is begun anew. A run that comes to its end deletes it.
 """
 
 from __future__ import annotations
@@ -57,8 +57,8 @@ class Earlier:
 
     def find(self, student: str, problem: str, answer: str, file: str | None = None,
              line: int | None = None) -> Result | None:
-        """The result of the same answer, as if it were checked now: without an override, and with
-        the place where the answer stands now. None if there is none that holds.
+        """Return the result of the same answer, as if it were checked now: without an override, and
+        with the location where the answer stands now. None if no valid result is found.
         """
         place = self._places.get((student, problem))
         if place is None or self._file is None:
@@ -100,7 +100,7 @@ class Earlier:
 
 
 def reusable(folder: str, new: Manifest) -> Earlier:
-    """What still holds of the results in an output folder; nothing if there are none.
+    """Load the earlier results that are still valid; empty if there are none.
 
     A manifest or results that cannot be read are as good as none: all is checked anew.
     """
@@ -125,7 +125,7 @@ ENDINGS = (".toml", ".csv", ".tsv")
 
 
 def save(folder: OutputFolder, sheet: Sheet, students: Iterable[Student]) -> None:
-    """Write the text of the sheet, and who is in the class."""
+    """Write the text of the sheet and the list of students."""
     folder.write(_sheet_name(sheet), sheet.source.text)
     folder.write(STUDENTS, "".join([dump(
         {name: getattr(student, name) for name in Student.__slots__}) + "\n"
@@ -144,7 +144,7 @@ class Saved:
     __slots__ = ("folder", "manifest", "sheet", "students")
 
     def __init__(self, folder: str) -> None:
-        """Raises E0749 for what is no such folder."""
+        """Read the folder. Raises E0749 for one that no run has written."""
         self.folder = folder
         try:
             self.manifest: Manifest = read_manifest(os.path.join(folder, MANIFEST))
@@ -178,7 +178,7 @@ def _sheet(folder: str, manifest: Manifest) -> Sheet:
 
 
 def _late(folder: str) -> float:
-    """The share that late submissions lost."""
+    """Return the share of the points that late submissions lost."""
     source = read(os.path.join(folder, RUN))
     try:
         return float(json.loads(source.text)["late"])
@@ -208,8 +208,12 @@ MANIFEST = "manifest.json"
 
 
 class Manifest:
-    """problems: id to hash. files: name below the folder of submissions to hash. roster,
-    overrides: hashes, None where there was none. finished: whether every answer was checked.
+    """The input of a run: versions and hashes.
+
+    problems: id to hash.
+    files: name below the folder of submissions to hash.
+    roster, overrides: hashes, None where there was none.
+    finished: whether every answer was checked.
     """
 
     __slots__ = ("files", "finished", "overrides", "problems", "roster", "seed", "sheet",
@@ -230,7 +234,7 @@ class Manifest:
         self.finished = finished
 
     def text(self) -> str:
-        """The file: one line for each key, one for each problem and submission."""
+        """Return the text of the file: a line for each key, one for each problem and submission."""
         head = {"schema": SCHEMA, "tool": self.tool, "seed": self.seed, "finished": self.finished,
                 "sheet": {"id": self.sheet, "hash": self.sheet_hash}, "roster": self.roster,
                 "overrides": self.overrides}
@@ -243,34 +247,36 @@ class Manifest:
 
 
 def manifest(sheet: Sheet, **rest: Any) -> Manifest:
-    """The manifest of a run with this sheet; `rest` as for `Manifest`."""
+    """Return the manifest of a run with this sheet; `rest` as for `Manifest`."""
     return Manifest(sheet.id, sheet.hash, {p.id: problem_hash(p) for p in sheet.problems}, **rest)
 
 
 def problem_hash(problem: Problem) -> str:
-    """The same for problems that ask, check and pay the same."""
+    """Return a hash that is equal for problems with equal fields."""
     fields = {key: problem.fields()[key] for key in sorted(problem.fields())}
     return text_hash(dump(fields))
 
 
 def text_hash(text: str) -> str:
-    """Of a text."""
+    """Return the SHA-256 of a text."""
     return data_hash(text.encode("utf-8", "surrogatepass"))
 
 
 def data_hash(data: bytes) -> str:
-    """Of the bytes of a file."""
+    """Return the SHA-256 of the bytes of a file."""
     return hashlib.sha256(data).hexdigest()
 
 
 def file_hash(path: str) -> str:
-    """Of a file as it stands on the disk. Raises E0601."""
+    """Return the SHA-256 of a file on the disk. Raises E0601."""
     with opened(path) as file:
         return data_hash(file.read())
 
 
 def read_manifest(path: str) -> Manifest:
-    """The manifest in a file. Raises E0747 for what is none, besides what `source.read` raises."""
+    """Read the manifest in a file. Raises E0747 for what is none, besides what `source.read`
+    raises.
+    """
     source = read(path)
     try:
         found = json.loads(source.text)
@@ -312,12 +318,14 @@ UNFINISHED = "unfinished.ndjson"
 
 
 class Journal:
-    """The file while a run writes it. found: results of a run before, for `find`."""
+    """The journal while a run writes it. found: results of an earlier run, for `find`."""
 
     __slots__ = ("_earlier", "_file", "_places", "path", "size")
 
     def __init__(self, folder: str, new: Manifest, fresh: bool = False) -> None:
-        """fresh: what is there does not count. Raises E0748 where it cannot be written."""
+        """Open the journal in a folder. fresh: whether to drop its contents. Raises E0748 where it
+        cannot be written.
+        """
         self.path = os.path.join(folder, UNFINISHED)
         try:
             os.makedirs(folder, exist_ok=True)
@@ -339,7 +347,7 @@ class Journal:
         self._file.seek(self.size)
 
     def _kept(self, new: Manifest) -> int:
-        """How much of the file counts: whole lines, if they are of this sheet."""
+        """Return the number of bytes that are valid: whole lines, if they belong to this sheet."""
         end = 0
         try:
             for _, result in placed(self._file, self.path, cut=True):
@@ -358,28 +366,28 @@ class Journal:
 
     def find(self, student: str, problem: str, answer: str, file: str | None, line: int | None
              ) -> Result | None:
-        """The result of this answer that a run before has noted."""
+        """Return the result of this answer that an earlier run has written, else None."""
         return self._earlier.find(student, problem, answer, file, line)
 
     def note(self, student: str, problem: str, text: str) -> None:
-        """The line of a result."""
+        """Append the line of a result."""
         data = text.encode()
         self._file.write(data)
         self._places[student, problem] = self.size
         self.size += len(data)
 
     def flush(self) -> None:
-        """What was noted is in the file, whatever happens next."""
+        """Write what is buffered to the file."""
         self._file.flush()
 
     def noted(self, student: str, problem: str) -> tuple[Result, str]:
-        """A result of this run, and its line."""
+        """Return a result of this run, and its line."""
         self._file.seek(self._places[student, problem])
         raw = self._file.readline()
         return parse(raw, self.path, 1), raw.decode()
 
     def finish(self) -> None:
-        """All is written elsewhere."""
+        """Delete the journal, once all is written elsewhere."""
         self.close()
         os.unlink(self.path)
 

@@ -1,4 +1,4 @@
-"""The answers of a class, checked by whoever is there: this process, several, or a cluster.
+"""The answers of a class, checked by an executor: this process, several, or a cluster.
 
 Text goes there and plain data comes back. The verdicts do not depend on who checks what, and an
 answer that takes its process with it is left to a person.
@@ -36,9 +36,9 @@ KEPT = 4096
 
 
 def prepared(sheet: Sheet, seed: int | str | None = None) -> dict[str, Prepared]:
-    """All problems of a sheet, ready for answers. seed: in place of the sheet's.
+    """Return all problems of a sheet, ready for answers. seed: in place of the sheet's.
 
-    Raises all that is wrong with them, with its places in the sheet.
+    Raises all that is wrong with them, with its locations in the sheet.
     """
     wrong: list[Diagnostic] = []
     found = {}
@@ -53,12 +53,14 @@ def prepared(sheet: Sheet, seed: int | str | None = None) -> dict[str, Prepared]
 
 
 def seed_of(sheet: Sheet, seed: int | str | None = None) -> str:
-    """Of the points of a sheet's problems."""
+    """Return the seed of the points of a sheet's problems."""
     return f"{sheet.id}/{sheet.seed if seed is None else seed}"
 
 
 def checker(payload: tuple[str, str, int | str]) -> Callable[[Item], Outcome]:
-    """What checks answers to the sheet with this text, name and seed. Raises as `prepared`."""
+    """Return a function that checks answers to the sheet with this text, name and seed. Raises as
+    `prepared`.
+    """
     # Loaded before the first answer, whose time is limited, asks for it.
     import gradcli.homework.mistakes.diagnosis  # noqa: F401
 
@@ -81,7 +83,7 @@ def checker(payload: tuple[str, str, int | str]) -> Callable[[Item], Outcome]:
 
 
 def unchecked(verdict: str, message: str) -> Outcome:
-    """The result for an answer that was not checked."""
+    """Return the result for an answer that was not checked."""
     return {"verdict": verdict, "mistake": None, "also": [], "confidence": None,
             "message": message, "read_as": None, "alternatives": [], "witness": None,
             "points": {"usable": 0, "agree": 0, "disagree": 0, "undefined": 0}, "score": 0.0,
@@ -95,8 +97,8 @@ def check_answers(sheet: Sheet, answers: Iterable[Answer],
     """Check answers; `on_result` gets them with their results (`gradcli.homework.check.check`), a
     batch at a time, in the order of the answers.
 
-    executor, workers: as `gradcli.base.workers.pools.pool(..., guarded=True)` gives them; without,
-    this process checks. An interrupt hands over what is finished, and goes on.
+    executor, workers: as from `gradcli.base.workers.pools.pool(..., guarded=True)`; without, this
+    process checks. An interrupt hands over what is finished, and goes on.
 
     Raises what is wrong with the sheet's problems, and E0738 where no worker can do anything.
     """

@@ -31,13 +31,13 @@ class OutputFolder:
         self.written: list[str] = []
 
     def write(self, name: str, text: str) -> None:
-        """A whole file; `name` is relative, with `/` between folders."""
+        """Write a whole file; `name` is relative, with `/` between folders."""
         with self.open(name) as stream:
             stream.write(text)
 
     @contextmanager
     def open(self, name: str) -> Iterator[TextIO]:
-        """A text to write to; nothing is left of it if the block ends with an exception."""
+        """Open a text to write to; nothing is left of it if the block ends with an exception."""
         path = self._place(name)
         temporary = os.path.join(os.path.dirname(path), f".gradcli-{os.urandom(8).hex()}")
         try:
@@ -61,7 +61,7 @@ class OutputFolder:
             raise
 
     def _place(self, name: str) -> str:
-        """The path of a file; its folders are there then."""
+        """Return the path of a file, and make its folders."""
         parts = name.split("/")
         if not all(parts) or {".", ".."} & {*parts} or "\0" in name or (
                 os.sep != "/" and os.sep in name):

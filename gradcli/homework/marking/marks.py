@@ -1,12 +1,12 @@
-"""Scores of answers, and what each student gets: the results of one, added up.
+"""Scores of answers, and the marks of each student: the results of one, added up.
 
 Right is everything, and so is right with gaps in the domain unless the sheet says otherwise. A
-wrong answer gets the fraction of its entries that are right or what the sheet gives for the
-mistake, whichever is more, but only for a mistake that is sure. What a person must look at counts
-nothing until then. A score that a person gave always wins.
+wrong answer gets the fraction of its entries that are right or the credit that the sheet gives for
+the mistake, whichever is more, but only for a mistake that is sure. What a person must look at
+counts nothing until then. A score that a person gave always wins.
 
-Every problem of the sheet counts once, as right, wrong, waiting for a person or blank. A student
-of the roster who handed nothing in is `missing`. A late penalty is a fraction of what was reached.
+Every problem of the sheet counts once, as right, wrong, waiting for a person or blank. A student of
+the roster who handed nothing in is `missing`. A late penalty is a fraction of the points reached.
 """
 
 from __future__ import annotations
@@ -38,8 +38,10 @@ class Marks:
     """One student's marks.
 
     results: one for each problem of the sheet, in its order; None where nothing was handed in.
-    kinds: how each counts. raw: the points, before late_penalty. status: `graded`, `review` (an
-    answer waits for a person), `blank` (no answer at all) or `missing` (nothing handed in).
+    kinds: how each counts.
+    raw: the points, before late_penalty.
+    status: `graded`, `review` (an answer waits for a person), `blank` (no answer at all) or
+        `missing` (nothing handed in).
     """
 
     __slots__ = ("kinds", "late_penalty", "maximum", "raw", "results", "score", "status",
@@ -66,17 +68,19 @@ class Marks:
         return GRADED if {*self.kinds} - {BLANK} or not self.kinds else BLANK
 
     def count(self, kind: str) -> int:
-        """How many problems count so."""
+        """Return the number of problems of this kind."""
         return self.kinds.count(kind)
 
     @property
     def percent(self) -> float | None:
-        """The score in percent, to two decimals; None if there are no points to be had."""
+        """Return the score in percent, to two decimals; None if the maximum is 0."""
         return round(100 * self.score / self.maximum, 2) if self.maximum else None
 
 
 def kind(problem: Problem, result: Result | None) -> str:
-    """How an answer counts. A score that a person gave says it alone."""
+    """Return how an answer counts: RIGHT, WRONG, WAITING or BLANK. A score that a person gave
+    decides.
+    """
     if result is None:
         return BLANK
     if result.override is not None and result.override["score"] is not None:
@@ -93,7 +97,7 @@ def kind(problem: Problem, result: Result | None) -> str:
 
 def class_marks(sheet: Sheet, students: Iterable[Student], results: Iterable[Result],
                 late: float = 0.0) -> Iterator[Marks]:
-    """Everybody's marks, by id; one student's results are in memory at a time.
+    """Yield everybody's marks, by id; one student's results are in memory at a time.
 
     results: those of a student one behind the other, students in the order of their ids
     (`results.in_order`), none that `students` does not name.
@@ -122,8 +126,11 @@ COLUMNS = ("student_id", "problem", "reason", "verdict", "answer", "read_as", "m
 
 
 class Review:
-    """The file while it is written. raw: without apostrophes (`harmless.cell`). overrides: all
-    that persons said, of earlier answers too.
+    """The file review.csv while it is written.
+
+    raw: without apostrophes (`harmless.cell`).
+    overrides: all that persons wrote, of earlier answers too.
+    count: the number of answers that still wait.
     """
 
     __slots__ = ("_overrides", "_problems", "_raw", "_writer", "count")
@@ -138,7 +145,7 @@ class Review:
         self.count = 0
 
     def add(self, marks: Marks) -> None:
-        """The rows of a student; `count` is how many still wait."""
+        """Write the rows of a student."""
         for problem, result in zip(self._problems, marks.results, strict=True):
             if result is None:
                 continue
@@ -148,7 +155,7 @@ class Review:
                 self._add_earlier(result, one)
 
     def _add(self, problem: Problem, result: Result) -> None:
-        """The row of an answer that waits, or of which a person said something."""
+        """Write the row of an answer that waits, or that has an override."""
         reason, given = waits(problem, result), result.override
         if reason is None and given is None:
             return
@@ -165,7 +172,7 @@ class Review:
             cell(given["comment"], self._raw) if given else ""])
 
     def _add_earlier(self, result: Result, said: Override) -> None:
-        """The row of an answer that stood there before."""
+        """Write the row of an override of an earlier answer."""
         fields = dict.fromkeys(COLUMNS, "")
         fields.update(
             student_id=cell(result.student, self._raw), problem=cell(result.problem, self._raw),
@@ -195,8 +202,11 @@ WAITS = ": a person has to look at it"
 
 
 class Told:
-    """verdict: in words. read_as, message, witness: "" where the level does not tell. comment: of
-    a person. Nothing is escaped yet.
+    """The feedback on one answer, nothing escaped yet.
+
+    verdict: in words.
+    read_as, message, witness: "" where the level leaves them out.
+    comment: of a person.
     """
 
     __slots__ = ("comment", "message", "read_as", "verdict", "witness")
@@ -208,7 +218,7 @@ class Told:
 
 
 def told(problem: Problem, result: Result | None, level: str) -> Told:
-    """What is told of a result at a level."""
+    """Return the feedback on a result at a level."""
     if result is None:
         return Told(WORDS["blank"])
     given = result.override
@@ -229,7 +239,7 @@ def told(problem: Problem, result: Result | None, level: str) -> Told:
 
 
 def _verdict(problem: Problem, result: Result) -> str:
-    """The verdict, or what a person made of it."""
+    """Return the verdict in words, or the decision of a person in its place."""
     counts = kind(problem, result)
     if result.override is not None and result.override["score"] is not None:
         if counts == RIGHT:
@@ -242,7 +252,7 @@ def _verdict(problem: Problem, result: Result) -> str:
 
 
 def _witness(result: Result) -> str:
-    """A point at which the answer differs."""
+    """Describe a point at which the answer differs; "" where none is known."""
     found = result.witness
     if not found:
         return ""
@@ -261,7 +271,12 @@ FINER = PLACES + 3      # and of one score: three times two thirds are two
 
 def result(sheet: Sheet, problem: Problem, student: str, answer: str, checked: Mapping[str, Any],
            seed: int | str = 0, file: str | None = None, line: int | None = None) -> Result:
-    """The marked result of an answer that was checked (`homework.check`)."""
+    """Return the marked result of an answer that was checked.
+
+    checked: the result of `homework.check`.
+    seed: of the points.
+    file, line: the location of the answer.
+    """
     return Result({
         "schema": SCHEMA, "tool": TOOL, "sheet": sheet.id, "sheet_hash": sheet.hash,
         "student": student, "problem": problem.id, "answer": answer,
@@ -275,12 +290,12 @@ def result(sheet: Sheet, problem: Problem, student: str, answer: str, checked: M
 
 
 def score(problem: Problem, checked: Mapping[str, Any]) -> float:
-    """Points, from 0 to the problem's."""
+    """Return the points, from 0 to the problem's."""
     return round(fraction(problem, checked) * problem.points, FINER)
 
 
 def fraction(problem: Problem, checked: Mapping[str, Any]) -> float:
-    """How much of the points, from 0 to 1."""
+    """Return the share of the points, from 0 to 1."""
     verdict = checked["verdict"]
     if verdict == "correct" or (verdict == "domain" and problem.domain_policy == "note"):
         return 1.0
@@ -308,7 +323,7 @@ def automatic(result: Result) -> None:
 
 
 def waits(problem: Problem, result: Result) -> str | None:
-    """Why a person should look at the answer; None if there is no reason, or somebody has."""
+    """Return why a person should look at the answer; None if nobody need, or somebody has."""
     if result.override is not None and result.override["score"] is not None:
         return None
     if result.verdict in ("undecided", "unreadable"):
@@ -321,8 +336,10 @@ def waits(problem: Problem, result: Result) -> str | None:
 
 
 def _in_doubt(problem: Problem, result: Result) -> bool:
-    """Whether the mark would be another if one of the possible mistakes were sure. So it would
-    where the answer is right for a part of the values: that is all that may be meant.
+    """Return whether the mark would change if one of the possible mistakes were sure.
+
+    It would, too, where the answer is right for a part of the values: that may be all that is
+    meant.
     """
     if result.mistake == "right_on_part_of_domain":
         return result.score < problem.points

@@ -1,9 +1,9 @@
-"""review.csv with what a person wrote into it, read back.
+"""The overrides that a person wrote into review.csv, read back.
 
 Any CSV file with the columns `student_id` (or `student`), `problem`, `override_score` and perhaps
 `comment` will do; spreadsheets may have written it with semicolons and decimal commas. Rows with
 neither a score nor a comment are passed over. Of one problem there may be several where they say
-that they belong to different answers: what was said of an earlier one is kept.
+that they belong to different answers: overrides of earlier answers are kept.
 """
 
 from __future__ import annotations
@@ -35,10 +35,13 @@ NEEDED = ("student", "problem", "score")
 
 
 class Override:
-    """What a person says of an answer. score: None for a comment alone. answer: what stood there,
-    as review.csv shows it; None if the file does not say. before: that was an earlier answer when
-    the file was written. others: what they said of other answers to the same problem. later: what
-    files that this one goes before say of the same answer.
+    """A person's decision on an answer.
+
+    score: None for a comment alone.
+    answer: the answer that it was given for, as review.csv shows it; None if the file does not say.
+    before: whether that was an earlier answer when the file was written.
+    others: overrides of other answers to the same problem.
+    later: overrides of the same answer in files that this one goes before.
     """
 
     __slots__ = ("answer", "before", "comment", "later", "line", "others", "score")
@@ -54,7 +57,7 @@ class Override:
         self.later: list[Override] = []
 
     def of(self, answer: str) -> Override | None:
-        """What was said of this answer."""
+        """Return the override of this answer, None if there is none."""
         there = [one for one in (self, *self.others) if not one.other(answer)]
         if not there:
             return None
@@ -63,11 +66,11 @@ class Override:
                         there[0].answer, there[0].line)
 
     def earlier(self, answer: str) -> list[Override]:
-        """What was said of other answers than this."""
+        """Return the overrides of other answers than this."""
         return [one for one in (self, *self.others) if one.other(answer)]
 
     def beaten(self, answer: str) -> list[Override]:
-        """What was said of this answer, too, and is not what counts."""
+        """Return the overrides of this answer that another one outweighs."""
         counts = self.of(answer)
         return [one for there in (self, *self.others) if not there.other(answer)
                 for one in (there, *there.later) if counts is not None and (
@@ -75,12 +78,12 @@ class Override:
                     or one.comment not in ("", counts.comment))]
 
     def other(self, answer: str) -> bool:
-        """Whether it was given for another answer than this."""
+        """Return whether it was given for another answer than this."""
         return self.answer is not None and self.answer not in (
             answer, as_cell(answer), as_cell(answer, raw=True))
 
     def same(self, that: Override) -> bool:
-        """Whether both name the same answer, or none."""
+        """Return whether both name the same answer, or none."""
         if self.answer is None or that.answer is None:
             return self.answer is that.answer
         return not (self.other(that.answer) and that.other(self.answer))
@@ -88,8 +91,8 @@ class Override:
 
 def joined_overrides(paths: Iterable[str], sheet: Sheet, students: Sequence[str]
                      ) -> dict[tuple[str, str], Override]:
-    """What several files say; of the same answer, the first score and the first comment count.
-    Raises as `read_overrides`.
+    """Read the overrides in several files; of the same answer, the first score and the first
+    comment count. Raises as `read_overrides`.
     """
     found: dict[tuple[str, str], Override] = {}
     for path in paths:
@@ -108,7 +111,7 @@ def joined_overrides(paths: Iterable[str], sheet: Sheet, students: Sequence[str]
 
 def read_overrides(path: str, sheet: Sheet, students: Iterable[str]
                    ) -> dict[tuple[str, str], Override]:
-    """(student, problem) -> override.
+    """Read overrides by (student, problem).
 
     Raises one error with all that is wrong: E0740 (no such columns, twice the same answer), E0741
     (no number), E0742 (no such student), E0743 (no such problem), E0744 (less than 0 or more than
@@ -137,7 +140,12 @@ def read_overrides(path: str, sheet: Sheet, students: Iterable[str]
 def _read(row: Record, places: Mapping[str, int], source: Source, separator: str, people: Known,
           problems: Known, most: Mapping[str, float], found: dict[tuple[str, str], Override]
           ) -> None:
-    """One row, into `found`."""
+    """Parse one row, and add its override to `found`.
+
+    places: index of each column.
+    people, problems: the known names.
+    most: points of each problem.
+    """
     cells = {name: row.cells[at] for name, at in places.items() if at < len(row.cells)}
     comment = " ".join(uncell(cells["comment"].text).split()) if "comment" in cells else ""
     given = cells["score"].text.strip() if "score" in cells else ""
@@ -168,7 +176,7 @@ def _read(row: Record, places: Mapping[str, int], source: Source, separator: str
 
 
 def _places(head: Record | None, source: Source) -> dict[str, int]:
-    """Where each column is. Raises E0740."""
+    """Return the index of each column. Raises E0740."""
     names = [cell.text.strip().lower() for cell in head.cells] if head else []
     places = {key: names.index(name) for key, known in COLUMNS.items()
               for name in known[::-1] if name in names}
@@ -195,7 +203,7 @@ def _score(cell: Cell, source: Source, separator: str, most: float) -> float:
 
 
 class Known:
-    """Names that a row may mean, as they are and as a spreadsheet gives them back."""
+    """The names that a row may mean, unchanged and as a spreadsheet gives them back."""
 
     __slots__ = ("_as_cells", "_names")
 
@@ -207,7 +215,11 @@ class Known:
                 self._as_cells.setdefault(shown, []).append(name)
 
     def find(self, cell: Cell, source: Source, code: str, what: str, where: str) -> str:
-        """The name. Raises `code` if there is none such, or if two look the same."""
+        """Return the name that a cell means. Raises `code` if there is none, or if two look the
+        same.
+
+        what: noun for the message; where: the list that it should be in.
+        """
         text = cell.text if cell.text in self._names else cell.text.strip()
         if text in self._names:
             return text

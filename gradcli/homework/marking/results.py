@@ -2,7 +2,7 @@
 
 The text of others stands here as it was typed; whatever is unprintable in it is a JSON escape, so
 the file is safe on a terminal. A reader takes nothing on trust: a missing key or a value of a wrong
-type is an error with its place. Keys that this version does not know are passed over.
+type is an error with its location. Keys that this version does not know are passed over.
 """
 
 from __future__ import annotations
@@ -52,11 +52,12 @@ DECODER = json.JSONDecoder(parse_constant=_no_constant)
 class Result:
     """One answer, checked and marked; the attributes are the keys of the file.
 
-    score: what counts, of `max`, before any penalty for being late. override: None, or the score
-    (None: only a comment) and comment of a person, and the score that was there without it.
-    fingerprint: the same for answers that are numerically the same. hint: the sentence about the
-    mistake, without the values that `message` tells too. ms: how long it took, the one thing that
-    differs from run to run.
+    score: the points that count, of `max`, before any penalty for being late.
+    override: None, or the score (None: only a comment) and comment of a person, and the score
+        without it.
+    fingerprint: equal for answers that are numerically equal.
+    hint: the sentence about the mistake, without the values that `message` names too.
+    ms: the time that the check took, the one field that differs from run to run.
     """
 
     __slots__ = ("also", "answer", "confidence", "file", "fingerprint", "hint", "line", "max",
@@ -93,16 +94,16 @@ class Result:
             setattr(self, key, fields[key])
 
     def fields(self) -> dict[str, Any]:
-        """The object of the file, in its order."""
+        """Return the object of the file, in its order of keys."""
         return {key: getattr(self, key) for key in KEYS}
 
     def comparable(self) -> dict[str, Any]:
-        """All but the time it took: the same for the same answer, whatever checked it."""
+        """Return all fields but the time: equal for equal answers, whatever checked them."""
         return {key: getattr(self, key) for key in KEYS if key != "ms"}
 
 
 def blank(sheet: Sheet, problem: Problem, student: str, seed: int | str = 0) -> Result:
-    """No answer to a problem."""
+    """Return the result for no answer to a problem."""
     return Result({
         "schema": SCHEMA, "tool": TOOL, "sheet": sheet.id, "sheet_hash": sheet.hash,
         "student": student, "problem": problem.id, "answer": "", "read_as": None,
@@ -113,14 +114,14 @@ def blank(sheet: Sheet, problem: Problem, student: str, seed: int | str = 0) -> 
 
 
 def in_order(sheet: Sheet, results: Iterable[Result]) -> list[Result]:
-    """By student, then as the problems stand on the sheet: the order of the file."""
+    """Sort results by student, then as the problems stand on the sheet: the order of the file."""
     place = {problem.id: at for at, problem in enumerate(sheet.problems)}
     return sorted(results, key=lambda r: (
         r.student, place.get(r.problem, len(place)), r.problem))
 
 
 def line(result: Result) -> str:
-    """The line of the file, with its end."""
+    """Return the line of the file, with its end."""
     fields = result.fields()
     try:
         text = ENCODER.encode(fields)
@@ -130,10 +131,10 @@ def line(result: Result) -> str:
 
 
 def read_results(path: str, cut: bool = False) -> Iterator[Result]:
-    """The results in a file, one by one.
+    """Yield the results in a file, one by one.
 
-    cut: a last line without an end is passed over, as a run that was killed leaves it. Raises
-    E0746 for whatever is not a result, E0601 if there is no such file.
+    cut: whether a last line without an end is passed over, as a run that was killed leaves it.
+    Raises E0746 for whatever is not a result, E0601 if there is no such file.
     """
     with opened(path) as file:
         for _, result in placed(file, path, cut):
@@ -141,7 +142,7 @@ def read_results(path: str, cut: bool = False) -> Iterator[Result]:
 
 
 def opened(path: str) -> BinaryIO:
-    """The file. Raises E0601."""
+    """Open the file. Raises E0601."""
     try:
         return open(path, "rb")
     except (OSError, ValueError) as problem:
@@ -153,7 +154,7 @@ def opened(path: str) -> BinaryIO:
 
 
 def placed(file: BinaryIO, path: str, cut: bool = False) -> Iterator[tuple[int, Result]]:
-    """Each result with the offset of its line in the file."""
+    """Yield each result with the offset of its line in the file."""
     offset = 0
     for number, raw in enumerate(file, 1):
         if cut and not raw.endswith(b"\n"):
@@ -164,7 +165,10 @@ def placed(file: BinaryIO, path: str, cut: bool = False) -> Iterator[tuple[int, 
 
 
 def parse(raw: bytes, path: str, number: int) -> Result:
-    """The result in a line. Raises E0746 with the place of what is wrong."""
+    """Parse the result in a line. Raises E0746 with the location of the error.
+
+    path: of the file; number: of the line, from 1.
+    """
     text = raw.decode("utf-8", "replace").rstrip("\r\n")
     try:
         fields = DECODER.decode(raw.decode())
@@ -183,7 +187,7 @@ def parse(raw: bytes, path: str, number: int) -> Result:
 
 
 def _wrong(fields: dict[str, Any]) -> tuple[str, str] | None:
-    """The first key that is wrong, and how."""
+    """Return the first key that is wrong, and a message; None if all are right."""
     for key, types in KEYS.items():
         if key not in fields:
             return key, f"the result has no `{key}`"

@@ -1,5 +1,6 @@
-"""Which mistake a wrong answer shows.
+"""The mistakes that wrong answers show.
 
-Every mistake of the catalogue that can be made with a problem is made, once: what comes out is held
-against the answers. What an answer is then known by is ranked, and told in one sentence.
+Every mistake of the catalogue that is possible with a problem is made, once, and the resulting
+values are compared with the answers. The mistakes that explain an answer are ranked, and the best
+is put into one sentence.
 """

@@ -27,7 +27,7 @@ PRIMES = (1, 7, 11, 13, 17, 19, 23, 29)
 
 
 def from_answer(way: Way, trial: Trial, given: Given) -> list[Found]:
-    """Explanations of one component of an answer that is a formula."""
+    """Return explanations of one component of an answer that is a formula."""
     if given.sample.single:
         return _rounded_number(given)
     found: list[Found] = []
@@ -40,7 +40,8 @@ def from_answer(way: Way, trial: Trial, given: Given) -> list[Found]:
 
 
 def undefined(trial: Trial, deadline: float) -> list[Found]:
-    """An answer that is no number anywhere: not where the right one is, nor at any other size.
+    """Return an explanation if the answer is no number anywhere: neither where the right one is,
+    nor at any other size.
 
     deadline: of `time.thread_time`; raises TimeoutError after it.
     """
@@ -57,7 +58,7 @@ def undefined(trial: Trial, deadline: float) -> list[Found]:
 
 
 def _rounded_number(given: Given) -> list[Found]:
-    """The right number, but not to enough digits."""
+    """Explain a number that is the right one, but not to enough digits."""
     right, value = float(given.sample.right[given.c][0]), float(given.at[0])
     if value == 0 and right != 0:
         return [Found("answer_zero", LEFT, sure=False)]
@@ -71,7 +72,7 @@ def _node(trial: Trial, given: Given) -> int:
 
 
 def _constant_answer(way: Way, trial: Trial, given: Given) -> list[Found]:
-    """Zero, the value at a point, or a number where a formula is asked for."""
+    """Explain zero, the value at a point, or a number where a formula is asked for."""
     if trial.answered.formula.leaves([_node(trial, given)]) and not given.constant:
         return []
     value = float(given.at[0])
@@ -103,7 +104,7 @@ def _constant_answer(way: Way, trial: Trial, given: Given) -> list[Found]:
 
 
 def _is_slope(way: Way, value: float) -> bool:
-    """Whether a number is the slope of the tangent that is asked for."""
+    """Return whether a number is the slope of the tangent that is asked for."""
     reference, at = way.reference, way.problem.at
     steep = slope(reference.formula, reference.functions[0], reference.wrt[0])
     if len(reference.wrt) > 1 or not set(reference.formula.leaves([steep])) <= set(at):
@@ -113,8 +114,8 @@ def _is_slope(way: Way, value: float) -> bool:
 
 
 def _is_slope_at(way: Way, d: int, names: Sequence[str], point: Mapping[str, float]) -> bool:
-    """Whether the formula of a derivative gives one at a point: the function has a value there, and
-    no corner.
+    """Return whether the formula of a derivative is a slope at a point: the function has a value
+    there, and no corner.
     """
     formula = way.reference.formula
     known = [f for f in way.reference.functions if set(formula.leaves([f])) <= set(point)]
@@ -123,7 +124,7 @@ def _is_slope_at(way: Way, d: int, names: Sequence[str], point: Mapping[str, flo
 
 
 def _integrated(way: Way, trial: Trial, given: Given) -> list[Found]:
-    """The answer's derivative is the function: so it was integrated. No integral is needed."""
+    """Explain an answer whose derivative is the function. No integral is needed to find it."""
     if way.problem.kind not in ("derivative", "partial", "gradient", "jacobian", "hessian"):
         return []
     reference, formula = way.reference, trial.answered.formula
@@ -161,7 +162,7 @@ def _integrated(way: Way, trial: Trial, given: Given) -> list[Found]:
 
 
 def _ratio(way: Way, given: Given) -> list[Found]:
-    """The right answer times a constant, or rounded somewhere."""
+    """Explain the right answer times a constant, or rounded somewhere."""
     sample = given.sample
     right = sample.right[given.c]
     with np.errstate(all="ignore"):
@@ -193,7 +194,7 @@ def _ratio(way: Way, given: Given) -> list[Found]:
 
 
 def _literals(way: Way, c: int) -> list[float]:
-    """The numbers that stand in the function, without 0 and 1."""
+    """Return the numbers that stand in the function, without 0 and 1."""
     formula = way.reference.formula
     found = []
     for k in formula.needed([function(way, c)]):
@@ -204,7 +205,7 @@ def _literals(way: Way, c: int) -> list[float]:
 
 
 def _offset(trial: Trial, given: Given) -> list[Found]:
-    """The right answer plus a constant, +C among them."""
+    """Explain the right answer plus a constant, +C among them."""
     sample = given.sample
     right = sample.right[given.c]
     good = given.exact() & np.isfinite(right)
@@ -226,7 +227,7 @@ def _offset(trial: Trial, given: Given) -> list[Found]:
 
 
 def _part_of_domain(way: Way, trial: Trial, given: Given) -> list[Found]:
-    """Right at some of the points: then, where."""
+    """Explain an answer that is right at some of the points, with the region of these."""
     comparison = trial.comparison
     if comparison is None:
         return []
@@ -239,7 +240,7 @@ def _part_of_domain(way: Way, trial: Trial, given: Given) -> list[Found]:
 
 
 def _region(trial: Trial, agree: Any, disagree: Any) -> str:
-    """Where an answer is right, as an inequality; an empty text where none fits."""
+    """Return the region where an answer is right, as an inequality; "" where none fits."""
     for name, values in trial.inputs.items():
         if type(values) is float:
             continue
@@ -256,7 +257,7 @@ def _region(trial: Trial, agree: Any, disagree: Any) -> str:
 
 
 def _between(low: float, high: float) -> str:
-    """The simplest number between two; 0 is where signs change."""
+    """Return the simplest number between two; 0 is where signs change."""
     if low <= 0 <= high:
         return "0"
     for digits in range(6):
@@ -276,7 +277,12 @@ SAME = 1e-7
 
 def rearranged(sample: Sample, givens: list[Given], shape: tuple[int, ...],
                wrong: list[int]) -> list[Found]:
-    """Explanations of an answer of the right shape by where its components stand."""
+    """Return explanations of an answer whose components are right, but in another order.
+
+    givens: the components.
+    shape: of the answer.
+    wrong: the components that are wrong.
+    """
     n = len(givens)
     if n < 2:
         return []
@@ -334,7 +340,7 @@ def _matrix(right: Any, given: Any, shape: tuple[int, ...], wrong: list[int], ag
 
 
 def _permutations(n: int) -> list[tuple[int, ...]]:
-    """All orders of n things, the swaps of two neighbours among the first."""
+    """Return all orders of n things, the swaps of two neighbours among the first."""
     if n == 1:
         return [(0,)]
     return [(*rest[:k], n - 1, *rest[k:]) for rest in _permutations(n - 1)
@@ -342,14 +348,14 @@ def _permutations(n: int) -> list[tuple[int, ...]]:
 
 
 def entries(wrong: list[int], shape: tuple[int, ...]) -> str:
-    """Which components, counted from 1."""
+    """Return the indices of components as a text, counted from 1."""
     n = shape[1] if len(shape) == 2 else 1
     return ", ".join([f"({k // n + 1},{k % n + 1})" if len(shape) == 2 else str(k + 1)
                       for k in wrong[:6]])
 
 
 def _gradient(sample: Sample, trial: Trial, given: Any) -> list[Found]:
-    """The first derivatives where the second ones are asked for."""
+    """Explain first derivatives where the second ones are asked for."""
     reference = trial.prepared.reference
     slopes = sample.of([slope(reference.formula, reference.functions[0], n)
                         for n in reference.wrt])
@@ -360,7 +366,7 @@ def _gradient(sample: Sample, trial: Trial, given: Any) -> list[Found]:
 
 
 def misshaped(sample: Sample, trial: Trial) -> list[Found]:
-    """Explanations of an answer whose shape is not the one asked for."""
+    """Return explanations of an answer whose shape is not the one asked for."""
     answered, reference = trial.answered, trial.prepared.reference
     wanted = reference.shape
     nodes = answered.nodes

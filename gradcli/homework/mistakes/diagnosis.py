@@ -1,4 +1,4 @@
-"""From a wrong answer to the name of its mistake."""
+"""The diagnosis of a wrong answer: the name of its mistake."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def diagnose(prepared: Prepared, trial: Trial, others: list[Reading], result: di
     """Fill in mistake, also, confidence and hint, which goes before the message too.
 
     others: other readings of the answer. deadline: of `time.thread_time`. Never raises: a verdict
-    is not lost because nobody knows why.
+    is not lost because no explanation is found.
     """
     try:
         found = ranked(explanations(prepared, trial, others, deadline))
@@ -71,13 +71,13 @@ def name(prepared: Prepared, found: list[Found], result: dict[str, Any]) -> None
 
 def explanations(prepared: Prepared, trial: Trial, others: list[Reading], deadline: float
                  ) -> list[Found]:
-    """All that explains an answer, in no order."""
+    """Return all explanations of an answer, in no order."""
     reread = other_brackets(prepared, trial, _sample(prepared), others, deadline)
     return _of_values(prepared, trial, deadline) + reread
 
 
 def _of_values(prepared: Prepared, trial: Trial, deadline: float) -> list[Found]:
-    """What explains an answer as it was read."""
+    """Return the explanations of an answer as it was read."""
     sample = _sample(prepared)
     if trial.side is None:
         return answers.misshaped(sample, trial)
@@ -108,7 +108,7 @@ def _of_values(prepared: Prepared, trial: Trial, deadline: float) -> list[Found]
 
 
 def _wrong(trial: Trial, n: int) -> list[int]:
-    """The components that are wrong; all, if it is not seen at these points which."""
+    """Return the components that are wrong; all, if these points do not show which."""
     comparison = trial.comparison
     found = [] if comparison is None else [
         c for c in range(n) if comparison.disagree[c].any() or not comparison.agree[c].any()]
@@ -116,7 +116,9 @@ def _wrong(trial: Trial, n: int) -> list[int]:
 
 
 def _weaker(found: Found, component: str) -> Found:
-    """Where other components are right, one of them is hardly the answer to another question."""
+    """Return an explanation with its component named, and a weaker level: where other components
+    are right, one of them is hardly the answer to another question.
+    """
     found = found.but(detail={**found.detail, "component": component})
     return found.but(level=SITE, rank=BETWEEN + 1 + found.rank) if found.level == WHOLE else found
 
@@ -139,7 +141,7 @@ def _of_component(prepared: Prepared, trial: Trial, sample: Sample, given: Given
 
 
 def _in_common(each: list[list[Found]]) -> list[Found]:
-    """Explanations that hold for all wrong components; else those of the first, less sure."""
+    """Return explanations that hold for all wrong components; else those of each one, less sure."""
     if not each:
         return []
     if len(each) == 1:
@@ -154,7 +156,7 @@ def _in_common(each: list[list[Found]]) -> list[Found]:
 
 
 def _kept(prepared: Prepared, key: Any, make: Callable[[], Made]) -> Made:
-    """What was made of a problem when it was first asked for."""
+    """Return a value from the problem's cache, made on first use."""
     found: Made | None = prepared.cache.get(key)
     if found is None:
         found = prepared.cache[key] = make()
@@ -196,7 +198,7 @@ def _pairs(prepared: Prepared, sample: Sample, c: int) -> Table:
 
 
 def _misread(prepared: Prepared, sample: Sample, givens: list[Given]) -> list[Found]:
-    """The right answer for another function, which is easily read in place of this one."""
+    """Explain the right answer for another function, which is easily read in place of this one."""
     if not prepared.problem.variants:
         return []
     for text, nodes in _kept(prepared, "variants", lambda: misread(_way(prepared))):
@@ -224,7 +226,7 @@ class Table:
     __slots__ = ("found", "matrix", "way")
 
     def __init__(self, steps: Steps, found: Sequence[Found | Pair], matrix: Any) -> None:
-        """Those that are the right answer in disguise, or undefined, are left out."""
+        """Keep the wrong answers that are defined and differ from the right one at some point."""
         self.way = steps.way
         sample = steps.sample
         right = sample.right[steps.c]
@@ -236,7 +238,7 @@ class Table:
         self.matrix = matrix[kept]
 
     def hits(self, given: Given) -> list[Found]:
-        """The wrong answers that an answer is, compared at all points."""
+        """Return the wrong answers that equal a component of an answer, compared at all points."""
         found = []
         for k in given.matches(self.matrix):
             one = self.found[k]
@@ -250,7 +252,9 @@ class Table:
 
 
 def single_mistakes(steps: Steps, others: list[Found]) -> Table:
-    """One wrong rule, in one place or in all, and other answers that have nodes."""
+    """Return the table of one wrong rule, at one operation or at all, and of other answers that
+    have nodes.
+    """
     others = others + steps.in_earlier()
     singles, rows = steps.singles()
     everywhere, more = steps.everywhere()
@@ -260,17 +264,19 @@ def single_mistakes(steps: Steps, others: list[Found]) -> Table:
 
 
 def double_mistakes(steps: Steps) -> Table:
-    """Two wrong rules, one inside of the other."""
+    """Return the table of two wrong rules, one inside of the other."""
     return Table(steps, *steps.pairs())
 
 
 def mistakes_at_one_place(steps: Steps) -> Table:
-    """Two mistakes with one operation."""
+    """Return the table of two mistakes with one operation."""
     return Table(steps, *steps.doubles())
 
 
 def sums(table: Table, given: Given) -> list[Found]:
-    """Two mistakes that do not touch each other: their effects on a sum of derivatives add up."""
+    """Return pairs of mistakes at operations apart from each other, whose effects on a sum of
+    derivatives add up to the answer.
+    """
     sites = [k for k, f in enumerate(table.found) if isinstance(f, Found) and f.level == SITE]
     if given.sample.single or not 2 <= len(sites) <= MAX_SITES:
         return []
@@ -304,7 +310,7 @@ def sums(table: Table, given: Given) -> list[Found]:
 
 
 def _added(table: Table, given: Given, one: Found, other: Found) -> tuple[Any, Any]:
-    """What two mistakes make together, and its errors."""
+    """Return the values with two mistakes added up, and their errors."""
     prepared = given.sample.prepared
     nodes = [node_of(table.way, given.c, one), node_of(table.way, given.c, other),
              prepared.reference.nodes[given.c]]

@@ -1,6 +1,6 @@
-"""How wrong tangents come about: the functions of the table in `gradcli.homework.mistakes.rules`.
+"""The forms of wrong tangents: the functions of the table in `gradcli.homework.mistakes.rules`.
 
-Each gets an operation as a `Site` and answers a tangent, or None where the mistake cannot be made;
+Each gets an operation as a `Site` and returns a tangent, or None where the mistake cannot be made;
 some make such a function of a formula in u, w and their tangents.
 """
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 def of_active(wrong: Callable[[Node, Node, Node, Node], Node]) -> Wrong:
-    """A rule for two operands that both depend on the variable, in terms of u, w, tu, tw."""
+    """Return a rule for two operands that both depend on the variable, in terms of u, w, tu, tw."""
     def at(s: Site) -> Node | None:
         if s.w is None or s.tu is None or s.tw is None:
             return None
@@ -39,7 +39,9 @@ def of_active(wrong: Callable[[Node, Node, Node, Node], Node]) -> Wrong:
 
 
 def of_constant_over(wrong: Callable[[Node, Node, Node, Node], Node]) -> Wrong:
-    """A rule for a constant over what depends on the variable: few use the quotient rule there."""
+    """Return a rule for a constant over a node that depends on the variable: few use the quotient
+    rule there.
+    """
     def at(s: Site) -> Node | None:
         if s.w is None or s.tu is not None or s.tw is None:
             return None
@@ -48,7 +50,7 @@ def of_constant_over(wrong: Callable[[Node, Node, Node, Node], Node]) -> Wrong:
 
 
 def of_chain(wrong: Callable[[Site, Outer], Node | None]) -> Wrong:
-    """A rule for g(u) where u is more than the variable."""
+    """Return a rule for g(u) where u is more than the variable."""
     def at(s: Site) -> Node | None:
         g = outer(s)
         if g is None or s.is_leaf(g.u):
@@ -58,7 +60,7 @@ def of_chain(wrong: Callable[[Site, Outer], Node | None]) -> Wrong:
 
 
 def of_power(wrong: Callable[[Node, Node, Node], Node | None]) -> Wrong:
-    """A rule for c*u^n, in terms of u, n, tu."""
+    """Return a rule for c*u^n, in terms of u, n, tu."""
     def at(s: Site) -> Node | None:
         p = as_power(s)
         if p is None or p.n is None:
@@ -69,14 +71,14 @@ def of_power(wrong: Callable[[Node, Node, Node], Node | None]) -> Wrong:
 
 
 def of_unary(wrong: Callable[[Site, Node, Node], Node | None]) -> Wrong:
-    """A rule for functions of one operand, in terms of u and tu."""
+    """Return a rule for functions of one operand, in terms of u and tu."""
     def at(s: Site) -> Node | None:
         return None if s.tu is None else wrong(s, s.u, s.tu)
     return at
 
 
 def with_inner(wrong: Wrong, inner: Inner) -> Wrong:
-    """A rule for g(u) that is given a wrong inner derivative besides."""
+    """Return a rule for g(u) that also takes a wrong inner derivative."""
     def at(s: Site) -> Node | None:
         g = outer(s)
         if g is None or s.is_leaf(g.u):
@@ -90,12 +92,12 @@ def with_inner(wrong: Wrong, inner: Inner) -> Wrong:
 
 
 def unit(s: Site, g: Outer) -> Node | None:
-    """The inner derivative, left out."""
+    """Return 1 in place of the inner derivative."""
     return s.number(1.0)
 
 
 def middle_lost(s: Site, g: Outer) -> Node | None:
-    """The slope of f at g(u), times u': that of g is left out. A number may be added to g."""
+    """Return the slope of f at g(u), times u': that of g is missing. g may have an addend."""
     negative, node = False, g.u
     while s.row(node) in ("add", "subtract"):
         left, right = s.operands(node)
@@ -112,7 +114,7 @@ def middle_lost(s: Site, g: Outer) -> Node | None:
 
 
 def without_constant(s: Site, g: Outer) -> Node | None:
-    """The inner derivative without its numbers; all of it would be `unit`."""
+    """Return the inner derivative without its numbers; all of it would be `unit`."""
     k = coefficient(s.formula, g.tu.number)
     return None if k in (0.0, 1.0, -1.0) or g.tu.value is not None else g.tu / k
 
@@ -123,7 +125,7 @@ def constant_lost(s: Site, g: Outer) -> Node | None:
 
 
 def inner_constant_lost(s: Site, g: Outer) -> Node | None:
-    """The same, where the number stands in u itself: of 3x^2, 2x is left."""
+    """Return the tangent without the number that stands in u itself: of 3x^2, 2x is left."""
     k = coefficient(s.formula, g.u.number)
     if k in (0.0, 1.0, -1.0) or g.tu.value is not None:
         return None
@@ -131,7 +133,10 @@ def inner_constant_lost(s: Site, g: Outer) -> Node | None:
 
 
 def linear(s: Site, g: Outer, whole: bool) -> Node | None:
-    """g(p + q) as if it were g(p) + g(q). whole: of a constant q, g(q) itself is left."""
+    """Differentiate g(p + q) as if it were g(p) + g(q).
+
+    whole: whether of a constant q, g(q) itself is left.
+    """
     if s.row(g.u) not in ("add", "subtract"):
         return None
     total: Node | None = None
@@ -150,7 +155,7 @@ def linear(s: Site, g: Outer, whole: bool) -> Node | None:
 
 
 def split_root(s: Site) -> Node | None:
-    """sqrt(p^2 + q) as if it were p and something: the root and the square go."""
+    """Differentiate sqrt(p^2 + q) as if it were p and something: the root and the square go."""
     if s.op.name != "sqrt" or s.row(s.u) not in ("add", "subtract"):
         return None
     total: Node | None = None
@@ -183,7 +188,9 @@ def quotient_plus(u: Node, w: Node, tu: Node, tw: Node) -> Node:
 
 
 def _inverse_lost(s: Site, numbers: bool) -> Node | None:
-    """Of c/w, the derivative of 1/w: c is a number, or made of the other variables."""
+    """Differentiate c/w as if it were 1/w. numbers: whether c is a number, or made of other
+    variables.
+    """
     if s.op is not divide or s.w is None or s.tu is not None or s.tw is None or (
             s.is_number(s.u) is not numbers):
         return None
@@ -194,7 +201,7 @@ def _inverse_lost(s: Site, numbers: bool) -> Node | None:
 
 
 def _constant(s: Site) -> tuple[Node, Node, float, float] | None:
-    """(c, tu, sign of c, sign of tu) of a sum of a constant and something else."""
+    """Return (c, tu, sign of c, sign of tu) of a sum of a constant and something else."""
     if s.w is None:
         return None
     sign = -1.0 if s.op.name == "subtract" else 1.0
@@ -233,7 +240,7 @@ def factor_dropped(s: Site) -> Node | None:
 
 
 def sign_lost(s: Site) -> Node | None:
-    """-c u as if it were c u; u/(-c) too."""
+    """Differentiate -c u as if it were c u; u/(-c) too."""
     found = parts(s)
     if found is None or not s.is_number(found[0]):
         return None
@@ -263,7 +270,7 @@ def term(s: Site, sign_u: float, sign_w: float) -> Node | None:
 
 
 def _exponential(s: Site) -> tuple[Node, Node, Node] | None:
-    """(c, w, tw) of c^w, e^w included; c may depend on the variable."""
+    """Return (c, w, tw) of c^w, e^w included; c may depend on the variable."""
     if s.op.name == "exp" and s.tu is not None:
         return s.number(2.718281828459045), s.u, s.tu
     if s.op is power and s.tw is not None and s.w is not None:
@@ -308,7 +315,7 @@ def base_missing(s: Site) -> Node | None:
 
 
 def constant_power(s: Site) -> Node | None:
-    """pi^3 as if pi were the variable."""
+    """Differentiate pi^3 as if pi were the variable."""
     if s.w is None or s.tu is not None or s.tw is not None or not (
             s.is_number(s.u) and s.is_number(s.w)):
         return None
@@ -330,7 +337,9 @@ def minus(s: Site) -> Node | None:
 
 
 def of_calls(names: str, sign: float = 1.0) -> Wrong:
-    """The product of functions of u, a sign, and the inner derivative."""
+    """Return a rule whose tangent is the product of functions of u, a sign, and the inner
+    derivative.
+    """
     def at(s: Site) -> Node | None:
         if s.tu is None:
             return None
@@ -342,7 +351,7 @@ def of_calls(names: str, sign: float = 1.0) -> Wrong:
 
 
 def of_reciprocal(name: str) -> Wrong:
-    """sin^-1 as if it were 1/sin."""
+    """Return a rule that takes sin^-1 for 1/sin."""
     def at(s: Site) -> Node | None:
         if s.tu is None:
             return None

@@ -1,13 +1,13 @@
 """Derivative rules as students get them wrong: tangents of one operation, as data.
 
 A row is (name, rows of the operation table, wrong tangent). The function gets the operation as a
-`Site` and answers the wrong tangent, or None where the mistake cannot be made there. Names and
+`Site` and returns the wrong tangent, or None where the mistake cannot be made there. Names and
 formulas are those of the catalogue of mistakes; a name may have several rows, and of two rows that
 explain an answer equally well the upper one is the likelier mistake.
 
 Sources of the catalogue: Maharaj and Ntuli, S. Afr. J. Sci. 114 (2018); Siyepu, Int. J. STEM
-Education 2 (2015) 10.1186/s40594-015-0029-5; Chikwanha et al. 10.5296/ijssr.v10i2.19811;
-AIP Conf. Proc. 1974, 050009 (2018).
+Education 2 (2015) 10.1186/s40594-015-0029-5; Chikwanha et al. 10.5296/ijssr.v10i2.19811; AIP Conf.
+Proc. 1974, 050009 (2018).
 """
 
 from __future__ import annotations
@@ -57,9 +57,13 @@ ANY = ""
 
 
 class Rule:
-    """name: of the mistake; rows: of the operation table, empty for all; wrong: the tangent that
-    it gives; rank: place in the table, likelier mistakes first. second: of two mistakes at one
-    operation the other, None where there is one only.
+    """A wrong rule.
+
+    name: of the mistake.
+    rows: of the operation table, empty for all.
+    wrong: function that returns the wrong tangent.
+    rank: position in the table, likelier mistakes first.
+    second: of two mistakes at one operation the other, None where there is one only.
     """
 
     __slots__ = ("name", "rank", "rows", "second", "wrong")
@@ -73,7 +77,7 @@ class Rule:
         self.second = second
 
     def at(self, site: Site) -> Node | None:
-        """The wrong tangent there, None where the mistake cannot be made."""
+        """Return the wrong tangent of an operation, None where the mistake cannot be made."""
         if self.rows and site.op.name not in self.rows:
             return None
         return self.wrong(site)

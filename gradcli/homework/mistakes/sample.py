@@ -1,6 +1,6 @@
-"""A few points of a problem at which answers are held against all wrong answers at once.
+"""A few points of a problem at which an answer is compared with all wrong answers at once.
 
-What agrees there is then compared at all points, with the rounding bounds of both.
+Those that agree there are then compared at all points, with the rounding bounds of both.
 """
 
 from __future__ import annotations
@@ -31,8 +31,12 @@ EXACT = 1e-9
 
 
 class Sample:
-    """columns: the numbers of the points. inputs: name to the values there. right: of the right
-    answer, a row a component. known: node of the reference's formula to its values.
+    """The values of a problem at a few points.
+
+    columns: the indices of the points.
+    inputs: name to its values.
+    right: of the right answer, a row for each component.
+    known: node of the reference's formula to its values.
     """
 
     __slots__ = ("columns", "inputs", "known", "prepared", "right", "single")
@@ -46,13 +50,15 @@ class Sample:
         self.known: dict[int, Any] = {}
 
     def of(self, nodes: Sequence[int]) -> Any:
-        """The values of nodes of the reference's formula, a row each."""
+        """Return the values of nodes of the reference's formula, a row each."""
         return rows(evaluated(self.prepared.reference.formula, nodes, self.inputs, self.known),
                     len(self.columns))
 
 
 def _columns(prepared: Prepared) -> Any:
-    """The first points at which the right answer is exact to many digits and of ordinary size."""
+    """Return the first points at which the right answer is exact to many digits and of ordinary
+    size.
+    """
     if prepared.single:
         return np.array([0])
     side = prepared.side
@@ -68,13 +74,13 @@ def _columns(prepared: Prepared) -> Any:
 
 
 def taken(inputs: Mapping[str, Any], columns: Any) -> dict[str, Any]:
-    """Values at some of the points."""
+    """Return values at some of the points."""
     return {n: v if type(v) is float else v[columns] for n, v in inputs.items()}
 
 
 def evaluated(formula: Formula, nodes: Iterable[int], inputs: Mapping[str, Any],
               known: dict[int, Any], deadline: float = float("inf")) -> list[Any]:
-    """Values without bounds; `known` keeps those of all nodes met.
+    """Return values without bounds; `known` keeps those of all nodes met.
 
     deadline: of `time.thread_time`; raises TimeoutError after it.
     """
@@ -97,7 +103,7 @@ def evaluated(formula: Formula, nodes: Iterable[int], inputs: Mapping[str, Any],
 
 
 def rows(values: Sequence[Any], points: int) -> Any:
-    """Values as an array, a row each."""
+    """Return values as an array, a row each."""
     found = np.empty((len(values), points))
     for k, value in enumerate(values):
         found[k] = value
@@ -105,7 +111,9 @@ def rows(values: Sequence[Any], points: int) -> Any:
 
 
 def near(wanted: Any, given: Any, rtol: float) -> Any:
-    """Where two arrays are the same, up to a share of the larger; infinite values never are."""
+    """Return a mask of where two arrays are equal, up to a share of the larger; infinite values
+    never are.
+    """
     with np.errstate(all="ignore"):
         size = np.maximum(abs(wanted), abs(given))
         return (abs(wanted - given) <= rtol * size) & (size < np.inf)
@@ -114,8 +122,9 @@ def near(wanted: Any, given: Any, rtol: float) -> Any:
 class Given:
     """One component of an answer.
 
-    at: its values at the sample; clear: where these are exact enough to be compared. slack: how
-    far a number that was typed as a decimal may be rounded.
+    at: its values at the sample.
+    clear: mask of those that are exact enough to compare.
+    slack: the rounding error of a number that was typed as a decimal.
     """
 
     __slots__ = ("at", "c", "clear", "digits", "finite", "noise", "sample", "slack", "values")
@@ -137,8 +146,8 @@ class Given:
             self.slack, self.digits = _rounding(trial, c)
 
     def matches(self, matrix: Any) -> Any:
-        """The numbers of the rows that agree where both are defined, at enough points. A few may
-        differ: rows have no rounding bounds, and some cancel.
+        """Return the indices of the rows that agree where both are defined, at enough points. A few
+        points may differ: rows have no rounding bounds, and some cancel.
         """
         if not len(matrix):
             return []
@@ -153,18 +162,22 @@ class Given:
         return np.flatnonzero((agree >= self.least()) & (agree >= MOSTLY * both.sum(axis=1)))
 
     def exact(self) -> Any:
-        """Where both the answer and the right one are exact enough for their ratio to be told."""
+        """Return a mask of where both the answer and the right one are exact enough for their
+        ratio.
+        """
         side, columns = self.sample.prepared.side, self.sample.columns
         noise = self.noise[columns] + side.noise[self.c][columns]
         with np.errstate(all="ignore"):
             return self.clear & (noise <= 0.1 * EXACT * abs(self.at))
 
     def least(self) -> int:
-        """How many points of the sample have to agree."""
+        """Return the number of points of the sample that have to agree."""
         return 1 if self.sample.single else min(LEAST, max(4, len(self.sample.columns) // 3))
 
     def agreeing(self, node: int) -> int:
-        """At how many of all points a node of the reference's formula agrees; 0 if any differs."""
+        """Return the number of points at which a node of the reference's formula agrees; 0 if any
+        differs.
+        """
         prepared = self.sample.prepared
         if self.sample.single:
             return 1
@@ -172,7 +185,7 @@ class Given:
         return self.agreeing_with(value, error_of(value, bound))
 
     def agreeing_with(self, value: Any, error: Any) -> int:
-        """The same of any values with absolute errors."""
+        """Return the number of points at which values with errors agree; 0 if any differs."""
         with np.errstate(all="ignore"):
             noise = SAFETY * error + self.noise
             size = np.maximum(abs(value), abs(self.values))
@@ -185,8 +198,8 @@ class Given:
 
     @property
     def constant(self) -> bool:
-        """Whether the answer is the same number everywhere, or, of numbers, one of few digits:
-        such ones agree with much by chance.
+        """Return whether the answer is the same number everywhere, or, of numbers, one of few
+        digits: these agree with much by chance.
         """
         if self.sample.single:
             value = abs(float(self.at[0]))
@@ -196,7 +209,7 @@ class Given:
 
 
 def _rounding(trial: Trial, c: int) -> tuple[float, int]:
-    """Half a unit of the last decimal place that was typed, and how many digits were."""
+    """Return half a unit of the last decimal place that was typed, and the number of digits."""
     from gradcli.homework.checking.trial import components
 
     found = digits(components(trial)[c])

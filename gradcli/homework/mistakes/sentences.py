@@ -1,4 +1,4 @@
-"""One sentence for each mistake, for the student: what it looks like, where, and what is right."""
+"""One sentence for each mistake, for the student: its appearance, its location, the right rule."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 """Derivatives by u of the functions whose rules are learnt by heart."""
 
 def sentence(way: Way, found: Found) -> str:
-    """What the student is told."""
+    """Return the sentence for the student about an explanation."""
     values = {**_places(way, found), **_details(found)}
     text = _special(way, found) or SENTENCES[found.name]
     if values.get("inner") == "1":
@@ -46,7 +46,7 @@ def sentence(way: Way, found: Found) -> str:
 
 
 class _Texts(dict[str, str]):
-    """What a sentence names, in general words where it is not known."""
+    """The texts that a sentence names, in general words where one is not known."""
 
     def __missing__(self, key: str) -> str:
         return {"piece": "the function", "inner": "the derivative of what is inside",
@@ -66,7 +66,7 @@ def _details(found: Found) -> dict[str, str]:
 
 
 def _special(way: Way, found: Found) -> str | None:
-    """Sentences that depend on more than the name."""
+    """Return a sentence that depends on more than the name, None where the name is enough."""
     if way.problem.kind == "tangent":
         return _of_tangent(way, found)
     if found.name == "rounded_constant" and found.level == WHOLE:
@@ -102,7 +102,7 @@ def _special(way: Way, found: Found) -> str | None:
 
 
 def _of_tangent(way: Way, found: Found) -> str | None:
-    """Sentences on lines and planes, where the answer is not a derivative."""
+    """Return a sentence on lines and planes, where the answer is not a derivative."""
     one = len(way.reference.wrt) == 1
     what = "line" if one else "plane"
     if found.name == "constant_added" and isinstance(found.detail["k"], float):
@@ -128,7 +128,7 @@ def _of_tangent(way: Way, found: Found) -> str | None:
 
 
 def _places(way: Way, found: Found) -> dict[str, str]:
-    """The texts of the operation that was differentiated wrongly, and of its parts."""
+    """Return the texts of the operation that was differentiated wrongly, and of its parts."""
     reference = way.reference
     values = {"x": reference.wrt[0], "dependent": way.problem.dependent,
               "number": "numbers are" if reference.shape else "one number is",
@@ -179,7 +179,9 @@ SUM, PRODUCT, POWER, ATOM = range(4)
 
 
 def typed(reference: Reference, node: int) -> str:
-    """The text of a node, from the function as it was typed if it stands there; empty if long."""
+    """Return the text of a node, from the function as it was typed if it stands there; empty if
+    long.
+    """
     place = reference.formula.places[node]
     text = reference.reading.text
     if place is not None:
@@ -190,7 +192,7 @@ def typed(reference: Reference, node: int) -> str:
 
 
 def shown(formula: Formula, node: int) -> str:
-    """A node as a formula without signs of products: 2x cos(x^2); empty if it gets long."""
+    """Return a node as a formula without signs of products: 2x cos(x^2); empty if it gets long."""
     if len(formula.needed([node])) > 24:
         return ""
     text = _text(formula, node)[0]
@@ -232,13 +234,15 @@ def _number(value: float) -> tuple[str, int]:
 
 
 def number(value: float) -> str:
-    """A number as text."""
+    """Return a number as text."""
     return _number(value)[0]
 
 
 def ratio(value: float) -> tuple[str, str]:
-    """A positive number that six digits would round as a fraction, of pi perhaps: pi/180, 1/3. The
-    second text is empty where it is none; then the first has six digits.
+    """Return a positive number that six digits would round as a fraction, of pi perhaps: pi/180,
+    1/3.
+
+    The second text is empty where it is none; then the first has six digits.
     """
     from fractions import Fraction
 
@@ -260,7 +264,9 @@ def _bound(text: tuple[str, int], least: int) -> str:
 
 
 def _product(formula: Formula, node: int) -> tuple[str, int]:
-    """Numbers first, then the factors, then what they are divided by."""
+    """Return the text of a product and its binding strength: numbers first, then the factors, then
+    the divisors.
+    """
     up: list[int] = []
     down: list[int] = []
     k = _factors(formula, node, up, down)
@@ -278,7 +284,9 @@ def _product(formula: Formula, node: int) -> tuple[str, int]:
 
 
 def _factors(formula: Formula, node: int, up: list[int], down: list[int]) -> float:
-    """The factors of a node that are no numbers; the product of those that are."""
+    """Add the factors of a node that are no numbers to `up`, or to `down` if it divides by them;
+    return the product of those that are numbers.
+    """
     op, args = formula.ops[node], formula.args[node]
     value = formula.value(node)
     if value is not None and value not in (2.718281828459045, 3.141592653589793):
@@ -296,7 +304,7 @@ def _factors(formula: Formula, node: int, up: list[int], down: list[int]) -> flo
 
 
 def _joined(texts: list[str]) -> str:
-    """Factors side by side; with a blank or a sign where letters would run together."""
+    """Join factors side by side; with a blank or a sign where letters would run together."""
     made = texts[0]
     for text in texts[1:]:
         if text[0].isdigit():
@@ -318,8 +326,8 @@ FEW = 8
 
 def other_brackets(prepared: Prepared, trial: Trial, sample: Sample, others: list[Reading],
                    deadline: float) -> list[Found]:
-    """The first other reading that is right, of those that the answer's spelling speaks for, or
-    else of all: then it may be chance.
+    """Return the first other reading that is right, of those that the answer's spelling speaks for,
+    or else of all: then it may be chance.
     """
     from gradcli.homework.checking.trial import is_right
     from gradcli.lang.paper.ambiguous import doubt
@@ -340,13 +348,15 @@ def other_brackets(prepared: Prepared, trial: Trial, sample: Sample, others: lis
 
 
 def _around_a_sum(trial: Trial, other: Reading) -> bool:
-    """Whether the brackets make one factor of a whole sum: 2a + b for 2(a + b) is rarely meant."""
+    """Return whether the brackets make one factor of a whole sum: 2a + b for 2(a + b) is rarely
+    meant.
+    """
     sums = ("add", "subtract")
     return trial.answered.reading.code[-1][1] in sums and other.code[-1][1] == "multiply"
 
 
 def _may_be(prepared: Prepared, other: Reading, inputs: dict[str, Any], right: Any) -> bool:
-    """Whether a reading is right, or nearly, at a few points; most are not."""
+    """Return whether a reading is right, or nearly, at a few points; most are not."""
     try:
         answered = Answered(other, prepared.reference, prepared.problem)
         values = rows(evaluated(answered.formula, answered.nodes, inputs, {}), right.shape[1])
@@ -358,7 +368,7 @@ def _may_be(prepared: Prepared, other: Reading, inputs: dict[str, Any], right: A
 
 
 def other_names(prepared: Prepared, trial: Trial) -> list[Found]:
-    """Right, if letters that the problem does not know are its variables."""
+    """Explain an answer that is right if letters unknown to the problem are its variables."""
     formula, nodes = trial.answered.formula, trial.answered.nodes
     for renamed in _renamed(prepared, trial.answered.unknown):
         values = Values(formula, {**trial.inputs, **{
@@ -374,7 +384,7 @@ def other_names(prepared: Prepared, trial: Trial) -> list[Found]:
 
 
 def _renamed(prepared: Prepared, unknown: tuple[str, ...]) -> Iterator[dict[str, str]]:
-    """Ways in which one or two unknown names may mean variables of the problem."""
+    """Yield assignments of one or two unknown names to variables of the problem."""
     names = [n for n in prepared.reference.variables if n not in prepared.problem.parameters]
     if len(unknown) == 1:
         for name in names:

@@ -1,9 +1,8 @@
-"""An operation of a formula as a student sees it, with what wrong rules are written in.
+"""An operation of a formula as a student sees it, in the terms in which wrong rules are written.
 
 The rules of `gradcli.homework.mistakes.rules` ask for the operands, their tangents and the value,
-and
-for two readings of an operation that no row of the table has: as an outer function of an inner one
-(sin of u, u to the n, c to the w), and as a power (sqrt(u), 1/u^2).
+and for two readings of an operation that no row of the table has: as an outer function of an inner
+one (sin of u, u to the n, c to the w), and as a power (sqrt(u), 1/u^2).
 """
 
 from __future__ import annotations
@@ -31,9 +30,10 @@ PLAIN = frozenset("negative positive".split())
 class Site:
     """A node of a formula under differentiation.
 
-    op, u, w, v: operation, operands and value, w None where there is one operand only; tu, tw: the
-    operands' tangents, None where they do not depend on a seed; x: the variable. parameters: names
-    that count as numbers.
+    op, u, w, v: operation, operands and value, w None where there is one operand only.
+    tu, tw: the operands' tangents, None where they do not depend on a seed.
+    x: the variable.
+    parameters: names that count as numbers.
     """
 
     __slots__ = ("_outer", "_power", "carried", "formula", "k", "op", "parameters", "tu", "tw", "u",
@@ -63,40 +63,40 @@ class Site:
         self._power: Any = MISSING
 
     def node(self, k: int) -> Node:
-        """A node of the formula as an operand."""
+        """Return a node of the formula as an operand."""
         return Node(self.formula, k)
 
     def tangent(self, node: Node) -> Node | None:
-        """The tangent of a node that this one is made of."""
+        """Return the tangent of an operand, None if it has none."""
         found = self.carried.get(node.number)
         return None if found is None else Node(self.formula, found)
 
     def instead(self, node: Node, tangent: Node) -> Site:
-        """The same site, with another tangent of one node."""
+        """Return a copy of the site with another tangent of one node."""
         return Site(self.formula, self.k, {**self.carried, node.number: tangent.number},
                     self.variable, self.parameters)
 
     def inside(self, node: Node) -> Site:
-        """The site of an operand, which is no leaf."""
+        """Return the site of an operand, which is no leaf."""
         return Site(self.formula, node.number, self.carried, self.variable, self.parameters)
 
     @property
     def variable(self) -> str:
-        """What students call x."""
+        """Return the name that students give to x."""
         return self.formula.name(self.x.number) or ""
 
     def number(self, value: float) -> Node:
-        """A constant."""
+        """Return a constant."""
         return Node(self.formula, self.formula.number(value))
 
     def call(self, name: str, *operands: Node) -> Node:
-        """An operation of the table on nodes."""
+        """Return an operation of the table on nodes."""
         op = lookup(name)
         assert op is not None
         return Node(self.formula, self.formula.share(op, tuple([o.number for o in operands])))
 
     def slope(self, op: Op, operands: tuple[Node, ...], place: int = 0) -> Node:
-        """The partial derivative of an operation, at any operands."""
+        """Return the partial derivative of an operation, at any operands."""
         formula = self.formula
         k = formula.share(op, tuple([o.number for o in operands]))
         if formula.ops[k] is not op:  # folded: a number, or x^1
@@ -107,25 +107,25 @@ class Site:
         return Node(formula, found)
 
     def operands(self, node: Node) -> list[Node]:
-        """What a node is made of; of a leaf nothing."""
+        """Return the operands of a node; none of a leaf."""
         if self.formula.ops[node.number] is None:
             return []
         return [self.node(k) for k in self.formula.args[node.number]]
 
     def row(self, node: Node) -> str:
-        """The name of a node's operation; of a leaf the empty text."""
+        """Return the name of a node's operation; of a leaf the empty text."""
         op = self.formula.ops[node.number]
         return "" if op is None else op.name
 
     def folded(self, node: Node) -> Node:
-        """A constant that is written as a formula, such as -1/2, as a number."""
+        """Return a constant that is written as a formula, such as -1/2, as a number."""
         return Node(self.formula, _folded(self.formula, node.number))
 
     def is_leaf(self, node: Node) -> bool:
         return self.formula.ops[node.number] is None
 
     def is_number(self, node: Node) -> bool:
-        """Whether a node is made of numbers and parameters only."""
+        """Return whether a node consists of numbers and parameters only."""
         return set(self.formula.leaves([node.number])) <= self.parameters
 
     def is_x(self, node: Node) -> bool:
@@ -135,8 +135,8 @@ class Site:
 class Outer:
     """An outer function g of an inner one: `u`, whose tangent is `tu`.
 
-    kind: what g is, "function", "power" or "exponential". n: the exponent of a power, factor: what
-    stands in front of it.
+    kind: of g, "function", "power" or "exponential". n: the exponent of a power, factor: the
+    constant in front of it.
     """
 
     __slots__ = ("factor", "kind", "n", "site", "tu", "u")
@@ -151,7 +151,7 @@ class Outer:
         self.factor = factor
 
     def value(self, at: Node) -> Node:
-        """g at any place."""
+        """Return g at any node."""
         s = self.site
         if self.kind == "power":
             return self.scaled(at**self.n)
@@ -160,7 +160,7 @@ class Outer:
         return s.call(s.op.name, at)
 
     def slope(self, at: Node) -> Node:
-        """g' at any place."""
+        """Return g' at any node."""
         s = self.site
         n = self.n
         if n is not None:
@@ -174,7 +174,7 @@ class Outer:
 
 
 def outer(s: Site) -> Outer | None:
-    """The site as g(u) with a u that depends on the variable; None for other operations."""
+    """Return the site as g(u) with a u that depends on the variable; None for other operations."""
     if s._outer is MISSING:
         s._outer = _outer(s)
     found: Outer | None = s._outer
@@ -195,7 +195,7 @@ def _outer(s: Site) -> Outer | None:
 
 
 def as_power(s: Site) -> Outer | None:
-    """The site as c*u^n: powers, roots, and constants over them."""
+    """Return the site as c*u^n: powers, roots, and constants over them; None for others."""
     if s._power is MISSING:
         s._power = _as_power(s)
     found: Outer | None = s._power
@@ -219,7 +219,9 @@ def _as_power(s: Site) -> Outer | None:
 
 
 def _base(s: Site, node: Node) -> tuple[Node, Node | None]:
-    """Base and exponent of a node; None where it is no power with a constant exponent."""
+    """Return base and exponent of a node; exponent None where it is no power with a constant
+    exponent.
+    """
     operands = s.operands(node)
     name = s.row(node)
     if name in ROOTS:
@@ -237,7 +239,9 @@ def _folded(formula: Formula, k: int) -> int:
 
 
 def parts(s: Site) -> tuple[Node, Node] | None:
-    """(c, u) of a product c*u or quotient u/c whose c does not depend on the variable."""
+    """Return (c, u) of a product c*u or quotient u/c whose c does not depend on the variable, else
+    None.
+    """
     if s.w is None or s.op not in (multiply, divide):
         return None
     if s.op is multiply and s.tu is None and s.tw is not None:
@@ -248,18 +252,19 @@ def parts(s: Site) -> tuple[Node, Node] | None:
 
 
 def inner_square(s: Site) -> Node | None:
-    """u of sqrt(u^2)."""
+    """Return u of sqrt(u^2), None for other operations."""
     return square_base(s, s.u) if s.op.name == "sqrt" else None
 
 
 def square_base(s: Site, node: Node) -> Node | None:
-    """u of u^2."""
+    """Return u of u^2, None for other nodes."""
     base, n = _base(s, node)
     return base if n is not None and n.value == 2 else None
 
 
 def coefficient(formula: Formula, node: int) -> float:
-    """The product of the numbers that a product or quotient has as factors; 1 if it is not known.
+    """Return the product of the numbers among the factors of a product or quotient; 1 if it is
+    unknown.
     """
     if node < 0:
         return 1.0
@@ -329,7 +334,7 @@ class Seen(Node):
 
 
 def seen_of(operand: Any) -> Any:
-    """The values of an operand; of a number itself."""
+    """Return the values of an operand; of a number itself."""
     return operand.seen if operand.__class__ is Seen else operand
 
 
@@ -382,7 +387,7 @@ class SeenSite(Site):
 
 
 def slope_at(op: Op, xs: list[Any], place: int) -> Any:
-    """The partial derivative of an operation at values."""
+    """Return the partial derivative of an operation at values."""
     made = template(op)[place]
     if made is None or isinstance(made, float):
         return made or 0.0

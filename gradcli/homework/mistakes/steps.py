@@ -1,8 +1,8 @@
-"""One rule used wrongly at one place, at all places, or two of them: in numbers, at the sample.
+"""One rule used wrongly at one operation, at all of them, or two rules: in numbers, at the sample.
 
 The answer to a problem is a formula of the derivatives that it takes (`gradcli.homework.mistakes.
-ways`). Where such a derivative is not differentiated again, names stand for it in that formula, and
-the rows of all its wrong sweeps are put in for them at once.
+ways`). Where one of these is not differentiated again, names stand for it in that formula, and the
+rows of all its wrong sweeps replace them at once.
 """
 
 from __future__ import annotations
@@ -52,7 +52,9 @@ class Steps:
         return f"step {self.last.index(step)}"
 
     def _placeholder(self, step: Step) -> int:
-        """A name in place of a derivative; of an equation for dy/dx, what is linear in it."""
+        """Return a name in place of a derivative; of an equation for dy/dx, an expression linear in
+        it.
+        """
         formula = self._formula
         if step not in self.last:
             return self.way.right(step)
@@ -81,7 +83,7 @@ class Steps:
         return Rows(self.way.sweeps(step), values, points)
 
     def _finished(self, rows: dict[Step, list[Any]]) -> Any:
-        """The values of the component, given rows for derivatives; the others are right."""
+        """Return the values of the component, given rows for derivatives; the others are right."""
         count = max([len(values[0]) for values in rows.values()])
         inputs: dict[str, Any] = dict(self.sample.inputs)
         for step in self.last:
@@ -94,17 +96,22 @@ class Steps:
         return np.broadcast_to(made, (count, len(self.sample.columns)))
 
     def singles(self) -> Made:
-        """One rule at one site; of several derivatives of one function, in one or in all."""
+        """Return explanations by one rule at one site, and their values; of several derivatives of
+        one function, in one or in all.
+        """
         return self._each({step: [(r.keys, r.values) for r in rows]
                            for step, rows in self._rows.items()}, SITE)
 
     def doubles(self) -> Made:
-        """The same of two mistakes at one site."""
+        """Return explanations by two mistakes at one site, and their values."""
         return self._each({step: [r.doubles() for r in rows]
                            for step, rows in self._rows.items()}, PAIR)
 
     def _each(self, made: dict[Step, list[tuple[list[Key], Any]]], level: int) -> Made:
-        """made: per derivative and end of it keys and rows."""
+        """Return explanations by each key, and their values.
+
+        made: for each derivative and each of its ends, keys and rows. level: of the explanations.
+        """
         found: list[Found] = []
         values: list[Any] = []
         for number, step in enumerate(self.last):
@@ -122,7 +129,7 @@ class Steps:
         return found, _joined(values, self.sample)
 
     def everywhere(self) -> Made:
-        """One rule at all sites of the last derivatives."""
+        """Return explanations by one rule at all sites of the last derivatives, with values."""
         several = list(dict.fromkeys([n for step in self.last
                                       for n in self._rows[step][0].everywhere]))
         if not several:
@@ -132,14 +139,14 @@ class Steps:
         return [self._everywhere(rules) for rules in several], self._finished(rows)
 
     def _everywhere(self, rules: tuple[Rule, ...]) -> Found:
-        """Told by the first of the places."""
+        """Return the explanation by rules at all sites, described at the first of them."""
         step, rule, site = next(
             (step, *key) for step in self.last for key in self._rows[step][0].keys
             if key[0] in rules)
         return Found(rule.name, EVERYWHERE, rule.rank, step=step, rule=rule, site=site, rules=rules)
 
     def pairs(self) -> tuple[list[Found | Pair], Any]:
-        """Two rules at two sites, one inside of the other."""
+        """Return explanations by two rules at two sites, one inside of the other, with values."""
         found: list[Found | Pair] = []
         values: list[Any] = []
         for step in self.last:
@@ -151,7 +158,9 @@ class Steps:
         return found, _joined(values, self.sample)
 
     def in_earlier(self) -> list[Found]:
-        """Mistakes in a derivative that is then differentiated rightly, or in all of them."""
+        """Return explanations by mistakes in a derivative that is then differentiated rightly, or
+        in all of them.
+        """
         way, c, formula = self.way, self.c, self._formula
         limit = len(formula.ops) + MAX_NODES
         found: list[Found] = []
@@ -177,12 +186,12 @@ ALL_LAST = frozenset(("gradient", "jacobian", "directional", "tangent", "paramet
 
 
 def _is_open(step: Step) -> bool:
-    """Whether a derivative still contains dy/dx, for which it will be solved."""
+    """Return whether a derivative still contains dy/dx, for which it will be solved."""
     return step[2] is not None and step[2][2]
 
 
 def _by_rule(level: int, rank: float, step: Step, key: Key, joint: bool = False) -> Found:
-    """The explanation of a rule at a site; of two mistakes there, both."""
+    """Return the explanation by a rule at a site; of two mistakes there, by both."""
     rule, site = key
     second = rule.second
     return Found(rule.name, level, rule.rank + rank, step=step, site=site, rule=rule, joint=joint,
@@ -191,7 +200,7 @@ def _by_rule(level: int, rank: float, step: Step, key: Key, joint: bool = False)
 
 
 def _chosen(some: list[Key], rows: Any, keys: list[Key], right: Any) -> Any:
-    """The rows of some keys, in the order of all; the right tangent where there is none."""
+    """Return the rows of some keys, in the order of all; the right tangent for missing keys."""
     at = {key: k for k, key in enumerate(some)}
     return np.stack([rows[at[key]] if key in at else right for key in keys])
 
@@ -201,7 +210,7 @@ def _joined(values: list[Any], sample: Sample) -> Any:
 
 
 def pair(step: Step, one: Key, other: Key) -> Found:
-    """The explanation of two rules used wrongly, the likelier mistake first."""
+    """Return the explanation by two rules used wrongly, the likelier mistake first."""
     first, second = [Found(rule.name, SITE, rule.rank, step=step, site=site, rule=rule)
                      for rule, site in sorted((one, other), key=lambda key: key[0].rank)]
     return first.but(level=PAIR, rank=first.rank + second.rank, also=second)
@@ -216,7 +225,7 @@ def _at_all(way: Way, rules: tuple[Rule, ...]) -> Any:
 
 
 def node_of(way: Way, c: int, found: Found) -> int:
-    """The node of a component under the mistakes that an explanation is about."""
+    """Return the node of a component under the mistakes of an explanation."""
     if found.node is not None:
         return found.node
     step = found.step

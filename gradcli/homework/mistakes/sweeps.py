@@ -1,7 +1,7 @@
 """Forward sweeps in which one operation, or all of a kind, are differentiated by a wrong rule.
 
-Forward, since wrong rules are not linear in the adjoint: u'v' cannot be told in a reverse sweep.
-The values stay right, and so do the tangents of all that does not depend on the wrong one.
+Forward, since wrong rules are not linear in the adjoint: a reverse sweep cannot express u'v'. The
+values stay right, and so do the tangents of all that does not depend on the wrong one.
 """
 
 from __future__ import annotations
@@ -23,16 +23,18 @@ if TYPE_CHECKING:
 
 
 class Sweeps:
-    """All wrong sweeps over what one node is made of.
+    """All wrong sweeps over the operands of one node, direct and indirect.
 
-    right: the right tangents; node: whose tangent it is about.
+    right: the right tangents; node: the one whose tangent is wanted.
     """
 
     __slots__ = ("_after", "formula", "node", "order", "parameters", "right", "variable")
 
     def __init__(self, formula: Formula, node: int, seeds: Mapping[str, int | None], variable: str,
                  parameters: frozenset[str] = frozenset()) -> None:
-        """seeds: name to the node of its tangent. variable: what students call x."""
+        """Sweep once with the right rules. seeds: name to the node of its tangent. variable: the
+        name that students give to x.
+        """
         self.formula = formula
         self.node = node
         self.variable = variable
@@ -43,7 +45,7 @@ class Sweeps:
         self._after: dict[int, list[int]] = {}
 
     def singles(self) -> Iterator[tuple[Rule, int, int | None]]:
-        """(rule, site, tangent of the node) for each rule at each site that it changes."""
+        """Yield (rule, site, tangent of the node) for each rule at each site that it changes."""
         carried = self.right.carried
         for k in self.order:
             site = self._site(k, carried)
@@ -53,8 +55,8 @@ class Sweeps:
                     yield rule, k, self._passed_on({k: made.number})
 
     def single(self, rule: Rule, k: int) -> int | None:
-        """The tangent of the node under one rule at one site; the right one where that does not
-        apply.
+        """Return the tangent of the node under one rule at one site; the right one where the rule
+        does not apply.
         """
         made = rule.at(self._site(k, self.right.carried))
         if made is None:
@@ -62,7 +64,7 @@ class Sweeps:
         return self._passed_on({k: made.number})
 
     def pair(self, one: tuple[Rule, int], other: tuple[Rule, int]) -> int | None:
-        """The tangent under two wrong rules at two sites, the first site before the second."""
+        """Return the tangent under two wrong rules at two sites, the earlier site first."""
         (rule, k), (second, later) = one, other
         made = rule.at(self._site(k, self.right.carried))
         if made is None:
@@ -70,8 +72,8 @@ class Sweeps:
         return self._swept({k: made.number}, {later: second})
 
     def everywhere(self, rules: Sequence[Rule]) -> int | None:
-        """The tangent where the first of some rules that applies is used at every site; the right
-        one where none does.
+        """Return the tangent where the first of some rules that applies is used at every site; the
+        right one where none does.
         """
         tangents = Tangents(self.formula, {})
         tangents.carried = carried = dict(self.right.carried)
@@ -95,7 +97,7 @@ class Sweeps:
         return Site(self.formula, k, carried, self.variable, self.parameters)
 
     def _downstream(self, k: int) -> list[int]:
-        """The nodes that depend on a node, in order."""
+        """Return the nodes that depend on a node, in order."""
         after = self._after.get(k)
         if after is None:
             args = self.formula.args
@@ -131,7 +133,7 @@ _doubles_by_row: dict[str, list[Rule]] = {}
 
 def _of_row(formula: Formula, k: int, known: dict[str, list[Rule]], rules: tuple[Rule, ...]
             ) -> list[Rule]:
-    """The rules that are for the operation of a node."""
+    """Return the rules for the operation of a node. known: cache by the name of the operation."""
     op = formula.ops[k]
     assert op is not None
     found = known.get(op.name)
@@ -141,8 +143,8 @@ def _of_row(formula: Formula, k: int, known: dict[str, list[Rule]], rules: tuple
 
 
 def at_all_sites(rules: Iterable[Rule]) -> list[tuple[Rule, ...]]:
-    """What somebody may do wrong at every site: the rules of one name, whichever applies, and,
-    where a name has several, each of them.
+    """Return the rules that somebody may use at every site: those of one name, whichever applies,
+    and, where a name has several, each of them alone.
     """
     by_name: dict[str, list[Rule]] = {}
     for rule in dict.fromkeys(rules):
@@ -169,8 +171,10 @@ LONG = 48
 class Rows:
     """The wrong tangents of a node under one rule at one site each, at some points.
 
-    keys: (rule, site) of each row of `values`. right: the right tangent there. everywhere: rules
-    that go together to the row of them at all sites, where there are several.
+    keys: (rule, site) of each row of `values`.
+    right: the right tangent there.
+    everywhere: tuples of rules to the row with the first of them that applies at each site, where
+        there are several sites.
     """
 
     __slots__ = ("_carried", "_known", "_partials", "_points", "_sweeps", "everywhere", "keys",
@@ -178,7 +182,9 @@ class Rows:
 
     def __init__(self, sweeps: Sweeps, evaluated: Callable[[list[int]], Mapping[int, Any]],
                  points: int) -> None:
-        """evaluated: nodes to their values, by node, of all that they are made of."""
+        """Evaluate the sweeps. evaluated: function from nodes to the values of these and of all
+        their operands, by node.
+        """
         self._sweeps = sweeps
         self._points = points
         formula = sweeps.formula
@@ -203,7 +209,7 @@ class Rows:
             self.everywhere = self._everywhere()
 
     def _each(self, rules: Callable[[int], list[Rule]]) -> tuple[list[Key], Any]:
-        """Each rule at each site, and the rows."""
+        """Return each rule at each site, and the rows."""
         keys: list[Key] = []
         made: list[Any] = []
         adjoints = self._adjoints() if self._is_long() else None
@@ -218,15 +224,15 @@ class Rows:
         return keys, np.concatenate(made) if made else np.empty((0, self._points))
 
     def doubles(self) -> tuple[list[Key], Any]:
-        """Two mistakes at one site, and the rows."""
+        """Return two mistakes at one site, and the rows."""
         return self._each(self._sweeps._doubles)
 
     def _is_long(self) -> bool:
-        """Whether forward sweeps from each site, and pairs of sites, are too much."""
+        """Return whether forward sweeps from each site, and pairs of sites, are too much."""
         return len(self._sweeps.order) > LONG
 
     def _moved(self, adjoint: Any, k: int, rows: Any) -> Any:
-        """Tangents of the node, from wrong ones of a site: the rest of the sweep is linear."""
+        """Return tangents of the node, given wrong ones of a site: all after it is linear."""
         right = self._carried[k]
         moved = rows if right is None else rows - right.seen
         return np.broadcast_to(self.right + adjoint * moved, rows.shape)
@@ -237,7 +243,7 @@ class Rows:
                         self._known)
 
     def _at(self, k: int, rules: list[Rule]) -> list[tuple[Rule, Any]]:
-        """The rules that apply at a site, and the values that they give."""
+        """Return the rules that apply at a site, and the values of their tangents."""
         site = self._site(k, self._carried)
         found = []
         for rule in rules:
@@ -253,7 +259,7 @@ class Rows:
         return rows
 
     def _partial(self, k: int, place: int) -> Any:
-        """The right partial derivative of a node."""
+        """Return the right partial derivative of a node."""
         key = k, place
         if key not in self._partials:
             formula = self._sweeps.formula
@@ -263,7 +269,7 @@ class Rows:
         return self._partials[key]
 
     def _tangent(self, k: int, carried: Mapping[int, Any]) -> Any:
-        """The right rule, on any tangents of the operands."""
+        """Return the tangent of a node by the right rule, with any tangents of the operands."""
         total: Any = 0.0
         for place, a in enumerate(self._sweeps.formula.args[k]):
             t = carried[a]
@@ -272,7 +278,7 @@ class Rows:
         return total
 
     def _forward(self, k: int, rows: Any) -> Any:
-        """Tangents of the node, from wrong ones of a site, a row each."""
+        """Return tangents of the node, given wrong ones of a site, a row each."""
         formula, sweeps = self._sweeps.formula, self._sweeps
         carried = dict(self._carried)
         carried[k] = Seen(formula, -1, rows)
@@ -306,7 +312,7 @@ class Rows:
         return found
 
     def pairs(self, most: int) -> tuple[list[tuple[Key, Key]], Any]:
-        """Pairs of rules of which one is used inside of the other, and their rows."""
+        """Return pairs of rules of which one is used inside of the other, and their rows."""
         sweeps, formula = self._sweeps, self._sweeps.formula
         if self._is_long():
             return [], np.empty((0, self._points))
@@ -338,7 +344,7 @@ class Rows:
         return keys, np.concatenate(made) if made else np.empty((0, self._points))
 
     def _adjoints(self) -> dict[int, Any]:
-        """The derivative of the node's tangent by that of each site."""
+        """Return the derivative of the node's tangent by that of each site."""
         sweeps, args = self._sweeps, self._sweeps.formula.args
         found: dict[int, Any] = dict.fromkeys(sweeps.order, 0.0)
         found[sweeps.node] = 1.0

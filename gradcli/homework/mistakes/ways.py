@@ -1,4 +1,5 @@
-"""How a right answer comes about, as a student works it out: the steps at which rules are applied.
+"""The derivation of a right answer, as a student works it out: the steps at which rules are
+applied.
 
 Each component of an answer is one walk that asks for derivatives one after the other. Run with a
 `Differentiator` that gives right ones, it is the right answer; run with one that errs at one step,
@@ -46,7 +47,7 @@ class Way:
         self._sweeps: dict[Step, Sweeps] = {}
 
     def sweeps(self, step: Step) -> Sweeps:
-        """The sweeps of one differentiation, right and wrong."""
+        """Return the sweeps of one differentiation, right and wrong."""
         found = self._sweeps.get(step)
         if found is None:
             node, name, other = step
@@ -59,18 +60,18 @@ class Way:
         return found
 
     def right(self, step: Step) -> int:
-        """The right derivative."""
+        """Return the right derivative."""
         return self.or_zero(self.sweeps(step).right.carried[step[0]])
 
     def or_zero(self, node: int | None) -> int:
         return self.reference.formula.number(0.0) if node is None else node
 
     def component(self, c: int, d: Differentiator) -> int:
-        """The node of one component, given derivatives."""
+        """Return the node of one component, given derivatives."""
         return WALKS[self.problem.kind](self, c, d)
 
     def steps(self, c: int) -> list[Step]:
-        """The differentiations on the way to a component, in order."""
+        """Return the differentiations that a component takes, in order."""
         found: list[Step] = []
 
         def recorded(step: Step) -> int:
@@ -131,7 +132,7 @@ def _directional(way: Way, c: int, d: Differentiator) -> int:
 
 
 def solved(formula: Formula, total: int) -> int:
-    """dy/dx of F(x, y) = 0 from the total derivative, in which it is a name."""
+    """Return dy/dx of F(x, y) = 0 from the total derivative, in which it is a name."""
     leaf = formula.leaf(SLOPE)
     at_0, at_1 = [formula.substituted(total, {leaf: formula.number(v)}) for v in (0.0, 1.0)]
     return formula.share(negative, (formula.share(divide, (
@@ -167,13 +168,13 @@ def _tangent(way: Way, c: int, d: Differentiator) -> int:
 
 
 def at_point(way: Way) -> dict[int, int]:
-    """The variables' nodes, and those of their values at the point of a tangent."""
+    """Return the variables' nodes, and those of their values at the point of a tangent."""
     formula = way.reference.formula
     return {formula.leaf(n): formula.number(way.problem.at[n]) for n in way.reference.wrt}
 
 
 def line(way: Way, slopes: list[int], at: dict[str, float]) -> int:
-    """The tangent line or plane with given slopes."""
+    """Return the tangent line or plane with given slopes."""
     formula, wrt = way.reference.formula, way.reference.wrt
     total = formula.substituted(way.reference.functions[0], at_point(way))
     for name, steep in zip(wrt, slopes, strict=True):
@@ -212,13 +213,19 @@ MOST = 6
 
 
 class Found:
-    """One explanation.
+    """One explanation of a wrong answer.
 
-    level: of those above; rank: within its level, the likelier first. node: of the reference's
-    formula, its values, if there is one. step, site: where a rule was used wrongly; rule: which.
-    detail: what the sentence needs. sure: whether it says nothing that could be chance. agree: at
-    how many points it fits. also: another mistake in the same answer. joint: the rule was used in
-    all derivatives that the answer is made of. rules: those of which one was used at every site.
+    level: of those above.
+    rank: within its level, the likelier first.
+    node: of the reference's formula, its values, if there is one.
+    step, site: the differentiation and operation with a wrong rule.
+    rule: that rule.
+    detail: texts for the sentence.
+    sure: whether it cannot be chance.
+    agree: the number of points at which it fits.
+    also: another mistake in the same answer.
+    joint: whether the rule was used in all derivatives of the answer.
+    rules: those of which one was used at every site.
     """
 
     __slots__ = ("agree", "also", "detail", "joint", "level", "name", "node", "rank", "rule",
@@ -244,14 +251,14 @@ class Found:
         self.rules = rules
 
     def but(self, **changes: Any) -> Found:
-        """The same with other fields."""
+        """Return a copy with these fields replaced."""
         fields = {name: getattr(self, name) for name in Found.__slots__}
         fields.update(changes)
         return Found(fields.pop("name"), fields.pop("level"), fields.pop("rank"), **fields)
 
 
 def ranked(found: Iterable[Found]) -> list[Found]:
-    """The best explanation of each name, the best first."""
+    """Return the best explanation of each name, the best first."""
     best: dict[str, Found] = {}
     for one in sorted(found, key=lambda f: (f.level, f.rank)):
         best.setdefault(one.name, one)
@@ -259,8 +266,10 @@ def ranked(found: Iterable[Found]) -> list[Found]:
 
 
 def confidence(found: list[Found], single: bool, numbers: bool) -> str:
-    """"high" if one explanation stands out, "low" if it may be another or may be chance. numbers:
-    whether the answer is one number, or a line, which is two: many ways lead to these.
+    """Return "high" if one explanation stands out, "low" if it may be another or may be chance.
+
+    single: whether the problem has one point. numbers: whether the answer is one number, or a line,
+    which is two: many mistakes lead to these.
     """
     first = found[0]
     if numbers and any(f.name not in GENERIC or (

@@ -36,7 +36,7 @@ SURE = frozenset(("answered_original", "slope_not_evaluated"))
 
 
 def whole(way: Way, c: int) -> list[Found]:
-    """Other answers to one component, whatever the answer is."""
+    """Return other answers to one component, independent of what was answered."""
     made: list[Found] = []
     for name, node, detail in _all(way, c):
         # Of one variable and constants, few differentiate by a constant.
@@ -75,7 +75,7 @@ def _all(way: Way, c: int) -> Iterator[tuple[str, int, dict[str, str]]]:
 
 
 def function(way: Way, c: int) -> int:
-    """The function that a component is a derivative of."""
+    """Return the function that a component is a derivative of."""
     functions = way.reference.functions
     if len(functions) > 1 and way.problem.kind == "jacobian":
         return functions[c // len(way.reference.wrt)]
@@ -83,7 +83,7 @@ def function(way: Way, c: int) -> int:
 
 
 def names_of(way: Way, c: int) -> list[str]:
-    """The variables of a component, one for each time that it is differentiated."""
+    """Return the variables of a component, one for each time that it is differentiated."""
     wrt, n = way.reference.wrt, len(way.reference.wrt)
     kind = way.problem.kind
     if kind == "hessian":
@@ -184,7 +184,9 @@ def _implicit(way: Way) -> Iterator[tuple[str, int, dict[str, str]]]:
 
 
 def _dydx_lost(way: Way, f: int) -> Iterator[tuple[str, int, dict[str, str]]]:
-    """dy/dx left out at one of the operations on y: there y has the tangent 1, as x has."""
+    """Yield answers with dy/dx left out at one of the operations on y: there y has the tangent 1,
+    as x has.
+    """
     reference = way.reference
     formula, dependent = reference.formula, way.problem.dependent
     y = formula.leaf(dependent)
@@ -248,7 +250,9 @@ def _tangent(way: Way) -> Iterator[tuple[str, int, dict[str, str]]]:
 
 
 def misread(way: Way) -> list[tuple[str, list[int]]]:
-    """(text, nodes of its right answer) of functions that are easily read in place of this one."""
+    """Return (text, nodes of its right answer) of functions that are easily read in place of this
+    one.
+    """
     made = []
     for text in way.problem.variants:
         fields = {**way.problem.fields(), "function": text, "expected": None}
@@ -262,7 +266,7 @@ def misread(way: Way) -> list[tuple[str, list[int]]]:
 
 
 def _copied(other: Reference, reference: Reference) -> list[int]:
-    """The nodes of one reference's answer in the formula of another."""
+    """Return the nodes of one reference's answer in the formula of another."""
     source, target = other.formula, reference.formula
     places: dict[int, int] = {}
     for k in source.needed(other.nodes):
@@ -276,8 +280,8 @@ def _copied(other: Reference, reference: Reference) -> list[int]:
 
 
 def in_degrees(way: Way, c: int) -> list[Found]:
-    """The right derivative, with the arguments of trigonometric functions in degrees, or, where
-    degrees are asked for, in radians.
+    """Return the right derivative with the arguments of trigonometric functions in degrees, or,
+    where degrees are asked for, in radians.
     """
     reference = way.reference
     formula, d = reference.formula, reference.nodes[c]
@@ -310,7 +314,7 @@ NEAR = 1e-6
 
 
 def other_points(way: Way, c: int) -> list[Found]:
-    """The right formula at another point, and other numbers at the right one."""
+    """Return the right formula at another point, and other numbers at the right one."""
     formula = way.reference.formula
     d = way.reference.nodes[c]
     made: list[Found] = []
@@ -327,7 +331,7 @@ def other_points(way: Way, c: int) -> list[Found]:
 
 
 def is_on_curve(way: Way, point: Mapping[str, float]) -> bool:
-    """Whether a point can be one of an implicit problem's curve; all are where there is none."""
+    """Return whether a point can be on the curve of an implicit problem; True if there is none."""
     formula, node = way.reference.formula, way.reference.constraint
     if node is None or not set(formula.leaves([node])) <= set(point):
         return True
@@ -351,7 +355,7 @@ def _points(way: Way) -> Iterator[dict[str, float]]:
 
 
 def _values(way: Way, c: int) -> Iterator[tuple[str, int]]:
-    """f(p), f''(p) and f(p + 1) - f(p)."""
+    """Yield f(p), f''(p) and f(p + 1) - f(p)."""
     formula, at = way.reference.formula, way.problem.at
     f = function(way, c)
     if way.problem.kind in ("implicit", "parametric"):
@@ -366,7 +370,7 @@ def _values(way: Way, c: int) -> Iterator[tuple[str, int]]:
 
 
 def other_lines(way: Way) -> list[Found]:
-    """Tangents whose slope belongs to another point, or is another number."""
+    """Return tangents whose slope belongs to another point, or is another number."""
     reference, problem = way.reference, way.problem
     formula, f = reference.formula, reference.functions[0]
     slopes = [slope(formula, f, n) for n in reference.wrt]

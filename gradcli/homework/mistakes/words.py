@@ -1,4 +1,4 @@
-"""The sentence that names each mistake, and the rules that some of them cite."""
+"""The sentence of each mistake, and the rules that some of the sentences cite."""
 
 from __future__ import annotations
 

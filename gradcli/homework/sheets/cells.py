@@ -1,7 +1,7 @@
-"""CSV as it stands in the file: each cell with its text, its quotes and its place.
+"""CSV as it stands in the file: each cell with its text, its quotes and its span.
 
-What Python's `csv` reads, but nothing is lost: a file that some other program wants back
-unchanged can be written with one cell replaced, and a cell that is wrong can be pointed at.
+It reads what Python's `csv` reads, but nothing is lost: a file that some other program wants back
+unchanged can be written with one cell replaced, and a message can point at a wrong cell.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ DELIMITERS = ",;\t"
 
 
 class Cell:
-    """raw: as it stands there, from `start`; text: what it says."""
+    """A cell. raw: as it stands in the file, from the offset `start`; text: its value."""
 
     __slots__ = ("raw", "start", "text")
 
@@ -51,25 +51,25 @@ class Record:
 
     @property
     def span(self) -> tuple[int, int]:
-        """Its place in the text."""
+        """Return the span of the row in the text."""
         return self.start, self.cells[-1].span[1]
 
     @property
     def empty(self) -> bool:
-        """Whether there is nothing in the row at all."""
+        """Return whether all cells of the row are blank."""
         return not any(cell.text.strip() for cell in self.cells)
 
 
 def delimiter(text: str) -> str:
-    """What separates cells: the one of comma, semicolon and tab that the first row has most of,
-    the first of them where there are equally many.
+    """Return the separator of cells: the one of comma, semicolon and tab that the first row has
+    most of, the first of them where there are equally many.
     """
     head = re.sub(r'"[^"]*"', "", text.lstrip("\r\n").partition("\n")[0])
     return max(DELIMITERS, key=head.count)
 
 
 def records(source: Source, separator: str, code: str) -> Iterator[Record]:
-    """The rows of a text, empty ones too.
+    """Yield the rows of a text, empty ones too.
 
     A quote that is never closed is an error of the given `code`.
     """
@@ -95,9 +95,10 @@ def records(source: Source, separator: str, code: str) -> Iterator[Record]:
 
 
 def fitted(record: Record, width: int, source: Source, last: int | None, code: str) -> list[str]:
-    """The texts of a row in a table of `width` columns, the rest of it empty. What a comma without
-    quotes split off belongs to column `last`, if that is the rightmost one; else a row that is too
-    long is an error of the given code.
+    """Return the texts of a row in a table of `width` columns, the missing ones empty.
+
+    last: the column that an answer with commas and without quotes is put together in, if it is the
+    rightmost one; else a row that is too long is an error of the given code.
     """
     texts = [cell.text for cell in record.cells] + [""] * (width - len(record.cells))
     if not any(text.strip() for text in texts[width:]):
@@ -111,7 +112,7 @@ def fitted(record: Record, width: int, source: Source, last: int | None, code: s
 
 def failure(code: str, message: str, source: Source, span: tuple[int, int], help: str,
             label: str = "") -> GradcliError:
-    """An error about a part of the file."""
+    """Return an error about a span of the file."""
     return GradcliError(Diagnostic(code, message, span=span, source=source, help=help, label=label))
 
 
@@ -126,13 +127,13 @@ STUDENT = {"student": ("student id", "id", "sis user id", "id number", "matrikel
 
 
 def folded(title: str) -> str:
-    """A title for comparison: small letters and digits, single spaces."""
+    """Return a title for comparison: small letters and digits, single spaces."""
     return " ".join(re.findall(r"[^\W_]+", title.casefold()))
 
 
 def columns(titles: Sequence[str], synonyms: Mapping[str, Sequence[str]]) -> dict[str, int]:
-    """For each name the number of the column that is called so, or by one of its synonyms; the
-    earlier synonym wins, then the earlier column.
+    """Return for each name the number of the column with this title, or with one of its synonyms;
+    the earlier synonym wins, then the earlier column.
     """
     folds = [folded(title) for title in titles]
     found = {}
@@ -159,25 +160,28 @@ MARKUP = {ord(character): "\\" + character for character in "\\`*_{}[]<>|&~$@#^"
 
 
 def cell(text: str | None, raw: bool = False) -> str:
-    """A text cell of a CSV file; raw: without the apostrophe that keeps a formula from running."""
+    """Return a text cell of a CSV file; raw: without the apostrophe that keeps a formula from
+    running.
+    """
     text = text or ""
     return visible(text) if raw else formula_safe(text)
 
 
 def uncell(text: str) -> str:
-    """The cell without the apostrophe that `cell` puts in front."""
+    """Return a cell without the apostrophe that `cell` puts in front."""
     return text[1:] if text[:1] == "'" and text[1:].startswith(FORMULA) else text
 
 
 def number(value: float | None) -> str:
-    """A number cell; empty for None."""
+    """Return a number cell; empty for None."""
     return "" if value is None else numbers.exact(value)
 
 
 def file_stems(ids: Iterable[str]) -> dict[str, str]:
-    """Names for files that belong to ids: letters, digits, `.`, `_` and `-` only, no dot in front.
+    """Return names for files that belong to ids: letters, digits, `.`, `_` and `-` only, no dot in
+    front.
 
-    An id that is such a name is its own. All others have a digest behind them, and so have those
+    An id that is a valid name is its own. All others have a digest behind them, and so have those
     that some file systems take for the same (s1 and S1), or for a device: no two ids share a file.
     """
     found = {id: _slug(id) for id in ids}
@@ -198,7 +202,7 @@ def _digest(id: str) -> str:
 
 
 def code(text: str) -> str:
-    """A code span; its fence is longer than any run of backquotes in the text."""
+    """Return a code span; its fence is longer than any run of backquotes in the text."""
     shown = visible(text)
     if not shown.strip():
         return f"`{shown}`" if shown else ""
@@ -210,7 +214,7 @@ def code(text: str) -> str:
 
 
 def prose(text: str) -> str:
-    """A sentence for Markdown; what stands in backquotes is code, all else is no markup."""
+    """Return a sentence for Markdown; text in backquotes is code, all else is no markup."""
     pieces = visible(text).split("`")
     if len(pieces) % 2 == 0:
         return plain("`".join(pieces))
@@ -218,14 +222,14 @@ def prose(text: str) -> str:
 
 
 def plain(text: str) -> str:
-    """Text that Markdown shows as it is. Not for the beginning of a line."""
+    """Return text that Markdown shows unchanged. Not for the beginning of a line."""
     shown = visible(text).translate(MARKUP)
     # GitHub makes links of bare addresses.
     return shown.replace("://", "\\://").replace("www.", "www\\.").replace("WWW.", "WWW\\.")
 
 
 def rounded(value: Any, digits: int = DIGITS) -> str:
-    """A number or nested lists of numbers for a student."""
+    """Return a number or nested lists of numbers for a student."""
     if isinstance(value, list | tuple):
         return f"[{', '.join([rounded(one, digits) for one in value])}]"
     if isinstance(value, str):      # NaN and infinities, from JSON
@@ -237,5 +241,5 @@ def rounded(value: Any, digits: int = DIGITS) -> str:
 
 
 def point(at: dict[str, Any]) -> str:
-    """`x = 1.5, y = 2`."""
+    """Return a point as a text, `x = 1.5, y = 2`."""
     return ", ".join([f"{visible(name)} = {rounded(value)}" for name, value in at.items()])

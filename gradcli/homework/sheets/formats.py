@@ -1,4 +1,4 @@
-"""Sheets in TOML."""
+"""The file formats of sheets: TOML, CSV and lists."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _AT = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
 
 
 def toml_sheet(source: Source) -> Sheet:
-    """The sheet in a TOML text. Raises what `parse` does."""
+    """Parse a sheet in TOML. Raises what `parse` does."""
     document = _document(source)
     return _Reader(source, document).sheet()
 
@@ -63,7 +63,9 @@ def _document(source: Source) -> dict[str, Any]:
 
 
 def _offset(source: Source, line: int, column: int) -> int:
-    """Where a line and column of `tomllib` are: for it \\r\\n is one character, at the end."""
+    r"""Return the offset of a line and column of `tomllib`: for it \r\n is one character, at the
+    end.
+    """
     at = 0
     for _ in range(line - 1):
         at = source.text.index("\n", at) + 1
@@ -86,7 +88,7 @@ class _Reader:
         return self._place(path)[1]
 
     def _place(self, path: Path) -> tuple[Span, Span]:
-        """Of a path, or of the table that it is in."""
+        """Return the spans of name and value of a path, or of the table that it is in."""
         while path and path not in self.places:
             path = path[:-1]
         return self.places.get(path, ((0, 0), (0, 0)))
@@ -211,7 +213,7 @@ _ENTRY = re.compile(r"\s*([^\s:]{1,32})\s*:(.*)")
 
 
 def csv_sheet(source: Source) -> Sheet:
-    """A row per problem: `id,function,wrt,points`, and any other field of a problem."""
+    """Parse a sheet in CSV, a row for each problem: `id,function,wrt,points`, and other fields."""
     found = Found(source)
     table = [record.cells for record in records(source, delimiter(source.text), "E0709")
              if not record.empty]
@@ -251,7 +253,7 @@ def _row(found: Found, header: list[str], row: list[Cell]) -> None:
 
 
 def _plain(name: str, text: str) -> Any:
-    """What a cell says of a field; `from_fields` refuses what is left as a text."""
+    """Return the value of a cell for a field; `from_fields` refuses what is left as a text."""
     if name in FLAGS:
         return TRUTHS.get(text.lower(), text)
     if name == "order" and text.isdecimal() and len(text) < 4:
@@ -269,7 +271,9 @@ def _plain(name: str, text: str) -> Any:
 
 
 def list_sheet(source: Source) -> Sheet:
-    """A line per problem: `1a: x^2 sin(x)`. Empty lines and those that begin with # say nothing."""
+    """Parse a sheet of lines, `1a: x^2 sin(x)`. Empty lines and those that begin with # are
+    skipped.
+    """
     found = Found(source)
     at = 0
     for line in source.text.split("\n"):
@@ -309,8 +313,9 @@ _SCALAR = re.compile(r"[^,\]}\n#]*+")
 
 
 def places(text: str) -> dict[Path, tuple[Span, Span]]:
-    """For each table, key and element the places of its name (a table's: its header; an element's:
-    the element) and of its value. Keys that a dot makes have those of the whole.
+    """Return for each table, key and element of a TOML text the spans of its name (a table's: its
+    header; an element's: the element) and of its value. Keys that a dot makes have those of the
+    whole.
     """
     found = _Found(text)
     found.document()
@@ -373,7 +378,9 @@ class _Found:
             self.places.setdefault(path, (key, value))
 
     def names(self) -> list[tuple[str, Span]]:
-        """A key with its dots, and what stands behind it up to the sign that ends it."""
+        """Return the parts of a key with dots, each with its span, and stop at the sign that ends
+        the key.
+        """
         names = []
         while True:
             self.skip(_SPACE)
@@ -401,7 +408,7 @@ class _Found:
         return start, self.at
 
     def members(self, path: Path, is_array: bool) -> None:
-        """Of an array or an inline table, from bracket to bracket."""
+        """Parse the members of an array or an inline table, from bracket to bracket."""
         self.at += 1
         count = 0
         while True:
@@ -422,7 +429,7 @@ class _Found:
 
 
 def open_sheet(path: str, stdin: BinaryIO | None = None) -> Sheet:
-    """The sheet in a file, or on `stdin` for the path "-".
+    """Open the sheet in a file, or on `stdin` for the path "-".
 
     Raises what `gradcli.base.errors.read` does, E0707 where the sheet is too large, and what
     `parse` raises.
@@ -439,11 +446,12 @@ def open_sheet(path: str, stdin: BinaryIO | None = None) -> Sheet:
 
 
 def parse(text: str, name: str) -> Sheet:
-    """The sheet in a text. name: its file, whose ending tells CSV and lists from TOML.
+    """Parse the text of a sheet. name: its file, whose ending distinguishes CSV and lists from
+    TOML.
 
     Raises E0701 (no such field, table or choice), E0702 (missing), E0703 (of another type), E0706
     (an id twice), E0707 (too large), E0708 (of a later version) and E0709 (cannot be read), with
-    all that was found as diagnostics, each with its place.
+    all that was found as diagnostics, each with its location.
     """
     source = Source(text, name)
     if len(text.encode("utf-8", "surrogatepass")) > MAX_BYTES:

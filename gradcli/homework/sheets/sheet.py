@@ -1,4 +1,4 @@
-"""A problem sheet: what is asked, what it is worth, and how answers are judged.
+"""A problem sheet: the problems, their points, and how answers are judged.
 
     schema = 1
     [sheet]
@@ -43,8 +43,13 @@ OPTIONS = ("log", "angle", "rtol", "domain_policy", "real_roots", "decimal_comma
 
 
 class Sheet:
-    """options: fields for all problems, such as log. late: the share that late submissions lose.
-    seed: of the points. hash: of the text. source: the text.
+    """A sheet.
+
+    options: fields for all problems, such as log.
+    late: the share that late submissions lose.
+    seed: of the points.
+    hash: of the text.
+    source: the text.
     """
 
     __slots__ = ("_ids", "_places", "hash", "id", "late", "options", "path", "problems", "seed",
@@ -80,11 +85,13 @@ class Sheet:
         return sum([p.points for p in self.problems])
 
     def place(self, id: str, field: str = "") -> Span:
-        """Where a problem, or the value of one of its fields, stands in the sheet."""
+        """Return the span of a problem, or of the value of one of its fields, in the sheet."""
         return self._places.get((id, field)) or self._places.get((id, ""), (0, 0))
 
     def _quoted(self, start: int, end: int, text: str) -> Span:
-        """Where a text stands in a list, with its quotes; all of the list if that is not plain."""
+        """Return the span of a text in a list, with its quotes; of all the list if it is written
+        otherwise.
+        """
         for quote in "\"'":
             at = self.source.text.find(f"{quote}{text}{quote}", start, end)
             if at >= 0:
@@ -92,8 +99,8 @@ class Sheet:
         return start, end
 
     def located(self, id: str, failure: GradcliError) -> GradcliError:
-        """What is wrong with a problem, with its place in the sheet. Places in the text of the
-        function are kept where the sheet writes it as it is.
+        """Return an error about a problem with its location in the sheet. Spans in the text of the
+        function are kept where the sheet writes it unchanged.
         """
         field = "function"
         if failure.about is not None:
@@ -118,7 +125,7 @@ class Sheet:
 
 
 def stem(name: str) -> str:
-    """The id of a sheet that has none: the name of its file."""
+    """Return the id of a sheet that has none: the name of its file."""
     return os.path.splitext(os.path.basename(name))[0].strip("<>") or "sheet"
 
 
@@ -140,7 +147,7 @@ class Found:
                                      label=label, related=related))
 
     def unknown(self, what: str, name: str, span: Span, known: Iterable[str]) -> None:
-        """Tell that there is no such key; suggest the nearest."""
+        """Add an error for an unknown key; suggest the nearest."""
         import difflib
 
         known = list(known)
@@ -150,7 +157,7 @@ class Found:
 
     def add(self, fields: Mapping[str, Any], defaults: Mapping[str, Any], whole: Span,
             keys: Mapping[str, Span], values: Mapping[str, Span]) -> None:
-        """One more problem. whole: its place; keys, values: those of its fields."""
+        """Add a problem. whole: its span; keys, values: spans of its fields' names and values."""
         known = {}
         for name, value in fields.items():
             if name in DEFAULTS:
@@ -172,7 +179,7 @@ class Found:
 
     def _id(self, fields: Mapping[str, Any], whole: Span, values: Mapping[str, Span]
             ) -> str | None:
-        """The id, if there is one that no other problem has."""
+        """Return the id; None, with an error, if it is missing, wrong or taken."""
         if "id" not in fields:
             self.tell("E0702", "`id` is missing", whole, 'write id = "1a"')
             return None
@@ -193,7 +200,7 @@ class Found:
         return id
 
     def checked(self, name: str, value: Any, read: Callable[[str, Any], Any], span: Span) -> Any:
-        """What `read` makes of a value; None where it is refused."""
+        """Return the value that `read` makes of another; None, with an error, if refused."""
         try:
             return read(name, value)
         except GradcliError as failure:
@@ -205,13 +212,13 @@ class Found:
 
     def place(self, failure: GradcliError, fields: Mapping[str, Any], whole: Span,
               values: Mapping[str, Span]) -> None:
-        """Give a failure the place of the field that its message names."""
+        """Add an error at the field that its message names."""
         words = re.findall(r"\w+", failure.message)
         named = next((word for word in words if word in fields and word in values), None)
         self.tell(failure.code, failure.message, values[named] if named else whole, failure.help)
 
     def sheet(self, id: str, **rest: Any) -> Sheet:
-        """The sheet, if nothing is wrong with it."""
+        """Return the sheet; raise all errors if there are any."""
         if not self.problems and not self.wrong:
             self.tell("E0702", "the sheet has no problem", (0, 0),
                       'write [[problem]], and below it id = "1a" and function = "x^2"')
