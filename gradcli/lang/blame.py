@@ -1,8 +1,8 @@
-"""Where the part of an instruction stands that an error is about: an argument, an option, a name.
+"""The part of an instruction that an error is about: an argument, an option, a name.
 
-Whoever raises an error says what it is about (`errors.About`), in terms of values and names; where
-that stands is found here, when there is an error: the text of the instruction is read once more.
-A part that cannot be told for sure is none: then all of the instruction is marked.
+The code that raises an error says what it is about (`errors.About`), in terms of values and names;
+the span of that part is found here, when there is an error: the text of the instruction is read
+once more. Where the part is not certain, all of the instruction is marked.
 """
 
 from __future__ import annotations
@@ -36,7 +36,8 @@ _ENDS = frozenset((*t.CLOSING, *t.IDENTIFIERS, t.NUMBER, t.SUPERSCRIPT, t.PI, t.
 
 def place(source: Source, problem: GradcliError, at: Instruction, args: Sequence[Any] = (),
           named: Mapping[str, Any] | None = None) -> None:
-    """Give an error of the instruction `at` the place of what it is about, unless it has one.
+    """Set the span of an error of the instruction `at` to the part that it is about, unless it has
+    one.
 
     args, named: the values that the instruction took.
     """
@@ -60,7 +61,7 @@ def place(source: Source, problem: GradcliError, at: Instruction, args: Sequence
 
 
 class Written:
-    """An instruction as it stands in the text, in tokens."""
+    """The text of an instruction, in tokens."""
 
     __slots__ = ("arg", "count", "ends", "keywords", "kinds", "opcode", "starts")
 
@@ -76,7 +77,9 @@ class Written:
         self.kinds = [kind for kind in kinds if kind not in (t.NEWLINE, t.END, t.DEDENT)]
 
     def argument(self, key: int | str) -> Span | None:
-        """Operand, positional argument or index `key`; the value of the option `key`."""
+        """Return the span of operand, positional argument or index `key`, or of the value of option
+        `key`.
+        """
         if self.opcode in CALLS:
             at = key if isinstance(key, int) else (
                 self.count + self.keywords.index(key) if key in self.keywords else None)
@@ -99,8 +102,10 @@ class Written:
         return None
 
     def item(self, span: Span, held: Any, value: Any) -> Span:
-        """Within the list that stands at `span`, whose value is `held`: the one item that holds a
-        value, however deep; all of the list if that is not clear.
+        """Return the span of the one item that holds a value, however deep, in the list at `span`;
+        the span of the list if that is not clear.
+
+        held: the value of the list.
         """
         start, end = self.starts.index(span[0]), self.ends.index(span[1])
         plain = value_of(held)
@@ -114,19 +119,19 @@ class Written:
         return self.item(self._span(*parts[key]), items[key], value)
 
     def option(self, name: str) -> Span | None:
-        """The name of an option, as it stands before its value."""
+        """Return the span of the name of an option, before its value."""
         if name not in self.keywords:
             return None
         start, _ = self._arguments()[self.count + self.keywords.index(name)]
         return self._span(start, start + 1)
 
     def beyond(self, count: int) -> Span | None:
-        """The positional arguments behind the first `count`."""
+        """Return the span of the positional arguments behind the first `count`."""
         parts = self._arguments()[:self.count] if self.opcode in CALLS else []
         return self._span(parts[count][0], parts[-1][1]) if len(parts) > count else None
 
     def callee(self) -> Span | None:
-        """The name of what is called, or of the attribute that is asked for."""
+        """Return the span of the name of the called function, or of the attribute that is read."""
         end = self._opened() if self.opcode in CALLS else len(self.kinds)
         return self._span(0 if self.opcode == c.NUMPY else end - 1, end)
 
@@ -134,7 +139,7 @@ class Written:
         return self.starts[start], self.ends[end - 1]
 
     def _opened(self) -> int:
-        """The bracket that the last token closes."""
+        """Return the bracket that the last token closes."""
         depth = 0
         for at in range(len(self.kinds) - 1, -1, -1):
             depth += (self.kinds[at] in _CLOSING) - (self.kinds[at] in _OPENING)
@@ -143,7 +148,7 @@ class Written:
         return 0
 
     def _parts(self, start: int, end: int) -> list[Range]:
-        """What stands between commas."""
+        """Split tokens at the commas outside of brackets."""
         parts: list[Range] = []
         depth = 0
         begin = start
@@ -161,7 +166,9 @@ class Written:
         return self._parts(self._opened() + 1, len(self.kinds) - 1)
 
     def _operand(self, key: int) -> Span:
-        """The left (0) or the right (1) side of a sign, a coefficient or an exponent."""
+        """Return the span of the left (0) or right (1) side of a sign, a coefficient or an
+        exponent.
+        """
         size = len(self.kinds)
         depth = 0
         signs: list[int] = []
@@ -179,7 +186,9 @@ class Written:
 
 
 def _holder(value: Any, args: Sequence[Any], named: Mapping[str, Any]) -> int | str | None:
-    """Which argument is a value, or holds it; None where that is not clear."""
+    """Return the key of the one argument that is a value, or holds it; None where that is not
+    clear.
+    """
     given: list[tuple[int | str, Any]] = [*enumerate(args), *named.items()]
     for holds in (_is, _has):
         found = [key for key, arg in given if holds(arg, value)]
@@ -195,7 +204,7 @@ def _is(arg: Any, value: Any) -> bool:
 
 
 def _has(arg: Any, value: Any) -> bool:
-    """Whether equal numbers or texts are among the items of an argument."""
+    """Return whether equal numbers or texts are among the items of an argument."""
     if isinstance(arg, (list, tuple)):
         return any(_has(item, value) for item in arg)
     plain, wanted = value_of(arg), value_of(value)

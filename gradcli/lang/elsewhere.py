@@ -1,4 +1,4 @@
-"""What other systems and other people call functions, and what to write for them."""
+"""Names of functions in other systems, and what to write for them."""
 
 from __future__ import annotations
 
@@ -44,12 +44,14 @@ DECLARED = {"Variable": "var x = 3.0", "constant": "const x = 3.0"}
 
 
 def meant(name: str) -> str | None:
-    """What to write for a function of this name, if it is known elsewhere."""
+    """Return what to write for a function of this name; None if it is not known elsewhere."""
     return DECLARED.get(name) or SPELLINGS.get(name) or OTHER_SYSTEMS.get(name.lower())
 
 
 def of_module(text: str, start: int) -> str | None:
-    """What to write for a function of the module `tf` that stands there, if it is known."""
+    """Return what to write for a function of the module `tf` at an offset of the text; None if
+    unknown.
+    """
     import re
 
     from gradcli.ops import PUBLIC
@@ -60,7 +62,9 @@ def of_module(text: str, start: int) -> str | None:
 
 
 def derivative_sign(text: str, span: Span) -> Span | None:
-    """Where the d, dy or d2y stands that a slash parts from the dx of a call."""
+    """Return the span of the d, dy or d2y before a slash and the dx of a call; None if there is
+    none.
+    """
     import re
 
     found = re.search(r"(?<![\w.])(d\w{0,2})\s*/\s*$", text[:span[0]][-80:])

@@ -1,6 +1,7 @@
-"""What to say about the heads, indentation and branches of blocks that do not fit.
+"""Explanations of heads, indentation and branches of blocks that do not fit.
 
-The functions of `explanations` that are about blocks; they are given and return the same.
+The explanations of `unexpected` that are about blocks. Each takes the tokens, the token and the row
+of tokens that the state accepts, and returns the error, or None if the mistake is another.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 
 
 def missing_block(tokens: Tokens, at: int, row: Row) -> GradcliError | None:
-    """A head without indented lines; a decorator without a `def`."""
+    """Explain a head without indented lines, or a decorator without a `def`."""
     if t.INDENT in row and not is_margin(tokens, at):
         first = line_start(tokens, at - 1)
         return error("E0112", f"the block of `{excerpt(tokens, first, at - 1)}` is missing",
@@ -46,7 +47,7 @@ def missing_block(tokens: Tokens, at: int, row: Row) -> GradcliError | None:
 
 
 def indentation(tokens: Tokens, at: int, row: Row) -> GradcliError | None:
-    """A line that is indented without a head before it."""
+    """Explain a line that is indented without a head before it."""
     if tokens.kinds[at] != t.INDENT:
         return None
     tabs = "\t" in tokens.token(at)
@@ -57,7 +58,7 @@ def indentation(tokens: Tokens, at: int, row: Row) -> GradcliError | None:
 
 
 def decorator(tokens: Tokens, at: int, row: Row) -> GradcliError | None:
-    """`@tf.function`, `@custom_gradient()`."""
+    """Explain an unknown decorator: `@tf.function`, `@custom_gradient()`."""
     first = statement_start(tokens, at)
     if tokens.kinds[first] != t.AT or at == first or tokens.kinds[at] == t.ERROR:
         return None
@@ -65,7 +66,7 @@ def decorator(tokens: Tokens, at: int, row: Row) -> GradcliError | None:
 
 
 def branch(tokens: Tokens, at: int, row: Row) -> GradcliError | None:
-    """`else` and `elif` where no `if` is, and `else if`."""
+    """Explain `else` and `elif` without an `if`, and `else if`."""
     kinds = tokens.kinds
     word = tokens.token(at)
     if kinds[at] == t.IF and at and kinds[at - 1] == t.ELSE and line_start(tokens, at) == at - 1:
@@ -87,7 +88,9 @@ def branch(tokens: Tokens, at: int, row: Row) -> GradcliError | None:
 
 
 def _kind_before(tokens: Tokens, at: int) -> int:
-    """What the line before begins with, or the head of the block that ends there."""
+    """Return the kind of the first token of the line before, or of the head of the block that ends
+    there.
+    """
     kinds = tokens.kinds
     depth = 0
     while at and depth >= 0:
@@ -99,14 +102,16 @@ def _kind_before(tokens: Tokens, at: int) -> int:
 
 
 def _condition_of(tokens: Tokens, first: int) -> str:
-    """The condition that begins with token `first`, up to a colon or the end of the line."""
+    """Return the text from token `first` up to a colon or the end of the line; `c` if there is
+    none.
+    """
     line_end = tokens.kinds.index(t.NEWLINE, first)
     end = head_end(tokens, first, line_end)
     return excerpt(tokens, first, end) if end > first else "c"
 
 
 def other_spelling(tokens: Tokens, at: int, row: Row) -> GradcliError | None:
-    """`elseif x > 0:`, `elsif (x > 0):`."""
+    """Explain another spelling of `elif`: `elseif x > 0:`, `elsif (x > 0):`."""
     first = statement_start(tokens, at)
     word = tokens.token(first).lower()
     if tokens.kinds[first] != t.NAME or at == first or word not in ("elseif", "elsif"):
@@ -116,7 +121,7 @@ def other_spelling(tokens: Tokens, at: int, row: Row) -> GradcliError | None:
 
 
 def block_in_line(tokens: Tokens, at: int, row: Row) -> GradcliError | None:
-    """`x = 1; if c: y = 2`, `if a: if b: c`."""
+    """Explain a block that begins inside a line: `x = 1; if c: y = 2`, `if a: if b: c`."""
     kinds = tokens.kinds
     first = at - (kinds[at] in t.IDENTIFIERS and at > 0 and kinds[at - 1] in SOFT_HEADS)
     if (first != statement_start(tokens, first) or first == line_start(tokens, first)
@@ -129,7 +134,7 @@ def block_in_line(tokens: Tokens, at: int, row: Row) -> GradcliError | None:
 
 
 def function_head(tokens: Tokens, at: int, row: Row) -> GradcliError | None:
-    """`def f(x) = x^2`, `def f(x=1):`, `def f:`."""
+    """Explain a wrong head of a function: `def f(x) = x^2`, `def f(x=1):`, `def f:`."""
     kinds = tokens.kinds
     first = statement_start(tokens, at)
     if kinds[first] != t.DEF or at == first:
@@ -163,7 +168,7 @@ def function_head(tokens: Tokens, at: int, row: Row) -> GradcliError | None:
 
 
 def loop_head(tokens: Tokens, at: int, row: Row) -> GradcliError | None:
-    """`for i range(3):`, `for i = 1:3`, `for (i in range(3))`."""
+    """Explain a wrong head of a loop: `for i range(3):`, `for i = 1:3`, `for (i in range(3))`."""
     kinds = tokens.kinds
     first = statement_start(tokens, at)
     if kinds[first] != t.FOR or at == first or (t.IN not in row and at > first + 1) or (
@@ -188,7 +193,7 @@ OF_TAPES = ("persistent", "watch_accessed_variables")
 
 
 def tape_head(tokens: Tokens, at: int, row: Row) -> GradcliError | None:
-    """`tape:`, `forward acc:`, `tape t(persistent=true):`."""
+    """Explain a wrong head of a tape: `tape:`, `forward acc:`, `tape t(persistent=true):`."""
     kinds = tokens.kinds
     first = statement_start(tokens, at)
     if kinds[first] not in SOFT_HEADS:
@@ -218,7 +223,7 @@ def tape_head(tokens: Tokens, at: int, row: Row) -> GradcliError | None:
 
 
 def missing_colon(tokens: Tokens, at: int, row: Row) -> GradcliError | None:
-    """`for i in range(3)`, `if x > 0 y = 1`, `else`."""
+    """Explain a head without its colon: `for i in range(3)`, `if x > 0 y = 1`, `else`."""
     kinds = tokens.kinds
     first = statement_start(tokens, at)
     if (t.COLON not in row or not is_head(tokens, first) or first != line_start(tokens, at)

@@ -1,6 +1,7 @@
-"""What to say about brackets, operators and operands that do not fit into an expression.
+"""Explanations of brackets, operators and operands that do not fit into an expression.
 
-The functions of `explanations` that are about expressions; they are given and return the same.
+The explanations of `unexpected` that are about expressions. Each takes the tokens, the token and
+the row of tokens that the state accepts, and returns the error, or None if the mistake is another.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ GREEK = frozenset("""
 
 
 def closing_bracket(tokens: Tokens, at: int, row: Row) -> GradcliError | None:
-    """`x)`, `(x]`."""
+    """Explain a closing bracket that closes nothing or another shape: `x)`, `(x]`."""
     kind = tokens.kinds[at]
     if kind not in t.CLOSING:
         return None
@@ -75,7 +76,8 @@ def closing_bracket(tokens: Tokens, at: int, row: Row) -> GradcliError | None:
 
 
 def open_bracket(tokens: Tokens, at: int, row: Row) -> GradcliError | None:
-    """A bracket that is never closed, noticed at the end of its line or head, or on a later line.
+    """Explain a bracket that is never closed, noticed at the end of its line or head, or on a later
+    line.
     """
     kinds = tokens.kinds
     opened = [place for place in unclosed_brackets(tokens, at) if place <= at]
@@ -108,7 +110,7 @@ def open_bracket(tokens: Tokens, at: int, row: Row) -> GradcliError | None:
 
 
 def foreign_operator(tokens: Tokens, at: int, row: Row) -> GradcliError | None:
-    """`=<`, `:=`, `x++`: two tokens side by side that are one operator elsewhere."""
+    """Explain an operator of another language, two tokens side by side: `=<`, `:=`, `x++`."""
     ends_line = tokens.kinds[at] in (t.NEWLINE, t.SEMICOLON, t.END)
     for left in ((at - 2,) if ends_line else (at - 1, at)):
         if left < 0 or not adjacent(tokens, left):
@@ -129,7 +131,7 @@ def foreign_operator(tokens: Tokens, at: int, row: Row) -> GradcliError | None:
 
 
 def chained_comparison(tokens: Tokens, at: int, row: Row) -> GradcliError | None:
-    """`a < b < c`."""
+    """Explain a chain of comparisons: `a < b < c`."""
     kinds = tokens.kinds
     if kinds[at] not in COMPARISONS or kinds[at - 1] not in ENDINGS:
         return None
@@ -156,7 +158,7 @@ def chained_comparison(tokens: Tokens, at: int, row: Row) -> GradcliError | None
 
 
 def function_exponent(tokens: Tokens, at: int, row: Row) -> GradcliError | None:
-    """`sin²(x)`."""
+    """Explain an exponent of a function: `sin²(x)`."""
     kinds = tokens.kinds
     if (at < 2 or kinds[at] not in BEGINNINGS or kinds[at - 1] != t.SUPERSCRIPT
             or not is_function(tokens.token(at - 2))):
@@ -167,7 +169,7 @@ def function_exponent(tokens: Tokens, at: int, row: Row) -> GradcliError | None:
 
 
 def side_by_side(tokens: Tokens, at: int, row: Row) -> GradcliError | None:
-    """Two operands without an operator: `x y`, `(x)(y)`, `sin x`, `1.2.3`, `√2x`."""
+    """Explain two operands without an operator: `x y`, `(x)(y)`, `sin x`, `1.2.3`, `√2x`."""
     kinds = tokens.kinds
     if not at or kinds[at - 1] not in ENDINGS or kinds[at] not in BEGINNINGS or t.NUMBER in row:
         return None
@@ -202,7 +204,9 @@ def side_by_side(tokens: Tokens, at: int, row: Row) -> GradcliError | None:
 
 
 def _is_word(tokens: Tokens, at: int) -> bool:
-    """Whether a token is a word of some other language, as in `lim x`: no product is meant."""
+    """Return whether a token is a word of another language, as in `lim x`, so that no product is
+    meant.
+    """
     word = tokens.token(at)
     if tokens.kinds[at] not in t.IDENTIFIERS or len(word) == 1 or not word.isalpha() or (
             word in GREEK or is_function(word)):
@@ -212,7 +216,7 @@ def _is_word(tokens: Tokens, at: int) -> bool:
 
 
 def number_and_dot(tokens: Tokens, at: int, row: Row) -> GradcliError | None:
-    """`2.x`, `1..2`, `3.e5`."""
+    """Explain a dot behind a number: `2.x`, `1..2`, `3.e5`."""
     if tokens.kinds[at] != t.DOT or tokens.kinds[at - 1] != t.NUMBER:
         return None
     number, name = tokens.token(at - 1), tokens.token(at + 1)
@@ -227,7 +231,7 @@ def number_and_dot(tokens: Tokens, at: int, row: Row) -> GradcliError | None:
 
 
 def prime(tokens: Tokens, at: int, row: Row) -> GradcliError | None:
-    """`f'` without its argument."""
+    """Explain `f'` without its argument."""
     if not at or tokens.kinds[at - 1] != t.PRIMED:
         return None
     primed = tokens.token(at - 1)
@@ -238,7 +242,7 @@ def prime(tokens: Tokens, at: int, row: Row) -> GradcliError | None:
 
 
 def comma(tokens: Tokens, at: int, row: Row) -> GradcliError | None:
-    """`(1,5)`, `(a, b)`."""
+    """Explain a comma in round brackets: `(1,5)`, `(a, b)`."""
     if tokens.kinds[at] != t.COMMA:
         return None
     opened = open_brackets(tokens, at)
@@ -255,7 +259,7 @@ def comma(tokens: Tokens, at: int, row: Row) -> GradcliError | None:
 
 
 def missing_else(tokens: Tokens, at: int, row: Row) -> GradcliError | None:
-    """`a if c`."""
+    """Explain a conditional expression without `else`: `a if c`."""
     if (t.ELSE not in row or t.NEWLINE in row or t.RPAR in row
             or at == statement_start(tokens, at)):
         return None
@@ -274,7 +278,9 @@ NAMED = {t.DOT: "a name", t.COLON: "a type"}
 
 
 def missing_operand(tokens: Tokens, at: int, row: Row) -> GradcliError | None:
-    """`x^`, `a =`, `2 * / 3`, `()`, `* x`; of what is a name: `x.`, `var x: = 3`."""
+    """Explain a missing value: `x^`, `a =`, `2 * / 3`, `()`, `* x`; or a missing name: `x.`, `var
+    x: = 3`.
+    """
     kinds = tokens.kinds
     what = "a value" if t.NUMBER in row else NAMED.get(kinds[at - 1])
     if what is None or t.NAME not in row:
@@ -309,7 +315,7 @@ def missing_operand(tokens: Tokens, at: int, row: Row) -> GradcliError | None:
 
 
 def second_exponent(tokens: Tokens, at: int, row: Row) -> GradcliError | None:
-    """`x²^3`."""
+    """Explain a second exponent: `x²^3`."""
     kinds = tokens.kinds
     if kinds[at] not in (t.CIRCUMFLEX, t.SUPERSCRIPT) or kinds[at - 1] != t.SUPERSCRIPT:
         return None

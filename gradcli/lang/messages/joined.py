@@ -1,8 +1,8 @@
 """Names without a value that are a product or a call without its signs: `xsinx`, `xe`, `xy`.
 
 A name may be any word, so a word is taken apart only where its pieces are known: functions of
-school before a variable, names that the program has besides, constants. What a name could be as
-well (`cost`, `constant`, `rate`, `dx`) is left alone.
+school before a variable, names that the program has besides, constants. A word that could be a name
+as well (`cost`, `constant`, `rate`, `dx`) is left alone.
 """
 
 from __future__ import annotations
@@ -27,8 +27,9 @@ MOST = 3
 
 
 def readings(word: str, known: Collection[str], exponent: bool) -> list[str]:
-    """What a word stands for if its signs are put in; nothing where it is a name like any other.
-    known: the other names of the program. exponent: whether a power follows, as in `xe^x`.
+    """Return the readings of a word with its signs put in; empty where it is a name like any other.
+
+    known: the other names of the program. exponent: a power follows, as in `xe^x`.
     """
     if "_" in word or word.endswith(WORDS):
         return []
@@ -50,7 +51,9 @@ def readings(word: str, known: Collection[str], exponent: bool) -> list[str]:
 
 
 def _called(text: str, letters: Collection[str]) -> Iterator[str]:
-    """`sin2x`, `sinxcosx`, `sinxy`, `lnsinx`: a function, its argument, and what is behind it."""
+    """Yield the readings of `sin2x`, `sinxcosx`, `sinxy`, `lnsinx`: a function, its argument, the
+    rest.
+    """
     function = next((one for one in FUNCTIONS if text.startswith(one) and one in PUBLIC), None)
     if function is None:
         return
@@ -76,7 +79,7 @@ def _called(text: str, letters: Collection[str]) -> Iterator[str]:
 
 
 def _factors(word: str, known: Collection[str]) -> list[str] | None:
-    """The known names that a word consists of, as few as possible; None if it does not."""
+    """Split a word into known names, as few as possible; None if it does not consist of them."""
     best: list[list[str] | None] = [[]]
     for end in range(1, len(word) + 1):
         parts = [[*before, word[start:end]] for start in range(end)
@@ -87,7 +90,9 @@ def _factors(word: str, known: Collection[str]) -> list[str] | None:
 
 
 def called(word: str, functions: Collection[str], known: Collection[str]) -> str | None:
-    """`x*sin` for the function `xsin`, whose end is one and whose beginning is names."""
+    """Return `x*sin` for the function `xsin`, whose end is a function and whose beginning is names;
+    None if it is no such word.
+    """
     for at in range(1, len(word) - 1):
         if word[at:] in functions and _factors(
                 word[:at], USUAL | frozenset(known)) is not None:
@@ -96,7 +101,7 @@ def called(word: str, functions: Collection[str], known: Collection[str]) -> str
 
 
 def differentials(text: str, start: int) -> tuple[str, str] | None:
-    """(y, x) where `dy/dx` stands in the text."""
+    """Return (y, x) for `dy/dx` at an offset of the text; None if there is none."""
     import re
 
     found = re.match(r"d(\w+)\s*/\s*d(\w+)", text[start:start + 80])
@@ -104,6 +109,6 @@ def differentials(text: str, start: int) -> tuple[str, str] | None:
 
 
 def order_of(pair: tuple[str, str]) -> int:
-    """The order of a derivative: 2 of (2y, x2), for `d2y/dx2`."""
+    """Return the order of a derivative: 2 of (2y, x2), for `d2y/dx2`."""
     (y, x) = pair
     return int(y[0]) if y and len(x) > 1 and y[0] == x[-1] and y[0] in "23456789" else 1

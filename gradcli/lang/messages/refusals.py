@@ -1,4 +1,4 @@
-"""Errors of what the grammar can read and an action refuses: two readings, wrong left sides, ...
+"""Errors of text that the grammar can read and an action refuses: two readings, wrong left sides.
 
 Each function returns the error for the action to raise; `at` is the token behind the part that was
 read.
@@ -32,13 +32,15 @@ if TYPE_CHECKING:
 
 
 def excerpt(tokens: Tokens, first: int, end: int) -> str:
-    """The user's text from token `first` to the one before `end`, on one line."""
+    """Return the user's text from token `first` to the one before `end`, in one line of at most 60
+    characters.
+    """
     text = " ".join(tokens.text[tokens.starts[first]:tokens.ends[end - 1]].split())
     return text if len(text) <= 60 else text[:59] + "…"
 
 
 def is_function(name: str) -> bool:
-    """Whether an operation (or `print`) has this name."""
+    """Return whether an operation (or `print`) has this name."""
     from gradcli.ops import lookup
 
     return name == "print" or lookup(name) is not None
@@ -49,11 +51,11 @@ def is_function(name: str) -> bool:
 
 def bad_coefficient(tokens: Tokens, left: int, before: int, number: int, base: int, at: int
                     ) -> GradcliError:
-    """E0106 for `2[1, 2]` and `sin^2(x)`, E0104 for `1/2x`.
+    """Return E0106 for `2[1, 2]` and `sin^2(x)`, E0104 for `1/2x`.
 
-    before: the token in front of the number and its signs. left: the first token of what stands on
+    before: the token in front of the number and its signs. left: the first token of the operand on
     the left of that one, if it is an operator which leaves two readings, else -1. base: the first
-    token of what the number stands in front of.
+    token behind the number.
     """
     digits, rest = tokens.token(number), excerpt(tokens, base, at)
     operator = tokens.kinds[before]
@@ -72,7 +74,7 @@ def bad_coefficient(tokens: Tokens, left: int, before: int, number: int, base: i
 
 
 def malformed_number(tokens: Tokens, number: int, base: int, at: int) -> GradcliError:
-    """E0105: `2e`, `0x10`, `1_000`."""
+    """Return E0105 for `2e`, `0x10` and `1_000`."""
     digits, name = tokens.token(number), tokens.token(base)
     written = digits + name
     span = tokens.span(number, base)
@@ -89,7 +91,9 @@ def malformed_number(tokens: Tokens, number: int, base: int, at: int) -> Gradcli
 
 def power_of_function(tokens: Tokens, name: int, exponent: str, first: int, end: int
                       ) -> GradcliError:
-    """E0106 for `sin^2(x)` and `sin²(x)`; the argument is the tokens from `first` to `end`."""
+    """Return E0106 for `sin^2(x)` and `sin²(x)`; the argument is the tokens from `first` to
+    `end`.
+    """
     function = tokens.token(name)
     argument = excerpt(tokens, first, end)
     if not (argument.startswith("(") and argument.endswith(")")):
@@ -105,7 +109,9 @@ def power_of_function(tokens: Tokens, name: int, exponent: str, first: int, end:
 
 def _two_readings(tokens: Tokens, left: int, operator: int, number: int, base: int, at: int
                   ) -> GradcliError:
-    """E0104: `1/2x` is `1/(2x)` or `(1/2)*x`."""
+    """Return E0104 for `1/2x`, which is `1/(2x)` or `(1/2)*x`; arguments as in
+    `bad_coefficient`.
+    """
     text = tokens.text
     between = text[tokens.ends[operator - 1]:tokens.starts[operator + 1]]  # with the user's spaces
     head, tail = excerpt(tokens, left, operator), excerpt(tokens, base, at)
@@ -118,13 +124,13 @@ def _two_readings(tokens: Tokens, left: int, operator: int, number: int, base: i
 
 
 def two_readings(written: str, span: Span, first: str, second: str) -> GradcliError:
-    """E0104 with both readings."""
+    """Return E0104 with both readings."""
     return error("E0104", f"`{written}` can be read in two ways", span,
                  help=f"write `{first}` or `{second}`")
 
 
 def ambiguous_root(tokens: Tokens, root: int, operator: int, at: int) -> GradcliError:
-    """E0104: `√x^2` is `√(x^2)` or `(√x)^2`."""
+    """Return E0104 for `√x^2`, which is `√(x^2)` or `(√x)^2`."""
     inside, power = excerpt(tokens, root + 1, operator), excerpt(tokens, operator, at)
     sign = tokens.token(root)
     return two_readings(excerpt(tokens, root, at), tokens.span(root, at - 1),
@@ -135,13 +141,13 @@ def ambiguous_root(tokens: Tokens, root: int, operator: int, at: int) -> Gradcli
 
 
 def prime_keywords(tokens: Tokens, first: int, at: int) -> GradcliError:
-    """E0102: `f'(x=1)`."""
+    """Return E0102 for `f'(x=1)`."""
     return error("E0102", f"`{tokens.token(first)}` takes no keyword arguments",
                  tokens.span(first, at - 1), help=f"write `{tokens.token(first)}(x)`")
 
 
 def repeated_keyword(tokens: Tokens, keywords: list[int]) -> GradcliError:
-    """E0102: `f(a=1, a=2)`."""
+    """Return E0102 for `f(a=1, a=2)`."""
     seen: set[str] = set()
     for keyword in keywords:
         name = tokens.token(keyword)
@@ -153,7 +159,7 @@ def repeated_keyword(tokens: Tokens, keywords: list[int]) -> GradcliError:
 
 
 def no_numpy_constant(tokens: Tokens, first: int, at: int) -> GradcliError:
-    """E0102: `np.linalg`, `np.mean` without brackets."""
+    """Return E0102 for `np.linalg`, or `np.mean` without brackets."""
     written = excerpt(tokens, first, at)
     return error("E0102", f"`{written}` is no constant of NumPy", tokens.span(first, at - 1),
                  help="functions stand right behind `np.`, as in `np.mean(x)`"
@@ -165,7 +171,7 @@ def no_numpy_constant(tokens: Tokens, first: int, at: int) -> GradcliError:
 
 
 def bad_target(tokens: Tokens, first: int, equal: int, at: int) -> GradcliError:
-    """E0107: what stands left of `=` is no name, no `a, b` and no `f(x, y)`."""
+    """Return E0107 for a left side of `=` that is no name, no `a, b` and no `f(x, y)`."""
     kinds = tokens.kinds[first:equal]
     left, right = excerpt(tokens, first, equal), excerpt(tokens, equal + 1, at)
     span = tokens.span(first, equal - 1)
@@ -199,7 +205,7 @@ def bad_target(tokens: Tokens, first: int, equal: int, at: int) -> GradcliError:
 
 
 def _no_new_name(tokens: Tokens, first: int, end: int) -> Span | None:
-    """The first token among those of a list of names that is neither a new one nor a comma."""
+    """Return the first token in a list of names that is neither a new name nor a comma."""
     known: set[str] = set()
     for at in range(first, end):
         named = not (at - first) % 2
@@ -211,7 +217,7 @@ def _no_new_name(tokens: Tokens, first: int, end: int) -> Span | None:
 
 
 def _closes(kinds: list[int], opening: int) -> int:
-    """Where the bracket that opens at `opening` closes."""
+    """Return the position of the bracket that closes the one at `opening`; -1 if there is none."""
     depth = 0
     for place in range(opening, len(kinds)):
         depth += (kinds[place] in OPENING) - (kinds[place] in CLOSING)
@@ -221,7 +227,7 @@ def _closes(kinds: list[int], opening: int) -> int:
 
 
 def loose_tuple(tokens: Tokens, first: int, at: int) -> GradcliError:
-    """E0107: `a, b` without brackets; E0105 if it is a decimal comma."""
+    """Return E0107 for `a, b` without brackets; E0105 if it is a decimal comma."""
     if tokens.kinds[statement_start(tokens, first):at].count(COMMA) == 1:
         decimal = decimal_comma(tokens, first, at)
         if decimal:
@@ -232,7 +238,9 @@ def loose_tuple(tokens: Tokens, first: int, at: int) -> GradcliError:
 
 
 def decimal_comma(tokens: Tokens, first: int, end: int) -> GradcliError | None:
-    """E0105 for the first `1,5` among the tokens, written without a space."""
+    """Return E0105 for the first `1,5` among the tokens, written without a space; None if there is
+    none.
+    """
     kinds, starts, ends = tokens.kinds, tokens.starts, tokens.ends
     for comma in range(first + 1, end - 1):
         if (kinds[comma] == COMMA and kinds[comma - 1] == NUMBER == kinds[comma + 1]
@@ -244,7 +252,7 @@ def decimal_comma(tokens: Tokens, first: int, end: int) -> GradcliError | None:
 
 
 def _points_for_commas(written: str) -> str:
-    """What `1,5`, `1.000,5`, `1,000.5` and `1,000` may have meant."""
+    """Return advice for what `1,5`, `1.000,5`, `1,000.5` and `1,000` may have meant."""
     left, _, right = written.partition(",")
     whole, point, end = left.partition(".")
     group = right.partition(".")[0]
@@ -257,7 +265,7 @@ def _points_for_commas(written: str) -> str:
 
 
 def augmented(tokens: Tokens, first: int, operator: int, value: int, at: int) -> GradcliError:
-    """E0111: `x += 1` with both things it could mean."""
+    """Return E0111 for `x += 1`, with both things it could mean."""
     name, sign = excerpt(tokens, first, operator), tokens.token(operator)
     amount = excerpt(tokens, value, at)
     bracketed = amount if at == value + 1 or sign == "+=" else f"({amount})"
@@ -270,7 +278,7 @@ def augmented(tokens: Tokens, first: int, operator: int, value: int, at: int) ->
 
 
 def missing_value(tokens: Tokens, first: int, at: int) -> GradcliError:
-    """E0107: `var x`, or `var x, y = 1`."""
+    """Return E0107 for `var x`, or `var x, y = 1`."""
     keyword, name = tokens.token(first), tokens.token(first + 1)
     if COMMA in tokens.kinds[first:at]:
         return error("E0107", f"`{keyword} {name}` has no value", tokens.span(first, first + 1),
@@ -281,7 +289,7 @@ def missing_value(tokens: Tokens, first: int, at: int) -> GradcliError:
 
 
 def bad_size(tokens: Tokens, number: int) -> GradcliError:
-    """E0102: `var w: float64[2.5]`."""
+    """Return E0102 for `var w: float64[2.5]`."""
     return error("E0102", f"`{tokens.token(number)}` is no size", tokens.span(number, number),
                  help="write a whole number, or `:` for any size")
 
@@ -290,7 +298,7 @@ def bad_size(tokens: Tokens, number: int) -> GradcliError:
 
 
 def repeated_name(tokens: Tokens, places: list[int], what: str) -> GradcliError:
-    """E0107: `def f(x, x):`, `for a, a in u:`; places: the tokens of the names."""
+    """Return E0107 for `def f(x, x):` and `for a, a in u:`. places: the tokens of the names."""
     names = [tokens.token(place) for place in places]
     second = next(i for i, name in enumerate(names) if name in names[:i])
     return error("E0107", f"`{names[second]}` stands twice among the {what}",
@@ -298,9 +306,9 @@ def repeated_name(tokens: Tokens, places: list[int], what: str) -> GradcliError:
 
 
 def misplaced(tokens: Tokens, word: int, in_function: bool) -> GradcliError:
-    """E0113: `break` or `continue` outside of a loop, `return` outside of a `def`.
+    """Return E0113 for `break` or `continue` outside of a loop, or `return` outside of a `def`.
 
-    in_function: whether the word stands in a `def`.
+    in_function: the word stands in a `def`.
     """
     written = tokens.token(word)
     span = tokens.span(word, word)
@@ -314,7 +322,9 @@ def misplaced(tokens: Tokens, word: int, in_function: bool) -> GradcliError:
 
 
 def bad_decorator(tokens: Tokens, first: int, end: int) -> GradcliError:
-    """E0114: a line with `@` that is neither `@custom_gradient` nor `@gradient_of(op)`."""
+    """Return E0114 for a line with `@` that is neither `@custom_gradient` nor
+    `@gradient_of(op)`.
+    """
     written = excerpt(tokens, first, end)
     names = [tokens.token(place) for place in range(first + 1, end)]
     if "custom_gradient" in names:
@@ -328,9 +338,9 @@ def bad_decorator(tokens: Tokens, first: int, end: int) -> GradcliError:
 
 
 def no_rule(tokens: Tokens, function: Function, head: Span, inner: list[Function]) -> GradcliError:
-    """E0114: `@custom_gradient` before a function without an inner `grad`.
+    """Return E0114 for `@custom_gradient` before a function without an inner `grad`.
 
-    head: the place of `def f(x)`. inner: the functions that are defined in it.
+    head: the span of `def f(x)`. inner: the functions that are defined in it.
     """
     found = error("E0114", f"`{function.name}` has no gradient rule: the `def grad(upstream):`"
                   " inside is missing", head, help="define `grad` in its block before the `return`")
@@ -346,7 +356,7 @@ def no_rule(tokens: Tokens, function: Function, head: Span, inner: list[Function
 
 
 def bad_accumulator(tokens: Tokens, first: int, at: int) -> GradcliError:
-    """E0107: `forward acc(x):`."""
+    """Return E0107 for `forward acc(x):`."""
     return error("E0107", "`forward` takes two arguments: what moves, and its direction",
                  tokens.span(first, at - 1),
                  help=f"write `forward {tokens.token(first + 1)}(x, v):`")

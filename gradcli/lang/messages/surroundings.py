@@ -1,4 +1,4 @@
-"""Looking around a token: its statement, the brackets and operands on either side.
+"""The surroundings of a token: its statement, the brackets and operands on either side.
 
 Used on errors only, so everything is found again from the tokens.
 """
@@ -40,20 +40,21 @@ SPELLING = {
 
 
 def line_start(tokens: Tokens, at: int) -> int:
-    """The first token of the line that token `at` belongs to; brackets continue a line."""
+    """Return the first token of the line that token `at` belongs to; brackets continue a line."""
     while at and tokens.kinds[at - 1] not in LINE_ENDS and not is_margin(tokens, at - 1):
         at -= 1
     return at
 
 
 def is_head(tokens: Tokens, first: int) -> bool:
-    """Whether the line of token `first`, its first one, has the form of a block's head."""
+    """Return whether the line of token `first`, its first one, has the form of a block's head."""
     kind = tokens.kinds[first]
     return kind in HEADS or (kind in SOFT_HEADS and tokens.kinds[first + 1] in t.IDENTIFIERS)
 
 
 def head_end(tokens: Tokens, first: int, end: int) -> int:
-    """The colon of the head that begins with token `first`, if it comes before `end`, else `end`.
+    """Return the colon of the head that begins with token `first`, if it comes before `end`, else
+    `end`.
     """
     depth = 0
     for place in range(first, end):
@@ -65,7 +66,7 @@ def head_end(tokens: Tokens, first: int, end: int) -> int:
 
 
 def statement_start(tokens: Tokens, at: int) -> int:
-    """The first token of the simple statement or head that token `at` belongs to."""
+    """Return the first token of the simple statement or head that token `at` belongs to."""
     line = line_start(tokens, at)
     first = at
     while first > line and tokens.kinds[first - 1] != t.SEMICOLON:
@@ -78,7 +79,7 @@ def statement_start(tokens: Tokens, at: int) -> int:
 
 
 def indentations(tokens: Tokens, at: int) -> list[str]:
-    """The margin and the indentations of the blocks open in front of token `at`."""
+    """Return the margin and the indentations of the blocks open in front of token `at`."""
     text, starts, ends = tokens.text, tokens.starts, tokens.ends
     levels = [_indentation(text, text.rfind("\n", 0, starts[0]) + 1, starts[0])]
     for place in range(at):
@@ -99,12 +100,12 @@ def _indentation(text: str, start: int, end: int) -> str:
 
 
 def is_margin(tokens: Tokens, at: int) -> bool:
-    """Whether an ERROR token stands for the indentation of a line."""
+    """Return whether an ERROR token stands for the indentation of a line."""
     return tokens.kinds[at] == t.ERROR and not tokens.token(at).strip(" \t\r\f")
 
 
 def open_brackets(tokens: Tokens, at: int) -> list[int]:
-    """The brackets open in front of token `at`, outermost first."""
+    """Return the brackets open in front of token `at`, outermost first."""
     opened: list[int] = []
     for place in range(line_start(tokens, at), at):
         kind = tokens.kinds[place]
@@ -116,7 +117,7 @@ def open_brackets(tokens: Tokens, at: int) -> list[int]:
 
 
 def unclosed_brackets(tokens: Tokens, at: int) -> list[int]:
-    """The brackets around token `at` and behind it in its line whose partner never comes."""
+    """Return the brackets around token `at` and behind it in its line whose partner never comes."""
     opened = open_brackets(tokens, at)
     for place in range(at, len(tokens.kinds)):
         kind = tokens.kinds[place]
@@ -134,7 +135,7 @@ def adjacent(tokens: Tokens, left: int) -> bool:
 
 
 def closing_bracket(tokens: Tokens, opening: int) -> int:
-    """The token that closes the bracket `opening`; 0 if none does."""
+    """Return the token that closes the bracket `opening`; 0 if none does."""
     depth = 0
     for place in range(opening, len(tokens.kinds)):
         kind = tokens.kinds[place]
@@ -147,7 +148,7 @@ def closing_bracket(tokens: Tokens, opening: int) -> int:
 
 
 def operand_start(tokens: Tokens, last: int) -> int:
-    """The first token of the operand that ends with token `last`: `f(x)[0]`, `x²`, `A.T`."""
+    """Return the first token of the operand that ends with token `last`: `f(x)[0]`, `x²`, `A.T`."""
     kinds = tokens.kinds
     first = last
     while first:
@@ -165,7 +166,9 @@ def operand_start(tokens: Tokens, last: int) -> int:
 
 
 def operand_end(tokens: Tokens, first: int) -> int:
-    """Behind the operand that begins with token `first`: `2x`, `f(x)`, `x²`, `A[0].T`, `x^2`."""
+    """Return the token behind the operand that begins with token `first`: `2x`, `f(x)`, `x²`,
+    `A[0].T`.
+    """
     kinds = tokens.kinds
     end = first + 1
     if kinds[first] in t.OPENING:
@@ -187,5 +190,7 @@ def operand_end(tokens: Tokens, first: int) -> int:
 
 
 def before(tokens: Tokens, at: int) -> Span:
-    """Where something is missing in front of token `at`: the token before it."""
+    """Return the span at which something is missing in front of token `at`: that of the token
+    before it.
+    """
     return tokens.span(at - 1, at - 1) if at else tokens.span(at, at)

@@ -1,4 +1,6 @@
-"""Questions that a program cannot answer: names that it lacks, and names of what is no number."""
+"""Errors of questions that a program cannot answer: unknown names, and names of things without
+value.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def no_such_name(source: Source, names: Names, name: str, option: str) -> GradcliError:
-    """An option asks for a name that the program does not have."""
+    """Return E0204: an option asks for a name that the program does not have."""
     known = list(names.order)
     near = nearest(name, known)
     if name in CONSTANTS:
@@ -38,7 +40,7 @@ def no_such_name(source: Source, names: Names, name: str, option: str) -> Gradcl
 
 
 def no_such_tape(source: Source, run: Run, name: str) -> GradcliError:
-    """--tape asks for one that the program does not have."""
+    """Return E0505: --tape asks for a tape that the program does not have."""
     return GradcliError(Diagnostic(
         "E0505", f"`{source.name}` has no tape named `{name}`", span=(0, len(name)),
         source=Source(name, "--tape"), help=f"its tapes are {', '.join(run.tapes)}" if run.tapes
@@ -46,28 +48,30 @@ def no_such_tape(source: Source, run: Run, name: str) -> GradcliError:
 
 
 def no_value(source: Source, binding: Binding) -> GradcliError:
-    """A target that is a tape or an accumulator."""
+    """Return E0310 for a target that is a tape or an accumulator."""
     return GradcliError(Diagnostic(
         "E0310", f"`{binding.name}` is {_one(binding.kind)}, not a value", span=binding.span,
         source=source, help="name something that is computed"))
 
 
 def no_number(source: Source, name: str, item: Any, span: Span) -> GradcliError:
-    """A target that is, or holds, what neither is a number nor a text."""
+    """Return E0310 for a target that is, or holds, something that is neither a number nor a
+    text.
+    """
     return GradcliError(Diagnostic(
         "E0310", f"`{name}` is {kind_of(item)}, which has no value", span=span, source=source,
         help="name a number or a tensor with --of"))
 
 
 def no_tensor(source: Source, binding: Binding) -> GradcliError:
-    """A source that is a list or a dictionary."""
+    """Return E0310 for a source that is a list or a dictionary."""
     return GradcliError(Diagnostic(
         "E0310", f"`{binding.name}` is a structure, not a tensor", span=binding.span,
         source=source, help="name one of its items on a line of its own"))
 
 
 def takes_no_value(source: Source, binding: Binding) -> GradcliError:
-    """A value from outside for a name that is computed, or a tape."""
+    """Return E0204: a value from outside for a name that is computed, or a tape."""
     kind = binding.kind
     what = kind if kind == "computed" else _one(kind)
     return GradcliError(Diagnostic(
@@ -79,7 +83,7 @@ def takes_no_value(source: Source, binding: Binding) -> GradcliError:
 
 def nothing_to_differentiate(source: Source, run: Run, names: Sequence[str],
                              functions: Mapping[str, Function]) -> GradcliError:
-    """None of the default sources, `names`, has a gradient."""
+    """Return E0211: none of the default sources, `names`, has a gradient."""
     whole = [n for n in names if n in run.bindings
              and not is_float(run.bindings[n][0].value.value)]
     plain = [n for n, b in run.bindings.items() if b[0].kind in ("literal", "constant")]
@@ -96,7 +100,9 @@ def nothing_to_differentiate(source: Source, run: Run, names: Sequence[str],
 
 
 def nothing_to_evaluate(source: Source, functions: Mapping[str, Function]) -> GradcliError:
-    """A program without an expression and without a binding; functions: what it defines."""
+    """Return E0210: a program without an expression and without a binding. functions: those it
+    defines.
+    """
     last = list(functions.values())[-1:]
     help = "write an expression such as x^2" if not last else (
         f"it defines `{last[0].name}`; add a line with a formula, such as"

@@ -8,12 +8,12 @@
     E0106  a product or a call without its sign      E0113  a statement outside of its block
                                                      E0114  a decorator and its rule
 
-There is one function for each mistake that people make. It is given the tokens, the token and the
-row of tokens that the state accepts, and returns the error or None. They are tried in the order of
-`EXPLANATIONS`, which matters: a bracket that was never closed explains whatever went wrong behind
-it. Those that are here look at a whole statement. What the grammar reads and an action refuses is
-in `refusals`, what the lexer could not read in `unreadable`. `gradcli.lang.syntax.recovery` goes on
-behind an error.
+There is one function for each mistake that people make. It takes the tokens, the token and the row
+of tokens that the state accepts, and returns the error, or None if the mistake is another. They are
+tried in the order of `EXPLANATIONS`, which matters: a bracket that was never closed explains
+everything behind it. Those that are here look at a whole statement. Text that the grammar reads and
+an action refuses is in `refusals`, text that the lexer could not read in `unreadable`.
+`gradcli.lang.syntax.recovery` goes on behind an error.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def _unreadable(tokens: Tokens, at: int, row: Row) -> GradcliError | None:
 
 
 def _missing_separator(tokens: Tokens, at: int, row: Row) -> GradcliError | None:
-    """`x=1 y=2`, `input x domain=[0, 1]`: the name in front of `=` begins something new."""
+    """Explain a missing separator: `x=1 y=2`, `input x domain=[0, 1]`."""
     kinds = tokens.kinds
     name = at - 1 if kinds[at] == t.EQUAL else at
     first = statement_start(tokens, at)
@@ -93,7 +93,7 @@ def _missing_separator(tokens: Tokens, at: int, row: Row) -> GradcliError | None
 
 
 def _second_binding(tokens: Tokens, at: int, row: Row) -> GradcliError | None:
-    """`a = b = 2`."""
+    """Explain a second equals sign: `a = b = 2`."""
     kinds = tokens.kinds
     first = statement_start(tokens, at)
     if (kinds[at] != t.EQUAL or kinds[at - 1] not in ENDINGS or t.EQUAL not in kinds[first:at]
@@ -107,7 +107,7 @@ def _second_binding(tokens: Tokens, at: int, row: Row) -> GradcliError | None:
 
 
 def _binding_inside(tokens: Tokens, at: int, row: Row) -> GradcliError | None:
-    """`(x = 1)`, `a, b += 1`."""
+    """Explain a binding inside an expression, or of several names: `(x = 1)`, `a, b += 1`."""
     kinds = tokens.kinds
     if kinds[at] not in (t.EQUAL, t.AUGMENTED) or not at or kinds[at - 1] not in ENDINGS:
         return None
@@ -124,7 +124,7 @@ def _binding_inside(tokens: Tokens, at: int, row: Row) -> GradcliError | None:
 
 
 def _condition(tokens: Tokens, at: int, row: Row) -> GradcliError | None:
-    """`if x = 3:`, `expect x = 3`."""
+    """Explain `=` in a condition: `if x = 3:`, `expect x = 3`."""
     kinds = tokens.kinds
     first = statement_start(tokens, at)
     if (kinds[at] != t.EQUAL or kinds[first] not in (t.IF, t.ELIF, t.WHILE, t.EXPECT)
@@ -140,7 +140,7 @@ def _condition(tokens: Tokens, at: int, row: Row) -> GradcliError | None:
 
 
 def _bare_argument(tokens: Tokens, at: int, row: Row) -> GradcliError | None:
-    """`f(a=1, b)`, `var x = 1, y`: only `name=value` may follow."""
+    """Explain an argument where only `name=value` may follow: `f(a=1, b)`, `var x = 1, y`."""
     kinds = tokens.kinds
     if (kinds[at - 1] == t.COMMA and kinds[at] in BEGINNINGS
             and t.NAME in row and t.NUMBER not in row):
@@ -170,7 +170,7 @@ def _bare_argument(tokens: Tokens, at: int, row: Row) -> GradcliError | None:
 
 
 def _near(tokens: Tokens, at: int, row: Row) -> GradcliError | None:
-    """`a ~= b` outside of an `expect`."""
+    """Explain `a ~= b` outside of an `expect`."""
     if tokens.kinds[at] != t.NEAR:
         return None
     if tokens.kinds[statement_start(tokens, at)] == t.EXPECT:
@@ -181,7 +181,7 @@ def _near(tokens: Tokens, at: int, row: Row) -> GradcliError | None:
 
 
 def _reserved(tokens: Tokens, at: int, row: Row) -> GradcliError | None:
-    """A word of a statement where none begins: `x in y`, `for = 2`."""
+    """Explain a word of a statement where none begins: `x in y`, `for = 2`."""
     kinds = tokens.kinds
     word = at - 1 if at and kinds[at] == t.EQUAL else at
     if kinds[word] not in FIRST_WORDS | {t.IF, t.IN, t.ELSE} or (
@@ -236,7 +236,7 @@ EXPLANATIONS = (
 
 
 def unexpected(tokens: Tokens, at: int, row: Row) -> GradcliError:
-    """The error for token `at`, which is not in `row`, the tokens that its state accepts."""
+    """Return the error for token `at`, which is not in `row`, the tokens that its state accepts."""
     for explanation in EXPLANATIONS:
         found = explanation(tokens, at, row)
         if found is not None:
@@ -254,7 +254,7 @@ def unexpected(tokens: Tokens, at: int, row: Row) -> GradcliError:
 
 
 def not_one_expression(statements: list[Statement], source: Source) -> GradcliError:
-    """E0107: a value was asked for, and the text is something else."""
+    """Return E0107 for a text that is not the one expression that is needed."""
     message, span = "an expression is missing", (0, len(source.text))
     if statements:
         wrong = statements[1] if len(statements) > 1 else statements[0]

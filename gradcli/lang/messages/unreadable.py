@@ -1,4 +1,4 @@
-"""What to say about ERROR tokens: characters, words and literals that no statement can hold."""
+"""Explanations of ERROR tokens: characters, words and literals that no statement can hold."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ RESERVED = {
 
 
 def unreadable(tokens: Tokens, at: int) -> GradcliError:
-    """E0101, E0102, E0105, E0108 or E0109 for the ERROR token `at`."""
+    """Return E0101, E0102, E0105, E0108, E0109 or E0112 for the ERROR token `at`."""
     text = tokens.token(at)
     span = tokens.span(at, at)
     first = text[:1] or " "  # an empty token is a margin that is missing
@@ -113,7 +113,9 @@ def _word(tokens: Tokens, at: int) -> GradcliError:
 
 
 def _indentation(tokens: Tokens, at: int) -> GradcliError:
-    """What is wrong with the margin of a line: too deep, between two blocks, tabs with spaces."""
+    """Return the error of a line's margin: too deep, between two blocks, or tabs mixed with
+    spaces.
+    """
     levels = indentations(tokens, at)
     text = tokens.token(at).rpartition("\f")[2]
     start, end = tokens.span(at, at)
@@ -208,7 +210,7 @@ def _hint(tokens: Tokens, at: int, character: str, rest: str) -> str | None:
 
 
 def _latex(rest: str) -> str:
-    """What to write for a LaTeX command; `\\frac` with the user's own parts."""
+    r"""Return advice for a LaTeX command; for `\frac` and `\sqrt` with the user's own parts."""
     import re
 
     if rest == "\\":

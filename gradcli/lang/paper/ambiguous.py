@@ -25,15 +25,15 @@ FUNCTIONS = (t.FUNCTION, t.POWERED, t.BASED)
 
 
 def ambiguous(reading: Reading) -> list[Reading]:
-    """The other readings of what is ambiguous in a text; none where it is clear."""
+    """Return the other readings of what is ambiguous in a text; empty where it is clear."""
     tokens = reading.tokens
     return other_readings(reading, [edited(tokens, edit) for edit in _edits(tokens)])
 
 
 def shorter_arguments(reading: Reading) -> list[Reading]:
-    """The readings in which functions without brackets end behind a first factor, before a blank or
-    bracket: ln 3 (x + 1), ln3 x, ln sqrt 3 (x + 1), sin pi/4 (x + 1). All such functions at once,
-    then each alone.
+    """Return the readings in which functions without brackets end behind a first factor, before a
+    blank or bracket: ln 3 (x + 1), ln3 x, ln sqrt 3 (x + 1), sin pi/4 (x + 1). First all such
+    functions at once, then each alone.
     """
     tokens = reading.tokens
     places = Places(tokens)
@@ -59,12 +59,12 @@ def shorter_arguments(reading: Reading) -> list[Reading]:
 
 
 def doubt(reading: Reading, other: Reading) -> str:
-    """What in an answer's own spelling speaks against the brackets that another reading puts in:
-    "blank", "sum", or nothing.
+    """Return what in an answer's own spelling speaks against the brackets that another reading puts
+    in: "blank", "sum", or "".
 
-    A product below a slash or in an exponent has no blanks, 1/2x; what is a sum there may have,
-    (x + y)/x + 2y. A sum that would be an argument has none, sqrt x+1, and one that would be a
-    factor or be subtracted has them around as well: 2x - x+1.
+    A product below a slash or in an exponent has no blanks, 1/2x; a sum there may have them, (x +
+    y)/x + 2y. A sum that would be an argument has none, sqrt x+1, and one that would be a factor or
+    be subtracted has them around as well: 2x - x+1.
     """
     before, tokens, found = _put_in(reading.tokens), other.tokens, ""
     for place, (first, last) in _put_in(tokens).items():
@@ -88,7 +88,8 @@ def doubt(reading: Reading, other: Reading) -> str:
 
 
 def _put_in(tokens: Tokens) -> dict[tuple[int, int], tuple[int, int]]:
-    """Brackets that were not typed: what they stand around in the text, and which tokens they are.
+    """Return the brackets that were not typed: (start, end) of their inside in the text to their
+    tokens.
     """
     opened, found = [], {}
     for at, kind in enumerate(tokens.kinds):
@@ -102,7 +103,7 @@ def _put_in(tokens: Tokens) -> dict[tuple[int, int], tuple[int, int]]:
 
 
 def _blank(reading: Reading, tokens: Tokens, at: int) -> bool:
-    """Whether a blank was typed behind a token. That behind a word of LaTeX only ends it."""
+    """Return whether a blank was typed behind a token; one behind a LaTeX command only ends it."""
     start, end = tokens.ends[at], tokens.starts[at + 1]
     if not tokens.text[start:end].strip(" ") and start < end:
         if reading.origin is None:
@@ -113,7 +114,9 @@ def _blank(reading: Reading, tokens: Tokens, at: int) -> bool:
 
 
 def _apart(reading: Reading, tokens: Tokens, at: int) -> bool:
-    """Whether an operator that a sum stands beside leaves room for its brackets."""
+    """Return whether the operator beside a sum has blanks, which leave room for the sum's
+    brackets.
+    """
     if tokens.kinds[at] not in (t.MINUS, t.STAR):
         return True
     return _blank(reading, tokens, at - 1) or _blank(reading, tokens, at)
@@ -148,12 +151,12 @@ def _edits(tokens: Tokens) -> Iterator[Edit]:
 
 
 def _close(tokens: Tokens, product: int) -> bool:
-    """Whether nothing stands between the factors on both sides of a product."""
+    """Return whether nothing stands between the factors on both sides of a product."""
     return tokens.ends[product - 1] == tokens.starts[product + 1]
 
 
 def _of_function(places: Places, first: int, last: int) -> Iterator[Edit]:
-    """What a function without brackets is taken of. Its brackets were put in."""
+    """Yield edits that move the end of the argument of a function without brackets."""
     kinds = places.kinds
     at = first + 1
     while at < last:  # to the last factor
@@ -176,7 +179,7 @@ SHAPE = [t.NUMBER, t.STAR, t.LPAR, t.LPAR, t.NUMBER, t.RPAR, t.SLASH, t.LPAR, t.
 
 
 def mixed_numbers(reading: Reading) -> list[Reading]:
-    """The reading with sums for all that may be mixed numbers; none if there are none."""
+    """Return the reading with sums for all that may be mixed numbers; empty if there are none."""
     tokens = reading.tokens
     places = _places(reading)
     if not places:
@@ -191,7 +194,7 @@ def mixed_numbers(reading: Reading) -> list[Reading]:
 
 
 def first_mixed(reading: Reading) -> Span | None:
-    """Where the first one stands in the text."""
+    """Return the span of the first mixed number in the text; None if there is none."""
     places = _places(reading)
     if not places:
         return None
@@ -201,7 +204,7 @@ def first_mixed(reading: Reading) -> Span | None:
 
 
 def _places(reading: Reading) -> list[int]:
-    """Where a whole number stands right before a proper fraction that LaTeX set."""
+    """Return the tokens of whole numbers right before a proper fraction that LaTeX set."""
     tokens, origin = reading.tokens, reading.origin
     if origin is None or "frac" not in reading.text:
         return []

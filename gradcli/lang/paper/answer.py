@@ -1,4 +1,4 @@
-"""What a student typed, read: flat code, an echo, and what was left out on the left side."""
+"""A student's answer as read: flat code, an echo, and what was left out on the left side."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ class Reading:
     """One reading of an answer.
 
     text: as typed; all offsets count in it. code: flat code that leaves one value on the stack
-    (only LOAD, PUSH of a float, BINARY, UNARY negative, CALL and LIST). read_as: the same as a
-    formula. left: what stood left of the equals sign and only named the answer, or None.
-    labels: those of the components, if each has one: f_x = 2x, f_y = 3. sides: all that stood
-    left of the last equals sign, if it begins with a name of the answer.
-    equation: the code of a left side that is a formula of its own, or None. notes: what was
-    understood in another spelling. expansion: what puts the parts of its text into code, if there
-    are any. names: those that the code loads, in order, once each.
+    (only LOAD, PUSH of a float, BINARY, UNARY negative, CALL and LIST). read_as: the code as a
+    formula. left: the text left of the equals sign if it only named the answer, or None. labels:
+    those of the components, if each has one: f_x = 2x, f_y = 3. sides: all text left of the last
+    equals sign, if it begins with a name of the answer. equation: the code of a left side that is a
+    formula of its own, or None. notes: on spellings that were understood otherwise. expansion: puts
+    the parts of its text into code, if there are any. names: those that the code loads, in order,
+    once each.
     """
 
     __slots__ = ("_read_as", "code", "equation", "expansion", "labels", "left", "notes", "origin",
@@ -70,10 +70,11 @@ class Reading:
             ins[1] for ins in (self.equation or []) + self.code if ins[0] == LOAD))
 
     def expand(self) -> None:
-        """Put the code of its parts, if there are any, into the reading and its equation.
+        """Put the code of the parts, if there are any, into the reading and its equation.
 
-        Raises E0710 for what becomes too long, E0714 for a factorial of what is no whole number,
-        E0720 for a part that is not understood, and what `read` raises for what is inside.
+        Raises E0710 for code that becomes too long, E0714 for a factorial of something that is no
+        whole number, E0720 for a part that is not understood, and what `read` raises for the text
+        inside.
         """
         if self.expansion is None or self.origin is None:
             return
@@ -87,7 +88,7 @@ class Reading:
 def read(text: str, names: Names, both: bool = False) -> Reading:
     """Read an answer. both: it is an equation between two sides, y = x y + 1, and no label.
 
-    Raises GradcliError with a code from E0710 to E0721, the place in `text` and one help.
+    Raises GradcliError with a code from E0710 to E0721, the span in `text` and one help.
     """
     if len(text) > MAX_LENGTH:
         raise error("E0710", f"an answer has at most {MAX_LENGTH} characters, not {len(text)}",
@@ -112,7 +113,7 @@ def read(text: str, names: Names, both: bool = False) -> Reading:
 
 
 def _read(typed: str, text: str, names: Names, origin: Plain | None, both: bool) -> Reading:
-    """Read the plain form `text` of what was typed."""
+    """Read the plain form `text` of an answer as typed."""
     end = len(text.rstrip())
     if end > 1 and text[end - 1] == "." and text[end - 2] not in "0123456789.":
         end -= 1  # the full stop of a sentence
@@ -176,8 +177,9 @@ def _read(typed: str, text: str, names: Names, origin: Plain | None, both: bool)
 
 def _sides(text: str, end: int, names: Names, both: bool
            ) -> tuple[list[tuple[int, int]], tuple[int, int]]:
-    """Where the sides before the last equals sign stand, and the last one. Raises E0719 for an
-    empty one and for several equations.
+    """Return the spans of the sides before the last equals sign, and that of the last one.
+
+    Raises E0719 for an empty one and for several equations.
     """
     from gradcli.lang.paper.left import lists, names_a_derivative, sides
 
@@ -198,7 +200,7 @@ def _sides(text: str, end: int, names: Names, both: bool
 
 
 def _left(text: str, before: list[tuple[int, int]], names: Names, both: bool) -> str | None:
-    """The first side, if there is one and it names the answer; None for an equation."""
+    """Return the first side if it names the answer; None for an equation or no side."""
     if not before:
         return None
     from gradcli.lang.paper.left import argument, is_label, is_side
@@ -213,7 +215,9 @@ def _left(text: str, before: list[tuple[int, int]], names: Names, both: bool) ->
 
 
 def _equation(text: str, begin: int, end: int, names: Names) -> Code:
-    """The code of a left side that is a formula; E0719 for one that is neither that nor a name."""
+    """Return the code of a left side that is a formula; raise E0719 for one that is neither that
+    nor a name.
+    """
     try:
         return parse(arrange(scan(text, begin, end, names), names))
     except GradcliError:
@@ -224,11 +228,11 @@ def _equation(text: str, begin: int, end: int, names: Names) -> Code:
 
 
 def alternatives(reading: Reading, names: Names) -> list[Reading]:
-    """Other readings of the same text, the most plausible first; at most 16.
+    """Return other readings of the same text, the most plausible first; at most 16.
 
     They move the brackets and signs that were put in, and put in others where they are easily
-    forgotten: 1/2x, 1/x+1, e^2x, sin x/2, sin x^2. All are different from the reading and from
-    each other. An equation's left side stays.
+    forgotten: 1/2x, 1/x+1, e^2x, sin x/2, sin x^2. All are different from the reading and from each
+    other. An equation's left side stays.
     """
     from gradcli.lang.paper.other import others
 
@@ -236,7 +240,7 @@ def alternatives(reading: Reading, names: Names) -> list[Reading]:
 
 
 def other_readings(reading: Reading, candidates: Iterable[Tokens]) -> list[Reading]:
-    """The readings of other tokens of the same text, at most 16; a left side stays."""
+    """Return the readings of other tokens of the same text, at most 16; a left side stays."""
     from gradcli.lang.paper.other import different
 
     found = []

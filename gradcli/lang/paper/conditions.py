@@ -46,7 +46,8 @@ INTERVAL = re.compile(r"\s*(?:\\left)?\s*([\[(\]])(.*?)(?:\\right)?\s*([\])\[])\
 
 
 def rows_of(text: str, begin: int, end: int) -> list[tuple[Span, Span | None]]:
-    """The rows of text[begin:end]: where the value stands, and the condition; None is otherwise.
+    """Return the spans of the value and the condition of each row of text[begin:end]; None:
+    otherwise.
 
     Raises E0720 for a row that has no condition.
     """
@@ -67,7 +68,10 @@ def rows_of(text: str, begin: int, end: int) -> list[tuple[Span, Span | None]]:
 
 
 def test_of(text: str, begin: int, end: int, read: Read) -> Code:
-    """The code of a condition, true or false. Raises E0720 for one that is not understood."""
+    """Return the code of a condition, true or false. Raises E0720 for one that is not understood.
+
+    read: returns the code of a part of the text.
+    """
     alternatives: list[Code] = []
     together: Code = []
     joined = OR
@@ -90,7 +94,9 @@ OPPOSITE |= {other: one for one, other in OPPOSITE.items()}
 
 
 def is_opposite(one: Code, other: Code) -> bool:
-    """Whether one of two conditions holds if the other does not, as of x < 0 and x >= 0."""
+    """Return whether one of two conditions holds exactly if the other does not, as x < 0 and x >=
+    0.
+    """
     *sides, last = [ins[:2] for ins in one]
     *other_sides, other_last = [ins[:2] for ins in other]
     return sides == other_sides and last[0] == other_last[0] == c.CALL and (
@@ -98,7 +104,7 @@ def is_opposite(one: Code, other: Code) -> bool:
 
 
 def _rows(text: str, begin: int, end: int) -> Iterator[Span]:
-    """What stands between line breaks outside of all environments and braces."""
+    """Yield the spans between line breaks outside of all environments and braces."""
     depth = 0
     first = begin
     for found in re.compile(rf"{COMMAND}|[{{}}]").finditer(text, begin, end):
@@ -116,7 +122,7 @@ def _rows(text: str, begin: int, end: int) -> Iterator[Span]:
 
 
 def _pieces(text: str, begin: int, end: int) -> Iterator[re.Match[str]]:
-    """Signs and words outside of all brackets and environments."""
+    """Yield signs and words outside of all brackets and environments."""
     depth = 0
     for found in PIECES.finditer(text, begin, end):
         word = found.group()
@@ -129,7 +135,9 @@ def _pieces(text: str, begin: int, end: int) -> Iterator[re.Match[str]]:
 
 
 def _split(text: str, begin: int, end: int) -> Span | None:
-    """Where the value ends and its condition begins."""
+    """Return the offset at which the value ends and that at which its condition begins; None
+    without one.
+    """
     last = None
     for found in _pieces(text, begin, end):
         if found.group() == "&":
@@ -154,7 +162,7 @@ def _is_otherwise(text: str, begin: int, end: int) -> bool:
 
 
 def _bare(text: str, begin: int, end: int) -> Span:
-    """A condition without the words and blanks around it."""
+    """Return the span of a condition without the words and blanks around it."""
     begin, end = _stripped(text, begin, end)
     found = TEXT.match(text, begin, end)
     if found is not None and _words(found) in BEFORE:
@@ -163,7 +171,7 @@ def _bare(text: str, begin: int, end: int) -> Span:
 
 
 def _stripped(text: str, begin: int, end: int) -> Span:
-    """Without blanks, and without the comma or full stop behind."""
+    """Return a span without blanks, and without the comma or full stop at its end."""
     found = BLANK.match(text, begin, end)
     begin = found.end() if found else begin
     while begin < end:
@@ -180,7 +188,7 @@ def _stripped(text: str, begin: int, end: int) -> Span:
 
 
 def _conditions(text: str, begin: int, end: int) -> Iterator[tuple[str, int, int]]:
-    """(what joins it to the next, its beginning, its end) of each comparison."""
+    """Yield (operation that joins it to the next, start, end) of each comparison."""
     first = begin
     for found in _pieces(text, begin, end):
         operation = JOINED.get(found.group())
@@ -196,7 +204,7 @@ def _conditions(text: str, begin: int, end: int) -> Iterator[tuple[str, int, int
 
 
 def _comparisons(text: str, begin: int, end: int, read: Read) -> Code:
-    """a < b, a < b <= c, a in [b, c)"""
+    """Return the code of a < b, a < b <= c, a in [b, c)."""
     signs = [found for found in _pieces(text, begin, end)
              if found.group() in RELATIONS or found.group() == ELEMENT]
     if not signs:
@@ -224,7 +232,7 @@ def _comparisons(text: str, begin: int, end: int, read: Read) -> Code:
 
 
 def _element(text: str, begin: int, end: int, signs: list[re.Match[str]], read: Read) -> Code:
-    """x in [a, b), in an interval."""
+    """Return the code of x in [a, b), in an interval."""
     (sign, *more) = signs
     interval = INTERVAL.match(text, sign.end(), end)
     bounds = interval.group(2) if interval else ""

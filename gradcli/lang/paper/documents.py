@@ -1,13 +1,12 @@
 r"""LaTeX in the place of a program: `program(source)` for `--latex`.
 
 A formula, or a name, an equals sign and its formula: `f(x) = \frac{x^2}{1+e^{-x}}`; several of
-them, or a document that displays them (`lines`). `gradcli.lang.paper` reads each formula, as it
-reads
-those of students: what LaTeX writes with braces and environments is taken apart there, and what is
-left is mathematics as people write it by hand, for which there is one grammar (`answer.lark`), not
-that of programs. A second one for LaTeX would have to say again where `\sin 2x \cos x` ends, and
-could say it differently. What was read becomes a text of the language whose source knows what
-stood where in the LaTeX.
+them, or a document that displays them (`lines`). `gradcli.lang.paper` reads each formula as it
+reads those of students: what LaTeX writes with braces and environments is taken apart there, and
+the rest is mathematics as people write it by hand, for which there is one grammar (`answer.lark`),
+not that of programs. A second one for LaTeX would have to say again where `\sin 2x \cos x` ends,
+and could say it differently. The formulas become a text of the language whose source maps each part
+back to the LaTeX.
 """
 
 from __future__ import annotations
@@ -38,8 +37,10 @@ __all__ = ["SPELLINGS", "LatexSource", "moved", "program"]
 
 
 def program(source: Source) -> Program:
-    """The program of a text in LaTeX. Raises E0210 for a text without a formula, E0710 to E0721 for
-    what cannot be read; the places are those in the LaTeX.
+    """Return the program of a text in LaTeX.
+
+    Raises E0210 for a text without a formula, E0710 to E0721 for text that cannot be read; spans
+    are those in the LaTeX.
     """
     try:
         writer = _Reader(source.text).written()
@@ -51,8 +52,8 @@ def program(source: Source) -> Program:
 
 
 class _Reader:
-    """A text on its way. known: the names in it; functions: names that were given as f(x), each
-    with the text of its arguments.
+    """A LaTeX text while it is read. known: the names in it; functions: names that were given as
+    f(x), each with the text of its arguments.
     """
 
     __slots__ = ("functions", "known", "text")
@@ -63,7 +64,7 @@ class _Reader:
         self.functions: dict[str, str] = {}
 
     def written(self) -> Writer:
-        """All formulas, written as a program."""
+        """Return all formulas, written as a program."""
         writer = Writer()
         for line in lines(self.text):
             start, end = line.parts[0][0], line.parts[-1][1]
@@ -81,12 +82,13 @@ class _Reader:
         return writer
 
     def blank(self, begin: int, end: int) -> None:
-        """Take a part of the text away; places stay."""
+        """Replace a part of the text by blanks; offsets stay."""
         self.text = self.text[:begin] + " " * (end - begin) + self.text[end:]
 
     def apply(self, begin: int, end: int) -> None:
-        """Take the arguments away from f(x) where f was given as f(x). Raises E0712 for f(2), and
-        for the application of what was never given.
+        """Blank out the arguments of f(x) where f was given as f(x).
+
+        Raises E0712 for f(2), and for the application of a function that was never given.
         """
         for found in CALLED.finditer(self.text, begin, end):
             name = (found.group(1) or found.group(2)) + found.group(3)
@@ -101,7 +103,7 @@ class _Reader:
         refuse_application(self.text, begin, end)
 
     def code(self, begin: int, end: int, vector: bool = False) -> Code:
-        """The code of a part of the text, with places that count from its beginning."""
+        """Return the code of a part of the text, with offsets that count from its beginning."""
         try:
             return read(self.text[begin:end], Names(self.known, vector=vector, program=True)).code
         except GradcliError as problem:
@@ -111,7 +113,7 @@ class _Reader:
 
 
 def _bare(arguments: str) -> str:
-    """Arguments without what only spaces and sizes them."""
+    """Return arguments without blanks and commands that only space and size them."""
     for word in ("\\left", "\\right", "\\,", "\\ "):
         arguments = arguments.replace(word, "")
     return "".join(arguments.split())
@@ -122,7 +124,11 @@ def _bare(arguments: str) -> str:
 # are those of the LaTeX.
 
 class LatexSource(Source):
-    """latex: what was written. texts: the pieces of the program, spans: where each was read."""
+    """The source of a program that was written in LaTeX: its text is the program's, lines and
+    columns are those of the LaTeX.
+
+    latex: the source of the LaTeX. texts: the pieces of the program, spans: where each was read.
+    """
 
     __slots__ = ("_ends", "_spans", "_starts_at", "latex")
 
@@ -137,7 +143,7 @@ class LatexSource(Source):
             at += len(text)
 
     def moved(self, span: Span) -> Span:
-        """Where in the LaTeX a part of the program was read."""
+        """Return the span in the LaTeX from which a part of the program was read."""
         if not self._spans:
             return 0, 0
         first = max(0, bisect_right(self._starts_at, span[0]) - 1)
@@ -149,18 +155,18 @@ class LatexSource(Source):
         return begin, max([b for _, b in inside])
 
     def position(self, offset: int) -> tuple[int, int]:
-        """(line, column) in the LaTeX of what stands at an offset of the program."""
+        """Return (line, column) in the LaTeX for an offset of the program."""
         if offset >= len(self.text):
             return self.latex.position(len(self.latex.text))
         return self.latex.position(self.moved((offset, offset + 1))[0])
 
     def line(self, number: int) -> str:
-        """A line of the LaTeX."""
+        """Return a line of the LaTeX."""
         return self.latex.line(number)
 
 
 def moved(problem: GradcliError) -> None:
-    """The diagnostics of an error with the places in the LaTeX."""
+    """Replace the spans of an error's diagnostics by those in the LaTeX."""
     for one in problem.diagnostics:
         source = one.source
         if isinstance(source, LatexSource):
@@ -204,8 +210,8 @@ BARE = re.compile(r"\s*(?:[A-Za-z]|\\[A-Za-z]+)(?:_(?:\{\w+\}|\w))?\s*(?:\\right
 
 
 def variables(text: str) -> tuple[str, ...]:
-    r"""Names that would be read as something else if they were not declared: \mathrm{loss} as four
-    letters, E as e, th as a function. Not e, and not p, which may be half of a pi.
+    r"""Return names that would be read as something else if they were not declared: \mathrm{loss}
+    as four letters, E as e, th as a function. Not e, and not p, which may be half of a pi.
     """
     words = [w for w in WORD.findall(text) if w not in SCHOOL and w not in SPECIAL
              and w not in ALONE and w not in LOADED and w not in KEYWORDS]
@@ -214,7 +220,7 @@ def variables(text: str) -> tuple[str, ...]:
 
 
 def refuse(text: str, begin: int, end: int) -> None:
-    """Raise E0720 for what is no formula in text[begin:end], in spite of its looks."""
+    """Raise E0720 for what looks like a formula in text[begin:end] and is none."""
     found = DERIVATIVE.search(text, begin, end)
     if found is not None:
         raise error("E0720", "a derivative is no part of the formula here", found.span(),
@@ -267,7 +273,7 @@ def refuse_application(text: str, begin: int, end: int) -> None:
 
 
 def closing(text: str, at: int, end: int) -> int:
-    """Where the bracket that opens at `at` is closed; `end` if it is not."""
+    """Return the offset of the bracket that closes the one at `at`; `end` if there is none."""
     depth = 0
     for k in range(at, end):
         depth += (text[k] == "(") - (text[k] == ")")
@@ -292,7 +298,7 @@ INDENT = "    "
 
 
 class Piece:
-    """Words, how strongly they bind, and the lines that have to stand before them."""
+    """Words, the rank of their loosest operator, and the lines that have to stand before them."""
 
     __slots__ = ("before", "rank", "words")
 
@@ -303,7 +309,7 @@ class Piece:
 
 
 class Writer:
-    """texts: the words of the program; spans: where each was read."""
+    """A program while it is written. texts: its words; spans: where each was read."""
 
     __slots__ = ("_left", "_loops", "spans", "texts")
 
@@ -314,13 +320,13 @@ class Writer:
         self._loops = 0
 
     def name(self, code: Code, place: Span) -> None:
-        """The left side of the line. Raises E0719 if it is no name of the language."""
+        """Set the left side of the line. Raises E0719 if it is no name of the language."""
         if len(code) != 1 or code[0][0] != c.LOAD or code[0][1] in KEYWORDS:
             raise error("E0719", "this left side is no name", place, help=NO_NAME)
         self._left = [(f"{code[0][1]} = ", place)]
 
     def formula(self, code: Code, begin: int) -> None:
-        """The line of a formula that was read from an offset of the LaTeX on."""
+        """Write the line of a formula that was read from offset `begin` of the LaTeX on."""
         piece = self._piece(code, begin)
         words = piece.words
         if piece.before:
@@ -375,8 +381,9 @@ class Writer:
 
     def _loop(self, body: Piece, argument: tuple[str, int, tuple[str, Code, Code]], begin: int,
               place: Span) -> Piece:
-        """A sum or product over an index, as the name of its total behind a loop. x_k is the
-        element of x for k; the first one is that of the lower bound, 0 or 1.
+        """Return a sum or product over an index as the name of its total, behind a loop.
+
+        x_k is the element of x for k; the first one is that of the lower bound, 0 or 1.
         """
         self._loops += 1
         total, counter = f"total__{self._loops}", f"index__{self._loops}"

@@ -1,10 +1,10 @@
 r"""LaTeX as plain text: \frac, \sqrt, \cdot, \left, matrices; sums and the like are set aside.
 
-One pass without recursion: what waits for its argument, and what ends with the next brace, lie on
-stacks. Cases, binomials, sums and norms, whose limits LaTeX itself shows, become one character each
-and are read by `parts`. All else is a formula as people write it by hand, with products that have
-no sign and functions that have no brackets; so its rules are those of an answer (`marks`,
-`answer.lark`), and LaTeX has no second grammar of formulas.
+One pass without recursion: commands that wait for their argument, and text that ends with the next
+brace, lie on stacks. Cases, binomials, sums and norms, whose limits LaTeX itself shows, become one
+character each and are read by `parts`. All else is a formula as people write it by hand, with
+products that have no sign and functions that have no brackets; so its rules are those of an answer
+(`marks`, `answer.lark`), and LaTeX has no second grammar of formulas.
 """
 
 from __future__ import annotations
@@ -38,9 +38,9 @@ MAX_ROOT = 12
 
 
 class LATEX(Delimited):
-    """One text on its way. program, decimal_comma: as in `Names`. braces: what each open one is
-    for; matrices: how many are open. called: where the bracket of a function begins; sets: of each
-    open \\{, whether it is one.
+    r"""A LaTeX text while it is read. program, decimal_comma: as in `Names`. braces: the use of
+    each open one; matrices: the number of open ones. called: offset at which the bracket of a
+    function begins; sets: for each open \{, whether it is such a bracket.
     """
 
     __slots__ = ("braces", "called", "decimal_comma", "matrices", "program", "sets")
@@ -55,7 +55,9 @@ class LATEX(Delimited):
         self.sets: list[bool] = []
 
     def run(self, begin: int, end: int) -> Plain:
-        """Go through text[begin:end]. Raises E0720 for what is not known or not finished."""
+        """Convert text[begin:end] to plain text. Raises E0720 for what is not known or not
+        finished.
+        """
         text, found = self.text, self.found
         stripped = text[begin:end].strip().rstrip(".,; ")
         dollars = len(stripped) - len(stripped.lstrip("$"))
@@ -112,11 +114,11 @@ class LATEX(Delimited):
         return found.finish(end)
 
     def _is_unbraced(self, at: int) -> bool:
-        """Whether several digits stand behind ^ or _, as in x^10."""
+        """Return whether several digits stand behind ^ or _, as in x^10."""
         return at + 1 < self.end and self.text[at].isdecimal() and self.text[at + 1].isdecimal()
 
     def _command(self, at: int) -> None:
-        """One that begins at `at`."""
+        """Convert the command that begins at `at`."""
         text, found = self.text, self.found
         end = self.name_end(at)
         name = text[at + 1:end]
@@ -168,7 +170,7 @@ class LATEX(Delimited):
             raise self._refused(at, end, name)
 
     def _sign(self, at: int, end: int, name: str, use: str) -> None:
-        """A command that is one sign, or nothing."""
+        """Convert a command that is one sign, or nothing."""
         shown = COMMANDS[name]
         if shown == "{":
             self.sets.append(at == self.called)
@@ -193,7 +195,7 @@ class LATEX(Delimited):
     # ---- words ----------------------------------------------------------------------------------
 
     def _word(self, at: int, end: int) -> None:
-        r"""\mathrm{loss}, \operatorname{erf}(x), \vec{x}."""
+        r"""Convert \mathrm{loss}, \operatorname{erf}(x), \vec{x}."""
         text = self.text
         begin = self.behind_blanks(end)
         closed = text.find("}", begin, self.end)
@@ -210,13 +212,13 @@ class LATEX(Delimited):
         self.waiting = "word"
 
     def _is_prose(self, word: str) -> bool:
-        """Whether what stands in \\text is no name."""
+        r"""Return whether the text in \text is no name."""
         from gradcli.lang.syntax.lexer import KEYWORDS
 
         return word in STOP_WORDS or word in KEYWORDS or " " in word or "~" in word
 
     def _function(self, at: int, end: int, name: str) -> None:
-        """A function that is one only before a bracket. Raises E0715 for another place."""
+        """Convert a function that is one only before a bracket. Raises E0715 for another place."""
         bracket = self._bracket(end)
         if name == "sinc" and self.program:
             raise error("E0712", "`sinc` has two meanings", (at, end),
@@ -232,7 +234,9 @@ class LATEX(Delimited):
         self.at = self.called = bracket
 
     def _bracket(self, at: int) -> int:
-        r"""Where the round or curly bracket of a call begins: (, \left(, \{. 0 if there is none."""
+        r"""Return the offset of the round or curly bracket of a call: (, \left(, \{. 0 if there is
+        none.
+        """
         at = self.behind_blanks(at)
         if self.text.startswith("\\", at):
             end = self.name_end(at)
@@ -241,7 +245,7 @@ class LATEX(Delimited):
         return at if self.text.startswith(("(", "\\{", "\\lbrace"), at) and at < self.end else 0
 
     def _accent(self, at: int, end: int, accent: str) -> None:
-        r"""\hat y is the name y_hat, \bar{x}_1 is x_bar1."""
+        r"""Convert \hat y to the name y_hat, \bar{x}_1 to x_bar_1."""
         text = self.text
         begin, stop, behind = self.argument(end)
         letter = text[begin:stop].strip()
@@ -260,7 +264,7 @@ class LATEX(Delimited):
         self.at = behind
 
     def _index(self, at: int) -> None:
-        r"""_{\text{max}}, _\mu; all other indices are as in plain text."""
+        r"""Convert _{\text{max}}, _\mu; all other indices are as in plain text."""
         text, found = self.text, self.found
         begin = self.behind_blanks(at + 1)
         behind_log = "".join(found.characters[-3:]) == "log"
@@ -274,8 +278,9 @@ class LATEX(Delimited):
         self.at = at + 1
 
     def _subscript(self, begin: int, end: int) -> str:
-        """Letters and digits of an index, without the commands that only set them. Raises E0720
-        for an index that is more.
+        """Return the letters and digits of an index, without the commands that only set them.
+
+        Raises E0720 for an index that is more.
         """
         text = self.text
         word = ""
@@ -304,7 +309,7 @@ class LATEX(Delimited):
     # ---- roots and matrices ---------------------------------------------------------------------
 
     def _root(self, at: int, end: int) -> None:
-        r"""\sqrt{x}, \sqrt x, \sqrt[3]{x}."""
+        r"""Convert \sqrt{x}, \sqrt x, \sqrt[3]{x}."""
         text, found = self.text, self.found
         if text[end:end + 1] != "[":
             found.put(" sqrt", at, end)
@@ -323,7 +328,7 @@ class LATEX(Delimited):
             self.waiting = f"^(1/({degree}))"
 
     def _environment(self, at: int, end: int, name: str, use: str) -> None:
-        r"""\begin{pmatrix}, \end{pmatrix}, \begin{cases} ... \end{cases}."""
+        r"""Convert \begin{pmatrix}, \end{pmatrix}, \begin{cases} ... \end{cases}."""
         closed = self.text.find("}", end, end + 16)
         kind = self.text[end + 1:closed] if closed > 0 and self.text[end:end + 1] == "{" else ""
         if kind in CASES and name == "begin":

@@ -1,4 +1,6 @@
-r"""What LaTeX delimits: arguments in braces, and the parts that are set aside for `parts`."""
+"""The text that LaTeX delimits: arguments in braces, and the parts that are set aside for
+`parts`.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Delimited:
-    """A text on its way, up to `at`. waiting: what the next argument is for."""
+    """A LaTeX text, read up to offset `at`. waiting: the use of the next argument."""
 
     __slots__ = ("at", "end", "found", "text", "waiting")
 
@@ -27,20 +29,22 @@ class Delimited:
         self.waiting = ""
 
     def name_end(self, at: int) -> int:
-        """Behind the name of the command that begins at `at`."""
+        """Return the offset behind the name of the command that begins at `at`."""
         end = at + 1
         while end < self.end and self.text[end] in LETTERS:
             end += 1
         return end if end > at + 1 else min(end + 1, self.end)
 
     def behind_blanks(self, at: int) -> int:
-        """The next place that is no blank."""
+        """Return the next offset that is no blank."""
         while at < self.end and self.text[at] in " ~\t\r\n":
             at += 1
         return at
 
     def argument(self, at: int) -> tuple[int, int, int]:
-        """Where the argument at `at` begins and ends, and where to go on. Raises E0720 for none."""
+        """Return (start, end, next offset) of the argument at `at`. Raises E0720 if there is
+        none.
+        """
         text, end = self.text, self.end
         before = at
         at = self.behind_blanks(at)
@@ -68,7 +72,7 @@ class Delimited:
         raise error("E0716", "this bracket is never closed", (at, at + 1), help="close it")
 
     def argument_ends(self, use: str, at: int) -> None:
-        """What follows an argument whose last character is at `at`."""
+        """Put in what follows an argument whose last character is at `at`. use: of the argument."""
         if use == "top":
             self.found.put("/", at, at + 1)
             self.waiting = "bottom"
@@ -81,7 +85,9 @@ class Delimited:
 
     def _part(self, kind: str, characters: Sequence[str], place: Span, places: Sequence[Span],
               use: str = "", order: str = "") -> None:
-        """Set a part aside; use: what its place is for."""
+        """Set a part aside as one of `characters`. places: the spans of its pieces; use: of its
+        place.
+        """
         found = self.found
         if len(found.parts) == len(characters):
             raise error("E0710", f"a formula has at most {len(characters)} sums, cases, binomials"
@@ -97,13 +103,15 @@ class Delimited:
             found.put(character, *place)
 
     def binomial(self, at: int, use: str) -> None:
-        r"""\binom{n}{k}."""
+        r"""Set \binom{n}{k} aside."""
         upper = self.argument(self.at)
         lower = self.argument(upper[2])
         self._part("binomial", t.CHARACTERS, (at, lower[2]), [upper[:2], lower[:2]], use)
 
     def sum(self, at: int, end: int, name: str) -> None:
-        r"""\sum_{k=1}^{n}, \prod\limits^{n}_{k=1}: the sign; what is summed stands behind it."""
+        r"""Set aside the sign of \sum_{k=1}^{n} or \prod\limits^{n}_{k=1}; its terms stand behind
+        it.
+        """
         text = self.text
         bounds: dict[str, Span] = {}
         behind = end
@@ -134,7 +142,7 @@ class Delimited:
         self._part(SUMS[name], characters, (at, behind), places)
 
     def norm(self, at: int, end: int) -> None:
-        r"""\|x\|, \lVert x \rVert_1."""
+        r"""Set \|x\| or \lVert x \rVert_1 aside."""
         text = self.text
         ending = "\\|" if text[at + 1] == "|" else "\\rVert" if text[at + 1] == "l" else "\\Vert"
         closed = text.find(ending, end, self.end)
@@ -155,7 +163,9 @@ class Delimited:
         self._part("norm", t.CHARACTERS, (at, behind), [(end, stop)], order=order)
 
     def is_cases(self, at: int) -> bool:
-        r"""Whether \left\{ \begin{array} or the like begins cases: \left stands before `at`."""
+        r"""Return whether \left\{ \begin{array} or the like begins cases: \left stands before
+        `at`.
+        """
         at = self.behind_blanks(at)
         if not self.text.startswith(("\\{", "\\lbrace"), at):
             return False
@@ -163,7 +173,7 @@ class Delimited:
         return self.text.startswith(("\\begin{array}", "\\begin{matrix}", "\\begin{aligned}"), at)
 
     def cases(self, at: int, begin: int, use: str) -> None:
-        """An environment, which begins at or behind `begin`; the part that it is begins at `at`."""
+        """Set cases aside. at: where they begin; begin: offset at or before their environment."""
         text = self.text
         begin = text.index("\\begin", begin)
         inside = text.index("}", begin) + 1

@@ -1,9 +1,9 @@
-"""The left side of an answer: `f'(x) =`, `dy/dx =`, `y =`, or a formula of its own; and what it
-says that its right side is: a derivative by y, the second one, that at 2.
+r"""The left side of an answer: `f'(x) =`, `dy/dx =`, `y =`, or a formula of its own; and its claim
+about the right side: a derivative by y, the second one, that at 2.
 
-A left side that only names the answer is left out. What names it: a letter, with primes, an index
+A left side that only names the answer is left out. Such names are: a letter, with primes, an index
 and arguments or without (f, y', f''(x), f^(3)(x), f_x, f_{xy}(1, 2), D_u f); a quotient of
-differentials (dy/dx, d/dx(x^2), d^2y/dx^2, ∂f/∂x, \\frac{d}{dx}[..]); ∇f, Df, Jf, and a few words.
+differentials (dy/dx, d/dx(x^2), d^2y/dx^2, ∂f/∂x, \frac{d}{dx}[..]); ∇f, Df, Jf, and a few words.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ CLOSING = {"(": ")", "[": "]", "{": "}"}
 
 
 def sides(text: str, end: int) -> list[tuple[int, int]]:
-    """Where the parts between the equals signs of text[:end] begin and end; empty ones are left
+    """Return the spans of the parts between the equals signs of text[:end]; empty ones are left
     out, but the last. `:=` is an equals sign too.
     """
     found = []
@@ -41,8 +41,8 @@ def sides(text: str, end: int) -> list[tuple[int, int]]:
 
 
 def in_lines(text: str, end: int) -> str:
-    """The text with commas for line ends outside of brackets and between formulas: each line is a
-    component then.
+    """Return the text with commas for line ends outside of brackets and between formulas, so that
+    each line is a component.
     """
     found = list(text)
     for at in _line_ends(text, end):
@@ -51,8 +51,9 @@ def in_lines(text: str, end: int) -> str:
 
 
 def formula_lines(text: str, minus: bool = False) -> list[str]:
-    """The lines of a text, those of one formula together: brackets are open, or a sign stands
-    before or behind the line end. minus: a line that begins with one is a formula of its own.
+    """Return the lines of a text, those of one formula together: brackets are open, or a sign
+    stands before or behind the line end. minus: a line that begins with a minus is a formula of its
+    own.
     """
     from itertools import pairwise
 
@@ -62,8 +63,8 @@ def formula_lines(text: str, minus: bool = False) -> list[str]:
 
 
 def _line_ends(text: str, end: int, first: str = "") -> list[int]:
-    """The line ends of text[:end] outside of brackets and between formulas. first: signs that
-    begin a formula.
+    """Return the line ends of text[:end] outside of brackets and between formulas. first: signs
+    that begin a formula.
     """
     found = []
     depth = 0
@@ -82,7 +83,7 @@ UNFINISHED = ("", *"+-*/^=,;·×−(")
 
 
 def lists(text: str, begin: int, end: int) -> bool:
-    """Whether a comma or semicolon stands outside of all brackets: f_x = 2x, f_y = 3."""
+    """Return whether a comma or semicolon stands outside of all brackets: f_x = 2x, f_y = 3."""
     depth = 0
     for character in text[begin:end]:
         depth += (character in "([{<") - (character in ")]}>")
@@ -92,8 +93,8 @@ def lists(text: str, begin: int, end: int) -> bool:
 
 
 def unlabelled(text: str, end: int, names: Names) -> tuple[str, tuple[str, ...]]:
-    """The text with blanks for the labels of components, and these: f_x = 2x, f_y = 3. Empty where
-    one of them has none.
+    """Return the text with blanks for the labels of components, and the labels: f_x = 2x, f_y = 3.
+    Both empty where a component has none.
     """
     found = list(text)
     labels = []
@@ -113,7 +114,7 @@ def unlabelled(text: str, end: int, names: Names) -> tuple[str, tuple[str, ...]]
 
 
 def listed(text: str, names: Names) -> tuple[str, ...]:
-    """The labels that a left side lists, (f_x, f_y); empty where it does not."""
+    """Return the labels that a left side lists, (f_x, f_y); empty where it does not."""
     bare = "".join(text.split())
     if {"(": ")", "[": "]", "<": ">"}.get(bare[:1]) != bare[-1:]:
         return ()
@@ -127,8 +128,9 @@ def listed(text: str, names: Names) -> tuple[str, ...]:
 
 
 def approximate(text: str, end: int, names: Names) -> str:
-    """The text without what says that a number is rounded: ≈ 5.44 and f'(1) ≈ 5.44 have an equals
-    sign there, of 2e ≈ 5.44 the formula is left. All else is as it was; so is its length.
+    """Return the text, at its length, without the mark of a rounded number.
+
+    ≈ 5.44 and f'(1) ≈ 5.44 get an equals sign, of 2e ≈ 5.44 the formula stays.
     """
     stripped = text.lstrip()
     if stripped[:1] == "~" and stripped[1:2]:
@@ -148,8 +150,8 @@ def approximate(text: str, end: int, names: Names) -> str:
 
 
 def introduced(text: str, end: int, names: Names) -> str:
-    """The text with an equals sign for a colon or an arrow behind a label, or in front of all:
-    `Answer: 2x`, `⇒ 2x`. All else is as it was; so is its length.
+    """Return the text, at its length, with an equals sign for a colon or an arrow behind a label,
+    or in front of all: `Answer: 2x`, `⇒ 2x`.
     """
     for sign in (":", "=>", "→", "⇒", "⟹", "⟶"):
         at = text.find(sign, 0, end)
@@ -163,13 +165,13 @@ def introduced(text: str, end: int, names: Names) -> str:
 
 
 def names_a_derivative(text: str, names: Names) -> bool:
-    """Whether a side is y', f'(x), dy/dx: on the right of an equals sign it names the left side."""
+    """Return whether a side is y', f'(x), dy/dx: right of an equals sign it names the left side."""
     bare = "".join(text.split())
     return ("'" in bare and is_label(bare, names)) or _is_quotient(bare)
 
 
 def is_label(text: str, names: Names) -> bool:
-    """Whether a left side only names the answer."""
+    """Return whether a left side only names the answer."""
     text = "".join(text.split()).replace("^'", "'")
     if not text or _is_derivative(text, names):
         return True
@@ -180,8 +182,9 @@ def is_label(text: str, names: Names) -> bool:
 
 
 def is_side(text: str, names: Names) -> bool:
-    """Whether what could be a label is a side of an equation: y, or y(x - 1). F(x, y) names the
-    equation, y' and dy/dx are no part of a curve.
+    """Return whether a possible label is a side of an equation: y, or y(x - 1).
+
+    F(x, y) names the equation, y' and dy/dx are no part of a curve.
     """
     bare = "".join(text.split())
     head = bare.partition("(")[0]
@@ -192,13 +195,15 @@ def is_side(text: str, names: Names) -> bool:
 
 
 def argument(text: str) -> str:
-    """What stands in the brackets of y(x); "" without them."""
+    """Return the text in the brackets of y(x); "" without them."""
     head, _, rest = "".join(text.split()).partition("(")
     return rest[:-1] if rest[-1:] == ")" and head.isidentifier() else ""
 
 
 def _is_derivative(text: str, names: Names) -> bool:
-    """(x^2)', D(x^2), D_x(x^2), d(x^2)/dx: of a formula in brackets."""
+    """Return whether a text is the derivative of a formula in brackets: (x^2)', D(x^2), D_x(x^2),
+    d(x^2)/dx.
+    """
     begin = 0
     if text[0] in "dD" and text[0] not in names.written:
         begin = _index(text, 1)
@@ -212,7 +217,9 @@ def _is_derivative(text: str, names: Names) -> bool:
 
 
 def closed(text: str, at: int) -> int:
-    """Behind the bracket that opens at `at`; 0 if there is none, or it is not closed."""
+    """Return the offset behind the bracket that opens at `at`; 0 if there is none, or it is not
+    closed.
+    """
     if text[at:at + 1] not in CLOSING:
         return 0
     depth = 0
@@ -224,7 +231,9 @@ def closed(text: str, at: int) -> int:
 
 
 def _is_quotient(text: str) -> bool:
-    """dy/dx, d^2y/dx^2, ∂f/∂x(1,2), d/dx(...), and the same with the brackets of \\frac."""
+    r"""Return whether a text is dy/dx, d^2y/dx^2, ∂f/∂x(1,2) or d/dx(...), also with brackets of
+    \frac.
+    """
     bare = text.translate(_WITHOUT)
     if bare[:1] not in ("d", "∂"):
         return False
@@ -248,7 +257,7 @@ _WITHOUT = dict.fromkeys(map(ord, "()[]{}* "))
 
 
 def _power(text: str, at: int) -> int:
-    """Behind `^2` or `2` at `at`, if it is there."""
+    """Return the offset behind `^2` or `2` at `at`, if it is there."""
     if text[at:at + 1] == "^":
         at += 1
     while at < len(text) and text[at] in DIGITS:
@@ -257,7 +266,9 @@ def _power(text: str, at: int) -> int:
 
 
 def _is_name(text: str, names: Names) -> bool:
-    """f, y', f''(x), f^(3)(x), f_x, f_{xy}(1, 2), D_u f(x, y), ∇f(x, y), grad f."""
+    """Return whether a text is a name: f, y', f''(x), f^(3)(x), f_x, f_{xy}(1, 2), D_u f(x, y), ∇f,
+    grad f.
+    """
     at = 0
     for word in ("grad", "Hess", "hess"):
         if text.startswith(word) and len(text) > len(word):
@@ -281,7 +292,7 @@ def _is_name(text: str, names: Names) -> bool:
 
 
 def _index(text: str, at: int) -> int:
-    """Behind `_x`, `_{xy}` or `_1` at `at`, if it is there."""
+    """Return the offset behind `_x`, `_{xy}` or `_1` at `at`, if it is there."""
     if text[at:at + 1] != "_":
         return at
     if text[at + 1:at + 2] == "{":
@@ -296,7 +307,8 @@ def _index(text: str, at: int) -> int:
 
 
 def _group(text: str, at: int, allowed: str) -> int:
-    """Behind the bracket that opens at `at`; 0 if more than names, numbers and `allowed` is in it.
+    """Return the offset behind the bracket that opens at `at`; 0 if it contains more than names,
+    numbers and `allowed`.
     """
     opening = text[at]
     if opening not in CLOSING:
@@ -316,10 +328,11 @@ def _group(text: str, at: int, allowed: str) -> int:
 
 
 class Claim(NamedTuple):
-    """of: the letter of what is differentiated. order: how often; None where it is not said, as of
-    f(2). by: the variables, one for each time; None where they are not said. at: the values and
-    names in brackets behind it, those of x=2 as a pair. operator: ∇, H or D. operand: the formula
-    that is differentiated, of (x^2)' or d/dx(x^2).
+    """The claim of a left side about its right side. of: the letter of what is differentiated.
+    order: how often; None where it is not said, as in f(2). by: the variables, one for each time;
+    None where they are not said. at: (name, value) of each place in brackets behind it, the name ""
+    without one. operator: ∇, H or D. operand: the formula that is differentiated, of (x^2)' or
+    d/dx(x^2).
     """
 
     of: str = ""
@@ -354,8 +367,8 @@ SIDES = 4
 
 
 def claim(text: str, names: Names) -> Claim | None:
-    """What the last left side in a text says: of f'(x) = 3x^2 = f'(2), the right one. None where
-    nothing that is known here names the answer.
+    """Return the claim of the last left side in a text: of f'(x) = 3x^2 = f'(2), the right one.
+    None where nothing that is known here names the answer.
     """
     bare = "".join(text.split()).replace("^'", "'").replace("^{'}", "'").replace("=>", "=")
     parts = bare.split("=")
@@ -408,14 +421,16 @@ def _claim(text: str, names: Names) -> Claim | None:
 
 
 def _indices(text: str, names: Names) -> tuple[str, ...] | None:
-    """The variables in an index; None for one that only belongs to a name, as of y_t, f_max."""
+    """Return the variables in an index; None for one that only belongs to a name, as of y_t,
+    f_max.
+    """
     found = _variables(text.split(","), names)
     return found if found and set(found) <= set(names.written.values()) else None
 
 
 def _variables(words: list[str], names: Names) -> tuple[str, ...] | None:
-    """The variables in words such as x, xy and x^2; None if there is anything else in them, but
-    for one letter.
+    """Return the variables in words such as x, xy and x^2; single letters count too. None if there
+    is anything else in them.
     """
     found: list[str] = []
     for word in words:
@@ -440,7 +455,9 @@ def _variables(words: list[str], names: Names) -> tuple[str, ...] | None:
 
 
 def _places(text: str | None) -> tuple[tuple[str, str], ...]:
-    """(name, value) for each place in `(1,2)` or `|_(x=1,y=2)`; the name is "" without one."""
+    """Return (name, value) for each place in `(1,2)` or `|_(x=1,y=2)`; the name is "" without
+    one.
+    """
     if not text:
         return ()
     bare = text.removeprefix("|").removeprefix("at").removeprefix("_")

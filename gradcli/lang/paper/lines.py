@@ -1,9 +1,9 @@
-r"""A text in LaTeX as its formulas: those of a document, their lines, what stands left of `=`.
+r"""The formulas of a text in LaTeX: those of a document, their lines, and their left sides.
 
-Where there is prose, only displayed formulas are read: between `$$`, in `\[ \]`, an `equation`, an
-`align` and their kin. Formulas end with these, and with `\\`; in a text without any of them a line
-is a formula. What begins with `=` is another form of the one before, and what begins with a sign
-behind `\\` is the rest of it.
+In prose, only displayed formulas are read: between `$$`, in `\[ \]`, an `equation`, an `align` and
+their kin. Formulas end with these, and with `\\`; in a text without any of them a line is a
+formula. A line that begins with `=` is another form of the one before, and one that begins with a
+sign behind `\\` is the rest of it.
 """
 
 from __future__ import annotations
@@ -48,8 +48,8 @@ NO_NAME = "write y = ..., f(x) = ..., or the formula alone"
 
 
 class Line:
-    """name: where the name on the left side stands, or None. arguments: what it is a function of.
-    parts: where the formula stands; what is between them only breaks it.
+    """One formula. name: the span of the name on the left side, or None. arguments: the text of
+    those in brackets behind it. parts: spans of the formula; the text between them only breaks it.
     """
 
     __slots__ = ("arguments", "name", "parts")
@@ -61,8 +61,8 @@ class Line:
 
 
 def formulas(text: str) -> str:
-    """The text with blanks for comments, prose, and what only displays; its length stays. Lines end
-    where formulas end. Raises E0210 for prose without a displayed formula.
+    """Return the text, at its length, with blanks for comments, prose, and commands that only
+    display; lines end where formulas end. Raises E0210 for prose without a displayed formula.
     """
     text = INSIDE.sub(_outside, COMMENT.sub(_blank, text))
     displayed = [found.span() for found in DISPLAY.finditer(text)]
@@ -84,7 +84,7 @@ def formulas(text: str) -> str:
 
 
 def _without(text: str, kept: list[Span]) -> str:
-    """Blanks for all else."""
+    """Return the text with blanks for all but the spans `kept`."""
     found = []
     at = 0
     for begin, end in kept:
@@ -94,7 +94,7 @@ def _without(text: str, kept: list[Span]) -> str:
 
 
 def lines(text: str) -> Iterator[Line]:
-    """The formulas of a text that `formulas` gave.
+    """Yield the formulas of a text that `formulas` gave.
 
     Raises E0210 for a text without one, E0719 for a left side that is no name, E0720 for a line
     that begins with a sign where it is not clear whether the one before goes on.
@@ -122,7 +122,11 @@ def lines(text: str) -> Iterator[Line]:
 
 
 def _line(text: str, begin: int, end: int, equals: list[int], before: Line | None) -> Line:
-    """What begins with an equals sign has the left side of the one before."""
+    """Return the line of text[begin:end]; one that begins with `=` has the left side of the one
+    before.
+
+    equals: the offsets of its equals signs.
+    """
     if not equals:
         return Line(None, "", [(begin, end)])
     place = _trimmed(text, equals[-1] + 1, end)
@@ -135,8 +139,8 @@ def _line(text: str, begin: int, end: int, equals: list[int], before: Line | Non
 
 
 def _lines(text: str) -> Iterator[tuple[int, int, list[int], str]]:
-    """Where the formulas begin and end, without blanks and the comma or full stop behind; where
-    their equals signs are; what ended them. Breaks inside of brackets and environments end none.
+    """Yield (start, end, offsets of equals signs, what ended it) of each formula, without blanks
+    and the comma or full stop behind. Breaks inside of brackets and environments end none.
     """
     begin = depth = 0
     equals: list[int] = []
@@ -157,7 +161,7 @@ def _lines(text: str) -> Iterator[tuple[int, int, list[int], str]]:
 
 
 def _trimmed(text: str, begin: int, end: int) -> Span:
-    """Without blanks around, the full stop or comma behind, and spacing in front."""
+    """Return a span without the blanks and spacing around it and the full stop or comma behind."""
     found = SPACES.match(text, begin, end)
     begin = found.end() if found else begin
     while begin < end and (text[end - 1] in " \t\r&~" or (
@@ -167,7 +171,7 @@ def _trimmed(text: str, begin: int, end: int) -> Span:
 
 
 def without_alignment(text: str) -> str:
-    """Blanks for the & that align lines, outside of all environments."""
+    """Return the text with blanks for the & that align lines, outside of all environments."""
     letters = list(text)
     depth = 0
     for found in PIECES.finditer(text):
@@ -178,7 +182,7 @@ def without_alignment(text: str) -> str:
 
 
 def _outside(found: re.Match[str]) -> str:
-    """The formula behind the words."""
+    """Return the formula moved out of the words around it, at the same length."""
     words, formula, rest = found.groups()
     return f"{words}}}{formula} {' ' * len(rest)} "
 

@@ -1,9 +1,10 @@
-"""What an answer leaves out is put in: signs of products, brackets behind functions.
+r"""The marks that an answer leaves out: signs of products, and brackets behind functions, are put
+in.
 
 One pass from left to right over the raw tokens. The rules:
 
 * Two operands side by side are a product of the rank of `*`: `1/2x` is (1/2)*x, in an answer. A
-  program in LaTeX has \\frac for both readings, so there it is refused, as is `sin x/2`.
+  program in LaTeX has \frac for both readings, so there it is refused, as is `sin x/2`.
 * A function without brackets takes what follows up to `+ - * / ,`, a closing bracket or the next
   function: `sin 2x cos x` is sin(2*x)*cos(x). A sign right behind it belongs to it: `sin -x`.
   `ln|x|y` ends behind the bar, √ behind one operand, and `sin x (1 + y)` before the bracket: only
@@ -43,18 +44,19 @@ ENDING = ENDING_TERMS | {t.STAR, t.SLASH}
 
 
 def arrange(raw: Tokens, names: Names) -> Tokens:
-    """The tokens that `answer.lark` reads.
+    """Return the tokens that `answer.lark` reads.
 
-    Raises E0713 (two numbers), E0715 (a function without its argument), E0716 (brackets), E0717
-    (bars) and E0718 (commas).
+    Raises E0712 (no inverse), E0713 (two numbers), E0714 (a factorial), E0715 (a function without
+    its argument), E0716 (brackets), E0717 (bars), E0718 (commas), E0720 (two readings in a program)
+    and E0721 (comparisons).
     """
     return _Arrangement(raw, names).run()
 
 
 class _Bracket:
-    """One that is open. place: of its token in what was put out; closer: the token that closes it,
-    0 for one that was put in; separator: 0, COMMA or SEMICOLON, which stood in it; head: the raw
-    token of the function whose exponent it is.
+    """An open bracket. place: of its token in the output; closer: the token that closes it, 0 for
+    one that was put in; separator: the COMMA or SEMICOLON inside it, else 0; head: the raw token of
+    the function whose exponent it is.
     """
 
     __slots__ = ("closer", "head", "place", "role", "separator")
@@ -68,9 +70,9 @@ class _Bracket:
 
 
 class _Arrangement:
-    """One answer on its way. at: the raw token that is looked at; operand: whether an operand has
-    just ended; head: the raw token of a function that waits for its argument, or -1; brackets:
-    those that are open, outermost first; separator: what stood outside of all.
+    """One answer while its marks are put in. at: the raw token that is looked at; operand: an
+    operand has just ended; head: the raw token of a function that waits for its argument, or -1;
+    brackets: those that are open, outermost first; separator: the one outside of all brackets.
     """
 
     __slots__ = ("at", "brackets", "head", "names", "operand", "out", "raw", "separator")
@@ -87,7 +89,7 @@ class _Arrangement:
         self.separator = 0
 
     def run(self) -> Tokens:
-        """Go through the raw tokens."""
+        """Go through the raw tokens; return the output."""
         raw, out, brackets = self.raw, self.out, self.brackets
         vector, program = self.names.vector, self.names.program
         kinds, starts, ends, words = raw.kinds, raw.starts, raw.ends, raw.words
@@ -149,8 +151,8 @@ class _Arrangement:
     # ---- operands side by side ----------------------------------------------------------------
 
     def multiply(self, kind: int) -> None:
-        """Put in the sign between an operand and the one that begins here; what the first one
-        belongs to may end between them. Raises E0713 for two numbers.
+        """Put in the sign between an operand and the one that begins here; arguments of the first
+        one may end between them. Raises E0713 for two numbers.
         """
         raw, at, brackets = self.raw, self.at, self.brackets
         number = kind == t.NUMBER and raw.kinds[at - 1] == t.NUMBER
@@ -171,11 +173,11 @@ class _Arrangement:
         self.operand = False
 
     def ends_argument(self) -> bool:
-        """Whether the operand that begins here is no part of the argument that is open.
+        """Return whether the operand that begins here is no part of the argument that is open.
 
-        It is none if it begins with a bracket, a space and a number, a space and e^, or a space
-        and a letter that the argument has already: `cos x (1 + y)`, `cos x^2 2x`, `cos x e^x`,
-        `ln x x^3`.
+        It is none if it begins with a bracket, a space and a number, a space and e^, or a space and
+        a letter that the argument has already: `cos x (1 + y)`, `cos x^2 2x`, `cos x e^x`, `ln x
+        x^3`.
         """
         raw, at, names = self.raw, self.at, self.names
         kind, word = raw.kinds[at], raw.words[at]
@@ -192,7 +194,9 @@ class _Arrangement:
             or (word == "e" and raw.kinds[at + 1] == t.CIRCUMFLEX)))
 
     def follows_slash(self) -> bool:
-        """Whether the operand that has just ended, with its powers, is the right side of `/`."""
+        """Return whether the operand that has just ended, with its powers, is the right side of
+        `/`.
+        """
         kinds = self.out.kinds
         at = len(kinds) - 1
         while True:
@@ -233,7 +237,11 @@ class _Arrangement:
         self.out.put(t.LPAR, start, start)
 
     def begin_signed_argument(self, kind: int) -> None:
-        """The same before a sign: `sin -x`, but not `sin - x`. Raises E0715 for all else."""
+        """Put in the bracket before an argument that begins with a sign: `sin -x`, but not `sin -
+        x`.
+
+        Raises E0715 for all else.
+        """
         raw, at = self.raw, self.at
         if (kind not in SIGNS or at - 1 != self.head or raw.ends[at] != raw.starts[at + 1]
                 or raw.kinds[at + 1] == t.END):
@@ -283,7 +291,9 @@ class _Arrangement:
             self.exponent(at + 2 if powered else at + 1)
 
     def is_inverse(self) -> bool:
-        """Whether an inverse function was typed without its sign of a power: tan-1(x), sin-1 x."""
+        """Return whether an inverse function was typed without its sign of a power: tan-1(x), sin-1
+        x.
+        """
         raw, at = self.raw, self.at
         return (raw.words[at] in INVERSE and raw.kinds[at + 1:at + 3] == [t.MINUS, t.NUMBER]
                 and raw.words[at + 2] == "1" and raw.kinds[at + 3] in OPERANDS
@@ -329,7 +339,9 @@ class _Arrangement:
         self.at = first
 
     def factorial(self) -> None:
-        """A factorial of a number, a name or a bracket; two of them, or x^2!, have two readings."""
+        """Put out a factorial of a number, a name or a bracket. Raises E0714 for two of them and
+        for x^2!, which have two readings.
+        """
         raw, out = self.raw, self.out
         before = len(out.kinds) - 1
         if self.operand and out.kinds[before] == t.RPAR:
@@ -349,7 +361,7 @@ class _Arrangement:
     # ---- brackets and bars that were typed ------------------------------------------------------
 
     def bar_is_open(self) -> bool:
-        """Whether the innermost bracket that was typed is a bar."""
+        """Return whether the innermost bracket that was typed is a bar."""
         for bracket in reversed(self.brackets):
             if bracket.role > SUMMAND:
                 return bracket.role == BARS
@@ -403,8 +415,8 @@ class _Arrangement:
             self.end_roots()
 
     def separate(self, kind: int) -> None:
-        """Note a comma or semicolon. Raises E0718 where none may stand, E0721 for a comparison:
-        < or > that is no bracket.
+        """Note a comma or semicolon. Raises E0718 where none may stand, E0721 for a comparison: <
+        or > that is no bracket.
         """
         if kind not in SEPARATORS:
             from gradcli.lang.paper.refusals import comparison
@@ -424,7 +436,7 @@ class _Arrangement:
             raise wrong_comma(self.raw, self.at, self.names.written)
 
     def finish(self) -> Tokens:
-        """What was put out, as a list if a comma stood outside of all brackets. Raises E0716 or
+        """Return the output, as a list if a comma stood outside of all brackets. Raises E0716 or
         E0717 for a bracket or bar that is still open.
         """
         raw, out = self.raw, self.out

@@ -1,4 +1,4 @@
-"""What the words of an answer may mean, and how a run of letters is split into words.
+"""The meanings that words of an answer may have, and the split of a run of letters into words.
 
 A run is split greedily from the left, without going back: at each place the longest declared
 variable, function or constant, else one letter. A declared variable comes before a function or
@@ -35,13 +35,13 @@ SUBSCRIPTS = str.maketrans("₀₁₂₃₄₅₆₇₈₉", "0123456789")
 
 
 class Names:
-    """What a problem knows.
+    """The names and conventions of a problem.
 
-    variables: all names that the problem declares. log: what `log` without a base means, "natural"
-    or "ten". decimal_comma: whether `0,5` is a number. vector: whether the answer has components.
-    program: whether a program in LaTeX is read and no answer: x with a hat is another name than x
-    then, and a sum may have names as bounds. fixed: variables that may have a factorial, since
-    nothing is differentiated by them.
+    variables: all names that the problem declares. log: the meaning of `log` without a base,
+    "natural" or "ten". decimal_comma: `0,5` is a number. vector: the answer has components.
+    program: a program in LaTeX is read and no answer, so that x with a hat is another name than x,
+    and a sum may have names as bounds. fixed: variables that may have a factorial, since nothing is
+    differentiated by them.
     """
 
     __slots__ = ("called_runs", "decimal_comma", "fixed", "log", "longest", "notes", "plain_runs",
@@ -70,14 +70,14 @@ class Names:
         self.notes: dict[str, str] = {}
 
     def is_unit(self, word: str) -> bool:
-        """Whether a name is that of a unit vector: i, e_1, or e_x where there is an x."""
+        """Return whether a name is that of a unit vector: i, e_1, or e_x where there is an x."""
         return self.vector and word not in self.variables and (word in UNITS or (
             word[:2] == "e_" and word[2:] in ("1", "2", "3", *self.variables)))
 
     def split(self, run: str, called: bool, at: int) -> Pieces:
-        """The words of a run of letters that begins at offset `at`; remembered.
+        """Return the words of a run of letters that begins at offset `at`; cached.
 
-        called: whether a bracket follows. Raises E0711 and E0712 for a run that has no meaning.
+        called: a bracket follows. Raises E0711 and E0712 for a run that has no meaning.
         """
         if len(run) > MAX_NAME * 4:
             raise error("E0711", "a word is too long", (at, at + len(run)),
@@ -110,7 +110,7 @@ class Names:
         return tuple(pieces)
 
     def _whole(self, run: str, called: bool) -> tuple[int, str] | None:
-        """A run that is one known word."""
+        """Return the meaning of a run that is one known word; None if it is none."""
         if run in self.written:
             return NAME, self.written[run]
         if len(run) == 2 and self._all_declared(run):
@@ -129,7 +129,9 @@ class Names:
         return all(letter in self.written for letter in run)
 
     def _all_known(self, run: str) -> bool:
-        """Whether a run is a product, or functions of school and one, of what is declared."""
+        """Return whether a run is a product of declared names and e, or a function of school before
+        them.
+        """
         for word in (*SCHOOL, "e"):
             if run.startswith(word) and self._all_declared(run[len(word):]):
                 return True
@@ -139,7 +141,9 @@ class Names:
         return any(letter in self.written for letter in run)
 
     def _word(self, word: str, called: bool, begin: int) -> tuple[int, str] | None:
-        """A word inside a run: variable, function, constant; None for what is none of them."""
+        """Return the meaning of a word inside a run: variable, function, constant; None if it is
+        none of them.
+        """
         if word in self.written:
             return NAME, self.written[word]
         if len(word) == 1:
@@ -168,7 +172,7 @@ class Names:
         return "log10" if word == "log" and self.log == "ten" else SCHOOL[word]
 
     def _letter(self, letter: str, at: int) -> tuple[int, str]:
-        """A single letter that is not declared: a name all the same.
+        """Return the name of a single letter that is not declared.
 
         Raises E0711 for one that is declared in the other case.
         """
@@ -183,7 +187,7 @@ class Names:
 
 
 def _spellings(name: str) -> list[str]:
-    """Other ways to write a declared name: θ and theta, x1 and x_1."""
+    """Return other ways to write a declared name: θ and theta, x1 and x_1."""
     found = [letter for letter, word in GREEK.items() if word == name]
     if name in GREEK:
         found.append(GREEK[name])

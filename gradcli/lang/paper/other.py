@@ -1,8 +1,8 @@
 """Other readings of an answer: the same tokens, with brackets elsewhere.
 
 An edit puts brackets around some tokens, or moves the closing bracket of a function that was
-written without. Those that people forget first come first: what stands beside a slash or in an
-exponent; then what a function is taken of; then whole products and sums.
+written without. Those that people forget first come first: beside a slash or in an exponent; then
+around the argument of a function; then around whole products and sums.
 """
 
 from __future__ import annotations
@@ -36,7 +36,9 @@ OPERATORS = frozenset((t.PLUS, t.MINUS, t.STAR, t.SLASH, t.CIRCUMFLEX))
 
 
 def different(tokens: Tokens, candidates: Iterable[Tokens]) -> list[tuple[Tokens, Code]]:
-    """Those of other tokens that can be read, at most 16, all different, with their codes."""
+    """Return those of other tokens that can be read, at most 16, all different, with their
+    codes.
+    """
     seen = {_plain(parse(tokens))}
     found: list[tuple[Tokens, Code]] = []
     for tried, other in enumerate(candidates):
@@ -54,7 +56,7 @@ def different(tokens: Tokens, candidates: Iterable[Tokens]) -> list[tuple[Tokens
 
 
 def others(tokens: Tokens, names: Names) -> Iterator[Tokens]:
-    """The tokens of other readings, the most plausible first; some cannot be read."""
+    """Yield the tokens of other readings, the most plausible first; some cannot be read."""
     for raw in other_words(tokens.raw, names) if tokens.raw is not None else ():
         try:
             yield arrange(raw, names)
@@ -65,12 +67,12 @@ def others(tokens: Tokens, names: Names) -> Iterator[Tokens]:
 
 
 def _plain(code: Code) -> tuple[object, ...]:
-    """Code without its places."""
+    """Return code without its spans."""
     return tuple([ins[:2] for ins in code])
 
 
 def edited(tokens: Tokens, edit: Edit) -> Tokens:
-    """The tokens with some brackets more, and some less."""
+    """Return the tokens with the brackets of an edit put in and taken out."""
     pairs, removed = edit
     opening: dict[int, int] = {}
     closing: dict[int, int] = {}
@@ -93,7 +95,7 @@ def edited(tokens: Tokens, edit: Edit) -> Tokens:
 
 
 class Places:
-    """Where the parts of an answer begin and end."""
+    """The positions at which the parts of an answer begin and end."""
 
     __slots__ = ("closing", "kinds", "partner", "products", "words")
 
@@ -115,7 +117,7 @@ class Places:
     # ---- where something ends: the place behind it --------------------------------------------
 
     def unary_end(self, at: int) -> int:
-        """Behind signs, an operand and its powers."""
+        """Return the position behind signs, an operand and its powers."""
         kinds = self.kinds
         while True:
             while kinds[at] in SIGNS:
@@ -126,7 +128,9 @@ class Places:
             at += 1
 
     def atom_end(self, at: int) -> int:
-        """Behind a number, a name, a bracket, a function with its argument."""
+        """Return the position behind a number, a name, a bracket, or a function with its
+        argument.
+        """
         kind = self.kinds[at]
         while kind in (t.FUNCTION, t.POWERED, t.BASED):
             at += 1
@@ -138,33 +142,35 @@ class Places:
         return at + (self.kinds[at] == t.FACTORIAL)
 
     def juxtaposed_end(self, at: int) -> int:
-        """Behind the operands side by side that begin here."""
+        """Return the position behind the operands side by side that begin here."""
         at = self.unary_end(at)
         while at in self.products:
             at = self.unary_end(at + 1)
         return at
 
     def letters_end(self, at: int) -> int:
-        """The same, but before the first bracket or function: behind 2x in 2x(x + 1), 2x sin x."""
+        """Return the position behind the numbers and letters side by side that begin here, before
+        the first bracket or function: behind 2x in 2x(x + 1), 2x sin x.
+        """
         at = self.unary_end(at)
         while at in self.products and self.kinds[at + 1] in (t.NAME, t.NUMBER):
             at = self.unary_end(at + 1)
         return at
 
     def product_end(self, at: int) -> int:
-        """Behind the factors that begin here."""
+        """Return the position behind the factors that begin here."""
         at = self.unary_end(at)
         while self.kinds[at] in (t.STAR, t.SLASH):
             at = self.unary_end(at + 1)
         return at
 
     def two_terms_end(self, at: int) -> int:
-        """Behind two terms, where there are two."""
+        """Return the position behind two terms, where there are two."""
         at = self.product_end(at)
         return self.product_end(at + 1) if self.kinds[at] in SIGNS else at
 
     def sum_end(self, at: int) -> int:
-        """Behind all that belongs to the same bracket."""
+        """Return the position behind all that belongs to the same bracket."""
         kinds = self.kinds
         while kinds[at] not in STOPS:
             at = self.partner.get(at, at) + 1
@@ -173,7 +179,7 @@ class Places:
     # ---- where something begins -----------------------------------------------------------------
 
     def operand_begin(self, at: int) -> int:
-        """The first token of the operand that ends before `at`."""
+        """Return the first token of the operand that ends before `at`."""
         at -= 1
         at -= self.kinds[at] == t.FACTORIAL
         at = self.partner.get(at, at)
@@ -182,14 +188,14 @@ class Places:
         return at
 
     def juxtaposed_begin(self, at: int) -> int:
-        """The first of the operands side by side that end before `at`."""
+        """Return the first of the operands side by side that end before `at`."""
         at = self.operand_begin(at)
         while at - 1 in self.products or (at and self.kinds[at - 1] == t.CIRCUMFLEX):
             at = self.operand_begin(at - 1)
         return at
 
     def sum_begin(self, at: int) -> int:
-        """The first token behind the bracket or comma before `at`."""
+        """Return the first token behind the bracket or comma before `at`."""
         kinds = self.kinds
         while at and kinds[at - 1] not in OPENING and kinds[at - 1] not in (t.COMMA, t.SEMICOLON):
             at -= 1
@@ -199,7 +205,7 @@ class Places:
     # ---- edits ---------------------------------------------------------------------------------
 
     def edits(self) -> Iterator[Edit]:
-        """All edits, the most plausible first."""
+        """Yield all edits, the most plausible first."""
         kinds = self.kinds
         divisions = [at for at, kind in enumerate(kinds) if kind == t.SLASH]
         powers = [at for at, kind in enumerate(kinds) if kind == t.CIRCUMFLEX]
@@ -241,7 +247,7 @@ class Places:
                 yield ((self.sum_begin(at), at),), ()
 
     def _wraps(self, operators: list[int], end: Ends) -> list[tuple[int, int]]:
-        """Brackets around what follows each operator."""
+        """Return brackets around what follows each operator."""
         found = []
         for at in operators:
             behind = end(at + 1)
@@ -250,7 +256,7 @@ class Places:
         return found
 
     def _functions(self) -> Iterator[Edit]:
-        """The closing bracket of a function moved: sin x/2, sin x^2, sin 2x."""
+        """Yield edits that move the closing bracket of a function: sin x/2, sin x^2, sin 2x."""
         kinds = self.kinds
         for first, last in self.closing:
             at = first + 1
@@ -280,7 +286,7 @@ class Places:
                 yield ((-1, inside),), (last,)  # sin 2x
 
     def _function_sums(self) -> Iterator[Edit]:
-        """sqrt x+1"""
+        """Yield edits that extend the argument of a function to a sum: sqrt x+1."""
         for _, last in self.closing:
             behind = self.sum_end(last + 1)
             if behind > last + 1:
@@ -289,7 +295,9 @@ class Places:
 
 def _together(raised: list[tuple[int, int]], below: list[tuple[int, int]], words: list[str]
               ) -> list[list[tuple[int, int]]]:
-    """What may be meant in all places: a^2x e^-ax - 2a e^-ax is one of the powers of e."""
+    """Return lists of brackets that may be meant in several places at once: a^2x e^-ax - 2a e^-ax
+    has them in all powers of e.
+    """
     natural = [pair for pair in raised if words[pair[0] - 2] == "e"]
     return [below, natural, raised, below + raised]
 
@@ -306,7 +314,7 @@ def _each(pairs: list[tuple[int, int]]) -> Iterator[Edit]:
 # acosx   a*cos(x)    or acos(x)          |2|x|+1|    |2|*x*|1|   or |2*|x| + 1|
 
 def other_words(raw: Tokens, names: Names) -> Iterator[Tokens]:
-    """The raw tokens read in another way, one change each."""
+    """Yield the raw tokens read in another way, one change each."""
     kinds, words = raw.kinds, raw.words
     for at in range(len(kinds) - 1):
         if raw.ends[at] != raw.starts[at + 1] or kinds[at] not in (t.FUNCTION, t.NAME):
@@ -343,7 +351,7 @@ def _copied(raw: Tokens) -> Tokens:
 
 
 def _joined(raw: Tokens, at: int, word: str) -> Tokens:
-    """Two neighbours as one function."""
+    """Return the tokens with two neighbours as one function."""
     found = _copied(raw)
     found.kinds[at] = t.FUNCTION
     found.words[at] = word

@@ -1,9 +1,9 @@
-"""Tokens to flat code: the exported table of `answer.lark`, driven by a loop that emits.
+"""The parser of answers: the exported table of `answer.lark`, driven by a loop that emits flat
+code.
 
 The machine, the kind of loop and the instructions are those of programs
-(`gradcli.lang.syntax.grammar`,
-`parser`, `code`). The loop is not: answers have no statements and no empty rules, and half of their
-rules are numbers and names, which are emitted in the loop itself.
+(`gradcli.lang.syntax.grammar`, `parser`, `code`). The loop is not: answers have no statements and
+no empty rules, and half of their rules are numbers and names, which are emitted in the loop itself.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ SIGNS = frozenset(("add", "subtract", "multiply", "divide", "power"))
 
 
 class Parser:
-    """Tokens on their way through the table, and the code so far."""
+    """The tokens of an answer while they are parsed, and the code so far."""
 
     __slots__ = ("code", "ends", "starts", "words")
 
@@ -48,7 +48,7 @@ class Parser:
 
 
 def parse(tokens: Tokens) -> Code:
-    """The code of an answer; it leaves one value on the stack.
+    """Return the code of an answer; it leaves one value on the stack.
 
     Raises E0715 (arguments of a function), E0718 (lists) and E0721 (a token that does not fit).
     """
@@ -216,7 +216,7 @@ _machine: Machine | None = None
 
 
 def tables() -> Tables:
-    """The tables of `answer.lark`; the same object every time."""
+    """Return the tables of `answer.lark`; the same object every time."""
     global _loaded
     if _loaded is None:
         _loaded = load(MODULE, GRAMMARS, KIND_NAMES)
@@ -224,7 +224,7 @@ def tables() -> Tables:
 
 
 def _made() -> Machine:
-    """The machine of answers, at the first one."""
+    """Make the machine of answers, when the first one is parsed."""
     global _machine
     _machine = Machine(tables(), ACTIONS)
     return _machine

@@ -1,9 +1,9 @@
-r"""What LaTeX delimits itself, read on its own: cases, binomials, sums and products over an index.
+"""The parts that LaTeX delimits itself: cases, binomials, norms, sums and products over an index.
 
 In the plain text such a part is one character (`CHARACTERS`, `SUMS`), which is an operand or a
 function to everything behind the scanner; `expanded` puts the code in its place. A sum is written
-out where its bounds are numbers. Names as bounds are for a program, which has loops: there the
-sum stays a call, and `gradcli.lang.paper.documents` writes the loop.
+out where its bounds are numbers. Names as bounds are for a program, which has loops: there the sum
+stays a call, and `gradcli.lang.paper.documents` writes the loop.
 
 Until the indices have their values a factorial and a binomial are calls of no operation,
 `FACTORIAL` and `BINOMIAL`; then they are numbers. Of names, a factorial is gamma(n + 1) where n
@@ -45,8 +45,8 @@ NORMS = {"": ("norm",), "2": ("norm",), "1": ("abs", "sum"), r"\infty": ("abs", 
 
 
 class Expansion:
-    """One text whose parts are read. counted: names that count terms: indices and what bounds them.
-    depth: how many parts the one that is read stands in.
+    """One text whose parts are read. counted: names that count terms: indices and those in their
+    bounds. depth: the number of parts around the one that is read.
     """
 
     __slots__ = ("counted", "depth", "names", "text")
@@ -58,7 +58,7 @@ class Expansion:
         self.depth = 0
 
     def read(self, begin: int, end: int) -> Code:
-        """The code of text[begin:end], inside of a part. Raises what `answer.read` does."""
+        """Return the code of text[begin:end], inside of a part. Raises what `answer.read` does."""
         if self.depth == MAX_DEPTH:
             raise error("E0716", f"more than {MAX_DEPTH} sums, cases and binomials inside each"
                         " other", (begin, end), help="use fewer of them")
@@ -78,7 +78,9 @@ class Expansion:
         return code
 
     def expanded(self, code: Code, parts: Mapping[str, Part]) -> Code:
-        """Code with its parts in it; factorials and binomials of names are left."""
+        """Return code with the code of its parts put in; factorials and binomials of names are
+        left.
+        """
         found: Code = []
         for instruction in code:
             opcode, argument, begin, end = instruction
@@ -96,7 +98,7 @@ class Expansion:
         return found
 
     def finished(self, code: Code) -> Code:
-        """Code without the calls of this module, but for the sums that stay."""
+        """Return code without the calls of this module, but for the sums that stay."""
         code = settled(code, {})
         found: Code = []
         for instruction in code:
@@ -128,7 +130,9 @@ class Expansion:
 
     def _loop(self, before: Code, loop: tuple[str, Code, Code], place: Span
               ) -> tuple[str, Code, Code]:
-        """What a sum that stays counts, with its body at the end of the code before it."""
+        """Return the index and bounds of a sum that stays; its body is at the end of the code
+        `before`.
+        """
         index, low, high = loop
         if not self.names.program:
             if number(low) is not None and number(high) is not None:
@@ -154,7 +158,9 @@ class Expansion:
         return [*inside, *[(c.CALL, (name, 1, ()), *place) for name in NORMS[part.order]]]
 
     def _cases(self, part: Part) -> Code:
-        """where(a, x, where(b, y, z)). Where no condition holds there is no value and no slope."""
+        """Return the code of where(a, x, where(b, y, z)). Where no condition holds there is no
+        value and no slope.
+        """
         rows = rows_of(self.text, *part.places[0])
         tests: list[Code] = []
         found: Code = []
@@ -173,7 +179,7 @@ class Expansion:
         return [*found, *[(c.CALL, ("where", 3, ()), *part.place)] * (len(tests) - 1)]
 
     def _sum(self, part: Part, body: Code) -> Code:
-        """A sum or product over an index."""
+        """Return the code of a sum or product over an index. body: the code of its term."""
         place = part.place
         index_at, low_at, high_at = part.places
         (index, *more) = self.read(*index_at)
@@ -191,7 +197,7 @@ class Expansion:
 
 
 def _nowhere(tests: Sequence[Code], place: Span) -> Code:
-    """nan, which varies with all that conditions depend on."""
+    """Return the code of nan, which depends on all names in the conditions."""
     names = dict.fromkeys(ins[1] for test in tests for ins in test if ins[0] == c.LOAD)
     found: Code = [(c.PUSH, math.nan, *place)]
     for name in names:
@@ -200,9 +206,9 @@ def _nowhere(tests: Sequence[Code], place: Span) -> Code:
 
 
 def _write_out(found: Code) -> None:
-    """The terms of a sum or product, which ends the code, where its bounds are numbers.
+    """Write out the terms of the sum or product that ends the code, where its bounds are numbers.
 
-    Raises E0710 for more than MAX_TERMS or MAX_CODE instructions.
+    Raises E0710 for more than MAX_CODE instructions; a sum of more than MAX_TERMS terms stays.
     """
     _, (kind, _, (index, low, high)), begin, end = found[-1]
     bounds = []
@@ -237,13 +243,13 @@ def _check_length(size: int, place: Span) -> None:
 
 
 def subscript(name: str) -> str:
-    """What stands behind the last underscore of a name."""
+    """Return the text behind the last underscore of a name; "" without one."""
     return name.rpartition("_")[2] if "_" in name else ""
 
 
 def settled(code: Code, values: Mapping[str, int]) -> Code:
-    """Code with numbers for the indices, also below other names (x_k), and for the factorials and
-    binomials that are known then.
+    """Return code with numbers for the indices, also below other names (x_k), and for the
+    factorials and binomials that are known then.
     """
     found: Code = []
     for opcode, argument, begin, end in code:
@@ -281,7 +287,9 @@ def _indexed(name: str, values: Mapping[str, int], place: Span) -> str:
 
 
 def _settle(found: Code) -> None:
-    """The number of a factorial or binomial, which ends the code, in place of its operands."""
+    """Replace the factorial or binomial that ends the code by its number, if its operands are
+    numbers.
+    """
     _, argument, begin, end = found[-1]
     last = operand_begin(found, len(found) - 1)
     first = last if argument[0] == FACTORIAL else operand_begin(found, last)
@@ -303,7 +311,9 @@ def _settle(found: Code) -> None:
 
 
 def _whole_binomial(upper: int, lower: int) -> int | None:
-    """None for one that no double holds: it is at least 2^k for k factors."""
+    """Return a binomial of whole numbers; None for one that no double holds: it is at least 2^k for
+    k factors.
+    """
     if lower < 0:
         return 0
     sign = 1
@@ -330,7 +340,7 @@ def _binomial(upper: Code, lower: Code, place: Span) -> Code:
 
 
 def number(code: Code) -> float | None:
-    """The value of code that is arithmetic with small numbers, else None."""
+    """Return the value of code that is arithmetic with small numbers, else None."""
     stack: list[float] = []
     for opcode, argument, _, _ in code:
         if opcode == c.PUSH:

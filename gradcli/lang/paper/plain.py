@@ -1,7 +1,7 @@
-"""Text as typed to plain text: what another keyboard, a phone or LaTeX has for the same signs.
+"""Text as typed to plain text: other spellings of signs, as of a phone or another keyboard.
 
-Plain is what the scanner knows: ASCII, Greek letters, the signs of roots. Every character keeps the
-place that it came from, so an error is shown where the student typed it.
+Plain text is what the scanner knows: ASCII, Greek letters, the signs of roots. Every character
+keeps the span that it came from, so an error is shown where the student typed it.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ ROOTS = {"2": "√", "3": "∛", "4": "∜"}
 
 
 class Part:
-    """A part that one character stands for.
+    """A part of the text for which one character stands.
 
-    kind: one of those of `parts`. place: of the whole; places: of what it is made of, those of a
+    kind: one of those of `parts`. place: span of the whole; places: spans of its pieces, those of a
     sum's index, lower and upper bound. order: of a norm.
     """
 
@@ -52,7 +52,7 @@ class Part:
 class Plain:
     """Plain text that grows, and for each of its characters the (start, end) of its origin.
 
-    parts: what some characters stand for. expands: whether there are such characters, or
+    parts: the parts for which some characters stand. expands: there are such characters, or
     factorials.
     """
 
@@ -67,39 +67,41 @@ class Plain:
         self.text = ""
 
     def put(self, text: str, start: int, end: int) -> None:
-        """Append text that all came from one place."""
+        """Append text that all came from one span."""
         for character in text:
             self.characters.append(character)
             self.starts.append(start)
             self.ends.append(end)
 
     def last(self) -> str:
-        """The last character that is no blank; a blank if there is none."""
+        """Return the last character that is no blank; a blank if there is none."""
         for character in reversed(self.characters):
             if character != " ":
                 return character
         return " "
 
     def finish(self, size: int) -> Plain:
-        """End behind the last character of the text as typed, which has `size` characters."""
+        """End behind the last character of the text as typed, which has `size` characters; return
+        self.
+        """
         self.text = "".join(self.characters)
         self.starts.append(size)
         self.ends.append(size)
         return self
 
     def span(self, start: int, end: int) -> Span:
-        """The place in the text as typed of plain[start:end]."""
+        """Return the span in the text as typed of plain[start:end]."""
         if start >= end:
             return (self.starts[start], self.starts[start])
         first = self.starts[start]
         return first, max(first, self.ends[end - 1])
 
     def moved(self, code: Code) -> Code:
-        """Code with the places of the text as typed."""
+        """Return code with the spans of the text as typed."""
         return [(opcode, argument, *self.span(start, end)) for opcode, argument, start, end in code]
 
     def moved_error(self, problem: GradcliError) -> GradcliError:
-        """An error with the places of the text as typed."""
+        """Return an error with the spans of the text as typed."""
         moved = []
         for d in problem.diagnostics:
             span = d.span and self.span(*d.span)
@@ -109,7 +111,7 @@ class Plain:
 
 
 def counts(text: str) -> bool:
-    """Whether factorials or binomials may stand in a text: those of numbers are numbers."""
+    """Return whether factorials or binomials may stand in a text: those of numbers are numbers."""
     if "!" in text:
         return True
     if "(" in text:
@@ -120,7 +122,8 @@ def counts(text: str) -> bool:
 
 
 def put_character(found: Plain, text: str, at: int) -> int:
-    """Append the plain form of the character at `at`, or of a run of superscripts; where to go on.
+    """Append the plain form of the character at `at`, or of a run of superscripts; return where to
+    go on.
     """
     character = text[at]
     if character == "!":
@@ -154,7 +157,9 @@ def put_character(found: Plain, text: str, at: int) -> int:
 
 
 def _raised(found: Plain, text: str, at: int, kind: str) -> int:
-    """Superscripts become an exponent, subscripts an index: `x⁻²` is x^(-2), `x₁` is x_{1}."""
+    """Convert superscripts to an exponent, subscripts to an index: `x⁻²` to x^(-2), `x₁` to x_{1};
+    return the offset behind them.
+    """
     import unicodedata
 
     end = at

@@ -1,4 +1,4 @@
-"""Why an answer cannot be read, told to a student: one place, one reason, one suggestion.
+"""Errors of an answer that cannot be read, for a student: one span, one reason, one suggestion.
 
     E0710  nothing to read, or too much of it        E0716  a bracket
     E0711  a word                                    E0717  a bar
@@ -58,7 +58,7 @@ CHARACTERS = {
 
 
 def bad_character(text: str, at: int) -> GradcliError:
-    """E0714: a character that means nothing; E0719 for an apostrophe."""
+    """Return E0714 for a character that means nothing; E0719 for an apostrophe or equals sign."""
     character = text[at]
     span = (at, at + 1)
     if character == ".":  # two or more of them
@@ -81,21 +81,21 @@ def bad_character(text: str, at: int) -> GradcliError:
 
 
 def lone_dot(text: str, at: int) -> GradcliError:
-    """E0713: a dot without digits; E0714: several."""
+    """Return E0713 for a dot without digits, E0714 for several."""
     if text[at + 1] == ".":
         return bad_character(text, at)
     return error("E0713", "a dot is no number", (at, at + 1), help="write * for a product")
 
 
 def too_large(span: Span) -> GradcliError:
-    """E0713: a number that no double holds."""
+    """Return E0713 for a number that no double holds."""
     return error("E0713", "this number is too large", span, help="write a number below 1e308")
 
 
 def refuse_run(written: Collection[str], run: str, called: bool, at: int) -> None:
     """Raise E0711 or E0712 for a run of letters that is no product.
 
-    written: the names that are declared, in each spelling.
+    written: the names that are declared, in each spelling. called: a bracket follows.
     """
     span = (at, at + len(run))
     if run.lower() in NO_FORMULA:
@@ -136,7 +136,7 @@ def _refuse_word(written: Collection[str], run: str, at: int) -> None:
 
 
 def nearest(word: str) -> str:
-    """The function whose name is nearly this one; empty if there is none."""
+    """Return the function whose name is nearly this one; "" if there is none."""
     import difflib
 
     found = difflib.get_close_matches(word, [*SCHOOL, *CALLED], n=1, cutoff=0.8)
@@ -144,13 +144,13 @@ def nearest(word: str) -> str:
 
 
 def apostrophe(at: int, stop: int) -> GradcliError:
-    """E0719: y' in a formula."""
+    """Return E0719 for y' in a formula."""
     return error("E0719", "an apostrophe belongs to the left side of an answer", (stop, stop + 1),
                  help="write out the derivative")
 
 
 def two_numbers(raw: Tokens, at: int) -> GradcliError:
-    """E0713: `2 3`, `1 000`, `2 1/2`."""
+    """Return E0713 for `2 3`, `1 000`, `2 1/2`."""
     if raw.kinds[at + 1:at + 3] == [t.SLASH, t.NUMBER]:
         return error("E0713", "a mixed number, or a product",
                      (raw.starts[at - 1], raw.ends[at + 2]),
@@ -160,7 +160,7 @@ def two_numbers(raw: Tokens, at: int) -> GradcliError:
 
 
 def no_argument(raw: Tokens, head: int) -> GradcliError:
-    """E0715: `sin`, `ln*x`, `sin^2`."""
+    """Return E0715 for `sin`, `ln*x`, `sin^2`."""
     span = (raw.starts[head], raw.ends[head])
     if raw.kinds[head] == t.ROOT:
         return error("E0715", "a root needs what it is taken of", span, help="write sqrt(x)")
@@ -174,14 +174,14 @@ def no_argument(raw: Tokens, head: int) -> GradcliError:
 
 
 def no_inverse(raw: Tokens, at: int, last: int) -> GradcliError:
-    """E0712: `ln^-1`."""
+    """Return E0712 for `ln^-1`."""
     word = raw.text[raw.starts[at]:raw.ends[at]]
     return error("E0712", f"`{word}^-1` has two readings", (raw.starts[at], raw.ends[last]),
                  help=f"write 1/{word}(x), or the inverse function by its own name")
 
 
 def too_deep(raw: Tokens, at: int, limit: int) -> GradcliError:
-    """E0716: more than `limit` brackets inside each other."""
+    """Return E0716 for more than `limit` brackets inside each other."""
     return error("E0716", f"more than {limit} brackets inside each other",
                  (raw.starts[at], raw.ends[at]), help="use fewer brackets")
 
@@ -192,9 +192,11 @@ TYPED = {t.RPAR: ")", t.RSQB: "]", t.RBRACE: "}", t.GREATER: ">", t.BAR: "|", t.
 
 
 def wrong_bracket(raw: Tokens, at: int, closer: int | None) -> GradcliError:
-    """E0716: a closing bracket without or of another shape than its opening one, or too early.
+    """Return E0716, E0717 or E0721 for a closing bracket without or of another shape than its
+    opening one, or too early.
 
-    closer: the token that closes what is open, 0 for what was put in; None if nothing is open.
+    closer: the token that closes the open bracket, 0 for one that was put in; None if nothing is
+    open.
     """
     span = (raw.starts[at], raw.ends[at])
     kind = raw.kinds[at]
@@ -219,25 +221,25 @@ def _opening(closer: int) -> str:
 
 
 def wrong_factorial(raw: Tokens, at: int) -> GradcliError:
-    """E0714: `!` behind nothing, `x^2!`, `n!!`."""
+    """Return E0714 for `!` behind nothing, `x^2!`, `n!!`."""
     return error("E0714", "it is not clear what this is the factorial of",
                  (raw.starts[at], raw.ends[at]), help="put it in brackets: (n!)!, x^{(n!)}")
 
 
 def two_quotients(raw: Tokens, at: int) -> GradcliError:
-    r"""E0720: 1/2x, \sin x/2 in a program."""
+    r"""Return E0720 for 1/2x or \sin x/2 in a program."""
     return error("E0720", "it is not clear what stands below the `/`",
                  (raw.starts[at], raw.ends[at]), help=r"write \frac{...}{...}, or brackets")
 
 
 def unclear_product(raw: Tokens, at: int) -> GradcliError:
-    r"""E0720: \prod_{k=1}^{n} k \cdot x."""
+    r"""Return E0720 for \prod_{k=1}^{n} k \cdot x."""
     return error("E0720", "it is not clear where the product over the index ends",
                  (raw.starts[at], raw.ends[at]), help="put brackets around it or its factors")
 
 
 def unclosed(out: Tokens, place: int) -> GradcliError:
-    """E0716, E0717: a bracket or bar that is never closed."""
+    """Return E0716 or E0717 for a bracket or bar that is never closed."""
     span = (out.starts[place], out.ends[place])
     if out.kinds[place] == t.BAR_OPEN:
         return error("E0717", "this bar has no partner", span,
@@ -246,7 +248,9 @@ def unclosed(out: Tokens, place: int) -> GradcliError:
 
 
 def wrong_comma(raw: Tokens, at: int, written: Collection[str]) -> GradcliError:
-    """E0718: a comma or semicolon where no list is expected."""
+    """Return E0718 for a comma or semicolon where no list is expected; E0712 behind an unknown
+    function.
+    """
     span = (raw.starts[at], raw.ends[at])
     kinds = raw.kinds
     word = _called_word(raw, at, written)
@@ -279,7 +283,7 @@ def wrong_comma(raw: Tokens, at: int, written: Collection[str]) -> GradcliError:
 
 
 def _called_word(raw: Tokens, at: int, written: Collection[str]) -> Span | None:
-    """The letters, more than one, right before the bracket in which token `at` stands."""
+    """Return the span of the letters, more than one, right before the bracket around token `at`."""
     depth = 0
     while at and depth < 1:
         at -= 1
@@ -294,13 +298,13 @@ def _called_word(raw: Tokens, at: int, written: Collection[str]) -> Span | None:
 
 
 def comparison(raw: Tokens, at: int) -> GradcliError:
-    """E0721: < or > that is no bracket."""
+    """Return E0721 for < or > that is no bracket."""
     return error("E0721", "a comparison is no formula", (raw.starts[at], raw.ends[at]),
                  help="give a formula")
 
 
 def unexpected(tokens: Tokens, at: int, row: Row) -> GradcliError:
-    """E0710, E0718, E0721: token `at` does not fit what is in front of it."""
+    """Return E0710, E0718 or E0721 for token `at`, which does not fit what is in front of it."""
     kinds = tokens.kinds
     kind = kinds[at]
     span = (tokens.starts[at], tokens.ends[at])

@@ -1,7 +1,7 @@
-"""An answer to plain text and to raw tokens: words split, numbers read, nothing put in yet.
+"""The scanner: an answer to plain text and to raw tokens, with words split and nothing put in yet.
 
-The text of tokens is plain: ASCII, Greek letters and the signs of roots. Characters are
-told apart by one dictionary look-up on the first one, as in `gradcli.lang.syntax.lexer`.
+The text of tokens is plain: ASCII, Greek letters and the signs of roots. Characters are told apart
+by one dictionary look-up on the first one, as in `gradcli.lang.syntax.lexer`.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def plain(text: str, names: Names, begin: int = 0, end: int | None = None) -> Pl
     """Return the plain form of text[begin:end], which is not ASCII or has LaTeX in it.
 
     Raises E0713 for `2½`, E0714 for a character of `tokens.PRIVATE` and E0720 for LaTeX that is not
-    known; what else has no plain form stays.
+    known; other characters without a plain form stay.
     """
     end = len(text) if end is None else end
     if not PRIVATE.isdisjoint(text):
@@ -58,9 +58,9 @@ def plain(text: str, names: Names, begin: int = 0, end: int | None = None) -> Pl
 
 
 def scan(text: str, at: int, end: int, names: Names) -> Tokens:
-    """The raw tokens of text[at:end]; END is the last.
+    """Return the raw tokens of text[at:end]; END is the last.
 
-    Raises E0710 to E0719 for what is no part of an answer.
+    Raises E0710 to E0719 for text that is no part of an answer.
     """
     found = Tokens(text)
     kinds, starts, ends, words = found.kinds, found.starts, found.ends, found.words
@@ -133,14 +133,16 @@ def scan(text: str, at: int, end: int, names: Names) -> Tokens:
 
 
 def _times(found: Tokens, names: Names) -> None:
-    """The x of `3 x 10^2` is a sign where no variable has that name."""
+    """Make the x of `3 x 10^2` a sign where no variable has that name."""
     if found.words[-1] not in names.written and found.kinds[-2:-1] == [t.NUMBER]:
         found.kinds[-1] = t.STAR
         found.words[-1] = ""
 
 
 def number_end(text: str, at: int, names: Names) -> int:
-    """Where the number that begins here ends. Raises E0713 for one that cannot be read."""
+    """Return the offset behind the number that begins here. Raises E0713 for one that cannot be
+    read.
+    """
     end = at
     while text[end] in DIGITS:
         end += 1
@@ -174,9 +176,11 @@ WORD = DIGITS.union("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_")
 
 
 def suffixed(found: Tokens, text: str, at: int, stop: int, names: Names) -> int:
-    """Put the tokens of the letters text[at:stop], and of what belongs to them, behind those found.
+    """Append the tokens of the letters text[at:stop] and of the digits or index behind them; return
+    the offset at which to go on.
 
-    Where to go on. Raises E0711 (a digit or index that means nothing) and E0719 (an apostrophe).
+    Raises E0711 (a digit or index that means nothing), E0712 (log with two readings) and E0719 (an
+    apostrophe).
     """
     run = text[at:stop]
     if text[stop] == "'":
@@ -239,7 +243,7 @@ def suffixed(found: Tokens, text: str, at: int, stop: int, names: Names) -> int:
 
 
 def log_notes(text: str, begin: int, end: int, names: Names) -> list[str]:
-    """What to say of log5 x, which is no logarithm to the base 5 here."""
+    """Return notes on log5 x, which is no logarithm to the base 5 here."""
     found = []
     at = text.find("log", begin, end)
     while at >= 0:
@@ -255,7 +259,7 @@ def log_notes(text: str, begin: int, end: int, names: Names) -> list[str]:
 
 
 def _index(text: str, stop: int) -> tuple[int, str]:
-    """Where digits, `_1`, `_ab` or `_{1}` end, and how a name has them."""
+    """Return the offset behind digits, `_1`, `_ab` or `_{1}`, and their form in a name."""
     end = stop
     if text[end] != "_":
         while text[end] in DIGITS:

@@ -1,7 +1,7 @@
-"""The tokens of an answer: their kinds, and what one is in the text and in the grammar.
+"""The tokens of an answer: their kinds, their spelling, and their meaning in the grammar.
 
-Those of the first group are the terminals of `grammars/answer.lark`; the others are what the
-scanner finds and `marks` turns into them.
+Kinds of the first group are the terminals of `grammars/answer.lark`; the others are found by the
+scanner and turned into terminals by `marks`.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ KIND_NAMES = {
 
 
 class Tokens:
-    """The text, and parallel lists: kinds, the places in the text, and the words.
+    """The text, and parallel lists: kinds, starts and ends in the text, and words.
 
     The word of a NAME is the name that it loads, of a FUNCTION the operation that it calls, of a
-    NUMBER its digits; elsewhere it is empty. What was not typed: products, the places of signs;
-    closing, those of opening brackets, each with that of its closing one. raw: of arranged
+    NUMBER its digits; elsewhere it is empty. Tokens that were not typed: products, the positions of
+    signs; closing, those of opening brackets, each with that of its closing one. raw: of arranged
     tokens, those that the scanner found.
     """
 
@@ -53,14 +53,14 @@ class Tokens:
         self.raw: Tokens | None = None
 
     def put(self, kind: int, start: int, end: int, word: str = "") -> None:
-        """Append one."""
+        """Append a token."""
         self.kinds.append(kind)
         self.starts.append(start)
         self.ends.append(end)
         self.words.append(word)
 
     def spellings(self) -> list[str]:
-        """The names and functions as the text has them."""
+        """Return the names and functions as the text has them."""
         return [self.text[start:end] for kind, start, end in
                 zip(self.kinds, self.starts, self.ends, strict=True)
                 if NAME <= kind <= POWERED]
@@ -75,7 +75,9 @@ class Tokens:
 # operands, by name or alias; a test holds them together. `root` has an optional degree (`roots`).
 
 def _table(text: str) -> dict[str, str]:
-    """`sin; log ln` -> sin: sin, log: log, ln: log."""
+    """Return a dictionary from words to operations: `sin; log ln` -> sin: sin, log: log, ln:
+    log.
+    """
     found = {}
     for row in text.split(";"):
         words = row.split()

@@ -1,4 +1,4 @@
-"""Words that an answer has been read to have and nobody knows: `foo(x)`, `where`."""
+"""Unknown words that an answer is read to have: `foo(x)`, `where`."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
 
 def unknown_word(reading: Reading, names: Names) -> GradcliError | None:
-    """Return E0711 for a word that is read as a product of letters of which nobody said what they
-    are: `foo(x)`, `where`; None without one. Three letters may be a product: `mgl(1 - cos x)`.
+    """Return E0711 for a word that is read as a product of undeclared letters: `foo(x)`, `where`;
+    None without one. Three letters may be a product: `mgl(1 - cos x)`.
     """
     tokens = reading.tokens.raw
     assert tokens is not None
@@ -46,7 +46,7 @@ def unknown_word(reading: Reading, names: Names) -> GradcliError | None:
 
 
 def _meant(spelled: str, words: list[str]) -> str:
-    """Return what to write for a word that is not known."""
+    """Return advice for a word that is not known."""
     word = spelled.lower()
     if word in STOP_WORDS or word == "or":
         return "give one formula"

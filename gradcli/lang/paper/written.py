@@ -40,7 +40,9 @@ SPELLING = {
 
 
 def written(code: Code) -> str:
-    """The formula of the code of an answer; reading it gives the same code, but for cases."""
+    """Return the formula of the code of an answer; reading it gives the same code, but for
+    cases.
+    """
     texts: list[str] = []
     ranks: list[int] = []
     for opcode, argument, _, _ in code:
@@ -76,7 +78,9 @@ def written(code: Code) -> str:
 
 
 def number(value: float) -> str:
-    """The shortest text of a number, without a fraction where it has none; E, because e is one."""
+    """Return the shortest text of a number, without a fraction where it has none; E, because e is
+    one.
+    """
     if value != value:
         return "nan"
     if value == int(value) and value < 1e15:
@@ -94,8 +98,8 @@ NAMES = frozenset(("log", "log10", "sqrt", "root", "degree_root", "∜"))
 
 
 def emit(code: Code, name: str, count: int, span: Span) -> bool:
-    """Emit what a function of NAMES does with its `count` operands, whose code is there; false if
-    it is an ordinary call.
+    """Emit the code of a function of NAMES with `count` operands, whose code is there; return False
+    if it is an ordinary call.
     """
     if name == "∜" and count == 1:
         code += [(c.PUSH, 1.0, *span), (c.PUSH, 4.0, *span), (c.BINARY, "divide", *span),
@@ -129,7 +133,7 @@ def emit(code: Code, name: str, count: int, span: Span) -> bool:
 
 
 def operand_begin(code: Code, end: int) -> int:
-    """Where the code of the operand begins that ends before `end`."""
+    """Return the index at which the operand begins that ends before `end`."""
     wanted = 1
     while wanted:
         end -= 1

@@ -1,9 +1,10 @@
-"""What a rule of program.lark for blocks and their statements does; `expressions` has the contract.
+"""Actions for the rules of program.lark about blocks and their statements; `expressions` has the
+contract.
 
-A head opens a block: it emits what stands in front of it and puts an `Open` on `emitter.blocks`.
-The whole statement closes it. Code stays in one list in the order of the text, so a block costs
-nothing but its jumps, which get their lengths when it is closed; only the code of a `def` is moved,
-once, into its Function.
+A head opens a block: it emits the code that precedes the block and puts an `Open` on
+`emitter.blocks`. The whole statement closes it. Code stays in one list in the order of the text, so
+a block costs nothing but its jumps, which get their lengths when it is closed; only the code of a
+`def` is moved, once, into its Function.
 """
 
 from __future__ import annotations
@@ -60,7 +61,7 @@ def _open(emitter: Emitter, values: list[Any], size: int) -> Open:
 
 
 def _begin(emitter: Emitter) -> None:
-    """The head is complete: what comes is the block's."""
+    """Mark the end of a head: the code that follows is the block's."""
     emitter.begin = len(emitter.code)
 
 
@@ -78,7 +79,7 @@ def _end(emitter: Emitter, first: int, at: int) -> None:
 
 
 def _whole(emitter: Emitter, first: int, at: int) -> Span:
-    """From token `first` to the end of the last line before token `at`."""
+    """Return the span from token `first` to the end of the last line before token `at`."""
     last = at - 1
     while emitter.kinds[last] in (NEWLINE, DEDENT):
         last -= 1
@@ -86,13 +87,13 @@ def _whole(emitter: Emitter, first: int, at: int) -> Span:
 
 
 def _emit(emitter: Emitter, opcode: int, argument: Any, span: Span) -> int:
-    """Emit an instruction; its place."""
+    """Emit an instruction; return its index in the code."""
     emitter.code.append((opcode, argument, *span))
     return len(emitter.code) - 1
 
 
 def _land(emitter: Emitter, place: int, target: int) -> None:
-    """The jump at `place` leads to the instruction `target`."""
+    """Set the length of the jump at index `place` so that it leads to the instruction `target`."""
     opcode, argument, start, end = emitter.code[place]
     length = target - place - 1
     emitter.code[place] = (
@@ -112,7 +113,7 @@ def _condition_head(emitter: Emitter, values: list[Any], at: int) -> int:
 
 
 def _otherwise(emitter: Emitter, values: list[Any], at: int) -> int:  # ELIF | ELSE COLON
-    """End a branch: a jump over the others, to where the condition before it jumps if false."""
+    """End a branch: jump over the others, and let the condition before it jump here if false."""
     opened = emitter.blocks[-1]
     word = at - 1 if emitter.kinds[at - 1] == ELIF else at - 2
     opened.jumps.append(_emit(emitter, c.JUMP, 0, emitter.span(word, word)))
@@ -153,7 +154,9 @@ def _for_head(emitter: Emitter, values: list[Any], at: int) -> None:  # FOR name
 
 
 def _distinct_names(emitter: Emitter, places: list[int], what: str) -> tuple[str, ...]:
-    """The names that tokens are; raises E0107 for one that stands twice."""
+    """Return the names of tokens; raise E0107 for one that occurs twice. what: the word for
+    them.
+    """
     names = tuple([emitter.token(place) for place in places])
     if len(set(names)) < len(names):
         from gradcli.lang.messages.refusals import repeated_name
@@ -199,7 +202,7 @@ def _leave_loop(back: bool) -> Action:  # BREAK | CONTINUE
 
 
 def _misplaced(emitter: Emitter, word: int) -> None:
-    """E0113, unless an earlier error may have hidden the head that is missing."""
+    """Raise E0113, unless an earlier error may have hidden the head that is missing."""
     if not emitter.cautious:
         from gradcli.lang.messages.refusals import misplaced
 
@@ -208,7 +211,7 @@ def _misplaced(emitter: Emitter, word: int) -> None:
 
 
 def _pass(emitter: Emitter, values: list[Any], at: int) -> None:  # PASS
-    """Nothing, not even a statement."""
+    """Do nothing: `pass` is not even a statement."""
 
 
 # ---- functions --------------------------------------------------------------------------------
@@ -249,7 +252,9 @@ def _function(decorated: bool) -> Action:  # [decorator] def_head suite
 
 
 def _decorator(of: int) -> Action:  # AT ident [LPAR ident RPAR] NEWLINE
-    """of: how many symbols name the operation, with their brackets."""
+    """Return an action for a decorator. of: the number of symbols that name the operation, with
+    brackets.
+    """
     def action(emitter: Emitter, values: list[Any], at: int) -> tuple[int, str, str, Span]:
         first: int = values[-3 - of]
         name = emitter.token(values[-2 - of])
@@ -325,7 +330,9 @@ def _block(emitter: Emitter, values: list[Any], at: int) -> None:  # block_head 
 
 
 def _expected(emitter: Emitter, values: list[Any], at: int) -> tuple[str, dict[str, Span]]:  # test
-    """Leave the two sides of a comparison on the stack, if the whole test is one."""
+    """Leave both sides of a comparison on the stack if the whole test is one; return its operation,
+    or "", and the spans of its parts.
+    """
     first = values[-1]
     opcode, operation, *span = emitter.code[-1]
     if (opcode != c.BINARY or operation not in COMPARISONS.values()

@@ -2,8 +2,8 @@
 
 A program is a list of `Statement`s. A statement's code is a list of instructions, each a plain
 tuple `(opcode, argument, start, end)`: `start` and `end` are the offsets in the text that the
-instruction came from, so every value can be traced to its place without further bookkeeping.
-Jumps are relative, so code can be moved and spliced while it is emitted.
+instruction came from, so every value can be traced to its source without further bookkeeping. Jumps
+are relative, so code can be moved and spliced while it is emitted.
 
     x^2 * sin(y)   ->   LOAD x; PUSH 2.0; BINARY power; LOAD y; CALL (sin, 1, ());
                         BINARY multiply; RESULT
@@ -22,8 +22,8 @@ expression; an arrow is where a jump leads.
     def f(x): ..                   DEFINE, whose Function has the code of the block
 
 A `break` or `continue` that leaves blocks of ENTER on its way is a LEAVE instead of a JUMP. RETURN
-stands wherever a `return` does: inside of loops, whose iterators lie below the value, and of
-blocks that are still open.
+stands wherever a `return` does: inside of loops, whose iterators lie below the value, and of blocks
+that are still open.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ CONSTANTS = {
 
 
 class Statement:
-    """One statement: its code, its place, and the names it binds (as written, left to right)."""
+    """One statement: its code, its span, and the names it binds (as written, left to right)."""
 
     __slots__ = ("code", "end", "names", "start")
 
@@ -94,7 +94,8 @@ class Statement:
 
 
 class Declaration:
-    """`var x: float32[3, 2] = e, trainable=false`; `shape` holds None for a free dimension.
+    """A declaration such as `var x: float32[3, 2] = e, trainable=false`; `shape` holds None for a
+    free dimension.
 
     keyword is "var", "const" or "input". attributes: names whose values stand on the stack above
     the value, in this order. spans: name of a part ("keyword", "name", "type", "value", an
@@ -117,10 +118,12 @@ class Declaration:
 
 
 class Function:
-    """`f(x, y) = x^2*y`: code leaves the value on the stack; a `def` returns it, or none.
+    """A function `f(x, y) = x^2*y`, whose code leaves the value on the stack, or a `def`, which
+    returns it or none.
 
-    block: whether it is a `def`, whose bindings are its own. decorator: "", "custom_gradient" or
-    "gradient_of"; operation: what the latter names. decorated: the span of the decorator's line.
+    block: it is a `def`, whose bindings are its own. decorator: "", "custom_gradient" or
+    "gradient_of"; operation: the one that the latter names. decorated: the span of the decorator's
+    line.
     """
 
     __slots__ = ("block", "code", "decorated", "decorator", "end", "name", "operation",
@@ -140,12 +143,12 @@ class Function:
 
 
 class Block:
-    """The head of `tape t, persistent=true:`, `forward acc(x, v):`, `stop_recording t:` or
-    `resume t:`.
+    """The head of `tape t, persistent=true:`, `forward acc(x, v):`, `stop_recording t:` or `resume
+    t:`.
 
-    keyword: the first word. name: that of the tape or accumulator. arguments: how many values
-    stand on the stack for `forward`. attributes, spans: as in a Declaration; "head" is the span
-    from keyword to colon, "block" that of the whole block.
+    keyword: the first word. name: that of the tape or accumulator. arguments: the number of values
+    that stand on the stack for `forward`. attributes, spans: as in a Declaration; "head" is the
+    span from keyword to colon, "block" that of the whole block.
     """
 
     __slots__ = ("arguments", "attributes", "keyword", "name", "spans")
@@ -160,10 +163,10 @@ class Block:
 
 
 class Expectation:
-    """`expect a == b`, `expect a ~= b, rtol=1e-9` or `expect c`.
+    """An expectation: `expect a == b`, `expect a ~= b, rtol=1e-9` or `expect c`.
 
-    operator: "equal", "near", the name of another comparison (both sides on the stack), or ""
-    where one truth value stands there. attributes: as in a Declaration.
+    operator: "equal", "near", the name of another comparison (both sides on the stack), or "" for
+    one truth value. attributes: as in a Declaration.
     """
 
     __slots__ = ("attributes", "operator", "spans")
@@ -178,11 +181,11 @@ class Expectation:
 class Open:
     """A block whose end has not been read.
 
-    keyword: the kind of its first token, `first`. depth: where the value of its head lies on the
-    parser's stack. inside: whether it is (in) a `def`. start: where in the code a loop goes on, or
-    that of a function begins. pending: the place of the conditional jump that has no length yet;
-    jumps: those of the jumps to the end. names: those bound outside of a `def`. data: the Block, or
-    the function's name and parameters.
+    keyword: the kind of its first token, `first`. depth: position of its head's value on the
+    parser's stack. inside: it is a `def` or in one. start: index in the code at which a loop goes
+    on, or a function begins. pending: index of the conditional jump that has no length yet; jumps:
+    those of the jumps to the end. names: those bound outside of a `def`. data: the Block, or the
+    function's name and parameters.
     """
 
     __slots__ = ("data", "depth", "first", "inside", "jumps", "keyword", "names", "pending",
@@ -201,13 +204,13 @@ class Open:
 
 
 class Emitter(Tokens):
-    """A text on its way through the parser's table: its tokens, and the code so far.
+    """A text while the parser reads it: its tokens, and the code so far.
 
-    code: what was emitted since the last whole statement outside of blocks; begin: where in it the
+    code: emitted since the last whole statement outside of blocks; begin: index in it at which the
     simple statement or head begins that is being read. blocks: those that are open, outermost
-    first; names: what was bound since the outermost one, or the innermost `def`, was opened.
-    states, values: the table's stacks. at: the token that an error stopped at. cautious: whether an
-    error has hidden a head, so that what follows may seem to lack it.
+    first; names: those bound since the outermost one, or the innermost `def`, was opened. states,
+    values: the parser's stacks. at: the token that an error stopped at. cautious: an error has
+    hidden a head, so that what follows may seem to lack it.
     """
 
     __slots__ = ("at", "begin", "blocks", "cautious", "code", "names", "statements", "states",
@@ -226,7 +229,7 @@ class Emitter(Tokens):
         self.values: list[Any] = []
 
     def finish(self, first: int, at: int, names: tuple[str, ...] = ()) -> None:
-        """End a simple statement, whose code is complete: the tokens from `first` to before `at`.
+        """End a simple statement whose code is complete: the tokens from `first` to before `at`.
 
         names: those that it binds.
         """

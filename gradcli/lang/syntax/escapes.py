@@ -9,9 +9,9 @@ _DIGITS = {"x": 2, "u": 4, "U": 8}
 
 
 def unescaped(text: str, offset: int) -> str:
-    """The string that `text`, the part between the quotes, stands for.
+    """Return the string that `text`, the part between the quotes, stands for.
 
-    offset: where `text` lies in the source. Raises E0108 for an escape that means nothing.
+    offset: of `text` in the source. Raises E0108 for an escape that means nothing.
     """
     parts: list[str] = []
     at = 0

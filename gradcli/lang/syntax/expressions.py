@@ -1,9 +1,9 @@
-"""What a rule of expression.lark does when it is reduced: emit code, hand on a value.
+"""Actions for the rules of expression.lark: each emits code when its rule is reduced.
 
 An action is given the emitter, the stack of values (`values[-1]` belongs to the rule's last symbol)
 and the number of the next token; the comment beside it is its rule. The value that it returns is
 the number of the new symbol's first token, or what the rule that takes it needs (a count, names).
-An alias of the grammar that is not here and not in `statements` names an operation.
+An alias of the grammar that is neither here nor in `statements` names an operation.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ _MULTIPLIED = IDENTIFIERS | {LPAR, PRIMED, PI, SQRT}
 
 
 def _is_malformed_number(emitter: Emitter, number: int, base: int) -> bool:
-    """Tell whether number and name look like one number written wrong: `2e`, `0x10`, `1_000`."""
+    """Return whether number and name look like one number written wrong: `2e`, `0x10`, `1_000`."""
     if emitter.ends[number] != emitter.starts[base] or emitter.kinds[base] not in IDENTIFIERS:
         return False
     name = emitter.token(base).lower()
@@ -222,7 +222,7 @@ def _short_circuit(opcode: int) -> Action:  # disjunction OR | conjunction AND
 
 
 def _choice(emitter: Emitter, values: list[Any], at: int) -> int:  # disjunction IF disjunction ELSE
-    """Put the condition, which was emitted second, in front of the value."""
+    """Move the condition, which was emitted second, in front of the value."""
     code, starts = emitter.code, emitter.starts
     first, condition_if, condition, _ = values[-4:]
     middle = _emitted_since(code, starts[condition_if])
@@ -238,7 +238,7 @@ def _choice(emitter: Emitter, values: list[Any], at: int) -> int:  # disjunction
 
 
 def _emitted_since(code: Code, start: int) -> int:
-    """Where the code of the text from offset `start` begins; older code is of text before it."""
+    """Return the index at which the code of the text from offset `start` begins."""
     place = len(code)
     while place and code[place - 1][2] >= start:
         place -= 1
@@ -257,7 +257,9 @@ def _jump_over(emitter: Emitter, values: list[Any], at: int) -> int:
 
 
 def _arguments(count: int, keywords: int) -> Action:
-    """`count` and `keywords` are where these values lie on the stack; 0: there are none."""
+    """Return an action for arguments; count, keywords: stack positions of these values; 0: there
+    are none.
+    """
     def action(emitter: Emitter, values: list[Any], at: int) -> tuple[int, tuple[str, ...]]:
         names = distinct(emitter, values[keywords]) if keywords else ()
         return values[count] if count else 0, names
@@ -265,7 +267,9 @@ def _arguments(count: int, keywords: int) -> Action:
 
 
 def distinct(emitter: Emitter, keywords: list[int]) -> tuple[str, ...]:
-    """The names of keyword arguments, given by their tokens; raises E0102 for a repeated one."""
+    """Return the names of keyword arguments, given by their tokens; raise E0102 for a repeated
+    one.
+    """
     names = tuple([emitter.token(keyword) for keyword in keywords])
     if len(set(names)) < len(names):
         from gradcli.lang.messages.refusals import repeated_keyword
@@ -276,7 +280,7 @@ def distinct(emitter: Emitter, keywords: list[int]) -> tuple[str, ...]:
 
 def attribute_names(emitter: Emitter, attributes: list[tuple[int, int]], spans: dict[str, Span]
                     ) -> tuple[str, ...]:
-    """Return the names of attributes and put their places into `spans`; raises E0102 for a repeated
+    """Return the names of attributes and put their spans into `spans`; raise E0102 for a repeated
     one.
     """
     names = distinct(emitter, [attribute for attribute, _ in attributes])

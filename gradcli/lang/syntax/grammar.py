@@ -1,14 +1,14 @@
-"""A grammar's text and its parser's tables, found the quickest way there is.
+"""The text of a grammar and its parser's tables, loaded in the quickest way available.
 
 `tables()` are those of programs, `load()` those of any grammar (`gradcli.lang.paper` has one of its
-own, which is not loaded here). There are three places to look at: a module such as
+own, which is not loaded here). There are three sources: a module such as
 `gradcli/lang/syntax/_tables.py`, which the wheel's build writes with `module_text()`; a cache file
 in the user's own cache folder; and, when both are missing, stock Lark, which `export` imports and
 nothing else. Nothing read from the cache is ever executed: it is `marshal` data behind a checksum,
 in a folder that only the user can write.
 
-A `Machine` is what a parser drives: the tables, its actions in the place of their names, and where
-chains of rules end.
+A `Machine` is what a parser drives: the tables, with actions in the place of their names, and the
+ends of chains of rules.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ class Machine:
 
     rows: those of the tables. rules: (symbol, length, action or name of an operation or None).
 
-    jumps: where a symbol and the rules that only pass it on lead, `state below << 16 | symbol << 8
-    | next token`. They fill while texts are read: 13 steps of a chain such as power -> coefficient
-    -> unary -> ... -> test become one.
+    jumps: `state below << 16 | symbol << 8 | next token` to the state behind a symbol and the rules
+    that only pass it on. They fill while texts are read: 13 steps of a chain such as power ->
+    coefficient -> unary -> ... -> test become one.
     """
 
     __slots__ = ("_gotos", "jumps", "rows", "rules")
@@ -44,7 +44,7 @@ class Machine:
         self.jumps: dict[int, int] = {}
 
     def jump(self, key: int) -> int:
-        """The state behind a key of `jumps`; remembered there."""
+        """Return the state behind a key of `jumps`, and store it there."""
         gotos = self._gotos[key >> 16]
         symbol, kind = key >> 8 & 255, key & 255
         state = gotos[symbol]
@@ -65,7 +65,9 @@ _loaded: Tables | None = None
 
 
 def grammar_text(files: tuple[str, ...] = GRAMMARS) -> str:
-    """These grammars, joined: from `gradcli/grammars` in a wheel, else beside the package."""
+    """Return these grammars, joined: from `gradcli/grammars` in a wheel, else beside the
+    package.
+    """
     package = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
     for folder in (package, os.path.dirname(package)):
         try:
@@ -80,7 +82,7 @@ def grammar_text(files: tuple[str, ...] = GRAMMARS) -> str:
 
 
 def tables() -> Tables:
-    """The parser's tables; the same object every time."""
+    """Return the parser's tables; the same object every time."""
     global _loaded
     if _loaded is None:
         _loaded = load(MODULE, GRAMMARS, KIND_NAMES)
@@ -88,7 +90,10 @@ def tables() -> Tables:
 
 
 def load(module: str, files: tuple[str, ...], kinds: Kinds) -> Tables:
-    """The tables of a grammar: its generated module, its files, the tokens of its lexer."""
+    """Return the tables of a grammar.
+
+    module: the generated module; files: the grammars; kinds: the tokens of its lexer.
+    """
     return _from_module(module) or _from_cache_or_lark(files, kinds)
 
 
@@ -138,7 +143,7 @@ def module_text(files: tuple[str, ...] = GRAMMARS, kinds: Kinds = KIND_NAMES) ->
 
 
 def cache_folder() -> str:
-    """`$XDG_CACHE_HOME/gradcli`, else `~/.cache/gradcli`; empty where there is no home."""
+    """Return `$XDG_CACHE_HOME/gradcli`, else `~/.cache/gradcli`; empty where there is no home."""
     base = os.environ.get("XDG_CACHE_HOME", "")
     if not os.path.isabs(base):  # as the XDG specification says: relative ones are ignored
         base = os.path.join(os.path.expanduser("~"), ".cache")
@@ -146,7 +151,7 @@ def cache_folder() -> str:
 
 
 def _is_ours(folder: str) -> bool:
-    """Whether the folder belongs to the user and nobody else may write into it."""
+    """Return whether the folder belongs to the user and nobody else may write into it."""
     found = os.lstat(folder)
     if not hasattr(os, "geteuid"):
         return True
@@ -154,7 +159,7 @@ def _is_ours(folder: str) -> bool:
 
 
 def _write(folder: str, path: str, data: bytes) -> None:
-    """Write in one step, so that a reader sees all or nothing; a failure is no error."""
+    """Write a file in one step, so that a reader sees all or nothing; a failure is no error."""
     temporary = f"{path}.{os.getpid()}"
     try:
         os.makedirs(os.path.dirname(folder), exist_ok=True)

@@ -1,10 +1,10 @@
-"""Text to tokens: three parallel lists (kinds, starts, ends), written by hand without `re`.
+"""The lexer: text to three parallel lists (kinds, starts, ends), written by hand without `re`.
 
 `lex` makes the lists; `Tokens` are the lists and the text, which is all that a message about an
 error of syntax asks for.
 
-The tokens are those that `grammars/*.lark` define as terminals; a test holds the two together.
-The lexer never raises: what fits nothing becomes an ERROR token, which no state of the parser
+The tokens are those that `grammars/*.lark` define as terminals; a test holds the two together. The
+lexer never raises: text that fits nothing becomes an ERROR token, which no state of the parser
 accepts and which `lang.messages` explains. Newlines inside brackets, blank lines and comments leave
 no token; every other line ends with NEWLINE, the last one too; END is always last.
 
@@ -13,8 +13,8 @@ the one before it, a DEDENT for each block that a line leaves. Two indentations 
 texts, one the beginning of the other; where neither is, tabs and spaces are mixed. A file may have
 a margin, that of its first line.
 
-Characters are told apart by one dictionary look-up on the first one: that is what makes this
-faster than a compiled regular expression (and importing `re` costs as much as all of gradcli).
+Characters are told apart by one dictionary look-up on the first one: that is what makes this faster
+than a compiled regular expression (and importing `re` costs as much as all of gradcli).
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ _FIRST = {
 
 
 class Tokens:
-    """A text and its tokens: their kinds, and where each starts and ends."""
+    """A text and its tokens: their kinds, and the offsets at which each starts and ends."""
 
     __slots__ = ("ends", "kinds", "starts", "text")
 
@@ -98,16 +98,17 @@ class Tokens:
         return self.text[self.starts[index]:self.ends[index]]
 
     def span(self, first: int, last: int) -> Span:
-        """Return the place from the beginning of one token to the end of another."""
+        """Return the span from the beginning of one token to the end of another."""
         return self.starts[first], self.ends[last]
 
 
 def lex(text: str, at: int = 0, levels: list[str] | None = None
         ) -> tuple[list[int], list[int], list[int]]:
-    """The tokens of `text` from offset `at`, the beginning of a line.
+    """Return the kinds, starts and ends of the tokens of `text` from offset `at`, the beginning of
+    a line.
 
-    levels: the margin of the text and the indentations of the blocks that are open there,
-    outermost first; by default the first line has the margin.
+    levels: the margin of the text and the indentations of the blocks that are open there, outermost
+    first; by default the first line has the margin.
     """
     kinds: list[int] = []
     starts: list[int] = []
@@ -222,11 +223,11 @@ def lex(text: str, at: int = 0, levels: list[str] | None = None
 
 
 def _changes(levels: list[str], twins: dict[str, str], indentation: str) -> list[int]:
-    """The tokens for a line that is not indented as the line before it; `levels` follow suit.
+    """Return the tokens for a line that is not indented as the line before it, and update `levels`.
 
-    An ERROR comes last. A line between two blocks is taken for one of the inner, which goes on
-    with its indentation. One with tabs for spaces, or the other way round, is taken for one of the
-    innermost block, and so are later ones like it. One too deep adds its level.
+    An ERROR comes last. A line between two blocks is taken for one of the inner, which goes on with
+    its indentation. One with tabs for spaces, or the other way round, is taken for one of the
+    innermost block, and so are later ones like it (`twins`). One too deep adds its level.
     """
     for wrong, right in twins.items():
         if indentation.startswith(wrong):
@@ -251,24 +252,32 @@ def _changes(levels: list[str], twins: dict[str, str], indentation: str) -> list
 
 
 def is_name_part(character: str) -> bool:
-    """Whether a name may go on with it: a letter, digit, subscript or `_`; never `²` or `π`."""
+    """Return whether a name may contain the character: a letter, digit, subscript or `_`, not `²`
+    or `π`.
+    """
     return (character.isalnum() or character == "_") and not _is_excluded(character)
 
 
 def is_name_start(character: str) -> bool:
-    """Whether a name may begin with it: as `is_name_part`, but no digit and no subscript."""
+    """Return whether a name may begin with the character: as `is_name_part`, but no digit or
+    subscript.
+    """
     return (is_name_part(character) and not character.isdecimal()
             and not "₀" <= character <= "₉")
 
 
 def _is_excluded(character: str) -> bool:
-    """Superscripts, fractions and numbers in circles, which Python counts as alphanumeric; π."""
+    """Return whether it is `π`, or a superscript, fraction or circled number that Python calls
+    alphanumeric.
+    """
     return (character in "²³¹ˣʸπ" or "¼" <= character <= "¾" or "⁰" <= character <= "ⁿ"
             or "⅐" <= character <= "↉" or "①" <= character <= "⓿" or "❶" <= character <= "➓")
 
 
 def _number_end(text: str, end: int) -> int:
-    """Where the number that begins here ends; a dot ends it unless a name or dot follows."""
+    """Return the offset behind a number; a dot belongs to it unless a name or another dot
+    follows.
+    """
     begin = end
     while text[end] in DIGITS:
         end += 1
@@ -290,7 +299,7 @@ def _number_end(text: str, end: int) -> int:
 
 
 def _string_end(text: str, at: int) -> int:
-    """Behind the closing quote of the string that begins here; 0 if its line has none."""
+    """Return the offset behind the closing quote of a string; 0 if its line has none."""
     quote = text[at]
     at += 1
     while (character := text[at]) != "\n":

@@ -1,17 +1,17 @@
-"""Text to statements of flat code: Lark's LALR table, driven by a loop that emits while it parses.
+"""The parser: Lark's LALR table, driven by a loop that emits flat code while it reads the tokens.
 
 `parse` and `parse_expression` are the whole interface. There is no tree and no recursion: each
 reduction appends instructions (`code`) to one list, in the order in which a stack machine wants
-them. What a rule does is named in the grammar (`-> call`): a function of `expressions`,
+them. The action of a rule is named in the grammar (`-> call`): a function of `expressions`,
 `statements` or `blocks` (imported when a text has a block), which sees the parser as an `Emitter`,
 or else the name of an operation, for which the loop itself emits BINARY or UNARY. The value of a
-symbol is the number of its first token unless its action says otherwise; where it ends need not be
+symbol is the number of its first token unless its action says otherwise; its last token need not be
 kept, for at a reduction that is the token before the next one.
 
 Chains of rules such as power -> coefficient -> unary -> ... -> test do nothing but change the
 state; the machine (`grammar.Machine`) remembers where each chain ends.
 
-Errors are explained in `gradcli.lang.messages`, and how to go on behind one in `recovery`; both are
+Errors are explained in `gradcli.lang.messages`, and `recovery` goes on behind one; both are
 imported when there is one.
 
 Measured (CPython 3.11, best of several on a quiet machine): 32-36 us for the 29 characters of
@@ -37,9 +37,9 @@ if TYPE_CHECKING:
 
 
 def parse(source: Source) -> list[Statement]:
-    """The statements of a program.
+    """Return the statements of a program.
 
-    Raises GradcliError with all independent syntax errors (E01xx, at most 20) and their places.
+    Raises GradcliError with all independent syntax errors (E01xx, at most 20) and their spans.
     """
     parser = Parser(source.text)
     try:
@@ -52,7 +52,8 @@ def parse(source: Source) -> list[Statement]:
 
 
 def parse_expression(source: Source) -> Code:
-    """The code of a text that is one expression; it leaves the value on the stack (no RESULT).
+    """Return the code of a text that is one expression; it leaves the value on the stack (no
+    RESULT).
 
     Raises GradcliError as `parse` does, and E0107 for any other statement or none.
     """
@@ -123,7 +124,7 @@ _machine: Machine | None = None
 
 
 def _made() -> Machine:
-    """The machine of programs, at the first text."""
+    """Make the machine of programs, when the first text is parsed."""
     global _machine
     _machine = Machine(tables(), ACTIONS | STATEMENT_ACTIONS)
     return _machine

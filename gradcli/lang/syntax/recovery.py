@@ -1,4 +1,4 @@
-"""How a text is read on behind an error of syntax, so that all of its errors are found at once.
+"""Recovery from errors of syntax, so that all errors of a text are found at once.
 
 The statement of an error is taken for a whole one, and the tokens that it has spoilt are taken out
 or read again: an indentation, the heads of branches, all behind a bracket that is never closed.
@@ -55,7 +55,7 @@ def all_errors(emitter: Emitter, run: Callable[[int], None], first: GradcliError
 
 
 def _recover(emitter: Emitter, problem: GradcliError) -> int:
-    """Take the statement of an error for a whole one; the token at which to go on.
+    """Treat the statement of an error as a whole one; return the token at which to go on.
 
     Blocks whose head was read stay open, so that the lines behind the error are read as part of
     them. A bad line that has a block gives its lines to the block around it.
@@ -91,7 +91,9 @@ def _recover(emitter: Emitter, problem: GradcliError) -> int:
 
 
 def _pop_statement(emitter: Emitter) -> Row:
-    """Replace what was read of a statement by a whole one; return the row of what may follow it."""
+    """Replace the read part of a statement by a whole one; return the table row of what may follow
+    it.
+    """
     rows, gotos, rules = tables()
     statement = next(symbol for symbol, _, _, name in rules if name == "statement")
     states, values = emitter.states, emitter.values
@@ -112,7 +114,7 @@ def _pop_statement(emitter: Emitter) -> Row:
 
 
 def _dissolve(emitter: Emitter, at: int) -> None:
-    """Take the indentation of the block at `at` away, if one begins there, and the heads of each
+    """Delete the indentation of the block at `at`, if one begins there, and the heads of each
     `elif` and `else` that follow.
     """
     emitter.cautious = True
@@ -141,7 +143,7 @@ def _dissolve(emitter: Emitter, at: int) -> None:
 
 def _dissolve_second(emitter: Emitter, at: int) -> None:
     """Dissolve a block that seems to begin with the second line from `at`, only because the first
-    one is not indented as it should.
+    line has the wrong indentation.
     """
     emitter.cautious = True
     kinds = emitter.kinds
@@ -169,10 +171,10 @@ def _delete(tokens: Tokens, first: int, end: int) -> None:
 
 
 def _read_again(tokens: Tokens, at: int, error: Span) -> int:
-    """Read the text behind a bracket that is never closed into tokens again, as it has swallowed
-    the ends of lines; the first token of the next line that is not part of the error.
+    """Lex the text behind a bracket that is never closed again, as it has swallowed the ends of
+    lines; return the first token of the next line that is not part of the error.
 
-    error: its place, in an earlier line than token `at` if it is about the bracket.
+    error: its span, in an earlier line than token `at` if it is about the bracket.
     """
     from bisect import bisect_left
 

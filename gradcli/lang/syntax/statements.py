@@ -1,9 +1,9 @@
-"""What a rule of program.lark does when it is reduced; see `expressions` for the contract.
+"""Actions for the rules of program.lark about simple statements; `expressions` has the contract.
 
 A statement outside of blocks takes the code that was emitted since the one before it; within blocks
 the code stays where it is, in one list in the order of the text. The left side of a binding was
-read as an expression; its loads stand first in the statement's code and are left out. What opens
-and closes blocks is in `blocks`, which is imported when a text has one.
+read as an expression; its loads stand first in the statement's code and are left out. Actions that
+open and close blocks are in `blocks`, which is imported when a text has one.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def _binding(emitter: Emitter, values: list[Any], at: int) -> None:  # test EQUA
 
 
 def _parameters(emitter: Emitter, first: int, equal: int) -> tuple[str, ...] | None:
-    """The names in `f(x, y)`; None if the tokens up to `equal` are anything else."""
+    """Return the names in `f(x, y)`; None if the tokens up to `equal` are anything else."""
     kinds = emitter.kinds
     if (kinds[first] not in IDENTIFIERS or kinds[first + 1] != LPAR or kinds[equal - 1] != RPAR):
         return None
@@ -69,7 +69,7 @@ def _parameters(emitter: Emitter, first: int, equal: int) -> tuple[str, ...] | N
 
 
 def _distinct_names(emitter: Emitter, first: int, end: int) -> tuple[str, ...] | None:
-    """The names in `x, y`, each different; None if the tokens are anything else."""
+    """Return the names in `x, y`, each different; None if the tokens are anything else."""
     kinds = emitter.kinds
     if any(kinds[comma] != COMMA for comma in range(first + 1, end, 2)):
         return None
