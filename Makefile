@@ -23,12 +23,12 @@ test: $(VENV)/.installed-test       ## ruff, mypy, pytest (PYTEST_ARGS="-k name"
 	wait $$types && exit $$tests
 
 test-processors: $(VENV)/.installed-test    ## what prints numbers, as older processors do
-	$(BIN)/python tests/processors.py $(XDIST) $(PYTEST_ARGS)
+	$(BIN)/python tests/tools/processors.py $(XDIST) $(PYTEST_ARGS)
 
 # All tests: make test-oldest OLDEST_TESTS=tests PYTEST_ARGS="--cases 9999"
 test-oldest: $(OLDEST)/.installed   ## what calls dependencies, with the oldest that are allowed
 	$(OLDEST)/bin/pytest $(XDIST) --cases 80 $(PYTEST_ARGS) \
-	  $(or $(OLDEST_TESTS),$$($(OLDEST)/bin/python tests/selections.py))
+	  $(or $(OLDEST_TESTS),$$($(OLDEST)/bin/python tests/tools/selections.py))
 
 bench: $(VENV)/.installed-test      ## beside other engines (BENCH_ARGS="--peers PYTHON"), and alone
 	$(BIN)/python benchmarks/run.py $(BENCH_ARGS)
@@ -51,9 +51,9 @@ $(VENV)/.installed: pyproject.toml hatch_build.py gradcli/_version.py | $(BIN)/p
 	$(PIP) install --editable .
 	@touch $@
 
-$(OLDEST)/.installed: pyproject.toml hatch_build.py gradcli/_version.py tests/oldest.py
+$(OLDEST)/.installed: pyproject.toml hatch_build.py gradcli/_version.py tests/tools/oldest.py
 	$(PYTHON) -m venv --clear $(OLDEST)
-	$(PYTHON) tests/oldest.py > $(OLDEST)/constraints.txt
+	$(PYTHON) tests/tools/oldest.py > $(OLDEST)/constraints.txt
 	$(OLDEST)/bin/python -m pip --disable-pip-version-check --quiet install \
 	  --constraint $(OLDEST)/constraints.txt --editable '.[test,plot,special]' || \
 	  { echo 'no oldest dependencies: is the package index in reach, has it these?'; \

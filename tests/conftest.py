@@ -12,18 +12,20 @@ import inspect
 import os
 import random
 import signal
-import subprocess
 import sys
 import traceback
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
+from commands import Environment, Ran, run
 from draws import SEED
+from folders import ROOT
 from hypothesis import HealthCheck, settings
+from loaded import command, loaded_by
 from printed import as_shown
 
 # Collecting makes half a million objects that stay. The collector does not look for garbage among
@@ -53,38 +55,6 @@ os.environ.update(TERM="xterm-256color", COLUMNS="80", LINES="24", LC_ALL="C.UTF
 # As gradcli.base.lazy does before it loads NumPy, which the tests load themselves: a second thread
 # turns the digits of samples/digits.txt into ten times the work.
 os.environ["OPENBLAS_NUM_THREADS"] = "1"
-
-ROOT = Path(__file__).resolve().parent.parent
-
-Environment = Mapping[str, str | None]
-
-
-class Ran:
-    """A finished command."""
-
-    __slots__ = ("returncode", "stderr", "stdout")
-
-    def __init__(self, stdout: str, stderr: str, returncode: int) -> None:
-        self.stdout = stdout
-        self.stderr = stderr
-        self.returncode = returncode
-
-    def __repr__(self) -> str:
-        return f"Ran({self.stdout!r}, {self.stderr!r}, {self.returncode})"
-
-
-def run(*command: str, stdin: str | bytes = b"", env: Environment | None = None,
-        cwd: str | Path | None = None, timeout: float = 120) -> Ran:
-    """Run a command. `env` adds variables to those of this process; None removes one.
-
-    Nothing is read from the terminal: standard input is `stdin`, by default empty.
-    """
-    variables = {**os.environ, **(env or {})}
-    done = subprocess.run(
-        command, input=stdin.encode() if isinstance(stdin, str) else stdin, capture_output=True,
-        cwd=cwd, timeout=timeout, check=False,
-        env={name: value for name, value in variables.items() if value is not None})
-    return Ran(done.stdout.decode(), done.stderr.decode(), done.returncode)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -173,6 +143,13 @@ class Latest:
 def home(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str | None]:
     """Variables for a subprocess: this checkout's gradcli, and a cache folder of this session."""
     return {"PYTHONPATH": str(ROOT), "XDG_CACHE_HOME": str(tmp_path_factory.mktemp("cache"))}
+
+
+@pytest.fixture(scope="session")
+def warm(home: dict[str, str | None]) -> dict[str, str | None]:
+    """An environment whose parser tables are cached, as after the first run of any user."""
+    loaded_by(command("eval", "-e", "1"), home)
+    return home
 
 
 @pytest.fixture

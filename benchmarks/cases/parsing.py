@@ -42,7 +42,7 @@ def whole_program() -> Callable[[], Any]:
 
 
 def stock_lark() -> Callable[[], Any]:
-    sys.path.insert(0, str(ROOT / "tests"))
+    sys.path.insert(0, str(ROOT / "tests/tools"))
     from stock_lark import stock
 
     lark, shaper = stock()

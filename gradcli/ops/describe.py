@@ -270,8 +270,8 @@ LONGEST = 60
 PREFACE = """\
 # Operations
 
-Written by `pytest --update-golden tests/test_docs.py` from the operation table in `gradcli/ops/`;
-not to be edited. `gradcli ops NAME` prints one row with all of its derivatives.
+Written by `pytest --update-golden tests/system/test_docs.py` from the operation table in
+`gradcli/ops/`; not to be edited. `gradcli ops NAME` prints one row with all of its derivatives.
 
 An operation is called by its name or by one of the names beside *also*. Arguments with a default
 are options, given by name or behind the others: `sum(x, axis=0)`, `sum(x, 0)`. `*xs` takes any
