@@ -31,13 +31,13 @@ from gradcli.engine.compiled.unbatched import unbatched
 from gradcli.engine.record import record as records
 from gradcli.engine.record.record import BATCH, OUT, Record
 from gradcli.engine.record.tensor import Tensor, leaf
-from gradcli.engine.sparse import colouring, moves, sweeps
+from gradcli.engine.sparse import colouring, moves, recorded, sweeps
 from gradcli.engine.sparse.colouring import Sparse
 from gradcli.engine.sparse.triples import Triples
 from gradcli.engine.sweeps import derivatives, tangent
 from gradcli.ops import TABLE
 from gradcli.ops.values import limits
-from gradcli.questions.many import matrices
+from gradcli.questions import named
 
 CASES = [pytest.param(case, id=f"{name}-{case.label}")
          for rows in (MOVED, ARRAYS, LINALG, LAYERS) for name, cases in rows.items()
@@ -521,14 +521,14 @@ def test_a_prepared_diagonal_is_one_sweep(
         made.append(len(arguments))
         return Matrix(*arguments, **options)
 
-    Matrix = matrices.Matrix
-    monkeypatch.setattr(matrices, "Matrix", counted)
+    Matrix = recorded.Matrix
+    monkeypatch.setattr(recorded, "Matrix", counted)
     asked = gradcli.loads(text).prepare(what=what, sparse=sparse)
     for k in range(1, 20):
         asked({"x": np.linspace(0.0, k, 300)})
     assert made
     made.clear()
-    monkeypatch.setattr(matrices, "MAX_PLACED", 10)
+    monkeypatch.setattr(named, "MAX_PLACED", 10)
     asked = gradcli.loads(text).prepare(what=what, sparse=sparse)
     for k in range(1, 20):
         asked({"x": np.linspace(0.0, k, 300)})
@@ -580,7 +580,7 @@ def test_entries_without_batch_axes_say_the_same(text: str) -> None:
 
 def test_a_dense_matrix_that_is_too_large_to_place_is_recorded_as_it_is(
         monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(matrices, "MAX_PLACED", 10)
+    monkeypatch.setattr(named, "MAX_PLACED", 10)
     for text, what in (("x*sum(x)", "jacobian"), ("sum(x)^3", "hessian")):
         program = gradcli.loads(text)
         asked = program.prepare(what=what)

@@ -22,6 +22,7 @@ from typing import Any
 
 import pytest
 from asked import valid
+from folders import ROOT
 from homework_made import HEAD
 from terminals import bare, on_terminal
 from transcripts import in_process
@@ -456,7 +457,7 @@ def test_an_interrupted_run_is_continued(of: Class, home: dict[str, str | None])
         [sys.executable, "-m", "gradcli", "hw", "run", "sheet.toml", "big.ndjson", "-j", "2"],
         cwd=of.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         env={**os.environ, **{k: v for k, v in home.items() if v},
-             "PYTHONPATH": str(Path(__file__).resolve().parent.parent)})
+             "PYTHONPATH": str(ROOT)})
     give_up = time.monotonic() + 60
     while not (journal.exists() and journal.stat().st_size) and time.monotonic() < give_up:
         with suppress(subprocess.TimeoutExpired):
