@@ -1,7 +1,7 @@
-"""What went wrong, as data: a code, a place, a message, one suggestion.
+"""Errors as data: a code, a span, a message, one suggestion; and the sources of text.
 
 A `Diagnostic` knows nothing of terminals or text formats; `gradcli.render.messages` prints it.
-Places are half-open ranges of code points in a `Source`. Codes are stable (E01xx syntax, E02xx
+Spans are half-open ranges of code points in a `Source`. Codes are stable (E01xx syntax, E02xx
 names, E03xx shapes and types, E04xx evaluation and budgets, E05xx tapes, E06xx files and input);
 wording may improve freely.
 """
@@ -28,9 +28,9 @@ class Diagnostic:
     """One finding.
 
     code: such as "E0201". message: lower case, no full stop, the offending text in backquotes.
-    span: (start, end) in code points of `source.text`, or None where no text is involved.
-    label: what stands beside the caret. related: further places, each (span, label).
-    notes: sentences without a place. help: one suggestion, best something to type.
+    span: (start, end) in code points of `source.text`, or None where no text is involved. label:
+    text beside the caret. related: further locations, each (span, label). notes: sentences without
+    a location. help: one suggestion, best something to type.
     """
 
     __slots__ = ("code", "help", "label", "message", "notes", "related", "source", "span")
@@ -61,11 +61,11 @@ class Diagnostic:
 
 
 class GradcliError(Exception):
-    """Bad input, told as one or more diagnostics; the first one is the error's own.
+    """Bad input, reported as one or more diagnostics; the first one is the error's own.
 
     Attributes: `code`, `message`, `span` ((start, end) offsets or None), `help`, `source` and
-    `diagnostics` (all that were found). about: see `About`; whoever knows the text turns it into
-    the first diagnostic's place.
+    `diagnostics` (all that were found). about: see `About`; the code that knows the text turns it
+    into the first diagnostic's span.
     """
 
     __module__ = "gradcli"      # where users have it from
@@ -109,7 +109,7 @@ class GradcliError(Exception):
 
 def error(code: str, message: str, span: Span | None = None, help: str | None = None,
           label: str = "", notes: Sequence[str] = (), about: About | None = None) -> GradcliError:
-    """A `GradcliError` with one diagnostic; whoever knows the source fills it in."""
+    """Return a `GradcliError` with one diagnostic; the code that knows the source fills it in."""
     found = GradcliError(Diagnostic(code, message, span=span, help=help, label=label, notes=notes))
     if about is not None:
         found.about = about
@@ -144,7 +144,9 @@ class Source:
         return self._starts
 
     def position(self, offset: int) -> tuple[int, int]:
-        """(line, column) of an offset, both from 1; the end of the text has a position too."""
+        """Return (line, column) of an offset, both from 1; the end of the text has a position
+        too.
+        """
         from bisect import bisect_right
 
         starts = self._line_starts()
@@ -152,7 +154,7 @@ class Source:
         return line, max(0, min(offset, len(self.text))) - starts[line - 1] + 1
 
     def line(self, number: int) -> str:
-        """The text of line `number` (from 1) without its end; empty beyond the last line."""
+        """Return the text of line `number` (from 1) without its end; empty beyond the last line."""
         starts = self._line_starts()
         if not 1 <= number <= len(starts):
             return ""
@@ -161,7 +163,7 @@ class Source:
 
 
 def decode(data: bytes, name: str) -> Source:
-    """Bytes as a `Source`: UTF-8, a byte order mark tolerated, line ends as they are.
+    """Return bytes as a `Source`: UTF-8, a byte order mark tolerated, line ends as they are.
 
     Raises E0602 (too large), E0603 (not UTF-8) and E0604 (a NUL byte: not a text).
     """
@@ -191,7 +193,7 @@ def decode(data: bytes, name: str) -> Source:
 
 
 def read(path: str, stdin: BinaryIO | None = None) -> Source:
-    """The text of a file, or of `stdin` for the path "-".
+    """Return the text of a file, or of `stdin` for the path "-".
 
     Raises E0601 (cannot be read) besides what `decode` raises.
     """

@@ -36,12 +36,12 @@ def _load() -> Any:
 
 
 def loaded() -> bool:
-    """Whether NumPy is there already, so that asking whether a value is an array costs nothing."""
+    """Return whether NumPy is loaded, without loading it."""
     return "numpy" in sys.modules
 
 
 class _Quiet:
-    """Nothing to silence where NumPy is not loaded."""
+    """A context that does nothing, for processes without NumPy."""
 
     def __enter__(self) -> None: ...
 
@@ -49,7 +49,7 @@ class _Quiet:
 
 
 def quiet() -> Any:
-    """A context in which NumPy answers inf and NaN without a warning; no change if not loaded."""
+    """Return a context in which NumPy gives inf and NaN without a warning; it never loads NumPy."""
     return np.errstate(all="ignore") if loaded() else _Quiet()
 
 

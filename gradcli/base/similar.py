@@ -1,4 +1,4 @@
-"""Similar names: which one was meant by a name or a path that does not exist."""
+"""Similar names, to suggest for a name or a path that does not exist."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ if TYPE_CHECKING:
 
 
 def nearest(name: str, names: Iterable[str]) -> str | None:
-    """Find the most similar of `names`, if one is similar enough to suggest: with the same letters
-    in another order, or beginning so, rather than anything else. Never the name itself.
+    """Return the most similar of `names`, never the name itself; None if none is similar enough.
+
+    Names with the same letters in another order come first, then longer ones with this beginning.
     """
     import difflib
 
@@ -33,7 +34,7 @@ MOST_CHANGES = (0, 0, 1, 1, 1, 2, 2, 2, 3)
 
 
 def distance(a: str, b: str) -> int:
-    """Count the letters that are to be changed, left out, put in or exchanged with the next."""
+    """Return the number of letters to change, leave out, put in or exchange with the next."""
     before: list[int] = []
     row = list(range(len(b) + 1))
     for i, x in enumerate(a, 1):

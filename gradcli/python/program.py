@@ -1,4 +1,4 @@
-"""A program as Python code has it: parsed once, run at any point, asked for derivatives.
+"""The program as Python code has it: parsed once, run at any point, asked for derivatives.
 
     >>> p = gradcli.loads("x^2*sin(y)")
     >>> p.gradient(at={"x": 1.5, "y": 0.5})
@@ -31,8 +31,8 @@ class Program(program.Program):
     """
 
     def run(self, at: Mapping[str, Any] | None = None, **options: Any) -> Run:
-        """Run as `gradcli.lang.running.program.Program.run` does; an error about a gradient that is
-        None tells why it is.
+        """Run the program as `gradcli.lang.running.program.Program.run` does; an error about a
+        gradient that is None tells why it is.
         """
         try:
             return super().run(at, **options)
@@ -43,7 +43,7 @@ class Program(program.Program):
             raise
 
     def value(self, of: str | None = None, at: Mapping[str, Any] | None = None) -> Any:
-        """The value of a target: a float, int, bool, str or array."""
+        """Return the value of a target: a float, int, bool, str or array."""
         run = self.run(at)
         with run.record:
             target = self.targets(run, [of] if of else (), derived=False)[0]
@@ -51,31 +51,37 @@ class Program(program.Program):
 
     def gradient(self, of: str | None = None, wrt: str | Sequence[str] | None = None,
                  at: Mapping[str, Any] | None = None) -> dict[str, Any]:
-        """Name of a source to the gradient of the sum of the target, in the source's shape; None
-        where no path joins them.
+        """Return the gradient of the sum of the target by the name of each source, in the source's
+        shape; None where no path joins them.
         """
         return self._ask("gradient", of, wrt, at)
 
     def jacobian(self, of: str | None = None, wrt: str | Sequence[str] | None = None,
                  at: Mapping[str, Any] | None = None, *, sparse: bool = False) -> dict[str, Any]:
-        """Name of a source to an array of target shape + source shape, or None. sparse: triples in
-        place of arrays (`gradcli.engine.sparse.triples`).
+        """Return the Jacobian by the name of each source, an array of the target's shape followed
+        by the source's shape, or None.
+
+        sparse: triples in place of arrays (`gradcli.engine.sparse.triples`).
         """
         return self._ask("jacobian", of, wrt, at, sparse)
 
     def hessian(self, of: str | None = None, wrt: str | Sequence[str] | None = None,
                 at: Mapping[str, Any] | None = None, *, sparse: bool = False
                 ) -> dict[str, dict[str, Any]]:
-        """Row name to column name to a block of row shape + column shape, or None. sparse: triples
-        in place of arrays.
+        """Return the Hessian as blocks, by row name and column name: each an array of the row's
+        shape followed by the column's shape, or None.
+
+        sparse: triples in place of arrays.
         """
         return self._ask("hessian", of, wrt, at, sparse)
 
     def prepare(self, of: str | None = None, wrt: str | Sequence[str] | None = None, *,
                 what: str = "gradient", sparse: bool = False) -> Prepared:
-        """The same question for many points: called with values by name, it gives the value of the
-        target and its derivatives. what: "gradient", "jacobian" or "hessian". sparse: matrices as
-        triples (`gradcli.engine.sparse.triples`).
+        """Return a function that answers the same question at many points: called with values by
+        name, it gives the value of the target and its derivatives.
+
+        what: "gradient", "jacobian" or "hessian". sparse: matrices as triples
+        (`gradcli.engine.sparse.triples`).
         """
         from gradcli.questions.many.prepared import Prepared
 
@@ -94,10 +100,10 @@ class Program(program.Program):
 
 
 def load(path: str) -> Program:
-    """The program in a file. Raises `GradcliError` (E06xx, E01xx)."""
+    """Return the program in a file. Raises `GradcliError` (E06xx, E01xx)."""
     return Program(read(str(path)))
 
 
 def loads(text: str, name: str = "<text>") -> Program:
-    """The program in a text."""
+    """Return the program in a text."""
     return Program(Source(text, name))

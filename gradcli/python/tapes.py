@@ -1,4 +1,4 @@
-"""The tapes of Python code: those of the engine, which tell why an answer is None."""
+"""The tapes of Python code: those of the engine, with `why` for an answer that is None."""
 
 from __future__ import annotations
 
@@ -34,14 +34,16 @@ class GradientTape(tape.GradientTape):
     __slots__ = ()
 
     def why(self, target: Any, source: Tensor) -> list[Reason]:
-        """The causes why the gradient of `target` with respect to `source` is None, the one to mend
-        first on top; empty if it is not. Each has `code`, `message`, `file`, `line`, `column`,
-        `related` and `fix`; str() tells it in three lines. For a 0 that stands for a derivative
-        that does not depend on the source: that, with the code "derivative-constant".
+        """Return the causes why the gradient of `target` with respect to `source` is None, the one
+        to mend first on top; empty if it is not None.
 
-        It can be asked as often as one likes, before a question or after one whose answer was None.
-        Raises E0310 for what is no tensor, E0501 for a tape that was used up by another
-        answer, E0502 for one never entered.
+        Each has `code`, `message`, `file`, `line`, `column`, `related` and `fix`; str() tells it in
+        three lines. For a 0 that stands for a derivative that does not depend on the source there
+        is one, with the code "derivative-constant".
+
+        It may be called any number of times, before a question or after one whose answer was None.
+        Raises E0310 for what is no tensor, E0501 for a tape that was used up by another answer,
+        E0502 for one never entered.
         """
         from gradcli.explain.python.why import why
 
@@ -51,7 +53,7 @@ class GradientTape(tape.GradientTape):
 
 
 class ForwardAccumulator(accumulator.ForwardAccumulator):
-    """The directional derivatives of what is computed in its block.
+    """An accumulator of the directional derivatives of what is computed in its block.
 
         with gradcli.ForwardAccumulator(x, v) as acc:
             y = f(x)
@@ -65,7 +67,9 @@ class ForwardAccumulator(accumulator.ForwardAccumulator):
     __slots__ = ()
 
     def why(self, value: Tensor) -> list[Reason]:
-        """The causes why `jvp(value)` is None, as those of `GradientTape.why`; empty if it is not.
+        """Return the causes why `jvp(value)` is None, as `GradientTape.why` does; empty if it is
+        not None.
+
         Raises E0310 for what is no tensor.
         """
         from gradcli.explain.python.why import why_forward

@@ -1,4 +1,4 @@
-"""Who does the work: this process, several on this machine, or a Dask cluster.
+"""Workers: this process, several on this machine, or a Dask cluster.
 
 All are the `Executor` of `concurrent.futures`.
 """

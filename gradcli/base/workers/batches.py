@@ -1,8 +1,8 @@
-"""Batches of items through an executor, whichever: results in order, memory that stays flat, and
-items that are dangerous, each of which costs itself only.
+"""Batches of items through an executor: results in order, flat memory, and an item that kills a
+process costs itself only.
 
-Only `submit` of the executor is used, and `result`, `cancel` and `done` of what it gives. What a
-task needs to know besides its items is sent once to each process that does tasks.
+Only `submit` of the executor is used, and `result`, `cancel` and `done` of its futures. The data
+that a task needs besides its items is sent once to each process that does tasks.
 """
 
 from __future__ import annotations
@@ -32,8 +32,9 @@ _payloads: dict[str, Any] = {}
 
 
 class Job:
-    """make(payload)(sent(item)) is the result for an item; `make` is imported by its name where
-    that is done, `sent` is called here. key: the same for the same payload only.
+    """The work to do on items: make(payload)(sent(item)) is the result for an item. `make` is
+    imported by its name where that is done, `sent` is called here. key: equal for equal payloads
+    only.
     """
 
     __slots__ = ("key", "make", "payload", "sent")
@@ -47,8 +48,9 @@ class Job:
 
 
 def task(make: Make, key: str, payload: Any, items: Sequence[Any]) -> list[Outcome] | None:
-    """One batch, where the executor does it. payload: None if it should be known there already;
-    the answer is None if it is not.
+    """Run one batch in a worker of the executor.
+
+    payload: None if it should be known there already; the result is None if it is not.
     """
     if payload is not None:
         while len(_payloads) >= KEPT:
@@ -63,11 +65,11 @@ def run_batches(executor: Executor | None, workers: int, job: Job,
     """Call `on_result(batch, outcomes)` for each batch, in their order. An outcome is (True,
     result), or (False, reason) where there is none.
 
-    executor: None: this process does it, without a limit to what an item takes. workers: how many
-    batches the executor does at once.
+    executor: None: this process does it, without a limit on the time or memory of an item. workers:
+    the number of batches that the executor does at once.
 
-    What interrupts this cancels what has not begun; of what has ended all is handed over first.
-    Raises what `job.make` does, and E0738 where no worker can do anything.
+    An interruption cancels the batches that have not begun, and hands over those that have ended
+    first. Raises what `job.make` does, and E0738 where no worker can do anything.
     """
     if executor is None:
         work = job.make(job.payload)
@@ -109,7 +111,7 @@ class _Run:
             raise helpless(problem) from None
 
     def first(self, on_result: OnResult) -> None:
-        """Wait for the oldest batch."""
+        """Wait for the oldest batch and hand over its outcomes."""
         batch, future = self.running[0]
         try:
             outcomes = self.outcomes(batch, future)
@@ -130,7 +132,9 @@ class _Run:
         return found
 
     def singly(self, batch: Sequence[Any], problem: Exception) -> list[Outcome]:
-        """A batch that did not come back, in spite of what the executor tries itself."""
+        """Run the items of a batch one by one, after it did not come back. problem: the exception
+        it raised.
+        """
         outcomes: list[Outcome] = []
         lost = 0
         for item in batch:
@@ -147,7 +151,7 @@ class _Run:
         return outcomes
 
     def finished(self, on_result: OnResult) -> None:
-        """Hand over what has ended."""
+        """Hand over the batches that have ended."""
         for batch, future in self.running:
             if future.done() and not future.cancelled() and future.exception() is None:
                 found = future.result()
@@ -156,7 +160,7 @@ class _Run:
 
 
 def helpless(problem: Exception) -> GradcliError:
-    """E0738 for what an executor says of workers that it has lost."""
+    """Return E0738 for the exception of an executor that has lost its workers."""
     why = f"{type(problem).__name__}: {problem}".splitlines()[0]
     return GradcliError(Diagnostic(
         "E0738", f"no worker can do the work: {why:.200}",

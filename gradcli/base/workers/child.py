@@ -1,9 +1,9 @@
-"""What runs in a process of its own, so that it may be killed: one item after another.
+"""The worker process that may be killed: it does one item after another.
 
-It reads pickled messages from standard input: ("setup", key, make, payload), which is answered by
-None or by what went wrong; ("items", key, items), which is answered by lists of (True, result) or
-(False, reason), until there is one for each item. Before each item a byte goes to standard error,
-which is a file: its size tells at which item a process died that cannot tell any more.
+It reads pickled messages from standard input: ("setup", key, make, payload), answered by None or by
+the exception; ("items", key, items), answered by lists of (True, result) or (False, reason), until
+there is one for each item. Before each item a byte goes to standard error, which is a file: its
+size tells at which item a process died that cannot tell any more.
 """
 
 from __future__ import annotations
@@ -32,7 +32,9 @@ KEPT = 4
 
 
 def main(parent: int, limited: bool = True) -> None:
-    """Until standard input ends, or the process `parent` does. limited: in its memory."""
+    """Answer messages until standard input ends, or the process `parent` does. limited: in its
+    memory.
+    """
     signal.signal(signal.SIGINT, signal.SIG_IGN)    # it is for the process that the user sees
     incoming = sys.stdin.buffer
     outgoing = os.fdopen(os.dup(1), "wb")
@@ -87,7 +89,7 @@ def _items(work: Work, items: list[Any], progress: int, outgoing: BinaryIO) -> N
 
 
 def attempt(work: Work, item: Any) -> tuple[bool, Any]:
-    """(True, result), or (False, what went wrong)."""
+    """Return (True, result of an item), or (False, reason)."""
     try:
         return True, work(item)
     except MemoryError:
@@ -108,7 +110,7 @@ def _end_with(parent: int) -> None:
 
 
 def _limit_memory() -> None:
-    """Of the address space, where the system can."""
+    """Limit the address space to MAX_MEMORY bytes, where the system can."""
     try:
         import resource
     except ImportError:

@@ -23,7 +23,7 @@ ADDRESS = re.compile(r"(?:tcp|tls|ucx|wss?)://(?:\[[^]\s]+\]|[^:/\s]+):\d{1,5}")
 
 @contextmanager
 def cluster(address: str) -> Iterator[tuple[Executor, int]]:
-    """An executor and how many tasks it does at once.
+    """Connect to a scheduler; yield an executor and the number of tasks it does at once.
 
     Raises E0617 where there is no such scheduler, or no Dask.
     """
@@ -54,7 +54,7 @@ def cluster(address: str) -> Iterator[tuple[Executor, int]]:
 
 
 async def _connected(address: str) -> None:
-    """Connect to a scheduler, as the settings of Dask say, and leave again."""
+    """Connect to a scheduler with the settings of Dask, and disconnect."""
     from distributed.comm.core import connect
     from distributed.security import Security
 

@@ -1,9 +1,9 @@
 """Work on items that nobody trusts: each in a process that is killed when it takes too long.
 
-What an item does to its process costs that item alone: it is found by the size of a file that the
-process writes a byte to for each item, so it need not be able to say anything. A thread looks at
-it and kills. It does not matter who calls `run`: threads here, processes, or Dask's workers, which
-must not have children of `multiprocessing`.
+An item that kills its process costs itself alone: it is found by the size of a file to which the
+process writes a byte for each item, so the process need not be able to report it. A thread watches
+that size and kills. `run` may be called from threads here, processes, or Dask's workers, which must
+not have children of `multiprocessing`.
 """
 
 from __future__ import annotations
@@ -42,11 +42,13 @@ DIED = "the process that works on it dies"
 
 
 class Lost(Exception):
-    """Processes die without an item to blame, or nobody is interested any more."""
+    """The error that processes die without an item to blame, or that the guard was closed."""
 
 
 class Guarded:
-    """One process at a time, and what it has been told. limited: in what an item may take."""
+    """One process at a time, and the setups it knows. limited: in the time and memory of an
+    item.
+    """
 
     def __init__(self, limited: bool = True) -> None:
         self.closed = False
@@ -64,10 +66,10 @@ class Guarded:
 
     def run(self, make: Callable[[Any], Callable[[Any], Any]], key: str, payload: Any,
             items: Sequence[Any]) -> list[Outcome]:
-        """For each item (True, result of make(payload)(item)), or (False, reason).
+        """Return for each item (True, result of make(payload)(item)), or (False, reason).
 
         A process that dies at an item is replaced, and dies twice before it is the item's fault;
-        one that takes too long is at once. Raises what `make` raises, and `Lost`.
+        one that takes too long is at fault at once. Raises what `make` raises, and `Lost`.
         """
         found: list[Outcome | None] = [None] * len(items)
         suspects: set[int] = set()
@@ -96,7 +98,7 @@ class Guarded:
         return [outcome for outcome in found if outcome is not None]
 
     def close(self) -> None:
-        """Whoever waits for the process learns that it is gone."""
+        """Kill the process, so that the thread that waits for it gets `Lost`."""
         self.closed = True
         with self._lock:
             if self._process is not None and self._working:
@@ -157,8 +159,8 @@ class Guarded:
         self._working = False
 
     def _end(self) -> tuple[int | None, bool]:
-        """The process is gone, or is not to be understood: the place of the item that it was at,
-        and whether it was slow.
+        """Discard a process that is gone, or whose answers make no sense; return the position of
+        the item that it was at, or None, and whether it was slow.
         """
         with self._lock:
             self._working = False
@@ -182,7 +184,7 @@ class Guarded:
             self._process = None
 
     def _look(self, process: subprocess.Popen[bytes], progress: Any) -> None:
-        """While a process lives: kill it when it takes too long, or is not needed."""
+        """Watch a process while it lives: kill it when it takes too long, or is not needed."""
         while process.poll() is None:
             time.sleep(STEP)
             with self._lock:
@@ -232,11 +234,12 @@ def _belong(family: _Family) -> None:
 
 def run(make: Callable[[Any], Callable[[Any], Any]], key: str, payload: Any, items: Sequence[Any]
         ) -> list[Outcome]:
-    """`Guarded.run` with the process of this thread."""
+    """Run items in the process of this thread, as `Guarded.run`."""
     return mine().run(make, key, payload, items)
 
 
 def mine() -> Guarded:
+    """Return the process of this thread; make it if there is none."""
     found: Guarded | None = getattr(_local, "guarded", None)
     if found is None or found.closed:
         family: _Family | None = getattr(_local, "family", None)
@@ -251,7 +254,10 @@ def mine() -> Guarded:
 @contextmanager
 def guards(jobs: int, kind: type[ThreadPoolExecutor] = ThreadPoolExecutor, limited: bool = True
            ) -> Iterator[Executor]:
-    """An executor of threads, each with a process for what it calls `run` with."""
+    """Yield an executor of threads, each with a process for the items that it passes to `run`.
+
+    jobs: number of threads. kind: their executor class. limited: as in `Guarded`.
+    """
     family = _Family(limited)
     executor = kind(jobs, initializer=_belong, initargs=(family,))
     try:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 @contextmanager
 def pool(jobs: int, scheduler: str | None, guarded: bool = False
          ) -> Iterator[tuple[Executor | None, int]]:
-    """An executor and how many tasks it does at once; None: this process does them.
+    """Yield an executor and the number of tasks it does at once; None: this process does them.
 
     guarded: the tasks call `gradcli.base.workers.guarded.run`, which brings processes of its own.
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @contextmanager
 def processes(jobs: int) -> Iterator[Executor]:
-    """So many processes, as an executor. What goes wrong within ends them at once."""
+    """Yield an executor of `jobs` processes; an exception in the block ends them at once."""
     with guarded.guards(jobs, _Processes, limited=False) as executor:
         yield executor
 
@@ -37,8 +37,8 @@ class _Processes(ThreadPoolExecutor):
 
 
 def _elsewhere(work: Callable[..., Any], arguments: Sequence[Any]) -> Any:
-    """Do a task in the process of this thread. Raises what it raises, and E0738 where the process
-    dies of it.
+    """Run a task in the process of this thread. Raises what it raises, and E0738 where it kills the
+    process.
     """
     try:
         ((done, found),) = guarded.run(_doer, "task", None, [(work, arguments)])
@@ -54,7 +54,9 @@ def _elsewhere(work: Callable[..., Any], arguments: Sequence[Any]) -> Any:
 
 
 def _doer(payload: None) -> Callable[[Task], tuple[Any, Exception | None]]:
-    """What does a task there: (its result, None), or (None, what it raised)."""
+    """Return the function that does a task in a process: (its result, None), or (None, the
+    exception).
+    """
     def do(task: Task) -> tuple[Any, Exception | None]:
         work, arguments = task
         try:

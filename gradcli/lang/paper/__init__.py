@@ -1,1 +1,1 @@
-"""What a student typed, read: `read(text, Names(...))`, other readings, the formula of a code."""
+"""A student's answer, read: `read(text, Names(...))`, other readings, the formula of a code."""

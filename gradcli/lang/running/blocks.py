@@ -1,4 +1,4 @@
-"""Blocks that open something: tape, forward, stop_recording, resume; and what a `for` goes over."""
+"""Blocks that open something (tape, forward, stop_recording, resume), and the items of a `for`."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ ATTRIBUTES = {
 
 
 def entered(run: Running, block: Block, stack: list[Any], local: dict[str, Any] | None) -> Any:
-    """Open a block: what has to be closed at its end.
+    """Open a block; return the object to close at its end.
 
     Raises E0208 (an attribute that does not exist), E0306 (one that is neither true nor false),
     E0507 (no tape of that name) and what the tape itself raises.
@@ -66,7 +66,7 @@ def entered(run: Running, block: Block, stack: list[Any], local: dict[str, Any] 
 
 
 class _Forward:
-    """An accumulator's block in a run that is explained: it notes from when to when."""
+    """An accumulator's block in a logged run; it notes the ids between which it ran."""
 
     __slots__ = ("accumulator", "block", "run", "start")
 
@@ -105,7 +105,7 @@ class _Open:
 
 
 def tape_named(run: Running, block: Block, local: dict[str, Any] | None) -> FileTape:
-    """The tape that a block names. Raises E0507 if there is none."""
+    """Return the tape that a block names. Raises E0507 if there is none."""
     names = {**run.scope, **(local or {})}
     found = names.get(block.name)
     if not isinstance(found, FileTape):
@@ -119,7 +119,7 @@ def tape_named(run: Running, block: Block, local: dict[str, Any] | None) -> File
 
 
 def _direction(primals: Any, tangents: Any) -> Any:
-    """The tangents, nested as the primals are.
+    """Return the tangents, nested as the primals are.
 
     Raises E0310 for a primal without a name and E0302 or E0309 for a tangent that is no number.
     """
@@ -135,9 +135,10 @@ def _direction(primals: Any, tangents: Any) -> Any:
 
 
 def iterated(run: Running, value: Any) -> Iterator[Any]:
-    """What a `for` goes over: a list's items, a dictionary's keys, a range, a tensor's rows.
+    """Return an iterator over what a `for` goes over: a list's items, a dictionary's keys, a range,
+    a tensor's rows.
 
-    Raises E0317 for what has no items.
+    Raises E0317 for a value without items.
     """
     if isinstance(value, (list, range, tuple)):
         items: Any = value

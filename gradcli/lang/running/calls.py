@@ -1,4 +1,4 @@
-"""Operations as a file calls them: arguments checked and named, structures made into tensors."""
+"""Calls of operations in a file: arguments checked and named, structures made into tensors."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ EXACT = 2.0**53
 
 
 class NoGradient:
-    """A gradient that is None: of `target` with respect to `source`; tape: the file's tape or
-    accumulator that was asked, if one was. asked: which question of the file it answers, and which
-    of its answers it is.
+    """A gradient that is None: of `target` with respect to `source`. tape: the file's tape or
+    accumulator that was asked, if any. asked: the number of the file's question and that of the
+    answer to it.
     """
 
     __slots__ = ("asked", "source", "tape", "target")
@@ -43,21 +43,23 @@ class NoGradient:
 
 
 class MissingGradient(GradcliError):
-    """Arithmetic with a gradient that is None; `missing` tells which, so its reason can be told."""
+    """An error of arithmetic with a gradient that is None: `missing`, so that its cause can be
+    told.
+    """
 
     missing: NoGradient
 
 
 class MissingGradients(GradcliError):
-    """The errors of a run with gradients that are None among them: `missing` has each diagnostic
-    of one with the gradient, so that its reason can be added.
+    """The errors of a run with gradients that are None among them. missing: each diagnostic of one
+    with the gradient, so that its cause can be added.
     """
 
     missing: Sequence[tuple[Diagnostic, NoGradient]]
 
 
 def call_operation(op: Op, args: list[Any], named: Mapping[str, Any]) -> Any:
-    """Apply an operation to what stands in a file, with its arguments checked and named.
+    """Apply an operation to values of a file, with its arguments checked and named.
 
     Raises E0207 (wrong number), E0208 (unknown keyword), E0302 (a text or structure where a number
     belongs), E0309 (a gradient that is None) and what the operation raises.
@@ -105,7 +107,7 @@ def call_operation(op: Op, args: list[Any], named: Mapping[str, Any]) -> Any:
 
 
 def _are_large(numbers: list[Any]) -> bool:
-    """Whether plain whole numbers are too large for floats to tell them apart."""
+    """Return whether plain whole numbers are too large for floats to tell them apart."""
     return all(type(v) is int or (type(v) is float and v.is_integer()) for v in numbers) and (
         EXACT <= max(map(abs, numbers)))
 
@@ -115,15 +117,16 @@ def _is_none(value: Any) -> bool:
 
 
 def _shown(value: Any) -> str:
-    """A value of an option, in short."""
+    """Return the text of an option's value, at most 40 characters."""
     text = repr(value).replace("\n", " ")
     return text if len(text) <= 40 else f"{text[:37]}..."
 
 
 def call_numpy(name: str, args: list[Any], named: Mapping[str, Any]) -> Any:
-    """`np.mean(x)`: the same function off the tape, as calling NumPy does in TensorFlow.
+    """Call `np.mean(x)`: the operation of that name off the tape, as calling NumPy does in
+    TensorFlow.
 
-    The record notes that something left, so that a missing gradient can be explained. Raises E0209
+    The record notes that a value left, so that a missing gradient can be explained. Raises E0209
     for a function that does not exist and what `call_operation` raises.
     """
     op = lookup(name)
@@ -142,8 +145,10 @@ def call_numpy(name: str, args: list[Any], named: Mapping[str, Any]) -> Any:
 
 
 def decided(value: Any) -> Any:
-    """The plain value of what decides how a program goes on: whoever records one way of several
-    (`gradcli.points`) is told, since elsewhere it may be another one.
+    """Return the plain value of a number that decides how a program goes on.
+
+    It is added to the record's guards, if there are any: at another point (`gradcli.points`) it may
+    be another number, and the recorded trace wrong.
     """
     if isinstance(value, Tensor):
         guards = current().guards
@@ -169,7 +174,7 @@ def _wrong_count(op: Op, given: int, most: int) -> GradcliError:
 
 
 def _create(op: Op, args: list[Any], attributes: Mapping[str, Any]) -> Any:
-    """A call such as zeros(3, 2): Python checks the number of arguments."""
+    """Make a new array, as zeros(3, 2); the operation itself checks the number of arguments."""
     for a in args:
         if a is None or isinstance(a, (str, dict, NoGradient)):
             raise no_operand(op, a)
@@ -188,7 +193,9 @@ def _create(op: Op, args: list[Any], attributes: Mapping[str, Any]) -> Any:
 
 
 def operand(op: Op, value: Any) -> Any:
-    """A value as an operand: a list becomes a tensor. Raises E0302, E0309 for what cannot."""
+    """Return a value as an operand: a list becomes a tensor. Raises E0302 or E0309 for one that
+    cannot be.
+    """
     if isinstance(value, Tensor):
         if type(value.value) is str and op.name != "string":
             raise no_operand(op, value.value)
@@ -203,7 +210,7 @@ def operand(op: Op, value: Any) -> Any:
 
 
 def no_operand(op: Op, value: Any) -> GradcliError:
-    """The error for a value that no operation can calculate with."""
+    """Return E0302 or E0309 for a value that no operation can calculate with."""
     problem = _no_operand(op, value)
     problem.about = "value", value
     return problem
@@ -229,7 +236,9 @@ def _no_operand(op: Op, value: Any) -> GradcliError:
 
 
 def kind_of(value: Any) -> str:
-    """What a value of a file is that is no number: a tape, an accumulator, a list, a text, none."""
+    """Return the kind of a value in words: a tape, an accumulator, a list, a text, none, a
+    number.
+    """
     if value is None or isinstance(value, NoGradient):
         return "none"
     name = type(value).__name__
@@ -238,7 +247,7 @@ def kind_of(value: Any) -> str:
 
 
 def one_of(name: str, names: Sequence[str]) -> str:
-    """Suggest a name for one that is not among those that there are: a similar one, or all."""
+    """Return advice for a name that is not among `names`: a similar one, or all."""
     from gradcli.base.similar import nearest
 
     near = nearest(name, names)
@@ -265,7 +274,7 @@ def _attribute(op: Op, name: str, value: Any) -> Any:
 
 
 def as_tensor(value: Any) -> Any:
-    """A value where an operation needs a tensor: a list is stacked once, a recorded `stack`.
+    """Return a value as a tensor; a list is stacked once, by a recorded `stack`.
 
     Raises E0301 where shapes differ and E0302 where something is no number.
     """

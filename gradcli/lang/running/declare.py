@@ -1,4 +1,6 @@
-"""`var`, `const` and `input`: a value with a type, a shape and a role."""
+"""Declarations (`var`, `const` and `input`): a value with a type, a shape and a role; and
+`load`.
+"""
 
 from __future__ import annotations
 
@@ -34,8 +36,10 @@ KINDS = {"var": "variable", "const": "constant", "input": "input"}
 
 def declared(run: Running, d: Declaration, initial: Any, attributes: Mapping[str, Any],
              local: dict[str, Any] | None = None) -> None:
-    """Bind the declared name. Raises E0203 (no value), E0208 (an attribute that does not exist),
-    E0306 (type), E0301 (shape), E0405 (outside the domain), each at its own place.
+    """Bind the declared name.
+
+    Raises E0203 (no value), E0208 (an attribute that does not exist), E0306 (type), E0301 (shape),
+    E0405 (outside the domain), each with its own span.
     """
     place = d.spans["name"]
     for name in attributes:
@@ -157,10 +161,11 @@ SEPARATORS = {"csv": ",", "tsv": "\t"}
 
 
 def load(source: Source, name: str) -> Any:
-    """A file of numbers, below the program's own folder.
+    """Return the numbers of a .csv or .tsv file below the program's own folder.
 
     Without a header a tensor [rows, columns]; with one, a dictionary of columns [rows]. Raises
-    E0610 for a file elsewhere, E0611 for one that cannot be read, E0612 for what is no number.
+    E0610 for a file elsewhere, E0611 for one that cannot be read, E0612 for a cell that is no
+    number.
     """
     ending = name.rpartition(".")[2].lower()
     if ending not in SEPARATORS:
@@ -183,7 +188,9 @@ def load(source: Source, name: str) -> Any:
 
 
 def _path(source: Source, name: str) -> str:
-    """Where the file is, links followed. Raises E0610 unless that is below the program's folder."""
+    """Return the path of the file, links followed. Raises E0610 unless it is below the program's
+    folder.
+    """
     import os
 
     folder = os.path.realpath(os.path.dirname(source.name) or ".")
@@ -196,7 +203,9 @@ def _path(source: Source, name: str) -> str:
 
 
 def _rows(path: str, name: str, separator: str) -> list[tuple[int, list[str]]]:
-    """(line, cells) of each line that is not blank. Raises E0611, and E0403 before a large file."""
+    """Return (line, cells) of each line that is not blank. Raises E0611, and E0403 for too large a
+    file.
+    """
     import csv
     import os
 
@@ -219,8 +228,10 @@ def _rows(path: str, name: str, separator: str) -> list[tuple[int, list[str]]]:
 
 
 def _header(name: str, rows: list[tuple[int, list[str]]], numbers: list[float | None]) -> list[str]:
-    """The first row as names, taken off. Raises E0612 for one that looks like a row of numbers, has
-    no rows below it, or names a column twice or not at all.
+    """Remove the first row and return it as names.
+
+    Raises E0612 for one that looks like a row of numbers, has no rows below it, or names a column
+    twice or not at all.
     """
     line, cells = rows.pop(0)
     titles = [cell.strip() for cell in cells]

@@ -1,5 +1,7 @@
-"""The rarer instructions: functions of the interpreter, the argument, the stack, the place and the
-scope of the function that runs, if one does. What only programs need is imported when they do.
+"""The rarer instructions, and the comparisons of `expect`.
+
+An instruction takes the interpreter, its argument, the stack, the span and the scope of the
+function that runs, if one does. Modules that only some programs need are imported when they do.
 """
 
 from __future__ import annotations
@@ -30,14 +32,14 @@ if TYPE_CHECKING:
 
 
 def taken(stack: Stack, count: int) -> list[Any]:
-    """The upper items of a stack, taken off it."""
+    """Remove the upper `count` items from a stack and return them."""
     items = stack[len(stack) - count:]
     del stack[len(stack) - count:]
     return items
 
 
 def _call(stack: Stack, arg: tuple[str, int, Sequence[str]]) -> tuple[list[Any], dict[str, Any]]:
-    """The positional and the keyword arguments of a call, taken off the stack."""
+    """Remove the positional and the keyword arguments of a call from the stack and return them."""
     _, count, keywords = arg
     named = dict(zip(keywords, taken(stack, len(keywords)), strict=True))
     return taken(stack, count), named
@@ -180,7 +182,7 @@ def _define(run: Running, arg: Function, stack: Stack, span: Span, local: Scope)
 
 
 def enter(run: Running, arg: Block, stack: Stack, local: Scope) -> Any:
-    """Open a block: what has to be closed at its end."""
+    """Open a block; return the object to close at its end."""
     from gradcli.lang.running.blocks import entered
 
     return entered(run, arg, stack, local)
@@ -202,10 +204,10 @@ RTOL, ATOL = 1e-9, 1e-12
 
 def checked(expectation: Expectation, operands: Sequence[Any], attributes: Mapping[str, Any],
             span: Span) -> Expect:
-    """Compare, all elements of arrays and all items of structures; none equals only none, and NaN
-    equals NaN.
+    """Compare the operands of an `expect`: all elements of arrays and all items of structures.
 
-    Raises E0208 for an attribute that does not exist, E0311 for what has no truth value.
+    None equals only none, and NaN equals NaN. Raises E0208 for an attribute that does not exist,
+    E0311 for a value that is neither true nor false.
     """
     allowed = ("rtol", "atol") if expectation.operator == "near" else ()
     for name in attributes:
@@ -230,7 +232,7 @@ def checked(expectation: Expectation, operands: Sequence[Any], attributes: Mappi
 
 def _tolerance(expectation: Expectation, attributes: Mapping[str, Any], name: str, default: float
                ) -> float:
-    """Raises E0306 for anything but a number from 0 up."""
+    """Return a tolerance; raise E0306 for anything but a number from 0 up."""
     value = value_of(attributes.get(name, default))
     if type(value) not in (int, float) or not value >= 0.0:
         raise GradcliError(Diagnostic(
@@ -240,7 +242,7 @@ def _tolerance(expectation: Expectation, attributes: Mapping[str, Any], name: st
 
 
 def _settled(value: Any) -> Any:
-    """A value without tensors; a gradient that is None is none."""
+    """Return a value without tensors; a gradient that is None becomes None."""
     if isinstance(value, NoGradient):
         return None
     if isinstance(value, (list, tuple, range)):
@@ -251,7 +253,7 @@ def _settled(value: Any) -> Any:
 
 
 def same(left: Any, right: Any, rtol: float, atol: float) -> bool:
-    """Whether two settled values agree in structure, shape and numbers."""
+    """Return whether two settled values agree in structure, shape and numbers."""
     if isinstance(left, dict) or isinstance(right, dict):
         return (isinstance(left, dict) and isinstance(right, dict) and left.keys() == right.keys()
                 and all(same(left[k], right[k], rtol, atol) for k in left))
@@ -275,7 +277,9 @@ def same(left: Any, right: Any, rtol: float, atol: float) -> bool:
 
 
 def _items(value: Any) -> list[Any] | None:
-    """A list's items, or the rows of an array beside a list."""
+    """Return a list's items, or the rows of an array beside a list; raise E0301 for a value without
+    items.
+    """
     if isinstance(value, list):
         return value
     if hasattr(value, "tolist") and shape_of(value):

@@ -1,4 +1,4 @@
-"""Runs the statements of a program in order.
+"""The interpreter: the statements of a program are run in order.
 
 A statement that fails poisons the names it would have bound; statements that read a poisoned name
 are skipped in silence, so that independent errors are reported together. Lines of a long file that
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 def execute(running: Running, statements: Sequence[Statement], lines: Mapping[int, Lines]) -> Run:
     """Run all statements. Raises one `GradcliError` with all independent errors.
 
-    lines: the number of a statement to what it and those behind it are together.
+    lines: number of a statement to the lines that it and those behind it are together.
     """
     found: list[Diagnostic] = []
     missing: list[tuple[Diagnostic, NoGradient]] = []
@@ -80,7 +80,7 @@ def _poison(running: Running, names: Sequence[str]) -> None:
 
 
 def _place(running: Running, problem: GradcliError) -> None:
-    """Give the diagnostics of an error the place of what they are about: a part of the current
+    """Give the diagnostics of an error the span of what they are about: a part of the current
     instruction, or all of it.
     """
     running.blame(problem, running.at)
@@ -92,7 +92,7 @@ def _place(running: Running, problem: GradcliError) -> None:
 
 
 def _goes_on(code: Code) -> bool:
-    """Tell whether there is a loop."""
+    """Return whether code contains a loop."""
     return any(ins[0] == c.ITERATE or (ins[0] == c.JUMP and ins[1] < 0) for ins in code)
 
 

@@ -1,9 +1,8 @@
 """Lines that only calculate with numbers, run together as one Wengert list.
 
 They are lowered when a long file has been parsed; `gradcli.engine.compiled.lines` runs the lists.
-What
-the lines bind is made when somebody asks for it. Whatever is no float, and every record that wants
-more than entries, sends the lines the ordinary way, one operation at a time.
+The bindings of the lines are made when somebody asks for them. A value that is no float, and every
+record that wants more than entries, sends the lines the ordinary way, one operation at a time.
 """
 
 from __future__ import annotations
@@ -36,8 +35,8 @@ WORTH = 32
 
 
 def lower(statements: Sequence[Statement]) -> dict[int, Lines]:
-    """Find every sequence of lines that only calculate with numbers: by the number of the first
-    statement, what they are together.
+    """Return all sequences of lines that only calculate with numbers, by the number of the first
+    statement.
     """
     found: dict[int, Lines] = {}
     codes = [statement.code for statement in statements]
@@ -58,7 +57,8 @@ def lower(statements: Sequence[Statement]) -> dict[int, Lines]:
 
 
 class Lines:
-    """So many statements, which take so many steps, and the list that they are.
+    """A sequence of `count` statements, which take `steps` steps, and the Wengert list that they
+    are.
 
     names: those that they bind, in this order.
     """
@@ -81,7 +81,7 @@ class Lines:
         self._ends: dict[str, list[int]] = {}
 
     def ends(self) -> dict[str, list[int]]:
-        """Each name to where it is bound, as places in `lowered.ends`."""
+        """Return the positions in `lowered.ends` at which each name is bound."""
         found = self._ends
         if not found:
             for k, ins in enumerate(self.lowered.ends):
@@ -90,8 +90,8 @@ class Lines:
         return found
 
     def run(self, running: Running) -> Waiting | None:
-        """Run them; return their bindings, or None if nothing was done since they need the ordinary
-        way.
+        """Run the lines; return their bindings, or None if they need the ordinary way and nothing
+        was done.
         """
         run, scope, lowered = running.run, running.scope, self.lowered
         record = run.record
@@ -134,7 +134,7 @@ class Lines:
 
 
 class Done:
-    """Lines that have run. held: slot to what a name that they read meant before."""
+    """Lines that have run. held: slot to the value that a name which they read had before."""
 
     __slots__ = ("held", "lines", "passage")
 
@@ -144,8 +144,8 @@ class Done:
         self.held = held
 
     def value(self, slot: int) -> Any:
-        """What a name that means this slot holds: a tensor or a variable; of a constant that has
-        no name, the number.
+        """Return the value of a name that means this slot: a tensor or a variable; for a constant
+        without a name, the number.
         """
         passage, held = self.passage, self.held
         found = held.get(slot)
@@ -158,7 +158,7 @@ class Done:
         return found
 
     def bindings(self, name: str) -> list[Binding]:
-        """The bindings of a name: the first one, and the last of the others."""
+        """Return the bindings of a name: the first one, and the last of the others."""
         lowered = self.lines.lowered
         places = self.lines.ends()[name]
         out = []
@@ -172,8 +172,8 @@ class Done:
 
 
 class Waiting(Base):
-    """The bindings of a run whose last lines were run together: made when they are asked for; None
-    stands for those that nobody has asked for so far.
+    """The bindings of a run whose last lines were run together, made when they are asked for; None
+    stands for those not made so far.
     """
 
     __slots__ = ("before", "done")
@@ -194,21 +194,21 @@ class Waiting(Base):
         return super().__iter__()
 
     def get(self, name: str, default: Any = None) -> Any:
-        """The bindings of a name, or `default`."""
+        """Return the bindings of a name, or `default`."""
         return self[name] if name in self else default
 
     def items(self) -> ItemsView[str, list[Binding]]:  # type: ignore[override]
-        """All names with their bindings."""
+        """Return all names with their bindings."""
         self.all()
         return dict.items(self)
 
     def values(self) -> ValuesView[list[Binding]]:  # type: ignore[override]
-        """All bindings."""
+        """Return all bindings."""
         self.all()
         return dict.values(self)
 
     def all(self) -> None:
-        """Make all of them."""
+        """Make all bindings."""
         for name in self.done.lines.names:
             self[name]
 
@@ -217,7 +217,7 @@ class Waiting(Base):
         self[name] = [whole[0], *whole[1:][-MAX_BINDINGS:]]
 
     def settle(self, running: Running) -> None:
-        """Bind the names as what runs next expects them."""
+        """Bind the names in the scope, as what runs next expects them."""
         now = self.done.lines.lowered.now
         for name in self.done.lines.names:
             running.scope[name] = self.done.value(now[name])

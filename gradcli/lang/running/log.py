@@ -1,8 +1,8 @@
-"""What a run notes for explanations beside its record: on request, in a second run.
+"""The log of a run for explanations, beside its record: on request, in a second run.
 
 The record knows what was computed. It does not know which code did not run, what a name meant
-before, which state took its value from where, and what was asked: that is here. All lists grow
-with the run, so a program that only wants answers has no log.
+before, which state took its value from where, and which questions were asked: that is here. All
+lists grow with the run, so a program that only wants answers has no log.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ class Unrun:
     "loop" (zero turns), "end" (behind a return or break) or "turn" (what the head of a loop let
     run).
 
-    span: the condition, the head of the loop, what a `for` goes over, or the code. condition: id of
-    what decided; None: nothing, or what was computed at `span`. unread:
-    ids of what it would have read. binds: the names that it or its alternative binds; None: it
-    decides over a value itself. skipped: where it stands. holds: what the condition was, if known.
-    time: an id from then, 0: unknown. read: ids of what the head of a loop read.
+    span: of the condition, the head of the loop, what a `for` goes over, or the code. condition: id
+    of the value that decided; None: nothing, or what was computed at `span`. unread: ids of the
+    values that it would have read. binds: the names that it or its alternative binds; None: it
+    decides over a value itself. skipped: its span. holds: the condition, if known. time: an id from
+    then, 0: unknown. read: ids of the values that the head of a loop read.
     """
 
     __slots__ = ("binds", "condition", "holds", "read", "skipped", "span", "time", "unread", "what")
@@ -56,7 +56,8 @@ class Unrun:
 
 
 class State:
-    """A variable that took a value. how: "assign", "assign_add", "assign_sub" or "var".
+    """The assignment of a value to a variable. how: "assign", "assign_add", "assign_sub", "var", or
+    "const" or "input" for a declaration with a computed value.
 
     taken: id of the tensor it came from, if it did. before, after: ids of the states. value: that
     of the new one.
@@ -76,9 +77,9 @@ class State:
 
 
 class Asked:
-    """A question that the file asked: its place, the tape or accumulator (None: the implicit
-    tape), targets, sources and answers as given, and the ids between which it worked. made: ids and
-    values of the targets then; a variable goes on.
+    """A question that the file asked: its span, the tape or accumulator (None: the implicit tape),
+    targets, sources and answers as given, and the ids between which it worked. made: ids and values
+    of the targets then, since a variable changes.
     """
 
     __slots__ = ("first", "found", "kind", "last", "made", "sources", "span", "tape", "targets")
@@ -98,7 +99,7 @@ class Asked:
 
 
 class Picked:
-    """One of several values was chosen, as Python's max does. by: id of what decided."""
+    """The choice of one of several values, as by Python's max. by: id of the value that decided."""
 
     __slots__ = ("by", "chosen", "rejected", "span")
 
@@ -110,14 +111,14 @@ class Picked:
 
 
 class Log:
-    """What a run notes beside its record. scope, functions: those of the file, as they are bound.
+    """The notes of a run beside its record. scope, functions: those of the file, as they are bound.
 
     given: answers that the file gets in place of its own, by the numbers of the question and of the
     answer. ended: it came to its end. called: functions of the file that ran; calls: (id from
-    before, place) of each time. until: the question after which the run may end. windows: forward
-    accumulators, their blocks and the ids between which these ran. locals: names of functions:
-    (name, id, place, kind). counters: variables of loops, and where their loop begins. made: what
-    explanations made of all this, kept for the next one.
+    before, span) of each time. until: the question after which the run may end. windows:
+    (accumulator, block, id before, id after). locals: (name, id, span, kind) of names in functions.
+    counters: variables of loops, and the span of each. made: results of explanations, kept for the
+    next one.
     """
 
     __slots__ = (
@@ -196,7 +197,7 @@ class Log:
             self.locals.append((name, value.id, span, kind))
 
     def call(self, function: Function, place: Span, local: Mapping[str, Any]) -> None:
-        """Note that a function of the file runs, called at a place."""
+        """Note that a function of the file runs, called at a span."""
         self.calls.append((fresh_id(), place))
         for name in function.parameters:
             self.bound(name, local.get(name), (function.start, function.start + len(name)),
@@ -225,7 +226,7 @@ class Log:
             place, holds, fresh_id(), read))
 
     def pick(self, span: Span, items: Any, chosen: Any, by: Sequence[Any]) -> None:
-        """Note that an item was taken out of a list or dictionary."""
+        """Note that an item was taken out of a list or dictionary. by: the values of the index."""
         def ids(value: Any) -> set[int]:
             return {t.id for t in flatten(value) if isinstance(t, Tensor) and t.id is not None}
 
@@ -234,7 +235,7 @@ class Log:
 
 
 def _bound(code: Code) -> frozenset[str] | None:
-    """The names that code binds; None where it has a value, returns, or changes a state."""
+    """Return the names that code binds; None where it has a value, returns, or changes a state."""
     names: set[str] = set()
     for ins in code:
         if ins[0] == c.BIND:
@@ -249,14 +250,18 @@ def _bound(code: Code) -> frozenset[str] | None:
 
 
 def _counts(code: Code, over: Instruction) -> Code:
-    """What a loop over a range reads in its head: only numbers there say how often it runs."""
+    """Return the instructions in the head of a loop over a range, whose numbers say how often it
+    runs; empty for another loop.
+    """
     head = [ins for ins in code if over[2] <= ins[2] and ins[3] <= over[3]]
     ranged = any(ins[0] == c.CALL and ins[1][0] == "range" and ins[2:] == over[2:] for ins in head)
     return head if ranged else []
 
 
 def _in_head_of_loop(code: Code, at: int) -> bool:
-    """Whether the AND or OR that ends at a place is (a part of) the condition of a `while`."""
+    """Return whether the AND or OR that ends at an index is (a part of) the condition of a
+    `while`.
+    """
     while at < len(code) and code[at][0] in (c.AND, c.OR):
         at += 1 + code[at][1]
     if at >= len(code) or code[at][0] != c.JUMP_IF_FALSE:
@@ -266,8 +271,8 @@ def _in_head_of_loop(code: Code, at: int) -> bool:
 
 
 def _leaves_loop(code: Code, start: int, end: int) -> bool:
-    """Whether the arm of a condition ends in a `break`: it leads behind the jump back of a loop
-    that began before; or in a `return` before such a jump.
+    """Return whether the arm of a condition leaves a loop: it ends in a jump behind the jump back
+    of a loop that began before, or in a `return` before such a jump.
     """
     last = code[end - 1]
     if end > start and last[0] == c.RETURN:
@@ -291,7 +296,7 @@ def _with_calls(code: Code, functions: Mapping[str, Function]) -> Code:
 
 
 def _unreachable(code: Code) -> Code:
-    """The instructions that no way through the code leads to."""
+    """Return the instructions that no path through the code leads to."""
     seen: set[int] = set()
     todo = [0]
     while todo:

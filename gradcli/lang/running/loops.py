@@ -1,5 +1,6 @@
 """Loops over numbers, found to be such and run as stretches (see
-`gradcli.engine.compiled.loops`)."""
+`gradcli.engine.compiled.loops`).
+"""
 
 from __future__ import annotations
 
@@ -34,8 +35,8 @@ MAX_FAILURES = 3
 
 def stretched(running: Running, ins: Instruction, code: Code, pc: int,
               iterator: Any, local: dict[str, Any] | None) -> int | None:
-    """Run turns of the loop whose NEXT is `ins`, if it is worth it: None if nothing was done, else
-    where to go on.
+    """Run turns of the loop whose NEXT is `ins`, if it is worth it; return the index at which to go
+    on, or None if nothing was done.
     """
     body = running.bodies.get(id(ins))
     if body is None:
@@ -58,7 +59,7 @@ def stretched(running: Running, ins: Instruction, code: Code, pc: int,
 
 def _analyse(body: Body, running: Running, code: Code, pc: int, length: int,
              local: dict[str, Any] | None) -> None:
-    """Find the steps of the body, or that it is more than a calculation."""
+    """Find the steps of the body; leave it without if it is more than a calculation."""
     whole = code[pc:pc + length]
     if not whole or whole[0][0] != c.BIND or whole[-1][0] != c.JUMP:
         return
@@ -144,7 +145,9 @@ def _turns(body: Body, running: Running, ins: Instruction, code: Code, pc: int,
 
 
 def _plan(body: Body, tracked: frozenset[str]) -> Plan | None:
-    """The plan for these inputs on the record; None where the next turn would have others."""
+    """Return the plan for these inputs on the record; None where the next turn would have
+    others.
+    """
     plan = body.plans.get(tracked)
     if plan is None:
         assert body.steps is not None

@@ -1,4 +1,4 @@
-"""Code that only calculates with numbers: found to be such, and lowered to steps on numbered slots.
+"""Lowering of code that only calculates with numbers to steps on numbered slots.
 
 `lang.running.lines` lowers the lines of a file, `lang.running.loops` the bodies of its loops.
 """
@@ -28,12 +28,13 @@ class Lowering:
 
     Step k is `ops[k]` at the instruction `places[k]`; its answer is slot k, its operands are the
     slots `first[k]` and, if it has two, `second[k]`; if it has more, those in the tuple `first[k]`.
-    Numbers that no step made have the slots -1, -2, ..., their values in `head`. fixed: those of
+    Numbers that no step made have the slots -1, -2, ..., their values in `head`. fixed: slots of
     constants. inputs: name to slot of what is read before it is bound, with no value in `head`.
-    literals: slots of numbers that got a name, to where they did. now: name to the slot that it
-    means at the end. ends: the instructions BIND and RESULT; ended: the slot that each takes.
-    constants: names that were taken to mean numbers of the language. known, called: operations by
-    the names that signs and calls have for them. elsewhere: names that other code binds, and verbs.
+    literals: slot of a number that got a name to the instruction that bound it. now: name to the
+    slot that it means at the end. ends: the instructions BIND and RESULT; ended: the slot that each
+    takes. constants: names that were taken to mean numbers of the language. known, called:
+    operations by the names that signs and calls have for them. elsewhere: names that other code
+    binds, and verbs.
     """
 
     __slots__ = ("called", "constants", "elsewhere", "ended", "ends", "first", "fixed", "head",
@@ -57,8 +58,8 @@ class Lowering:
         self.called: dict[str, Op] = {}
 
     def take(self, codes: Sequence[Code], at: int = 0) -> int:
-        """Lower from the piece at `at` on; return the place of the first that is more than a
-        calculation with numbers. Of that one nothing is left but slots in `head` that nobody reads.
+        """Lower pieces from `at` on; return the position of the first that is more than a
+        calculation with numbers. Nothing is left of that one but slots in `head` that nobody reads.
         """
         head, fixed, now, known, called = self.head, self.fixed, self.now, self.known, self.called
         ops, first, second, places = self.ops, self.first, self.second, self.places
@@ -161,7 +162,7 @@ class Lowering:
         return slot
 
     def _read(self, name: str) -> int:
-        """Give a name that nothing here has bound before a slot."""
+        """Give a slot to a name that nothing here has bound before."""
         if name in CONSTANTS and name not in self.elsewhere:
             self.constants.add(name)
             return self._number(CONSTANTS[name])
@@ -179,7 +180,7 @@ class Lowering:
         return op
 
     def _operation(self, name: str, count: int) -> Op | None:
-        """Find the operation of this name, if it makes a number of so many."""
+        """Return the operation of this name, if it makes a number of `count` numbers."""
         op: Op | None = PUBLIC.get(name)
         if (op is None or op.kind not in (ELEMENTWISE, FLAT) or op.floats is None
                 or not op.elementwise or op.attributes or len(op.parameters) != count):
@@ -189,12 +190,12 @@ class Lowering:
 
 
 class Body:
-    """What one `for` was found to be.
+    """The body of one `for` and what was found out about it.
 
     turns: how often it was met. failures: how often it met an edge. steps: None where it is no
     plain calculation. inputs, bound: names to variables of the generated code, bound in the order
-    of the last bindings; places: of these. variable: that of the loop. calls, constants: names that
-    must keep their meaning. plans: one for each set of inputs that are on the record.
+    of the last bindings; places: spans of these. variable: that of the loop. calls, constants:
+    names that must keep their meaning. plans: one for each set of inputs that are on the record.
     """
 
     __slots__ = ("bound", "calls", "constants", "failures", "inputs", "places", "plans", "steps",

@@ -2,7 +2,7 @@
 
 An explicit stack of values and one of frames: the depth of a program costs no Python recursion.
 Scalars take the fast lane: an operation on two floats is computed, recorded and pushed in the loop
-itself instead of through `tape.tensor.apply`, which takes three times as long. The rarer
+itself instead of through `engine.record.tensor.apply`, which takes three times as long. The rarer
 instructions are functions (`lang.running.instructions`), loaded at the first one.
 """
 
@@ -46,11 +46,11 @@ POISON = Poison()
 
 
 class Poisoned(Exception):
-    """A poisoned name was read: no error of its own, the statement is skipped."""
+    """The exception for reading a poisoned name: no error of its own, the statement is skipped."""
 
 
 def run_code(run: Running, code: Code, local: dict[str, Any] | None) -> Any:
-    """Run one piece of code to its end; what it leaves on the stack, if anything.
+    """Run one piece of code to its end; return the upper value on its stack, if there is one.
 
     Blocks that are open when an error ends it are closed.
     """
@@ -356,7 +356,9 @@ def _verb(run: Running, name: str, args: list[Any], named: dict[str, Any]) -> An
 
 def _arguments(function: Function, stack: list[Any], count: int, keywords: Sequence[str]
                ) -> dict[str, Any]:
-    """The arguments of a function of the file, by name, taken off the stack."""
+    """Remove the arguments of a function of the file from the stack; return them by name. Raises
+    E0207.
+    """
     total = count + len(keywords)
     values = stack[len(stack) - total:]
     del stack[len(stack) - total:]

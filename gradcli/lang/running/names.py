@@ -1,4 +1,4 @@
-"""The names of a program before it runs: what is read, what is bound, what has to be given.
+"""The names of a program before it runs: those that are read, bound, or have to be given.
 
 One pass over the emitted code. Everything found here is found at once, so that a user sees all
 unknown functions and all missing values together.
@@ -32,14 +32,14 @@ PLAIN = (c.BINARY, c.PUSH, c.UNARY)
 
 
 class Names:
-    """What one pass over a program finds.
+    """The names that one pass over a program finds.
 
-    order: variables, inputs and other names in order of first appearance. inputs: name to the
-    place of its first reading, for names that are read and never bound. declared: name to its
-    declaration. bound: name to the place of its first binding. functions: those of the file.
-    tapes: whether the file opens tapes of its own. objects: where a method's object begins, to the
-    name of the method. calls: name, place and scope of each; called: the names alone; empty: is one
-    without arguments.
+    order: variables, inputs and other names in order of first appearance. inputs: name to the span
+    of its first reading, for names that are read and never bound. declared: name to its
+    declaration. bound: name to the span of its first binding. functions: those of the file. tapes:
+    the file opens tapes of its own. objects: offset at which a method's object begins to the name
+    of the method. calls: name, span and scope of each; called: the names alone; empty: one of them
+    has no arguments.
     """
 
     __slots__ = ("bound", "called", "calls", "declared", "early", "empty", "functions", "inputs",
@@ -64,7 +64,9 @@ class Names:
             and name not in self.functions and name not in VERBS}
 
     def _scan(self, code: Code, outer: frozenset[str] | None) -> None:
-        """outer: in a function, the names that are its own or of those around it."""
+        """Collect the names of a piece of code. outer: in a function, its own names and those
+        around it.
+        """
         local = None if outer is None else outer | {
             name for instruction in code for name in _bound(instruction)}
         loops: list[bool] = []
@@ -111,9 +113,11 @@ class Names:
         self.bound.setdefault(name, span)
 
     def check(self, source: Source, given: Mapping[str, Any]) -> None:
-        """Raises all of: E0201 (unknown function), E0202 (read before bound), E0203 (no value),
-        E0204 (a value for a name that cannot take one), E0206 (a value that is called), E0507 (a
-        method of a tape that there is not).
+        """Raise all name errors together.
+
+        E0201 (unknown function), E0202 (read before bound), E0203 (no value), E0204 (a value for a
+        name that cannot take one), E0206 (a value that is called), E0507 (a method of a missing
+        tape).
         """
         unknown = {name for name in self.called if name not in self.functions
                    and name not in VERBS and name not in PUBLIC}
@@ -155,7 +159,9 @@ class Names:
 
     def apart(self, names: Iterable[str], source: Source, given: Iterable[str]
                ) -> dict[str, Diagnostic]:
-        """E0203 for those of these inputs that are products, calls or a derivative in one word."""
+        """Return E0203 for those of these inputs that are products, calls or a derivative in one
+        word.
+        """
         wanted, values = [name for name in names if len(name) > 1], list(given)
         found: dict[str, Diagnostic] = {}
         if not wanted:
@@ -282,7 +288,7 @@ class Names:
 
 
 def _bound(instruction: Instruction) -> tuple[str, ...]:
-    """The names that an instruction binds."""
+    """Return the names that an instruction binds."""
     opcode, arg = instruction[0], instruction[1]
     if opcode == c.BIND:
         return (arg,)
@@ -294,7 +300,7 @@ def _bound(instruction: Instruction) -> tuple[str, ...]:
 
 
 def _loops(code: Code) -> list[bool]:
-    """Per instruction whether it stands in a loop: what a jump leads back over."""
+    """Return for each instruction whether a jump leads back over it, so that it is in a loop."""
     inside = [False] * len(code)
     outermost = len(code)
     for place in range(len(code) - 1, -1, -1):
@@ -313,7 +319,9 @@ def _short(value: Any) -> str:
 
 
 def _product(name: str, text: str, start: int) -> str | None:
-    """How to write a product with what is in the brackets behind a name, if that is one thing."""
+    """Return advice to write a product of a name and the brackets behind it; None unless they
+    contain one thing.
+    """
     depth, commas, brackets = 0, 0, text[start:].lstrip()
     for k, sign in enumerate(brackets):
         depth += (sign in "([{") - (sign in ")]}")

@@ -23,9 +23,10 @@ if TYPE_CHECKING:
 
 def custom_call(run: Running, function: Function, args: Mapping[str, Any],
                 around: Mapping[str, Any] | None) -> Any:
-    """The value of a call; its rule is the `def grad` that the function made on its way.
+    """Return the value of a call; its rule is the `def grad` that the function made on its way.
 
-    Raises E0314 and E0316 as `gradcli.custom_gradient`, at the place of the function.
+    around: the scope around the function. Raises E0314 and E0316 as `gradcli.custom_gradient`, at
+    the span of the function.
     """
     def computed(*xs: Any) -> Any:
         local = {**(around or {}), **dict(zip(function.parameters, xs, strict=True))}
@@ -50,7 +51,7 @@ def custom_call(run: Running, function: Function, args: Mapping[str, Any],
 
 def _gradient(run: Running, function: Function, rule: Function, local: Mapping[str, Any]
               ) -> Any:
-    """The rule as a Python function; it takes `variables` only if the file's rule does."""
+    """Return the rule as a Python function; it takes `variables` only if the file's rule does."""
     name, arguments = function.name, function.parameters
     with_variables = rule.parameters[-1:] == ("variables",)
     count = len(rule.parameters) - with_variables
@@ -102,7 +103,9 @@ def _gradient(run: Running, function: Function, rule: Function, local: Mapping[s
 
 
 def _settled(value: Any, place: Span) -> Any:
-    """What a rule returned, None for a gradient that is missing. Raises E0314 for no number."""
+    """Return the result of a rule, None for a missing gradient. Raises E0314 for what is no
+    number.
+    """
     if value is None or isinstance(value, NoGradient):
         return None
     if isinstance(value, list):
@@ -114,7 +117,7 @@ def _settled(value: Any, place: Span) -> Any:
 
 
 def register(run: Running, rule: Function, around: Mapping[str, Any] | None) -> None:
-    """@gradient_of(op): the rule holds for this run.
+    """Register the rule of @gradient_of(op) for this run.
 
     Raises E0201 for an operation that does not exist, E0506 for one that has a gradient, E0207 for
     a rule with another number of parameters.

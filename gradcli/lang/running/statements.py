@@ -83,7 +83,7 @@ def _trainable_variables(run: Running, args: list[Any], named: Mapping[str, Any]
 
 
 def _watch(run: Running, args: list[Any], named: Mapping[str, Any]) -> None:
-    """Under the implicit tape: what counts as watched with --tf."""
+    """Note tensors that the implicit tape is to watch, which counts with --tf."""
     _no_options("watch", named)
     for item in flatten(args):
         if not isinstance(item, Tensor):

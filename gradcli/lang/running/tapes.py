@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 
 
 class FileTape(GradientTape):
-    """`tape t:` of a file.
+    """The tape of a `tape t:` block of a file.
 
-    name, span, spans: as written. used_at: where the first question was asked, for messages.
-    asked: what the first question was about; asked_at: an id from the last one.
-    saw: the states of variables that it saw, also when it is used up. held: id of such a state to
-    its value and the place where it was assigned.
+    name, span, spans: as written. used_at: span of the first question, for messages. asked: targets
+    of the first question; asked_at: an id from the last one. saw: the states of variables that it
+    saw, also when it is used up. held: id of such a state to its value and the location of its
+    assignment.
     """
 
     __slots__ = ("_kept", "_remembered", "_sources", "asked", "asked_at", "held", "name", "saw",
@@ -48,7 +48,7 @@ class FileTape(GradientTape):
         self._sources: set[int] = set()
 
     def read(self, variable: Variable) -> None:
-        """Note the state as well."""
+        """Watch a variable as any tape does when it is read, and note its state."""
         super().read(variable)
         if variable.id in self.watched and variable.id not in self.held:
             self.held[variable.id] = variable.value, variable.assigned
@@ -63,18 +63,22 @@ class FileTape(GradientTape):
         super()._done(question, answers)
 
     def view(self) -> Record:
-        """A record of what was on the tape, in which each variable is its first state."""
+        """Return a record of the entries on the tape, in which each variable is its first state."""
         return self._kept if self._kept is not None and not self._segments else self._view()
 
     def remembered(self) -> tuple[Segment, set[int], dict[int, int]]:
-        """What it recorded, what it watched, and what of that late; also when it is used up."""
+        """Return the recorded entries, the watched ids and those watched late; also when it is used
+        up.
+        """
         if self._remembered is not None and not self._segments:
             return self._remembered
         self.saw.update(self.states)
         return self.window(), self.watched, self.late
 
     def sources(self) -> set[int]:
-        """The ids of what is on the tape: watched, or made of such; variables by first states."""
+        """Return the ids of values on the tape: watched, or computed from such; variables by first
+        states.
+        """
         if self._kept is not None and not self._segments:
             return self._sources
         _, ids = on_tape(self, self.window(), [[0]])
@@ -92,7 +96,7 @@ class FileTape(GradientTape):
 
 
 def on_tape_of(tape: GradientTape) -> Segment:
-    """The entries that are on a tape, and links from each variable's first state to the others."""
+    """Return the entries on a tape, and links from each variable's first state to the others."""
     window = tape.window()
     live, _ = on_tape(tape, window, [[0]])
     links: list[Entry] = []
