@@ -1,6 +1,6 @@
-"""The engine: the record of what ran, and every walk over it.
+"""The engine: the record of operations that ran, and every walk over it.
 
-Each folder may import those before it: `record` (what ran), `sweeps` (derivatives of it), `sparse`
-(which entries depend on what), `compiled` (what ran, run again without the interpreter), `tapes`
-(who asks). The files beside the folders stand on top.
+Each folder may import those before it: `record` (tensors and entries), `sweeps` (derivatives),
+`sparse` (their structure), `compiled` (records run again without the interpreter), `tapes` (what a
+user asks of a record). The files beside the folders stand on top.
 """

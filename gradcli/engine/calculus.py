@@ -1,9 +1,9 @@
 """The verbs of the library: gradients, Jacobians, Hessians and products with them.
 
 All work on tensors of the current record. With `emit` the derivative is recorded as well, so that
-it is a tensor like any other and can be differentiated again; otherwise plain values come back.
-A source that no path joins to the target answers None, or 0 where it is the derivative of a
-derivative and the truth is 0 (`derivative_constant`).
+it is a tensor like any other and can be differentiated again; otherwise plain values come back. The
+derivative of a source that no path joins to the target is None, or 0 where it is the derivative of
+a derivative and the truth is 0 (`derivative_constant`).
 """
 
 from __future__ import annotations
@@ -43,12 +43,12 @@ NUMBER = 8.0
 def jacobian(target: Tensor, sources: Sequence[Tensor], *, mode: str = "auto",
              emit: bool = False, entries: Segment | None = None, sparse: bool = False,
              each: float = NUMBER) -> list[Any]:
-    """Per source the Jacobian, target shape + source shape, or None (see
+    """Return for each source the Jacobian, target shape + source shape, or None (see
     `gradcli.engine.sweeps.derivatives.jacobian`).
 
-    sparse: as triples of what can differ from 0 (`gradcli.engine.sparse.triples`). A large one that
-    turns out to be sparse takes few sweeps in any case. each: bytes that an element of it takes
-    with all that is made of it. Raises E0403 where that is over the memory budget.
+    sparse: return triples of the elements that can differ from 0 (`gradcli.engine.sparse.triples`).
+    A large one that turns out to be sparse takes few sweeps in any case. each: bytes for one
+    element and all that is made of it. Raises E0403 where that is over the memory budget.
     """
     if sparse:
         from gradcli.engine.sparse import sweeps
@@ -76,14 +76,18 @@ class Hessian:
 
 def hessian(target: Tensor, sources: Sequence[Tensor], *, mode: str = "forward",
             emit: bool = False, sparse: bool = False, each: float = NUMBER) -> Hessian:
-    """Second derivatives of the sum of `target`.
+    """Return the second derivatives of the sum of `target`.
 
     A block has the shape of source row + source column; None where a first derivative is None,
-    zeros where it is constant. Forward over reverse: the gradient is emitted once, then a tangent
-    sweep carries all directions of a source, or of all sources together where they are scalars
-    ("reverse": reverse over reverse, for checking). emit: the blocks are recorded as well, which
-    takes reverse over reverse. sparse: blocks as triples of what can differ from 0
-    (`gradcli.engine.sparse.triples`). each: as in `jacobian`.
+    zeros where it is constant.
+
+    mode: "forward" is forward over reverse: the gradient is emitted once, then a tangent sweep
+        carries all directions of a source, or of all sources together where they are scalars.
+        "reverse" is reverse over reverse, for checking.
+    emit: the blocks are recorded as well, which takes reverse over reverse.
+    sparse: return blocks as triples of the elements that can differ from 0
+        (`gradcli.engine.sparse.triples`).
+    each: as in `jacobian`.
     """
 
     gradients = gradient([target], sources, emit=True)
@@ -139,7 +143,7 @@ def _zeros(row: Shape, column: Shape, sparse: bool) -> Any:
 
 def _from_structure(rows: list[tuple[int, Tensor]], sources: Sequence[Tensor],
                     each: float) -> dict[tuple[int, int], Any]:
-    """Of a large Hessian that is sparse, else nothing."""
+    """Return the blocks of a large Hessian that is sparse, else nothing."""
     if sum(size(g.shape) for _, g in rows) ** 2 < LARGE:
         return {}
     from gradcli.engine.sparse import dense
@@ -163,7 +167,7 @@ def _from_tangents(rows: list[tuple[int, Tensor]], sources: Sequence[Tensor], hi
 
 
 def _columns(rows: list[tuple[int, Tensor]], j: int, column: Tensor) -> dict[tuple[int, int], Any]:
-    """Tangents of all gradients in all directions of one source."""
+    """Return tangents of all gradients in all directions of one source."""
     from gradcli.engine.sweeps import tangent
 
     entries = records.current().history()
@@ -181,7 +185,9 @@ def _columns(rows: list[tuple[int, Tensor]], j: int, column: Tensor) -> dict[tup
 
 def _all_columns(rows: list[tuple[int, Tensor]], sources: Sequence[Tensor]
                  ) -> dict[tuple[int, int], Any]:
-    """The same for many scalar sources at once: each is one direction of a common seed axis."""
+    """Return tangents of all gradients in many scalar sources at once: each is one direction of a
+    common seed axis.
+    """
     from gradcli.engine.sweeps import tangent
 
     n = len(rows)
@@ -209,16 +215,16 @@ def _rows(rows: list[tuple[int, Tensor]], sources: Sequence[Tensor], emit: bool 
 
 
 def numbers_of(g: Any) -> Any:
-    """The numbers of a derivative, which may be triples."""
+    """Return the numbers of a derivative, which may be triples."""
     return getattr(g, "values", g)
 
 
 def derivative_constant(target: Any, source: Tensor, entries: Segment | None = None,
                         derived: Mapping[int, tuple[int, int]] | None = None) -> bool:
-    """Whether `target` is made of derivatives that do not depend on `source`: then 0 is the answer
-    (see `gradcli.engine.sweeps.constant`).
+    """Return whether `target` is made of derivatives that do not depend on `source`: then its
+    derivative is 0 (see `gradcli.engine.sweeps.constant`).
 
-    entries, derived: the window and which of its values are derivatives; by default those of the
+    entries, derived: the window and its derivatives (see `Record.derived`); by default those of the
     current record.
     """
     from gradcli.engine.sweeps import constant
@@ -232,5 +238,5 @@ def derivative_constant(target: Any, source: Tensor, entries: Segment | None = N
 
 
 def ancestry(id: int) -> set[int]:
-    """All ids that went into a value, itself included, by any kind of argument."""
+    """Return all ids that went into a value, itself included, by any kind of argument."""
     return reach.ancestry(records.current().history(), id)

@@ -34,9 +34,12 @@ NOISE, NOISE_32 = 1e-9, 1e-5
 
 
 class Best:
-    """A slope by differences; for each element: error: an estimate of it; noise: the largest value
-    that was met, divided by the scale of the steps; longest: the same at the longest scale. step:
-    the scale that gave it.
+    """A slope by differences, with estimates for each element.
+
+    error: an estimate of its error.
+    noise: the largest value that was met, divided by the scale of the steps.
+    longest: that quotient at the longest scale.
+    step: the scale that gave the slope.
     """
 
     __slots__ = ("error", "longest", "noise", "step", "value")
@@ -49,7 +52,7 @@ class Best:
         self.longest = longest
 
     def doubt(self, rounding: float = NOISE) -> str:
-        """Why no digit of it need be right; empty where they are."""
+        """Return why no digit of the slope need be right; empty where the digits can be trusted."""
         if not np.isfinite(self.value).all():
             return "a step leaves the domain of the function or the range of floats"
         off = np.asarray(self.error)
@@ -62,9 +65,11 @@ class Best:
 
 
 def best(f: Callable[[float], Any], x: float, size: float) -> Best:
-    """f'(x) for f from a float to a float or array, by steps relative to the longest of 1 and the
-    size of what moves; where these are too long for f, by the shorter ones whose estimated error is
-    the smallest part of the slope, or if no part is small, the smallest.
+    """Return f'(x) for f from a float to a float or array.
+
+    The steps are relative to the longest of 1 and `size`, the size of the argument that moves;
+    where these are too long for f, the shorter ones whose estimated error is the smallest share of
+    the slope, or if no share is small, the smallest.
     """
     long = max(1.0, size)
     here = f(x)
@@ -95,9 +100,10 @@ def best(f: Callable[[float], Any], x: float, size: float) -> Best:
 
 def _unlike(f: Callable[[float], Any], x: float, here: Any, h: float, slope: Any, least: Any
             ) -> Any:
-    """What the shortest step h says against a slope, 0 if it says nothing: that it is quite another
-    one, or that f has a jump or a peak at x. How far the middle lies from both sides goes away with
-    the step where f is smooth or has a kink.
+    """Return the error of a slope by the evidence of the shortest step h, 0 if there is none: that
+    the slope is quite another one, or that f has a jump or a peak at x.
+
+    How far the middle lies from both sides goes away with the step where f is smooth or has a kink.
     """
     (left, right), (below, above) = [(f(x - step), f(x + step)) for step in (h, h / 2.0)]
     wide, close = [abs(a + b - 2.0 * here) for a, b in ((left, right), (below, above))]
@@ -109,11 +115,12 @@ def _unlike(f: Callable[[float], Any], x: float, here: Any, h: float, slope: Any
 
 def estimate(f: Callable[[float], Any], x: float, scale: float = 1.0, here: Any = 0.0
              ) -> tuple[Any, Any]:
-    """f'(x) by steps of at most 2 % of a scale, and for each element an estimate of its error: the
-    largest difference to a neighbour in the tableau, infinite where no neighbour is finite. here:
-    f(x), if it is known.
+    """Return f'(x) by steps of at most 2 % of a scale, and for each element an estimate of its
+    error.
 
-    Good for about ten digits where f is smooth on the steps around x; NaN where f is.
+    The error is the largest difference to a neighbour in the tableau, infinite where no neighbour
+    is finite. here: f(x), if it is known. Good for about ten digits where f is smooth on the steps
+    around x; NaN where f is.
     """
     h = STEP * scale
     rows = [_central(f, x, h)]
@@ -136,7 +143,7 @@ def estimate(f: Callable[[float], Any], x: float, scale: float = 1.0, here: Any 
 
 
 def _nearer(best: Any, error: Any, found: Any, one: Any, other: Any) -> tuple[Any, Any]:
-    """What has the smaller error, with it."""
+    """Return the value with the smaller error, and that error."""
     if isinstance(one, float):
         return (found, max(one, other)) if one < error and other < error else (best, error)
     nearer = (one < error) & (other < error)
@@ -149,13 +156,15 @@ def _central(f: Callable[[float], Any], x: float, h: float) -> Any:
 
 
 def _size(value: Any) -> Any:
-    """Magnitudes, 0 where they are not finite."""
+    """Return magnitudes, 0 where they are not finite."""
     return np.where(np.isfinite(value), np.abs(value), 0.0)
 
 
 def _share(value: Any, error: Any, floor: Any, nothing: Any) -> float:
-    """Which part of a slope its error is, at the most; of a smaller one than the floor, of that.
-    nothing: where f is NaN; no step makes a number of it.
+    """Return the largest relative error of a slope, or relative to `floor` where the slope is
+    smaller.
+
+    nothing: mask of where f is NaN; no step makes a number of it.
     """
     with np.errstate(all="ignore"):
         share = np.where(np.equal(error, 0.0), 0.0, error / np.maximum(np.abs(value), floor))
@@ -165,13 +174,13 @@ def _share(value: Any, error: Any, floor: Any, nothing: Any) -> float:
 
 
 def noise(value: float, x: float) -> float:
-    """What differences of a function of this value at x cannot tell from 0."""
+    """Return the slope that differences of a function of this value at x cannot tell from 0."""
     return 1e-12 * value / max(1.0, abs(x)) if value - value == 0.0 else 0.0
 
 
 def difference(a: Any, b: Any, floor: float = 0.0) -> float:
-    """The largest relative difference of two derivatives, relative to the larger of them as a
-    whole; 0 where both are 0 or both are NaN in the same places, or the difference is no more
+    """Return the largest relative difference of two derivatives, relative to the larger of them as
+    a whole; 0 where both are 0 or both are NaN in the same elements, or the difference is no more
     than `floor`.
     """
     if isinstance(a, float) and isinstance(b, float):

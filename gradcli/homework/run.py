@@ -108,7 +108,7 @@ class Ran:
 def run(sheet: Sheet, submissions: Submissions, roster: Roster | None, out: OutputFolder,
         wish: Wish, progress: Callable[[Iterable[Any], int], Iterable[Any]] | None = None,
         each: Callable[[str], Any] | None = None) -> Ran:
-    """Check what changed, mark all, write all files.
+    """Check what changed, mark all, write all files, and return the summary.
 
     progress: wraps an iterator, with its length. each: called with the line of each result.
 
@@ -308,7 +308,7 @@ def export(saved: Saved, out: OutputFolder, wish: Wish) -> Written:
     """Write the outputs of an earlier run again, with the overrides given since; nothing is
     checked.
 
-    Raises as `run` does.
+    Raises as `run` does. Returns what `write_outputs` returns.
     """
     paths = override_files(wish.overrides, saved.folder)
     overrides = joined_overrides(paths, saved.sheet, [s.id for s in saved.students]

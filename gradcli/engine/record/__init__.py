@@ -1,1 +1,1 @@
-"""The record: what ran, flat and in order, with its tensors, variables and operators."""
+"""The record: the operations that ran, flat and in order, with tensors, variables and operators."""

@@ -13,8 +13,9 @@ if TYPE_CHECKING:
 
 
 def enable_check_numerics() -> None:
-    """From now on an operation on tensors in this thread that makes NaN or infinity raises E0404,
-    forwards and in a gradient. Programs (`load`, `loads`) are not concerned: they have notes.
+    """Raise E0404 from now on for an operation on tensors in this thread that makes NaN or
+    infinity, forwards and in a gradient. Programs (`load`, `loads`) are not concerned: they have
+    notes.
     """
     record = records.current()
     record.checking = True
@@ -22,14 +23,14 @@ def enable_check_numerics() -> None:
 
 
 def disable_check_numerics() -> None:
-    """Back to NumPy's way: NaN and infinity go on."""
+    """Let NaN and infinity pass again, as NumPy does."""
     record = records.current()
     record.checking = False
     record.settle()
 
 
 def check(value: Any, what: str) -> None:
-    """Raises E0404, which says what made the value, unless all of it is finite."""
+    """Raise E0404 unless all elements of a value are finite. what: its maker, for the message."""
     raw = getattr(value, "value", value)
     if type(raw) in SCALAR_TYPES:
         bad = type(raw) is float and raw - raw != 0.0

@@ -33,8 +33,8 @@ _callees: dict[tuple[int, int], tuple[CodeType, tuple[str, ...]]] = {}
 
 
 def check(how: str, x: Any) -> None:
-    """Raises E0209 where the value of a tensor that is on a tape, or has a tangent, is taken by who
-    does not say so. To be called by a method of the tensor's that Python or NumPy calls.
+    """Raise E0209 where code that does not say so takes the value of a tensor that is on a tape, or
+    has a tangent. To be called by a method of the tensor's that Python or NumPy calls.
     """
     if not is_float(x.value) or not _on_tape(x):
         return
@@ -62,9 +62,11 @@ def check(how: str, x: Any) -> None:
 
 
 def check_list(items: Any, maker: str) -> None:
-    """Raises E0209 where a nested list that a constant or variable is made of has a tensor in it
-    that is on a tape: a constant of a tensor alone stays there, and a variable is a copy, which an
-    explanation of a None tells.
+    """Raise E0209 where the nested list for a constant or variable has a tensor in it that is on a
+    tape.
+
+    A constant of a tensor alone stays on the tape, and a variable is a copy, as the explanation of
+    a None says.
     """
     for item in items:
         if isinstance(item, (list, tuple)):
@@ -90,8 +92,8 @@ def _root(frame: FrameType) -> str:
 
 
 def called(frame: FrameType) -> tuple[str, ...]:
-    """The dotted name of what a frame is calling, such as ("math", "sin"); ("[]",) where it assigns
-    to an element; empty where the code has no such name.
+    """Return the dotted name of the function that a frame is calling, such as ("math", "sin");
+    ("[]",) where it assigns to an element; empty where the code has no such name.
     """
     key = id(frame.f_code), frame.f_lasti
     if key not in _callees:
@@ -119,7 +121,7 @@ def _names(code: CodeType, last: int) -> tuple[str, ...]:
 
 
 def _found(frame: FrameType, names: tuple[str, ...]) -> Any:
-    """The object of a dotted name; None where there is none."""
+    """Return the object of a dotted name; None where there is none."""
     if not names:
         return None
     for scope in (frame.f_locals, frame.f_globals, frame.f_builtins):
@@ -134,7 +136,7 @@ def _found(frame: FrameType, names: tuple[str, ...]) -> Any:
 
 
 def _module(function: Any) -> str:
-    """The module of a function, or of the object whose method it is."""
+    """Return the module of a function, or of the object whose method it is."""
     owner = getattr(function, "__self__", None)
     name = getattr(function, "__module__", None) or type(owner).__module__
     return str(name).partition(".")[0]

@@ -1,4 +1,4 @@
-"""Module: whoever owns variables can tell all of them, as tf.Module."""
+"""Modules: owners of variables that can list all of them, as tf.Module."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class Module:
-    """Something that owns variables: as attributes, in lists, in dictionaries or in other modules.
+    """An owner of variables: as attributes, in lists, in dictionaries or in other modules.
 
         class Dense(gradcli.Module):
             def __init__(self, n, m, name=None):
@@ -30,7 +30,7 @@ class Module:
 
     @property
     def name(self) -> str:
-        """The name given, or that of the class: `MyDense` is `my_dense`."""
+        """Return the name given, or that of the class: `MyDense` is `my_dense`."""
         given: str | None = vars(self).get("_name")
         return _snake(type(self).__name__) if given is None else given
 
@@ -43,22 +43,22 @@ class Module:
 
     @property
     def variables(self) -> list[Variable]:
-        """All variables, each once."""
+        """Return all variables, each once."""
         return [item for item in _owned(self) if isinstance(item, Variable)]
 
     @property
     def trainable_variables(self) -> list[Variable]:
-        """The variables that training changes."""
+        """Return the variables that training changes."""
         return [v for v in self.variables if v.trainable]
 
     @property
     def submodules(self) -> list[Module]:
-        """The modules in it, and those in these, each once."""
+        """Return the modules in it, and those in these, each once."""
         return [item for item in _owned(self) if isinstance(item, Module)]
 
 
 def _owned(module: Module) -> Iterator[Any]:
-    """Variables and modules: those of a module itself, then those of each module in it."""
+    """Yield variables and modules: those of a module itself, then those of each module in it."""
     seen = {id(module)}
     pending = [module]
     while pending:
@@ -73,7 +73,7 @@ def _owned(module: Module) -> Iterator[Any]:
 
 
 def _leaves(value: Any, seen: set[int]) -> Iterator[Any]:
-    """The variables and modules in nested lists and dictionaries that were not met before."""
+    """Yield the variables and modules in nested lists and dictionaries that are not in `seen`."""
     pending = [value]
     while pending:
         item = pending.pop()
@@ -97,7 +97,7 @@ def _in_order(items: dict[Any, Any]) -> list[Any]:
 
 
 def _snake(name: str) -> str:
-    """`MyDense2D` as `my_dense2_d`: TensorFlow's rule for the names of modules."""
+    """Return `MyDense2D` as `my_dense2_d`: TensorFlow's rule for the names of modules."""
     out = ""
     for k, letter in enumerate(name):
         following = name[k + 1:k + 2]

@@ -1,8 +1,8 @@
 """NumPy's functions on tensors: `np.sin(x)` stays on the tape.
 
 `__array_ufunc__` and `__array_function__` lead here. A function is looked up in the operation table
-by NumPy's own name; where NumPy means something else by it, `numpy_functions` says what. What the
-table does not have is an error that says how to leave the tape.
+by NumPy's own name, or in `numpy_functions` where NumPy means something else by that name. One that
+the table does not have is an error that says how to leave the tape.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ IN_PLACE = ("put", "copyto", "place", "putmask", "fill_diagonal")
 
 
 def ufunc(function: Any, method: str, args: Sequence[Any], options: Mapping[str, Any]) -> Any:
-    """`np.sin(x)`, `np.add.reduce(x)`. Raises E0209 for one that the table does not have."""
+    """Apply `np.sin(x)`, `np.add.reduce(x)`. Raises E0209 for one that the table does not have."""
     name = BITWISE.get(function.__name__, function.__name__)
     if name != function.__name__:
         for a in args:
@@ -67,7 +67,9 @@ def ufunc(function: Any, method: str, args: Sequence[Any], options: Mapping[str,
 
 
 def function(called: Any, args: Sequence[Any], options: Mapping[str, Any]) -> Any:
-    """`np.sum(x, axis=0)`. Raises E0209 for a function or option that the table does not have."""
+    """Apply `np.sum(x, axis=0)`. Raises E0209 for a function or option that the table does not
+    have.
+    """
     from inspect import signature
 
     name = called.__name__
@@ -101,8 +103,8 @@ def function(called: Any, args: Sequence[Any], options: Mapping[str, Any]) -> An
 
 
 def _parts(name: str, found: Any) -> Any:
-    """Several arrays the way NumPy gives them: a list of what was split, else a tuple, so that
-    `x[np.nonzero(x)]` means what it means there.
+    """Return several arrays as NumPy does: a list from a split, else a tuple, so that
+    `x[np.nonzero(x)]` means the same as in NumPy.
     """
     if not isinstance(found, list) or name.endswith("split"):
         return found
@@ -233,7 +235,7 @@ def _convolve(a: Any, v: Any, mode: str = "full") -> Any:
 # --- axes -----------------------------------------------------------------------------------------
 
 def _over_flat(name: str) -> Callable[..., Any]:
-    """An operation along one axis, which takes no axis for the flattened array."""
+    """Return an operation along one axis, which without an axis takes the flattened array."""
     def call(a: Any, axis: Any = None) -> Any:
         return NAMES[name](_flat(a), axis=0) if axis is None else NAMES[name](a, axis=axis)
 
@@ -242,7 +244,7 @@ def _over_flat(name: str) -> Callable[..., Any]:
 
 def _sorting(name: str) -> Callable[..., Any]:
     def call(a: Any, axis: Any = -1, kind: Any = None, stable: Any = None) -> Any:
-        """`kind` and `stable` say nothing: ties keep their order."""
+        """Sort or the like; `kind` and `stable` are ignored: ties keep their order."""
         return NAMES[name](_flat(a), axis=0) if axis is None else NAMES[name](a, axis=axis)
 
     return call

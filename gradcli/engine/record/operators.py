@@ -1,6 +1,6 @@
-"""The operators and methods of a tensor: Python's signs, NumPy's protocols, ways off the tape.
+"""The operators and methods of a tensor: Python's signs, NumPy's protocols, exits from the tape.
 
-`quicken` gives a class the short way for two Python floats: computed, put on the record and
+`quicken` gives a class the short path for two Python floats: computed, put on the record and
 returned without a look at types, shapes and batch axes (1.1 us instead of 4). Anything else goes
 through the operation itself.
 """
@@ -40,8 +40,8 @@ UNASKED = ("array", "float", "int", "index")
 
 
 class Operators:
-    """What a tensor can do; the methods not written here (`x.sum(axis=0)`, `x.sin()`) are the
-    operations by name.
+    """The operators and methods of a tensor; methods not written here (`x.sum(axis=0)`, `x.sin()`)
+    are the operations by name.
     """
 
     __slots__ = ()
@@ -178,23 +178,25 @@ class Operators:
         return applied(function, args, options)
 
     def numpy(self) -> Any:
-        """The value as a NumPy array or scalar, off the tape; a copy, which may be changed."""
+        """Return the value as a NumPy array or scalar, off the tape; a copy, safe to change."""
         _left_as("numpy", self)
         return np.array(self.value)[()]
 
     def item(self) -> Any:
-        """The one element as a Python number, off the tape. Raises E0301 where there are more."""
+        """Return the one element as a Python number, off the tape. Raises E0301 where there are
+        more.
+        """
         _left_as("item", self)
         return _number(lambda x: x, self)
 
     @property
     def ndim(self) -> int:
-        """The number of axes."""
+        """Return the number of axes."""
         return len(self.shape)
 
     @property
     def size(self) -> int:
-        """The number of elements."""
+        """Return the number of elements."""
         n = 1
         for length in self.shape:
             n *= length
@@ -202,7 +204,7 @@ class Operators:
 
     @property
     def T(self) -> Any:
-        """The axes reversed."""
+        """Return the tensor with its axes reversed."""
         return shapes.transpose(self)
 
     def __getattr__(self, name: str) -> Any:
@@ -213,8 +215,10 @@ class Operators:
 
 
 def _left_as(how: str, x: Operators) -> None:
-    """Note that the value leaves the engine: what is made of it has no path to x. Raises E0209
-    where that is not what the program says.
+    """Note in the trace that the value of x leaves the engine: no path leads from later values to
+    x.
+
+    how: the method that took it. Raises E0209 where the program does not say that it leaves.
     """
     record = records.current()
     if how in UNASKED and (record.tapes or record.accumulators):
@@ -226,7 +230,9 @@ def _left_as(how: str, x: Operators) -> None:
 
 
 def _number(kind: Any, x: Operators) -> Any:
-    """Raises E0301 for more than one element, E0404 for what the kind of number cannot hold."""
+    """Convert the one element by `kind`. Raises E0301 for more than one element, E0404 for one that
+    the kind of number cannot hold.
+    """
     if x.size != 1:
         raise error("E0301", f"a tensor of shape [{', '.join(map(str, x.shape))}] is not one"
                     " number", help="take an element, such as x[0], or .numpy() for all")
@@ -258,14 +264,16 @@ _complete()
 
 
 def slow(cls: type) -> None:
-    """Give a class whose operands have to be read first the way through the operation back."""
+    """Let the operators of a class whose operands have to be read first go through the operation
+    again.
+    """
     for name in ("add", "sub", "mul", "truediv", "pow"):
         setattr(cls, f"__{name}__", _left(ARITHMETIC[name]))
         setattr(cls, f"__r{name}__", _right(ARITHMETIC[name]))
 
 
 def quicken(cls: Any) -> None:
-    """Give a class of tensors the short way for Python floats; see the module."""
+    """Give a class of tensors the short path for Python floats; see the module."""
     for name in ("add", "sub", "mul", "truediv", "pow"):
         setattr(cls, f"__{name}__", _quick(cls, ARITHMETIC[name], False))
         setattr(cls, f"__r{name}__", _quick(cls, ARITHMETIC[name], True))

@@ -1,11 +1,11 @@
-"""Where Python code stood when something happened, and what happened that no tape has.
+"""The places and events of Python code: where it stood at each operation, and what no tape holds.
 
 A file is replayed when a gradient is missing; Python code cannot be, so it is noted as it runs. A
 *place* is `(code object, offset of the instruction)` of the caller's own frame, the first one
-outside this package; `position` makes a file, line and column of it when somebody asks. The
-*trace* of a thread holds what its tapes do not, in rings that forget the oldest: operations that no
-tape wanted, and events (births, assignments, conditions, ways off the tape, questions). They hold
-ids, never values.
+outside this package; `position` makes a file, line and column of it when somebody asks. The *trace*
+of a thread holds what its tapes do not, in rings that forget the oldest: operations that no tape
+wanted, and events (births, assignments, conditions, exits from the tape, questions). They hold ids,
+never values.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def skip(path: str) -> None:
 
 
 class _Inside(dict):  # type: ignore[type-arg]
-    """No places: those of a code object of this package are further up."""
+    """An empty table of places, for a code object of this package: the place is in a caller."""
 
     __slots__ = ("code",)
 
@@ -84,7 +84,8 @@ def _is_inside(path: str) -> bool:
 
 
 def caller(frame: FrameType | None) -> tuple[FrameType | None, Place | None]:
-    """The first frame outside this package, from this one on, and its place; None: there is none.
+    """Return the first frame outside this package, from this one on, and its place, or (None,
+    None).
     """
     while frame is not None:
         code, offset = frame.f_code, frame.f_lasti
@@ -103,7 +104,7 @@ def caller(frame: FrameType | None) -> tuple[FrameType | None, Place | None]:
 
 
 def beyond(frame: FrameType) -> Place | None:
-    """The place of the first frame outside this package, from this one on; None: there is none."""
+    """Return the place of the first frame outside this package, from this one on, or None."""
     try:
         return spots[id(frame.f_code)][frame.f_lasti]  # type: ignore[no-any-return]
     except KeyError:
@@ -111,20 +112,21 @@ def beyond(frame: FrameType) -> Place | None:
 
 
 class Trace:
-    """What a thread's Python code did that its tapes do not hold: ids and places, no values. All
-    are rings that forget the oldest.
+    """The ids and places, without values, of what a thread's Python code did outside its tapes.
 
-    operations: of those that no tape wanted, (op, id of the answer, id and id of the operands,
-    place); of any number of operands a tuple of ids, and 0.0 where the answer was a floating point
-    value, else 0, or the type it was cast to.
+    All are rings that forget the oldest.
+
+    operations: of operations that no tape wanted, (op, id of the result, id and id of the operands,
+        place); of any number of operands a tuple of ids, and 0.0 where the result was a floating
+        point value, else 0, or the type it was cast to.
     births: (id, place, kind, id of the tensor that it was made of) of constants and variables;
-    kind: "constant", "variable" or "nontrainable".
+        kind: "constant", "variable" or "nontrainable".
     states: (time, place, verb, id given, id before, id of the first state), time being the id of
-    the new state.
+        the new state.
     conditions: (time, place, id, value, names of the frame to ids, or None).
     exits: (time, place, id, how) of values that left the engine.
-    questions: (time, end, place, ids of targets, per source its ids, ids of answers, places of
-    targets, what the tape watched).
+    questions: (time, end, place, ids of targets, for each source its ids, ids of the derivatives,
+        places of targets, what the tape watched).
     tapes: weak references to the latest tapes.
     """
 
@@ -143,8 +145,10 @@ class Trace:
         self.visits: dict[int, int] = {}
 
     def born(self, number: int, kind: str, depth: int, initial: int | None = None) -> None:
-        """Note a constant or a variable; depth: how many frames up the package may end; initial:
-        what a variable was made of, which does not count if it was made for it.
+        """Note a constant or a variable.
+
+        depth: the number of frames up to the first that may be outside the package. initial: id of
+        the tensor that a variable was made of, which does not count if it was made for it.
         """
         place = beyond(_getframe(depth))
         births = self.births
@@ -167,7 +171,7 @@ class Trace:
         self.exits.append((next(ids), beyond(_getframe(depth)), number, how))
 
     def condition(self, number: int | None, value: bool) -> None:
-        """Note that a tensor decided what runs."""
+        """Note that a tensor decided which code runs."""
         frame: Any = _getframe(2)
         place = beyond(frame)
         if place is None:
@@ -190,7 +194,7 @@ traces: Any = deque((), MAX_THREADS)
 
 
 def together(own: Trace | None) -> Trace:
-    """All traces as one: that of the thread that asks, and those of others."""
+    """Merge the trace of the asking thread with those of all other threads."""
     known = [own] if own is not None else []
     known += [trace for trace in traces if trace is not own]
     if len(known) == 1:
@@ -207,18 +211,18 @@ def together(own: Trace | None) -> Trace:
 
 
 def answer_kind(ans: Any, attributes: Any) -> Any:
-    """0.0 for a floating point answer, else 0, or the type that it was cast to."""
+    """Return 0.0 for a floating point result, else 0, or the type that it was cast to."""
     to = attributes.get("dtype") if attributes else None
     return to or (0.0 if is_float(ans) else 0)
 
 
 def bare(op: Any) -> Any:
-    """The operation itself; a custom one without its rule, which holds values."""
+    """Return the operation; a custom one without its rule, which holds values."""
     return op.bare() if getattr(op, "custom", False) else op
 
 
 def names_of(frame: FrameType) -> dict[str, int]:
-    """The names of a frame that hold tensors, and which ones: at most 200 of each kind."""
+    """Return the names of a frame that hold tensors, with their ids: at most 200 of each kind."""
     code, outside = frame.f_code, frame.f_globals
     found: dict[str, int] = {}
     local = frame.f_locals
@@ -241,13 +245,15 @@ def names_of(frame: FrameType) -> dict[str, int]:
 
 
 def _let_go(frame: FrameType, local: Any) -> None:
-    """Until Python 3.12 a function's frame keeps what `f_locals` gave, and so what `del` let go."""
+    """Empty the dictionary of `f_locals`, which a function's frame keeps until Python 3.12, and
+    with it the values that `del` has dropped.
+    """
     if type(local) is dict and frame.f_code.co_flags & OPTIMIZED and getrefcount(local) <= ALONE:
         local.clear()
 
 
 def all_names(frame: FrameType) -> dict[str, Any]:
-    """What all names of a frame hold, the global ones included."""
+    """Return the values of all names of a frame, global ones included."""
     local = frame.f_locals
     found = {**frame.f_globals, **local}
     if local is not frame.f_globals:
@@ -256,13 +262,13 @@ def all_names(frame: FrameType) -> dict[str, Any]:
 
 
 def _id_of(value: Any) -> int | None:
-    """The id of a tensor; other objects are not asked for anything."""
+    """Return the id of a tensor, None for other objects, without calling any method of theirs."""
     return value.id if hasattr(type(value), "__gradcli_apply__") else None
 
 
 def bytes_of(place: Place) -> tuple[int, int, int, int] | None:
-    """(line, end line, column, end column) of a place, counted as `ast` does: lines from 1, columns
-    in bytes from 0; None where nobody knows.
+    """Return (line, end line, column, end column) of a place, counted as `ast` does: lines from 1,
+    columns in bytes from 0; None where they are unknown.
     """
     code, offset = place
     where = next(islice(code.co_positions(), offset // 2, None), (None,))
@@ -270,8 +276,8 @@ def bytes_of(place: Place) -> tuple[int, int, int, int] | None:
 
 
 def position(place: Any) -> Position | None:
-    """(file, line, column, end line, end column) of a place in Python code: lines and columns from
-    1, columns in characters; None for no place.
+    """Return (file, line, column, end line, end column) of a place in Python code: lines and
+    columns from 1, columns in characters; None for no place.
     """
     if place is None or len(place) != 2:
         return None
@@ -289,5 +295,5 @@ def position(place: Any) -> Position | None:
 
 
 def _characters(text: str, count: int) -> int:
-    """How many characters the first `count` bytes of a line are."""
+    """Return the number of characters in the first `count` bytes of a line."""
     return len(text.encode()[:count].decode(errors="ignore")) if text else count

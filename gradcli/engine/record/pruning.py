@@ -1,5 +1,5 @@
-"""Letting go of what no live value goes back to, so that a long loop under one tape runs in memory
-proportional to what it still needs.
+"""Pruning: entries that no live value goes back to are dropped, so that a long loop under one tape
+runs in memory proportional to what it still needs.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 def prune(record: Record, live: Any) -> int:
     """Drop the entries of a record of everything that lead to no tensor in `live`, a structure of
-    any depth, and to nothing that decided the way; how many are left.
+    any depth, and to no condition; return the number of entries that are left.
     """
     wanted: set[int] = {i for i, _ in record.guards or ()}
     pending = [live]

@@ -1,24 +1,24 @@
-"""The record: the flat list of what ran.
+"""The record: the flat list of operations that ran.
 
 An entry is a plain tuple `(op, out, ids, values, ans, attributes, place, batch)`:
 
     op          the row of the operation table
-    out         the permanent id of the value made; ids only grow, so entries are sorted by `out`
+    out         the permanent id of the result; ids only grow, so entries are sorted by `out`
     ids         per argument the id of the operand, or None for a plain number
     values      the operand values that rules read, so no entry is found through another one
-    ans         the value made
+    ans         the result
     attributes  axis and its like, as the row's rules want them
     place       the instruction of the file it came from (its last two items are the span), or where
                 Python code stood (see `gradcli.engine.record.provenance`)
-    batch       how many leading axes of each operand and, last, of `ans` are batch axes;
+    batch       the number of leading axes of each operand and, last, of `ans` that are batch axes;
                 empty where there are none
 
-There are no objects with closures (custom gradients excepted) and no recursion over the list,
-ever: a chain of 200,000 entries works, and the garbage collector has little to look at.
+There are no objects with closures (custom gradients excepted) and no recursion over the list, ever:
+a chain of 200,000 entries works, and the garbage collector has little to look at.
 
 Entries stand in *segments*. One begins whenever a tape opens, closes, pauses or resumes, and
-belongs to the tapes that were recording: they hold it, the record only knows the newest. So what
-no tape needs any more is gone, and training loops run in flat memory.
+belongs to the tapes that were recording: they hold it, the record only knows the newest. So entries
+that no tape needs any more are freed, and training loops run in flat memory.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
         tuple[int, ...]]
 
     class Tape(Protocol):
-        """What a record asks of a tape that is recording on it."""
+        """The interface of a tape that a record calls while the tape is recording."""
 
         derived: dict[int, tuple[int, int]]
         watch_accessed: bool
@@ -51,12 +51,12 @@ if TYPE_CHECKING:
         def read(self, variable: Any) -> None: ...
 
     class Reader(Protocol):
-        """What notes the variables that are read."""
+        """The interface of an object that notes the variables that are read."""
 
         def read(self, variable: Any) -> None: ...
 
     class Accumulator(Protocol):
-        """What a record asks of an open forward accumulator."""
+        """The interface of an open forward accumulator that a record calls."""
 
         tangents: dict[int, Any]
 
@@ -78,7 +78,7 @@ fresh_id = ids.__next__
 
 
 def fresh_ids(n: int) -> tuple[int, int]:
-    """The first and the last of n >= 1 new ids in a row."""
+    """Return the first and the last of n >= 1 new ids in a row."""
     first = fresh_id()
     if n > 2:
         deque(islice(ids, n - 2), 0)
@@ -90,8 +90,10 @@ MAX_STACKED = 1000
 
 
 class Segment(list["Entry"]):
-    """Entries in order. scalar: all their values are Python numbers, so that sweeps may run on
-    bare floats. stretched: some stand for many (see `gradcli.engine.compiled.loops`).
+    """Entries in order.
+
+    scalar: whether all their values are Python numbers, so that sweeps may run on bare floats.
+    stretched: whether some stand for many (see `gradcli.engine.compiled.loops`).
     """
 
     __slots__ = ("scalar", "stretched")
@@ -102,31 +104,37 @@ class Segment(list["Entry"]):
 
 
 class Record:
-    """What runs while this record is current.
+    """The operations that run while this record is current.
 
-    entries: the newest segment. tapes, accumulators: those that are recording, outermost first.
-    readers: custom functions that are running, to be told which variables they read.
-    everything: record all operations on tensors; otherwise those with an operand in `seen`, the
-    ids that some tape watches or that came of those.
+    entries: the newest segment.
+    tapes, accumulators: those that are recording, outermost first.
+    readers: custom functions that are running, which note the variables they read.
+    everything: whether to record all operations on tensors; otherwise those with an operand in
+        `seen`, the ids that some tape watches and those computed from them.
     place: the instruction being executed, noted with each entry; None in Python code, where each
-    operation finds out itself. trace: what Python code did that no tape has; None for files.
-    paused: nothing is recorded. checking: NaN and infinity are errors.
-    short: nothing stands against the short way of `engine.record.operators`; whoever changes what
-    it is made of calls `settle`.
-    in_rules: derivative rules of the table are running: floating point types may mix.
-    max_entries: how many may be recorded, so that a derivative of high order ends; None: no limit.
+        operation finds its own.
+    trace: operations and events of Python code that no tape has; None for files.
+    paused: whether nothing is recorded.
+    checking: whether NaN and infinity are errors.
+    short: whether operators may take the short path of `engine.record.operators`; call `settle`
+        after changing what it depends on.
+    in_rules: whether derivative rules of the table are running: floating point types may mix.
+    max_entries: the largest number of entries, so that a derivative of high order ends; None:
+        no limit.
     stacked: id of a list to the list and the tensor that was made of it.
     derived: id of a derivative to (id of its target, id of its source), for derivatives of it.
-    absorbed: a sweep ended in NaN, and another one with zeros that absorb took its place.
-    guards: on request, (id, value) of tensors whose value decided what a program does next; then
-    entries keep all values, for what runs is run again at other points or written as a formula.
-    absorbing: sweeps that end in NaN are run again with zeros that absorb; not where what is
-    recorded has to hold at other points too.
-    lost: id of a source to in how many elements of a derivative in it something was lost beyond the
-    range of floats that may count.
-    hollow: entries may lack values that no rule reads (`gradcli.engine.record.saved`).
-    portable: no entry hides where its value came from, so that they hold at other points too.
-    sizes: for explanations, what decided the size of a new tensor is recorded.
+    absorbed: whether a sweep ended in NaN, and another one with zeros that absorb took its place.
+    guards: on request, (id, value) of tensors whose value decided which code runs next; then
+        entries keep all values, since the record is run again at other points or written as a
+        formula.
+    absorbing: whether sweeps that end in NaN are run again with zeros that absorb; not where the
+        record has to hold at other points too.
+    lost: id of a source to the number of elements of a derivative in it where something was lost
+        beyond the range of floats that may count.
+    hollow: whether entries may lack values that no rule reads (`gradcli.engine.record.saved`).
+    portable: whether no entry hides where its value came from, so that they hold at other points
+        too.
+    sizes: whether to record, for explanations, what decided the size of a new tensor.
     """
 
     __slots__ = (
@@ -160,16 +168,18 @@ class Record:
         self.settle()
 
     def settle(self) -> None:
-        """Find out again whether operators may take their short way."""
+        """Find out again whether operators may take their short path."""
         self.short = not (
             self.everything or self.accumulators or self.paused or self.checking)
 
     def history(self) -> Segment:
-        """All entries of a record of everything, in order."""
+        """Return all entries of a record of everything, in order."""
         return joined([expanded(segment) for segment in self.segments])
 
     def compact(self) -> Segment:
-        """The same; stretches stay what they are, which only a sweep over numbers understands."""
+        """Return all entries in order, with stretches unexpanded, which only a sweep over numbers
+        reads.
+        """
         return joined(self.segments)
 
     def __enter__(self) -> Record:
@@ -183,11 +193,11 @@ class Record:
         return self
 
     def has_kinks(self) -> bool:
-        """Whether an operation with a kink ran: then notes may be due."""
+        """Return whether an operation with a kink ran: then notes may be due."""
         return any(entry[OP].kink is not None for entry in self.compact())
 
     def is_partial(self) -> bool:
-        """Whether an operation ran that has no rule for one of its numbers."""
+        """Return whether an operation ran that has no rule for one of its numbers."""
         return any(entry[OP].partial for entry in self.compact())
 
     def __exit__(self, *exception: object) -> None:
@@ -198,13 +208,13 @@ class Record:
         local.current = opened[-1]
 
     def wants(self, ids: tuple[int | None, ...]) -> bool:
-        """Whether an operation on operands with these ids goes on the record."""
+        """Return whether an operation on operands with these ids goes on the record."""
         if self.paused:
             return False
         return self.everything or (bool(self.tapes) and not self.seen.isdisjoint(ids))
 
     def append(self, entry: Entry, wanted: bool) -> None:
-        """Put down what ran, if it is wanted, and tell the accumulators."""
+        """Record an entry, if it is wanted, and push it to the accumulators."""
         if wanted:
             self.entries.append(entry)
             if not self.everything:
@@ -213,8 +223,10 @@ class Record:
             self._push(entry)
 
     def _push(self, entry: Entry) -> None:
-        """Tangents are operations too: those of an inner accumulator have tangents in the outer,
-        which must know the tangent of the answer before, since rules may read that.
+        """Push an entry to the accumulators.
+
+        Tangents are operations too: those of an inner accumulator have tangents in the outer, which
+        must know the tangent of the result before, since rules may read that.
         """
         accumulators = self.accumulators
         try:
@@ -237,7 +249,7 @@ class Record:
             self.seen = set()
 
     def is_watched(self) -> bool:
-        """Tell whether someone is recording, so that derivatives have to be recorded as well."""
+        """Return whether someone is recording, so that derivatives have to be recorded as well."""
         return bool(self.tapes or self.accumulators or self.everything)
 
     def note_derived(self, made: int, target: int, source: int) -> None:
@@ -252,7 +264,9 @@ class Record:
             accumulator.note_derived(made, target)
 
     def remember_stacked(self, items: list[Any], tensor: Any) -> None:
-        """Remember the tensor that a list was made into; the list is kept, so its id stays its."""
+        """Remember the tensor that a list was made into; the list is kept, so that no other one
+        gets its id.
+        """
         if len(self.stacked) >= MAX_STACKED:
             del self.stacked[next(iter(self.stacked))]
         self.stacked[id(items)] = (items, tensor)
@@ -263,7 +277,9 @@ local = _thread_local()
 
 
 def _opened() -> list[Record]:
-    """The open records of this thread, the innermost last; at the bottom that of Python code."""
+    """Return the open records of this thread, the innermost last; at the bottom that of Python
+    code.
+    """
     try:
         found: list[Record] = local.records
     except AttributeError:
@@ -274,7 +290,7 @@ def _opened() -> list[Record]:
 
 
 def current() -> Record:
-    """The innermost open record of this thread."""
+    """Return the innermost open record of this thread."""
     try:
         found: Record = local.current
     except AttributeError:
@@ -283,8 +299,8 @@ def current() -> Record:
 
 
 def close_all() -> None:
-    """Close all records of this thread but that of Python code: what an alarm interrupted may have
-    left one half closed, and it would stay the current one.
+    """Close all records of this thread but that of Python code: an alarm may have interrupted a
+    record half closed, and it would stay the current one.
     """
     opened = _opened()
     if any(record._collecting for record in opened[1:]):
@@ -294,7 +310,7 @@ def close_all() -> None:
 
 
 def joined(segments: Sequence[Segment]) -> Segment:
-    """All entries of several segments, in one."""
+    """Return all entries of several segments, in one."""
     if len(segments) == 1:
         return segments[0]
     out = Segment()
@@ -306,7 +322,9 @@ def joined(segments: Sequence[Segment]) -> Segment:
 
 
 def expanded(segment: Segment) -> Segment:
-    """The segment itself, its stretches replaced by the entries that they stand for."""
+    """Replace the stretches of a segment by the entries that they stand for, and return the
+    segment.
+    """
     if segment.stretched:
         whole: list[Any] = []
         for entry in segment:
@@ -321,8 +339,9 @@ def expanded(segment: Segment) -> Segment:
 
 
 def place_in(record: Record, depth: int) -> Any:
-    """Return the place of what happens now: the instruction of a file, or where Python code stands.
-    depth: how many frames up that is; it may be further up, but not nearer.
+    """Return the present place: the instruction of a file, or where Python code stands.
+
+    depth: the number of frames up to that code; it may be further up, but not nearer.
     """
     place = record.place
     if place is None and record.trace is not None:
@@ -331,7 +350,7 @@ def place_in(record: Record, depth: int) -> Any:
 
 
 def traced(entry: Entry) -> tuple[Any, ...]:
-    """Return what a trace notes of an operation."""
+    """Return an operation as a trace notes it."""
     op, out, numbers, _, ans, attributes, place, _ = entry
     return bare(op), out, numbers, answer_kind(ans, attributes), place
 
@@ -352,6 +371,6 @@ def stripped(op: Op, out: int, numbers: tuple[int | None, ...], kind: Any, place
 
 
 def span_of(entry: Entry) -> tuple[int, int] | None:
-    """Find where an operation stands in the program's text."""
+    """Return the span of an operation in the program's text, None where it has none."""
     place = entry[PLACE]
     return (place[2], place[3]) if place is not None else None

@@ -1,4 +1,4 @@
-"""What is kept of a record for someone: for a tape, or for a sweep that transposes a rule."""
+"""The part of a record that is kept: for a tape, or for a sweep that transposes a rule."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class Recording:
-    """The part of a record that is kept for someone: the segments of some stretch of time.
+    """The segments of a record between `begin` and `end`.
 
     derived: as of the record. watch_accessed: whether variables become sources when they are read.
     """
@@ -25,7 +25,9 @@ class Recording:
         self.derived: dict[int, tuple[int, int]] = {}
 
     def begin(self, record: Record, ids: set[int]) -> None:
-        """Keep from now on what is made of values with these ids, or of what is kept already."""
+        """Keep from now on the operations on values with these ids, or on results that are kept
+        already.
+        """
         record.tapes.append(self)
         for segment in self._segments:
             record.seen.update([entry[OUT] for entry in segment])
@@ -38,7 +40,7 @@ class Recording:
         record.split()
 
     def continue_in(self, segment: Segment) -> None:
-        """Take this segment for what is recorded from now on."""
+        """Add the segment that is recorded into from now on."""
         if self._segments and not self._segments[-1]:
             self._segments[-1] = segment
         else:
@@ -52,5 +54,5 @@ class Recording:
         return expanded(self.compact())
 
     def compact(self) -> Segment:
-        """Return the same; stretches stay what they are."""
+        """Return all entries that are kept, in order, with stretches unexpanded."""
         return joined(self._segments) if self._segments else Segment()

@@ -1,8 +1,8 @@
-"""What an entry keeps of its operands: only what the rules of its operation read.
+"""The operand values that an entry keeps: only those that the rules of its operation read.
 
 `add` keeps nothing, `multiply` both factors, or only the constant one. An array that no rule reads
-is replaced by a hollow one: same shape and type, one element in memory. What a rule reads is found
-once per row, by running it on probes.
+is replaced by a hollow one: same shape and type, one element in memory. The values that a rule
+reads are found once per row, by running it on probes.
 """
 
 from __future__ import annotations
@@ -48,15 +48,15 @@ class Probe:
 
 
 def is_hollow(value: Any) -> bool:
-    """Whether an array has one element in memory: a constant one, or one that was not kept."""
+    """Return whether an array has one element in memory: a constant one, or a hollow one."""
     return type(value) not in SCALAR_TYPES and value.nbytes >= SMALL and bool(
         value.strides) and not any(value.strides)
 
 
 def saved(op: Op, ids: Sequence[int | None], values: Sequence[Any], ans: Any
           ) -> tuple[Sequence[Any], Any]:
-    """The operand values and the answer as the entry keeps them. An operand without an id is never
-    asked for, so what only its own rule reads is not needed.
+    """Return the operand values and the result as the entry keeps them. The derivative of an
+    operand without an id is never taken, so a value that only its own rule reads is not needed.
     """
     reads: Sequence[bool]
     if op.elementwise:
@@ -82,12 +82,14 @@ def saved(op: Op, ids: Sequence[int | None], values: Sequence[Any], ans: Any
 
 
 def hollow(array: Any) -> Any:
-    """An array of the same shape and type that takes no memory; its elements mean nothing."""
+    """Return an array of the same shape and type without memory; its elements mean nothing."""
     return np.broadcast_to(np.zeros((), array.dtype), array.shape)
 
 
 def _read_by(op: Op) -> list[tuple[bool, ...]]:
-    """Per partial of the row, which arguments it reads and, last, whether it reads the answer."""
+    """Return for each partial of the row which arguments it reads and, last, whether it reads the
+    result.
+    """
     out = []
     for rule in op.rules:
         probes = [Probe() for _ in range(len(op.parameters) + 1)]

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 def flatten(structure: Any) -> list[Any]:
-    """The leaves in order; dictionaries in their own order."""
+    """Return the leaves in order; dictionaries in their own order."""
     if isinstance(structure, dict):
         return [leaf for item in structure.values() for leaf in flatten(item)]
     if isinstance(structure, (list, tuple)):
@@ -18,7 +18,7 @@ def flatten(structure: Any) -> list[Any]:
 
 
 def like(structure: Any, leaves: Sequence[Any]) -> Any:
-    """`leaves` in the structure that `flatten` took them from."""
+    """Return `leaves` in the structure that `flatten` took them from."""
     rest = iter(leaves)
     return _filled(structure, rest.__next__)
 
@@ -36,7 +36,7 @@ def _filled(structure: Any, following: Callable[[], Any]) -> Any:
 
 
 def same(a: Any, b: Any) -> bool:
-    """Whether two structures nest in the same way."""
+    """Return whether two structures have the same nesting."""
     if isinstance(a, dict):
         return isinstance(b, dict) and list(a) == list(b) and all(same(a[k], b[k]) for k in a)
     if isinstance(a, (list, tuple)):

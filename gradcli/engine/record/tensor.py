@@ -1,9 +1,9 @@
-"""Tensor: a value with an identity, and how an operation is applied to it.
+"""Tensors: values with an identity, and the application of operations to them.
 
 `Tensor(value, id, batch)`: a Python number or array, its permanent id (None: not on any record,
-such as the cotangents of a bare sweep) and how many leading axes are batch axes. It holds no
-reference to the record. Applying an operation to tensors goes through `apply`; the operators of
-Python numbers have a short way of their own in `engine.record.operators`.
+such as the cotangents of a bare sweep) and the number of leading axes that are batch axes. It holds
+no reference to the record. Applying an operation to tensors goes through `apply`; the operators of
+Python numbers have a short path of their own in `engine.record.operators`.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class DType(str):
 
     @property
     def name(self) -> str:
-        """The name as a plain text."""
+        """Return the name as a plain text."""
         return str(self)
 
 
@@ -63,24 +63,24 @@ class Tensor(operators.Operators):
 
     @property
     def dtype(self) -> DType:
-        """The name of the type: "float64", "float32", "int64", "int32", "bool", ..."""
+        """Return the name of the type: "float64", "float32", "int64", "int32", "bool", ..."""
         return DType(dtype_of(self.value))
 
     @property
     def shape(self) -> Shape:
-        """The core shape: batch axes not included."""
+        """Return the core shape: batch axes not included."""
         return shape_of(self.value)[self.batch:]
 
     def __gradcli_apply__(self, op: Op, args: Sequence[Any], attributes: Mapping[str, Any]) -> Any:
         return apply(op, args, attributes)
 
     def read(self) -> Tensor:
-        """Itself; a variable answers with the tensor of its present state."""
+        """Return the tensor itself; a variable returns the tensor of its present state."""
         return self
 
     def decides(self) -> Any:
-        """The value, which decides what runs next: whoever records one way of several
-        (`Record.guards`) is told, since at another point it may be another one.
+        """Return the value, which decides which code runs next, and note it in `Record.guards` if
+        one path of several is recorded: at another point it may be another one.
         """
         tensor, guards = self.read(), records.current().guards
         if guards is not None and tensor.id is not None:
@@ -91,7 +91,7 @@ class Tensor(operators.Operators):
         return f"{type(self).__name__}({self.value!r})"
 
     def __copy__(self) -> Tensor:
-        """Itself: its value never changes."""
+        """Return the tensor itself: its value never changes."""
         return self
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Tensor:
@@ -103,17 +103,17 @@ class Tensor(operators.Operators):
 
 
 def leaf(value: Any) -> Tensor:
-    """A new source: a value that no operation made."""
+    """Return a new source: a value that no operation made."""
     return Tensor(value, fresh_id())
 
 
 def value_of(x: Any) -> Any:
-    """The plain value of a tensor or of a plain value."""
+    """Return the plain value of a tensor or of a plain value."""
     return x.value if isinstance(x, Tensor) else x
 
 
 def core_shape(x: Any) -> Shape:
-    """The shape without batch axes, of a tensor or a plain value."""
+    """Return the shape without batch axes, of a tensor or a plain value."""
     return x.shape if isinstance(x, Tensor) else shape_of(x)
 
 
@@ -196,8 +196,8 @@ def _is_complex(value: Any) -> bool:
 def put_down(record: records.Record, op: Op, out: Tensor, ids: tuple[int | None, ...],
              values: Sequence[Any], attributes: Mapping[str, Any], batches: tuple[int, ...],
              place: Any, wanted: bool) -> None:
-    """Append the entry of an operation that ran, if it is wanted, and tell the accumulators. Raises
-    E0401 where the record is full.
+    """Append the entry of an operation that ran, if it is wanted, and push it to the accumulators.
+    Raises E0401 where the record is full.
     """
     assert out.id is not None
     segment = record.entries
@@ -219,12 +219,12 @@ def put_down(record: records.Record, op: Op, out: Tensor, ids: tuple[int | None,
 
 
 def _own(value: Any) -> Any:
-    """A copy of an array that the caller may change before the gradient is asked for."""
+    """Return a copy of an array that the caller may change before the gradient is taken."""
     return value if type(value) in SCALAR_TYPES or not value.flags.writeable else value.copy()
 
 
 def operand(value: Any) -> Any:
-    """What Python code gives as an operand: a tensor, number, array, or a list of these.
+    """Return an operand from Python code, a tensor, number, array, or a list of these.
 
     Raises E0302 for anything else.
     """
@@ -255,11 +255,12 @@ def _named(value: Any) -> str:
 
 
 def one_dtype(op: Op, args: Sequence[Any], values: list[Any]) -> list[Any]:
-    """Operands of one type: a plain number or array takes the type of the tensors beside it.
+    """Return the operands in one type: a plain number or array takes the type of the tensors beside
+    it.
 
     Raises E0302 where two tensors differ, a fraction meets an integer tensor or a number one of
     truth values. In a derivative rule they may: it chooses between plain numbers, which are
-    float64, and the sweep casts what comes out of it.
+    float64, and the sweep casts its result.
     """
     dtype = ""
     for k, a in enumerate(args):
@@ -286,7 +287,7 @@ def one_dtype(op: Op, args: Sequence[Any], values: list[Any]) -> list[Any]:
 
 
 def _is_other_float(value: Any, given: Any, dtype: str) -> bool:
-    """Whether a plain array of numbers has to change its type beside a tensor of this one."""
+    """Return whether a plain array of numbers has to change its type beside a tensor."""
     return (type(value) is not float and type(given) is not Tensor
             and type(value) not in SCALAR_TYPES and value.dtype.kind in "fiu"
             and bool(value.dtype.name != dtype))

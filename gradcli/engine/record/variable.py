@@ -45,7 +45,7 @@ _serial = count(1).__next__
 
 
 def plain_value(value: Any, dtype: str | None = None) -> Any:
-    """A number, array, tensor or nested list as the engine holds it.
+    """Return a number, array, tensor or nested list as the engine holds it.
 
     Raises E0302 for anything else and for rows of different lengths, E0306 where `dtype` does not
     fit, E0404 for numbers that no integer of the type is.
@@ -84,7 +84,7 @@ def plain_value(value: Any, dtype: str | None = None) -> Any:
 
 
 def constant(value: Any, dtype: Any = None, name: str = "") -> Tensor:
-    """A tensor that is never watched by itself, as tf.constant.
+    """Return a tensor that is never watched by itself, as tf.constant.
 
     value: a number, array, nested list or tensor, which stays on the tapes that watch it. dtype:
     such as "float32"; by default that of the value. Raises E0209 for a list with a tensor in it
@@ -105,8 +105,8 @@ def constant(value: Any, dtype: Any = None, name: str = "") -> Tensor:
 
 
 def _is_watched() -> bool:
-    """Whether a tape may watch what is made. A file says what it means by its own words, and its
-    record keeps everything.
+    """Return whether a tape may watch the results of operations in Python code. A file says what it
+    means by its own words, and its record keeps everything.
     """
     record = records.current()
     return not record.everything and not record.paused and bool(record.tapes or record.accumulators)
@@ -120,7 +120,7 @@ def _check_list(items: Sequence[Any], maker: str) -> None:
 
 
 def dtype_name(dtype: Any) -> str | None:
-    """The name of a type given as text, as NumPy's or Python's. Raises E0306 for no type."""
+    """Return the name of a type given as text, as NumPy's or Python's. Raises E0306 for no type."""
     if dtype is None or isinstance(dtype, str):
         found = dtype
     elif dtype in (float, int, bool, complex, str):
@@ -166,7 +166,7 @@ class Variable(Tensor):
                        initial.id if isinstance(initial, Tensor) else None)
 
     def origin(self) -> Tensor:
-        """The tensor of its first state."""
+        """Return the tensor of its first state."""
         return self._first
 
     def __gradcli_apply__(self, op: Op, args: Sequence[Any], attributes: Mapping[str, Any]) -> Any:
@@ -174,7 +174,7 @@ class Variable(Tensor):
         return apply(op, args, attributes)
 
     def read(self) -> Tensor:
-        """The tensor of the present state; the tapes that are recording watch it."""
+        """Return the tensor of the present state; the tapes that are recording watch it."""
         record = records.current()
         for tape in record.tapes:
             tape.read(self)
@@ -186,7 +186,9 @@ class Variable(Tensor):
         return seen
 
     def __copy__(self) -> Variable:
-        """Another variable of the same value: two with one identity would share their gradient."""
+        """Return another variable of the same value: two with one identity would share their
+        gradient.
+        """
         made = Variable(self.value, self.trainable, self.dtype, self.name)
         trace = records.current().trace
         if trace is not None and made.id is not None:
@@ -201,12 +203,12 @@ class Variable(Tensor):
         return Variable, (self.value, self.trainable, str(self.dtype), self.name)
 
     def read_value(self) -> Tensor:
-        """A new tensor of the present value, linked to the variable."""
+        """Return a new tensor of the present value, linked to the variable."""
         made: Tensor = positive(self)
         return made
 
     def assign(self, value: Any) -> Variable:
-        """Give it a new state; not differentiable, what was recorded stays as it was."""
+        """Set a new state, and return the variable; not differentiable, the record stays."""
         return self._take("assign", value, value)
 
     def _take(self, verb: str, given: Any, value: Any) -> Variable:
@@ -245,11 +247,11 @@ class Variable(Tensor):
         return self
 
     def assign_add(self, delta: Any) -> Variable:
-        """Add to the state."""
+        """Add to the state, and return the variable."""
         return self._take("assign_add", delta, self._moved("add", delta))
 
     def assign_sub(self, delta: Any) -> Variable:
-        """Subtract from the state."""
+        """Subtract from the state, and return the variable."""
         return self._take("assign_sub", delta, self._moved("subtract", delta))
 
     def _moved(self, name: str, delta: Any) -> Any:

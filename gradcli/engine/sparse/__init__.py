@@ -1,1 +1,1 @@
-"""Sparse derivatives: which entries depend on what, found before a sweep."""
+"""Sparse derivatives: the structure of a derivative, found before a sweep."""

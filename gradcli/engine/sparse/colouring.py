@@ -25,8 +25,9 @@ FEW = 8
 
 
 class Sparse:
-    """Which elements of a matrix can differ from 0: rows, columns: of these, row by row, columns
-    ascending.
+    """The structure of a matrix: the elements that can differ from 0.
+
+    rows, columns: indices of these elements, row by row, columns ascending.
     """
 
     __slots__ = ("columns", "rows", "shape")
@@ -37,23 +38,23 @@ class Sparse:
         self.columns = columns
 
     def transposed(self) -> Sparse:
-        """The transpose, in the same order of its own rows."""
+        """Return the transpose, in the same order of its own rows."""
         order = np.lexsort((self.rows, self.columns))
         return Sparse(self.shape[::-1], self.columns[order], self.rows[order])
 
     def fullest(self) -> int:
-        """The most elements in a row: columns need as many colours at least."""
+        """Return the most elements in a row: columns need as many colours at least."""
         return int(np.bincount(self.rows, minlength=1).max()) if len(self.rows) else 0
 
     def lines(self) -> list[list[int]]:
-        """The columns of each row."""
+        """Return the columns of each row."""
         ends = np.searchsorted(self.rows, np.arange(self.shape[0]), side="right").tolist()
         columns = self.columns.tolist()
         return [columns[a:b] for a, b in zip([0, *ends], ends, strict=False)]
 
 
 def of_columns(matrix: Sparse) -> list[int]:
-    """A colour for each column, from 0; -1 for an empty one."""
+    """Return a colour for each column, from 0; -1 for an empty one."""
     there = np.zeros(matrix.shape[1], bool)
     there[matrix.columns] = True
     if matrix.fullest() == there.sum():  # a row with all of them: no two can share a colour
@@ -68,7 +69,9 @@ def of_columns(matrix: Sparse) -> list[int]:
 
 
 def largest_first(lines: Sequence[Sequence[int]]) -> list[int]:
-    """The order of a greedy colouring by how many others a vertex meets."""
+    """Return the vertices by the number of others that each meets, the largest first: the order of
+    a greedy colouring.
+    """
     return sorted(range(len(lines)), key=lambda k: -len(lines[k]))
 
 
@@ -89,7 +92,9 @@ def _of_columns(lines: Sequence[Sequence[int]], rows: int, order: Sequence[int])
 
 
 def star(matrix: Sparse) -> list[int]:
-    """A colour for each vertex of the graph of a symmetric matrix, from 0; -1 for an empty row."""
+    """Return a colour for each vertex of the graph of a symmetric matrix, from 0; -1 for an empty
+    row.
+    """
     lines = matrix.lines()
     neighbours = [[u for u in line if u != v] for v, line in enumerate(lines)]
     n = len(lines)
@@ -126,9 +131,14 @@ def star(matrix: Sparse) -> list[int]:
 # element of the matrix stands in what comes out.
 
 class Compression:
-    """matrix: the structure. by_columns: sweeps carry sums of columns (tangents), else of rows
-    (cotangents). colours: of each column, or row. count: how many colours. slots: for each element
-    of the structure its place in the flattened array [colour, row], or [colour, column].
+    """A colouring of the columns or rows of a sparse matrix.
+
+    matrix: the structure.
+    by_columns: whether sweeps carry sums of columns (tangents), else of rows (cotangents).
+    colours: of each column, or row.
+    count: the number of colours.
+    slots: for each element of the structure its index in the flattened array [colour, row], or
+        [colour, column].
     """
 
     __slots__ = ("by_columns", "colours", "count", "matrix", "slots")
@@ -141,7 +151,7 @@ class Compression:
         self.slots = slots
 
     def seeds(self, dtype: str = "float64") -> Any:
-        """One direction per colour: [colours, columns or rows]."""
+        """Return one direction for each colour: [colours, columns or rows]."""
         found = np.zeros((self.count, len(self.colours)), dtype)
         used = np.flatnonzero(self.colours >= 0)
         found[self.colours[used], used] = 1.0
@@ -149,7 +159,9 @@ class Compression:
 
 
 def compressed(matrix: Sparse, sides: str = "any") -> Compression:
-    """The side with fewer colours. sides: "columns" or "rows" if only one will do."""
+    """Return the colouring of the side with fewer colours. sides: "columns" or "rows" if only one
+    will do.
+    """
     transposed = matrix.transposed() if sides != "columns" else None
     found: Compression | None = None
     if sides != "rows":
@@ -165,7 +177,9 @@ def compressed(matrix: Sparse, sides: str = "any") -> Compression:
 
 
 def symmetric(matrix: Sparse) -> Compression:
-    """Of a symmetric matrix: columns, or a star colouring where that takes fewer."""
+    """Return a colouring of a symmetric matrix: of columns, or a star colouring where that takes
+    fewer.
+    """
     found = _by_columns(matrix)
     # Each of the places in what a star colouring gives is read twice at most: where more than half
     # of them are full, few colours could be saved.

@@ -1,5 +1,5 @@
-"""Dense Jacobians and Hessians by way of their structure: what they would take, and few sweeps in
-place of many where they are sparse.
+"""Dense Jacobians and Hessians by their structure: their memory, and few sweeps in place of many
+where they are sparse.
 """
 
 from __future__ import annotations
@@ -26,13 +26,14 @@ SAVED = 4
 
 
 def pays(m: int, n: int) -> bool:
-    """Whether a matrix of m x n derivatives is large enough to look for its structure."""
+    """Return whether a matrix of m x n derivatives is large enough to look for its structure."""
     return min(m, n) >= NARROW and m * n >= LARGE
 
 
 def jacobian(target: Tensor, sources: Sequence[Tensor], mode: str, each: float) -> list[Any]:
-    """Per source the Jacobian, or None where no path joins them. each: bytes that an element takes.
-    Raises E0403 where one is over the memory budget.
+    """Return for each source the Jacobian, or None where no path joins them.
+
+    each: bytes for one element. Raises E0403 where one is over the memory budget.
     """
     return [_jacobian(target, s, mode, each) for s in sources]
 
@@ -56,7 +57,7 @@ def _jacobian(target: Tensor, source: Tensor, mode: str, each: float) -> Any:
 
 def hessian(gradients: Sequence[tuple[int, Tensor]], sources: Sequence[Tensor], each: float
             ) -> dict[tuple[int, int], Any]:
-    """Blocks as `gradcli.engine.sparse.sweeps.hessian` has them, dense; none where that does not
+    """Return blocks as `gradcli.engine.sparse.sweeps.hessian` does, dense; none where that does not
     pay, or one has a NaN. Raises E0403 where they are over the memory budget.
     """
     heights = sweeps.Side([g for _, g in gradients])
@@ -74,8 +75,9 @@ def hessian(gradients: Sequence[tuple[int, Tensor]], sources: Sequence[Tensor], 
 
 
 def check(what: str, targets: sweeps.Side, sources: sweeps.Side, each: float) -> None:
-    """Raises E0403 where a dense array of derivatives, of so many bytes an element, is over the
-    memory budget.
+    """Raise E0403 where a dense array of derivatives is over the memory budget.
+
+    what: its name, for the message. each: bytes for one element.
     """
     whole = targets.size * sources.size
     if limits.max_bytes is None or each * whole <= limits.max_bytes:

@@ -1,9 +1,9 @@
-"""How a linear row moves elements, found by running it on numbers.
+"""The moves of elements by a linear row, found by running it on numbers.
 
-Run on 1, 2, 3, ... a row that moves, repeats or scales elements tells where each came from: divided
-by what it makes of ones, its answer is the number of the element. A row that adds elements does
+Run on 1, 2, 3, ... a row that moves, repeats or scales elements shows where each came from: its
+result, divided by its result on ones, is the number of the element. A row that adds elements does
 not, but then its transpose, which its VJP is, moves them back. So a new row needs no rule for its
-structure. Each answer is checked on random numbers.
+structure. Each result is checked on random numbers.
 """
 
 from __future__ import annotations
@@ -33,9 +33,11 @@ ROUNDING = 1e-12
 
 
 class Row:
-    """A linear or multilinear entry, to be run on other operands. varying: those that depend on a
-    source; open: those that are others at another point. together: it is linear in all of them at
-    once.
+    """A linear or multilinear entry, to be run on other operands.
+
+    varying: the operands that depend on a source.
+    open: ids of those that are others at another point.
+    together: whether it is linear in all of them at once.
     """
 
     __slots__ = ("data", "entry", "random", "shapes", "together", "values")
@@ -54,11 +56,11 @@ class Row:
         self.shapes = [shape_of(v) for v in self.values]
 
     def numbers(self, shape: Sequence[int]) -> Any:
-        """Random positive numbers."""
+        """Return random positive numbers."""
         return self.random.uniform(1.0, 2.0, tuple(shape))
 
     def run(self, changed: dict[int, Any]) -> Any:
-        """The answer for other operands, which may have axes before their own."""
+        """Return the result for other operands, which may have axes before their own."""
         op, batches = self.entry[OP], self.entry[BATCH] or (0,) * (len(self.values) + 1)
         values = [changed.get(k, v) for k, v in enumerate(self.values)]
         cores = [len(s) - b for s, b in zip(self.shapes, batches, strict=False)]
@@ -66,7 +68,7 @@ class Row:
         return np.asarray(op.arrays(cores, *values, **self.entry[ATTRIBUTES]))
 
     def pull_back(self, k: int, g: Any) -> Any:
-        """What argument k gets of a cotangent."""
+        """Return the share of a cotangent that argument k gets."""
         op, batches = self.entry[OP], self.entry[BATCH] or (0,) * (len(self.values) + 1)
         *xs, ans, g = [Tensor(v, None, b) if self.entry[BATCH] else v for v, b in zip(
             (*self.values, self.entry[ANS], g), (*batches, batches[-1]), strict=True)]
@@ -81,8 +83,9 @@ def _real(value: Any) -> Any:
 
 
 def gathered(entry: Entry, varying: Sequence[int], open: Collection[int] = ()) -> Any:
-    """Where each element of the answer of a linear row comes from: 0 for nowhere, else one more
-    than its place in all data arguments, one behind the other. None if it has several origins.
+    """Return the origin of each element of the result of a linear row: 0 for none, else one more
+    than its index in all data arguments, one behind the other. None if an element has several
+    origins.
     """
     row = Row(entry, varying, open)
     sizes = [int(np.prod(row.shapes[k], dtype=np.int64)) for k in row.data]
@@ -97,7 +100,9 @@ def gathered(entry: Entry, varying: Sequence[int], open: Collection[int] = ()) -
 
 def pairs(entry: Entry, varying: Sequence[int], open: Collection[int] = ()
           ) -> list[Pairs] | None:
-    """What depends on what, for each argument that varies; None if that is not found out."""
+    """Return for each argument that varies the pairs of elements of which one depends on the other;
+    None if they are not found.
+    """
     row = Row(entry, varying, open)
     found: list[Pairs] = []
     for k in varying:
@@ -109,8 +114,10 @@ def pairs(entry: Entry, varying: Sequence[int], open: Collection[int] = ()
 
 
 def _origins(run: Callable[[Any], Any], n: int, numbers: Callable[[Sequence[int]], Any]) -> Any:
-    """For a linear function of n numbers that gives each element a multiple of one of them: which
-    one, from 1; 0 for none. None if that is not what it does.
+    """Return for each element of the result of `run` the number, from 1, of the one element that it
+    is a multiple of; 0 for none. None if `run` is no linear function of that kind.
+
+    run: a linear function of n numbers. numbers: function from a shape to random numbers.
     """
     with quiet():
         unit, counted = run(np.ones(n)), run(np.arange(1.0, n + 1.0))
@@ -131,7 +138,9 @@ def _origins(run: Callable[[Any], Any], n: int, numbers: Callable[[Sequence[int]
 
 
 def _transposed(row: Row, k: int) -> tuple[Any, Any] | None:
-    """Where the VJP moves cotangents to, if each element gets one of them."""
+    """Return the moves of the VJP, transposed, if each of its elements gets one cotangent, else
+    None.
+    """
     shape = shape_of(row.entry[ANS])
     size = int(np.prod(shape, dtype=np.int64))
     where = _origins(lambda g: row.pull_back(k, g.reshape(shape)), size, row.numbers)
@@ -142,7 +151,9 @@ def _transposed(row: Row, k: int) -> tuple[Any, Any] | None:
 
 
 def _by_units(row: Row, k: int) -> tuple[Any, Any] | None:
-    """A product, taken apart into one for each element of its other operand."""
+    """Return the pairs of a product, taken apart into one for each element of its other operand;
+    None where that does not work.
+    """
     others = [j for j in row.data if j != k]
     if row.together or len(others) != 1 or not row.shapes[k]:
         return None
@@ -168,7 +179,7 @@ def _by_units(row: Row, k: int) -> tuple[Any, Any] | None:
 
 
 def _by_basis(row: Row, k: int) -> tuple[Any, Any] | None:
-    """The whole matrix, if it is small."""
+    """Return the pairs of the whole matrix, if it is small, else None."""
     shape = row.shapes[k]
     n = int(np.prod(shape, dtype=np.int64))
     size = int(np.prod(shape_of(row.entry[ANS]), dtype=np.int64))

@@ -1,4 +1,4 @@
-"""Which elements of the sources each element of a value depends on.
+"""Patterns: for each element of a value the elements of the sources that it depends on.
 
 A pattern is a table of sets in compressed rows, and for each element of the value the number of its
 set. So values that move, repeat or spread copy no set, and a value of which all elements depend on
@@ -26,9 +26,11 @@ MAX_ELEMENTS = 20_000_000
 
 
 class Pattern:
-    """sets: for each element of the value, in its shape, the number of its set. starts, columns:
-    set k is columns[starts[k]:starts[k + 1]], ascending; set 0 is empty. width: of how many source
-    elements there are.
+    """The sets of source elements that the elements of a value depend on.
+
+    sets: for each element of the value, in its shape, the number of its set.
+    starts, columns: set k is columns[starts[k]:starts[k + 1]], ascending; set 0 is empty.
+    width: the number of source elements.
     """
 
     __slots__ = ("columns", "sets", "starts", "width")
@@ -40,27 +42,27 @@ class Pattern:
         self.width = width
 
     def moved(self, sets: Any) -> Pattern:
-        """Another value whose elements have some of these sets."""
+        """Return the pattern of another value whose elements have some of these sets."""
         return Pattern(sets, self.starts, self.columns, self.width)
 
     def rows(self) -> tuple[Any, Any]:
-        """(elements, columns) of all pairs, element by element, columns ascending."""
+        """Return (elements, columns) of all pairs, element by element, columns ascending."""
         sets = self.sets.ravel()
         counts = np.diff(self.starts)[sets]
         return (np.repeat(np.arange(len(sets)), counts),
                 self.columns[_spans(self.starts[sets], counts)])
 
     def full(self) -> bool:
-        """Whether every element depends on everything."""
+        """Return whether every element depends on everything."""
         return bool((np.diff(self.starts)[self.sets] == self.width).all())
 
     def count(self) -> int:
-        """How many pairs there are."""
+        """Return the number of pairs."""
         return int(np.diff(self.starts)[self.sets].sum())
 
 
 def identity(shape: Sequence[int], first: int, width: int) -> Pattern:
-    """The pattern of a source whose elements are numbered from `first`, of `width` in all."""
+    """Return the pattern of a source with elements numbered from `first`, of `width` in all."""
     n = 1
     for length in shape:
         n *= length
@@ -69,9 +71,10 @@ def identity(shape: Sequence[int], first: int, width: int) -> Pattern:
 
 
 def gathered(patterns: Sequence[Pattern], where: Any) -> Pattern:
-    """A value whose element is one of those of several values, or none.
+    """Return the pattern of a value each of whose elements is one of those of several values, or
+    none.
 
-    where: in the shape of the value, 0 for none, else one more than the place of the element in all
+    where: in the shape of the value, 0 for none, else one more than the index of the element in all
     values flattened, one behind the other.
     """
     table = Joined(patterns)
@@ -80,7 +83,7 @@ def gathered(patterns: Sequence[Pattern], where: Any) -> Pattern:
 
 
 def union(patterns: Sequence[Pattern], shape: Sequence[int]) -> Pattern:
-    """Element by element, with broadcasting to a shape."""
+    """Return the union of patterns, element by element, with broadcasting to a shape."""
     found = patterns[0]
     for other in patterns[1:]:
         found = _either(found, other, np.broadcast_shapes(found.sets.shape, other.sets.shape))
@@ -114,8 +117,8 @@ def _either(a: Pattern, b: Pattern, shape: tuple[int, ...]) -> Pattern:
 
 def grouped(patterns: Sequence[Pattern], outs: Sequence[Any], sets: Sequence[Any],
             shape: Sequence[int]) -> Pattern:
-    """A value of this shape whose element `outs[k][i]` depends on set `sets[k][i]` of pattern k,
-    for all i and k; dense where that is too much to tell.
+    """Return the pattern of a value of this shape whose element `outs[k][i]` depends on set
+    `sets[k][i]` of pattern k, for all i and k; dense where that is too many.
     """
     width = patterns[0].width
     table = Joined(patterns)
@@ -136,7 +139,7 @@ def grouped(patterns: Sequence[Pattern], outs: Sequence[Any], sets: Sequence[Any
 
 
 def dense(patterns: Sequence[Pattern], shape: Sequence[int]) -> Pattern:
-    """Every element depends on all that the values depend on."""
+    """Return the pattern in which every element depends on all that the values depend on."""
     used = np.zeros(patterns[0].width, bool)
     for p in patterns:
         known = np.zeros(len(p.starts) - 1, bool)
@@ -149,7 +152,7 @@ def dense(patterns: Sequence[Pattern], shape: Sequence[int]) -> Pattern:
 
 
 class Joined:
-    """Several patterns with one table: shifts: what to add to a set's number."""
+    """Several patterns with one table. shifts: the addends to the numbers of the sets."""
 
     __slots__ = ("columns", "sets", "shifts", "starts")
 
@@ -173,7 +176,7 @@ class Joined:
 
 
 def distinct(keys: Any) -> Any:
-    """The different numbers of an array, ascending."""
+    """Return the different numbers of an array, ascending."""
     if not len(keys):
         return keys
     keys = np.sort(keys)
@@ -181,7 +184,7 @@ def distinct(keys: Any) -> Any:
 
 
 def _spans(starts: Any, counts: Any) -> Any:
-    """The places starts[k], starts[k] + 1, ... of each span, one behind the other."""
+    """Return the indices starts[k], starts[k] + 1, ... of each span, one behind the other."""
     ends = np.cumsum(counts)
     total = int(ends[-1]) if len(ends) else 0
     return np.arange(total) + np.repeat(starts - ends + counts, counts)
@@ -202,9 +205,11 @@ def _spans(starts: Any, counts: Any) -> Any:
 
 def patterns(entries: Sequence[Entry], sources: Mapping[int, Pattern], targets: Iterable[int],
              open: Collection[int | None] = ()) -> dict[int, Pattern]:
-    """The patterns of `targets`, given those of `sources` by id. A target that no path reaches has
-    no item in the result. open: ids of values that are others at another point where the patterns
-    have to hold, too; else constants count as they are.
+    """Return the patterns of `targets`, given those of `sources` by id. A target that no path
+    reaches has no item in the result.
+
+    open: ids of values that are others at another point where the patterns have to hold, too; all
+    other constants count as they are.
     """
     targets = list(targets)
     entries = window(entries, sources, targets)
@@ -221,9 +226,11 @@ def patterns(entries: Sequence[Entry], sources: Mapping[int, Pattern], targets: 
 
 def of_entry(entry: Entry, known: Mapping[int, Pattern], united: dict[Any, Pattern],
              open: Collection[int | None] = ()) -> Pattern | None:
-    """The pattern of an entry from those of its operands; None where it depends on no source.
+    """Return the pattern of an entry from those of its operands; None where it depends on no
+    source.
 
-    united: patterns (by identity) to their union, which sweeps ask for again and again.
+    united: patterns (by identity) to their union, which sweeps need again and again. open: as in
+    `patterns`.
     """
     op, shape = entry[OP], shape_of(entry[ANS])
     given = {k: known[i] for k, i in enumerate(entry[IDS])
@@ -255,12 +262,16 @@ def of_entry(entry: Entry, known: Mapping[int, Pattern], united: dict[Any, Patte
 
 
 def is_own(op: Any) -> bool:
-    """Whether somebody wrote the gradient himself: then nothing is known of it."""
+    """Return whether the gradient of an operation is written by a user: then its structure is
+    unknown.
+    """
     return type(op) is not Op or (op.kind == GENERAL and op.jvp is None)
 
 
 def _moved(entry: Entry, given: Mapping[int, Pattern], open: Collection[int]) -> Pattern | None:
-    """Of a linear row whose elements each come from one of an operand."""
+    """Return the pattern of a linear row whose elements each come from one of an operand, else
+    None.
+    """
     where = moves.gathered(entry, list(given), open)
     if where is None:
         return None
@@ -273,7 +284,9 @@ def _moved(entry: Entry, given: Mapping[int, Pattern], open: Collection[int]) ->
 
 def _added(entry: Entry, given: Mapping[int, Pattern], open: Collection[int],
            shape: Sequence[int]) -> Pattern | None:
-    """Of a row that is linear in each operand and adds some elements of each."""
+    """Return the pattern of a row that is linear in each operand and adds some elements of each,
+    else None.
+    """
     links = moves.pairs(entry, list(given), open)
     if links is None:
         return None
@@ -283,8 +296,8 @@ def _added(entry: Entry, given: Mapping[int, Pattern], open: Collection[int],
 
 
 def _along(entry: Entry, given: Mapping[int, Pattern], shape: Sequence[int]) -> Pattern | None:
-    """Of a row with an axis, or several: each element depends on all that differ from it in their
-    place along these alone.
+    """Return the pattern of a row with an axis, or several: each element depends on all that differ
+    from it in their index along these alone. None for other rows.
     """
     axis = entry[ATTRIBUTES]["axis"]
     axes = (axis,) if isinstance(axis, int) else axis
@@ -300,7 +313,7 @@ def _along(entry: Entry, given: Mapping[int, Pattern], shape: Sequence[int]) -> 
 
 
 def _lines(pattern: Pattern, axes: Sequence[int]) -> Pattern:
-    """What all elements along some axes depend on together; these axes get length 1."""
+    """Return the union of the sets of all elements along some axes; these axes get length 1."""
     inner = pattern.sets.shape
     kept = tuple(1 if k - len(inner) in axes else n for k, n in enumerate(inner))
     lines = np.arange(np.prod(kept, dtype=np.int64)).reshape(kept)
@@ -311,8 +324,8 @@ def _lines(pattern: Pattern, axes: Sequence[int]) -> Pattern:
 
 def _multiplied(entry: Entry, given: Mapping[int, Pattern], shape: Sequence[int]
                 ) -> Pattern | None:
-    """Of a sum of products over named axes: an element depends on all elements of an operand that
-    have its place along the axes that both have.
+    """Return the pattern of a sum of products over named axes: an element depends on all elements
+    of an operand that have its index along the axes that both have.
     """
     if entry[BATCH]:
         return None
@@ -336,7 +349,7 @@ def _named(subscripts: str) -> tuple[list[str], str]:
 
 
 def _of_matmul(ranks: Sequence[int]) -> tuple[list[str], str]:
-    """The product of matrices by the names of its axes."""
+    """Return the subscripts of a product of matrices: of the operands, and of the result."""
     a, b = ranks
     stacks = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"[:max(a, b, 2) - 2]
     left = stacks[len(stacks) - a + 2:] + "ik" if a > 1 else "k"

@@ -1,5 +1,5 @@
-"""Jacobians and Hessians whose coloured sweep goes on the record: what ran once can run again at
-other points, and what it gives is put together there without another look at the structure.
+"""Jacobians and Hessians whose coloured sweep goes on the record: the sweep can run again at other
+points, and its values are put together there without another look at the structure.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 class Matrix:
     """Derivatives of some tensors in others, from a sweep that is on the record.
 
-    open: ids of values that are others at another point. tensors: what the sweep gave, in
-    compressed form. there: whether a derivative leads from source
-    j to target i.
+    open: ids of values that are others at another point.
+    tensors: the result of the sweep, in compressed form.
+    there: whether a derivative leads from source j to target i.
     """
 
     __slots__ = ("_alone", "_blocks", "_shapes", "_sources", "_sparse", "_targets", "tensors",
@@ -56,7 +56,7 @@ class Matrix:
         self._place(plan, carried, found)
 
     def _place(self, plan: Compression, carried: Side, found: dict[int, Any]) -> None:
-        """Where each element stands in the values of the sweep, one behind the other."""
+        """Find the index of each element in the values of the sweep, one behind the other."""
         self.tensors: list[Any] = []
         self._shapes: list[tuple[int, ...]] = []
         # What no sweep reached stands behind all others, as a 0.
@@ -86,8 +86,8 @@ class Matrix:
             self._blocks.append(line)
 
     def blocks(self, values: Sequence[Any]) -> list[list[Any]]:
-        """Per target and source the block, None where no derivative leads, from the values of
-        `tensors` at a point.
+        """Return for each target and source the block, None where no derivative leads, from the
+        values of `tensors` at a point.
         """
         flat = [(v if shape_of(v) == s else np.broadcast_to(v, s)).reshape(-1)
                 for v, s in zip(values, self._shapes, strict=True)]
@@ -97,8 +97,11 @@ class Matrix:
 
 
 class Block:
-    """A block: rows, columns: of its elements in order; slots: where they stand among the values
-    of a sweep; places: where they stand in the dense block, None if that is everywhere.
+    """A block of a matrix.
+
+    rows, columns: of its elements in order.
+    slots: their indices in the values of a sweep.
+    places: their indices in the dense block, None if that is everywhere.
     """
 
     __slots__ = ("columns", "places", "rows", "shape", "size", "slots", "source", "target")
@@ -111,7 +114,7 @@ class Block:
         self.places = None if full else rows * size(source) + columns
 
     def of(self, values: Any, sparse: bool) -> Any:
-        """The block of these values."""
+        """Return the block with these values."""
         found = values.take(self.slots)
         if sparse:
             return Triples(self.target, self.source, self.rows, self.columns, found)

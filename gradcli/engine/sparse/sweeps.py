@@ -47,12 +47,13 @@ class Side:
             self.ends.append(self.size)
 
     def spans(self) -> list[tuple[int, int]]:
-        """(first, end) of each value."""
+        """Return (first, end) of each value."""
         return list(zip([0, *self.ends], self.ends, strict=False))
 
     def seeds(self, directions: Any) -> dict[int, Any]:
-        """Id of each value to its part of all directions [direction, element], as a tensor whose
-        batch axis is the direction. One value may have several places.
+        """Return for the id of each value its part of all directions [direction, element], as a
+        tensor whose batch axis is the direction. A value that occurs several times gets the sum of
+        its parts.
         """
         found: dict[int, Any] = {}
         for t, (a, b) in zip(self.tensors, self.spans(), strict=True):
@@ -64,7 +65,9 @@ class Side:
                 for i, part in found.items()}
 
     def collect(self, found: dict[int, Any], count: int) -> Any:
-        """What a sweep in `count` directions found, [direction, element]; 0 where nothing."""
+        """Return the result of a sweep in `count` directions, [direction, element]; 0 where it has
+        none.
+        """
         parts = [
             np.broadcast_to(value_of(found[t.id]), (count, *t.shape)).reshape(count, size(t.shape))
             if t.id in found else np.zeros((count, size(t.shape))) for t in self.tensors]
@@ -73,8 +76,8 @@ class Side:
 
 def structure(entries: Sequence[Entry], targets: Side, sources: Side,
               open: Collection[int | None] = ()) -> Sparse:
-    """Which derivatives can differ from 0. open: as in `patterns`. Raises E0403 where even these
-    are too many.
+    """Return the structure of the derivatives. open: as in `patterns`. Raises E0403 where even the
+    elements that can differ from 0 are too many.
     """
     found = _patterns(entries, targets, sources, open)
     total = sum(p.count() for p in found.values())
@@ -93,7 +96,7 @@ def structure(entries: Sequence[Entry], targets: Side, sources: Side,
 
 def nonzeros(entries: Sequence[Entry], targets: Side, sources: Side,
              open: Collection[int | None] = ()) -> int:
-    """How many derivatives can differ from 0."""
+    """Return the number of derivatives that can differ from 0."""
     return sum(p.count() for p in _patterns(entries, targets, sources, open).values())
 
 
@@ -108,7 +111,7 @@ def _patterns(entries: Sequence[Entry], targets: Side, sources: Side,
 
 
 def swept(entries: Segment, plan: Compression, targets: Side, sources: Side) -> Any:
-    """The elements of the structure, by one sweep in the directions of the plan."""
+    """Return the elements of the structure, by one sweep in the directions of the plan."""
     count = plan.count
     if not count:
         return np.zeros(0)
@@ -125,7 +128,9 @@ def swept(entries: Segment, plan: Compression, targets: Side, sources: Side) -> 
 
 def _in_range(entries: Segment, plan: Compression, seeds: dict[int, Any], found: dict[int, Any],
               carried: Side, sources: Side) -> dict[int, Any]:
-    """What a sweep found, where numbers on the way may have left the range of floats."""
+    """Return the result of a sweep, mended where intermediate numbers may have left the range of
+    floats.
+    """
     from gradcli.engine.sweeps import wide
 
     shapes = {t.id: t.shape for t in carried.tensors}
@@ -142,7 +147,9 @@ def _in_range(entries: Segment, plan: Compression, seeds: dict[int, Any], found:
 
 def without_nan(entries: Sequence[Entry], matrix: Sparse, values: Any, targets: Side,
                 sources: Side) -> Any:
-    """The values, those that are NaN from a sweep in which zeros absorb infinite slopes."""
+    """Return the values, with those that are NaN from a sweep in which zeros absorb infinite
+    slopes.
+    """
     if not has_nan(values) or not records.current().absorbing:
         return values
     from gradcli.engine.sweeps import absorbing
@@ -157,10 +164,11 @@ def without_nan(entries: Sequence[Entry], matrix: Sparse, values: Any, targets: 
 
 
 def jacobian(target: Tensor, sources: Sequence[Tensor], *, mode: str = "auto") -> list[Any]:
-    """Per source the Jacobian of `target` as `Triples`, or None where no path joins them.
+    """Return for each source the Jacobian of `target` as `Triples`, or None where no path joins
+    them.
 
-    mode: "forward" colours columns, "reverse" rows, "auto" what has fewer colours.
-    Raises E0403 where the structure itself is too large.
+    mode: "forward" colours columns, "reverse" rows, "auto" the side with fewer colours. Raises
+    E0403 where the structure itself is too large.
     """
     entries = records.current().history()
     joined = _joined(entries, target, sources)
@@ -177,7 +185,7 @@ def jacobian(target: Tensor, sources: Sequence[Tensor], *, mode: str = "auto") -
 
 
 def _joined(entries: Sequence[Entry], target: Tensor, sources: Sequence[Tensor]) -> list[bool]:
-    """Which sources a path joins to the target."""
+    """Return for each source whether a path joins it to the target."""
     if target.id is None or not is_float(target.value):
         return [False] * len(sources)
     known = reaching(entries, sources).get(target.id, 0)
@@ -185,7 +193,7 @@ def _joined(entries: Sequence[Entry], target: Tensor, sources: Sequence[Tensor])
 
 
 def reaching(entries: Sequence[Entry], sources: Sequence[Tensor]) -> dict[int, int]:
-    """Id of each value that a derivative reaches to the sources that it comes from, as bits."""
+    """Return for the id of each value that a derivative reaches its sources, as bits."""
     known: dict[int, int] = {}
     for k, s in enumerate(sources):
         if s.id is not None and is_float(s.value):
@@ -204,7 +212,7 @@ def reaching(entries: Sequence[Entry], sources: Sequence[Tensor]) -> dict[int, i
 
 
 def blocks(matrix: Sparse, values: Any, targets: Side, sources: Side) -> list[list[Triples]]:
-    """The matrix cut up: a block for each target and each source."""
+    """Return the matrix cut up: a block for each target and each source."""
     found = []
     for (a, b), height in zip(targets.spans(), targets.shapes, strict=True):
         low, high = np.searchsorted(matrix.rows, (a, b)).tolist()
@@ -220,11 +228,11 @@ def blocks(matrix: Sparse, values: Any, targets: Side, sources: Side) -> list[li
 
 def hessian(gradients: Sequence[tuple[int, Tensor]], sources: Sequence[Tensor], *,
             mode: str = "forward", most: int | None = None) -> dict[tuple[int, int], Triples]:
-    """Derivatives of recorded gradients, given as (number of the source, gradient), in the same
-    sources: (row, column) to a block, where the gradient in row depends on column.
+    """Return derivatives of recorded gradients, given as (number of the source, gradient), in the
+    same sources: (row, column) to a block, where the gradient in row depends on column.
 
-    mode: "forward" is tangents of the gradients in coloured directions, "reverse" cotangents.
-    most: nothing if it takes more directions than that.
+    mode: "forward" is tangents of the gradients in coloured directions, "reverse" cotangents. most:
+    the largest number of directions; nothing is returned where it takes more.
     """
     entries = records.current().history()
     rows = [i for i, _ in gradients]
@@ -248,7 +256,9 @@ def hessian(gradients: Sequence[tuple[int, Tensor]], sources: Sequence[Tensor], 
 
 
 def plan_of_hessian(entries: Sequence[Entry], matrix: Sparse) -> Compression:
-    """Colours of a Hessian: symmetric, unless somebody's own gradients may make it another."""
+    """Return a colouring of a Hessian: symmetric, unless a user's own gradients may make it
+    otherwise.
+    """
     other = matrix.transposed()
     alike = np.array_equal(other.rows, matrix.rows) and np.array_equal(
         other.columns, matrix.columns)

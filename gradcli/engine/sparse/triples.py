@@ -13,9 +13,10 @@ if TYPE_CHECKING:
 
 
 class Triples:
-    """Derivatives of what has the shape `target` in what has the shape `source`: rows, columns:
-    flat places in these of each element that can differ from 0, row by row, columns ascending;
-    values: the elements.
+    """Derivatives of a value of shape `target` in one of shape `source`, as coordinate triples.
+
+    rows, columns: flat indices in these of each element that can differ from 0, row by row, columns
+    ascending; values: the elements.
     """
 
     __slots__ = ("columns", "rows", "source", "target", "values")
@@ -29,11 +30,11 @@ class Triples:
 
     @property
     def shape(self) -> Shape:
-        """The shape of the whole array."""
+        """Return the shape of the whole array."""
         return self.target + self.source
 
     def dense(self) -> Any:
-        """The whole array. Raises E0403 where it does not fit."""
+        """Return the whole array. Raises E0403 where it does not fit."""
         m, n = (int(np.prod(s, dtype=np.int64)) for s in (self.target, self.source))
         check_bytes(float(self.values.itemsize) * m * n)
         found = np.zeros(m * n, self.values.dtype)
@@ -41,18 +42,20 @@ class Triples:
         return plain(found.reshape(self.shape))
 
     def coordinates(self) -> tuple[list[list[int]], list[list[int]]]:
-        """The index of each element along the axes of the target, and of the source."""
+        """Return the indices of each element along the axes of the target, and of the source."""
         return _unravelled(self.rows, self.target), _unravelled(self.columns, self.source)
 
 
 def empty(target: Shape, source: Shape) -> Triples:
-    """Nothing but zeros."""
+    """Return triples of nothing but zeros."""
     none = np.zeros(0, np.int64)
     return Triples(target, source, none, none, np.zeros(0))
 
 
 def nonzeros(whole: Any, split: int) -> Triples:
-    """What is not 0 in an array; split: how many of its axes are the target's."""
+    """Return the elements of an array that are not 0. split: the number of its axes that are the
+    target's.
+    """
     array = np.asarray(whole)
     target, source = array.shape[:split], array.shape[split:]
     flat = array.reshape([int(np.prod(s, dtype=np.int64)) for s in (target, source)])
@@ -61,7 +64,7 @@ def nonzeros(whole: Any, split: int) -> Triples:
 
 
 def everywhere(whole: Any, target: Shape, source: Shape) -> Triples:
-    """All elements of an array."""
+    """Return all elements of an array."""
     flat = np.ravel(whole)
     n = int(np.prod(source, dtype=np.int64))
     places = np.arange(flat.size)

@@ -3,10 +3,10 @@
 Where a selection or a constant factor 0 made a cotangent 0, the value behind it is not used: its
 derivative is 0, whatever the slopes say. The ordinary sweep multiplies that 0 by an infinite slope
 and gets NaN (`where(x > 0, log(x), 0)` at 0). So a sweep that ends in NaN is run again by this one,
-which carries beside each cotangent where it is alive: 0 where it is 0 by construction. A zero that
-arithmetic made (1/inf) stays alive, for nobody knows what it stands for.
+which carries beside each cotangent a mask of where it is alive: 0 where it is 0 by construction. A
+zero that arithmetic made (1/inf) stays alive, since what it stands for is unknown.
 
-TensorFlow does this in one place, at sqrt, and for every zero there. So does this sweep, and with
+TensorFlow does this for one operation, sqrt, and for every zero there. So does this sweep, and with
 `guard_sqrt` nothing else.
 """
 
@@ -41,10 +41,11 @@ ORDERING = frozenset((
 
 def reverse(entries: Sequence[Entry], seeds: Mapping[int, Any], sources: Collection[int],
             *, emit: bool = False, guard_sqrt: bool = False) -> dict[int, Any]:
-    """Adjoints of `sources` as `gradcli.engine.sweeps.reverse.reverse` gives them, zeros absorbing,
-    for each source as if it were the only one: which factor 0 is a constant depends on what varies.
+    """Return adjoints of `sources` as `gradcli.engine.sweeps.reverse.reverse` does, zeros
+    absorbing.
 
-    guard_sqrt: only at sqrt.
+    Each source is treated as if it were the only one: which factor 0 is a constant depends on what
+    varies. guard_sqrt: whether zeros absorb only at sqrt.
     """
     varying: set[int] = set()
     found = swept(entries, seeds, sources, emit=emit,
@@ -56,17 +57,19 @@ def reverse(entries: Sequence[Entry], seeds: Mapping[int, Any], sources: Collect
 
 
 def differs_alone(entries: Sequence[Entry], source: int, varying: set[int]) -> bool:
-    """Whether zeros absorb more in a sweep for this source alone than in that for several, which
-    met the factors 0 `varying`: one of them is constant for it.
+    """Return whether zeros absorb more in a sweep for this source alone than in that for several,
+    which met the factors 0 `varying`: one of them is constant for it.
     """
     return bool(varying) and not varying <= active(entries, [source])
 
 
 def absorbed(seeds: Mapping[int, Any], guard_sqrt: bool = False,
              varying: set[int] | None = None) -> Shares:
-    """What each operand gets of a cotangent where zeros absorb, for one sweep from these seeds.
+    """Return the shares of a cotangent that operands get where zeros absorb, for one sweep from
+    these seeds.
 
-    varying: takes the ids of factors that are 0 somewhere and depend on a source.
+    guard_sqrt: whether zeros absorb only at sqrt. varying: receives the ids of factors that are 0
+    somewhere and depend on a source.
     """
     alive: dict[int, Any] = {i: _of_seed(g) for i, g in seeds.items()}
     # The same without factors, for what is recorded: a 0 that is constant here may vary in the
@@ -105,7 +108,7 @@ def absorbed(seeds: Mapping[int, Any], guard_sqrt: bool = False,
 
 
 def _meet(alive: dict[int, Any], i: int, mask: Any, again: bool) -> None:
-    """Note where one more share of a cotangent is alive."""
+    """Add to the mask of a value where one more share of its cotangent is alive."""
     if again:
         before = alive[i]
         mask = None if mask is None or before is None else _any(before + mask)
@@ -113,7 +116,7 @@ def _meet(alive: dict[int, Any], i: int, mask: Any, again: bool) -> None:
 
 
 def _of_seed(g: Any) -> Any:
-    """Where a cotangent is not 0; None: everywhere."""
+    """Return a mask of where a cotangent is not 0; None: everywhere."""
     value = np.asarray(value_of(g))
     if value.all():
         return None
@@ -127,8 +130,8 @@ def _any(mask: Any) -> Any:
 
 
 def _only(c: Any, mask: Any, keep: Any, recorded: bool) -> Any:
-    """The cotangent where it is alive, 0 elsewhere. A recorded one stays where it is a 0 of its own
-    and no selection made it: the factor that did may vary, and then so does it.
+    """Return the cotangent where it is alive, 0 elsewhere. A recorded one stays where it is a 0 of
+    its own and no selection made it: the factor that did may vary, and then so does it.
     """
     from gradcli.ops.table.discrete import greater
     from gradcli.ops.table.elementwise import where
@@ -145,9 +148,11 @@ def _only(c: Any, mask: Any, keep: Any, recorded: bool) -> Any:
 
 def _masks(entry: Entry, live: Any, reached: set[int], guard_sqrt: bool,
            varying: set[int] | None, factors: bool = True) -> tuple[dict[int, Any], list[Any]]:
-    """Where shares of the cotangent are alive: by operand, before they are summed to its shape; and
-    for each share that `cotangents` gives, after that. An operand that stands twice has two; no
-    list: all of them are alive. factors: constant ones that are 0 absorb.
+    """Return masks of where shares of the cotangent are alive: by operand, before they are summed
+    to its shape; and for each share that `cotangents` returns, after that.
+
+    An operand that occurs twice has two; no list: all of them are alive. factors: whether constant
+    factors that are 0 absorb.
     """
     op, ids = entry[OP], entry[IDS]
     inside: dict[int, Any] = {}
@@ -177,12 +182,12 @@ def _masks(entry: Entry, live: Any, reached: set[int], guard_sqrt: bool,
 
 
 def _is_product(op: Any) -> bool:
-    """Whether an operation is linear in each of its operands."""
+    """Return whether an operation is linear in each of its operands."""
     return bool(op.kind == BILINEAR or op.name == "contraction")
 
 
 def _of_elements(entry: Entry, live: Any, k: int, selects: bool) -> Any:
-    """Where operand k of an elementwise operation is used by an answer that is alive."""
+    """Return a mask of where an alive result of an elementwise operation uses operand k."""
     if not selects:
         return live
     *xs, ans = operands(entry, False)
@@ -199,8 +204,8 @@ def _everywhere(entry: Entry) -> Tensor:
 
 
 def _of_product(entry: Entry, live: Any, k: int, constant: Sequence[int]) -> Any:
-    """The same for an operation that is linear in each operand: it does not use what it multiplies
-    by a constant 0.
+    """Return a mask of where an alive result of an operation that is linear in each operand uses
+    operand k: not where it multiplies it by a constant 0.
     """
     used = {j: np.asarray(entry[VALUES][j]) != 0 for j in constant}
     if live is None and all(u.all() for u in used.values()):
@@ -209,8 +214,9 @@ def _of_product(entry: Entry, live: Any, k: int, constant: Sequence[int]) -> Any
 
 
 def _share(entry: Entry, k: int, g: Any, used: Mapping[int, Any]) -> Any:
-    """What a product hands back of `g` to operand k, the others replaced by masks or by ones. It
-    is not 0 where some element is used: the numbers are such that no two cancel.
+    """Return the share of `g` that a product hands back to operand k, the others replaced by masks
+    or by ones. It is not 0 where some element is used: the numbers are chosen so that no two
+    cancel.
     """
     *xs, ans = operands(entry, False)
     for j, x in enumerate(xs):
@@ -234,7 +240,9 @@ def _uneven(shape: Sequence[int]) -> Any:
 
 
 def _where_alive(entry: Entry, k: int, g: Any, live: Any, c: Any, recorded: bool) -> Any:
-    """The share of a product in which what is not alive meets no infinity."""
+    """Return the share of a product with an infinity removed where it meets only elements that are
+    not alive.
+    """
     from gradcli.ops.table.discrete import greater
     from gradcli.ops.table.elementwise import where
 
@@ -252,8 +260,8 @@ def _where_alive(entry: Entry, k: int, g: Any, live: Any, c: Any, recorded: bool
 
 
 def _constant(entry: Entry, k: int, reached: set[int], varying: set[int] | None) -> list[int]:
-    """The factors of operand k in a product that do not depend on the sources: where these are 0
-    the operand is not used.
+    """Return the factors of operand k in a product that do not depend on the sources: where these
+    are 0 the operand is not used.
     """
     op = entry[OP]
     if op.name != "multiply" and not _is_product(op):
@@ -270,6 +278,6 @@ def _constant(entry: Entry, k: int, reached: set[int], varying: set[int] | None)
 
 
 def _fitted(entry: Entry, mask: Any, k: int) -> Any:
-    """A mask of the answer's shape summed back to the operand's, as the cotangent is."""
+    """Return a mask of the result's shape summed back to the operand's, as the cotangent is."""
     *xs, _ = operands(entry, False)
     return _any(shaped_like(mask, xs[k], entry, k, mask))

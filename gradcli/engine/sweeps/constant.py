@@ -1,6 +1,6 @@
-"""Whether the derivative of a derivative is 0 because no slope leads from it to the source.
+"""The derivatives of derivatives that are 0 because no slope leads from them to the source.
 
-The answer to d/dx of dy/dx is 0, and not None, where dy/dx exists and x is nowhere in it: for a
+The derivative d/dx of dy/dx is 0, and not None, where dy/dx exists and x is nowhere in it: for a
 linear function, and where only a choice that a rule makes looks at x (`maximum`, `clip`). Where the
 user's own formula cuts the path, as in x*stop_gradient(x), it stays None: that has to be explained
 and not hidden.
@@ -23,13 +23,13 @@ if TYPE_CHECKING:
 
 def is_constant(entries: Sequence[Entry], derived: Derived, targets: Iterable[int],
                 own: Collection[int]) -> bool:
-    """Whether one of the values `targets` is made of derivatives that do not depend on `own`, the
-    ids of a source, and none is joined to it in any other way.
+    """Return whether one of the values `targets` is made of derivatives that do not depend on
+    `own`, the ids of a source, and none is joined to it otherwise.
 
-    True if a derivative that went into the target has something to be differentiated that a
-    derivative reaches from the source as well, and no path, cut or not, joins source and target.
-    The steps of a rule (the choice in the slope of `maximum`) are no path, those that the user
-    wrote are. derived: which values are derivatives, and of what.
+    True if a derivative that went into the target has a target of its own that a derivative reaches
+    from the source as well, and no path, cut or not, joins source and target. The steps of a rule
+    (the choice in the slope of `maximum`) are no path, those that the user wrote are. derived: id
+    of each derivative to its ends.
     """
     if not derived:
         return False
@@ -49,8 +49,8 @@ def is_constant(entries: Sequence[Entry], derived: Derived, targets: Iterable[in
 
 
 def made_by_rules(entries: Sequence[Entry], derived: Derived, targets: Iterable[int]) -> set[int]:
-    """The ids among the ancestors of `targets` that a sweep made: what went into a derivative but
-    not into what it is the derivative of.
+    """Return the ids among the ancestors of `targets` that a sweep made: ancestors of a derivative
+    but not of the value that it is the derivative of.
     """
     # One walk for all derivatives: a bit for each, whether a value went into it or its target.
     into_made = dict.fromkeys(targets, 0)

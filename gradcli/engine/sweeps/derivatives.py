@@ -2,7 +2,7 @@
 
 `entries` is the window, by default all that the current record holds. With `emit` the derivative is
 recorded as well, so that it is a tensor like any other and can be differentiated again; otherwise
-plain values come back. A source that no path joins to the target answers None.
+plain values come back. The derivative in a source that no path joins to the target is None.
 """
 
 from __future__ import annotations
@@ -32,12 +32,14 @@ LARGE = 100_000
 def gradient(targets: Sequence[Tensor], sources: Sequence[Tensor], *, seeds: Sequence[Any] = (),
              emit: bool = False, entries: Segment | None = None, tensorflow: bool = False,
              absorb: bool = False, ranged: bool = True) -> list[Any]:
-    """The gradient of the sum of all elements of all targets; per source, in its shape, or None.
+    """Return the gradient of the sum of all elements of all targets; for each source, in its shape,
+    or None.
 
     seeds: cotangents of the targets, by default ones. A target named twice counts twice.
-    tensorflow: zeros absorb infinite slopes at sqrt only, as there. absorb: zeros do in any case,
-    also where a slope is infinite only in the next derivative. ranged: what left the range of
-    floats on the way is found again.
+    tensorflow: zeros absorb infinite slopes at sqrt only, as there.
+    absorb: zeros do in any case, also where a slope is infinite only in the next derivative.
+    ranged: whether to find again what left the range of floats between.
+
     Raises E0301 where a seed has another shape than its target, E0503 where the path leads through
     an operation without a rule.
     """
@@ -77,8 +79,8 @@ def gradient(targets: Sequence[Tensor], sources: Sequence[Tensor], *, seeds: Seq
 
 
 def weights_of(targets: Sequence[Tensor], seeds: Sequence[Any]) -> dict[int, Any]:
-    """Id of each target to its cotangent: the seeds, by default ones; a target named twice counts
-    twice, one that a gradient cannot be of not at all.
+    """Return for the id of each target its cotangent: the seeds, by default ones. A target named
+    twice counts twice, one that is not differentiable not at all.
     """
     weights: dict[int, Any] = {}
     for k, t in enumerate(targets):
@@ -89,7 +91,7 @@ def weights_of(targets: Sequence[Tensor], seeds: Sequence[Any]) -> dict[int, Any
 
 
 def as_derivative(g: Any, targets: Sequence[Tensor], source: Tensor) -> Tensor:
-    """A recorded derivative, noted as such: its own derivative may truly be 0.
+    """Return a recorded derivative, noted as one: its own derivative may truly be 0.
 
     One that no operation made (the slope of a linear function) becomes a leaf.
     """
@@ -101,12 +103,13 @@ def as_derivative(g: Any, targets: Sequence[Tensor], source: Tensor) -> Tensor:
 
 
 def _own(value: Any) -> Any:
-    """A copy of an array, so that a caller cannot change a saved value through it."""
+    """Return a copy of an array, so that a caller cannot change a saved value through it."""
     return value if not shape_of(value) else np.array(value)
 
 
 def seed_of(target: Tensor, weight: Any) -> Any:
-    """The cotangent of a target: its weight, or ones. Raises E0301 for a weight that does not fit.
+    """Return the cotangent of a target: its weight, or ones. Raises E0301 for one that does not
+    fit.
     """
     shape = target.shape
     ones = 1.0 if type(target.value) is float else np.ones(shape, dtype_of(target.value))
@@ -123,7 +126,7 @@ def seed_of(target: Tensor, weight: Any) -> Any:
 
 
 def size(shape: Sequence[int]) -> int:
-    """The number of elements of a shape."""
+    """Return the number of elements of a shape."""
     n = 1
     for length in shape:
         n *= length
@@ -132,11 +135,11 @@ def size(shape: Sequence[int]) -> int:
 
 def jacobian(target: Tensor, sources: Sequence[Tensor], *, mode: str = "auto",
              emit: bool = False, entries: Segment | None = None) -> list[Any]:
-    """Per source the Jacobian, target shape + source shape, or None.
+    """Return for each source the Jacobian, target shape + source shape, or None.
 
-    One batched sweep: backwards with all rows as seeds, or forwards with all columns, whichever
-    are fewer (`mode` "reverse" or "forward" decides otherwise). A scalar target or a record of
-    scalars needs no arrays at all.
+    One batched sweep: backwards with all rows as seeds, or forwards with all columns, whichever are
+    fewer (`mode` "reverse" or "forward" decides otherwise). A scalar target or a record of scalars
+    needs no arrays at all.
     """
     from gradcli.engine.sweeps import tangent
 
@@ -182,7 +185,7 @@ def jacobian(target: Tensor, sources: Sequence[Tensor], *, mode: str = "auto",
 
 def in_range(entries: Segment, targets: Sequence[Tensor], source: Tensor, found: dict[int, Any]
              ) -> dict[int, Any]:
-    """Jacobians in one source, id of a target to each: found again where numbers on the way may
+    """Return Jacobians in one source, by id of a target, found again where intermediate numbers may
     have left the range of floats.
     """
     if extreme(entries, [source], found.values()):
@@ -193,8 +196,8 @@ def in_range(entries: Segment, targets: Sequence[Tensor], source: Tensor, found:
 
 
 def rows_in_range(entries: Segment, target: Tensor, seeds: Any, source: Tensor, rows: Any) -> Any:
-    """The adjoints of a source, [direction, *its shape], from seeds of a target: found again where
-    numbers on the way may have left the range of floats.
+    """Return the adjoints of a source, [direction, *its shape], from seeds of a target, found again
+    where intermediate numbers may have left the range of floats.
     """
     if not extreme(entries, [source], [value_of(rows)]):
         return rows
@@ -218,7 +221,7 @@ def _from_rows(rows: Any, target: Tensor, source: Tensor, emit: bool) -> Any:
 
 
 def from_columns(columns: Any, target: Tensor, source: Tensor) -> Any:
-    """The Jacobian from its columns, which stand along the leading axis; None stays None."""
+    """Return the Jacobian from its columns, which stand along the leading axis; None stays None."""
     if columns is None:
         return None
     n, m = size(source.shape), size(target.shape)
@@ -232,7 +235,7 @@ def _plain(array: Any) -> Any:
 
 def jvp(target: Tensor, sources: Sequence[Tensor], tangents: Sequence[Any], *, emit: bool = False,
         entries: Segment | None = None) -> Any:
-    """The directional derivative of `target`, in its shape, or None."""
+    """Return the directional derivative of `target`, in its shape, or None."""
     from gradcli.engine.sweeps import tangent
 
     if entries is None:
@@ -256,8 +259,8 @@ def jvp(target: Tensor, sources: Sequence[Tensor], tangents: Sequence[Any], *, e
 
 def directional_in_range(entries: Segment, seeds: Mapping[int, Any], target: Tensor,
                          sources: Iterable[Tensor], found: Any) -> Any:
-    """A directional derivative, found again where numbers on the way may have left the range of
-    floats.
+    """Return a directional derivative, found again where intermediate numbers may have left the
+    range of floats.
     """
     if not extreme(entries, sources, [value_of(found)]):
         return found

@@ -1,10 +1,10 @@
-"""Whether numbers are so large or small that a slope, or a product of slopes, may leave the range
-of floats on the way to a derivative that is one.
+"""The test for numbers so large or small that a slope, or a product of slopes, may leave the range
+of floats in a sweep although the derivative does not.
 
 What is lost when a product flushes to 0 is less than the smallest float. It matters if it meets
-factors of more than 1e50 later, and then there are values, constants or inputs of such a size; or
-if the answer is hardly larger than what was lost. So the usual case pays for a look at the values,
-which C code takes, and at the answer.
+factors of more than 1e50 later, and then there are values, constants or inputs of that size; or if
+the derivative is hardly larger than what was lost. So the usual case pays for a look at the values,
+in C code, and at the derivative.
 """
 
 from __future__ import annotations
@@ -50,8 +50,8 @@ LIMITS = {"d": LARGE, "f": LARGE_32, "D": LARGE, "F": LARGE_32}
 
 
 def extreme(entries: Segment, sources: Iterable[Tensor], answers: Iterable[Any] = ()) -> bool:
-    """Whether a value that an entry made is very large, or a constant, a source or what something
-    is divided by is very large or very small; or an answer is next to nothing.
+    """Return whether the result of an entry is very large, or a constant, a source or a divisor is
+    very large or very small; or a derivative in `answers` is next to nothing.
     """
     answers = list(answers)
     if any(map(faint, answers)):
@@ -96,8 +96,8 @@ def _numbers(entries: Sequence[Entry]) -> bool:
 
 
 def faint(answer: Any) -> bool:
-    """Whether a number is 0 or nearly so; of an array, whether an element is nearly so: zeros are
-    common among many.
+    """Return whether a number is 0 or nearly so; of an array, whether an element is nearly so:
+    zeros are common among many.
     """
     if type(answer) is float:
         return -FAINT < answer < FAINT
@@ -109,8 +109,8 @@ def faint(answer: Any) -> bool:
 
 
 def _vanishes(entry: Entry) -> bool:
-    """Whether elements that an entry made are 0 only because floats end, and not far from where
-    they do: those of a mask are far.
+    """Return whether elements of an entry's result are 0 only because the range of floats ends, and
+    not far beyond that end: those of a mask are far.
     """
     op, ans = entry[OP], entry[ANS]
     if not op.elementwise or op.name in BOUNDED or not is_float(ans) or np.all(ans):
@@ -128,7 +128,7 @@ def _vanishes(entry: Entry) -> bool:
 
 
 def are_extreme(constants: Iterable[float]) -> bool:
-    """Whether one of these numbers is very large or very small."""
+    """Return whether one of these numbers is very large or very small."""
     return not all(SMALL < v < LARGE or -LARGE < v < -SMALL or v == 0.0 for v in constants)
 
 
@@ -168,14 +168,14 @@ def _is_large(value: Any) -> bool:
 
 
 def _kind(value: Any) -> str:
-    """The type of an array in a letter; empty for what is none, or has no elements."""
+    """Return the type of an array in a letter; empty for what is none, or has no elements."""
     if value is None or type(value) in SCALAR_TYPES or not getattr(value, "size", 0):
         return ""
     return str(value.dtype.char)
 
 
 def _is_small(value: Any) -> bool:
-    """Whether a number, or one of an array, is very small but not 0."""
+    """Return whether a number, or one of an array, is very small but not 0."""
     if type(value) is float:
         return -SMALL < value < SMALL and value != 0.0
     kind = _kind(value)

@@ -1,8 +1,8 @@
-"""Whether a sweep really lost something: a value, a slope, or a product of slopes that became 0,
-subnormal or infinite though its factors are neither. Numbers that are only large lose nothing.
+"""The test for losses in a sweep: a value, a slope, or a product of slopes that became 0, subnormal
+or infinite though its factors are neither. Numbers that are only large lose nothing.
 
-Tame is what surely lost nothing: all its numbers are so far within the range that no product of two
-leaves it. That costs a sweep or two, a sweep with wide numbers a hundred.
+A sweep that surely lost nothing is tame: all its numbers are so far within the range that no
+product of two leaves it. That test costs a sweep or two, a sweep with wide numbers a hundred.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ FAR, FAR_32 = 2.0**480, 2.0**55
 
 def tame(entries: Sequence[Entry], seeds: Mapping[int, Any], ends: Iterable[int], *,
          forward: bool) -> bool:
-    """Whether a sweep from the seeds surely lost nothing, nor the values that it stands on."""
+    """Return whether a sweep from the seeds surely lost nothing, nor the values that it uses."""
     try:
         with np.errstate(all="ignore"):
             if not forward and all(type(g) is float for g in seeds.values()) and all(
@@ -60,7 +60,7 @@ def tame(entries: Sequence[Entry], seeds: Mapping[int, Any], ends: Iterable[int]
 
 
 def tame_values(entries: Sequence[Entry]) -> bool:
-    """Whether no value surely lost anything."""
+    """Return whether the values surely lost nothing."""
     with np.errstate(all="ignore"):
         return all(map(_is_tame_value, entries))
 
@@ -88,8 +88,8 @@ def _tame_numbers(entries: Sequence[Entry], adjoints: dict[int, Any]) -> bool:
 
 
 def _is_tame(value: Any) -> bool:
-    """Whether a value is 0, or far from the ends of the range, or no number, in all elements: tame
-    numbers make NaN only where no range would help.
+    """Return whether a value is 0, or far from the ends of the range, or no number, in all
+    elements: tame numbers make NaN only where no range would help.
     """
     if type(value) is float:
         return (1 / FAR < value < FAR or -FAR < value < -1 / FAR or value == 0.0
@@ -139,7 +139,7 @@ def _has_tame_slopes(entry: Entry, carried: Mapping[int, Any], forward: bool) ->
 
 def flushes(entries: Sequence[Entry], seeds: Mapping[int, Any], ends: Sequence[int], *,
             forward: bool) -> bool:
-    """Whether a sweep from the seeds to the ends lost something, or may have."""
+    """Return whether a sweep from the seeds to the ends lost something, or may have."""
     every = {*ends, *seeds, *(e[OUT] for e in entries)}
     try:
         with np.errstate(all="ignore"):
@@ -187,7 +187,7 @@ def _loses(entry: Entry, carried: Mapping[int, Any], forward: bool) -> bool:
 
 
 def _where(x: Any, test: Any) -> Any:
-    """1.0 where a test holds, with the batch axes of x."""
+    """Return 1.0 where a test holds, with the batch axes of x."""
     made = np.asarray(test(value_of(x)), np.float64)
     return Tensor(made, None, x.batch) if type(x) is Tensor else made
 
@@ -197,7 +197,7 @@ def _is_tiny(value: Any) -> Any:
 
 
 def _is_off(value: Any) -> bool:
-    """Whether a number is infinite or subnormal."""
+    """Return whether a number is infinite or subnormal."""
     if not is_float(value):
         return False
     sizes = np.abs(value)
@@ -205,7 +205,7 @@ def _is_off(value: Any) -> bool:
 
 
 def _meets(a: Any, b: Any) -> bool:
-    """Whether the smallest elements have a product that is no float."""
+    """Return whether the smallest elements have a product that is no float."""
     if not (is_float(a) and is_float(b)):
         return False
     x, y = (np.abs(np.ravel(v)) for v in (a, b))

@@ -1,11 +1,10 @@
-"""Laurent series along one variable: what a formula is around a point where it has no value.
+"""Laurent series along one variable: expansions of a formula around a point where it has no value.
 
 A `Laurent` is t^shift times a power series (`engine.sweeps.series`), with a shift of 0 or below.
-Products,
-quotients and whole powers are those of the series with the factor t^k that both have cancelled, so
-sin(x)/x is regular at 0, 1/sin(x) - 1/x too, and 1/x is a pole. Of one side, t > 0, absolute
-values, signs and roots have one as well. Whatever else meets a pole, or is at an edge of its
-domain, has none: NoSeries.
+Products, quotients and whole powers are those of the series with the factor t^k that both have
+cancelled, so sin(x)/x is regular at 0, 1/sin(x) - 1/x too, and 1/x is a pole. Of one side, t > 0,
+absolute values, signs and roots have one as well. Whatever else meets a pole, or is at an edge of
+its domain, has none: NoSeries.
 """
 
 from __future__ import annotations
@@ -38,7 +37,7 @@ QUOTIENTS = {"cot": ("cos", "sin"), "csc": ("", "sin"), "coth": ("cosh", "sinh")
 
 
 class Laurent:
-    """t^shift times a power series."""
+    """A product of t^shift and a power series."""
 
     __slots__ = ("series", "shift")
 
@@ -47,8 +46,8 @@ class Laurent:
         self.shift = shift
 
     def coefficients(self, order: int) -> list[float]:
-        """Those of t^shift to t^order. Raises NoSeries where one is no number, or a kink ends them:
-        that is seen only when they are asked for.
+        """Return the coefficients of t^shift to t^order. Raises NoSeries where one is no number, or
+        a kink ends them, which is seen only now.
         """
         try:
             c = _upto(self.series, order - self.shift)
@@ -62,8 +61,10 @@ class Laurent:
 class Around:
     """The Laurent series of a record's values around one of them, by their ids.
 
-    source: id and value; way: coefficients of the source behind its value, 1 for x + t. side:
-    whether t is positive only. point: how large the value is that may have been rounded.
+    source: id and value.
+    way: coefficients of the source behind its value, 1 for x + t.
+    side: whether t is positive only.
+    point: the size of the value that may have been rounded.
     """
 
     __slots__ = ("carried", "lost", "point", "side")
@@ -89,7 +90,7 @@ class Around:
                         self.lost.add(entry[OUT])
 
     def of(self, value: int) -> Laurent | None:
-        """That of a value; None where it does not move. Raises NoSeries."""
+        """Return the series of a value; None where it does not move. Raises NoSeries."""
         if value in self.lost:
             raise NoSeries
         return self.carried.get(value)
@@ -135,7 +136,7 @@ class Around:
         return self._regular(op, xs, entry)
 
     def _regular(self, op: Any, xs: list[Any], entry: Entry) -> Laurent | None:
-        """Of an operation that has a value there, and a slope."""
+        """Return the series of an operation that has a value there, and a slope."""
         if any(isinstance(x, Laurent) and x.shift for x in xs) or getattr(op, "custom", False):
             raise NoSeries
         series = [x.series if isinstance(x, Laurent) else x for x in xs]
@@ -151,7 +152,7 @@ class Around:
         return Laurent(ans)
 
     def _decided(self, xs: Sequence[Any]) -> None:
-        """Raises NoSeries where a comparison is decided otherwise beside the point."""
+        """Raise NoSeries where a comparison has another result beside the point."""
         one, other = [x.series.value if isinstance(x, Laurent) else x for x in xs]
         if any(isinstance(x, Laurent) and x.shift for x in xs) or _any(one == other) or _any(
                 (one - other) - (one - other) != 0):
@@ -204,7 +205,7 @@ class Around:
                               Laurent(PUBLIC[below](x)))
 
     def _sign_of(self, a: Laurent) -> float | None:
-        """The sign beside the point, of one side or the same of both; None at no kink."""
+        """Return the sign beside the point, of one side or the same of both; None at no kink."""
         if not a.shift and a.series.value != 0:
             return None
         k = _zeros(a.series)
@@ -230,7 +231,7 @@ def _upto(series: Series, order: int) -> list[float]:
 
 
 def _zeros(series: Series) -> int:
-    """How many of the first coefficients are 0. Raises NoSeries if all are."""
+    """Return the number of leading coefficients that are 0. Raises NoSeries if all are."""
     for k in range(MOST_ZEROS + 1):
         c = _upto(series, k)[k]
         if c - c != 0:
@@ -241,8 +242,8 @@ def _zeros(series: Series) -> int:
 
 
 def _near_zeros(series: Series, most: int, point: float) -> int:
-    """How many of the first coefficients, up to `most`, are 0, or no more than a rounding of the
-    point makes of the next.
+    """Return the number of leading coefficients, up to `most`, that are 0 or no more than a
+    rounding of the point makes of the next.
     """
     c = _upto(series, most)
     for k in range(most):
@@ -252,7 +253,7 @@ def _near_zeros(series: Series, most: int, point: float) -> int:
 
 
 def _moved(series: Series, by: int) -> Series:
-    """The series times t^by; of a negative one, those coefficients go."""
+    """Return the series times t^by; with a negative power, the first coefficients go."""
     if by == 0:
         return series
     if by > 0:
@@ -263,7 +264,9 @@ def _moved(series: Series, by: int) -> Series:
 
 
 def _normal(series: Any, shift: int) -> Laurent:
-    """With a shift of 0 or below, and nothing but a true pole below. Raises NoSeries."""
+    """Return a series with a shift of 0 or below, and a shift below only at a true pole. Raises
+    NoSeries.
+    """
     if shift < -MOST_ORDER:
         raise NoSeries
     if not isinstance(series, Series):

@@ -1,4 +1,4 @@
-"""Which values a derivative can reach: the connected part of the record between two ends."""
+"""The values that a derivative can reach: the connected part of the record between two ends."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def since(entries: Sequence[Entry], id: int) -> int:
-    """The index of the first entry made after the value `id`: ids only grow."""
+    """Return the index of the first entry made after the value `id`: ids only grow."""
     low, high = 0, len(entries)
     while low < high:
         middle = (low + high) // 2
@@ -26,7 +26,7 @@ def since(entries: Sequence[Entry], id: int) -> int:
 
 def window(entries: Sequence[Entry], sources: Iterable[int], targets: Iterable[int]
            ) -> Sequence[Entry]:
-    """The entries that can lie on a path: after the oldest source, up to the newest target."""
+    """Return the entries that can lie on a path: from the oldest source to the newest target."""
     first = since(entries, min(sources, default=0))
     last = since(entries, max(targets, default=0))
     if last < len(entries) and entries[last][OP].kind == "stretch":
@@ -35,10 +35,10 @@ def window(entries: Sequence[Entry], sources: Iterable[int], targets: Iterable[i
 
 
 def active(entries: Sequence[Entry], sources: Iterable[int]) -> set[int]:
-    """The ids of values to which a derivative passes from `sources`, these included.
+    """Return the ids of values to which a derivative passes from `sources`, these included.
 
-    An argument without a rule (a condition, an index, a step) lets none pass, nor does a value
-    that is no floating point number.
+    An argument without a rule (a condition, an index, a step) lets none pass, nor does a value that
+    is no floating point number.
     """
     reached = set(sources)
     untouched, add = reached.isdisjoint, reached.add
@@ -57,8 +57,8 @@ def active(entries: Sequence[Entry], sources: Iterable[int]) -> set[int]:
 
 def on_tape(entries: Sequence[Entry], watched: Iterable[int], late: Mapping[int, int]
             ) -> tuple[set[int], set[int]]:
-    """The ids that are on a tape, the watched ones and what operations made of them; and of these
-    the latter, whose entries it recorded.
+    """Return the ids that are on a tape, the watched ones and the results of operations on them;
+    and of these the latter, whose entries it recorded.
 
     late: when an id was watched that had been used before; earlier uses do not count, unless the
     tape had it already.
@@ -81,8 +81,10 @@ def on_tape(entries: Sequence[Entry], watched: Iterable[int], late: Mapping[int,
 
 def ancestry(entries: Sequence[Entry], ids: int | Iterable[int], *, conditions: bool = True
              ) -> set[int]:
-    """All ids that went into a value, or into one of several, these included, by any kind of
-    argument, or by any but conditions and those of which only the shape was asked.
+    """Return all ids that went into a value, or into one of several, these included.
+
+    conditions: whether by any kind of argument, or by any but conditions and those of which only
+    the shape was used.
     """
     found = {ids} if isinstance(ids, int) else set(ids)
     for entry in reversed(entries):
@@ -94,7 +96,7 @@ def ancestry(entries: Sequence[Entry], ids: int | Iterable[int], *, conditions: 
 
 
 def leading(entries: Sequence[Entry], targets: Iterable[int]) -> set[int]:
-    """The ids of values from which a derivative passes to `targets`, these included."""
+    """Return the ids of values from which a derivative passes to `targets`, these included."""
     wanted = set(targets)
     for entry in reversed(entries):
         if entry[OUT] in wanted:

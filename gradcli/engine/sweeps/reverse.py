@@ -1,10 +1,10 @@
 """The reverse sweep: one walk backwards that carries the adjoint (VJP).
 
 Two forms of the same walk. `on_floats` carries bare Python numbers through a record of scalars:
-first order, nothing else open, the fast way. `reverse` carries whatever it is seeded with, through
-the operations themselves: seeded with bare arrays it computes (a leading seed axis gives all rows
-of a Jacobian at once), and with `emit` operands keep their ids, so that the adjoint is recorded
-and can be differentiated again.
+first order, without any batch axis or emission, the fast form. `reverse` carries tensors or arrays,
+through the operations themselves: seeded with bare arrays it computes (a leading seed axis gives
+all rows of a Jacobian at once), and with `emit` operands keep their ids, so that the adjoint is
+recorded and can be differentiated again.
 
 Source of the method: Griewank and Walther, Evaluating Derivatives (2008), chapter 3.
 """
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 def on_floats(entries: Sequence[Entry], seeds: Mapping[int, float], sources: Iterable[int]
               ) -> dict[int, float]:
-    """Adjoints of `sources` over entries whose values are all Python numbers.
+    """Return adjoints of `sources` over entries whose values are all Python numbers.
 
     A source that no path reaches has no item in the result.
     """
@@ -76,8 +76,8 @@ def _with_stretches(entries: Sequence[Entry], adjoints: dict[int, float], asked:
 def on_slots(ops: Sequence[Op], first: Sequence[Any], second: Sequence[Any],
              values: Sequence[float], fixed: Set[int], adjoints: list[float | None]) -> None:
     """Carry the adjoints, by slot, backwards over a Wengert list (see
-    `gradcli.engine.compiled.lines`),
-    with the products and sums that `_on_floats` has for single entries.
+    `gradcli.engine.compiled.lines`), with the products and sums that `_on_floats` has for single
+    entries.
     """
     k = len(ops)
     for op, i, j in zip(reversed(ops), reversed(first), reversed(second), strict=True):
@@ -171,7 +171,7 @@ def _on_floats(entries: Sequence[Entry], adjoints: dict[int, float], asked: set[
 
 
 def slope_at_edge(op: Op, k: int, values: Sequence[Any], ans: Any) -> Any:
-    """A partial where Python's arithmetic raises: NumPy's answer, inf or NaN."""
+    """Return a partial where Python's arithmetic raises: NumPy's value, inf or NaN."""
     with np.errstate(all="ignore"):
         wide = [np.float64(v) if type(v) is float else v for v in (*values, ans)]
         return plain(edge_rule(op, k)(*wide))
@@ -179,12 +179,12 @@ def slope_at_edge(op: Op, k: int, values: Sequence[Any], ans: Any) -> Any:
 
 def reverse(entries: Sequence[Entry], seeds: Mapping[int, Any], sources: Iterable[int],
             *, emit: bool = False, shares: Shares | None = None) -> dict[int, Any]:
-    """Adjoints of `sources`, given `seeds`: id of a target to its cotangent.
+    """Return adjoints of `sources`, given `seeds`: id of a target to its cotangent.
 
     Cotangents are plain values of the target's shape, or tensors whose batch axes are seed axes in
     front of those of the target. With `emit` the sweep records itself on the current record.
-    shares: what each operand gets of a cotangent, if not what `cotangents` gives it.
-    A source that no path reaches has no item in the result.
+    shares: function that returns each operand's share of a cotangent, by default `cotangents`. A
+    source that no path reaches has no item in the result.
     """
     shares = shares or cotangents
     asked = set(sources)
@@ -216,11 +216,11 @@ def reverse(entries: Sequence[Entry], seeds: Mapping[int, Any], sources: Iterabl
 
 
 def operands(entry: Entry, emit: bool) -> list[Any]:
-    """The operands as rules see them, and the answer last.
+    """Return the operands as rules see them, and the result last.
 
     Emitted, they are tensors with their ids, constants too, so that all arithmetic of a rule goes
-    through operations; bare, plain values, or tensors without id where batch axes have to be told
-    from core axes.
+    through operations; bare, plain values, or tensors without id where batch axes have to be
+    distinguished from core axes.
     """
     values, ids, batches = entry[VALUES], entry[IDS], entry[BATCH]
     if not emit and not batches:
@@ -234,9 +234,10 @@ def operands(entry: Entry, emit: bool) -> list[Any]:
 
 def cotangents(entry: Entry, g: Any, reached: set[int], emit: bool,
                mended: Callable[[int, Any], Any] | None = None) -> Iterable[tuple[int, Any]]:
-    """(operand id, its share of the cotangent) for each operand that a derivative reaches.
+    """Yield (operand id, its share of the cotangent) for each operand that a derivative reaches.
 
-    mended: makes another share of that of operand k, before it is summed to the operand's shape.
+    mended: function that replaces the share of operand k, before it is summed to the operand's
+    shape.
     """
     op, ids = entry[OP], entry[IDS]
     if op.kind == UNREGISTERED:
@@ -274,7 +275,7 @@ def cotangents(entry: Entry, g: Any, reached: set[int], emit: bool,
 
 
 def without_rule(entry: Entry) -> GradcliError:
-    """The error for a derivative through an operation whose rule nobody wrote."""
+    """Return the error for a derivative through an operation that has no rule."""
     name = entry[OP].name
     place = entry[PLACE]
     return error("E0503", f"`{name}` has no gradient: nobody registered a rule for it",
@@ -284,7 +285,7 @@ def without_rule(entry: Entry) -> GradcliError:
 
 
 def slope(op: Op, k: int, xs: Sequence[Any], ans: Any) -> Any:
-    """The partial of an elementwise operation in argument k."""
+    """Return the partial of an elementwise operation in argument k."""
     rule = op.rules[k]
     if not callable(rule):
         return rule
@@ -295,7 +296,7 @@ def slope(op: Op, k: int, xs: Sequence[Any], ans: Any) -> Any:
 
 
 def times(g: Any, slope: Any) -> Any:
-    """g*slope, without an entry for the commonest slopes 1 and -1."""
+    """Return g*slope, without an entry for the commonest slopes 1 and -1."""
     if type(slope) is float:
         if slope == 1.0:
             return g
@@ -305,7 +306,7 @@ def times(g: Any, slope: Any) -> Any:
 
 
 def shaped_like(c: Any, x: Any, entry: Entry, k: int, g: Any) -> Any:
-    """The cotangent summed back to its operand's core shape and batch axes, in its type.
+    """Return the cotangent summed back to its operand's core shape and batch axes, in its type.
 
     Axes of a cotangent are seed, then batch, then core: seed axes are never summed.
     """
@@ -326,7 +327,7 @@ def shaped_like(c: Any, x: Any, entry: Entry, k: int, g: Any) -> Any:
 
 
 def in_type_of(x: Any, c: Any) -> Any:
-    """`c`, a derivative, in the floating point type of `x`."""
+    """Return `c`, a derivative, in the floating point type of `x`."""
     v, w = c.value if type(c) is Tensor else c, x.value if type(x) is Tensor else x
     if getattr(v, "dtype", float) == getattr(w, "dtype", float):
         return c

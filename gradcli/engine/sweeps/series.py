@@ -1,4 +1,4 @@
-"""Power series along one variable: Taylor coefficients of what a record computes.
+"""Power series along one variable: Taylor coefficients of the values of a record.
 
 A `Series` is a stream: its coefficient of order j is found when it is asked for, once, from
 coefficients of its operands (J. van der Hoeven, Relax, but don't be too lazy (2002), section 4). It
@@ -6,9 +6,9 @@ takes the place of a number in the rules of the operations: since f(x(t))' = f'(
 the integral of its slope times that of its operand, and the slope, a stream that the rule makes of
 streams, is needed to one order less. So a rule of the table is all that an operation needs, to any
 order (Griewank and Walther, Evaluating Derivatives (2008), chapter 13). Products, quotients and
-what is linear have sums of their own. The same operation on the same operands is one stream: rules
-that lead to each other (sin and cos) or to themselves (exp) end there, and those that lead on and
-on (sigmoid, polygamma) make one stream for each order. A stream costs the square of its length.
+linear operations have sums of their own. The same operation on the same operands is one stream:
+rules that lead to each other (sin and cos) or to themselves (exp) end there, and those that lead on
+and on (sigmoid, polygamma) make one stream for each order. A stream costs the square of its length.
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ SMALL = 8
 
 
 class NoSeries(Exception):
-    """An operation on the way has a rule that works on tensors only."""
+    """An error: an operation between has a rule that works on tensors only."""
 
 
 class AtKink(Exception):
-    """A rule leads to an operation at a kink: from there on there are no derivatives."""
+    """An error: a rule leads to an operation at a kink, beyond which there are no derivatives."""
 
     def __init__(self, op: Op) -> None:
         super().__init__(op.name)
@@ -49,15 +49,16 @@ class AtKink(Exception):
 
 
 class Doubles(Exception):
-    """A rule leads to its own operation on a larger matrix, and so on with each order."""
+    """An error: a rule leads to its own operation on a larger matrix, and so on with each order."""
 
 
 class Series(Operators):
     """Coefficients c[0] + c[1] t + ..., floats or arrays of one shape; c: those found so far.
 
-    step: finds coefficient j, which is the next. needs: (operand, lag), what it takes: those of
-    the operand up to j - lag. known: what was made of which operands, shared by all that
-    belong together. value: the first coefficient.
+    step: function that returns coefficient j, the next one.
+    needs: (operand, lag), the coefficients that it takes: those of the operand up to j - lag.
+    known: results of operations by their operands, shared by all series that belong together.
+    value: the first coefficient.
     """
 
     __slots__ = ("_slope", "batch", "c", "id", "known", "needs", "step", "value")
@@ -76,11 +77,11 @@ class Series(Operators):
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """The shape of each coefficient."""
+        """Return the shape of each coefficient."""
         return shape_of(self.value)
 
     def upto(self, order: int) -> list[Any]:
-        """The coefficients from 0 to the order. Not recursive: streams may lead far."""
+        """Return the coefficients from 0 to the order. Not recursive: streams may lead far."""
         waiting = [(self, order)]
         while waiting:
             one, last = waiting[-1]
@@ -96,7 +97,7 @@ class Series(Operators):
         return self.c[:order + 1]
 
     def slope(self) -> Series:
-        """The derivative; c[1] has to be there."""
+        """Return the derivative; c[1] has to be there."""
         if self._slope is None:
             self._slope = Series([self.c[1]], lambda _, j: (j + 1) * self.c[j + 1], [(self, -1)],
                                  self.known)
@@ -111,15 +112,17 @@ class Series(Operators):
 
 
 def polynomial(*c: Any) -> Series:
-    """The series of a source: these coefficients, and 0 from there on."""
+    """Return the series of a source: these coefficients, and 0 from there on."""
     return Series(c, lambda one, _: zeros(one.shape))
 
 
 def applied(op: Op, xs: Sequence[Any], attributes: Mapping[str, Any], value: Callable[[], Any],
             made: bool = False) -> Any:
-    """What an operation makes of operands some of which are series; a plain value where none of
-    them passes a derivative. made: by a rule, where an operation at a kink is not to be passed.
-    Raises NoSeries.
+    """Return the result of an operation on operands some of which are series; a plain value where
+    none of them passes a derivative.
+
+    value: function that returns the plain value. made: whether a rule applies it, where an
+    operation at a kink is not to be passed. Raises NoSeries.
     """
     moving = [k for k, x in enumerate(xs) if isinstance(x, Series) and op.edge(k)]
     if op.kind == ELEMENTWISE:    # what stands still in steps moves nothing
@@ -152,7 +155,7 @@ def applied(op: Op, xs: Sequence[Any], attributes: Mapping[str, Any], value: Cal
 
 
 def _key(op: Op, xs: Sequence[Any], attributes: Mapping[str, Any]) -> Any:
-    """What tells an operation on operands from others; None where nothing does."""
+    """Return a key for an operation on operands; None where there is none."""
     key = (id(op), *[(type(x), repr(x)) if type(x) in SCALAR_TYPES else id(x) for x in xs],
            *[(name, _frozen(value)) for name, value in attributes.items()])
     try:
@@ -169,9 +172,11 @@ def _frozen(value: Any) -> Any:
 
 
 def _determinant(a: Any, ans: Any) -> Any:
-    """In products and traces alone (D. Faddeev and V. Faddeeva, Computational Methods of Linear
-    Algebra (1963), section 47): the rule of the row inverts matrices, which are polynomials no more
-    and whose series grow where the determinant is nearly 0.
+    """Return a determinant in products and traces alone (D. Faddeev and V. Faddeeva, Computational
+    Methods of Linear Algebra (1963), section 47).
+
+    The rule of the row inverts matrices, which are polynomials no more and whose series grow where
+    the determinant is nearly 0.
     """
     n = a.shape[-1]
     product: Any = a
@@ -219,7 +224,7 @@ def _product(op: Op, a: Sequence[Any], b: Sequence[Any], j: int, attributes: Map
 
 
 def _quotient(xs: Sequence[Any], moving: Sequence[int], out: Series, j: int) -> Any:
-    """out * b = a, solved for the last coefficient of out."""
+    """Return the last coefficient of out, for which out * b = a is solved."""
     a = xs[0].c[j] if 0 in moving else 0.0
     if 1 not in moving:
         return PUBLIC["divide"](a, xs[1])
@@ -233,7 +238,7 @@ def _quotient(xs: Sequence[Any], moving: Sequence[int], out: Series, j: int) -> 
 
 def _integral(op: Op, xs: list[Any], moving: Sequence[int], attributes: Mapping[str, Any],
               made: bool, out: Series) -> Any:
-    """Of the slope, which is made when the first coefficient is asked for: this one."""
+    """Return the first coefficient of the integral of the slope, which is made only now."""
     if made and op.kink is not None and "tie" not in op.kinks and _at_kink(op, xs):
         raise AtKink(op)
     try:
@@ -268,9 +273,10 @@ def _slope(op: Op, xs: list[Any], moving: Sequence[int], attributes: Mapping[str
 
 
 def _of_blocks(op: Op, x: Sequence[Any], out: Series, j: int) -> Any:
-    """A function of a matrix: that of the triangle of blocks x[0], x[1], ... has the coefficients
-    in its first row (N. Higham, Functions of Matrices (2008), section 3.2). The unit of t is such
-    that they are of one size.
+    """Return coefficient j of a function of a matrix.
+
+    The function of the triangle of blocks x[0], x[1], ... has the coefficients in its first row (N.
+    Higham, Functions of Matrices (2008), section 3.2). The unit of t makes them of one size.
     """
     m = out.shape[-1]
     sizes = [float(np.abs(c).max()) for c in (out.c[0], out.c[-1])]
@@ -283,7 +289,7 @@ def _of_blocks(op: Op, x: Sequence[Any], out: Series, j: int) -> Any:
 
 
 def _at_kink(op: Op, xs: Sequence[Any]) -> bool:
-    """Whether an elementwise operation is at one."""
+    """Return whether an elementwise operation is at a kink."""
     values = [x.value if isinstance(x, Series) else x for x in xs]
     if not op.elementwise:
         return False
@@ -293,7 +299,7 @@ def _at_kink(op: Op, xs: Sequence[Any]) -> bool:
 
 
 def _filled(value: Any, ans: Any) -> Any:
-    """What did not vary along a broadcast axis fills it."""
+    """Broadcast a value to the shape of the result: it did not vary along the broadcast axes."""
     if shape_of(value) == shape_of(ans):
         return value
     return np.array(np.broadcast_to(value, shape_of(ans)))
@@ -307,10 +313,9 @@ def _total(terms: Sequence[Any]) -> Any:
 
 
 class Expansion:
-    """The streams of a record's values, given those of its sources.
+    """The series of a record's values, given those of its sources.
 
-    Raises NoSeries where a rule on the way works on tensors only, E0503 where there is none,
-    AtKink.
+    Raises NoSeries where a rule between works on tensors only, E0503 where there is none, AtKink.
     """
 
     __slots__ = ("carried",)
@@ -342,7 +347,7 @@ class Expansion:
             self.carried[entry[OUT]] = made
 
     def of(self, target: int, order: int) -> list[Any] | None:
-        """The coefficients of a value up to an order; None where no path leads to it."""
+        """Return the coefficients of a value up to an order; None where no path leads to it."""
         found = self.carried.get(target)
         if found is None:
             return None
@@ -350,7 +355,7 @@ class Expansion:
 
 
 def guarded(series: Series, order: int) -> list[Any]:
-    """The coefficients up to an order. Raises NoSeries where a rule fails on series."""
+    """Return the coefficients up to an order. Raises NoSeries where a rule fails on series."""
     with quiet():
         return _guarded(lambda: series.upto(order))  # type: ignore[no-any-return]
 

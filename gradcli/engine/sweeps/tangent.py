@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 def on_floats(entries: Sequence[Entry], seeds: Mapping[int, float], targets: Iterable[int]
               ) -> dict[int, float]:
-    """Tangents of `targets` over entries whose values are all Python numbers."""
+    """Return tangents of `targets` over entries whose values are all Python numbers."""
     targets = list(targets)
     entries = window(entries, seeds, targets)
     reached = active(entries, seeds)
@@ -69,7 +69,7 @@ def on_floats(entries: Sequence[Entry], seeds: Mapping[int, float], targets: Ite
 
 def tangents(entries: Sequence[Entry], seeds: Mapping[int, Any], targets: Iterable[int],
              *, emit: bool = False) -> dict[int, Any]:
-    """Tangents of `targets`, given `seeds`: id of a source to its tangent.
+    """Return tangents of `targets`, given `seeds`: id of a source to its tangent.
 
     Tangents are plain values of the source's shape, or tensors whose batch axes are seed axes in
     front. A target that no path reaches has no item in the result.
@@ -93,8 +93,8 @@ def tangents(entries: Sequence[Entry], seeds: Mapping[int, Any], targets: Iterab
 
 
 def of_entry(entry: Entry, carried: Mapping[int, Any], emit: bool) -> Any:
-    """The tangent of one entry from those of its operands, in its shape and type; None where no
-    operand has one, or the rule of a custom gradient says that none passes.
+    """Return the tangent of one entry from those of its operands, in its shape and type; None where
+    no operand has one, or the rule of a custom gradient says that none passes.
 
     Raises E0503 for an operation without a rule.
     """
@@ -152,8 +152,8 @@ def _of_entry(entry: Entry, carried: Mapping[int, Any], emit: bool) -> Any:
 
 
 def _behind_seeds(t: Any, entry: Entry, k: int) -> Any:
-    """A tangent with as many batch axes as the entry has: seed axes come first, and an axis that
-    the operand lacks must not meet them.
+    """Return a tangent with as many batch axes as the entry has: seed axes come first, and an axis
+    that the operand lacks must not meet them.
     """
     t = t if type(t) is Tensor else Tensor(t, None, 0)
     lacking = max(entry[BATCH][:-1]) - entry[BATCH][k]
@@ -163,7 +163,7 @@ def _behind_seeds(t: Any, entry: Entry, k: int) -> Any:
 
 
 def basis(value: Any) -> Any:
-    """All unit directions of a tensor of this value: a tensor with one seed axis in front."""
+    """Return all unit directions of a tensor of this value, with one seed axis in front."""
     shape = shape_of(value)
     n = 1
     for length in shape:

@@ -2,13 +2,12 @@
 
 Where numbers are very large or very small, a slope, or a product of slopes, may be no float though
 the derivative is one: -1/u^2 in the second derivative of log(u), or the adjoint of the denominator
-of x^2/exp(x^2). So derivatives of a record with such numbers (`gradcli.engine.sweeps.extremes`) are
-found
-again with wide numbers (`gradcli.ops.wide`), from the values that were recorded; those that were
-flushed to 0 or infinity are calculated again. The usual case pays nothing.
+of x^2/exp(x^2). So derivatives of a record with extreme numbers (`gradcli.engine.sweeps.extremes`)
+are found again with wide numbers (`gradcli.ops.wide`), from the values that were recorded; those
+that were flushed to 0 or infinity are calculated again. The usual case pays nothing.
 
-What differs replaces what the ordinary sweep found. Where a row has a formula for floats only, and
-what it lost there may count, this is noted on the record.
+Derivatives that differ replace those of the ordinary sweep. Where a row has a formula for floats
+only, and what it lost there may count, this is noted on the record.
 """
 
 from __future__ import annotations
@@ -43,8 +42,10 @@ LEAST = 1e-9
 
 
 class Carried:
-    """A derivative on its way, and a bound on its rounding: what a sum leaves below that is nothing
-    but rounding, and becomes 0. What joins it later stays; the doubt of the bound remembers.
+    """A derivative in a sweep, and a bound on its rounding.
+
+    A remainder of a sum below the bound is nothing but rounding, and becomes 0. Terms that join
+    later stay; the doubt of the bound remembers.
     """
 
     __slots__ = ("error", "value")
@@ -69,7 +70,7 @@ class Carried:
 
 
 def _only(value: Wide, where: Any) -> Wide:
-    """The same, 0 elsewhere; what is in doubt stays so."""
+    """Return the value where the mask holds, 0 elsewhere; elements in doubt stay in doubt."""
     return Wide(np.where(where | ~np.isfinite(value.mantissa), value.mantissa, 0.0),
                 value.exponent, value.doubt)
 
@@ -82,9 +83,10 @@ def _seeded(seed: Any) -> Carried:
 def adjoints(entries: Sequence[Entry], seeds: Mapping[int, Any], sources: Iterable[int],
              values: Mapping[int, Any] | None = None, swept: Swept | None = None
              ) -> dict[int, Carried]:
-    """Adjoints of `sources`, as `gradcli.engine.sweeps.reverse.reverse` finds them. values: of
-    tensors,
-    which a tape may not have kept. swept: the values that the seeds' derivatives meet, if known.
+    """Return adjoints of `sources`, as `gradcli.engine.sweeps.reverse.reverse` does.
+
+    values: of tensors, which a tape may not have kept. swept: the values that the seeds'
+    derivatives meet, if known.
     """
     asked = set(sources)
     swept = swept or _values(entries, seeds, values)
@@ -106,7 +108,9 @@ def adjoints(entries: Sequence[Entry], seeds: Mapping[int, Any], sources: Iterab
 
 def _values(entries: Sequence[Entry], targets: Iterable[int],
             values: Mapping[int, Any] | None = None) -> Swept:
-    """The values that a derivative of the targets may meet, those beside its path among them."""
+    """Return the values that a derivative of the targets may meet, those beside its path among
+    them.
+    """
     ahead = leading(entries, targets)
     return Swept([e for e in entries if e[OUT] in ahead], values)
 
@@ -134,13 +138,13 @@ def _shares(swept: Swept, entry: Entry, g: Carried, reached: set[int]
 
 
 def _rounded(entry: Entry, value: Wide, error: Wide) -> Carried:
-    """What an operation as a whole makes of a derivative, and of the bound on its rounding."""
+    """Return a derivative after a whole operation, with the bound on its rounding."""
     return Carried(value, abs(error) + abs(value) * type_of(entry[ANS]).rounding)
 
 
 def tangents(entries: Sequence[Entry], seeds: Mapping[int, Any], targets: Iterable[int],
              swept: Swept | None = None) -> dict[int, Carried]:
-    """Tangents of `targets`, as `gradcli.engine.sweeps.tangent.tangents` finds them. swept: the
+    """Return tangents of `targets`, as `gradcli.engine.sweeps.tangent.tangents` does. swept: the
     values that these meet, if known.
     """
     targets = list(targets)
@@ -181,7 +185,9 @@ def _tangent(swept: Swept, entry: Entry, found: Mapping[int, Carried]) -> Carrie
 
 def gradients(entries: Sequence[Entry], seeds: Mapping[int, Any], found: dict[int, Any],
               emit: bool = False, values: Mapping[int, Any] | None = None) -> None:
-    """Put right what the ordinary sweep found from these seeds: id of a source to its adjoint."""
+    """Put right the result of an ordinary sweep from these seeds, `found`: id of a source to its
+    adjoint.
+    """
     if tame(entries, seeds, found, forward=False):
         return
     try:
@@ -203,7 +209,7 @@ def gradients(entries: Sequence[Entry], seeds: Mapping[int, Any], found: dict[in
 
 
 def _replace(id: int, value: Any) -> None:
-    """The value of an entry of the current record."""
+    """Replace the value of an entry of the current record."""
     entries = records.current().entries
     for k in range(len(entries) - 1, -1, -1):
         if entries[k][OUT] == id:
@@ -242,8 +248,11 @@ def jacobians(entries: Sequence[Entry], targets: Sequence[Tensor], source: Tenso
 
 def directions(entries: Sequence[Entry], seeds: Mapping[int, Any], found: Mapping[int, Any], *,
                forward: bool) -> tuple[dict[int, Any], dict[int, Any]]:
-    """What is right of a sweep in many directions, [direction, *shape] by id both what it was
-    seeded with and what it found, which stays the same array if all is; and where nobody knows.
+    """Return the right result of a sweep in many directions, and masks of the elements that are
+    unknown.
+
+    seeds, found: [direction, *shape] by id, as of the ordinary sweep; the array found is returned
+    unchanged if all of it is right.
     """
     count = max(map(len, seeds.values()))
     after = dict(found)
@@ -288,7 +297,7 @@ def rows(entries: Sequence[Entry], seeds: Mapping[int, Any], found: dict[int, An
 
 
 def recorded(g: Any, value: Any) -> Any:
-    """A derivative that was recorded, or a plain one, with another value."""
+    """Return a derivative that was recorded, or a plain one, with another value."""
     if type(g) is Tensor and g.id is not None:
         _replace(g.id, value)
         return Tensor(value, g.id, g.batch)
@@ -296,7 +305,7 @@ def recorded(g: Any, value: Any) -> Any:
 
 
 def directional(entries: Sequence[Entry], seeds: Mapping[int, Any], target: int, found: Any) -> Any:
-    """What is right in place of a directional derivative that the ordinary sweep found."""
+    """Return the right value of a directional derivative that the ordinary sweep found."""
     new = value_of(found)
     if tame(entries, seeds, [target], forward=True):
         return found
@@ -314,7 +323,7 @@ def directional(entries: Sequence[Entry], seeds: Mapping[int, Any], target: int,
 
 
 def note_doubt(source: int, count: int) -> None:
-    """Remember on the record in how many elements a derivative in a source is not known; Python
+    """Add to the record the number of elements of a derivative in a source that are unknown; Python
     code, which gets no notes, gets a warning.
     """
     if count and records.current().trace is None:
@@ -340,7 +349,8 @@ def warn() -> None:
 
 def beyond(entries: Sequence[Entry], seeds: Mapping[int, Any], ids: Iterable[int]
            ) -> tuple[dict[int, str], dict[tuple[int, int], str]]:
-    """Adjoints that are no floats, and local slopes, by step and operand: about how large they are.
+    """Return the sizes, as texts, of adjoints and of local slopes (by step and operand) that are no
+    floats.
     """
     try:
         with np.errstate(all="ignore"):
@@ -357,8 +367,8 @@ def beyond(entries: Sequence[Entry], seeds: Mapping[int, Any], ids: Iterable[int
 
 def exact(entries: Sequence[Entry], seeds: Mapping[int, Any], source: int | None = None
           ) -> tuple[dict[int, Any], Any]:
-    """The values of targets, and the adjoint of a source, if these were numbers without the ends of
-    the range; NaN where nobody knows. source: None for the values alone.
+    """Return the values of targets, and the adjoint of a source, as floats of numbers in a range
+    without end; NaN where they are unknown. source: None for the values alone.
     """
     try:
         with np.errstate(all="ignore"):
@@ -375,7 +385,7 @@ def exact(entries: Sequence[Entry], seeds: Mapping[int, Any], source: int | None
 
 
 def _sure(value: Wide) -> Any:
-    """The floats of numbers that are known, else NaN."""
+    """Return the floats of numbers that are known, else NaN."""
     near = value.floats()
     return np.where(value.is_doubtful() | ~np.isfinite(near), math.nan, near)
 
@@ -385,7 +395,9 @@ def _is_beyond(value: Wide) -> bool:
 
 
 def flushed(entries: Sequence[Entry], targets: Iterable[int]) -> set[int]:
-    """Which of the values `targets` would be other floats, had nothing been lost on the way."""
+    """Return those of the values `targets` that would be other floats if nothing had been lost
+    before.
+    """
     targets = set(targets)
     ahead = leading(entries, targets)
     entries = [e for e in entries if e[OUT] in ahead]
@@ -400,14 +412,14 @@ def flushed(entries: Sequence[Entry], targets: Iterable[int]) -> set[int]:
 
 
 def _near(value: Wide) -> bool:
-    """Whether a value is surely 0 as a float as well, or nobody knows what it is."""
+    """Return whether a value is surely 0 as a float as well, or is unknown."""
     near = value.floats()
     sure = value.doubt is None or not (value.doubt > np.log2(DOUBLE.floor)).any()
     return sure and bool(((np.abs(near) < DOUBLE.tiny) | np.isnan(near)).all())
 
 
 def _holds(entries: Sequence[Entry], targets: Iterable[int]) -> bool:
-    """Whether all values that the targets are made of are numbers, those of slopes aside."""
+    """Return whether all values that the targets are made of are numbers, those of slopes aside."""
     ahead = leading(entries, targets)
     last = min((target for made, (target, _) in records.current().derived.items()
                 if made in ahead), default=math.inf)
@@ -416,9 +428,10 @@ def _holds(entries: Sequence[Entry], targets: Iterable[int]) -> bool:
 
 
 def settled(before: Any, after: Carried, held: bool = True) -> tuple[Any, Any]:
-    """What a derivative really is, given what the ordinary sweep found; and where neither knows.
+    """Return the true derivative in place of that of the ordinary sweep; and a mask of where it is
+    unknown.
 
-    It stays as it was where it differs no more than by rounding. held: whether the values are
+    It stays unchanged where it differs no more than by rounding. held: whether the values are
     numbers; where one is not, that explains a derivative that is no number, which stays.
     """
     kind = type_of(before)

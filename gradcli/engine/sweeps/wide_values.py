@@ -1,5 +1,5 @@
-"""The values of a record in a range without end, from those that were recorded: what was flushed to
-0 or infinity is calculated again.
+"""The values of a record in a range without end, from those that were recorded: values that were
+flushed to 0 or infinity are calculated again.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ MAX_WORK = 10_000_000
 
 
 class Beyond(Exception):
-    """What cannot be swept with wide numbers: batches, complex numbers, too much."""
+    """An error: something that wide numbers cannot sweep: batches, complex numbers, too much."""
 
 
 # What as a whole makes no number that it is not given, or 0.
@@ -38,9 +38,12 @@ UNABLE = (Beyond, GradcliError, TypeError, ValueError, AttributeError, *EDGE)
 
 
 class Type:
-    """What counts in a type of floats. tiny: the smallest normal number. close: relative
-    differences that rounding explains. rounding: that of a slope and a product. floor: a smaller
-    doubt is none.
+    """The limits of a type of floats.
+
+    tiny: the smallest normal number.
+    close: relative differences that rounding explains.
+    rounding: that of a slope and a product.
+    floor: a smaller doubt is none.
     """
 
     def __init__(self, tiny: float, close: float, rounding: float, floor: float) -> None:
@@ -55,7 +58,7 @@ SINGLE = Type(2.0**-126, 1e-4, 2.0**-21, 1e-36)
 
 
 def size(shape: Sequence[int]) -> int:
-    """The number of elements of a shape."""
+    """Return the number of elements of a shape."""
     n = 1
     for length in shape:
         n *= length
@@ -67,15 +70,15 @@ def type_of(value: Any) -> Type:
 
 
 def reads_answer(op: Any) -> bool:
-    """Whether the rule of an operation as a whole may read its answer. That of a custom gradient
-    reads its arguments: what the body makes of them has nothing to do with the derivative.
+    """Return whether the rule of an operation as a whole may read its result. That of a custom
+    gradient reads its arguments: the result of its body has nothing to do with the derivative.
     """
     return op.kind != BILINEAR and not getattr(op, "custom", False)
 
 
 def _left(entry: Entry, ans: Any, kind: Type) -> Any:
-    """Where an operation as a whole left the range of floats: infinite of what is finite,
-    subnormal, or 0 though no operand has a 0.
+    """Return a mask of where an operation as a whole left the range of floats: infinite of finite
+    operands, subnormal, or 0 though no operand has a 0.
     """
     op = entry[OP]
     if op.name in EXACT:
@@ -91,8 +94,8 @@ def _left(entry: Entry, ans: Any, kind: Type) -> Any:
 
 
 class Swept:
-    """Values of a record in a range without end. changed: id to a value that is not the recorded
-    one.
+    """Values of a record in a range without end. changed: id to a value that differs from the
+    recorded one.
     """
 
     def __init__(self, entries: Sequence[Entry], values: Mapping[int, Any] | None = None) -> None:
@@ -116,11 +119,11 @@ class Swept:
             self._value(entry)
 
     def _keep(self, values: Iterable[tuple[int | None, Any]]) -> None:
-        """Remember where a value stands that other entries do not keep."""
+        """Remember the array of a value that other entries do not keep."""
         self._kept.update((i, v) for i, v in values if i is not None and not self._is_gone(v))
 
     def _is_gone(self, value: Any) -> bool:
-        """Whether a tape has not kept a value, since no rule reads it."""
+        """Return whether a tape has not kept a value, since no rule reads it."""
         return not self._whole and is_hollow(value) and not value.flat[0]
 
     def _value(self, entry: Entry) -> None:
@@ -166,14 +169,16 @@ class Swept:
             self.changed[entry[OUT]] = choice(same, ans, again)
 
     def operands(self, entry: Entry) -> list[Any]:
-        """The operands as rules see them, and the answer last."""
+        """Return the operands as rules see them, and the result last."""
         return [self.changed[i] if i in self.changed else
                 wide(self._kept.get(i, v)) if is_float(v) else v
                 for i, v in zip((*entry[IDS], entry[OUT]), (*entry[VALUES], entry[ANS]),
                                 strict=True)]
 
     def slope(self, entry: Entry, k: int) -> Any:
-        """The partial of an elementwise entry in operand k; of numbers it serves all directions."""
+        """Return the partial of an elementwise entry in operand k; of numbers it serves all
+        directions.
+        """
         place = entry[OUT], k
         if place in self._slopes:
             return self._slopes[place]
@@ -184,8 +189,8 @@ class Swept:
         return found
 
     def unknown(self, entry: Entry, parts: list[Wide]) -> list[Wide]:
-        """The shares of an entry that is swept with floats, in doubt where what its rule reads is
-        none.
+        """Return the shares of an entry that is swept with floats, in doubt where a value that its
+        rule reads is no float.
         """
         read = {*entry[IDS], *([entry[OUT]] if reads_answer(entry[OP]) else [])}
         if entry[OP].kind == LINEAR or self.changed.keys().isdisjoint(read):

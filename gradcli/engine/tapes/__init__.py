@@ -1,1 +1,1 @@
-"""Tapes: who asks the record for derivatives, and how."""
+"""Tapes: windows of the record that a user asks for derivatives."""

@@ -23,9 +23,7 @@ if TYPE_CHECKING:
 
 
 class ForwardAccumulator:
-    """The directional derivatives of what is computed in a block; see
-    `gradcli.ForwardAccumulator`.
-    """
+    """The directional derivatives of values in a block; see `gradcli.ForwardAccumulator`."""
 
     __slots__ = ("_outer", "_pushed", "_record", "_seeds", "_tapes", "constants", "events",
                  "primals", "recording", "tangents", "variables")
@@ -71,7 +69,7 @@ class ForwardAccumulator:
                     self.variables[primal] = v
 
     def __enter__(self) -> Self:
-        """Raises E0504 if it is recording already."""
+        """Start recording. Raises E0504 if it is recording already."""
         if self.recording:
             raise error("E0504", "the accumulator is recording already",
                         help="leave its block before entering it again")
@@ -94,7 +92,7 @@ class ForwardAccumulator:
         note(self.events, self._record or records.current(), kind, ids, 3, "ask")
 
     def push(self, entry: Entry) -> None:
-        """Carry the tangents on to what an operation made."""
+        """Carry the tangents on to the result of an operation."""
         op, ids = entry[OP], entry[IDS]
         if not is_float(entry[4]):
             return
@@ -112,12 +110,12 @@ class ForwardAccumulator:
             self.constants.add(entry[OUT])
 
     def note_derived(self, made: int, target: int) -> None:
-        """The value `made` is a derivative of `target`."""
+        """Note that the value `made` is a derivative of `target`."""
         if made not in self.tangents and (target in self.tangents or target in self.constants):
             self.constants.add(made)
 
     def _tell(self, made: Tensor, target: int) -> None:
-        """Tell those outside that `made` is a derivative."""
+        """Notify outer tapes and accumulators that `made` is a derivative."""
         assert made.id is not None
         if self._tapes and self._record is not None:
             self._record.seen.add(made.id)
@@ -127,14 +125,14 @@ class ForwardAccumulator:
             accumulator.note_derived(made.id, target)
 
     def assigned(self, variable: Variable) -> None:
-        """A variable has a new state: as a primal it keeps its tangent."""
+        """Keep the tangent of a primal variable for its new state."""
         if variable in self.variables and variable.id is not None:
             self.tangents[variable.id] = self._seeds[variable.id] = self.variables[variable]
 
     def jvp(self, primals: Any, unconnected_gradients: Any = "none") -> Any:
-        """The tangent of a tensor, or of each of a structure; None where none was carried there,
-        or zeros with unconnected_gradients="zero". Zeros too for a derivative that does not depend
-        on the primals. Raises E0310 for what is no tensor, E0312 for another word.
+        """Return the tangent of a tensor, or of each of a structure; None where none was carried
+        there, or zeros with unconnected_gradients="zero". Zeros too for a derivative that does not
+        depend on the primals. Raises E0310 for what is no tensor, E0312 for another word.
         """
         zero = is_zero(unconnected_gradients)
         out = []

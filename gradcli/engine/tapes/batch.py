@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def check_shapes(target: Tensor, source: Tensor) -> None:
-    """Raises E0301 where there is no batch axis, or where the two have different ones."""
+    """Raise E0301 where there is no batch axis, or where the two have different ones."""
     for x, what in ((target, "target"), (source, "source")):
         if len(x.shape) < 2:
             raise error("E0301", f"batch_jacobian needs a {what} with a batch axis and at least"
@@ -32,10 +32,10 @@ def check_shapes(target: Tensor, source: Tensor) -> None:
 
 def jacobians(target: Tensor, sources: Sequence[Tensor], entries: Segment, *, emit: bool,
               check: bool) -> list[Any]:
-    """Per source that a path reaches [b, target's rest, source's rest]: one seed for each element
-    of a row, in all rows at once.
+    """Return for each source that a path reaches [b, target's rest, source's rest]: one seed for
+    each element of a row, in all rows at once.
 
-    check: that no row depends on another one's source; raises E0315.
+    check: whether to raise E0315 where a row depends on another one's source.
     """
     b, rest = target.shape[0], target.shape[1:]
     m = derivatives.size(rest)
@@ -64,7 +64,7 @@ def jacobians(target: Tensor, sources: Sequence[Tensor], entries: Segment, *, em
 
 
 def _check_rows(entries: Segment, target: Tensor, source: Tensor, rows: Any) -> None:
-    """One probe: weighted row by row, the gradient must be the weighted one. Raises E0315."""
+    """Raise E0315 unless a probe weighted row by row has the weighted gradient."""
     b, m = target.shape[0], derivatives.size(target.shape[1:])
     if b < 2 or not m:
         return

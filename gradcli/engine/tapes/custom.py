@@ -1,8 +1,8 @@
 """Gradients that the user writes: custom_gradient, register_gradient, recompute_grad.
 
 A call of a custom function is one entry: an operation of its own, made for the call, whose rule is
-the user's. What the function computes inside is recorded as usual, so that a rule may use it and be
-differentiated; only the way from the arguments to the answer is the user's.
+the user's. The operations inside the function are recorded as usual, so that a rule may use their
+results and be differentiated; only the derivative from the arguments to the result is the user's.
 """
 
 from __future__ import annotations
@@ -28,9 +28,11 @@ if TYPE_CHECKING:
     from gradcli.ops.values import Shape
 
 class CustomOp:
-    """One call of a custom function, as a row that only its own entry has. inner: ids of what the
-    function returned, before the call made them its own. nones: the arguments that its rule gave no
-    gradient, once it ran. place: where the rule of a file returns.
+    """One call of a custom function, as a row that only its own entry has.
+
+    inner: ids of the values that the function returned, before the call made them its own.
+    nones: the arguments that its rule gave no gradient, once it ran.
+    place: where the rule of a file returns.
     """
 
     __slots__ = ("inner", "name", "nones", "place", "roles", "rules")
@@ -58,26 +60,27 @@ class CustomOp:
         self.nones = nones
 
     def bare(self) -> CustomOp:
-        """The same without its rule."""
+        """Return a copy without its rule."""
         return CustomOp(self.name, _no_rule, self.inner, self.nones, self.place)
 
     def edge(self, k: int) -> bool:
-        """A derivative passes from every argument, as far as the rule knows."""
+        """Return True: a derivative passes from every argument, unless the rule returns None."""
         return True
 
     def role(self, k: int) -> str:
-        """All arguments are data."""
+        """Return "data" for every argument."""
         return "data"
 
 
 def _no_rule(g: Any, ans: Any, *xs: Any, **attributes: Any) -> Sequence[Any]:
-    """Stands where the rule was."""
+    """Return no gradients, in place of a rule that is gone."""
     return [None] * len(xs)
 
 
 def record_custom(name: str, args: Sequence[Tensor], outputs: Sequence[Tensor],
                   rule: Callable[..., Sequence[Any]]) -> list[Tensor]:
-    """Put down a call with a rule of its own; the outputs as tensors that only it leads to.
+    """Record a call with a rule of its own, and return its outputs as tensors that only it leads
+    to.
 
     rule: `(*upstreams)`, one per output, to one gradient per argument, each a tensor, number or
     None. Several outputs are one value packed, and taken apart by ordinary operations.
@@ -124,7 +127,14 @@ def _unpacked(packed: Any, shapes: Sequence[Shape], dtypes: Sequence[str]) -> li
 def _rule(name: str, rule: Callable[..., Sequence[Any]], smooth: Sequence[bool],
           shapes: Sequence[Shape], dtypes: Sequence[str], args: Sequence[Tensor],
           nones: set[int]) -> Callable[..., Sequence[Any]]:
-    """The user's rule as the sweeps call it: one packed cotangent, maybe with seed axes."""
+    """Return the user's rule as the sweeps call it, with one packed cotangent, maybe with seed
+    axes.
+
+    smooth: whether each output gets an upstream gradient.
+    shapes, dtypes: of these.
+    args: of the call.
+    nones: receives the arguments without a gradient.
+    """
     wanted = [a.shape for a in args]
 
     def of_one(g: Any) -> list[Any]:
@@ -160,7 +170,7 @@ def _rule(name: str, rule: Callable[..., Sequence[Any]], smooth: Sequence[bool],
 
 
 def _strictly(rule: Callable[..., Any], arguments: Sequence[Any]) -> Any:
-    """A user's rule, in which types mix as little as elsewhere."""
+    """Call a user's rule, in which types mix as little as elsewhere."""
     record = records.current()
     in_rules, record.in_rules = record.in_rules, False
     try:
@@ -170,7 +180,7 @@ def _strictly(rule: Callable[..., Any], arguments: Sequence[Any]) -> Any:
 
 
 def _checked(name: str, k: int, gradient: Any, shape: Shape) -> Any:
-    """Raises E0314 for a gradient that has not the argument's shape."""
+    """Return a gradient as an operand. Raises E0314 for one that has not the argument's shape."""
     if gradient is None:
         return None
     try:
@@ -191,7 +201,7 @@ def _checked(name: str, k: int, gradient: Any, shape: Shape) -> Any:
 
 
 class _Watcher:
-    """Notes the variables that are read, and nothing else."""
+    """A reader that notes the variables that are read, and nothing else."""
 
     __slots__ = ("found", "known")
 
@@ -206,7 +216,7 @@ class _Watcher:
 
 
 def custom_gradient(f: Callable[..., Any]) -> Callable[..., Any]:
-    """A function with a gradient of its own, as tf.custom_gradient.
+    """Return a function with a gradient of its own, as tf.custom_gradient.
 
         @gradcli.custom_gradient
         def log1pexp(x):
@@ -215,13 +225,13 @@ def custom_gradient(f: Callable[..., Any]) -> Callable[..., Any]:
                 return upstream * (1 - 1 / (1 + e))
             return ops.log(1 + e), grad
 
-    `f(*args)` returns its value, or several, and a function of one upstream gradient per value
-    that returns one gradient per argument (None: none). Where f reads trainable variables, that
-    function takes `variables=` as well and returns (gradients of the arguments, gradients of the
-    variables). Unlike TensorFlow's, it applies to keyword arguments too; a number given to a
-    keyword-only parameter is an option, which has no gradient. As in TensorFlow, numbers and
-    arrays reach f as they are, and take the type of the tensor beside them. Calls raise
-    E0316 for what is no such pair, E0314 for a wrong number or shape of gradients.
+    `f(*args)` returns its value, or several, and a function of one upstream gradient per value that
+    returns one gradient per argument (None: none). Where f reads trainable variables, that function
+    takes `variables=` as well and returns (gradients of the arguments, gradients of the variables).
+    Unlike TensorFlow's, it applies to keyword arguments too; a number given to a keyword-only
+    parameter is an option, which has no gradient. As in TensorFlow, numbers and arrays reach f
+    unchanged, and take the type of the tensor beside them. Calls raise E0316 for another return
+    value than that pair, E0314 for a wrong number or shape of gradients.
     """
     name = getattr(f, "__name__", "custom")
 
@@ -259,8 +269,8 @@ def custom_gradient(f: Callable[..., Any]) -> Callable[..., Any]:
 
 def _bound(f: Callable[..., Any], args: tuple[Any, ...], keywords: dict[str, Any]
            ) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    """A call's arguments by position, and those of keyword-only parameters, of which only tensors
-    are arguments; defaults only where a later parameter was given.
+    """Return a call's arguments by position, and those of keyword-only parameters, of which only
+    tensors are arguments; defaults only where a later parameter was given.
     """
     from inspect import signature
 
@@ -277,14 +287,18 @@ def _bound(f: Callable[..., Any], args: tuple[Any, ...], keywords: dict[str, Any
 
 
 def _as_given(value: Any) -> Any:
-    """What f sees: a variable's present state, and of an array a copy, which nobody changes."""
+    """Return a value as f gets it: a variable's present state, and of an array a copy, which nobody
+    changes.
+    """
     if isinstance(value, Tensor):
         return value.read()
     return np.array(value) if hasattr(value, "__array_interface__") else value
 
 
 def _is_argument(value: Any) -> bool:
-    """Whether the rule gives a gradient for it: a tensor, number or array; no text, no None."""
+    """Return whether the rule gives a gradient for a value: a tensor, number or array; no text, no
+    None.
+    """
     return (isinstance(value, Tensor) or type(value) in (float, int, bool)
             or hasattr(value, "__array_interface__"))
 
@@ -376,7 +390,7 @@ def give_rule(op: Op, rule: Callable[..., Any]) -> None:
 
 
 def _unrecorded(f: Callable[..., Any], xs: Sequence[Any]) -> Any:
-    """f(*xs), of which those who are recording now see nothing; tapes that f opens work."""
+    """Return f(*xs) without recording it on the present tapes; tapes that f opens work."""
     record = records.current()
     before = record.tapes, record.accumulators, record.seen, record.paused
     record.tapes, record.accumulators, record.paused = [], [], record.everything
@@ -391,7 +405,7 @@ def _unrecorded(f: Callable[..., Any], xs: Sequence[Any]) -> Any:
 
 
 def recompute_grad(f: Callable[..., Any]) -> Callable[..., Any]:
-    """A function whose inner values are not kept: it runs again when the gradient is asked for."""
+    """Return a function whose inner values are not kept: its gradient runs it once more."""
     from gradcli.engine.tapes.tape import GradientTape
 
     def call(*args: Any) -> Any:

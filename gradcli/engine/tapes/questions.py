@@ -1,4 +1,4 @@
-"""One question to a tape: the entries that lead to its answers, and what these become."""
+"""Questions to a tape: the entries that lead to the derivatives, and the results."""
 
 from __future__ import annotations
 
@@ -22,9 +22,13 @@ if TYPE_CHECKING:
 class Question:
     """One question to a tape.
 
-    asking: when and where it is asked. ids: of each source those that it has on the tape. on_tape:
-    the ids that are; entries: those that were on it. emit: whether the answers have to be recorded.
-    missing: whether an answer is None in part, or 0 for want of a path.
+    asking: when and where it is asked.
+    ids: of each source those that it has on the tape.
+    on_tape: the ids that are.
+    entries: those that were on it.
+    emit: whether to record the derivatives.
+    missing: whether a derivative is None in part, or 0 for want of a path.
+
     Raises E0503 where an ancestor of a target has no rule, as TensorFlow does.
     """
 
@@ -51,26 +55,26 @@ class Question:
         return [] if source.id is None else [source.id]
 
     def leaves(self, k: int) -> list[Tensor]:
-        """A source as what it was on the tape, or as a target itself."""
+        """Return the tensors that a source was on the tape, or is as a target itself."""
         targets = [t.id for t in self.targets]
         return [Tensor(self.sources[k].value, i) for i in self.ids[k]
                 if i in self.on_tape or i in targets]
 
     def itself(self, weights: Sequence[Any], k: int) -> list[Any]:
-        """The gradient of a target with respect to itself, which needs no tape."""
+        """Return the gradient of a target with respect to itself, which needs no tape."""
         return [
             derivatives.seed_of(t, weights[n] if weights else None)
             for n, t in enumerate(self.targets) if t.id in self.ids[k] and is_float(t.value)]
 
     def derivative(self, parts: Sequence[Any], k: int) -> Any:
-        """The derivatives of one target in the leaves of a source together, or None."""
+        """Return the sum of the derivatives of one target in the leaves of a source, or None."""
         g = total([g for g in parts if g is not None])
         if g is None or not self.emit:
             return g
         return derivatives.as_derivative(g, list(self.targets), self.sources[k])
 
     def answer(self, g: Any, k: int, shape: tuple[int, ...]) -> Any:
-        """The derivative in a source as a tensor; None, or the zeros that stand for it."""
+        """Return the derivative in a source as a tensor; None, or the zeros that stand for it."""
         if g is None:
             tape, source = self.tape, self.sources[k]
             self.missing = True
@@ -81,7 +85,7 @@ class Question:
         return g if isinstance(g, Tensor) else leaf(plain(g))
 
     def _is_constant_derivative(self, k: int) -> bool:
-        """Whether a target is made of derivatives that do not depend on the source: then 0."""
+        """Return whether a target is made of derivatives that do not depend on the source."""
         tape, own = self.tape, self.ids[k]
         if not tape.derived:
             return False
@@ -96,7 +100,7 @@ def on_tape(tape: Watching, window: Segment, sources: Sequence[Sequence[int]]
             ) -> tuple[Segment, set[int]]:
     """Return the entries that were on a tape, and the ids that are.
 
-    Where all sources are watched from the start, everything they reach is: no need to look.
+    Where all sources are watched from the start, all that they reach is on it: no need to look.
     """
     asked = {i for own in sources for i in own}
     if asked <= tape.watched and not tape.late and not tape.sees_everything():
@@ -112,7 +116,7 @@ def on_tape(tape: Watching, window: Segment, sources: Sequence[Sequence[int]]
 
 
 def total(parts: Sequence[Any]) -> Any:
-    """The sum; None of nothing."""
+    """Return the sum; None of nothing."""
     found = None
     for part in parts:
         found = part if found is None else found + part

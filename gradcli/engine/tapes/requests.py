@@ -1,4 +1,6 @@
-"""What a tape or an accumulator is asked with: targets, sources, weights, words; each checked."""
+"""The arguments of a question to a tape or an accumulator, each checked: targets, sources, weights,
+words.
+"""
 
 from __future__ import annotations
 
@@ -23,8 +25,8 @@ if TYPE_CHECKING:
 
 
 def is_zero(word: Any) -> bool:
-    """Whether `unconnected_gradients` asks for zeros. Raises E0312 for anything but "none" and
-    "zero".
+    """Return whether `unconnected_gradients` asks for zeros. Raises E0312 for anything but "none"
+    and "zero".
     """
     value = getattr(word, "value", word)
     if not (value is None or isinstance(value, str)):
@@ -37,12 +39,12 @@ def is_zero(word: Any) -> bool:
 
 
 def kind_of(value: Any) -> str:
-    """A value's type in words."""
+    """Return a value's type in words."""
     return "None" if value is None else f"the {type(value).__name__}"
 
 
 def tensors_of(structure: Any, what: str) -> list[Tensor]:
-    """The leaves of a structure. Raises E0310 for anything that is no tensor."""
+    """Return the leaves of a structure. Raises E0310 for anything that is no tensor."""
     found = flatten(structure)
     for item in found:
         if not isinstance(item, Tensor):
@@ -52,13 +54,13 @@ def tensors_of(structure: Any, what: str) -> list[Tensor]:
 
 
 def _kept(what: str) -> str:
-    """What to do about a number in place of a tensor: a target that is made one has no past."""
+    """Return advice on a number in place of a tensor: a target that is made one has no history."""
     return "keep it a tensor: .numpy(), .item() and float() leave the tape" if (
         what == "target") else "make it one: gradcli.constant(...)"
 
 
 def one_tensor(value: Any, what: str) -> Tensor:
-    """The value itself. Raises E0310 for a structure or anything else that is no tensor."""
+    """Return the value. Raises E0310 for a structure or anything else that is no tensor."""
     if not isinstance(value, Tensor):
         raise error("E0310", f"the {what} must be one tensor, not {kind_of(value)}",
                     help="ask for each separately" if isinstance(value, (list, tuple, dict))
@@ -67,7 +69,7 @@ def one_tensor(value: Any, what: str) -> Tensor:
 
 
 def weights_of(target: Any, given: Any, count: int, filled: bool) -> list[Any]:
-    """The output gradients, one for each of `count` targets, in their types; None: ones.
+    """Return the output gradients, one for each of `count` targets, in their types; None: ones.
 
     Raises E0313 where their number differs, unless `filled`: then ones stand for missing ones.
     Raises E0302 or E0306 for a type that is not the target's.
@@ -98,7 +100,9 @@ def weights_of(target: Any, given: Any, count: int, filled: bool) -> list[Any]:
 
 
 def _by_target(target: Any, given: Any) -> list[Any]:
-    """The weights in the order of the targets; a list of numbers for one target is one weight."""
+    """Return the weights in the order of the targets; a list of numbers for one target is one
+    weight.
+    """
     if isinstance(target, dict) and isinstance(given, dict) and set(target) == set(given):
         return [w for key, t in target.items() for w in _by_target(t, given[key])]
     if isinstance(target, (list, tuple)) and isinstance(given, (list, tuple)) and (
@@ -112,14 +116,18 @@ def _by_target(target: Any, given: Any) -> list[Any]:
 
 
 def _is_list_of_one(given: Sequence[Any], shape: tuple[int, ...]) -> bool:
-    """Whether a list, given for one target of this shape, holds its weight instead of numbers."""
+    """Return whether a list, given for one target of this shape, holds its weight instead of
+    numbers.
+    """
     if any(w is None or isinstance(w, Tensor) for w in given):
         return True
     return len(given) == 1 and np.shape(given[0]) == shape
 
 
 def zeros_for(shape: tuple[int, ...], source: Tensor) -> Any:
-    """Zeros of a shape in the type of a source: they stand for a gradient that does not exist."""
+    """Return zeros of a shape in the type of a source: they stand for a gradient that does not
+    exist.
+    """
     if dtype_of(source.value) == "float64":
         return zeros(shape)
     if dtype_of(source.value) == "int64" and not shape:
@@ -138,8 +146,8 @@ MAX_EVENTS = 2000
 
 def note(events: list[Event], record: Record, kind: str, ids: tuple[int, ...], depth: int,
          often: str) -> None:
-    """Note what is being done; depth: how many frames up that is said. often: the kind of which
-    the older half goes first when there are too many.
+    """Append an event. depth: the number of frames up to the code that did it. often: the kind that
+    is dropped from the older half when there are too many.
     """
     if len(events) >= MAX_EVENTS:
         half = MAX_EVENTS // 2
@@ -149,7 +157,7 @@ def note(events: list[Event], record: Record, kind: str, ids: tuple[int, ...], d
 
 
 class Past:
-    """What a tape held, without values: `entries`, and of the tape `watched`, `late`, `derived`."""
+    """A used tape without values: its `entries`, `watched`, `late` and `derived`."""
 
     __slots__ = ("derived", "entries", "late", "watched")
 

@@ -1,7 +1,7 @@
-"""GradientTape: a window on the record, with what it watches, as tf.GradientTape.
+"""GradientTape: a window on the record, with the ids that it watches, as tf.GradientTape.
 
-A tape holds the segments that were recorded while it was, and nothing of them once it is used up.
-An operation is on a tape if one of its operands was, or was watched, at the time it ran.
+A tape holds the segments that were recorded while it was recording, and nothing of them once it is
+used up. An operation is on a tape if one of its operands was, or was watched, at the time it ran.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ class GradientTape(Watching):
     # --- recording ----------------------------------------------------------------------------
 
     def __enter__(self) -> Self:
-        """Start or go on recording. Raises E0504 if it is recording already."""
+        """Start or resume recording. Raises E0504 if it is recording already."""
         if self.recording:
             raise error("E0504", "the tape is recording already",
                         help="leave its block before entering it again")
@@ -92,7 +92,7 @@ class GradientTape(Watching):
             self._stop("close")
 
     def _note(self, kind: str, ids: tuple[int, ...] = (), depth: int = 4) -> None:
-        """Note what is being done with the tape; depth: how many frames up that is said."""
+        """Note an event of the tape. depth: the number of frames up to the code that caused it."""
         note(self.events, self._record or records.current(), kind, ids, depth, "watch")
 
     def _start(self, kind: str) -> None:
@@ -109,7 +109,7 @@ class GradientTape(Watching):
         self.end(self._record)
 
     def stop_recording(self) -> _Pause:
-        """A context in which this tape, and no other, records nothing.
+        """Return a context in which this tape, and no other, records nothing.
 
         Raises E0502 if it was never entered, E0504 if it is not recording.
         """
@@ -120,7 +120,7 @@ class GradientTape(Watching):
         return _Pause(self)
 
     def reset(self) -> None:
-        """Forget what was recorded and watched. Raises E0504 if it is not recording."""
+        """Forget all that was recorded and watched. Raises E0504 if it is not recording."""
         if not self.recording or self._record is None:
             raise error("E0504", "the tape is not recording", help="reset it inside its block")
         self._note("reset", depth=3)
@@ -158,13 +158,14 @@ class GradientTape(Watching):
 
     def gradient(self, target: Any, sources: Any, output_gradients: Any = None,
                  unconnected_gradients: Any = "none") -> Any:
-        """The gradient of the sum of all elements of all targets, in the structure of `sources`.
+        """Return the gradient of the sum of all elements of all targets, in the structure of
+        `sources`.
 
         Each in the shape and type of its source; None where no path joins them, or zeros with
         unconnected_gradients="zero". output_gradients: weights of the targets' elements, in the
-        targets' shapes. Raises E0310 for what is no tensor, E0301 and E0313 for weights that do
-        not fit, E0312 for another word, E0501 for a used tape, E0502 for one never entered, E0503
-        for an operation without a rule.
+        targets' shapes. Raises E0310 for what is no tensor, E0301 and E0313 for weights that do not
+        fit, E0312 for another word, E0501 for a used tape, E0502 for one never entered, E0503 for
+        an operation without a rule.
         """
         zero = is_zero(unconnected_gradients)
         targets, wanted = tensors_of(target, "target"), tensors_of(sources, "source")
@@ -187,11 +188,12 @@ class GradientTape(Watching):
 
     def jacobian(self, target: Any, sources: Any, unconnected_gradients: Any = "none",
                  parallel_iterations: Any = None, experimental_use_pfor: bool = True) -> Any:
-        """Per source the Jacobian, target shape + source shape, in the structure of `sources`.
+        """Return for each source the Jacobian, target shape + source shape, in the structure of
+        `sources`.
 
-        The last two arguments are TensorFlow's: the first says nothing here, and a loop over the
-        rows (experimental_use_pfor=False) needs a persistent tape there and here. Raises as
-        `gradient`, and E0310 where the target is not one tensor.
+        The last two arguments are TensorFlow's: the first is ignored here, and a loop over the rows
+        (experimental_use_pfor=False) needs a persistent tape there and here. Raises as `gradient`,
+        and E0310 where the target is not one tensor.
         """
         zero = is_zero(unconnected_gradients)
         target = one_tensor(target, "target")
@@ -208,12 +210,13 @@ class GradientTape(Watching):
 
     def batch_jacobian(self, target: Any, source: Any, unconnected_gradients: Any = "none",
                        parallel_iterations: Any = None, experimental_use_pfor: bool = True) -> Any:
-        """The Jacobians of row i of the target with respect to row i of the source, for all i.
+        """Return the Jacobians of row i of the target with respect to row i of the source, for all
+        i.
 
         target [b, ...] and source [b, ...] give [b, target's rest, source's rest], by one batched
-        sweep over the rest. None where no path joins them. Raises E0301 for shapes that do not
-        fit, and E0315 where a row of the target depends on other rows of the source: TensorFlow
-        sums over them without a word.
+        sweep over the rest. None where no path joins them. Raises E0301 for shapes that do not fit,
+        and E0315 where a row of the target depends on other rows of the source: TensorFlow sums
+        over them without a word.
         """
         zero = is_zero(unconnected_gradients) or self.tensorflow_semantics
         target, source = one_tensor(target, "target"), one_tensor(source, "source")
@@ -229,8 +232,8 @@ class GradientTape(Watching):
         return out
 
     def check_explainable(self) -> None:
-        """Check that there is something to explain an answer by. Raises E0501 for a tape that was
-        used up by another answer, E0502 for one never entered.
+        """Raise E0501 for a tape whose entries another question used up, E0502 for one never
+        entered.
         """
         if not self.entered:
             raise _never_entered("tell why")
@@ -238,7 +241,9 @@ class GradientTape(Watching):
             raise self._used_up()
 
     def stats(self) -> dict[str, int]:
-        """How many entries the tape holds and how many bytes their arrays take (each once)."""
+        """Return the number of entries that the tape holds and of the bytes of their arrays (each
+        once).
+        """
         arrays: dict[int, int] = {}
         window = self.window()
         for entry in window:
@@ -252,8 +257,8 @@ class GradientTape(Watching):
     # --- what the questions share -------------------------------------------------------------
 
     def _ask(self, what: str) -> tuple[int, Any]:
-        """When and where the question is asked. Raises E0502 or E0501; a tape that is not
-        persistent stops recording.
+        """Note a question, and return when and where it is asked. Raises E0502 or E0501; a tape
+        that is not persistent stops recording.
         """
         if not self.entered:
             raise _never_entered(f"compute a {what.replace('_', ' ')}")
@@ -272,7 +277,7 @@ class GradientTape(Watching):
                      " not persistent", help="GradientTape(persistent=True) answers many")
 
     def _done(self, question: Question, answers: Sequence[Any]) -> None:
-        """A question was answered; one that raised an error leaves the tape as it was."""
+        """Note that a question was answered; one that raised an error leaves the tape unchanged."""
         time, place = question.asking
         if not self.used:
             self.used = True
@@ -293,7 +298,7 @@ class GradientTape(Watching):
             self.states, self.past = states, past  # watched_variables() still tells them
 
     def _place_of(self, id: int | None) -> Any:
-        """Where a value was made, if that was one of the last operations."""
+        """Return the place of the operation that made a value, None unless it is recent."""
         for segment in reversed(self._segments):
             for entry in segment[:-RECENT - 1:-1]:
                 if entry[OUT] == id:

@@ -1,4 +1,4 @@
-"""What a tape holds and watches."""
+"""A tape's sources: the ids and variables that it watches."""
 
 from __future__ import annotations
 
@@ -14,10 +14,12 @@ if TYPE_CHECKING:
 class Watching(Recording):
     """A recording with sources.
 
-    watched: the ids of the sources. late: those that were watched after something had been
-    recorded, since when: uses before do not count. states: of a variable the ids of the states that
-    it had. recording: whether it is one of the record's tapes. tensorflow_semantics: a
-    derivative that does not depend on a source is None, not 0.
+    watched: the ids of the sources.
+    late: those that were watched after something had been recorded, since when: uses before do not
+        count.
+    states: of a variable the ids of the states that it had.
+    recording: whether it is one of the record's tapes.
+    tensorflow_semantics: whether a derivative that does not depend on a source is None, not 0.
     """
 
     __slots__ = ("_record", "late", "recording", "states", "tensorflow_semantics", "watched")
@@ -30,7 +32,7 @@ class Watching(Recording):
         self.forget()
 
     def forget(self) -> None:
-        """Forget what was recorded and watched."""
+        """Forget all that was recorded and watched."""
         self._segments = []
         self.derived = {}
         self.watched: set[int] = set()
@@ -56,7 +58,7 @@ class Watching(Recording):
             self.watch_id(variable.id)
 
     def read(self, variable: Variable) -> None:
-        """Watch a variable that was read, if that is asked for."""
+        """Watch a variable that was read, if `watch_accessed` says so."""
         if variable.id in self.watched:
             return
         if variable in self.states or (self.watch_accessed and variable.trainable):
@@ -72,5 +74,7 @@ class Watching(Recording):
         return tuple(sorted(self.states, key=lambda v: v.serial))
 
     def sees_everything(self) -> bool:
-        """Tell whether what it holds need not have to do with what it watches."""
+        """Return whether the entries that it holds may have nothing to do with the ids that it
+        watches.
+        """
         return self._record is not None and self._record.everything
