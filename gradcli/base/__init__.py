@@ -1,1 +1,1 @@
-"""What every room stands on: errors and their sources, lazy NumPy, workers. No mathematics."""
+"""The ground floor of all rooms: errors and their sources, lazy NumPy, workers. No mathematics."""

@@ -27,10 +27,13 @@ if TYPE_CHECKING:
 class Diagnostic:
     """One finding.
 
-    code: such as "E0201". message: lower case, no full stop, the offending text in backquotes.
-    span: (start, end) in code points of `source.text`, or None where no text is involved. label:
-    text beside the caret. related: further locations, each (span, label). notes: sentences without
-    a location. help: one suggestion, best something to type.
+    code: such as "E0201".
+    message: lower case, no full stop, the offending text in backquotes.
+    span: (start, end) in code points of `source.text`, or None where no text is involved.
+    label: text beside the caret.
+    related: further locations, each (span, label).
+    notes: sentences without a location.
+    help: one suggestion, best something to type.
     """
 
     __slots__ = ("code", "help", "label", "message", "notes", "related", "source", "span")

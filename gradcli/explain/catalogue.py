@@ -212,11 +212,13 @@ class Fix:
 
 
 class Reason:
-    """One cause of a missing gradient. span: its location, in a file offsets into the text.
-    related: (span, sentence) of further locations; those without a span are dropped. fixes:
-    proposals, the smallest first; once they were tried, `fix` and `edits` are those of the chosen
-    one, and `fix_works` tells whether all chosen fixes together bring the gradient back. about,
-    abouts: the objects in which the cause was found, for the functions that look for a fix.
+    """One cause of a missing gradient.
+
+    span: its location, in a file offsets into the text.
+    related: (span, sentence) of further locations; those without a span are dropped.
+    fixes: proposals, the smallest first; once they were tried, `fix` and `edits` are those of the
+        chosen one, and `fix_works` tells whether all chosen fixes together bring the gradient back.
+    about, abouts: the objects in which the cause was found, for the functions that look for a fix.
     """
 
     __slots__ = ("about", "abouts", "code", "edits", "fix", "fix_works", "fixes", "message",

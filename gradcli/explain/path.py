@@ -40,9 +40,14 @@ MAX_WAYS = 1000
 
 
 class Step:
-    """One value on a path. id: its id; before: the id of the value it was computed from. span:
-    where it is written. entry: its operation; None for the assignment of a variable. open: a
-    derivative passes. value: the computed value.
+    """One value on a path.
+
+    id: its id.
+    before: the id of the value it was computed from.
+    span: where it is written.
+    entry: its operation; None for the assignment of a variable.
+    open: a derivative passes.
+    value: the computed value.
     """
 
     __slots__ = ("before", "entry", "id", "open", "span", "value")

@@ -256,7 +256,9 @@ def guards(jobs: int, kind: type[ThreadPoolExecutor] = ThreadPoolExecutor, limit
            ) -> Iterator[Executor]:
     """Yield an executor of threads, each with a process for the items that it passes to `run`.
 
-    jobs: number of threads. kind: their executor class. limited: as in `Guarded`.
+    jobs: number of threads.
+    kind: their executor class.
+    limited: as in `Guarded`.
     """
     family = _Family(limited)
     executor = kind(jobs, initializer=_belong, initargs=(family,))

@@ -143,8 +143,9 @@ def _way(subject: Subject, out_of: dict[int, list[Step]], into: dict[int, list[S
          used: set[int], flow: dict[int, int]) -> list[tuple[Step, bool]] | None:
     """Return an augmenting path as (step, forwards) of each step; None if no more flow fits.
 
-    out_of, into: steps by the id at which they start and end. used: `id()` of blocked steps that
-    carry flow. flow: units on open steps, by their `id()`.
+    out_of, into: steps by the id at which they start and end.
+    used: `id()` of blocked steps that carry flow.
+    flow: units on open steps, by their `id()`.
     """
     came: dict[int, tuple[Step, bool] | None] = dict.fromkeys(subject.own)
     todo = list(subject.own)

@@ -42,7 +42,8 @@ if TYPE_CHECKING:
 def scene(run: Run, own: set[int], outline: Outline, source: Source) -> Scene:
     """Return the scene of a logged run, cached for sources of the same states.
 
-    own: ids of the source; links between its states are kept. outline, source: of the file's text.
+    own: ids of the source; links between its states are kept.
+    outline, source: of the file's text.
     """
     log = run.log
     assert log is not None
@@ -215,8 +216,9 @@ def subject(run: Run, target: Any, source: Any, *, target_name: str | None = Non
             late: Mapping[int, tuple[int, Any]] | None = None) -> Subject:
     """Return the subject of one missing gradient: of a tensor or a structure of them in one tensor.
 
-    binding: of the source, where its name is known. tape: of the file, or its accumulator; None: an
-    implicit one covers the whole file. unwatched: the implicit tape does not watch the source.
+    binding: of the source, where its name is known.
+    tape: of the file, or its accumulator; None: an implicit one covers the whole file.
+    unwatched: the implicit tape does not watch the source.
     question, text: if the file asked: the names are those written in the question, "" without one.
     late: as in `Subject`.
     """
@@ -310,9 +312,12 @@ def of_named(program: Program, at: Mapping[str, Any], run: Run, target: Target, 
              late: Mapping[int, tuple[int, Any]] | None = None) -> list[Reason]:
     """Return the causes of a None that was asked for by names, the one to mend first on top.
 
-    run: a logged run. target, binding: of any run of the program. tape: the name of the tape that
-    was asked; None: the last to close. unwatched: no tape watches the source. late: as in
-    `Subject`. again: asks the same question of a changed program.
+    run: a logged run.
+    target, binding: of any run of the program.
+    tape: the name of the tape that was asked; None: the last to close.
+    unwatched: no tape watches the source.
+    late: as in `Subject`.
+    again: asks the same question of a changed program.
     """
     with run.record:
         unnamed = target.name == program.unnamed() and target.name not in run.bindings

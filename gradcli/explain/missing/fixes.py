@@ -260,8 +260,10 @@ def tried(program: Program, found: list[Reason], values: list[Any], again: Again
     """Choose for each cause the first fix that works together with those of the others, and set
     `fix_works`; it stays None where nothing could be tried.
 
-    values: of the targets, which a fix must keep. again: asks a changed program the same question.
-    harmless: whether a changed program keeps all else that it says. steps: of the original run.
+    values: of the targets, which a fix must keep.
+    again: asks a changed program the same question.
+    harmless: whether a changed program keeps all else that it says.
+    steps: of the original run.
     """
     mendable = [r for r in found if any(fix.edits for fix in r.fixes)]
     if not mendable:

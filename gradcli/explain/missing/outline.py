@@ -39,9 +39,10 @@ HEADS = frozenset((TAPE, FORWARD, STOP_RECORDING, RESUME, IF, ELIF, ELSE, FOR, W
 class Line:
     """A statement with all the lines that its brackets span; of a block its head.
 
-    start, end: offsets of the whole lines, the line end included. first, last: offsets of the
-    statement, without indentation, comment and line end. parent: the head of the block that
-    contains it. alone: no other statement is on its lines.
+    start, end: offsets of the whole lines, the line end included.
+    first, last: offsets of the statement, without indentation, comment and line end.
+    parent: the head of the block that contains it.
+    alone: no other statement is on its lines.
     """
 
     __slots__ = ("alone", "end", "first", "indent", "is_head", "last", "parent", "start")

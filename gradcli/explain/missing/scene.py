@@ -31,8 +31,11 @@ KEPT = 4
 
 
 class Hop:
-    """The operation of a connection that no record knows. code: of the cause that it is; name: of
-    the variable or function that it leads through; how: as in `State`.
+    """The operation of a connection that no record knows.
+
+    code: of the cause that it is.
+    name: of the variable or function that it leads through.
+    how: as in `State`.
     """
 
     __slots__ = ("code", "how", "name")
@@ -65,8 +68,12 @@ def hop(code: str, name: str, source: int, made: int, span: Span | None, how: st
 
 
 class Naming:
-    """The binding of a name to a value. span: its location. kind: as in `Binding`. spans: of the
-    parts of a declaration. time: an id from the moment of the binding, if the value is older.
+    """The binding of a name to a value.
+
+    span: its location.
+    kind: as in `Binding`.
+    spans: of the parts of a declaration.
+    time: an id from the moment of the binding, if the value is older.
     """
 
     __slots__ = ("id", "kind", "name", "span", "spans", "time")
@@ -84,11 +91,16 @@ class Naming:
 class Window:
     """The part of the trace that a tape or accumulator recorded.
 
-    name, span: of its head. watched: ids. late: id to the time of its watch, if it was used before.
-    watches: id to the location of the watch. automatic: it watches variables by itself; option:
-    where that is said. forgotten: id to the location of the reset that dropped the watch. again:
-    where it was entered after its one answer. forward: it is an accumulator. phases: (first time,
-    code or "" while recording, location), in order.
+    name, span: of its head.
+    watched: ids.
+    late: id to the time of its watch, if it was used before.
+    watches: id to the location of the watch.
+    automatic: it watches variables by itself.
+    option: where that is said.
+    forgotten: id to the location of the reset that dropped the watch.
+    again: where it was entered after its one answer.
+    forward: it is an accumulator.
+    phases: (first time, code or "" while recording, location), in order.
     """
 
     __slots__ = ("again", "automatic", "forgotten", "forward", "late", "name", "option", "phases",
@@ -126,13 +138,17 @@ class Window:
 class Scene:
     """Everything that ran.
 
-    entries: ordered by `out`, hops included. namings: in order of time. questions: (first id, last
-    id, location) of each question for a gradient, which tells its own operations from others.
-    derived: id of a derivative to the ids of its target and source. unrun, picked: see `Unrun` and
-    `Picked`. hiding: (name, location, description) of parameters and loop counters that hide a
-    name. calls: (id from before, location) of each call of a function of the file; functions: their
-    locations. written: returns the text of an operation; line: returns a key common to all
-    locations in one statement.
+    entries: ordered by `out`, hops included.
+    namings: in order of time.
+    questions: (first id, last id, location) of each question for a gradient, which tells its own
+        operations from others.
+    derived: id of a derivative to the ids of its target and source.
+    unrun, picked: see `Unrun` and `Picked`.
+    hiding: (name, location, description) of parameters and loop counters that hide a name.
+    calls: (id from before, location) of each call of a function of the file.
+    functions: their locations.
+    written: returns the text of an operation.
+    line: returns a key common to all locations in one statement.
     """
 
     __slots__ = ("_above", "_begun", "_latest", "_made", "_makers", "_names", "_placed", "_users",
@@ -327,16 +343,24 @@ def _within(place: Span, around: Span) -> bool:
 class Subject:
     """One gradient that is None: of `targets` with respect to `own`.
 
-    source, target: their names. own: the ids of the source (of a variable, of all its states).
-    kind: as in `Binding`. value: of the source. targets: ids and values. window: of the tape or
-    accumulator that was asked; None: an implicit one that recorded everything. unwatched: the
-    implicit one, which watches only trainable and named values, does not watch the source.
-    source_span, target_span: where they are named. spans: of the parts of the source's declaration.
-    others: windows of the tapes that were not asked. asked_at: the location of the question.
+    source, target: their names.
+    own: the ids of the source (of a variable, of all its states).
+    kind: as in `Binding`.
+    value: of the source.
+    targets: ids and values.
+    window: of the tape or accumulator that was asked; None: an implicit one that recorded
+        everything.
+    unwatched: the implicit one, which watches only trainable and named values, does not watch the
+        source.
+    source_span, target_span: where they are named.
+    spans: of the parts of the source's declaration.
+    others: windows of the tapes that were not asked.
+    asked_at: the location of the question.
     inside_out: the location of the question to an outer accumulator that should have been asked
-    after this one. empty: there is no target. late: id to (time, location) of its watch on the
-    implicit tape, if only later uses count. asked: the time of the question as an id; None: at the
-    end.
+        after this one.
+    empty: there is no target.
+    late: id to (time, location) of its watch on the implicit tape, if only later uses count.
+    asked: the time of the question as an id; None: at the end.
     """
 
     __slots__ = ("asked", "asked_at", "empty", "inside_out", "kind", "late", "others", "own",

@@ -150,8 +150,9 @@ class Cancelled:
                seeds: Sequence[Any] = ()) -> list[Note]:
         """Return a note on the operation whose rounding moves `made` most, if that is too much.
 
-        g: the answer of which digits are counted. x: the source, of a derivative; None: `made` is a
-        value. seeds: weights of the elements of `made`.
+        g: the answer of which digits are counted.
+        x: the source, of a derivative; None: `made` is a value.
+        seeds: weights of the elements of `made`.
         """
         entries = self.run.record.history()
         last = max((t.id for t in self.targets if t.id is not None), default=0)

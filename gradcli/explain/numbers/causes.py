@@ -86,8 +86,9 @@ class Cause:
 class About:
     """The data that explanations of one run share.
 
-    last: id of the last value that the program itself made. trials: as in `Words`. limits: the
-    series of the target around the point, one for each source.
+    last: id of the last value that the program itself made.
+    trials: as in `Words`.
+    limits: the series of the target around the point, one for each source.
     """
 
     __slots__ = ("limits", "run", "trail", "words")

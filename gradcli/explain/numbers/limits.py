@@ -49,10 +49,14 @@ SUDDEN = 30.0
 class Limits:
     """The series of values around a point in one source.
 
-    source: its id and value; name: its name. target: id; of: its name in sentences; there: its
-    value at the point. others: ids of other inputs that values may depend on. value: function from
-    the source's value to the target's; raises GradcliError. order: of the derivative that is asked
-    for.
+    source: its id and value.
+    name: its name.
+    target: id.
+    of: its name in sentences.
+    there: its value at the point.
+    others: ids of other inputs that values may depend on.
+    value: function from the source's value to the target's; raises GradcliError.
+    order: of the derivative that is asked for.
     """
 
     __slots__ = ("_around", "alone", "entries", "name", "of", "order", "others", "point", "source",

@@ -114,9 +114,13 @@ def _of_values(about: About, targets: Sequence[Tensor]) -> list[Cause]:
 class Gradients:
     """Explanations of gradients (or Jacobians) of the same targets that are not finite.
 
-    seeds: cotangents of the targets, by default ones. sources: ids of all sources of the sweep.
-    mode: how the gradients were computed. tensorflow: zeros absorb at sqrt only. of: the word for
-    them in sentences. A Jacobian is explained by the sweep through the sum of its rows.
+    seeds: cotangents of the targets, by default ones.
+    sources: ids of all sources of the sweep.
+    mode: how the gradients were computed.
+    tensorflow: zeros absorb at sqrt only.
+    of: the word for them in sentences.
+
+    A Jacobian is explained by the sweep through the sum of its rows.
     """
 
     __slots__ = ("about", "mode", "of", "run", "sources", "swept", "targets", "tensorflow",

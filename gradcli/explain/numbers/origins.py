@@ -59,7 +59,8 @@ class Root:
     """The operation that made the first value that is not finite, or the value that was given so.
 
     entry, index: the operation and the element; entry None: the value `leaf` (an id) itself, used
-    by `user`. turned: the later operation that made NaN of an infinity.
+        by `user`.
+    turned: the later operation that made NaN of an infinity.
     """
 
     __slots__ = ("entry", "index", "leaf", "turned", "user", "value")
@@ -77,10 +78,12 @@ class Root:
 class Origin:
     """The operation whose share of a finite cotangent was not finite.
 
-    k, index: the argument and the element. upstream, slope: there, None where the operation is not
-    elementwise; an upstream that is not finite is the sum of parts that were. zero_by: the
-    operation that made the upstream 0. turned: the later operation that made NaN of it. beside: if
-    the value is not used, further operations whose values are not.
+    k, index: the argument and the element.
+    upstream, slope: there, None where the operation is not elementwise; an upstream that is not
+        finite is the sum of parts that were.
+    zero_by: the operation that made the upstream 0.
+    turned: the later operation that made NaN of it.
+    beside: if the value is not used, further operations whose values are not.
     """
 
     __slots__ = ("beside", "entry", "index", "k", "slope", "turned", "upstream", "zero_by")

@@ -40,8 +40,9 @@ class Slopes(About):
         """Return the note on what made a derivative g NaN or infinite or, if g is finite, would
         have.
 
-        wrt: id of the source. of: the word for g in the sentence. then: the clause on what happened
-        to the slope afterwards.
+        wrt: id of the source.
+        of: the word for g in the sentence.
+        then: the clause on what happened to the slope afterwards.
         """
         entry = origin.entry
         if origin.upstream is not None and not finite(origin.upstream):

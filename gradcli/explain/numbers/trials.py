@@ -43,12 +43,17 @@ FAR = (0.5, 0.1, 0.01)
 class Trials:
     """The runs that try rewrites of one program for one question.
 
-    again: asks a changed text at a moved point for values and derivative; alone: for values alone.
-    at: values of the inputs. steps: of one run. wrt: the name of the source, if there is one; of:
-    the target's name, if it has one; order: of the derivative. nearby: for a second derivative, the
-    trials of the first, which tell whether a rewrite is the same function. left: rewrites that may
-    still be tried. exact: returns values and derivative in a range without limits, NaN where
-    unknown.
+    again: asks a changed text at a moved point for values and derivative.
+    alone: for values alone.
+    at: values of the inputs.
+    steps: of one run.
+    wrt: the name of the source, if there is one.
+    of: the target's name, if it has one.
+    order: of the derivative.
+    nearby: for a second derivative, the trials of the first, which tell whether a rewrite is the
+        same function.
+    left: rewrites that may still be tried.
+    exact: returns values and derivative in a range without limits, NaN where unknown.
     """
 
     __slots__ = ("_answers", "_kept", "_limits", "_texts", "again", "alone", "at", "exact", "left",

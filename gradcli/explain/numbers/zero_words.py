@@ -323,7 +323,8 @@ def _position(shape: Index, own: Index, at: Index, local: Any) -> Index:
     """Return the first position of the answer where element `at` of an operand goes in with slope
     0.
 
-    shape, own: of the answer and the operand. local: the slopes in the answer's shape.
+    shape, own: of the answer and the operand.
+    local: the slopes in the answer's shape.
     """
     block = elements.block_of(shape, own, at)
     off = np.argwhere(np.asarray(local)[block] == 0)

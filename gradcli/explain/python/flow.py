@@ -34,8 +34,12 @@ ROUNDS = 8
 
 
 class Scope:
-    """A function, or a file. names: under which it is called; parameters: in order; shift: number
-    of leading parameters that a call does not write (`self`); local: the names that it binds;
+    """A function, or a file.
+
+    names: under which it is called.
+    parameters: in order.
+    shift: number of leading parameters that a call does not write (`self`).
+    local: the names that it binds.
     nodes: its own, with nested functions but not their nodes.
     """
 
@@ -97,9 +101,13 @@ def _blocks(node: Any) -> list[list[ast.AST]]:
 
 
 class Trail:
-    """All that holds the value of one expression. held: (scope, name), or ("", ".name") of an
-    attribute; filled: names of containers that got it as an item; calls: functions that return it;
-    given: (function, number or name of the parameter); files: those searched, with their scopes.
+    """All that holds the value of one expression.
+
+    held: (scope, name), or ("", ".name") of an attribute.
+    filled: names of containers that got it as an item.
+    calls: functions that return it.
+    given: (function, number or name of the parameter).
+    files: those searched, with their scopes.
     """
 
     __slots__ = ("calls", "files", "filled", "given", "held", "node", "texts")

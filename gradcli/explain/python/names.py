@@ -38,10 +38,12 @@ LONGEST = 40
 class Names:
     """The names of a program's values.
 
-    names: those of the caller's frame; held: id of a value (of a variable, that of its first state)
-    to the name that holds it. born, kinds: locations and kinds of constants and variables by id.
-    firsts: id of a variable's state to that of its first state. entries: operations by the ids of
-    their answers. place: where the question was asked.
+    names: those of the caller's frame.
+    held: id of a value (of a variable, that of its first state) to the name that holds it.
+    born, kinds: locations and kinds of constants and variables by id.
+    firsts: id of a variable's state to that of its first state.
+    entries: operations by the ids of their answers.
+    place: where the question was asked.
     """
 
     __slots__ = ("born", "entries", "firsts", "held", "kinds", "names", "place", "texts", "trace")
@@ -67,9 +69,10 @@ class Names:
     def namings(self, source: str, at: Any, targets: set[int], made: set[int]) -> list[Naming]:
         """Return the namings of values at the statements that made them and in the caller's frame.
 
-        source: its name counts only in its own scope. at: a location in that scope. made: ids of
-        what the targets are computed from; constants and variables among it without a name are
-        named by their text.
+        source: its name counts only in its own scope.
+        at: a location in that scope.
+        made: ids of what the targets are computed from; constants and variables among it without a
+            name are named by their text.
         """
         scope = self.scope_of(at)
         found: list[Naming] = []

@@ -211,9 +211,13 @@ class Facts(Names):
                places: Sequence[Any], watched: Iterable[int]) -> None:
         """Add operations that stand for a question: its path existed, and its answers depend on it.
 
-        first, last: ids around the question; at: its location. targets: ids; places: their
-        locations. sources: the ids of each. answers: ids of the gradients. watched: ids on which
-        dropped entries may depend.
+        first, last: ids around the question.
+        at: its location.
+        targets: ids.
+        places: their locations.
+        sources: the ids of each.
+        answers: ids of the gradients.
+        watched: ids on which dropped entries may depend.
         """
         known = [i for i in targets if i is not None]
         lost = {i for i in known if i not in self.entries and i not in self.born}

@@ -382,7 +382,10 @@ def straight_through(texts: Texts, place: Any) -> str | None:
 
 
 class Branch:
-    """A condition or loop head and what it decides. what, binds: as in `Unrun`; test: its node.
+    """A condition or loop head and what it decides.
+
+    what, binds: as in `Unrun`.
+    test: its node.
 
     holds, fails: the nodes that run if it holds and if it does not.
     """

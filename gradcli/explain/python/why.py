@@ -53,9 +53,14 @@ PYTHON_ADVICE = {
 class Reason:
     """One cause of a missing gradient in Python code.
 
-    code: such as "path-dtype-cast". message: one sentence. target, source: their names. file, line,
-    column, end_line, end_column: the location, counted from 1; None where there is none. text: the
-    line there. related: further locations, each (file, line, column, text). fix: advice, or None.
+    code: such as "path-dtype-cast".
+    message: one sentence.
+    target, source: their names.
+    file, line, column, end_line, end_column: the location, counted from 1; None where there is
+        none.
+    text: the line there.
+    related: further locations, each (file, line, column, text).
+    fix: advice, or None.
     missing: the answer is None; else it is 0.
     """
 

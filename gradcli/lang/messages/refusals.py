@@ -53,9 +53,10 @@ def bad_coefficient(tokens: Tokens, left: int, before: int, number: int, base: i
                     ) -> GradcliError:
     """Return E0106 for `2[1, 2]` and `sin^2(x)`, E0104 for `1/2x`.
 
-    before: the token in front of the number and its signs. left: the first token of the operand on
-    the left of that one, if it is an operator which leaves two readings, else -1. base: the first
-    token behind the number.
+    before: the token in front of the number and its signs.
+    left: the first token of the operand on the left of that one, if it is an operator which leaves
+        two readings, else -1.
+    base: the first token behind the number.
     """
     digits, rest = tokens.token(number), excerpt(tokens, base, at)
     operator = tokens.kinds[before]

@@ -25,14 +25,17 @@ MAX_LENGTH = 2000
 class Reading:
     """One reading of an answer.
 
-    text: as typed; all offsets count in it. code: flat code that leaves one value on the stack
-    (only LOAD, PUSH of a float, BINARY, UNARY negative, CALL and LIST). read_as: the code as a
-    formula. left: the text left of the equals sign if it only named the answer, or None. labels:
-    those of the components, if each has one: f_x = 2x, f_y = 3. sides: all text left of the last
-    equals sign, if it begins with a name of the answer. equation: the code of a left side that is a
-    formula of its own, or None. notes: on spellings that were understood otherwise. expansion: puts
-    the parts of its text into code, if there are any. names: those that the code loads, in order,
-    once each.
+    text: as typed; all offsets count in it.
+    code: flat code that leaves one value on the stack (only LOAD, PUSH of a float, BINARY, UNARY
+        negative, CALL and LIST).
+    read_as: the code as a formula.
+    left: the text left of the equals sign if it only named the answer, or None.
+    labels: those of the components, if each has one: f_x = 2x, f_y = 3.
+    sides: all text left of the last equals sign, if it begins with a name of the answer.
+    equation: the code of a left side that is a formula of its own, or None.
+    notes: on spellings that were understood otherwise.
+    expansion: puts the parts of its text into code, if there are any.
+    names: those that the code loads, in order, once each.
     """
 
     __slots__ = ("_read_as", "code", "equation", "expansion", "labels", "left", "notes", "origin",

@@ -38,9 +38,13 @@ MAX_ROOT = 12
 
 
 class LATEX(Delimited):
-    r"""A LaTeX text while it is read. program, decimal_comma: as in `Names`. braces: the use of
-    each open one; matrices: the number of open ones. called: offset at which the bracket of a
-    function begins; sets: for each open \{, whether it is such a bracket.
+    r"""A LaTeX text while it is read.
+
+    program, decimal_comma: as in `Names`.
+    braces: the use of each open one.
+    matrices: the number of open ones.
+    called: offset at which the bracket of a function begins.
+    sets: for each open \{, whether it is such a bracket.
     """
 
     __slots__ = ("braces", "called", "decimal_comma", "matrices", "program", "sets")

@@ -328,11 +328,14 @@ def _group(text: str, at: int, allowed: str) -> int:
 
 
 class Claim(NamedTuple):
-    """The claim of a left side about its right side. of: the letter of what is differentiated.
-    order: how often; None where it is not said, as in f(2). by: the variables, one for each time;
-    None where they are not said. at: (name, value) of each place in brackets behind it, the name ""
-    without one. operator: ∇, H or D. operand: the formula that is differentiated, of (x^2)' or
-    d/dx(x^2).
+    """The claim of a left side about its right side.
+
+    of: the letter of what is differentiated.
+    order: how often; None where it is not said, as in f(2).
+    by: the variables, one for each time; None where they are not said.
+    at: (name, value) of each place in brackets behind it, the name "" without one.
+    operator: ∇, H or D.
+    operand: the formula that is differentiated, of (x^2)' or d/dx(x^2).
     """
 
     of: str = ""

@@ -48,8 +48,11 @@ NO_NAME = "write y = ..., f(x) = ..., or the formula alone"
 
 
 class Line:
-    """One formula. name: the span of the name on the left side, or None. arguments: the text of
-    those in brackets behind it. parts: spans of the formula; the text between them only breaks it.
+    """One formula.
+
+    name: the span of the name on the left side, or None.
+    arguments: the text of those in brackets behind it.
+    parts: spans of the formula; the text between them only breaks it.
     """
 
     __slots__ = ("arguments", "name", "parts")

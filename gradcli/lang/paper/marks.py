@@ -54,9 +54,12 @@ def arrange(raw: Tokens, names: Names) -> Tokens:
 
 
 class _Bracket:
-    """An open bracket. place: of its token in the output; closer: the token that closes it, 0 for
-    one that was put in; separator: the COMMA or SEMICOLON inside it, else 0; head: the raw token of
-    the function whose exponent it is.
+    """An open bracket.
+
+    place: of its token in the output.
+    closer: the token that closes it, 0 for one that was put in.
+    separator: the COMMA or SEMICOLON inside it, else 0.
+    head: the raw token of the function whose exponent it is.
     """
 
     __slots__ = ("closer", "head", "place", "role", "separator")
@@ -70,9 +73,13 @@ class _Bracket:
 
 
 class _Arrangement:
-    """One answer while its marks are put in. at: the raw token that is looked at; operand: an
-    operand has just ended; head: the raw token of a function that waits for its argument, or -1;
-    brackets: those that are open, outermost first; separator: the one outside of all brackets.
+    """One answer while its marks are put in.
+
+    at: the raw token that is looked at.
+    operand: an operand has just ended.
+    head: the raw token of a function that waits for its argument, or -1.
+    brackets: those that are open, outermost first.
+    separator: the one outside of all brackets.
     """
 
     __slots__ = ("at", "brackets", "head", "names", "operand", "out", "raw", "separator")

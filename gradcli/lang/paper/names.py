@@ -37,11 +37,13 @@ SUBSCRIPTS = str.maketrans("₀₁₂₃₄₅₆₇₈₉", "0123456789")
 class Names:
     """The names and conventions of a problem.
 
-    variables: all names that the problem declares. log: the meaning of `log` without a base,
-    "natural" or "ten". decimal_comma: `0,5` is a number. vector: the answer has components.
+    variables: all names that the problem declares.
+    log: the meaning of `log` without a base, "natural" or "ten".
+    decimal_comma: `0,5` is a number.
+    vector: the answer has components.
     program: a program in LaTeX is read and no answer, so that x with a hat is another name than x,
-    and a sum may have names as bounds. fixed: variables that may have a factorial, since nothing is
-    differentiated by them.
+        and a sum may have names as bounds.
+    fixed: variables that may have a factorial, since nothing is differentiated by them.
     """
 
     __slots__ = ("called_runs", "decimal_comma", "fixed", "log", "longest", "notes", "plain_runs",

@@ -36,8 +36,10 @@ ROOTS = {"2": "√", "3": "∛", "4": "∜"}
 class Part:
     """A part of the text for which one character stands.
 
-    kind: one of those of `parts`. place: span of the whole; places: spans of its pieces, those of a
-    sum's index, lower and upper bound. order: of a norm.
+    kind: one of those of `parts`.
+    place: span of the whole.
+    places: spans of its pieces, those of a sum's index, lower and upper bound.
+    order: of a norm.
     """
 
     __slots__ = ("kind", "order", "place", "places")

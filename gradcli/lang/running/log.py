@@ -32,11 +32,14 @@ class Unrun:
     "loop" (zero turns), "end" (behind a return or break) or "turn" (what the head of a loop let
     run).
 
-    span: of the condition, the head of the loop, what a `for` goes over, or the code. condition: id
-    of the value that decided; None: nothing, or what was computed at `span`. unread: ids of the
-    values that it would have read. binds: the names that it or its alternative binds; None: it
-    decides over a value itself. skipped: its span. holds: the condition, if known. time: an id from
-    then, 0: unknown. read: ids of the values that the head of a loop read.
+    span: of the condition, the head of the loop, what a `for` goes over, or the code.
+    condition: id of the value that decided; None: nothing, or what was computed at `span`.
+    unread: ids of the values that it would have read.
+    binds: the names that it or its alternative binds; None: it decides over a value itself.
+    skipped: its span.
+    holds: the condition, if known.
+    time: an id from then, 0: unknown.
+    read: ids of the values that the head of a loop read.
     """
 
     __slots__ = ("binds", "condition", "holds", "read", "skipped", "span", "time", "unread", "what")
@@ -59,8 +62,9 @@ class State:
     """The assignment of a value to a variable. how: "assign", "assign_add", "assign_sub", "var", or
     "const" or "input" for a declaration with a computed value.
 
-    taken: id of the tensor it came from, if it did. before, after: ids of the states. value: that
-    of the new one.
+    taken: id of the tensor it came from, if it did.
+    before, after: ids of the states.
+    value: that of the new one.
     """
 
     __slots__ = ("after", "before", "how", "name", "span", "taken", "value")
@@ -114,11 +118,15 @@ class Log:
     """The notes of a run beside its record. scope, functions: those of the file, as they are bound.
 
     given: answers that the file gets in place of its own, by the numbers of the question and of the
-    answer. ended: it came to its end. called: functions of the file that ran; calls: (id from
-    before, span) of each time. until: the question after which the run may end. windows:
-    (accumulator, block, id before, id after). locals: (name, id, span, kind) of names in functions.
-    counters: variables of loops, and the span of each. made: results of explanations, kept for the
-    next one.
+        answer.
+    ended: it came to its end.
+    called: functions of the file that ran.
+    calls: (id from before, span) of each time.
+    until: the question after which the run may end.
+    windows: (accumulator, block, id before, id after).
+    locals: (name, id, span, kind) of names in functions.
+    counters: variables of loops, and the span of each.
+    made: results of explanations, kept for the next one.
     """
 
     __slots__ = (

@@ -28,13 +28,17 @@ class Lowering:
 
     Step k is `ops[k]` at the instruction `places[k]`; its answer is slot k, its operands are the
     slots `first[k]` and, if it has two, `second[k]`; if it has more, those in the tuple `first[k]`.
-    Numbers that no step made have the slots -1, -2, ..., their values in `head`. fixed: slots of
-    constants. inputs: name to slot of what is read before it is bound, with no value in `head`.
-    literals: slot of a number that got a name to the instruction that bound it. now: name to the
-    slot that it means at the end. ends: the instructions BIND and RESULT; ended: the slot that each
-    takes. constants: names that were taken to mean numbers of the language. known, called:
-    operations by the names that signs and calls have for them. elsewhere: names that other code
-    binds, and verbs.
+    Numbers that no step made have the slots -1, -2, ..., their values in `head`.
+
+    fixed: slots of constants.
+    inputs: name to slot of what is read before it is bound, with no value in `head`.
+    literals: slot of a number that got a name to the instruction that bound it.
+    now: name to the slot that it means at the end.
+    ends: the instructions BIND and RESULT.
+    ended: the slot that each takes.
+    constants: names that were taken to mean numbers of the language.
+    known, called: operations by the names that signs and calls have for them.
+    elsewhere: names that other code binds, and verbs.
     """
 
     __slots__ = ("called", "constants", "elsewhere", "ended", "ends", "first", "fixed", "head",
@@ -192,10 +196,15 @@ class Lowering:
 class Body:
     """The body of one `for` and what was found out about it.
 
-    turns: how often it was met. failures: how often it met an edge. steps: None where it is no
-    plain calculation. inputs, bound: names to variables of the generated code, bound in the order
-    of the last bindings; places: spans of these. variable: that of the loop. calls, constants:
-    names that must keep their meaning. plans: one for each set of inputs that are on the record.
+    turns: how often it was met.
+    failures: how often it met an edge.
+    steps: None where it is no plain calculation.
+    inputs, bound: names to variables of the generated code, bound in the order of the last
+        bindings.
+    places: spans of these.
+    variable: that of the loop.
+    calls, constants: names that must keep their meaning.
+    plans: one for each set of inputs that are on the record.
     """
 
     __slots__ = ("bound", "calls", "constants", "failures", "inputs", "places", "plans", "steps",

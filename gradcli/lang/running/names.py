@@ -34,12 +34,16 @@ PLAIN = (c.BINARY, c.PUSH, c.UNARY)
 class Names:
     """The names that one pass over a program finds.
 
-    order: variables, inputs and other names in order of first appearance. inputs: name to the span
-    of its first reading, for names that are read and never bound. declared: name to its
-    declaration. bound: name to the span of its first binding. functions: those of the file. tapes:
-    the file opens tapes of its own. objects: offset at which a method's object begins to the name
-    of the method. calls: name, span and scope of each; called: the names alone; empty: one of them
-    has no arguments.
+    order: variables, inputs and other names in order of first appearance.
+    inputs: name to the span of its first reading, for names that are read and never bound.
+    declared: name to its declaration.
+    bound: name to the span of its first binding.
+    functions: those of the file.
+    tapes: the file opens tapes of its own.
+    objects: offset at which a method's object begins to the name of the method.
+    calls: name, span and scope of each.
+    called: the names alone.
+    empty: one of them has no arguments.
     """
 
     __slots__ = ("bound", "called", "calls", "declared", "early", "empty", "functions", "inputs",

@@ -23,10 +23,12 @@ if TYPE_CHECKING:
 class FileTape(GradientTape):
     """The tape of a `tape t:` block of a file.
 
-    name, span, spans: as written. used_at: span of the first question, for messages. asked: targets
-    of the first question; asked_at: an id from the last one. saw: the states of variables that it
-    saw, also when it is used up. held: id of such a state to its value and the location of its
-    assignment.
+    name, span, spans: as written.
+    used_at: span of the first question, for messages.
+    asked: targets of the first question.
+    asked_at: an id from the last one.
+    saw: the states of variables that it saw, also when it is used up.
+    held: id of such a state to its value and the location of its assignment.
     """
 
     __slots__ = ("_kept", "_remembered", "_sources", "asked", "asked_at", "held", "name", "saw",

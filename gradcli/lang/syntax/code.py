@@ -121,9 +121,10 @@ class Function:
     """A function `f(x, y) = x^2*y`, whose code leaves the value on the stack, or a `def`, which
     returns it or none.
 
-    block: it is a `def`, whose bindings are its own. decorator: "", "custom_gradient" or
-    "gradient_of"; operation: the one that the latter names. decorated: the span of the decorator's
-    line.
+    block: it is a `def`, whose bindings are its own.
+    decorator: "", "custom_gradient" or "gradient_of".
+    operation: the one that the latter names.
+    decorated: the span of the decorator's line.
     """
 
     __slots__ = ("block", "code", "decorated", "decorator", "end", "name", "operation",
@@ -146,9 +147,11 @@ class Block:
     """The head of `tape t, persistent=true:`, `forward acc(x, v):`, `stop_recording t:` or `resume
     t:`.
 
-    keyword: the first word. name: that of the tape or accumulator. arguments: the number of values
-    that stand on the stack for `forward`. attributes, spans: as in a Declaration; "head" is the
-    span from keyword to colon, "block" that of the whole block.
+    keyword: the first word.
+    name: that of the tape or accumulator.
+    arguments: the number of values that stand on the stack for `forward`.
+    attributes, spans: as in a Declaration; "head" is the span from keyword to colon, "block" that
+        of the whole block.
     """
 
     __slots__ = ("arguments", "attributes", "keyword", "name", "spans")
@@ -181,11 +184,14 @@ class Expectation:
 class Open:
     """A block whose end has not been read.
 
-    keyword: the kind of its first token, `first`. depth: position of its head's value on the
-    parser's stack. inside: it is a `def` or in one. start: index in the code at which a loop goes
-    on, or a function begins. pending: index of the conditional jump that has no length yet; jumps:
-    those of the jumps to the end. names: those bound outside of a `def`. data: the Block, or the
-    function's name and parameters.
+    keyword: the kind of its first token, `first`.
+    depth: position of its head's value on the parser's stack.
+    inside: it is a `def` or in one.
+    start: index in the code at which a loop goes on, or a function begins.
+    pending: index of the conditional jump that has no length yet.
+    jumps: those of the jumps to the end.
+    names: those bound outside of a `def`.
+    data: the Block, or the function's name and parameters.
     """
 
     __slots__ = ("data", "depth", "first", "inside", "jumps", "keyword", "names", "pending",
@@ -206,11 +212,13 @@ class Open:
 class Emitter(Tokens):
     """A text while the parser reads it: its tokens, and the code so far.
 
-    code: emitted since the last whole statement outside of blocks; begin: index in it at which the
-    simple statement or head begins that is being read. blocks: those that are open, outermost
-    first; names: those bound since the outermost one, or the innermost `def`, was opened. states,
-    values: the parser's stacks. at: the token that an error stopped at. cautious: an error has
-    hidden a head, so that what follows may seem to lack it.
+    code: emitted since the last whole statement outside of blocks.
+    begin: index in it at which the simple statement or head begins that is being read.
+    blocks: those that are open, outermost first.
+    names: those bound since the outermost one, or the innermost `def`, was opened.
+    states, values: the parser's stacks.
+    at: the token that an error stopped at.
+    cautious: an error has hidden a head, so that what follows may seem to lack it.
     """
 
     __slots__ = ("at", "begin", "blocks", "cautious", "code", "names", "statements", "states",

@@ -92,7 +92,9 @@ def tables() -> Tables:
 def load(module: str, files: tuple[str, ...], kinds: Kinds) -> Tables:
     """Return the tables of a grammar.
 
-    module: the generated module; files: the grammars; kinds: the tokens of its lexer.
+    module: the generated module.
+    files: the grammars.
+    kinds: the tokens of its lexer.
     """
     return _from_module(module) or _from_cache_or_lark(files, kinds)
 
