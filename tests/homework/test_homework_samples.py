@@ -4,8 +4,8 @@ tests/data/homework/class.csv has the verdict on each answer and the mistake tha
 written down with the answers, verdicts settled by sympy. A mistake with several names is one that
 several rules make. The files in golden/ are what a run writes (`pytest --update-golden`).
 
-The sessions of the page and of the README (```console session) are run in order, at a terminal, in
-a copy of samples/.
+The sessions of the page and of docs/teacher.md (```console session) are run in order, at a
+terminal, in a copy of samples/.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from gradcli.lang.paper.names import Names
 SAMPLES = ROOT / "samples/homework"
 FOLDER = DATA / "homework"
 PAGE = ROOT / "docs/homework.md"
-README = ROOT / "README.md"
+TUTORIAL = ROOT / "docs/teacher.md"
 SEEDS = range(0, 20, 5)  # all twenty agree; these keep the suite short
 
 
@@ -276,7 +276,7 @@ def timeless(text: str) -> str:
     return re.sub(r"in [\d.]+ \w+ \([\d,]+ a second\)", "in no time", text).rstrip("\n")
 
 
-@pytest.mark.parametrize("page", [PAGE, README], ids=["docs/homework.md", "README.md"])
+@pytest.mark.parametrize("page", [PAGE, TUTORIAL], ids=["homework", "teacher"])
 def test_sessions_print_what_is_shown(
         page: Path, tmp_path: Path, request: pytest.FixtureRequest) -> None:
     shim = make_shim(tmp_path)

@@ -16,11 +16,13 @@ from benchmarks.harness import report, rounds
 from benchmarks.harness.case import Case, Command, Ratio, Worker
 from benchmarks.harness.compare import alone, digest
 from benchmarks.harness.engines import Engines
+from benchmarks.run import IN_README
 from gradcli.python.program import loads
 
 
 def test_cases_are_sound() -> None:
     assert len({case.key for case in CASES}) == len(CASES)
+    assert set(IN_README) <= {case.key for case in CASES}
     for case in CASES:
         names = [side.name for side in case.sides]
         assert len(set(names)) == len(names), case.key

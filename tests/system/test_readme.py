@@ -1,22 +1,36 @@
-"""The README's own commands, and those of docs/points.md: each is run at a terminal of 80 columns
-and prints what is shown.
+"""The README, the tutorials and docs/points.md: each command is run at a terminal of 80 columns and
+prints what is shown; the README's pictures show what its commands print.
+
+`pytest --update-golden tests/test_readme.py` writes the outputs into the pages, and the pictures.
 """
 
 from __future__ import annotations
 
 import ast
+import re
+import shutil
 from pathlib import Path
 
 import pytest
 from conftest import OnPage
 from folders import ROOT
-from transcripts import blocks, make_shim, on_terminal, steps
+from test_imports import ROOMS
+from transcripts import blocks, make_shim, on_terminal, picture, steps, texts
 
 README = ROOT / "README.md"
-POINTS = ROOT / "docs/points.md"
-SHOWN, OF_POINTS = [
-    [(page, *step) for block in blocks(page.read_text()) for step in steps(block)]
-    for page in (README, POINTS)]
+PAGES = [README, *(ROOT / f"docs/{name}.md" for name in ("shell", "tapes", "student", "points"))]
+SHOWN = [(page, *step) for page in PAGES for block in blocks(page.read_text())
+         for step in steps(block)]
+PICTURES = {"docs/pictures/terminal-grad.svg":
+            "gradcli grad samples/expr.txt --wrt x,a,b",
+            "docs/pictures/terminal-why.svg":
+            "gradcli why samples/seeds/integer_cast.txt"}
+# Commands without outputs: in the table of the README, and in blocks for a shell.
+TABLE = [command for line in README.read_text().split("## I want")[1].split("\n\n")[1].splitlines()
+         for command in re.findall(r"`(gradcli [^`]*)`", line)]
+PLAIN = [line for page in [*PAGES, ROOT / "docs/teacher.md"]
+         for block in re.findall(r"```sh\n(.*?)```", page.read_text(), re.DOTALL)
+         for line in block.splitlines() if line.startswith("gradcli ")]
 
 
 @pytest.fixture(scope="module")
@@ -24,17 +38,55 @@ def shim(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return make_shim(tmp_path_factory.mktemp("bin"))
 
 
-def test_there_is_a_tour() -> None:
-    assert len(SHOWN) >= 12
-    used = {word for _, command, _ in SHOWN for word in command.split()}
-    assert {"grad", "jac", "hess", "eval", "ops"} <= used
+def test_the_readme_is_short() -> None:
+    assert len(README.read_text().splitlines()) <= 300
 
 
-@pytest.mark.parametrize(("page", "command", "shown"), [*SHOWN, *OF_POINTS],
-                         ids=[command for _, command, _ in (*SHOWN, *OF_POINTS)])
+def test_the_readme_names_every_command(shim: Path) -> None:
+    text = on_terminal("gradcli --help | cat", ROOT, shim)
+    commands = re.findall(r"^  (\w+) ", text.split("Commands:")[1], re.MULTILINE)
+    assert len(commands) > 20
+    assert {command.split()[1] for command in TABLE} == set(commands)
+
+
+@pytest.mark.parametrize(("page", "command", "shown"), SHOWN,
+                         ids=[command for _, command, _ in SHOWN])
 def test_command_prints_what_the_page_shows(
         page: Path, command: str, shown: str, shim: Path, on_page: OnPage) -> None:
     on_page(page, command, shown, on_terminal(command, ROOT, shim))
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with what the commands without outputs read, in which they may write."""
+    here = tmp_path_factory.mktemp("page")
+    shutil.copytree(ROOT / "samples/homework", here, dirs_exist_ok=True)
+    shutil.copy(ROOT / "samples/pendulum.txt", here / "FILE")
+    shutil.copy(ROOT / "samples/pendulum.csv", here / "points.csv")
+    (here / "docs/pictures").mkdir(parents=True)
+    return here
+
+
+@pytest.mark.parametrize("command", [c for c in [*TABLE, *PLAIN] if " " in c.strip()[8:]])
+def test_command_without_output_works(command: str, folder: Path, shim: Path) -> None:
+    """A wrong answer among the homework is status 1."""
+    printed = on_terminal(f"{command}; echo status $?", folder, shim)
+    assert printed.rstrip().endswith("status 1" if " hw run " in command else "status 0")
+
+
+@pytest.mark.parametrize(("name", "command"), PICTURES.items(), ids=PICTURES)
+def test_the_picture_shows_what_the_command_prints(
+        name: str, command: str, shim: Path, request: pytest.FixtureRequest) -> None:
+    """Texts are compared, as versions of Rich draw the same text otherwise."""
+    drawn = picture(command, on_terminal(command, ROOT, shim, colour=True))
+    if request.config.getoption("--update-golden"):
+        (ROOT / name).write_text(drawn, encoding="utf-8")
+    stored = (ROOT / name).read_text(encoding="utf-8")
+    assert f"({name})" in README.read_text()
+    assert texts(stored) == texts(drawn)
+    assert "http" not in stored.replace("http://www.w3.org/2000/svg", "").replace(
+        "https://www.textualize.io", "")
+    assert len(texts(stored)) > 10
 
 
 def test_python_example_gives_what_it_shows() -> None:
@@ -52,3 +104,18 @@ def test_python_example_gives_what_it_shows() -> None:
         else:
             exec(code, names)
     assert compared >= 2
+
+
+# --- docs/architecture.md ---------------------------------------------------------------------
+
+ARCHITECTURE = (ROOT / "docs/architecture.md").read_text(encoding="utf-8")
+
+
+def test_every_path_of_the_architecture_exists() -> None:
+    named = set(re.findall(r"`((?:gradcli|grammars|tests)/[^`]*)`", ARCHITECTURE))
+    assert len(named) > 30
+    assert [name for name in sorted(named) if not (ROOT / name).exists()] == []
+
+
+def test_the_rooms_of_the_architecture_are_those_of_the_imports() -> None:
+    assert tuple(re.findall(r"^\| `(\w+)/`", ARCHITECTURE, re.MULTILINE)) == ROOMS[1:]

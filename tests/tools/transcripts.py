@@ -9,7 +9,8 @@ import struct
 import subprocess
 import sys
 from collections.abc import Iterator
-from io import BufferedWriter, BytesIO, TextIOWrapper
+from html import unescape
+from io import BufferedWriter, BytesIO, StringIO, TextIOWrapper
 from pathlib import Path
 
 from commands import Ran
@@ -118,8 +119,10 @@ def question(path: Path) -> tuple[str, ...]:
     return (asked[1], ",".join(sources))
 
 
-def on_terminal(command: str, folder: Path, shim: Path) -> str:
-    """A shell command as a person at a terminal of 80 columns sees it, both streams together."""
+def on_terminal(command: str, folder: Path, shim: Path, colour: bool = False) -> str:
+    """Return what a person at a terminal of 80 columns sees of a shell command, both streams
+    together; with the escapes of its colours if these are asked for.
+    """
     import fcntl
     import pty
     import termios
@@ -128,8 +131,8 @@ def on_terminal(command: str, folder: Path, shim: Path) -> str:
     fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
     process = subprocess.Popen(
         ["bash", "-c", command], cwd=folder, stdin=subprocess.DEVNULL, stdout=slave, stderr=slave,
-        env={**os.environ, "PATH": f"{shim}:{os.environ['PATH']}", "NO_COLOR": "1",
-             "TERM": "xterm-256color", "PYTHONIOENCODING": "utf-8"})
+        env={**os.environ, "PATH": f"{shim}:{os.environ['PATH']}", "TERM": "xterm-256color",
+             "PYTHONIOENCODING": "utf-8", **({} if colour else {"NO_COLOR": "1"})})
     os.close(slave)
     data = b""
     while True:
@@ -144,6 +147,26 @@ def on_terminal(command: str, folder: Path, shim: Path) -> str:
     process.wait()
     text = data.decode().replace("\r\n", "\n")
     return "\n".join(line.rstrip() for line in text.split("\n"))
+
+
+def picture(command: str, screen: str) -> str:
+    """Return an SVG of a terminal in which a command has printed what stands on its screen."""
+    from rich.console import Console
+    from rich.text import Text
+
+    console = Console(record=True, file=StringIO(), width=80, force_terminal=True,
+                      color_system="truecolor")
+    console.print(Text(f"$ {command}"), Text.from_ansi(screen.rstrip("\n")), sep="\n")
+    drawn = console.export_svg(title="gradcli", unique_id="terminal")
+    # Rich would have the reader's browser fetch a font.
+    return re.sub(r"\s*@font-face \{[^}]*\}", "", drawn)
+
+
+def texts(svg: str) -> list[str]:
+    """Return the texts of a picture from the top to the bottom, from the left to the right."""
+    found = [(float(y), float(x), unescape(text)) for x, y, text in re.findall(
+        r'<text [^>]*?x="([\d.]+)" y="([\d.]+)"[^>]*>([^<]*)</text>', svg)]
+    return [text for _, _, text in sorted(found)]
 
 
 def make_shim(folder: Path) -> Path:
