@@ -185,8 +185,9 @@ def _columns(rows: list[tuple[int, Tensor]], j: int, column: Tensor) -> dict[tup
 
 def _all_columns(rows: list[tuple[int, Tensor]], sources: Sequence[Tensor]
                  ) -> dict[tuple[int, int], Any]:
-    """Return tangents of all gradients in many scalar sources at once: each is one direction of a
-    common seed axis.
+    """Return tangents of all gradients in many scalar sources at once.
+
+    Each source is one direction of a common seed axis.
     """
     from gradcli.engine.sweeps import tangent
 

@@ -161,8 +161,7 @@ def _size(value: Any) -> Any:
 
 
 def _share(value: Any, error: Any, floor: Any, nothing: Any) -> float:
-    """Return the largest relative error of a slope, or relative to `floor` where the slope is
-    smaller.
+    """Return the largest relative error of a slope, relative to `floor` where it is smaller.
 
     nothing: mask of where f is NaN; no step makes a number of it.
     """

@@ -237,8 +237,9 @@ def _unsure_left(reading: Reading, prepared: Prepared) -> str:
 
 
 def _sides_differ(trial: Trial, result: dict[str, Any]) -> bool:
-    """Leave an equation to a person of which one side is right and another one is not: 2x = 0, or
-    f'(x) = 2x = 3x.
+    """Leave to a person an equation with a right side and a wrong one, 2x = 0, f'(x) = 2x = 3x.
+
+    Returns whether it did.
     """
     from gradcli.lang.paper.left import is_label
 
@@ -291,9 +292,7 @@ def _other_sides(trial: Trial, right: bool) -> list[Reading]:
 
 
 def _read(prepared: Prepared, text: str) -> Reading:
-    """Return an answer, read in the shape that is asked for, or else as a vector: that it is one is
-    no misprint.
-    """
+    """Read an answer in the shape that is asked for, or else as a vector, which is no misprint."""
     reference = prepared.reference
     if prepared.single and ("x" in text or "X" in text):
         text = _times_ten(text)

@@ -42,9 +42,7 @@ class Checker:
         self._kept: dict[str, Prepared | GradcliError] = {}
 
     def answer(self, raw: bytes, number: int) -> tuple[dict[str, Any], bool]:
-        """Return the object for a line, and whether the answer is right; number: of the line, from
-        1.
-        """
+        """Return the object for a line, and whether the answer is right; number: from 1."""
         id = None
         text = ""
         try:
@@ -59,9 +57,7 @@ class Checker:
         return {"schema": SCHEMA, "id": id, **found}, right(found, ready.problem.domain_policy)
 
     def _prepared(self, fields: dict[str, Any]) -> Prepared:
-        """Return the problem of these fields, ready; the least recently used one is dropped from
-        the cache.
-        """
+        """Return the problem of these fields, ready; the least recently used one is dropped."""
         key = repr(fields)
         found = self._kept.pop(key, None)
         if found is None:

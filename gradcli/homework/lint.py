@@ -173,8 +173,7 @@ def _result(saved: Saved, student: str, problem: str) -> Result | None:
 
 
 def _meant(said: str, known: Iterable[str], code: str, what: str, where: str) -> str:
-    """Return the known id that equals `said` but for capitals; raise the error `code` if there is
-    none.
+    """Return the known id that equals `said` but for capitals; raise the error `code` without one.
 
     what: noun for the message; where: name of the argument.
     """

@@ -165,8 +165,9 @@ def _handed_in(submissions: Iterable[Submission], notes: Notes, digests: dict[st
 
 
 class Found:
-    """The results of a run: those checked now, those still valid, and blank ones. Only their
-    offsets are kept in memory.
+    """The results of a run: new ones, those still valid, and blank ones.
+
+    Only their offsets are kept in memory.
     """
 
     __slots__ = ("_earlier", "_journal", "_known", "_seed", "_sheet", "checked", "reused")
@@ -290,8 +291,9 @@ def refuse_other_sheet(folder: str, sheet: Sheet) -> None:
 
 
 def override_files(given: str | None, folder: str) -> list[str]:
-    """Return the file that was given, and the review.csv of an earlier run: the overrides in it
-    must not be lost.
+    """Return the file that was given, and the review.csv of an earlier run, if it is there.
+
+    The overrides in the latter must not be lost.
     """
     review = os.path.join(folder, REVIEW)
     if not os.path.isfile(review):
@@ -305,8 +307,7 @@ def override_files(given: str | None, folder: str) -> list[str]:
 # The files of a run, written again from its results: other templates, levels, overrides.
 
 def export(saved: Saved, out: OutputFolder, wish: Wish) -> Written:
-    """Write the outputs of an earlier run again, with the overrides given since; nothing is
-    checked.
+    """Write the outputs of an earlier run again, with newer overrides; nothing is checked.
 
     Raises as `run` does. Returns what `write_outputs` returns.
     """

@@ -62,8 +62,7 @@ def check(how: str, x: Any) -> None:
 
 
 def check_list(items: Any, maker: str) -> None:
-    """Raise E0209 where the nested list for a constant or variable has a tensor in it that is on a
-    tape.
+    """Raise E0209 if the nested list for a constant or variable has a tensor on a tape in it.
 
     A constant of a tensor alone stays on the tape, and a variable is a copy, as the explanation of
     a None says.

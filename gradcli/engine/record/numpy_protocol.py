@@ -67,8 +67,9 @@ def ufunc(function: Any, method: str, args: Sequence[Any], options: Mapping[str,
 
 
 def function(called: Any, args: Sequence[Any], options: Mapping[str, Any]) -> Any:
-    """Apply `np.sum(x, axis=0)`. Raises E0209 for a function or option that the table does not
-    have.
+    """Apply `np.sum(x, axis=0)`.
+
+    Raises E0209 for a function or option that the table does not have.
     """
     from inspect import signature
 
@@ -175,9 +176,7 @@ def _flat(a: Any) -> Any:
 
 
 def _value(a: Any) -> Any:
-    """Return the plain value of what Python code gives: a tensor, number, array or a list of
-    these.
-    """
+    """Return the plain value of a tensor, number, array or a list of these."""
     made = tensor(a, NAMES["stack"])
     return made.read().value if hasattr(made, "__gradcli_apply__") else made
 

@@ -40,8 +40,9 @@ UNASKED = ("array", "float", "int", "index")
 
 
 class Operators:
-    """The operators and methods of a tensor; methods not written here (`x.sum(axis=0)`, `x.sin()`)
-    are the operations by name.
+    """The operators and methods of a tensor.
+
+    Methods not written here (`x.sum(axis=0)`, `x.sin()`) are the operations by name.
     """
 
     __slots__ = ()
@@ -183,8 +184,9 @@ class Operators:
         return np.array(self.value)[()]
 
     def item(self) -> Any:
-        """Return the one element as a Python number, off the tape. Raises E0301 where there are
-        more.
+        """Return the one element as a Python number, off the tape.
+
+        Raises E0301 where there are more.
         """
         _left_as("item", self)
         return _number(lambda x: x, self)
@@ -215,8 +217,7 @@ class Operators:
 
 
 def _left_as(how: str, x: Operators) -> None:
-    """Note in the trace that the value of x leaves the engine: no path leads from later values to
-    x.
+    """Note in the trace that the value of x leaves the engine: no path leads from there to x.
 
     how: the method that took it. Raises E0209 where the program does not say that it leaves.
     """
@@ -230,8 +231,9 @@ def _left_as(how: str, x: Operators) -> None:
 
 
 def _number(kind: Any, x: Operators) -> Any:
-    """Convert the one element by `kind`. Raises E0301 for more than one element, E0404 for one that
-    the kind of number cannot hold.
+    """Convert the one element by `kind`.
+
+    Raises E0301 for more than one element, E0404 for one that the kind of number cannot hold.
     """
     if x.size != 1:
         raise error("E0301", f"a tensor of shape [{', '.join(map(str, x.shape))}] is not one"
@@ -264,9 +266,7 @@ _complete()
 
 
 def slow(cls: type) -> None:
-    """Let the operators of a class whose operands have to be read first go through the operation
-    again.
-    """
+    """Send the operators of a class whose operands have to be read through the operation again."""
     for name in ("add", "sub", "mul", "truediv", "pow"):
         setattr(cls, f"__{name}__", _left(ARITHMETIC[name]))
         setattr(cls, f"__r{name}__", _right(ARITHMETIC[name]))

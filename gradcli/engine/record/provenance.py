@@ -84,9 +84,7 @@ def _is_inside(path: str) -> bool:
 
 
 def caller(frame: FrameType | None) -> tuple[FrameType | None, Place | None]:
-    """Return the first frame outside this package, from this one on, and its place, or (None,
-    None).
-    """
+    """Return the first frame outside this package, from this one on, and its place, else Nones."""
     while frame is not None:
         code, offset = frame.f_code, frame.f_lasti
         known = spots.get(id(code))

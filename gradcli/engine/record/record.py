@@ -177,9 +177,7 @@ class Record:
         return joined([expanded(segment) for segment in self.segments])
 
     def compact(self) -> Segment:
-        """Return all entries in order, with stretches unexpanded, which only a sweep over numbers
-        reads.
-        """
+        """Return all entries in order, with stretches unexpanded, for sweeps over numbers."""
         return joined(self.segments)
 
     def __enter__(self) -> Record:
@@ -264,9 +262,7 @@ class Record:
             accumulator.note_derived(made, target)
 
     def remember_stacked(self, items: list[Any], tensor: Any) -> None:
-        """Remember the tensor that a list was made into; the list is kept, so that no other one
-        gets its id.
-        """
+        """Remember the tensor made from a list, and the list, so that no other gets its id."""
         if len(self.stacked) >= MAX_STACKED:
             del self.stacked[next(iter(self.stacked))]
         self.stacked[id(items)] = (items, tensor)
@@ -277,9 +273,7 @@ local = _thread_local()
 
 
 def _opened() -> list[Record]:
-    """Return the open records of this thread, the innermost last; at the bottom that of Python
-    code.
-    """
+    """Return the open records of this thread, innermost last; the first is that of Python code."""
     try:
         found: list[Record] = local.records
     except AttributeError:
@@ -322,9 +316,7 @@ def joined(segments: Sequence[Segment]) -> Segment:
 
 
 def expanded(segment: Segment) -> Segment:
-    """Replace the stretches of a segment by the entries that they stand for, and return the
-    segment.
-    """
+    """Replace the stretches of a segment by their entries, and return the segment."""
     if segment.stretched:
         whole: list[Any] = []
         for entry in segment:

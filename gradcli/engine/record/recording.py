@@ -25,9 +25,7 @@ class Recording:
         self.derived: dict[int, tuple[int, int]] = {}
 
     def begin(self, record: Record, ids: set[int]) -> None:
-        """Keep from now on the operations on values with these ids, or on results that are kept
-        already.
-        """
+        """Keep from now on operations on values with these ids, and on results kept already."""
         record.tapes.append(self)
         for segment in self._segments:
             record.seen.update([entry[OUT] for entry in segment])

@@ -55,8 +55,10 @@ def is_hollow(value: Any) -> bool:
 
 def saved(op: Op, ids: Sequence[int | None], values: Sequence[Any], ans: Any
           ) -> tuple[Sequence[Any], Any]:
-    """Return the operand values and the result as the entry keeps them. The derivative of an
-    operand without an id is never taken, so a value that only its own rule reads is not needed.
+    """Return the operand values and the result as the entry keeps them.
+
+    The derivative of an operand without an id is never taken, so a value that only its own rule
+    reads is not needed.
     """
     reads: Sequence[bool]
     if op.elementwise:
@@ -87,9 +89,7 @@ def hollow(array: Any) -> Any:
 
 
 def _read_by(op: Op) -> list[tuple[bool, ...]]:
-    """Return for each partial of the row which arguments it reads and, last, whether it reads the
-    result.
-    """
+    """Return for each partial of the row which arguments, and last whether the result, it reads."""
     out = []
     for rule in op.rules:
         probes = [Probe() for _ in range(len(op.parameters) + 1)]

@@ -197,6 +197,7 @@ def put_down(record: records.Record, op: Op, out: Tensor, ids: tuple[int | None,
              values: Sequence[Any], attributes: Mapping[str, Any], batches: tuple[int, ...],
              place: Any, wanted: bool) -> None:
     """Append the entry of an operation that ran, if it is wanted, and push it to the accumulators.
+
     Raises E0401 where the record is full.
     """
     assert out.id is not None

@@ -105,8 +105,9 @@ def constant(value: Any, dtype: Any = None, name: str = "") -> Tensor:
 
 
 def _is_watched() -> bool:
-    """Return whether a tape may watch the results of operations in Python code. A file says what it
-    means by its own words, and its record keeps everything.
+    """Return whether a tape may watch the results of operations in Python code.
+
+    A file says what it means by its own words, and its record keeps everything.
     """
     record = records.current()
     return not record.everything and not record.paused and bool(record.tapes or record.accumulators)
@@ -186,9 +187,7 @@ class Variable(Tensor):
         return seen
 
     def __copy__(self) -> Variable:
-        """Return another variable of the same value: two with one identity would share their
-        gradient.
-        """
+        """Return another variable of the same value; one identity would share the gradient."""
         made = Variable(self.value, self.trainable, self.dtype, self.name)
         trace = records.current().trace
         if trace is not None and made.id is not None:

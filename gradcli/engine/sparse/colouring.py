@@ -69,8 +69,7 @@ def of_columns(matrix: Sparse) -> list[int]:
 
 
 def largest_first(lines: Sequence[Sequence[int]]) -> list[int]:
-    """Return the vertices by the number of others that each meets, the largest first: the order of
-    a greedy colouring.
+    """Return the vertices by number of neighbours, largest first: the order of a greedy colouring.
     """
     return sorted(range(len(lines)), key=lambda k: -len(lines[k]))
 
@@ -92,9 +91,7 @@ def _of_columns(lines: Sequence[Sequence[int]], rows: int, order: Sequence[int])
 
 
 def star(matrix: Sparse) -> list[int]:
-    """Return a colour for each vertex of the graph of a symmetric matrix, from 0; -1 for an empty
-    row.
-    """
+    """Return a colour for each vertex of the graph of a symmetric matrix; -1 for an empty row."""
     lines = matrix.lines()
     neighbours = [[u for u in line if u != v] for v, line in enumerate(lines)]
     n = len(lines)
@@ -159,8 +156,9 @@ class Compression:
 
 
 def compressed(matrix: Sparse, sides: str = "any") -> Compression:
-    """Return the colouring of the side with fewer colours. sides: "columns" or "rows" if only one
-    will do.
+    """Return the colouring of the side with fewer colours.
+
+    sides: "columns" or "rows" if only one will do.
     """
     transposed = matrix.transposed() if sides != "columns" else None
     found: Compression | None = None
@@ -177,9 +175,7 @@ def compressed(matrix: Sparse, sides: str = "any") -> Compression:
 
 
 def symmetric(matrix: Sparse) -> Compression:
-    """Return a colouring of a symmetric matrix: of columns, or a star colouring where that takes
-    fewer.
-    """
+    """Return a colouring of a symmetric matrix: of columns, or a star colouring if smaller."""
     found = _by_columns(matrix)
     # Each of the places in what a star colouring gives is read twice at most: where more than half
     # of them are full, few colours could be saved.

@@ -100,8 +100,9 @@ def gathered(entry: Entry, varying: Sequence[int], open: Collection[int] = ()) -
 
 def pairs(entry: Entry, varying: Sequence[int], open: Collection[int] = ()
           ) -> list[Pairs] | None:
-    """Return for each argument that varies the pairs of elements of which one depends on the other;
-    None if they are not found.
+    """Return for each varying argument the pairs of dependent elements; None if they are unknown.
+
+    Each is (k, elements of the result, elements of argument k).
     """
     row = Row(entry, varying, open)
     found: list[Pairs] = []
@@ -138,9 +139,7 @@ def _origins(run: Callable[[Any], Any], n: int, numbers: Callable[[Sequence[int]
 
 
 def _transposed(row: Row, k: int) -> tuple[Any, Any] | None:
-    """Return the moves of the VJP, transposed, if each of its elements gets one cotangent, else
-    None.
-    """
+    """Return the moves of the VJP, transposed, if each element gets one cotangent, else None."""
     shape = shape_of(row.entry[ANS])
     size = int(np.prod(shape, dtype=np.int64))
     where = _origins(lambda g: row.pull_back(k, g.reshape(shape)), size, row.numbers)
@@ -151,9 +150,7 @@ def _transposed(row: Row, k: int) -> tuple[Any, Any] | None:
 
 
 def _by_units(row: Row, k: int) -> tuple[Any, Any] | None:
-    """Return the pairs of a product, taken apart into one for each element of its other operand;
-    None where that does not work.
-    """
+    """Return the pairs of a product, one element of its other operand at a time, else None."""
     others = [j for j in row.data if j != k]
     if row.together or len(others) != 1 or not row.shapes[k]:
         return None

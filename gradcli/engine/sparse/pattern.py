@@ -71,8 +71,7 @@ def identity(shape: Sequence[int], first: int, width: int) -> Pattern:
 
 
 def gathered(patterns: Sequence[Pattern], where: Any) -> Pattern:
-    """Return the pattern of a value each of whose elements is one of those of several values, or
-    none.
+    """Return the pattern of a value whose elements each come from one of several values, or none.
 
     where: in the shape of the value, 0 for none, else one more than the index of the element in all
     values flattened, one behind the other.
@@ -205,8 +204,9 @@ def _spans(starts: Any, counts: Any) -> Any:
 
 def patterns(entries: Sequence[Entry], sources: Mapping[int, Pattern], targets: Iterable[int],
              open: Collection[int | None] = ()) -> dict[int, Pattern]:
-    """Return the patterns of `targets`, given those of `sources` by id. A target that no path
-    reaches has no item in the result.
+    """Return the patterns of `targets`, given those of `sources` by id.
+
+    A target that no path reaches has no item in the result.
 
     open: ids of values that are others at another point where the patterns have to hold, too; all
     other constants count as they are.
@@ -226,8 +226,7 @@ def patterns(entries: Sequence[Entry], sources: Mapping[int, Pattern], targets: 
 
 def of_entry(entry: Entry, known: Mapping[int, Pattern], united: dict[Any, Pattern],
              open: Collection[int | None] = ()) -> Pattern | None:
-    """Return the pattern of an entry from those of its operands; None where it depends on no
-    source.
+    """Return the pattern of an entry from those of its operands; None if it depends on no source.
 
     united: patterns (by identity) to their union, which sweeps need again and again. open: as in
     `patterns`.
@@ -262,16 +261,12 @@ def of_entry(entry: Entry, known: Mapping[int, Pattern], united: dict[Any, Patte
 
 
 def is_own(op: Any) -> bool:
-    """Return whether the gradient of an operation is written by a user: then its structure is
-    unknown.
-    """
+    """Return whether a user wrote the gradient of an operation: then its structure is unknown."""
     return type(op) is not Op or (op.kind == GENERAL and op.jvp is None)
 
 
 def _moved(entry: Entry, given: Mapping[int, Pattern], open: Collection[int]) -> Pattern | None:
-    """Return the pattern of a linear row whose elements each come from one of an operand, else
-    None.
-    """
+    """Return the pattern of a linear row whose elements come from one each, else None."""
     where = moves.gathered(entry, list(given), open)
     if where is None:
         return None
@@ -284,9 +279,7 @@ def _moved(entry: Entry, given: Mapping[int, Pattern], open: Collection[int]) ->
 
 def _added(entry: Entry, given: Mapping[int, Pattern], open: Collection[int],
            shape: Sequence[int]) -> Pattern | None:
-    """Return the pattern of a row that is linear in each operand and adds some elements of each,
-    else None.
-    """
+    """Return the pattern of a row that is linear in each operand and adds elements, else None."""
     links = moves.pairs(entry, list(given), open)
     if links is None:
         return None

@@ -65,9 +65,7 @@ class Side:
                 for i, part in found.items()}
 
     def collect(self, found: dict[int, Any], count: int) -> Any:
-        """Return the result of a sweep in `count` directions, [direction, element]; 0 where it has
-        none.
-        """
+        """Return the result of a sweep in `count` directions, [direction, element]; 0 if none."""
         parts = [
             np.broadcast_to(value_of(found[t.id]), (count, *t.shape)).reshape(count, size(t.shape))
             if t.id in found else np.zeros((count, size(t.shape))) for t in self.tensors]
@@ -76,8 +74,10 @@ class Side:
 
 def structure(entries: Sequence[Entry], targets: Side, sources: Side,
               open: Collection[int | None] = ()) -> Sparse:
-    """Return the structure of the derivatives. open: as in `patterns`. Raises E0403 where even the
-    elements that can differ from 0 are too many.
+    """Return the structure of the derivatives.
+
+    open: as in `patterns`. Raises E0403 where even the elements that can differ from 0 are too
+    many.
     """
     found = _patterns(entries, targets, sources, open)
     total = sum(p.count() for p in found.values())
@@ -128,9 +128,7 @@ def swept(entries: Segment, plan: Compression, targets: Side, sources: Side) -> 
 
 def _in_range(entries: Segment, plan: Compression, seeds: dict[int, Any], found: dict[int, Any],
               carried: Side, sources: Side) -> dict[int, Any]:
-    """Return the result of a sweep, mended where intermediate numbers may have left the range of
-    floats.
-    """
+    """Return the result of a sweep, mended where numbers may have left the range of floats."""
     from gradcli.engine.sweeps import wide
 
     shapes = {t.id: t.shape for t in carried.tensors}
@@ -147,9 +145,7 @@ def _in_range(entries: Segment, plan: Compression, seeds: dict[int, Any], found:
 
 def without_nan(entries: Sequence[Entry], matrix: Sparse, values: Any, targets: Side,
                 sources: Side) -> Any:
-    """Return the values, with those that are NaN from a sweep in which zeros absorb infinite
-    slopes.
-    """
+    """Return the values, those that are NaN from a sweep with zeros that absorb infinite slopes."""
     if not has_nan(values) or not records.current().absorbing:
         return values
     from gradcli.engine.sweeps import absorbing
@@ -164,8 +160,7 @@ def without_nan(entries: Sequence[Entry], matrix: Sparse, values: Any, targets: 
 
 
 def jacobian(target: Tensor, sources: Sequence[Tensor], *, mode: str = "auto") -> list[Any]:
-    """Return for each source the Jacobian of `target` as `Triples`, or None where no path joins
-    them.
+    """Return for each source the Jacobian of `target` as `Triples`, None where no path joins them.
 
     mode: "forward" colours columns, "reverse" rows, "auto" the side with fewer colours. Raises
     E0403 where the structure itself is too large.
@@ -256,9 +251,7 @@ def hessian(gradients: Sequence[tuple[int, Tensor]], sources: Sequence[Tensor], 
 
 
 def plan_of_hessian(entries: Sequence[Entry], matrix: Sparse) -> Compression:
-    """Return a colouring of a Hessian: symmetric, unless a user's own gradients may make it
-    otherwise.
-    """
+    """Return a colouring of a Hessian, which a user's own gradients may make unsymmetric."""
     other = matrix.transposed()
     alike = np.array_equal(other.rows, matrix.rows) and np.array_equal(
         other.columns, matrix.columns)

@@ -53,8 +53,9 @@ def empty(target: Shape, source: Shape) -> Triples:
 
 
 def nonzeros(whole: Any, split: int) -> Triples:
-    """Return the elements of an array that are not 0. split: the number of its axes that are the
-    target's.
+    """Return the elements of an array that are not 0.
+
+    split: the number of its axes that are the target's.
     """
     array = np.asarray(whole)
     target, source = array.shape[:split], array.shape[split:]

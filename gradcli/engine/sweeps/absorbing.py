@@ -41,8 +41,7 @@ ORDERING = frozenset((
 
 def reverse(entries: Sequence[Entry], seeds: Mapping[int, Any], sources: Collection[int],
             *, emit: bool = False, guard_sqrt: bool = False) -> dict[int, Any]:
-    """Return adjoints of `sources` as `gradcli.engine.sweeps.reverse.reverse` does, zeros
-    absorbing.
+    """Return adjoints of `sources` as the ordinary reverse sweep does, but with absorbing zeros.
 
     Each source is treated as if it were the only one: which factor 0 is a constant depends on what
     varies. guard_sqrt: whether zeros absorb only at sqrt.
@@ -65,8 +64,7 @@ def differs_alone(entries: Sequence[Entry], source: int, varying: set[int]) -> b
 
 def absorbed(seeds: Mapping[int, Any], guard_sqrt: bool = False,
              varying: set[int] | None = None) -> Shares:
-    """Return the shares of a cotangent that operands get where zeros absorb, for one sweep from
-    these seeds.
+    """Return the function of shares for one sweep from these seeds in which zeros absorb.
 
     guard_sqrt: whether zeros absorb only at sqrt. varying: receives the ids of factors that are 0
     somewhere and depend on a source.
@@ -130,8 +128,10 @@ def _any(mask: Any) -> Any:
 
 
 def _only(c: Any, mask: Any, keep: Any, recorded: bool) -> Any:
-    """Return the cotangent where it is alive, 0 elsewhere. A recorded one stays where it is a 0 of
-    its own and no selection made it: the factor that did may vary, and then so does it.
+    """Return the cotangent where it is alive, 0 elsewhere.
+
+    A recorded one stays where it is a 0 of its own and no selection made it: the factor that did
+    may vary, and then so does it.
     """
     from gradcli.ops.table.discrete import greater
     from gradcli.ops.table.elementwise import where
@@ -240,9 +240,7 @@ def _uneven(shape: Sequence[int]) -> Any:
 
 
 def _where_alive(entry: Entry, k: int, g: Any, live: Any, c: Any, recorded: bool) -> Any:
-    """Return the share of a product with an infinity removed where it meets only elements that are
-    not alive.
-    """
+    """Return the share of a product without the infinities that meet no element that is alive."""
     from gradcli.ops.table.discrete import greater
     from gradcli.ops.table.elementwise import where
 
@@ -260,8 +258,9 @@ def _where_alive(entry: Entry, k: int, g: Any, live: Any, c: Any, recorded: bool
 
 
 def _constant(entry: Entry, k: int, reached: set[int], varying: set[int] | None) -> list[int]:
-    """Return the factors of operand k in a product that do not depend on the sources: where these
-    are 0 the operand is not used.
+    """Return the factors of operand k in a product that do not depend on the sources.
+
+    Where these are 0 the operand is not used.
     """
     op = entry[OP]
     if op.name != "multiply" and not _is_product(op):

@@ -32,8 +32,7 @@ LARGE = 100_000
 def gradient(targets: Sequence[Tensor], sources: Sequence[Tensor], *, seeds: Sequence[Any] = (),
              emit: bool = False, entries: Segment | None = None, tensorflow: bool = False,
              absorb: bool = False, ranged: bool = True) -> list[Any]:
-    """Return the gradient of the sum of all elements of all targets; for each source, in its shape,
-    or None.
+    """Return for each source the gradient of the sum of all elements of all targets, or None.
 
     seeds: cotangents of the targets, by default ones. A target named twice counts twice.
     tensorflow: zeros absorb infinite slopes at sqrt only, as there.
@@ -79,8 +78,9 @@ def gradient(targets: Sequence[Tensor], sources: Sequence[Tensor], *, seeds: Seq
 
 
 def weights_of(targets: Sequence[Tensor], seeds: Sequence[Any]) -> dict[int, Any]:
-    """Return for the id of each target its cotangent: the seeds, by default ones. A target named
-    twice counts twice, one that is not differentiable not at all.
+    """Return for the id of each target its cotangent: the seeds, by default ones.
+
+    A target named twice counts twice, one that is not differentiable not at all.
     """
     weights: dict[int, Any] = {}
     for k, t in enumerate(targets):
@@ -108,8 +108,9 @@ def _own(value: Any) -> Any:
 
 
 def seed_of(target: Tensor, weight: Any) -> Any:
-    """Return the cotangent of a target: its weight, or ones. Raises E0301 for one that does not
-    fit.
+    """Return the cotangent of a target: its weight, or ones.
+
+    Raises E0301 for one that does not fit.
     """
     shape = target.shape
     ones = 1.0 if type(target.value) is float else np.ones(shape, dtype_of(target.value))
@@ -185,8 +186,7 @@ def jacobian(target: Tensor, sources: Sequence[Tensor], *, mode: str = "auto",
 
 def in_range(entries: Segment, targets: Sequence[Tensor], source: Tensor, found: dict[int, Any]
              ) -> dict[int, Any]:
-    """Return Jacobians in one source, by id of a target, found again where intermediate numbers may
-    have left the range of floats.
+    """Return Jacobians in a source, by id of a target, mended if numbers may have left the range.
     """
     if extreme(entries, [source], found.values()):
         from gradcli.engine.sweeps import wide
@@ -196,8 +196,9 @@ def in_range(entries: Segment, targets: Sequence[Tensor], source: Tensor, found:
 
 
 def rows_in_range(entries: Segment, target: Tensor, seeds: Any, source: Tensor, rows: Any) -> Any:
-    """Return the adjoints of a source, [direction, *its shape], from seeds of a target, found again
-    where intermediate numbers may have left the range of floats.
+    """Return adjoints of a source, [direction, *its shape], mended if numbers may be out of range.
+
+    seeds: of the target.
     """
     if not extreme(entries, [source], [value_of(rows)]):
         return rows
@@ -259,9 +260,7 @@ def jvp(target: Tensor, sources: Sequence[Tensor], tangents: Sequence[Any], *, e
 
 def directional_in_range(entries: Segment, seeds: Mapping[int, Any], target: Tensor,
                          sources: Iterable[Tensor], found: Any) -> Any:
-    """Return a directional derivative, found again where intermediate numbers may have left the
-    range of floats.
-    """
+    """Return a directional derivative, mended if numbers may have left the range of floats."""
     if not extreme(entries, sources, [value_of(found)]):
         return found
     from gradcli.engine.sweeps import wide

@@ -96,8 +96,9 @@ def _numbers(entries: Sequence[Entry]) -> bool:
 
 
 def faint(answer: Any) -> bool:
-    """Return whether a number is 0 or nearly so; of an array, whether an element is nearly so:
-    zeros are common among many.
+    """Return whether a number is 0 or nearly so, or an element of an array nearly so.
+
+    Zeros are common among many elements.
     """
     if type(answer) is float:
         return -FAINT < answer < FAINT

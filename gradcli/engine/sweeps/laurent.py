@@ -46,8 +46,9 @@ class Laurent:
         self.shift = shift
 
     def coefficients(self, order: int) -> list[float]:
-        """Return the coefficients of t^shift to t^order. Raises NoSeries where one is no number, or
-        a kink ends them, which is seen only now.
+        """Return the coefficients of t^shift to t^order.
+
+        Raises NoSeries where one is no number, or a kink ends them, which is seen only now.
         """
         try:
             c = _upto(self.series, order - self.shift)
@@ -264,8 +265,9 @@ def _moved(series: Series, by: int) -> Series:
 
 
 def _normal(series: Any, shift: int) -> Laurent:
-    """Return a series with a shift of 0 or below, and a shift below only at a true pole. Raises
-    NoSeries.
+    """Return a series with a shift of 0 or below, and a shift below only at a true pole.
+
+    Raises NoSeries.
     """
     if shift < -MOST_ORDER:
         raise NoSeries

@@ -108,9 +108,7 @@ def adjoints(entries: Sequence[Entry], seeds: Mapping[int, Any], sources: Iterab
 
 def _values(entries: Sequence[Entry], targets: Iterable[int],
             values: Mapping[int, Any] | None = None) -> Swept:
-    """Return the values that a derivative of the targets may meet, those beside its path among
-    them.
-    """
+    """Return the values that a derivative of the targets may meet, also those beside its path."""
     ahead = leading(entries, targets)
     return Swept([e for e in entries if e[OUT] in ahead], values)
 
@@ -144,8 +142,9 @@ def _rounded(entry: Entry, value: Wide, error: Wide) -> Carried:
 
 def tangents(entries: Sequence[Entry], seeds: Mapping[int, Any], targets: Iterable[int],
              swept: Swept | None = None) -> dict[int, Carried]:
-    """Return tangents of `targets`, as `gradcli.engine.sweeps.tangent.tangents` does. swept: the
-    values that these meet, if known.
+    """Return tangents of `targets`, as `gradcli.engine.sweeps.tangent.tangents` does.
+
+    swept: the values that these meet, if known.
     """
     targets = list(targets)
     swept = swept or _values(entries, targets)
@@ -185,9 +184,7 @@ def _tangent(swept: Swept, entry: Entry, found: Mapping[int, Carried]) -> Carrie
 
 def gradients(entries: Sequence[Entry], seeds: Mapping[int, Any], found: dict[int, Any],
               emit: bool = False, values: Mapping[int, Any] | None = None) -> None:
-    """Put right the result of an ordinary sweep from these seeds, `found`: id of a source to its
-    adjoint.
-    """
+    """Put right the result of an ordinary sweep, `found`: id of a source to its adjoint."""
     if tame(entries, seeds, found, forward=False):
         return
     try:
@@ -248,8 +245,7 @@ def jacobians(entries: Sequence[Entry], targets: Sequence[Tensor], source: Tenso
 
 def directions(entries: Sequence[Entry], seeds: Mapping[int, Any], found: Mapping[int, Any], *,
                forward: bool) -> tuple[dict[int, Any], dict[int, Any]]:
-    """Return the right result of a sweep in many directions, and masks of the elements that are
-    unknown.
+    """Return the right result of a sweep in many directions, and masks of unknown elements.
 
     seeds, found: [direction, *shape] by id, as of the ordinary sweep; the array found is returned
     unchanged if all of it is right.
@@ -349,9 +345,7 @@ def warn() -> None:
 
 def beyond(entries: Sequence[Entry], seeds: Mapping[int, Any], ids: Iterable[int]
            ) -> tuple[dict[int, str], dict[tuple[int, int], str]]:
-    """Return the sizes, as texts, of adjoints and of local slopes (by step and operand) that are no
-    floats.
-    """
+    """Return the sizes, as texts, of adjoints and local slopes (by step, operand) beyond floats."""
     try:
         with np.errstate(all="ignore"):
             found = adjoints(entries, seeds, ids)
@@ -395,9 +389,7 @@ def _is_beyond(value: Wide) -> bool:
 
 
 def flushed(entries: Sequence[Entry], targets: Iterable[int]) -> set[int]:
-    """Return those of the values `targets` that would be other floats if nothing had been lost
-    before.
-    """
+    """Return those of the values `targets` that would be other floats had nothing been lost."""
     targets = set(targets)
     ahead = leading(entries, targets)
     entries = [e for e in entries if e[OUT] in ahead]
@@ -428,8 +420,7 @@ def _holds(entries: Sequence[Entry], targets: Iterable[int]) -> bool:
 
 
 def settled(before: Any, after: Carried, held: bool = True) -> tuple[Any, Any]:
-    """Return the true derivative in place of that of the ordinary sweep; and a mask of where it is
-    unknown.
+    """Return the true derivative for that of the ordinary sweep, and a mask of where it is unknown.
 
     It stays unchanged where it differs no more than by rounding. held: whether the values are
     numbers; where one is not, that explains a derivative that is no number, which stays.

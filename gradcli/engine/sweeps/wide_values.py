@@ -70,8 +70,10 @@ def type_of(value: Any) -> Type:
 
 
 def reads_answer(op: Any) -> bool:
-    """Return whether the rule of an operation as a whole may read its result. That of a custom
-    gradient reads its arguments: the result of its body has nothing to do with the derivative.
+    """Return whether the rule of an operation as a whole may read its result.
+
+    That of a custom gradient reads its arguments: the result of its body has nothing to do with the
+    derivative.
     """
     return op.kind != BILINEAR and not getattr(op, "custom", False)
 
@@ -94,8 +96,9 @@ def _left(entry: Entry, ans: Any, kind: Type) -> Any:
 
 
 class Swept:
-    """Values of a record in a range without end. changed: id to a value that differs from the
-    recorded one.
+    """Values of a record in a range without end.
+
+    changed: id to a value that differs from the recorded one.
     """
 
     def __init__(self, entries: Sequence[Entry], values: Mapping[int, Any] | None = None) -> None:
@@ -176,8 +179,7 @@ class Swept:
                                 strict=True)]
 
     def slope(self, entry: Entry, k: int) -> Any:
-        """Return the partial of an elementwise entry in operand k; of numbers it serves all
-        directions.
+        """Return the partial of an elementwise entry in operand k; one number for all directions.
         """
         place = entry[OUT], k
         if place in self._slopes:
@@ -189,9 +191,7 @@ class Swept:
         return found
 
     def unknown(self, entry: Entry, parts: list[Wide]) -> list[Wide]:
-        """Return the shares of an entry that is swept with floats, in doubt where a value that its
-        rule reads is no float.
-        """
+        """Return the shares of an entry swept with floats, in doubt if its rule reads no float."""
         read = {*entry[IDS], *([entry[OUT]] if reads_answer(entry[OP]) else [])}
         if entry[OP].kind == LINEAR or self.changed.keys().isdisjoint(read):
             return parts

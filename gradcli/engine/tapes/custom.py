@@ -79,8 +79,7 @@ def _no_rule(g: Any, ans: Any, *xs: Any, **attributes: Any) -> Sequence[Any]:
 
 def record_custom(name: str, args: Sequence[Tensor], outputs: Sequence[Tensor],
                   rule: Callable[..., Sequence[Any]]) -> list[Tensor]:
-    """Record a call with a rule of its own, and return its outputs as tensors that only it leads
-    to.
+    """Record a call with a rule of its own; return its outputs as tensors that only it leads to.
 
     rule: `(*upstreams)`, one per output, to one gradient per argument, each a tensor, number or
     None. Several outputs are one value packed, and taken apart by ordinary operations.
@@ -287,18 +286,14 @@ def _bound(f: Callable[..., Any], args: tuple[Any, ...], keywords: dict[str, Any
 
 
 def _as_given(value: Any) -> Any:
-    """Return a value as f gets it: a variable's present state, and of an array a copy, which nobody
-    changes.
-    """
+    """Return a value as f gets it: the present state of a variable, a copy of an array."""
     if isinstance(value, Tensor):
         return value.read()
     return np.array(value) if hasattr(value, "__array_interface__") else value
 
 
 def _is_argument(value: Any) -> bool:
-    """Return whether the rule gives a gradient for a value: a tensor, number or array; no text, no
-    None.
-    """
+    """Return whether the rule gives a gradient for a value: a tensor, number or array."""
     return (isinstance(value, Tensor) or type(value) in (float, int, bool)
             or hasattr(value, "__array_interface__"))
 

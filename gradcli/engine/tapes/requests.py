@@ -25,8 +25,9 @@ if TYPE_CHECKING:
 
 
 def is_zero(word: Any) -> bool:
-    """Return whether `unconnected_gradients` asks for zeros. Raises E0312 for anything but "none"
-    and "zero".
+    """Return whether `unconnected_gradients` asks for zeros.
+
+    Raises E0312 for anything but "none" and "zero".
     """
     value = getattr(word, "value", word)
     if not (value is None or isinstance(value, str)):
@@ -100,9 +101,7 @@ def weights_of(target: Any, given: Any, count: int, filled: bool) -> list[Any]:
 
 
 def _by_target(target: Any, given: Any) -> list[Any]:
-    """Return the weights in the order of the targets; a list of numbers for one target is one
-    weight.
-    """
+    """Return the weights in the order of the targets; a list of numbers is one target's weight."""
     if isinstance(target, dict) and isinstance(given, dict) and set(target) == set(given):
         return [w for key, t in target.items() for w in _by_target(t, given[key])]
     if isinstance(target, (list, tuple)) and isinstance(given, (list, tuple)) and (
@@ -116,18 +115,14 @@ def _by_target(target: Any, given: Any) -> list[Any]:
 
 
 def _is_list_of_one(given: Sequence[Any], shape: tuple[int, ...]) -> bool:
-    """Return whether a list, given for one target of this shape, holds its weight instead of
-    numbers.
-    """
+    """Return whether a list for one target of this shape holds its weight instead of numbers."""
     if any(w is None or isinstance(w, Tensor) for w in given):
         return True
     return len(given) == 1 and np.shape(given[0]) == shape
 
 
 def zeros_for(shape: tuple[int, ...], source: Tensor) -> Any:
-    """Return zeros of a shape in the type of a source: they stand for a gradient that does not
-    exist.
-    """
+    """Return zeros of a shape in the type of a source, in place of a missing gradient."""
     if dtype_of(source.value) == "float64":
         return zeros(shape)
     if dtype_of(source.value) == "int64" and not shape:
@@ -146,8 +141,10 @@ MAX_EVENTS = 2000
 
 def note(events: list[Event], record: Record, kind: str, ids: tuple[int, ...], depth: int,
          often: str) -> None:
-    """Append an event. depth: the number of frames up to the code that did it. often: the kind that
-    is dropped from the older half when there are too many.
+    """Append an event.
+
+    depth: the number of frames up to the code that did it. often: the kind that is dropped from the
+    older half when there are too many.
     """
     if len(events) >= MAX_EVENTS:
         half = MAX_EVENTS // 2

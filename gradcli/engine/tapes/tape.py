@@ -188,8 +188,8 @@ class GradientTape(Watching):
 
     def jacobian(self, target: Any, sources: Any, unconnected_gradients: Any = "none",
                  parallel_iterations: Any = None, experimental_use_pfor: bool = True) -> Any:
-        """Return for each source the Jacobian, target shape + source shape, in the structure of
-        `sources`.
+        """Return for each source the Jacobian, target shape + source shape, as `sources` are
+        nested.
 
         The last two arguments are TensorFlow's: the first is ignored here, and a loop over the rows
         (experimental_use_pfor=False) needs a persistent tape there and here. Raises as `gradient`,
@@ -210,8 +210,7 @@ class GradientTape(Watching):
 
     def batch_jacobian(self, target: Any, source: Any, unconnected_gradients: Any = "none",
                        parallel_iterations: Any = None, experimental_use_pfor: bool = True) -> Any:
-        """Return the Jacobians of row i of the target with respect to row i of the source, for all
-        i.
+        """Return the Jacobians of row i of the target in row i of the source, for all i.
 
         target [b, ...] and source [b, ...] give [b, target's rest, source's rest], by one batched
         sweep over the rest. None where no path joins them. Raises E0301 for shapes that do not fit,
@@ -232,18 +231,14 @@ class GradientTape(Watching):
         return out
 
     def check_explainable(self) -> None:
-        """Raise E0501 for a tape whose entries another question used up, E0502 for one never
-        entered.
-        """
+        """Raise E0501 for a tape that is used up and forgotten, E0502 for one never entered."""
         if not self.entered:
             raise _never_entered("tell why")
         if self.used and not self.persistent and self.past is None and not any(self._segments):
             raise self._used_up()
 
     def stats(self) -> dict[str, int]:
-        """Return the number of entries that the tape holds and of the bytes of their arrays (each
-        once).
-        """
+        """Return the number of entries on the tape and of bytes in their arrays (each once)."""
         arrays: dict[int, int] = {}
         window = self.window()
         for entry in window:
@@ -257,8 +252,9 @@ class GradientTape(Watching):
     # --- what the questions share -------------------------------------------------------------
 
     def _ask(self, what: str) -> tuple[int, Any]:
-        """Note a question, and return when and where it is asked. Raises E0502 or E0501; a tape
-        that is not persistent stops recording.
+        """Note a question, and return when and where it is asked.
+
+        Raises E0502 or E0501; a tape that is not persistent stops recording.
         """
         if not self.entered:
             raise _never_entered(f"compute a {what.replace('_', ' ')}")

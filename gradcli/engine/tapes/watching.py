@@ -74,7 +74,5 @@ class Watching(Recording):
         return tuple(sorted(self.states, key=lambda v: v.serial))
 
     def sees_everything(self) -> bool:
-        """Return whether the entries that it holds may have nothing to do with the ids that it
-        watches.
-        """
+        """Return whether its entries may have nothing to do with the ids that it watches."""
         return self._record is not None and self._record.everything

@@ -131,8 +131,7 @@ ORDINALS = ("", "first", "second", "third", "fourth", "fifth", "sixth", "seventh
 
 
 def arranged(tree: Tree, labels: Sequence[str], reference: Reference, kind: str) -> Tree:
-    """Return the components in the order of their labels; the tree unchanged where these do not
-    fit.
+    """Return the components in the order of their labels; the tree if these do not fit.
 
     Of a Hessian, one mixed derivative stands for both.
     """
@@ -167,9 +166,7 @@ def _by_variables(labels: Sequence[str], items: Sequence[Tree], reference: Refer
 
 
 def misnamed(reading: Reading, prepared: Prepared) -> str:
-    """Return the quantity that the left side names if it is another one than the one asked for,
-    else "".
-    """
+    """Return the quantity named by the left side if it is not the one asked for, else ""."""
     reference, problem = prepared.reference, prepared.problem
     if reading.labels:
         return _misnamed_components(reading.labels, reference, problem)
@@ -219,9 +216,7 @@ def _misnamed_components(labels: Sequence[str], reference: Reference, problem: P
 
 
 def _kind(said: Claim, reference: Reference, problem: Problem) -> str:
-    """Describe the named quantity if it is no derivative of the right order by the right variables,
-    else return "".
-    """
+    """Describe the named quantity if it is not the derivative asked for, else return ""."""
     kind, wrt = problem.kind, reference.wrt
     if said.operator in ("∇", "H") and len(wrt) > 1:
         matrix = said.operator == "H"
@@ -309,8 +304,7 @@ def _place(said: Claim, reference: Reference, problem: Problem) -> str:
 
 
 def _operand(said: Claim, prepared: Prepared) -> str:
-    """Return the differentiated formula if it is neither the function nor that and a number, else
-    "".
+    """Return the differentiated formula unless it is the function, with or without a number; or "".
     """
     reference, problem = prepared.reference, prepared.problem
     if not said.operand or problem.kind not in ("derivative", "partial"):

@@ -107,8 +107,9 @@ def _applied(formula: Formula, op: Op, nodes: list[int], place: Any, degrees: bo
 
 
 def _of_vectors(formula: Formula, op: Op, operands: list[Tree], place: Any) -> Tree:
-    """Return the sum of vectors, or one times or over a number; (2x, 3)^T is a column. Raises E0704
-    for all else.
+    """Return the sum of vectors, or one times or over a number; (2x, 3)^T is a column.
+
+    Raises E0704 for all else.
     """
     first, second = operands[0], operands[-1]
     if isinstance(first, int) and isinstance(second, int):
@@ -134,9 +135,7 @@ def _of_vectors(formula: Formula, op: Op, operands: list[Tree], place: Any) -> T
 
 
 def _exponent(formula: Formula, node: int, depth: int = 4) -> Fraction | None:
-    """Return an exponent that is written with few whole numbers, 1/3, -(2/3), 1/3 - 1; None for
-    others.
-    """
+    """Return an exponent written with few whole numbers, 1/3, -(2/3), 1/3 - 1; None for others."""
     from fractions import Fraction
 
     op = formula.ops[node]
@@ -160,9 +159,7 @@ def _real_power(formula: Formula, nodes: list[int], upper: int, place: Any) -> i
 
 
 def shape(tree: Tree) -> tuple[int, ...] | None:
-    """Return () for a number, (n,) for a vector, (m, n) for a matrix; None where rows differ in
-    length.
-    """
+    """Return () for a number, (n,) for a vector, (m, n) for a matrix; None for a ragged one."""
     if isinstance(tree, int):
         return ()
     inner = {shape(item) for item in tree}
@@ -186,8 +183,9 @@ def flat(tree: Tree) -> list[int]:
 # Numbers that are written as formulas, such as `pi/2` in a point.
 
 def constant(name: str, text: str) -> float:
-    """Return the value of a formula without variables. Raises E0703, naming the field, if it has
-    none.
+    """Return the value of a formula without variables.
+
+    Raises E0703, naming the field, if it has none.
     """
     from gradcli.formulas.nodes import Formula
     from gradcli.formulas.rounding import Values

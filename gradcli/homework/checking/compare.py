@@ -91,8 +91,9 @@ class Comparison:
     __slots__ = ("agree", "disagree", "excess", "undefined", "usable")
 
     def __init__(self, right: Side, other: Side, rtol: float, zeros: Any) -> None:
-        """Compare two sides. zeros: mask of the components of the first side that are 0 by their
-        form.
+        """Compare two sides.
+
+        zeros: mask of the components of the first side that are 0 by their form.
         """
         with np.errstate(all="ignore"):
             scale = np.maximum(right.size, other.size)
@@ -169,8 +170,9 @@ def allowed(tolerance: Any, right: float, typed: float, text: str) -> float:
 
 
 def digits(text: str) -> tuple[int, int] | None:
-    """Return the number of significant digits and of digits behind the point of a text that is one
-    decimal number, else None.
+    """Return the number of significant digits of one decimal number, and of those behind the point.
+
+    None for any other text.
     """
     bare = "".join(text.split()).lstrip("+-−–").replace("{,}", ".").replace(",", ".").lower()
     for sign in ("\\times", "\\cdot", "×", "·", "⋅", "∙", "•", "∗", "x"):
@@ -210,8 +212,9 @@ def _exponent(size: float) -> int:
 
 
 def half_unit(value: float) -> float:
-    """Return half a unit of the last digit of a number, the largest error of a rounded one. Whole
-    numbers are exact.
+    """Return half a unit of the last digit of a number, the largest error of a rounded one.
+
+    Whole numbers are exact.
     """
     from decimal import Decimal
 

@@ -38,8 +38,7 @@ def generator(*parts: object) -> Any:
 
 
 def pool(problem: Problem, names: Iterable[str], seed: int, size: int = SIZE) -> dict[str, Any]:
-    """Return values of each name, arrays of `size`; those that the problem fixes by `at` are
-    floats.
+    """Return values of each name, arrays of `size`; those fixed by `at` are floats.
 
     seed: a whole number below 2^32.
     """
@@ -111,8 +110,7 @@ def scaled(problem: Problem, points: Mapping[str, Any], scale: float) -> dict[st
 
 def searched(problem: Problem, points: dict[str, Any], defined: Callable[[dict[str, Any]], Any],
              random: Any) -> dict[str, Any]:
-    """Return some of these points that are usable, and others near them; the points unchanged where
-    none is usable.
+    """Return the usable ones of these points, and others near them; the points if none is usable.
 
     defined: function from points to a mask of those that are usable.
     """

@@ -38,8 +38,7 @@ class Prepared:
     def __init__(self, problem: Problem, reference: Reference, seed: object,
                  inputs: dict[str, Any], errors: dict[str, Any],
                  deadline: float = float("inf")) -> None:
-        """Evaluate the right answer. Raises TimeoutError after the deadline (`time.thread_time`).
-        """
+        """Evaluate the right answer. Raises TimeoutError after the deadline, of `thread_time`."""
         self.problem = problem
         self.reference = reference
         self.seed = seed
@@ -77,8 +76,8 @@ class Prepared:
         return allowed if count == finite.size else np.where(finite, allowed, -1.0), count
 
     def _only_where_defined(self) -> None:
-        """Restrict the points to those where the function has a value: 1/x is the slope of ln x for
-        x > 0.
+        """Restrict the points to where the function has a value: 1/x is the slope of ln x for x >
+        0.
         """
         for value in self.values.plain(self.reference.functions):
             self.side.finite &= ~np.isnan(value)
@@ -129,8 +128,9 @@ def ready(problem: Problem, seed: object = 0, deadline: float = float("inf")) ->
 
 
 def _check_corner(prepared: Prepared) -> None:
-    """Raise E0704 for the one point of a problem if the slope jumps there. Letters that `at` does
-    not give, as in a*abs(x), have any value.
+    """Raise E0704 for the one point of a problem if the slope jumps there.
+
+    Letters that `at` does not give, as in a*abs(x), have any value.
     """
     reference, problem = prepared.reference, prepared.problem
     if problem.kind == "tangent":
@@ -208,9 +208,7 @@ def _check_on_curve(reference: Reference, problem: Problem) -> None:
 
 def _curve(reference: Reference, problem: Problem, found: dict[str, Any],
            known: dict[str, Any], deadline: float) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return points on the curve: of a closed one, few starts find one, so several scales are
-    tried.
-    """
+    """Return points on the curve, searched at several scales: few starts find a closed one."""
     from gradcli.homework.checking.reference import on_curve
 
     assert reference.constraint is not None

@@ -82,9 +82,7 @@ class Problem:
             setattr(self, name, fields[name] if name in fields else DEFAULTS[name])
 
     def fields(self) -> dict[str, Any]:
-        """Return the fields that differ from the defaults; `from_fields` makes an equal problem of
-        them.
-        """
+        """Return the fields that differ from the defaults; `from_fields` inverts it."""
         found = {name: getattr(self, name) for name in Problem.__slots__}
         return {name: value for name, value in found.items() if value != DEFAULTS[name]}
 

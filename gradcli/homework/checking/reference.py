@@ -211,8 +211,9 @@ def _bad(message: str, help: str) -> GradcliError:
 
 
 def slope(formula: Formula, node: int, name: str, order: int = 1) -> int:
-    """Return the node of a derivative; the number 0 where there is none. Raises E0704 for a long
-    one.
+    """Return the node of a derivative; the number 0 where there is none.
+
+    Raises E0704 for a long one.
     """
     return _repeated(Tangents(formula, {name: formula.number(1.0)}), node, order)
 
@@ -379,8 +380,7 @@ STEPS = 60
 
 def on_curve(formula: Formula, constraint: int, slope: int, name: str, points: dict[str, Any],
              deadline: float = float("inf")) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the points with `name` moved such that the constraint is 0, and the errors of its
-    values.
+    """Return the points with `name` moved to make the constraint 0, and the errors of its values.
 
     slope: the node of the constraint's derivative by that name. Where Newton's iteration does not
     settle, the value is NaN. Raises TimeoutError after the deadline, of `time.thread_time`.

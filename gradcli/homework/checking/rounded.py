@@ -68,9 +68,7 @@ def judge(trial: Trial, result: dict[str, Any]) -> None:
 
 
 def _told(trial: Trial) -> dict[str, Any]:
-    """Return the verdict on an answer with the right numbers in its terms, and keep them in the
-    trial.
-    """
+    """Return the verdict on an answer with the right numbers in its terms; the trial keeps them."""
     prepared = trial.prepared
     trial.side = _corrected(trial)
     trial.comparison = Comparison(prepared.side, trial.side, prepared.problem.rtol, prepared.zeros)
@@ -163,9 +161,7 @@ def _corrected(trial: Trial) -> Side:
 
 
 def _shares(difference: Any, size: Any, parts: list[Part]) -> Any:
-    """Fit the relative change of each number that explains the difference; zeros where it is not
-    determined.
-    """
+    """Fit the relative change of each number that explains the difference; zeros without a fit."""
     columns = np.array([number * factor / size for number, factor in parts])
     wanted = difference / size
     good = np.isfinite(wanted) & np.isfinite(columns).all(axis=0)

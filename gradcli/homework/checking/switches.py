@@ -144,9 +144,7 @@ BESIDE, JUMP = (1e-9, 1e-12), 1e-3
 
 def corner(formula: Formula, slopes: Sequence[int], at: Mapping[str, float], names: Iterable[str]
            ) -> str | None:
-    """Return the first of the names along which one of the slopes has different limits from both
-    sides.
-    """
+    """Return the first name along which one of the slopes has different limits from both sides."""
     for name in names:
         value = at[name]
         scale = abs(value) or 1.0

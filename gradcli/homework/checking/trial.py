@@ -162,8 +162,7 @@ class Trial:
 
 
 def components(trial: Trial) -> list[str]:
-    """Return the numbers of an answer as they were typed, without signs; "" for one that is
-    calculated.
+    """Return the numbers of an answer as they were typed, without signs; "" for a calculated one.
 
     A component has the value of a number that stands in the text, 7.39 of 2/9 i + 7.39 j, or not.
     """

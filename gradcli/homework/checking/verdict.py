@@ -294,8 +294,8 @@ def _apart(first: float, second: float) -> tuple[str, str]:
 
 
 def fingerprint(trial: Trial) -> str:
-    """Return a text that is equal for answers of equal values: five digits at some points where all
-    is defined.
+    """Return a text that is equal for equal answers: five digits at some points where all is
+    defined.
     """
     assert trial.side is not None
     with np.errstate(all="ignore"):

@@ -22,8 +22,9 @@ WHOLE = 2.0**53
 
 
 def vanishing(formula: Formula, nodes: Sequence[int]) -> set[int]:
-    """Return those of `nodes` that are 0 wherever they are defined, as a product with ln(1) is. A
-    tiny number that a float makes 0, as e^(-1000), is none of them.
+    """Return those of `nodes` that are 0 wherever they are defined, as a product with ln(1) is.
+
+    A tiny number that a float makes 0, as e^(-1000), is none of them.
     """
     known: dict[int, float] = {}
     with np.errstate(all="ignore"):

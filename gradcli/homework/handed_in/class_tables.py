@@ -151,8 +151,7 @@ def _problem_columns(source: Source, head: Record, titles: Sequence[str], ids: I
 
 
 def _within(title: str, ids: Ids) -> str | None:
-    """Return the one problem whose id is a word of a title, `Question 1a [2 points]`, `Q1a`, else
-    None.
+    """Return the one problem whose id is a word of a title, `Question 1a [2 points]`, else None.
 
     The words that stand first or last, or behind `Question`, count more than those between.
     """
@@ -192,9 +191,7 @@ class OfClass:
         self.notes: list[Note] = []
 
     def of(self, name: str, line: int) -> Parsed | None:
-        """Return the answers of a student so far; None, with a note, where the name is no usable
-        one.
-        """
+        """Return the answers of a student so far; None, with a note, where the name is unusable."""
         name = name.strip()
         if not name or len(name) > MAX_NAME:
             self.note("skipped", f"a student's name of {len(name):,} characters" if name else

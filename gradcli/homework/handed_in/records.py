@@ -74,8 +74,7 @@ class Submission:
 
 
 class Submissions:
-    """The submissions of all students in the order of their ids; each is read when iteration
-    reaches it.
+    """The submissions of all students in the order of their ids; each is read when its turn comes.
 
     notes: remarks that are known before that.
     """
@@ -191,8 +190,9 @@ class Parsed:
         self.notes: list[tuple[str, str, int | None]] = []
 
     def add(self, written: str, answer: str, line: int | None) -> None:
-        """Add an answer to the problem with the id that is written there. The last that is not
-        empty counts.
+        """Add an answer to the problem with the id that is written there.
+
+        The last that is not empty counts.
         """
         id = self.ids.find(written)
         if id is None:

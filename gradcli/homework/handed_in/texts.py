@@ -179,8 +179,8 @@ def plain(page: str) -> str:
 
 
 def _pieces(page: str) -> list[tuple[bool, str, str]]:
-    """Return (whether it closes, the element's name, the text behind the tag) for each tag; the
-    first has no name.
+    """Return (whether it closes, element's name, text behind the tag) for each tag; the first has
+    none.
     """
     found = []
     closing, name, start, at = False, "", 0, 0

@@ -100,8 +100,8 @@ def file_owner(root: str, path: str, ids: Ids, follow: bool) -> str | None:
 
 def _of_assignment(owned: list[tuple[str, Owner]], assignment: str, notes: list[Note]
                    ) -> list[tuple[str, Owner]]:
-    """Drop the files in folders of other assignments, where a student has several and no file
-    beside them.
+    """Drop a student's files in folders of other assignments, if there are several and no file
+    beside.
     """
     folders: dict[tuple[str, str], set[str]] = {}
     for _, one in owned:

@@ -58,8 +58,7 @@ class Change:
 
 
 def difference(old: str, new: str) -> list[Change]:
-    """Return the changes from one output folder (or results.ndjson) to another, by student and
-    problem.
+    """Return the changes between two output folders (or results.ndjson), by student and problem.
 
     An answer whose score and verdict are unchanged is not listed. Raises what `read_results`
     raises.

@@ -274,8 +274,9 @@ def file_hash(path: str) -> str:
 
 
 def read_manifest(path: str) -> Manifest:
-    """Read the manifest in a file. Raises E0747 for what is none, besides what `source.read`
-    raises.
+    """Read the manifest in a file.
+
+    Raises E0747 for what is none, besides what `source.read` raises.
     """
     source = read(path)
     try:
@@ -323,8 +324,9 @@ class Journal:
     __slots__ = ("_earlier", "_file", "_places", "path", "size")
 
     def __init__(self, folder: str, new: Manifest, fresh: bool = False) -> None:
-        """Open the journal in a folder. fresh: whether to drop its contents. Raises E0748 where it
-        cannot be written.
+        """Open the journal in a folder.
+
+        fresh: whether to drop its contents. Raises E0748 where it cannot be written.
         """
         self.path = os.path.join(folder, UNFINISHED)
         try:

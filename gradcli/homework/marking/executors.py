@@ -58,8 +58,9 @@ def seed_of(sheet: Sheet, seed: int | str | None = None) -> str:
 
 
 def checker(payload: tuple[str, str, int | str]) -> Callable[[Item], Outcome]:
-    """Return a function that checks answers to the sheet with this text, name and seed. Raises as
-    `prepared`.
+    """Return a function that checks answers to the sheet with this text, name and seed.
+
+    Raises as `prepared`.
     """
     # Loaded before the first answer, whose time is limited, asks for it.
     import gradcli.homework.mistakes.diagnosis  # noqa: F401

@@ -215,8 +215,9 @@ class Known:
                 self._as_cells.setdefault(shown, []).append(name)
 
     def find(self, cell: Cell, source: Source, code: str, what: str, where: str) -> str:
-        """Return the name that a cell means. Raises `code` if there is none, or if two look the
-        same.
+        """Return the name that a cell means.
+
+        Raises `code` if there is none, or if two look the same.
 
         what: noun for the message; where: the list that it should be in.
         """

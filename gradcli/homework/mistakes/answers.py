@@ -40,8 +40,7 @@ def from_answer(way: Way, trial: Trial, given: Given) -> list[Found]:
 
 
 def undefined(trial: Trial, deadline: float) -> list[Found]:
-    """Return an explanation if the answer is no number anywhere: neither where the right one is,
-    nor at any other size.
+    """Explain an answer that is no number anywhere: not where the right one is, nor at any size.
 
     deadline: of `time.thread_time`; raises TimeoutError after it.
     """
@@ -114,8 +113,7 @@ def _is_slope(way: Way, value: float) -> bool:
 
 
 def _is_slope_at(way: Way, d: int, names: Sequence[str], point: Mapping[str, float]) -> bool:
-    """Return whether the formula of a derivative is a slope at a point: the function has a value
-    there, and no corner.
+    """Return whether a derivative exists at a point: the function has a value and no corner there.
     """
     formula = way.reference.formula
     known = [f for f in way.reference.functions if set(formula.leaves([f])) <= set(point)]

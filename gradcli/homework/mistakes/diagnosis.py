@@ -252,9 +252,7 @@ class Table:
 
 
 def single_mistakes(steps: Steps, others: list[Found]) -> Table:
-    """Return the table of one wrong rule, at one operation or at all, and of other answers that
-    have nodes.
-    """
+    """Return the table of one wrong rule, at one operation or at all, and of `others`."""
     others = others + steps.in_earlier()
     singles, rows = steps.singles()
     everywhere, more = steps.everywhere()

@@ -39,9 +39,7 @@ def of_active(wrong: Callable[[Node, Node, Node, Node], Node]) -> Wrong:
 
 
 def of_constant_over(wrong: Callable[[Node, Node, Node, Node], Node]) -> Wrong:
-    """Return a rule for a constant over a node that depends on the variable: few use the quotient
-    rule there.
-    """
+    """Return a rule for a constant over u(x), where few use the quotient rule."""
     def at(s: Site) -> Node | None:
         if s.w is None or s.tu is not None or s.tw is None:
             return None
@@ -188,9 +186,7 @@ def quotient_plus(u: Node, w: Node, tu: Node, tw: Node) -> Node:
 
 
 def _inverse_lost(s: Site, numbers: bool) -> Node | None:
-    """Differentiate c/w as if it were 1/w. numbers: whether c is a number, or made of other
-    variables.
-    """
+    """Differentiate c/w as if it were 1/w. numbers: whether c is a number or of other variables."""
     if s.op is not divide or s.w is None or s.tu is not None or s.tw is None or (
             s.is_number(s.u) is not numbers):
         return None
@@ -337,9 +333,7 @@ def minus(s: Site) -> Node | None:
 
 
 def of_calls(names: str, sign: float = 1.0) -> Wrong:
-    """Return a rule whose tangent is the product of functions of u, a sign, and the inner
-    derivative.
-    """
+    """Return a rule whose tangent is a product: functions of u, a sign, the inner derivative."""
     def at(s: Site) -> Node | None:
         if s.tu is None:
             return None

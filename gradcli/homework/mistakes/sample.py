@@ -56,9 +56,7 @@ class Sample:
 
 
 def _columns(prepared: Prepared) -> Any:
-    """Return the first points at which the right answer is exact to many digits and of ordinary
-    size.
-    """
+    """Return the first points with an exact right answer (many digits) of ordinary size."""
     if prepared.single:
         return np.array([0])
     side = prepared.side
@@ -111,9 +109,7 @@ def rows(values: Sequence[Any], points: int) -> Any:
 
 
 def near(wanted: Any, given: Any, rtol: float) -> Any:
-    """Return a mask of where two arrays are equal, up to a share of the larger; infinite values
-    never are.
-    """
+    """Return a mask of where two arrays agree, up to a share of the larger; infinities never do."""
     with np.errstate(all="ignore"):
         size = np.maximum(abs(wanted), abs(given))
         return (abs(wanted - given) <= rtol * size) & (size < np.inf)
@@ -146,8 +142,9 @@ class Given:
             self.slack, self.digits = _rounding(trial, c)
 
     def matches(self, matrix: Any) -> Any:
-        """Return the indices of the rows that agree where both are defined, at enough points. A few
-        points may differ: rows have no rounding bounds, and some cancel.
+        """Return the indices of the rows that agree where both are defined, at enough points.
+
+        A few points may differ: rows have no rounding bounds, and some cancel.
         """
         if not len(matrix):
             return []
@@ -162,9 +159,7 @@ class Given:
         return np.flatnonzero((agree >= self.least()) & (agree >= MOSTLY * both.sum(axis=1)))
 
     def exact(self) -> Any:
-        """Return a mask of where both the answer and the right one are exact enough for their
-        ratio.
-        """
+        """Return a mask of where the answer and the right one are exact enough for their ratio."""
         side, columns = self.sample.prepared.side, self.sample.columns
         noise = self.noise[columns] + side.noise[self.c][columns]
         with np.errstate(all="ignore"):
@@ -175,9 +170,7 @@ class Given:
         return 1 if self.sample.single else min(LEAST, max(4, len(self.sample.columns) // 3))
 
     def agreeing(self, node: int) -> int:
-        """Return the number of points at which a node of the reference's formula agrees; 0 if any
-        differs.
-        """
+        """Return the number of points at which a node of the reference agrees; 0 if any differs."""
         prepared = self.sample.prepared
         if self.sample.single:
             return 1

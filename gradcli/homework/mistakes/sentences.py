@@ -179,9 +179,7 @@ SUM, PRODUCT, POWER, ATOM = range(4)
 
 
 def typed(reference: Reference, node: int) -> str:
-    """Return the text of a node, from the function as it was typed if it stands there; empty if
-    long.
-    """
+    """Return the text of a node, as typed in the function if it stands there; empty if long."""
     place = reference.formula.places[node]
     text = reference.reading.text
     if place is not None:
@@ -239,8 +237,7 @@ def number(value: float) -> str:
 
 
 def ratio(value: float) -> tuple[str, str]:
-    """Return a positive number that six digits would round as a fraction, of pi perhaps: pi/180,
-    1/3.
+    """Return a positive number that six digits would round as a fraction: pi/180, 1/3.
 
     The second text is empty where it is none; then the first has six digits.
     """
@@ -264,9 +261,7 @@ def _bound(text: tuple[str, int], least: int) -> str:
 
 
 def _product(formula: Formula, node: int) -> tuple[str, int]:
-    """Return the text of a product and its binding strength: numbers first, then the factors, then
-    the divisors.
-    """
+    """Return the text of a product, numbers first and divisors last, and its binding strength."""
     up: list[int] = []
     down: list[int] = []
     k = _factors(formula, node, up, down)
@@ -348,9 +343,7 @@ def other_brackets(prepared: Prepared, trial: Trial, sample: Sample, others: lis
 
 
 def _around_a_sum(trial: Trial, other: Reading) -> bool:
-    """Return whether the brackets make one factor of a whole sum: 2a + b for 2(a + b) is rarely
-    meant.
-    """
+    """Return whether the brackets make a factor of a whole sum, 2(a + b), which is rarely meant."""
     sums = ("add", "subtract")
     return trial.answered.reading.code[-1][1] in sums and other.code[-1][1] == "multiply"
 

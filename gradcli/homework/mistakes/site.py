@@ -219,9 +219,7 @@ def _as_power(s: Site) -> Outer | None:
 
 
 def _base(s: Site, node: Node) -> tuple[Node, Node | None]:
-    """Return base and exponent of a node; exponent None where it is no power with a constant
-    exponent.
-    """
+    """Return base and exponent of a node; exponent None unless it is a constant one."""
     operands = s.operands(node)
     name = s.row(node)
     if name in ROOTS:
@@ -239,9 +237,7 @@ def _folded(formula: Formula, k: int) -> int:
 
 
 def parts(s: Site) -> tuple[Node, Node] | None:
-    """Return (c, u) of a product c*u or quotient u/c whose c does not depend on the variable, else
-    None.
-    """
+    """Return (c, u) of a product c*u or quotient u/c where c is free of the variable, else None."""
     if s.w is None or s.op not in (multiply, divide):
         return None
     if s.op is multiply and s.tu is None and s.tw is not None:
@@ -263,9 +259,7 @@ def square_base(s: Site, node: Node) -> Node | None:
 
 
 def coefficient(formula: Formula, node: int) -> float:
-    """Return the product of the numbers among the factors of a product or quotient; 1 if it is
-    unknown.
-    """
+    """Return the product of the numbers among the factors of a node; 1 if it is unknown."""
     if node < 0:
         return 1.0
     value = formula.value(node)

@@ -52,9 +52,7 @@ class Steps:
         return f"step {self.last.index(step)}"
 
     def _placeholder(self, step: Step) -> int:
-        """Return a name in place of a derivative; of an equation for dy/dx, an expression linear in
-        it.
-        """
+        """Return a name for a derivative; of an equation for dy/dx, an expression linear in it."""
         formula = self._formula
         if step not in self.last:
             return self.way.right(step)
@@ -158,9 +156,7 @@ class Steps:
         return found, _joined(values, self.sample)
 
     def in_earlier(self) -> list[Found]:
-        """Return explanations by mistakes in a derivative that is then differentiated rightly, or
-        in all of them.
-        """
+        """Return explanations by mistakes in derivatives that are then differentiated rightly."""
         way, c, formula = self.way, self.c, self._formula
         limit = len(formula.ops) + MAX_NODES
         found: list[Found] = []

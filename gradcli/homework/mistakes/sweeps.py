@@ -32,8 +32,9 @@ class Sweeps:
 
     def __init__(self, formula: Formula, node: int, seeds: Mapping[str, int | None], variable: str,
                  parameters: frozenset[str] = frozenset()) -> None:
-        """Sweep once with the right rules. seeds: name to the node of its tangent. variable: the
-        name that students give to x.
+        """Sweep once with the right rules.
+
+        seeds: name to the node of its tangent. variable: the name that students give to x.
         """
         self.formula = formula
         self.node = node
@@ -55,8 +56,8 @@ class Sweeps:
                     yield rule, k, self._passed_on({k: made.number})
 
     def single(self, rule: Rule, k: int) -> int | None:
-        """Return the tangent of the node under one rule at one site; the right one where the rule
-        does not apply.
+        """Return the tangent of the node under one rule at one site; the right one if it cannot
+        apply.
         """
         made = rule.at(self._site(k, self.right.carried))
         if made is None:
@@ -72,8 +73,8 @@ class Sweeps:
         return self._swept({k: made.number}, {later: second})
 
     def everywhere(self, rules: Sequence[Rule]) -> int | None:
-        """Return the tangent where the first of some rules that applies is used at every site; the
-        right one where none does.
+        """Return the tangent with the first rule that applies at every site; the right one without
+        any.
         """
         tangents = Tangents(self.formula, {})
         tangents.carried = carried = dict(self.right.carried)
@@ -182,8 +183,9 @@ class Rows:
 
     def __init__(self, sweeps: Sweeps, evaluated: Callable[[list[int]], Mapping[int, Any]],
                  points: int) -> None:
-        """Evaluate the sweeps. evaluated: function from nodes to the values of these and of all
-        their operands, by node.
+        """Evaluate the sweeps.
+
+        evaluated: function from nodes to the values of these and of all their operands, by node.
         """
         self._sweeps = sweeps
         self._points = points

@@ -184,9 +184,7 @@ def _implicit(way: Way) -> Iterator[tuple[str, int, dict[str, str]]]:
 
 
 def _dydx_lost(way: Way, f: int) -> Iterator[tuple[str, int, dict[str, str]]]:
-    """Yield answers with dy/dx left out at one of the operations on y: there y has the tangent 1,
-    as x has.
-    """
+    """Yield answers without dy/dx at one of the operations on y, which has the tangent 1 there."""
     reference = way.reference
     formula, dependent = reference.formula, way.problem.dependent
     y = formula.leaf(dependent)
@@ -250,9 +248,7 @@ def _tangent(way: Way) -> Iterator[tuple[str, int, dict[str, str]]]:
 
 
 def misread(way: Way) -> list[tuple[str, list[int]]]:
-    """Return (text, nodes of its right answer) of functions that are easily read in place of this
-    one.
-    """
+    """Return (text, nodes of its right answer) of functions that this one is easily taken for."""
     made = []
     for text in way.problem.variants:
         fields = {**way.problem.fields(), "function": text, "expected": None}

@@ -160,9 +160,7 @@ MARKUP = {ord(character): "\\" + character for character in "\\`*_{}[]<>|&~$@#^"
 
 
 def cell(text: str | None, raw: bool = False) -> str:
-    """Return a text cell of a CSV file; raw: without the apostrophe that keeps a formula from
-    running.
-    """
+    """Return a text cell of a CSV file, with an apostrophe before a formula unless raw."""
     text = text or ""
     return visible(text) if raw else formula_safe(text)
 
@@ -178,8 +176,7 @@ def number(value: float | None) -> str:
 
 
 def file_stems(ids: Iterable[str]) -> dict[str, str]:
-    """Return names for files that belong to ids: letters, digits, `.`, `_` and `-` only, no dot in
-    front.
+    """Return file names for ids: letters, digits, `.`, `_` and `-` only, no dot in front.
 
     An id that is a valid name is its own. All others have a digest behind them, and so have those
     that some file systems take for the same (s1 and S1), or for a device: no two ids share a file.

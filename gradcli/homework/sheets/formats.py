@@ -63,9 +63,7 @@ def _document(source: Source) -> dict[str, Any]:
 
 
 def _offset(source: Source, line: int, column: int) -> int:
-    r"""Return the offset of a line and column of `tomllib`: for it \r\n is one character, at the
-    end.
-    """
+    r"""Return the offset of a line and column of `tomllib`, for which \r\n is one character."""
     at = 0
     for _ in range(line - 1):
         at = source.text.index("\n", at) + 1
@@ -271,8 +269,9 @@ def _plain(name: str, text: str) -> Any:
 
 
 def list_sheet(source: Source) -> Sheet:
-    """Parse a sheet of lines, `1a: x^2 sin(x)`. Empty lines and those that begin with # are
-    skipped.
+    """Parse a sheet of lines, `1a: x^2 sin(x)`.
+
+    Empty lines and those that begin with # are skipped.
     """
     found = Found(source)
     at = 0
@@ -378,9 +377,7 @@ class _Found:
             self.places.setdefault(path, (key, value))
 
     def names(self) -> list[tuple[str, Span]]:
-        """Return the parts of a key with dots, each with its span, and stop at the sign that ends
-        the key.
-        """
+        """Return the parts of a dotted key, each with its span; stop at the sign that ends it."""
         names = []
         while True:
             self.skip(_SPACE)
@@ -446,8 +443,9 @@ def open_sheet(path: str, stdin: BinaryIO | None = None) -> Sheet:
 
 
 def parse(text: str, name: str) -> Sheet:
-    """Parse the text of a sheet. name: its file, whose ending distinguishes CSV and lists from
-    TOML.
+    """Parse the text of a sheet.
+
+    name: its file, whose ending distinguishes CSV and lists from TOML.
 
     Raises E0701 (no such field, table or choice), E0702 (missing), E0703 (of another type), E0706
     (an id twice), E0707 (too large), E0708 (of a later version) and E0709 (cannot be read), with

@@ -89,9 +89,7 @@ class Sheet:
         return self._places.get((id, field)) or self._places.get((id, ""), (0, 0))
 
     def _quoted(self, start: int, end: int, text: str) -> Span:
-        """Return the span of a text in a list, with its quotes; of all the list if it is written
-        otherwise.
-        """
+        """Return the span of a quoted text in a list; of the list if it is written otherwise."""
         for quote in "\"'":
             at = self.source.text.find(f"{quote}{text}{quote}", start, end)
             if at >= 0:
@@ -99,8 +97,9 @@ class Sheet:
         return start, end
 
     def located(self, id: str, failure: GradcliError) -> GradcliError:
-        """Return an error about a problem with its location in the sheet. Spans in the text of the
-        function are kept where the sheet writes it unchanged.
+        """Return an error about a problem with its location in the sheet.
+
+        Spans in the text of the function are kept where the sheet writes it unchanged.
         """
         field = "function"
         if failure.about is not None:
