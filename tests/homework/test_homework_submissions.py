@@ -191,9 +191,9 @@ def test_a_page_as_text() -> None:
 @pytest.mark.parametrize("piece", ["<", "<!", "<!--", "<a ", "<a b='", "</", "&", "&#x", "<![", "<?"
                                    ])
 def test_pages_that_do_not_end_take_no_time(piece: str) -> None:
-    begin = time.perf_counter()
+    begin = time.process_time()
     plain(piece * (texts.MAX_BYTES // len(piece)))
-    assert time.perf_counter() - begin < 5
+    assert time.process_time() - begin < 5
 
 
 # --- shapes of folders --------------------------------------------------------------------------

@@ -19,6 +19,7 @@ from gradcli.lang.running import lines, loops
 from gradcli.lang.running import program as programs
 from gradcli.python.program import Program, loads
 from gradcli.questions.many import prepared
+from gradcli.questions.named import NAMED
 
 V = np.array([[1.0, 3.0, 2.0], [3.0, 2.0, 1.0], [-1.0, 0.0, 5.0], [2.0, 2.0, -2.0]])
 X = np.array([1.0, 0.0, -2.0, 0.5])
@@ -59,7 +60,7 @@ def test_places_taken_from_data_are_those_of_each_point(text: str) -> None:
     program = loads(f"input v = [1, 2, 3]\n{text}")
     compare(program.source.text, "grad", {"v": V})
     compare(program.source.text, "hess", {"v": V})
-    asked = {what: program.prepare(what=what) for what in prepared.QUESTIONS}
+    asked = {what: program.prepare(what=what) for what in NAMED}
     for v in [*V, *V, *V]:
         for what, question in asked.items():
             if what == "hessian":
@@ -170,7 +171,7 @@ def alone(program: Program, what: str, at: dict[str, Any]) -> Any:
 def check(program: Program, columns: dict[str, Any]) -> None:
     """Prepared questions against the program, at each point twice."""
     points = points_of(columns)
-    for what in prepared.QUESTIONS:
+    for what in NAMED:
         asked = program.prepare(what=what)
         for at in points*2:
             same(answered(partial(asked, at)), answered(partial(alone, program, what, at)))
