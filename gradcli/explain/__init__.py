@@ -1,1 +1,1 @@
-"""Why an answer is what it is: causes of None, conventions that were used, numbers that are not."""
+"""Explanations of answers: causes of None, conventions used, numbers that are not finite."""

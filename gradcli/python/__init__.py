@@ -1,1 +1,1 @@
-"""The Python interface: programs and tapes with what explains and prepares them."""
+"""The Python interface: programs and tapes, with explanations and prepared questions."""

@@ -1,7 +1,7 @@
-"""Why there is no gradient: the causes, where they stand, what to write instead.
+"""Explanations of missing gradients: the causes, their locations, and fixes.
 
-`of_file` and `of_python` are the doors. Both make a `scene` of what ran, on which `causes` looks
-for what holds (`cuts`: where all ways are cut; `watch_causes`: what is not watched); for a file
-`fixes` proposes changes of its text (`moves`: lines put elsewhere) and `trials` finds out which of
-them help.
+`file` makes the scene of a file that ran, `gradcli.explain.python` that of Python code; on a
+`scene`, `causes` looks for the causes that hold (`cuts`: where all paths are cut; `watches`: what
+is not watched). For a file `fixes` proposes changes of its text (`changes`, `ground`) and tries
+which of them help (`harm`: and change nothing else).
 """

@@ -1,1 +1,1 @@
-"""Messages for texts that cannot be read, with what was meant."""
+"""Messages for texts that cannot be read, with a suggestion."""

@@ -1,1 +1,1 @@
-"""The interpreter: flat code becomes a record."""
+"""The interpreter: flat code runs and becomes a record."""

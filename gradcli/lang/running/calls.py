@@ -43,9 +43,7 @@ class NoGradient:
 
 
 class MissingGradient(GradcliError):
-    """An error of arithmetic with a gradient that is None: `missing`, so that its cause can be
-    told.
-    """
+    """An error of arithmetic with `missing`, a gradient that is None."""
 
     missing: NoGradient
 
