@@ -147,9 +147,7 @@ class Source:
         return self._starts
 
     def position(self, offset: int) -> tuple[int, int]:
-        """Return (line, column) of an offset, both from 1; the end of the text has a position
-        too.
-        """
+        """Return (line, column) of an offset, both from 1; the text's end has a position too."""
         from bisect import bisect_right
 
         starts = self._line_starts()

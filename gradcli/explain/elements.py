@@ -22,8 +22,8 @@ TAKING = ("index", "reshape", "transpose")
 
 
 def operands_at(entry: Entry, index: Index, every: bool = False) -> list[tuple[int, Any, Index]]:
-    """Return (argument, value, index) of the operand elements from which element `index` of the
-    answer was computed.
+    """Return (argument, value, index) of the operand elements that make element `index` of the
+    answer.
 
     Of an operation that is not elementwise, the first element that is not finite stands for an
     operand. every: return plain numbers too, and 1.0, or 0.0 if all elements are 0, for an operand
@@ -72,9 +72,7 @@ def _picked(mask: Any, shape: Index, index: Index) -> bool:
 
 
 def fitting(index: Index, shape: Index, own: Index) -> Index:
-    """Return the index in a broadcast operand (shape `own`) of an element of the answer (shape
-    `shape`).
-    """
+    """Return the index in a broadcast operand of shape `own` of an element of the answer."""
     if len(index) != len(shape):
         return (0,) * len(own)
     return tuple(
@@ -120,9 +118,7 @@ def first_zero(value: Any) -> Index | None:
 
 
 def bad_index(value: Any) -> Index:
-    """Return the index of the first element that is NaN, else of the first infinite one, else of
-    the first.
-    """
+    """Return the index of the first NaN, else of the first infinite element, else of the first."""
     shape = shape_of(value)
     if not shape:
         return ()
@@ -166,9 +162,7 @@ def block_of(shape: Index, own: Index, index: Index) -> tuple[Any, ...]:
 
 
 def place_in(block: Any, inside: Sequence[int]) -> Index:
-    """Return the index in an array of an element of one of its blocks; block `...` is the whole
-    array.
-    """
+    """Return the index in an array of an element of its block; block `...` is all of it."""
     if block is ...:
         return tuple(inside)
     left = iter(inside)

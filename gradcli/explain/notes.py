@@ -41,9 +41,7 @@ MAX_SHOWN = 4
 
 
 def rebound(run: Run, binding: Binding) -> list[Note]:
-    """Return the note that a name is bound again, so that the derivative belongs to its first
-    value.
-    """
+    """Return the note that a name is bound again: the derivative belongs to its first value."""
     bindings = run.bindings.get(binding.name, [])
     if len(bindings) < 2 or bindings[0] is not binding:
         return []
@@ -76,9 +74,7 @@ def out_of_range(run: Run, tensors: Iterable[Tensor]) -> set[int]:
 
 
 def flushed(name: str, span: Span | None) -> Note:
-    """Return the note that a value is wrong because a number on the way left the range of
-    floats.
-    """
+    """Return the note that a value is wrong since a number on the way left the range of floats."""
     return Note("range-value", f"the value of {name} is not right: a number on the way is too"
                 " small or too large for a float", span)
 
@@ -94,9 +90,7 @@ def lost(record: Record, source: Tensor, name: str, span: Span | None) -> list[N
 
 
 def shown(found: Mapping[str, str], span: Span | None) -> Note:
-    """Return the note on numbers of a table that no float holds. found: name to the text of the
-    number that was used.
-    """
+    """Return the note on numbers of a table that are no floats. found: name to the number used."""
     first = list(found.items())[:MAX_SHOWN]
     said = ", ".join([f"{name} is about {text}" for name, text in first])
     more = f", and {len(found) - len(first)} more" if len(found) > len(first) else ""
@@ -206,8 +200,7 @@ def _difference(value: Any, at: Callable[[Any], Levels]) -> str | None:
 
 
 def _apart(here: Levels, levels: list[Levels], beside: Callable[[float], Levels]) -> int | None:
-    """Return the lowest derivative order whose numbers at the point are not the limit of those
-    beside it.
+    """Return the lowest derivative order whose numbers here are no limit of those beside the point.
 
     levels: numbers at the first steps of `STEPS`; those of further steps are appended when needed.
     beside: function from a step to its numbers.
@@ -233,9 +226,7 @@ def _apart(here: Levels, levels: list[Levels], beside: Callable[[float], Levels]
 
 
 def at_edge(run: Run, source: Tensor) -> bool:
-    """Return whether a value that depends on the source is compared with its equal or is at a
-    kink.
-    """
+    """Return whether a value made of the source is compared with its equal or is at a kink."""
     entries = run.record.history()
     moved = reach.active(entries, [source.id]) if source.id is not None else set()
     with quiet():
@@ -282,8 +273,7 @@ class Kinks:
                     self.hits.append((entry, hits, operands or ()))
 
     def of(self, wrt: Tensor, order: int = 1) -> list[Note]:
-        """Return a note for each convention that decides the derivative in one source, each
-        location once.
+        """Return a note for each location where a convention decides the derivative in one source.
 
         order: of the derivative; for an order above 1 all conventions on the paths are noted.
         """
@@ -305,9 +295,7 @@ class Kinks:
 
 
     def _deciding(self, wrt: Tensor) -> set[int]:
-        """Return the ids of operations whose conventions decide a first derivative in one
-        source.
-        """
+        """Return the ids of operations whose conventions decide a first derivative in a source."""
         assert wrt.id is not None
         if wrt.id not in self._decisive:
             from gradcli.explain.numbers.limits import decisive
@@ -347,9 +335,7 @@ def _leading(entries: Sequence[Entry], targets: Sequence[int]) -> set[int]:
 
 
 def _again(entry: Entry, values: Mapping[int, Any]) -> Sequence[Any] | None:
-    """Return the operands with their values; None if a value was not kept and cannot be
-    recomputed.
-    """
+    """Return the operands with values that were not kept made again; None if one cannot be."""
     from gradcli.explain import path
 
     found = [v if i is None else values.get(i, v)
@@ -367,9 +353,7 @@ def _hits(entry: Entry, operands: Sequence[Any]) -> Any:
 
 
 def _kink(entry: Entry, hits: Any, source: Source) -> Note:
-    """Return the note on one convention, as in "`max`: 2 of 3 elements tie; ties share the gradient
-    evenly".
-    """
+    """Return the note on one convention: "`max`: 2 of 3 elements tie; ties share the gradient"."""
     op = entry[OP]
     tie = "tie" in op.kinks
     count, size = (int(np.sum(hits)), hits.size) if shape_of(hits) else (1, 1)

@@ -99,9 +99,7 @@ def path(history: Sequence[Entry], sources: Collection[int], targets: Collection
 
 def ways(history: Sequence[Entry], sources: Collection[int], targets: Collection[int],
          window: Window | None = None) -> int:
-    """Return the number of paths on which a derivative passes from a source to a target, at most
-    MAX_WAYS.
-    """
+    """Count the paths on which a derivative passes from a source to a target, up to MAX_WAYS."""
     count = dict.fromkeys(sources, 1)
     for out, links, _ in _links(history, (), sources, window):
         total = sum([count[i] for i, passes in links if passes and i in count])
@@ -145,9 +143,7 @@ def _in_time(entry: Entry, id: int, sources: Collection[int], window: Window | N
 
 
 def _gives(entry: Entry, id: int) -> bool:
-    """Return whether a custom gradient function returns a gradient for an argument; it is called to
-    find out.
-    """
+    """Return whether a custom gradient function, which is called, gives an argument a gradient."""
     if entry[OP].kind == UNREGISTERED:
         return False
     ans = entry[ANS]
@@ -168,8 +164,7 @@ def _of_state(state: State, below: set[int]) -> Link | None:
 
 
 def slope(step: Step, upstream: Any = 1.0) -> Any:
-    """Return the slope of a step from scalar to scalar; None for arrays and where no derivative
-    passes.
+    """Return the slope of a step from scalar to scalar; None for arrays and without a derivative.
 
     upstream: the cotangent that arrives, which matters where a custom gradient function does more
     than multiply by it.
@@ -186,9 +181,7 @@ def slope(step: Step, upstream: Any = 1.0) -> Any:
 
 
 def _cotangents(entry: Entry, seed: Any, id: int) -> list[tuple[int, Any]]:
-    """Return the cotangents that the rule of an operation gives for one operand, without
-    recording.
-    """
+    """Return the cotangents of one operand by the rule of an operation, without recording."""
     record = records.current()
     before, record.in_rules = record.in_rules, True
     try:
@@ -219,9 +212,7 @@ def is_link(entry: Entry) -> bool:
 
 
 def seen(entries: Sequence[Entry]) -> dict[int, Any]:
-    """Return values by id: the answers of operations, and of other ids the values that operations
-    read.
-    """
+    """Return values by id: answers of operations, and for other ids the values that were read."""
     found = {entry[OUT]: entry[ANS] for entry in entries if not is_link(entry)}
     for entry in entries:
         for i, value in zip(entry[IDS], entry[VALUES], strict=True):

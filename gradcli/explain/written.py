@@ -107,9 +107,7 @@ def term(text: str) -> str:
 
 
 def is_atom(text: str) -> bool:
-    """Return whether an expression is a name, an item of one, or in brackets, so that it needs no
-    brackets anywhere.
-    """
+    """Return whether an expression is a name, an item of one, or in brackets: it needs none."""
     outer = []
     depth = 0
     for kind, a, b in zip(*lex(text), strict=True):
@@ -137,9 +135,7 @@ def operands_of(text: str, span: Span) -> list[str]:
 
 
 def sides(text: str) -> tuple[str, str] | None:
-    """Return the texts on both sides of the last binary plus or minus outside of all brackets; None
-    if there is none.
-    """
+    """Return the texts around the last binary plus or minus outside of all brackets, or None."""
     depth = 0
     last: Span | None = None
     before = None
@@ -178,9 +174,7 @@ LONGEST = 40
 
 
 def written(entry: Entry, source: Source) -> str:
-    """Return the text of an operation in one line, shortened if it is long; empty without a
-    location.
-    """
+    """Return the text of an operation in one line, shortened if long; "" without a location."""
     span = span_of(entry)
     text = " ".join(source.text[span[0]:span[1]].split()) if span is not None else ""
     return text if len(text) <= LONGEST else f"{text[:LONGEST - 3].rstrip()}..."

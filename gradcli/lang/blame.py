@@ -36,8 +36,7 @@ _ENDS = frozenset((*t.CLOSING, *t.IDENTIFIERS, t.NUMBER, t.SUPERSCRIPT, t.PI, t.
 
 def place(source: Source, problem: GradcliError, at: Instruction, args: Sequence[Any] = (),
           named: Mapping[str, Any] | None = None) -> None:
-    """Set the span of an error of the instruction `at` to the part that it is about, unless it has
-    one.
+    """Set the span of an error of the instruction `at` to the part that it is about, if unset.
 
     args, named: the values that the instruction took.
     """
@@ -77,9 +76,7 @@ class Written:
         self.kinds = [kind for kind in kinds if kind not in (t.NEWLINE, t.END, t.DEDENT)]
 
     def argument(self, key: int | str) -> Span | None:
-        """Return the span of operand, positional argument or index `key`, or of the value of option
-        `key`.
-        """
+        """Return the span of operand, argument or index `key`, or of the value of option `key`."""
         if self.opcode in CALLS:
             at = key if isinstance(key, int) else (
                 self.count + self.keywords.index(key) if key in self.keywords else None)
@@ -166,9 +163,7 @@ class Written:
         return self._parts(self._opened() + 1, len(self.kinds) - 1)
 
     def _operand(self, key: int) -> Span:
-        """Return the span of the left (0) or right (1) side of a sign, a coefficient or an
-        exponent.
-        """
+        """Return the span of the left (0) or right (1) side of a sign, coefficient or exponent."""
         size = len(self.kinds)
         depth = 0
         signs: list[int] = []
@@ -186,9 +181,7 @@ class Written:
 
 
 def _holder(value: Any, args: Sequence[Any], named: Mapping[str, Any]) -> int | str | None:
-    """Return the key of the one argument that is a value, or holds it; None where that is not
-    clear.
-    """
+    """Return the key of the one argument that is, or holds, a value; None if that is not clear."""
     given: list[tuple[int | str, Any]] = [*enumerate(args), *named.items()]
     for holds in (_is, _has):
         found = [key for key, arg in given if holds(arg, value)]

@@ -49,9 +49,7 @@ def meant(name: str) -> str | None:
 
 
 def of_module(text: str, start: int) -> str | None:
-    """Return what to write for a function of the module `tf` at an offset of the text; None if
-    unknown.
-    """
+    """Return what to write for a function of the module `tf` in the text; None if unknown."""
     import re
 
     from gradcli.ops import PUBLIC
@@ -62,9 +60,7 @@ def of_module(text: str, start: int) -> str | None:
 
 
 def derivative_sign(text: str, span: Span) -> Span | None:
-    """Return the span of the d, dy or d2y before a slash and the dx of a call; None if there is
-    none.
-    """
+    """Return the span of the d, dy or d2y before a slash and the dx of a call, or None."""
     import re
 
     found = re.search(r"(?<![\w.])(d\w{0,2})\s*/\s*$", text[:span[0]][-80:])

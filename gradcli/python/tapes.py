@@ -67,8 +67,7 @@ class ForwardAccumulator(accumulator.ForwardAccumulator):
     __slots__ = ()
 
     def why(self, value: Tensor) -> list[Reason]:
-        """Return the causes why `jvp(value)` is None, as `GradientTape.why` does; empty if it is
-        not None.
+        """Return the causes why `jvp(value)` is None, as `GradientTape.why` does; else empty.
 
         Raises E0310 for what is no tensor.
         """

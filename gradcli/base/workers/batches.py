@@ -132,9 +132,7 @@ class _Run:
         return found
 
     def singly(self, batch: Sequence[Any], problem: Exception) -> list[Outcome]:
-        """Run the items of a batch one by one, after it did not come back. problem: the exception
-        it raised.
-        """
+        """Run the items of a batch that did not come back, one by one. problem: its exception."""
         outcomes: list[Outcome] = []
         lost = 0
         for item in batch:

@@ -32,9 +32,7 @@ KEPT = 4
 
 
 def main(parent: int, limited: bool = True) -> None:
-    """Answer messages until standard input ends, or the process `parent` does. limited: in its
-    memory.
-    """
+    """Answer messages until standard input or the process `parent` ends. limited: in memory."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)    # it is for the process that the user sees
     incoming = sys.stdin.buffer
     outgoing = os.fdopen(os.dup(1), "wb")

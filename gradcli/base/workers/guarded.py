@@ -46,9 +46,7 @@ class Lost(Exception):
 
 
 class Guarded:
-    """One process at a time, and the setups it knows. limited: in the time and memory of an
-    item.
-    """
+    """One process at a time, and the setups it knows. limited: in time and memory of an item."""
 
     def __init__(self, limited: bool = True) -> None:
         self.closed = False

@@ -37,9 +37,7 @@ class _Processes(ThreadPoolExecutor):
 
 
 def _elsewhere(work: Callable[..., Any], arguments: Sequence[Any]) -> Any:
-    """Run a task in the process of this thread. Raises what it raises, and E0738 where it kills the
-    process.
-    """
+    """Run a task in the process of this thread. Raises what it raises, and E0738 if that dies."""
     try:
         ((done, found),) = guarded.run(_doer, "task", None, [(work, arguments)])
     except guarded.Lost as lost:
@@ -54,9 +52,7 @@ def _elsewhere(work: Callable[..., Any], arguments: Sequence[Any]) -> Any:
 
 
 def _doer(payload: None) -> Callable[[Task], tuple[Any, Exception | None]]:
-    """Return the function that does a task in a process: (its result, None), or (None, the
-    exception).
-    """
+    """Return the function that runs a task in a process: (its result, None), or (None, error)."""
     def do(task: Task) -> tuple[Any, Exception | None]:
         work, arguments = task
         try:

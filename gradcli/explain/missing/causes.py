@@ -131,9 +131,7 @@ def _renamed(subject: Subject, other: Naming, own: list[Naming]) -> Reason:
 
 def _left_behind(scene: Scene, subject: Subject, own: list[Naming], others: list[Naming]
                  ) -> list[Reason]:
-    """Return the causes if the name was a variable and is now a value that the tape does not
-    watch.
-    """
+    """Return the causes if the name was a variable and is now a value that is not watched."""
     name, window = subject.source, subject.window
     variable = next((n for n in others if n.kind == "variable" and n.id < own[0].id), None)
     if variable is None or subject.kind == "variable" or window is None or (
@@ -218,9 +216,7 @@ def _leaves(scene: Scene, above: set[int]) -> list[str]:
 
 
 def _meant(scene: Scene, subject: Subject) -> str | None:
-    """Return the last name that depends on the source and is never used, the likely target; None if
-    there is none.
-    """
+    """Return the last name that depends on the source and is unused, the likely target, or None."""
     used = {i for entry in scene.entries for i in entry[IDS]}
     below = scene.below(subject.own) - subject.own
     names = [n.name for n in scene.namings if n.id in below and n.id not in used
@@ -259,9 +255,7 @@ def _copy(scene: Scene, subject: Subject, above: set[int]) -> Reason | None:
 
 
 def _original(scene: Scene, subject: Subject) -> Naming | None:
-    """Return the name of the value from which a source was copied after the target had been
-    made.
-    """
+    """Return the name of the value that a source was copied from after the target was made."""
     newest = max(subject.targets, default=0)
     return None if min(subject.own, default=0) <= newest else next(
         (scene.naming({origin}) for _, origin in origins(scene, subject.own) if origin <= newest),
@@ -269,9 +263,7 @@ def _original(scene: Scene, subject: Subject) -> Naming | None:
 
 
 def _of_origin(scene: Scene, subject: Subject, above: set[int]) -> list[Reason]:
-    """Return the causes that cut the paths from the original of which the source is a copy or a
-    part.
-    """
+    """Return the causes that cut the paths from the original that the source was taken from."""
     for _, origin in origins(scene, subject.own):
         naming = scene.naming({origin})
         if origin in above and naming is not None:

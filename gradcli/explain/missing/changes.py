@@ -126,9 +126,7 @@ def copy(ground: Ground, reason: Reason) -> list[Fix]:
 
 
 def _in_question(ground: Ground, old: str, new: str | None) -> Edit | None:
-    """Return the edit that replaces one name in the question; None if the name is not there just
-    once.
-    """
+    """Return the edit that replaces one name in the question; None unless it is there once."""
     asked = ground.subject.asked_at
     if asked is None or not new or not new.isidentifier():
         return None
@@ -143,9 +141,7 @@ def _in_question(ground: Ground, old: str, new: str | None) -> Edit | None:
 
 
 def rebound(ground: Ground, reason: Reason) -> list[Fix]:
-    """Propose `x.assign_add(e)` for `x = x + e` of a variable, else a name of its own for the new
-    value.
-    """
+    """Propose `x.assign_add(e)` for `x = x + e` of a variable, else a new name for the value."""
     naming = reason.about
     if naming is None or naming.span is None:
         return []
@@ -213,9 +209,7 @@ def stop_gradient(ground: Ground, reason: Reason) -> list[Fix]:
 
 
 def unwrapped(ground: Ground, span: Span, inner: Span) -> Fix:
-    """Return the fix that replaces a call at `span` by its argument at `inner`, in brackets where
-    needed.
-    """
+    """Return the fix that replaces a call by its argument at `inner`, in brackets where needed."""
     (first, last), (start, end) = span, inner
     text = ground.text[start:end]
     if "\n" in ground.text[first:last] or grouped(ground.text, span, text) != text:
@@ -251,9 +245,7 @@ def uncast(ground: Ground, entry: Entry) -> list[Fix]:
 
 
 def step(ground: Ground, reason: Reason) -> list[Fix]:
-    """Propose the substitute that the operation's row names, with the user's own argument: the same
-    value, with a slope.
-    """
+    """Propose the substitute that the operation's row names: the same value, with a slope."""
     entry = reason.abouts[0]
     span = place_of(entry)
     op = entry[OP]
@@ -283,9 +275,7 @@ def _numpy(ground: Ground, reason: Reason) -> list[Fix]:
 
 
 def state(ground: Ground, reason: Reason) -> list[Fix]:
-    """Propose a plain binding in place of a declaration or assignment that makes a variable's
-    state.
-    """
+    """Propose a plain binding for a declaration or assignment that makes a variable's state."""
     how = getattr(reason.abouts[0][OP], "how", "") if reason.abouts else ""
     line = ground.outline.at(reason.span[0]) if reason.span is not None else None
     if line is None:

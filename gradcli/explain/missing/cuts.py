@@ -33,9 +33,7 @@ MAX_CUTS = 20
 
 
 class Step:
-    """One step of a path: argument k of an entry; blocks: (code, location) of each cause that
-    blocks it.
-    """
+    """One step of a path: argument k of an entry. blocks: (code, location) of each cause."""
 
     __slots__ = ("blocks", "entry", "k")
 
@@ -70,9 +68,7 @@ def steps(scene: Scene, subject: Subject, judge: Judge) -> list[Step]:
 
 
 def of_operation(scene: Scene, entry: Entry, k: int) -> str:
-    """Return the code that says why an operation lets no derivative pass from argument k; "" if it
-    does.
-    """
+    """Return the code why an operation lets no derivative pass from argument k; "" if it does."""
     op = entry[OP]
     if isinstance(op, Hop):
         return op.code
@@ -172,9 +168,7 @@ def _way(subject: Subject, out_of: dict[int, list[Step]], into: dict[int, list[S
 
 def _target_side(subject: Subject, into: dict[int, list[Step]], out_of: dict[int, list[Step]],
                  used: set[int], flow: dict[int, int]) -> set[int]:
-    """Return the ids of values from which the residual graph leads to a target; arguments as in
-    `_way`.
-    """
+    """Return the ids of values from which the residual graph leads to a target; see `_way`."""
     side = set(subject.targets)
     todo = list(side)
     for node in todo:
@@ -305,9 +299,7 @@ def judge(scene: Scene, subject: Subject, entry: Entry, k: int) -> list[tuple[st
 
 
 def _gives_none(entry: Entry, k: int) -> bool:
-    """Return whether a custom gradient function returns None for argument k; it is called to find
-    out.
-    """
+    """Return whether a custom gradient function, which is called, returns None for argument k."""
     op: Any = entry[OP]
     if not getattr(op, "custom", False):
         return False
@@ -323,9 +315,7 @@ def _gives_none(entry: Entry, k: int) -> bool:
 
 
 def cut(scene: Scene, subject: Subject, between: list[Step]) -> list[Reason]:
-    """Return the causes that cut the paths from the source to a target, those of the smallest cut
-    first.
-    """
+    """Return the causes that cut the paths from source to target, the smallest cut first."""
     aside = {id(s.entry) for s in between if _aside(s.entry, subject)}
     if aside:
         # Such a way counts only where there is no other.
@@ -407,9 +397,7 @@ def _add_line(scene: Scene, subject: Subject, reason: Reason, step: Step, place:
 
 
 def _site(scene: Scene, subject: Subject, entry: Entry) -> Any:
-    """Return where an operation ran as seen from the tape: in a function, the location of its
-    call.
-    """
+    """Return where an operation ran, seen from the tape: in a function, where that was called."""
     here = scene.asked(entry[OUT]) or place_of(entry)
     return None if here is None else _called_from(scene, subject, entry, here)
 
@@ -455,18 +443,14 @@ def _cause(scene: Scene, subject: Subject, step: Step, code: str, place: Any) ->
 
 
 def is_inside(scene: Scene, subject: Subject, call: Entry) -> bool:
-    """Return whether the source was computed inside the custom function of a hop, not around its
-    call.
-    """
+    """Return whether the source was computed inside the custom function of a hop."""
     makers = [maker for maker in map(scene.maker, subject.own) if maker is not None]
     around = scene.scope(place_of(call))
     return any(scene.scope(place_of(maker)) != around for maker in makers)
 
 
 def taken_up(scene: Scene, subject: Subject, call: Entry) -> str:
-    """Return the name of the value that a custom function reads from around it on the path from the
-    source.
-    """
+    """Return the name of the outer value by which the source enters a custom function."""
     below, around = scene.below(subject.own), scene.scope(place_of(call))
     id: int | None = call[IDS][0]
     maker = scene.maker(id)

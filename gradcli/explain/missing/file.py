@@ -291,9 +291,7 @@ def _inside_out(log: Log, accumulator: Any, targets: dict[int, Any], question: A
 
 
 def _name_of(run: Run, ids: Container[int], asked: str) -> tuple[str | None, Span | None]:
-    """Return the name of one of some values and its span: the name that the question uses, else the
-    first.
-    """
+    """Return the name and span of one of some values: as the question names it, else the first."""
     found = [n for n in _namings(run) if n.id in ids]
     best = next((n for n in found if re.search(rf"(?<![\w.]){re.escape(n.name)}\b", asked)), None)
     known = best or (found[0] if found else None)

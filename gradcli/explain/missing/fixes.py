@@ -79,9 +79,7 @@ ADVICE = {
 
 
 def propose(ground: Ground, reason: Reason) -> list[Fix]:
-    """Return the fixes that may mend one cause, the smallest change first; advice, which cannot be
-    tried, last.
-    """
+    """Return the fixes that may mend one cause, the smallest first; untried advice comes last."""
     if reason.code == "path-rebound":
         return reason.fixes
     proposals = PROPOSALS.get(reason.code)
@@ -167,9 +165,7 @@ def _meant(ground: Ground, reason: Reason) -> str | None:
 
 
 def of_custom(scene: Scene, subject: Subject, hop: Entry) -> str:
-    """Return advice about a source that a custom function computes inside or reads from around
-    it.
-    """
+    """Return advice about a source that a custom function computes inside or reads from outside."""
     if isinstance(hop[OP], Hop) and not is_inside(scene, subject, hop):
         return f"make {taken_up(scene, subject, hop)} an argument of {hop[OP].name}"
     call = scene.maker(hop[OUT])
@@ -311,17 +307,13 @@ def _settle(found: list[Reason], mendable: Sequence[Reason], chosen: Mapping[int
 
 
 def together(chosen: Iterable[tuple[Reason, Sequence[Edit]]]) -> list[Edit]:
-    """Return the edits for several causes in one list; at one location a watch comes before moved
-    lines.
-    """
+    """Return the edits for several causes; at one location a watch comes before moved lines."""
     order = sorted(chosen, key=lambda one: not one[0].code.startswith("source-"))
     return list(dict.fromkeys(edit for _, edits in order for edit in edits))
 
 
 def _choices(mendable: Sequence[Reason]) -> Iterator[dict[int, Fix]]:
-    """Yield combinations of fixes, by the number of the cause: for all causes first, then for
-    fewer.
-    """
+    """Yield combinations of fixes by the number of the cause, for all causes first."""
     for size in range(len(mendable), 0, -1):
         for which in combinations(range(len(mendable)), size):
             options = [[fix for fix in mendable[k].fixes if fix.edits] for k in which]
@@ -350,9 +342,7 @@ def _gradient(program: Program, text: str | None, values: list[Any], again: Agai
 
 @lru_cache(4)
 def _parsed(text: str, name: str) -> Program:
-    """Return a changed program, parsed; the last few are cached, as many sources may share a
-    fix.
-    """
+    """Return a changed program; the last few are cached, as many sources may share a fix."""
     from gradcli.base.errors import Source
     from gradcli.lang.running.program import Program
 

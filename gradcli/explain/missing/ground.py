@@ -20,9 +20,7 @@ if TYPE_CHECKING:
 
 
 class Ground:
-    """The text, scene and subject for which fixes are proposed. variables: the names declared with
-    `var`.
-    """
+    """The text, scene and subject of fixes. variables: names declared with `var`."""
 
     __slots__ = ("outline", "scene", "subject", "text", "variables")
 
@@ -87,9 +85,7 @@ class Ground:
         return self.outline.at((called or span)[0])
 
     def block(self) -> Line | None:
-        """Return the head of the block of the tape that was asked; None if it has no block of
-        lines.
-        """
+        """Return the head of the block of the tape that was asked; None if it has no block."""
         window = self.subject.window
         head = self.outline.at(window.span[0]) if window is not None and window.span else None
         return head if head is not None and head.is_head else None
@@ -139,9 +135,7 @@ def _where_for_block(ground: Ground, head: Line, condition: str) -> Edit | None:
 
 
 def watch_line(ground: Ground, subject: Subject) -> Edit | None:
-    """Return the edit that inserts a watch of the source early enough; None if there is no such
-    location.
-    """
+    """Return the edit that inserts a watch of the source early enough; None if none does."""
     head = ground.block()
     if head is None or not ground.has_name():
         return None
@@ -175,9 +169,7 @@ def watch_earlier(ground: Ground, reason: Reason) -> list[Edit]:
 
 
 def _child_of(line: Line, head: Line) -> Line | None:
-    """Return the statement directly in a block that contains a line; None if the line is not in
-    it.
-    """
+    """Return the statement directly in a block that contains a line; None if there is none."""
     up: Line | None = line
     while up is not None and up.parent is not head:
         up = up.parent
@@ -185,9 +177,7 @@ def _child_of(line: Line, head: Line) -> Line | None:
 
 
 def moved_into_block(ground: Ground, reason: Reason) -> list[Fix]:
-    """Propose to move the lines that a tape did not record into its block: before their first use
-    there, else to its end.
-    """
+    """Propose to move unrecorded lines into the tape's block: before their use, else to the end."""
     head = ground.block()
     if head is None:
         return []
@@ -197,9 +187,7 @@ def moved_into_block(ground: Ground, reason: Reason) -> list[Fix]:
 
 
 def _liftable(ground: Ground, lines: Sequence[Line | None], head: Line) -> list[Line]:
-    """Return the outermost statements that contain some lines but not the block; empty if one
-    cannot be moved.
-    """
+    """Return the outermost statements around lines but not the block; empty if one cannot move."""
     found: list[Line] = []
     around = _around(head)
     for line in lines:
@@ -248,8 +236,8 @@ def _moved(ground: Ground, lines: Sequence[Line], head: Line, made: set[int]) ->
 
 
 def _first_use(ground: Ground, lines: Sequence[Line], made: set[int], head: Line) -> Line | None:
-    """Return the first statement directly in a block that uses one of the values `made` or reads a
-    name that `lines` bind.
+    """Return the first statement directly in a block that uses a value of `made` or a name of
+    `lines`.
     """
     outline = ground.outline
     uses = {id(_child_of(site, head)) for entry in ground.scene.uses(made)
@@ -269,9 +257,7 @@ def _first_use(ground: Ground, lines: Sequence[Line], made: set[int], head: Line
 
 
 def out_of_pause(ground: Ground, reason: Reason) -> list[Fix]:
-    """Propose to move lines out of a block in which the tape does not record: behind it, or before
-    it.
-    """
+    """Propose to move lines out of a block in which the tape pauses: behind it, or before it."""
     place = reason.related[0][0] if reason.related else None
     head = ground.outline.at(place[0]) if place is not None else None
     if head is None or not head.is_head:

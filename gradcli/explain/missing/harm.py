@@ -100,9 +100,7 @@ def _said(program: Program, at: Mapping[str, Any], given: Mapping[int, Mapping[i
 
 
 def _missing(program: Program, question: Asked) -> dict[int, Any]:
-    """Return the answers to a question that are None, or 0 because 0 is asked for in place of None,
-    by number.
-    """
+    """Return by number the answers to a question that are None, or 0 because that was asked for."""
     asked = program.source.text[slice(*question.span)]
     zero = "unconnected_gradients" in asked
     return {k: g for k, g in enumerate(flatten(question.found))

@@ -112,9 +112,7 @@ class Outline:
         return found
 
     def chain(self, line: Line) -> list[Line]:
-        """Return an `if` with its `elif` and `else` heads, of which `line` is one; else the
-        statement alone.
-        """
+        """Return an `if` with its `elif` and `else` heads, of which `line` is one; else `line`."""
         same = [other for other in self.lines if other.parent is line.parent]
         at = first = same.index(line)
         while first > 0 and self._continues(same[first]):
@@ -132,13 +130,11 @@ class Outline:
         return line.start, (inner[-1].end if inner else line.end)
 
     def insertion(self, text: str, before: Line) -> Edit:
-        """Return the edit that inserts a line before a statement, with its indentation."""
+        """Return the edit that inserts a line before a statement, indented alike."""
         return before.start, before.start, f"{before.indent}{text}{self.ending}"
 
     def behind(self, text: str, line: Line) -> Edit:
-        """Return the edit that inserts a line after a statement and its block, with its
-        indentation.
-        """
+        """Return the edit that inserts a line after a statement and its block, indented alike."""
         end = self.whole(line)[1]
         lead = "" if self.text[end - 1:end] in ("\n", "\r") else self.ending
         return end, end, f"{lead}{line.indent}{text}{self.ending}"
@@ -174,9 +170,7 @@ class Outline:
 
 
 def applied(text: str, edits: list[Edit]) -> str | None:
-    """Return the text with all edits applied, identical ones once; None where two of them
-    overlap.
-    """
+    """Return the text with all edits, identical ones once; None where two of them overlap."""
     end = len(text)
     out = text
     ordered = sorted(dict.fromkeys(edits), key=lambda edit: (edit[0], edit[1]))

@@ -48,9 +48,7 @@ class FileScene(Scene):
         self._outer = [(first, place) for first, place in self.calls if self.scope(place) is None]
 
     def decides(self, subject: Subject, above: set[int], unrun: Unrun) -> bool:
-        """Return whether code that did not run could have changed the target, by the names it would
-        bind.
-        """
+        """Return whether code that did not run binds names that could have changed the target."""
         if subject.asked is not None and unrun.time > subject.asked:
             return False
         place = self._outermost(unrun.time, unrun.span)
@@ -61,8 +59,8 @@ class FileScene(Scene):
         return not own.isdisjoint(bound) or (unrun.time <= made and not read.isdisjoint(bound))
 
     def hides(self, subject: Subject, above: set[int], place: Any) -> bool:
-        """Return whether the target calls the function at a location, or reads what the loop there
-        binds.
+        """Return whether the target calls the function at a location, or reads names of its
+        loop.
         """
         own, read, _ = self._names_for(subject, above)
         around = self.scope(place)
@@ -71,9 +69,7 @@ class FileScene(Scene):
         return names is None or not names.isdisjoint(own | read)
 
     def _outermost(self, time: float, span: Span) -> Span:
-        """Return the span where something ran; inside a function, that of the call outside of all
-        functions.
-        """
+        """Return the span where something ran; in a function, that of the call outside of all."""
         if self.scope(span) is None:
             return span
         k = bisect_right(self._outer, time, key=lambda call: call[0])

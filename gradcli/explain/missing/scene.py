@@ -124,9 +124,7 @@ class Window:
         self.forward = forward
 
     def state(self, time: int) -> tuple[str, Any] | None:
-        """Return None if the tape was recording at a time, else the code of the cause and its
-        location.
-        """
+        """Return None if the tape recorded at a time, else the cause's code and its location."""
         found: tuple[str, Any] = ("path-outside-tape", None)
         for start, code, place in self.phases:
             if start > time:
@@ -243,9 +241,7 @@ class Scene:
         return True
 
     def asked(self, id: int) -> Any:
-        """Return the location of the innermost question during which a value was made; None if
-        there is none.
-        """
+        """Return the location of the innermost question during which a value was made, or None."""
         k = bisect_right(self._begun, id)
         around = []
         while k and self._latest[k - 1] >= id:
@@ -327,9 +323,7 @@ class Scene:
         return found
 
     def is_real(self, entry: Entry, k: int) -> bool:
-        """Return whether an operand is a floating point value; one whose value is unknown counts as
-        one.
-        """
+        """Return whether an operand is a floating point value; an unknown one counts as one."""
         maker = self.maker(entry[IDS][k])
         if maker is not None:
             return is_float(maker[ANS])
@@ -420,9 +414,7 @@ NEUTRAL = {"add": 0.0, "subtract": 0.0, "multiply": 1.0, "divide": 1.0}
 
 
 def origins(scene: Scene, ids: Iterable[int]) -> Iterator[tuple[Entry, int]]:
-    """Yield (entry that copied, id of the original) for values that are copies or parts, one behind
-    the other.
-    """
+    """Yield (entry that copied, id of the original) for copies and parts, one behind the other."""
     for id in ids:
         maker = scene.maker(id)
         while maker is not None and is_copy(maker):

@@ -16,9 +16,7 @@ if TYPE_CHECKING:
 
 
 def unwatched(scene: Scene, subject: Subject, ways: list[Step]) -> list[Reason]:
-    """Return the cause that the source is not watched, if so. ways: the steps from it to the
-    target.
-    """
+    """Return the cause that the source is not watched, if so. ways: the steps to the target."""
     use = next((place_of(step.entry) for step in ways if step.start in subject.own), None)
     related = [(use, "first used here")]
     window = subject.window
@@ -39,9 +37,7 @@ def unwatched(scene: Scene, subject: Subject, ways: list[Step]) -> list[Reason]:
 
 
 def _of_file(subject: Subject, related: list[tuple[Any, str]]) -> Reason:
-    """Return the cause where one implicit tape covers the file and watches trainable and named
-    values.
-    """
+    """Return the cause where one tape covers the file and watches trainable and named values."""
     name = subject.source
     if subject.kind == "nontrainable":
         return Reason("source-nontrainable", f"{name} is declared trainable=false, so nothing"
@@ -95,9 +91,7 @@ def _read_before(scene: Scene, subject: Subject, window: Window, ways: list[Step
 
 
 def _on_tape(scene: Scene, subject: Subject, window: Window) -> bool:
-    """Return whether a tape knows the source: it was computed from watched values, without a
-    hop.
-    """
+    """Return whether a tape knows the source: computed from watched values, without a hop."""
     if not any(map(scene.maker, subject.own)):
         return False
     reached = set(window.watched)

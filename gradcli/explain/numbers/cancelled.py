@@ -93,15 +93,13 @@ class Cancelled:
         self.targets = targets
 
     def of_value(self, trials: Trials | None = None) -> list[Note]:
-        """Return a note if more than half of the digits of the targets' sum are wrong."""
+        """Return a note if most digits of the targets' sum are wrong."""
         with np.errstate(all="ignore"), self.run.record:
             whole = float(np.sum([np.sum(t.value) for t in self.targets]))
             return self._notes(self.targets, whole, None, trials) if np.isfinite(whole) else []
 
     def rounding(self) -> float:
-        """Return a bound on how far visible rounding may have moved the targets; 0 for a long
-        record.
-        """
+        """Bound how far visible rounding may have moved the targets; 0 for a long record."""
         entries = self.run.record.history()
         if len(entries) > MOST_ENTRIES:
             return 0.0
@@ -110,22 +108,16 @@ class Cancelled:
             return sum(moved for _, _, moved in self._effects(self.targets, found))
 
     def of(self, wrt: Tensor, g: Any, trials: Trials | None = None) -> list[Note]:
-        """Return a note if more than half of the digits of g, the derivative of the targets' sum,
-        are wrong.
-        """
+        """Return a note if most digits of g, the derivative of the targets' sum, are wrong."""
         return self._behind([wrt], g, trials)
 
     def of_second(self, row: Tensor, column: Tensor, block: Any, trials: Trials | None = None
                   ) -> list[Note]:
-        """Return a note if more than half of the digits of a block of second derivatives are
-        wrong.
-        """
+        """Return a note if most digits of a block of second derivatives are wrong."""
         return self._behind([row, column], block, trials)
 
     def _behind(self, sources: Sequence[Tensor], g: Any, trials: Trials | None) -> list[Note]:
-        """Return a note on the derivative g, which is recorded once more for it, by one source
-        after another.
-        """
+        """Return a note on the derivative g by some sources, which is recorded once more for it."""
         record = self.run.record
         before = len(record.entries), record.absorbed, dict(record.lost)
         try:
@@ -197,9 +189,7 @@ class Cancelled:
 
     def _effects(self, made: Sequence[Tensor], found: Sequence[tuple[Entry, Any]],
                  seeds: Sequence[Any] = ()) -> Iterator[tuple[Entry, Any, float]]:
-        """Yield (entry, its error, by how much that moves the answer) for each operation in
-        `found`.
-        """
+        """Yield (entry, its error, how far that moves the answer) of the operations `found`."""
         made_of = [Tensor(e[ANS], e[OUT]) for e, _ in found]
         slopes = calculus.gradient(made, made_of, seeds=seeds) if found else []
         for (entry, off), one in zip(found, slopes, strict=True):
@@ -319,9 +309,7 @@ def _worst(found: Iterable[tuple[Entry, Any]]) -> list[tuple[Entry, Any]]:
 
 
 def reached(entry: Entry, rounded: Container[int | None]) -> Any:
-    """Return how far the answer moves if a rounded operand changes by its whole size, to first
-    order.
-    """
+    """Return how far the answer moves, to first order, if a rounded operand changes by its size."""
     op, ids, values, ans = entry[OP], entry[IDS], entry[VALUES], entry[ANS]
     if op.name in TOTALS:
         sizes = [np.abs(v) for v in values]

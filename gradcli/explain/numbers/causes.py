@@ -63,9 +63,7 @@ LOGARITHM = "work with its logarithm: softplus, logsumexp, log_softmax"
 
 
 class Cause:
-    """A code, the operation (None: the value was given so) and the sentence about it. rewrite:
-    advice.
-    """
+    """A code, the operation (None: the value was given so), the sentence and a rewrite."""
 
     __slots__ = ("code", "entry", "rewrite", "span", "text")
 
@@ -193,9 +191,7 @@ class About:
         return None
 
     def _in_turn(self, root: Root, state: State, question: Asked | None) -> Cause:
-        """Return the cause of a variable's value with the turn of the loop. question: the one whose
-        gradient it was, if any.
-        """
+        """Return the cause of a variable's value with its turn. question: whose gradient it was."""
         assert self.run.log is not None
         assert root.entry is not None
         late = self.words.last
@@ -231,9 +227,7 @@ class About:
         return cause
 
     def _made(self, entry: Entry, index: Index) -> Cause:
-        """Return the cause where an operation on finite operands gave a value that is not
-        finite.
-        """
+        """Return the cause where finite operands gave a value that is not finite."""
         operands = operands_at(entry, index, every=True)
         values = [v for _, v, _ in operands]
         if getattr(entry[OP], "custom", False):
@@ -260,8 +254,8 @@ class About:
                          None if before else "keep the operand away from that point"))
 
     def _rounded(self, entry: Entry, operands: Sequence[tuple[int, Any, Index]]) -> Entry | None:
-        """Return the operation whose rounding alone puts an operand at or beyond an edge; None if
-        there is none.
+        """Return the operation whose rounding alone puts an operand at an edge, or beyond; or
+        None.
         """
         for k, value, at in operands:
             id, whole = entry[IDS][k], entry[VALUES][k]
@@ -277,18 +271,14 @@ class About:
         return None
 
     def to_edge(self, entry: Entry, index: Index) -> str:
-        """Return the clause that an operand is at an edge, 0 or 1 or -1, only by rounding; else
-        "".
-        """
+        """Return the clause that an operand is at an edge (0, 1, -1) only by rounding; else ""."""
         lost = self.trail.rounded(entry, index)
         if lost is None or self.words.late(lost[0]):
             return ""
         return f"{self.told(*lost)} is rounded to {number(element(lost[0][ANS], lost[1]))}; "
 
     def _cancelled(self, lost: Entry, then: str) -> Cause:
-        """Return the cause that the digits of an operation cancel. then: the clause on what
-        follows.
-        """
+        """Return the cause that digits cancel in an operation. then: the clause on what follows."""
         trials = self.words.trials
         form = exact_form(self.run, lost, self.words.source, trials, math.inf, derived=False) \
             if trials is not None else ""

@@ -26,9 +26,7 @@ MOST = 3
 
 def left_out(entries: Sequence[Entry], targets: Sequence[Tensor], sources: Sequence[Tensor],
              source: Source) -> list[Note]:
-    """Return a note for each operation, up to MOST, with a part of the derivative that is left
-    out.
-    """
+    """Return notes, up to MOST, on operations with a part of the derivative that is left out."""
     leads = {t.id for t in targets if t.id is not None}
     for entry in reversed(entries):
         if entry[OUT] in leads:
@@ -48,9 +46,7 @@ def left_out(entries: Sequence[Entry], targets: Sequence[Tensor], sources: Seque
 
 
 def _moving(entry: Entry) -> Iterator[tuple[int, int]]:
-    """Yield (number, id) of the operands on which the value depends, also of those without a
-    rule.
-    """
+    """Yield (number, id) of the operands that the value depends on, also without a rule."""
     op, values = entry[OP], entry[VALUES]
     for k, i in enumerate(entry[IDS]):
         if i is not None and (op.edge(k) or (op.partial and op.role(k) == "index"

@@ -189,9 +189,7 @@ class Limits:
         return None
 
     def overflows(self) -> bool:
-        """Return whether the target is too large for a float even far from the point, so that it is
-        no pole.
-        """
+        """Return whether the target is too large for a float even far from the point: no pole."""
         return all(map(self._is_large, SIDES))
 
     def _is_large(self, side: float) -> bool:
@@ -201,9 +199,7 @@ class Limits:
             return False
 
     def _near(self, side: float) -> list[float] | None:
-        """Return the target's values nearer and nearer to the point; None if one cannot be
-        computed.
-        """
+        """Return the target's values nearer and nearer to the point; None if one has none."""
         scale, most = (abs(self.point), 8) if self.point else (1.0, 11)
         try:
             return [self.value(self.point + side*scale*10.0**-k) for k in range(2, most)]

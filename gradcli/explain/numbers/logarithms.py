@@ -79,9 +79,7 @@ def _part(words: Words, taken: Entry | None) -> str:
 
 
 def _log_of(trail: Trail, words: Words, made: Entry) -> tuple[Entry, str] | None:
-    """Return the logarithm of a value, or of elements of it, and the text of their index; None if
-    there is none.
-    """
+    """Return the logarithm of a value or of its elements, and the text of their index, or None."""
     for user in trail.users(made[OUT]):
         if user[OP].name == "log":
             return user, ""
@@ -209,9 +207,7 @@ def _of_other(trail: Trail, words: Words, entry: Entry, parts: list[str], user: 
 
 
 def _leads_to(trail: Trail, entry: Entry, name: str) -> Entry | None:
-    """Return the operation `name` that uses the value of the expression at this location; None if
-    there is none.
-    """
+    """Return the operation `name` that uses the value of the expression here, or None."""
     pending, seen = [entry], {entry[OUT]}
     while pending:
         one = pending.pop()

@@ -64,8 +64,7 @@ MEET = "infinite parts of both signs meet"
 
 def of_value(run: Run, targets: Sequence[Tensor], source: Source, trials: Trials | None = None
              ) -> list[Note]:
-    """Return notes on the first operations with finite operands that made the targets NaN or
-    infinite.
+    """Return notes on the first operations with finite operands that made targets NaN or infinite.
 
     trials: tries rewrites; without it none is offered.
     """
@@ -219,9 +218,7 @@ def of_second(run: Run, target: Tensor, row: Tensor, column: Tensor, block: Any,
 
 def _exact(run: Run, targets: Sequence[Tensor], weights: dict[int, Any], wrt: int | None = None
            ) -> tuple[list[Any], Any]:
-    """Return values and derivative as they would be if floats had no largest and no smallest
-    number.
-    """
+    """Return values and derivative as if floats had no largest and no smallest number."""
     from gradcli.engine.sweeps.wide import exact
 
     values, slope = exact(run.record.history(), weights, wrt)

@@ -253,8 +253,8 @@ class Trail:
         return None
 
     def _overflow(self, entry: Entry, there: Sequence[tuple[int, Any, Index]]) -> Entry | None:
-        """Return the operation that made a divisor infinite from operands that are not 0; None if
-        none did.
+        """Return the operation that made a divisor infinite, of operands that are not 0, or
+        None.
         """
         k, value, at = there[-1]
         before = self.by_out.get(entry[IDS][k] or 0)
@@ -322,9 +322,7 @@ class Trail:
 
 
 def _own(entry: Entry, k: int, g: Any, c: Any, zero_by: Entry | None) -> Origin | None:
-    """Return the origin at the first element where this operation itself spoils a finite
-    cotangent.
-    """
+    """Return the origin at the first element where this operation spoils a finite cotangent."""
     upstream = value_of(g)
     if not entry[OP].elementwise:
         if not finite(upstream):

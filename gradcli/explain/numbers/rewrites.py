@@ -131,8 +131,7 @@ def square_of(trail: Trail, words: Words, id: int | None) -> str | None:
 
 
 def dead_branches(words: Words, unused: Sequence[tuple[Entry, int]], by: Entry) -> Rewrite | None:
-    """Return the selection `by` with a harmless operand in the branch that is not used: `where`
-    twice.
+    """Return the selection `by` with a harmless operand in the unused branch: `where` twice.
 
     unused: (operation, number of the operand to replace) in that branch.
     """
@@ -188,9 +187,7 @@ def of_product(trail: Trail, words: Words, entry: Entry) -> Rewrite | None:
 
 
 def _with(trail: Trail, words: Words, entry: Entry, user: Entry) -> str | None:
-    """Return the product (or square) `user` of an operation's answer, written without that
-    operation.
-    """
+    """Return the product (or square) `user` of an answer, written without its operation."""
     name, parts = entry[OP].name, words.operands(entry)
     if not parts:
         return None

@@ -37,8 +37,7 @@ class Slopes(About):
     __slots__ = ()
 
     def gradient(self, origin: Origin, g: Any, wrt: int, of: str, then: str = "") -> Note:
-        """Return the note on what made a derivative g NaN or infinite or, if g is finite, would
-        have.
+        """Return the note on what made a derivative g NaN or infinite, or would have.
 
         wrt: id of the source.
         of: the word for g in the sentence.
@@ -73,9 +72,7 @@ class Slopes(About):
         return cause.note(then, ends)
 
     def _dead(self, origin: Origin) -> Cause:
-        """Return the cause that values are not used: all operations that one selection leaves out
-        together.
-        """
+        """Return the cause that values are unused: all that one selection leaves out together."""
         groups: list[tuple[Entry, list[tuple[Entry, Index, int]]]] = []
         for one in (origin, *origin.beside):
             assert one.zero_by is not None
@@ -98,9 +95,7 @@ class Slopes(About):
                      "; ".join(dict.fromkeys(filter(None, writes))) or None)
 
     def _makers(self, origin: Origin) -> list[tuple[Entry, Index, int]]:
-        """Return (operation, element, operand) of what made the operands not finite, or else of the
-        operation itself.
-        """
+        """Return (operation, element, operand) of what made operands not finite, or of itself."""
         entry, index, root = origin.entry, origin.index, self._root(origin)
         if root is None or root.entry is None or root.entry is entry:
             return [(entry, index, origin.k)]
@@ -123,17 +118,13 @@ class Slopes(About):
         return f"0 times inf counts as 0 at {self.words.name(origin.entry)}, as in TensorFlow"
 
     def _unused(self, by: Entry, wrt: int) -> bool:
-        """Return whether an operation selects, or multiplies by a 0 that does not depend on the
-        source.
-        """
+        """Return whether an operation selects, or multiplies by a 0 that is no source's."""
         return by[OP].name in SELECTING or (by[OP].name == "multiply" and any(
             first_zero(v) is not None and not self.trail.depends(i, wrt)
             for i, v in zip(by[IDS], by[VALUES], strict=True)))
 
     def _behind(self, origin: Origin) -> Cause:
-        """Return the cause of an infinite slope of a value of which another operation uses
-        nothing.
-        """
+        """Return the cause of an infinite slope of a value that another operation does not use."""
         entry, by = origin.entry, origin.turned
         assert by is not None
         selects = by[OP].name in SELECTING
@@ -176,9 +167,7 @@ class Slopes(About):
         return cause
 
     def _zero_times(self, origin: Origin, ends: str = "") -> Cause:
-        """Return the cause of a product 0 * inf of slopes. ends: the clause on the value it counts
-        as, if any.
-        """
+        """Return the cause of a product 0 * inf of slopes. ends: what it counts as, if anything."""
         entry, by = origin.entry, origin.zero_by
         after = "what comes after" if by is None or by is entry else self.words.where(by)
         cause = Cause(
@@ -193,8 +182,7 @@ class Slopes(About):
         return cause
 
     def _steep(self, origin: Origin, alone: Any) -> Cause:
-        """Return the cause where values are finite, but a slope or its product with the upstream is
-        not.
+        """Return the cause where values are finite, but a slope or its product is not.
 
         alone: the derivative, if nothing else happened to it.
         """

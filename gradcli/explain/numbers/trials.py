@@ -115,8 +115,7 @@ class Trials:
             _away(values[0], here) > 2*size)
 
     def steadies(self, span: Span, new: str, off: float, derived: bool) -> bool:
-        """Return whether the text with this change is the same function nearby and steady at the
-        point.
+        """Return whether the changed text is the same function nearby and steady at the point.
 
         Values and derivatives nearby agree, the value at the point differs by at most `off`, and
         the answer (derived: the derivative) does not jump when the point moves in its last digits.
@@ -177,17 +176,13 @@ class Trials:
         return self._kept[changed]
 
     def _has_numbers(self, points: Sequence[Mapping[str, Any]]) -> bool:
-        """Return whether the text has finite values at one of some points and an input that can be
-        moved.
-        """
+        """Return whether the text has finite values at a point and an input that can be moved."""
         known = [self._asked(self.source.text, moved) for moved in points]
         return any(map(is_float, self.at.values())) and any(
             one is not None and all(map(finite, one[0])) for one in known)
 
     def _is_kept_far(self, changed: str) -> bool:
-        """Return whether a changed text keeps finite values and derivatives at points far away, one
-        of which decides it.
-        """
+        """Return whether finite values and derivatives stay far away, and a point decides it."""
         far = [] if self.steps > FEW_STEPS else [
             {name: value*factor for name, value in self.at.items() if is_float(value)}
             for factor in FAR]
@@ -264,9 +259,7 @@ class Trials:
             g is None or slope is None or shape_of(g) != shape_of(slope) or _kept([slope], [g]))
 
     def _is_limit(self, values: list[Any], g: Any) -> bool:
-        """Return whether values and derivative are those to which the original's tend, where they
-        do.
-        """
+        """Return whether values and derivative are the limits of the original's, if it has any."""
         if self._limits is None:
             self._limits = self._limits_here(g is not None)
         with quiet():
@@ -315,9 +308,7 @@ def named(text: str, moved: Mapping[str, Any]) -> Any:
 
 
 def _limit(right: Any, farther: Any, left_farther: Any, left: Any) -> Any:
-    """Return the limits of elements from both sides, or from the only side where they are numbers;
-    NaN where there is none.
-    """
+    """Return the limits of elements from both sides, or the only side with numbers; else NaN."""
     with quiet():
         sides = [np.where(np.abs(np.subtract(far, near)) <= ALIKE*np.abs(near), near, np.nan)
                  for near, far in ((right, farther), (left, left_farther))]

@@ -110,9 +110,7 @@ class Words:
         return f"{self.name(entry)} (line {line}, column {column})"
 
     def operands(self, entry: Entry) -> list[str] | None:
-        """Return the texts of an operation's operands; None if the operation is only a part of its
-        text.
-        """
+        """Return the texts of an operation's operands; None if it is only a part of its text."""
         text, name = self.of(entry), entry[OP].name
         if text is None:
             return None

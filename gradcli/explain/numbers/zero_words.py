@@ -77,9 +77,7 @@ class Words:
         return out[:MAX_NOTES]
 
     def add(self, entry: Entry | None, code: str, text: str, rank: int = ONCE) -> None:
-        """Note a finding once for each location, the last time it occurred; of several ranks the
-        lowest stays.
-        """
+        """Note the last finding at each location; of several ranks the lowest stays."""
         span, out = (None, 0) if entry is None else (span_of(entry), entry[OUT])
         known = self._found.get((code, span or text))
         if known is None or (rank, -out) < known[:2]:
@@ -118,9 +116,7 @@ class Words:
         self.add(entry, "zero-flat", f"{self._subject(entry)} is empty: there is nothing to move")
 
     def dead(self, entry: Entry, k: int, at: Index, local: Any, rank: int = ONCE) -> None:
-        """Note that the slope of operand k is 0 at this element. local: the slopes in the answer's
-        shape.
-        """
+        """Note that operand k has slope 0 at this element. local: slopes in the answer's shape."""
         op = entry[OP]
         code, text = "zero-dead", None
         if op.elementwise and op.rules[k] == 0.0:
@@ -147,8 +143,7 @@ class Words:
 
     def _elementwise(self, entry: Entry, k: int, xs: Sequence[Any], position: Index, count: str
                      ) -> str | None:
-        """Return the sentence why an elementwise operation has slope 0 in operand k; None if it
-        needs none.
+        """Return the sentence why an elementwise operation has slope 0 in operand k, or None.
 
         xs: the operands' elements at the position of the answer. count: for arrays, "in 2 of 3
         elements".
@@ -208,18 +203,14 @@ class Words:
         return True
 
     def _factor(self, entry: Entry, k: int, what: str, at: str) -> str | None:
-        """Return the clause that operand k is 0; None if it depends on the source, as it is then 0
-        only at this point.
-        """
+        """Return the clause that operand k is 0; None if it is so only at this point."""
         if self._moves(entry, k):
             return None
         where = at if shape_of(entry[VALUES][k]) else ""
         return f"{self._operand(entry, k, what)} in {self._subject(entry)} is exactly 0{where}"
 
     def _state(self, entry: Entry, state: str, x: Any, at: str, count: str) -> str:
-        """Return "relu(-2.1) is off"; for an array, in how many elements, with the first of
-        them.
-        """
+        """Return "relu(-2.1) is off"; for an array, in how many elements, and the first one."""
         name = self._name(entry)
         if count:
             return f"{name} is {state} {count} ({_of_state(x)}{at})"
@@ -273,9 +264,7 @@ class Words:
         return entry[IDS][k] in self._moving
 
     def _count(self, entry: Entry, local: Any) -> str:
-        """Return "in 2 of 3 elements" for the elements that the operation turns to 0; "" for a
-        scalar.
-        """
+        """Return "in 2 of 3 elements" for those that the operation turns to 0; "" for a scalar."""
         if not np.shape(local):
             return ""
         live = np.asarray(self.swept.totals[entry[OUT]]) != 0
@@ -302,9 +291,7 @@ class Words:
 
 
 def _of_state(x: Any) -> str:
-    """Format the operand in a state; with more digits if it would look like a bound, a whole
-    number.
-    """
+    """Format an operand, with more digits if it would look like a bound, a whole number."""
     return telling(x) if float(number(x)).is_integer() else number(x)
 
 
@@ -320,8 +307,7 @@ def _in(at: Index) -> str:
 
 
 def _position(shape: Index, own: Index, at: Index, local: Any) -> Index:
-    """Return the first position of the answer where element `at` of an operand goes in with slope
-    0.
+    """Return the first position of the answer where element `at` of an operand counts with slope 0.
 
     shape, own: of the answer and the operand.
     local: the slopes in the answer's shape.
@@ -335,8 +321,7 @@ def _position(shape: Index, own: Index, at: Index, local: Any) -> Index:
 # The reverse sweep with all its shares kept: where a cotangent became 0.
 
 class Swept:
-    """One reverse sweep for all sources: the cotangent of each value, and the share from each of
-    its uses.
+    """One reverse sweep for all sources: the cotangent of each value, and the share of each use.
 
     totals: cotangents by id. into: by id (operation, argument, share).
     """

@@ -58,9 +58,7 @@ class Gradients:
         self.swept = Swept(run, targets, seeds, sources, source)
 
     def why(self, wrt: int) -> list[Note]:
-        """Return notes on why the gradient in the value `wrt` (an id) is 0; empty if there is
-        nothing to say.
-        """
+        """Return notes on why the gradient in the value `wrt` (an id) is 0; may be empty."""
         if is_constant(self.run, self.targets, wrt):
             return [constant_derivative(
                 self.swept.named(wrt) or "the source", self.swept.first())]
@@ -100,9 +98,7 @@ def constant_derivative(name: str, span: Span | None) -> Note:
 
 
 def apart(targets: Sequence[Tensor]) -> list[Any]:
-    """Return seeds with which the rows of a Jacobian do not cancel: powers of 2, one for each
-    element.
-    """
+    """Return seeds with which rows of a Jacobian do not cancel: a power of 2 for each element."""
     out: list[Any] = []
     for k, t in enumerate(targets):
         shape = t.shape

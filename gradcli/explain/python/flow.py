@@ -198,9 +198,7 @@ class Trail:
             self.held.add((scope, name))
 
     def _hand_on(self, call: ast.Call, scope: Scope) -> None:
-        """Note the parameters to which a call passes the value, and containers to which it adds
-        it.
-        """
+        """Note the parameters that get the value from a call, and containers it is added to."""
         parts: list[tuple[int | str, ast.AST]] = [
             *enumerate(call.args), *[(k.arg or "", k.value) for k in call.keywords]]
         for which, part in parts:
@@ -219,9 +217,7 @@ class Trail:
             self._keep(target, scope)
 
     def _keep(self, target: ast.AST, scope: Scope, inside: bool = False) -> None:
-        """Note that a target holds the value; inside: as an item of a container that existed
-        before.
-        """
+        """Note that a target holds the value; inside: as an item of an older container."""
         if isinstance(target, (ast.Tuple, ast.List)):
             for item in target.elts:
                 self._keep(item, scope)
@@ -251,9 +247,7 @@ class Trail:
                 for name in part.names}
 
     def _before(self, nodes: Sequence[ast.AST], name: str, scope: Scope) -> bool | None:
-        """Return whether a name was last bound to the value before the end of `nodes`; None if
-        uncertain.
-        """
+        """Return whether a name last got the value before the end of `nodes`; None if uncertain."""
         for outer, inner in zip(nodes[-2::-1], nodes[:0:-1], strict=True):
             if isinstance(outer, python_text.SCOPES):
                 return None
@@ -268,9 +262,7 @@ class Trail:
         return None
 
     def _of_block(self, block: Sequence[ast.AST], name: str, scope: Scope) -> bool | None:
-        """Return whether a name holds the value after some statements; None if they need not bind
-        the name.
-        """
+        """Return whether a name holds the value after statements; None if they need not bind it."""
         return next((found for found in (self._of_statement(s, name, scope)
                                          for s in reversed(block)) if found is not None), None)
 
@@ -305,9 +297,7 @@ class Trail:
             for part in ast.walk(node))
 
     def _callee(self, function: ast.AST, scope: Scope) -> str:
-        """Return the name of the function that a call means; `()` for a call of an object of the
-        program.
-        """
+        """Return the name of the called function; `()` for a call of an object of the program."""
         name = getattr(function, "id", "") or getattr(function, "attr", "")
         if any(name in other.names for file in self.files.values() for other in file.values()):
             return name
@@ -319,9 +309,7 @@ class Trail:
 
 def returns(trace: Trace, entries: Mapping[int, Entry], born: Mapping[int, Any], below: set[int],
             made: set[int], texts: Texts, trails: Trails) -> list[Entry]:
-    """Return hops from the values `below` that left the engine to the values `made` computed from
-    them.
-    """
+    """Return hops from the values `below` that left the engine to those in `made` that use them."""
     left = [event for event in trace.exits if event[2] in below]
     if not left:
         return []
@@ -338,9 +326,7 @@ def returns(trace: Trace, entries: Mapping[int, Entry], born: Mapping[int, Any],
 
 
 def deciding(trace: Trace, below: set[int], texts: Texts, trails: Trails) -> list[Unrun]:
-    """Return the branches and loops that the values `below` decided after they had left the
-    engine.
-    """
+    """Return the branches and loops that the values `below` decided after leaving the engine."""
     found = []
     for _, place, id, _ in trace.exits:
         if id in below and place is not None and texts.around(place):

@@ -124,9 +124,7 @@ class Names:
         return sorted(found, key=lambda n: n.id)
 
     def scope_of(self, place: Any) -> Any:
-        """Return the function around a location, or its file; all cells of a notebook are one
-        scope.
-        """
+        """Return the function around a location, or its file; a notebook's cells are one scope."""
         scope = self.texts.scope(place)
         if scope is not None or place is None:
             return scope
@@ -179,9 +177,7 @@ class Names:
 
 
 def items_of(name: str, holder: Any) -> list[tuple[str, Any]]:
-    """Return (text that reaches it, value) of the items of a container or the attributes of an
-    object.
-    """
+    """Return (text to reach it, value) of a container's items or an object's attributes."""
     if name.startswith("__") or isinstance(holder, (str, type)):
         return []
     if isinstance(holder, (list, tuple)):
@@ -198,9 +194,7 @@ HEADS = (ast.If, ast.While, ast.For, ast.AsyncFor)
 
 
 def read_for(tree: ast.AST, target: str) -> tuple[set[str], set[str]] | None:
-    """Return the names in `target`, and all names read to compute them; None if nothing binds
-    one.
-    """
+    """Return the names in `target`, and all names read for them; None if nothing binds one."""
     own = set(re.findall(r"[^\W\d]\w*", target))
     reads: dict[str, set[str]] = {}
     for node in ast.walk(tree):

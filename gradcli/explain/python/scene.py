@@ -63,9 +63,7 @@ class Lost:
 
 
 class OneThread(Window):
-    """The window of a tape, which records only its own thread. elsewhere: ids of what others
-    computed.
-    """
+    """The window of a tape, which records its own thread only. elsewhere: ids made by others."""
 
     __slots__ = ("elsewhere",)
 
@@ -77,9 +75,7 @@ class OneThread(Window):
         self.elsewhere = elsewhere
 
     def state(self, time: int) -> tuple[str, Any] | None:
-        """Return the state at a time as in `Window`, but outside of the tape for what another
-        thread made.
-        """
+        """Return the state as in `Window`, but "outside" for what another thread made."""
         return ("path-outside-tape", None) if time in self.elsewhere else super().state(time)
 
 
@@ -95,9 +91,7 @@ class PythonScene(Scene):
         self.texts = texts
 
     def in_one_call(self, first: Any, second: Any) -> bool:
-        """Return whether two locations may belong to one call, also backwards if both are in one
-        loop.
-        """
+        """Return whether two locations may belong to one call, also backwards in one loop."""
         if second is None or self.texts.scope(first) is None or first <= second:
             return True
         around = self.texts.around(second)
@@ -109,9 +103,7 @@ class PythonScene(Scene):
         return self.scope_of(place)
 
     def decides(self, subject: Subject, above: set[int], unrun: Unrun) -> bool:
-        """Return whether code that did not run could have changed the target, by the names that the
-        text reads for it.
-        """
+        """Return whether code that did not run binds names that the text reads for the target."""
         if not super().decides(subject, above, unrun):
             return False
         tree = self.texts.of(unrun.span).tree if unrun.span is not None else None
@@ -239,9 +231,7 @@ class Facts(Names):
         self.entries[made] = op, made, tuple(ids), (), 0.0, {}, place, ()
 
     def scene(self, own: set[int], targets: Iterable[int], source: str, at: Any) -> PythonScene:
-        """Return the scene of everything that ran. source: its name; at: a location in that name's
-        scope.
-        """
+        """Return the scene of all that ran. source: its name; at: a location in its scope."""
         hops = []
         for entry in self.entries.values():
             for inner in getattr(entry[OP], "inner", ()):
@@ -284,9 +274,7 @@ class Facts(Names):
     # --- what the tape saw --------------------------------------------------------------------
 
     def window(self, tape: GradientTape, watched: set[int], late: dict[int, int]) -> Window:
-        """Return the window of a tape: name, head, options and watches, from its text and
-        events.
-        """
+        """Return the window of a tape: head, options and watches, from its text and events."""
         opened = next((place for kind, _, place, _ in tape.events if kind == "open"), None)
         nodes = self.texts.around(opened)
         head = python_text.block_at(nodes)
@@ -309,9 +297,7 @@ class Facts(Names):
         return OneThread(found, self.elsewhere) if self.elsewhere else found
 
     def _options(self, place: Any, name: str) -> dict[str, Any]:
-        """Return the location where the tape of that name is told not to watch variables by
-        itself.
-        """
+        """Return the location where the tape of that name is told not to watch by itself."""
         text = self.texts.of(place) if place is not None else None
         for node in ast.walk(text.tree) if text is not None and text.tree is not None else ():
             if any(ast.unparse(t) == name for t in python_text.targets_of(node)):
@@ -321,9 +307,7 @@ class Facts(Names):
         return {}
 
     def _late(self, tape: GradientTape) -> dict[int, int]:
-        """Return the ids of values that were watched after their first use, with the time of the
-        watch.
-        """
+        """Return ids of values that were watched after their first use, and when."""
         past = tape.past
         window = past.entries if past is not None else tape.window()
         used = {i for entry in window for i in entry[IDS]} | {entry[OUT] for entry in window}
@@ -340,9 +324,7 @@ class Facts(Names):
     # --- what did not run ---------------------------------------------------------------------
 
     def _unrun(self, since: int) -> list[Unrun]:
-        """Return the code that did not run, by the conditions evaluated since the source
-        existed.
-        """
+        """Return the code that did not run, by the conditions evaluated since the id `since`."""
         found: dict[Any, list[Unrun]] = {}
         known: dict[Any, Any] = {}
         names_at: dict[Any, dict[str, int]] = {}
@@ -377,9 +359,7 @@ class Facts(Names):
         return [unrun for latest in found.values() for unrun in latest]
 
     def _picked(self, since: int) -> list[Picked]:
-        """Return what `max`, `min` and `sorted` chose since the source existed, from their
-        comparisons.
-        """
+        """Return what `max`, `min` and `sorted` chose since the id `since`, by comparisons."""
         found: list[Picked] = []
         last: Any = None
         winner = 0
@@ -423,9 +403,7 @@ class Facts(Names):
         return found
 
     def _hiding(self, source: str, made: set[int]) -> list[tuple[str, Any, str]]:
-        """Return the parameters named like the source in functions that computed the target with
-        them.
-        """
+        """Return the parameters named like the source in functions that computed the target."""
         found = {}
         for id in made:
             entry = self.entries.get(id)

@@ -102,9 +102,7 @@ class Texts:
         self._bound: dict[tuple[int, int], tuple[str | None, Any]] = {}
 
     def of(self, place: Any) -> Text:
-        """Return the text that contains a location of `gradcli.engine.record.provenance` or a
-        position.
-        """
+        """Return the text of a location of `gradcli.engine.record.provenance` or a position."""
         path = place[0] if isinstance(place[0], str) else place[0].co_filename
         if path not in self._texts:
             self._texts[path] = Text(path)
@@ -123,9 +121,7 @@ class Texts:
         return self._around[key]
 
     def bound(self, place: Any) -> tuple[str | None, Any]:
-        """Return the name that the value made at a location is bound to there, and the
-        statement.
-        """
+        """Return the name that the value made at a location gets there, and the statement."""
         if place is None or isinstance(place[0], str):
             return None, None
         key = id(place[0]), place[1]
@@ -154,9 +150,7 @@ class Texts:
         return position(place)
 
     def written(self, place: Any, longest: int = 40) -> str:
-        """Return the text of the operation at a location, shortened if it is long; empty without a
-        text.
-        """
+        """Return the text of the operation at a location, shortened if long; "" without a text."""
         nodes = self.around(place)
         if not nodes or range_of(nodes[-1]) != bytes_of(place):
             return ""
@@ -184,9 +178,7 @@ def to_call(texts: Texts, place: Any) -> str:
 
 
 def block_at(nodes: Sequence[ast.AST]) -> ast.With | ast.AsyncWith | None:
-    """Return the `with` that a location enters: the location is the whole statement or a context
-    manager.
-    """
+    """Return the `with` that a location enters: the location is all of it or a context manager."""
     head = next((n for n in reversed(nodes) if isinstance(n, (ast.With, ast.AsyncWith))), None)
     if head is None or nodes[-1] is head or nodes[-1] in [i.context_expr for i in head.items]:
         return head
@@ -289,9 +281,7 @@ def bindings_between(nodes: Sequence[ast.AST], name: str, first: int, last: int)
 
 
 def name_bound(nodes: Sequence[ast.AST], where: Range | None) -> str | None:
-    """Return the name that the value made at a range gets from its statement: `x` for the product
-    in `x = a*b`.
-    """
+    """Return the name that the value at a range gets: `x` for the product in `x = a*b`."""
     statement: Any = next((n for n in reversed(nodes) if isinstance(n, ast.stmt)), None)
     if statement is None or where is None:
         return None
@@ -447,9 +437,7 @@ def _after(parent: Any, node: Any) -> list[Any]:
 
 
 def truth(test: Any, where: Range | None, value: bool) -> bool | None:
-    """Return the truth value of a test of which the part at a range has a value; None if that does
-    not decide it.
-    """
+    """Return the truth of a test of which the part at a range has a value; None if undecided."""
     if where is None or not _holds(test, where):
         return None
     if range_of(test) == where:

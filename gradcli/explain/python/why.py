@@ -108,8 +108,7 @@ class Reason:
 
 def why(tape: GradientTape, target: Any, source: Tensor, frame: FrameType | None, place: Any
         ) -> list[Reason]:
-    """Return the causes of a missing gradient, the one to mend first on top; none if there is a
-    gradient.
+    """Return the causes of a missing gradient, the one to mend first on top; empty if there is one.
 
     frame, place: of the caller who asks.
     """
@@ -131,9 +130,7 @@ def why(tape: GradientTape, target: Any, source: Tensor, frame: FrameType | None
 
 def why_forward(accumulator: ForwardAccumulator, target: Tensor, frame: FrameType | None,
                 place: Any) -> list[Reason]:
-    """Return the causes of a missing tangent; the primals are the sources. frame, place: as in
-    `why`.
-    """
+    """Return the causes of a missing tangent; the primals are the sources. Arguments: see `why`."""
     if target.id in accumulator.tangents:
         return []
     facts = Facts(_trace_of(accumulator._record), frame, place)
@@ -155,9 +152,7 @@ def why_forward(accumulator: ForwardAccumulator, target: Tensor, frame: FrameTyp
 
 
 def _run_rules(window: Segment, targets: Sequence[Tensor], source: Tensor, own: set[int]) -> None:
-    """Run the rules of custom gradients, which alone shows the arguments for which they return
-    None.
-    """
+    """Run the rules of custom gradients, which shows for which arguments they return None."""
     if not any(getattr(entry[OP], "custom", False) for entry in window):
         return
     record = records.current()
@@ -230,9 +225,7 @@ def _explain(facts: Facts, seen: Window, target: Any, targets: Sequence[Tensor],
 
 def _constant(facts: Facts, tape: GradientTape | None, targets: Iterable[int], own: set[int],
               subject: Subject) -> list[reasons.Reason]:
-    """Return the cause if the gradient is 0 because the first derivative does not depend on the
-    source.
-    """
+    """Return the cause if the gradient is 0 as the first one does not depend on the source."""
     if tape is None or not is_float(subject.value):
         return []
     past = tape.past

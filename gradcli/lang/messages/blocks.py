@@ -88,9 +88,7 @@ def branch(tokens: Tokens, at: int, row: Row) -> GradcliError | None:
 
 
 def _kind_before(tokens: Tokens, at: int) -> int:
-    """Return the kind of the first token of the line before, or of the head of the block that ends
-    there.
-    """
+    """Return the kind of the first token of the line before, or of the block that ends there."""
     kinds = tokens.kinds
     depth = 0
     while at and depth >= 0:
@@ -102,9 +100,7 @@ def _kind_before(tokens: Tokens, at: int) -> int:
 
 
 def _condition_of(tokens: Tokens, first: int) -> str:
-    """Return the text from token `first` up to a colon or the end of the line; `c` if there is
-    none.
-    """
+    """Return the text from token `first` to a colon or the end of the line; `c` if empty."""
     line_end = tokens.kinds.index(t.NEWLINE, first)
     end = head_end(tokens, first, line_end)
     return excerpt(tokens, first, end) if end > first else "c"

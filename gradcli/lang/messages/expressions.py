@@ -76,9 +76,7 @@ def closing_bracket(tokens: Tokens, at: int, row: Row) -> GradcliError | None:
 
 
 def open_bracket(tokens: Tokens, at: int, row: Row) -> GradcliError | None:
-    """Explain a bracket that is never closed, noticed at the end of its line or head, or on a later
-    line.
-    """
+    """Explain a bracket that is never closed, at the end of its line or head, or later."""
     kinds = tokens.kinds
     opened = [place for place in unclosed_brackets(tokens, at) if place <= at]
     if kinds[at] == t.SEMICOLON:
@@ -204,9 +202,7 @@ def side_by_side(tokens: Tokens, at: int, row: Row) -> GradcliError | None:
 
 
 def _is_word(tokens: Tokens, at: int) -> bool:
-    """Return whether a token is a word of another language, as in `lim x`, so that no product is
-    meant.
-    """
+    """Return whether a token is a word of another language, as in `lim x`: no product is meant."""
     word = tokens.token(at)
     if tokens.kinds[at] not in t.IDENTIFIERS or len(word) == 1 or not word.isalpha() or (
             word in GREEK or is_function(word)):
@@ -278,9 +274,7 @@ NAMED = {t.DOT: "a name", t.COLON: "a type"}
 
 
 def missing_operand(tokens: Tokens, at: int, row: Row) -> GradcliError | None:
-    """Explain a missing value: `x^`, `a =`, `2 * / 3`, `()`, `* x`; or a missing name: `x.`, `var
-    x: = 3`.
-    """
+    """Explain a missing value: `x^`, `a =`, `2 * / 3`, `()`, `* x`; or name: `x.`, `var x: = 3`."""
     kinds = tokens.kinds
     what = "a value" if t.NUMBER in row else NAMED.get(kinds[at - 1])
     if what is None or t.NAME not in row:

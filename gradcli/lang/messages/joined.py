@@ -51,9 +51,7 @@ def readings(word: str, known: Collection[str], exponent: bool) -> list[str]:
 
 
 def _called(text: str, letters: Collection[str]) -> Iterator[str]:
-    """Yield the readings of `sin2x`, `sinxcosx`, `sinxy`, `lnsinx`: a function, its argument, the
-    rest.
-    """
+    """Yield readings of `sin2x`, `sinxcosx`, `sinxy`, `lnsinx`: function, argument, the rest."""
     function = next((one for one in FUNCTIONS if text.startswith(one) and one in PUBLIC), None)
     if function is None:
         return

@@ -32,9 +32,7 @@ if TYPE_CHECKING:
 
 
 def excerpt(tokens: Tokens, first: int, end: int) -> str:
-    """Return the user's text from token `first` to the one before `end`, in one line of at most 60
-    characters.
-    """
+    """Return the user's text of tokens `first` to `end` - 1, in one line of 60 characters."""
     text = " ".join(tokens.text[tokens.starts[first]:tokens.ends[end - 1]].split())
     return text if len(text) <= 60 else text[:59] + "…"
 
@@ -92,9 +90,7 @@ def malformed_number(tokens: Tokens, number: int, base: int, at: int) -> Gradcli
 
 def power_of_function(tokens: Tokens, name: int, exponent: str, first: int, end: int
                       ) -> GradcliError:
-    """Return E0106 for `sin^2(x)` and `sin²(x)`; the argument is the tokens from `first` to
-    `end`.
-    """
+    """Return E0106 for `sin^2(x)` and `sin²(x)`; tokens `first` to `end` are the argument."""
     function = tokens.token(name)
     argument = excerpt(tokens, first, end)
     if not (argument.startswith("(") and argument.endswith(")")):
@@ -110,9 +106,7 @@ def power_of_function(tokens: Tokens, name: int, exponent: str, first: int, end:
 
 def _two_readings(tokens: Tokens, left: int, operator: int, number: int, base: int, at: int
                   ) -> GradcliError:
-    """Return E0104 for `1/2x`, which is `1/(2x)` or `(1/2)*x`; arguments as in
-    `bad_coefficient`.
-    """
+    """Return E0104 for `1/2x`: `1/(2x)` or `(1/2)*x`; arguments as in `bad_coefficient`."""
     text = tokens.text
     between = text[tokens.ends[operator - 1]:tokens.starts[operator + 1]]  # with the user's spaces
     head, tail = excerpt(tokens, left, operator), excerpt(tokens, base, at)
@@ -239,9 +233,7 @@ def loose_tuple(tokens: Tokens, first: int, at: int) -> GradcliError:
 
 
 def decimal_comma(tokens: Tokens, first: int, end: int) -> GradcliError | None:
-    """Return E0105 for the first `1,5` among the tokens, written without a space; None if there is
-    none.
-    """
+    """Return E0105 for the first `1,5` without a space among the tokens; None without one."""
     kinds, starts, ends = tokens.kinds, tokens.starts, tokens.ends
     for comma in range(first + 1, end - 1):
         if (kinds[comma] == COMMA and kinds[comma - 1] == NUMBER == kinds[comma + 1]
@@ -323,9 +315,7 @@ def misplaced(tokens: Tokens, word: int, in_function: bool) -> GradcliError:
 
 
 def bad_decorator(tokens: Tokens, first: int, end: int) -> GradcliError:
-    """Return E0114 for a line with `@` that is neither `@custom_gradient` nor
-    `@gradient_of(op)`.
-    """
+    """Return E0114 for a line with `@` but `@custom_gradient` and `@gradient_of(op)`."""
     written = excerpt(tokens, first, end)
     names = [tokens.token(place) for place in range(first + 1, end)]
     if "custom_gradient" in names:

@@ -53,9 +53,7 @@ def is_head(tokens: Tokens, first: int) -> bool:
 
 
 def head_end(tokens: Tokens, first: int, end: int) -> int:
-    """Return the colon of the head that begins with token `first`, if it comes before `end`, else
-    `end`.
-    """
+    """Return the colon of the head that begins with token `first`; `end` if it is not before."""
     depth = 0
     for place in range(first, end):
         kind = tokens.kinds[place]
@@ -166,9 +164,7 @@ def operand_start(tokens: Tokens, last: int) -> int:
 
 
 def operand_end(tokens: Tokens, first: int) -> int:
-    """Return the token behind the operand that begins with token `first`: `2x`, `f(x)`, `x²`,
-    `A[0].T`.
-    """
+    """Return the token behind the operand that begins with token `first`: `2x`, `A[0].T`."""
     kinds = tokens.kinds
     end = first + 1
     if kinds[first] in t.OPENING:
@@ -190,7 +186,5 @@ def operand_end(tokens: Tokens, first: int) -> int:
 
 
 def before(tokens: Tokens, at: int) -> Span:
-    """Return the span at which something is missing in front of token `at`: that of the token
-    before it.
-    """
+    """Return the span of the token before token `at`, behind which something is missing."""
     return tokens.span(at - 1, at - 1) if at else tokens.span(at, at)

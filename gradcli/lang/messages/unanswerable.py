@@ -55,9 +55,7 @@ def no_value(source: Source, binding: Binding) -> GradcliError:
 
 
 def no_number(source: Source, name: str, item: Any, span: Span) -> GradcliError:
-    """Return E0310 for a target that is, or holds, something that is neither a number nor a
-    text.
-    """
+    """Return E0310 for a target that is, or holds, neither a number nor a text."""
     return GradcliError(Diagnostic(
         "E0310", f"`{name}` is {kind_of(item)}, which has no value", span=span, source=source,
         help="name a number or a tensor with --of"))
@@ -100,9 +98,7 @@ def nothing_to_differentiate(source: Source, run: Run, names: Sequence[str],
 
 
 def nothing_to_evaluate(source: Source, functions: Mapping[str, Function]) -> GradcliError:
-    """Return E0210: a program without an expression and without a binding. functions: those it
-    defines.
-    """
+    """Return E0210: a program without expression and binding. functions: those it defines."""
     last = list(functions.values())[-1:]
     help = "write an expression such as x^2" if not last else (
         f"it defines `{last[0].name}`; add a line with a formula, such as"

@@ -113,9 +113,7 @@ def _word(tokens: Tokens, at: int) -> GradcliError:
 
 
 def _indentation(tokens: Tokens, at: int) -> GradcliError:
-    """Return the error of a line's margin: too deep, between two blocks, or tabs mixed with
-    spaces.
-    """
+    """Return the error of a line's margin: too deep, between two blocks, or tabs and spaces."""
     levels = indentations(tokens, at)
     text = tokens.token(at).rpartition("\f")[2]
     start, end = tokens.span(at, at)

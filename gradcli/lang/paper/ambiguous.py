@@ -88,9 +88,7 @@ def doubt(reading: Reading, other: Reading) -> str:
 
 
 def _put_in(tokens: Tokens) -> dict[tuple[int, int], tuple[int, int]]:
-    """Return the brackets that were not typed: (start, end) of their inside in the text to their
-    tokens.
-    """
+    """Return the brackets that were not typed: (start, end) in the text to their tokens."""
     opened, found = [], {}
     for at, kind in enumerate(tokens.kinds):
         if kind in OPENING:
@@ -114,9 +112,7 @@ def _blank(reading: Reading, tokens: Tokens, at: int) -> bool:
 
 
 def _apart(reading: Reading, tokens: Tokens, at: int) -> bool:
-    """Return whether the operator beside a sum has blanks, which leave room for the sum's
-    brackets.
-    """
+    """Return whether blanks beside the operator of a sum leave room for the sum's brackets."""
     if tokens.kinds[at] not in (t.MINUS, t.STAR):
         return True
     return _blank(reading, tokens, at - 1) or _blank(reading, tokens, at)

@@ -218,9 +218,7 @@ def _left(text: str, before: list[tuple[int, int]], names: Names, both: bool) ->
 
 
 def _equation(text: str, begin: int, end: int, names: Names) -> Code:
-    """Return the code of a left side that is a formula; raise E0719 for one that is neither that
-    nor a name.
-    """
+    """Return the code of a left side that is a formula; raise E0719 for one that is none."""
     try:
         return parse(arrange(scan(text, begin, end, names), names))
     except GradcliError:

@@ -46,8 +46,7 @@ INTERVAL = re.compile(r"\s*(?:\\left)?\s*([\[(\]])(.*?)(?:\\right)?\s*([\])\[])\
 
 
 def rows_of(text: str, begin: int, end: int) -> list[tuple[Span, Span | None]]:
-    """Return the spans of the value and the condition of each row of text[begin:end]; None:
-    otherwise.
+    """Return the spans of value and condition of each row of text[begin:end]; None: otherwise.
 
     Raises E0720 for a row that has no condition.
     """
@@ -94,9 +93,7 @@ OPPOSITE |= {other: one for one, other in OPPOSITE.items()}
 
 
 def is_opposite(one: Code, other: Code) -> bool:
-    """Return whether one of two conditions holds exactly if the other does not, as x < 0 and x >=
-    0.
-    """
+    """Return whether one of two conditions holds just if the other does not: x < 0, x >= 0."""
     *sides, last = [ins[:2] for ins in one]
     *other_sides, other_last = [ins[:2] for ins in other]
     return sides == other_sides and last[0] == other_last[0] == c.CALL and (
@@ -135,9 +132,7 @@ def _pieces(text: str, begin: int, end: int) -> Iterator[re.Match[str]]:
 
 
 def _split(text: str, begin: int, end: int) -> Span | None:
-    """Return the offset at which the value ends and that at which its condition begins; None
-    without one.
-    """
+    """Return the offsets at which the value ends and its condition begins; None without one."""
     last = None
     for found in _pieces(text, begin, end):
         if found.group() == "&":

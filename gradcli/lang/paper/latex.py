@@ -59,9 +59,7 @@ class LATEX(Delimited):
         self.sets: list[bool] = []
 
     def run(self, begin: int, end: int) -> Plain:
-        """Convert text[begin:end] to plain text. Raises E0720 for what is not known or not
-        finished.
-        """
+        """Convert text[begin:end] to plain text. Raises E0720 for what is unknown or unfinished."""
         text, found = self.text, self.found
         stripped = text[begin:end].strip().rstrip(".,; ")
         dollars = len(stripped) - len(stripped.lstrip("$"))
@@ -238,9 +236,7 @@ class LATEX(Delimited):
         self.at = self.called = bracket
 
     def _bracket(self, at: int) -> int:
-        r"""Return the offset of the round or curly bracket of a call: (, \left(, \{. 0 if there is
-        none.
-        """
+        r"""Return the offset of the bracket of a call: (, \left(, \{. 0 if there is none."""
         at = self.behind_blanks(at)
         if self.text.startswith("\\", at):
             end = self.name_end(at)

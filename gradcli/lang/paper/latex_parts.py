@@ -42,9 +42,7 @@ class Delimited:
         return at
 
     def argument(self, at: int) -> tuple[int, int, int]:
-        """Return (start, end, next offset) of the argument at `at`. Raises E0720 if there is
-        none.
-        """
+        """Return (start, end, next offset) of the argument at `at`. Raises E0720 without one."""
         text, end = self.text, self.end
         before = at
         at = self.behind_blanks(at)
@@ -85,9 +83,7 @@ class Delimited:
 
     def _part(self, kind: str, characters: Sequence[str], place: Span, places: Sequence[Span],
               use: str = "", order: str = "") -> None:
-        """Set a part aside as one of `characters`. places: the spans of its pieces; use: of its
-        place.
-        """
+        """Set a part aside as one of `characters`. places: of its pieces; use: of the part."""
         found = self.found
         if len(found.parts) == len(characters):
             raise error("E0710", f"a formula has at most {len(characters)} sums, cases, binomials"
@@ -109,9 +105,7 @@ class Delimited:
         self._part("binomial", t.CHARACTERS, (at, lower[2]), [upper[:2], lower[:2]], use)
 
     def sum(self, at: int, end: int, name: str) -> None:
-        r"""Set aside the sign of \sum_{k=1}^{n} or \prod\limits^{n}_{k=1}; its terms stand behind
-        it.
-        """
+        r"""Set the sign of \sum_{k=1}^{n} or \prod\limits^{n}_{k=1} aside; its terms follow."""
         text = self.text
         bounds: dict[str, Span] = {}
         behind = end
@@ -163,9 +157,7 @@ class Delimited:
         self._part("norm", t.CHARACTERS, (at, behind), [(end, stop)], order=order)
 
     def is_cases(self, at: int) -> bool:
-        r"""Return whether \left\{ \begin{array} or the like begins cases: \left stands before
-        `at`.
-        """
+        r"""Return whether \left\{ \begin{array} or the like begins cases, behind \left."""
         at = self.behind_blanks(at)
         if not self.text.startswith(("\\{", "\\lbrace"), at):
             return False

@@ -63,9 +63,7 @@ def formula_lines(text: str, minus: bool = False) -> list[str]:
 
 
 def _line_ends(text: str, end: int, first: str = "") -> list[int]:
-    """Return the line ends of text[:end] outside of brackets and between formulas. first: signs
-    that begin a formula.
-    """
+    """Return the line ends of text[:end] between formulas. first: signs that begin a formula."""
     found = []
     depth = 0
     for at in range(end):
@@ -201,9 +199,7 @@ def argument(text: str) -> str:
 
 
 def _is_derivative(text: str, names: Names) -> bool:
-    """Return whether a text is the derivative of a formula in brackets: (x^2)', D(x^2), D_x(x^2),
-    d(x^2)/dx.
-    """
+    """Return whether a text is a formula's derivative: (x^2)', D(x^2), D_x(x^2), d(x^2)/dx."""
     begin = 0
     if text[0] in "dD" and text[0] not in names.written:
         begin = _index(text, 1)
@@ -217,9 +213,7 @@ def _is_derivative(text: str, names: Names) -> bool:
 
 
 def closed(text: str, at: int) -> int:
-    """Return the offset behind the bracket that opens at `at`; 0 if there is none, or it is not
-    closed.
-    """
+    """Return the offset behind the bracket that opens at `at`; 0 if there is none, or no end."""
     if text[at:at + 1] not in CLOSING:
         return 0
     depth = 0
@@ -231,9 +225,7 @@ def closed(text: str, at: int) -> int:
 
 
 def _is_quotient(text: str) -> bool:
-    r"""Return whether a text is dy/dx, d^2y/dx^2, ∂f/∂x(1,2) or d/dx(...), also with brackets of
-    \frac.
-    """
+    r"""Return whether a text is dy/dx, d^2y/dx^2, ∂f/∂x(1,2) or d/dx(...), also with \frac."""
     bare = text.translate(_WITHOUT)
     if bare[:1] not in ("d", "∂"):
         return False
@@ -266,9 +258,7 @@ def _power(text: str, at: int) -> int:
 
 
 def _is_name(text: str, names: Names) -> bool:
-    """Return whether a text is a name: f, y', f''(x), f^(3)(x), f_x, f_{xy}(1, 2), D_u f(x, y), ∇f,
-    grad f.
-    """
+    """Return whether a text is f, y', f''(x), f^(3)(x), f_x, f_{xy}(1, 2), D_u f(x, y) or ∇f."""
     at = 0
     for word in ("grad", "Hess", "hess"):
         if text.startswith(word) and len(text) > len(word):
@@ -307,9 +297,7 @@ def _index(text: str, at: int) -> int:
 
 
 def _group(text: str, at: int, allowed: str) -> int:
-    """Return the offset behind the bracket that opens at `at`; 0 if it contains more than names,
-    numbers and `allowed`.
-    """
+    """Return the offset behind the bracket that opens at `at`; 0 if it holds other characters."""
     opening = text[at]
     if opening not in CLOSING:
         return 0
@@ -424,9 +412,7 @@ def _claim(text: str, names: Names) -> Claim | None:
 
 
 def _indices(text: str, names: Names) -> tuple[str, ...] | None:
-    """Return the variables in an index; None for one that only belongs to a name, as of y_t,
-    f_max.
-    """
+    """Return the variables in an index; None for one that belongs to a name, as of y_t, f_max."""
     found = _variables(text.split(","), names)
     return found if found and set(found) <= set(names.written.values()) else None
 
@@ -458,9 +444,7 @@ def _variables(words: list[str], names: Names) -> tuple[str, ...] | None:
 
 
 def _places(text: str | None) -> tuple[tuple[str, str], ...]:
-    """Return (name, value) for each place in `(1,2)` or `|_(x=1,y=2)`; the name is "" without
-    one.
-    """
+    """Return (name, value) for each place in `(1,2)` or `|_(x=1,y=2)`; the name may be ""."""
     if not text:
         return ()
     bare = text.removeprefix("|").removeprefix("at").removeprefix("_")

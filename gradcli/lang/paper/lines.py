@@ -125,8 +125,7 @@ def lines(text: str) -> Iterator[Line]:
 
 
 def _line(text: str, begin: int, end: int, equals: list[int], before: Line | None) -> Line:
-    """Return the line of text[begin:end]; one that begins with `=` has the left side of the one
-    before.
+    """Return the line of text[begin:end]; one that begins with `=` has the left side of `before`.
 
     equals: the offsets of its equals signs.
     """

@@ -201,9 +201,7 @@ class _Arrangement:
             or (word == "e" and raw.kinds[at + 1] == t.CIRCUMFLEX)))
 
     def follows_slash(self) -> bool:
-        """Return whether the operand that has just ended, with its powers, is the right side of
-        `/`.
-        """
+        """Return whether the operand that just ended, with its powers, is the right side of `/`."""
         kinds = self.out.kinds
         at = len(kinds) - 1
         while True:
@@ -244,8 +242,7 @@ class _Arrangement:
         self.out.put(t.LPAR, start, start)
 
     def begin_signed_argument(self, kind: int) -> None:
-        """Put in the bracket before an argument that begins with a sign: `sin -x`, but not `sin -
-        x`.
+        """Put in the bracket before an argument that begins with a sign: `sin -x`, not `sin - x`.
 
         Raises E0715 for all else.
         """
@@ -259,9 +256,7 @@ class _Arrangement:
         self.head = -1
 
     def end_arguments(self, last: int) -> None:
-        """Close the brackets that were put in since the last one that was typed, of the roles up to
-        `last`.
-        """
+        """Close the brackets put in since the last typed one, of the roles up to `last`."""
         while self.brackets and self.brackets[-1].role <= last:
             self.end_argument()
 
@@ -298,9 +293,7 @@ class _Arrangement:
             self.exponent(at + 2 if powered else at + 1)
 
     def is_inverse(self) -> bool:
-        """Return whether an inverse function was typed without its sign of a power: tan-1(x), sin-1
-        x.
-        """
+        """Return whether an inverse function lost the sign of its power: tan-1(x), sin-1 x."""
         raw, at = self.raw, self.at
         return (raw.words[at] in INVERSE and raw.kinds[at + 1:at + 3] == [t.MINUS, t.NUMBER]
                 and raw.words[at + 2] == "1" and raw.kinds[at + 3] in OPERANDS
@@ -422,9 +415,7 @@ class _Arrangement:
             self.end_roots()
 
     def separate(self, kind: int) -> None:
-        """Note a comma or semicolon. Raises E0718 where none may stand, E0721 for a comparison: <
-        or > that is no bracket.
-        """
+        """Note a comma or semicolon. Raises E0718 where none may stand, E0721 for a < or >."""
         if kind not in SEPARATORS:
             from gradcli.lang.paper.refusals import comparison
 

@@ -131,9 +131,7 @@ class Names:
         return all(letter in self.written for letter in run)
 
     def _all_known(self, run: str) -> bool:
-        """Return whether a run is a product of declared names and e, or a function of school before
-        them.
-        """
+        """Return whether a run is a product of declared names and e, or has a function before."""
         for word in (*SCHOOL, "e"):
             if run.startswith(word) and self._all_declared(run[len(word):]):
                 return True
@@ -143,9 +141,7 @@ class Names:
         return any(letter in self.written for letter in run)
 
     def _word(self, word: str, called: bool, begin: int) -> tuple[int, str] | None:
-        """Return the meaning of a word inside a run: variable, function, constant; None if it is
-        none of them.
-        """
+        """Return the meaning of a word inside a run: variable, function, constant; else None."""
         if word in self.written:
             return NAME, self.written[word]
         if len(word) == 1:

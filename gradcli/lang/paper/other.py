@@ -36,9 +36,7 @@ OPERATORS = frozenset((t.PLUS, t.MINUS, t.STAR, t.SLASH, t.CIRCUMFLEX))
 
 
 def different(tokens: Tokens, candidates: Iterable[Tokens]) -> list[tuple[Tokens, Code]]:
-    """Return those of other tokens that can be read, at most 16, all different, with their
-    codes.
-    """
+    """Return those of other tokens that can be read, at most 16, all different, with code."""
     seen = {_plain(parse(tokens))}
     found: list[tuple[Tokens, Code]] = []
     for tried, other in enumerate(candidates):
@@ -128,9 +126,7 @@ class Places:
             at += 1
 
     def atom_end(self, at: int) -> int:
-        """Return the position behind a number, a name, a bracket, or a function with its
-        argument.
-        """
+        """Return the position behind a number, name, bracket, or function with its argument."""
         kind = self.kinds[at]
         while kind in (t.FUNCTION, t.POWERED, t.BASED):
             at += 1

@@ -78,9 +78,7 @@ class Expansion:
         return code
 
     def expanded(self, code: Code, parts: Mapping[str, Part]) -> Code:
-        """Return code with the code of its parts put in; factorials and binomials of names are
-        left.
-        """
+        """Return code with that of its parts put in; factorials and binomials of names are left."""
         found: Code = []
         for instruction in code:
             opcode, argument, begin, end = instruction
@@ -130,9 +128,7 @@ class Expansion:
 
     def _loop(self, before: Code, loop: tuple[str, Code, Code], place: Span
               ) -> tuple[str, Code, Code]:
-        """Return the index and bounds of a sum that stays; its body is at the end of the code
-        `before`.
-        """
+        """Return index and bounds of a sum that stays; its body is at the end of `before`."""
         index, low, high = loop
         if not self.names.program:
             if number(low) is not None and number(high) is not None:
@@ -158,9 +154,7 @@ class Expansion:
         return [*inside, *[(c.CALL, (name, 1, ()), *place) for name in NORMS[part.order]]]
 
     def _cases(self, part: Part) -> Code:
-        """Return the code of where(a, x, where(b, y, z)). Where no condition holds there is no
-        value and no slope.
-        """
+        """Return the code of where(a, x, where(b, y, z)), with nan where no condition holds."""
         rows = rows_of(self.text, *part.places[0])
         tests: list[Code] = []
         found: Code = []
@@ -287,9 +281,7 @@ def _indexed(name: str, values: Mapping[str, int], place: Span) -> str:
 
 
 def _settle(found: Code) -> None:
-    """Replace the factorial or binomial that ends the code by its number, if its operands are
-    numbers.
-    """
+    """Replace the factorial or binomial that ends the code by its number, if that is known."""
     _, argument, begin, end = found[-1]
     last = operand_begin(found, len(found) - 1)
     first = last if argument[0] == FACTORIAL else operand_begin(found, last)
@@ -311,9 +303,7 @@ def _settle(found: Code) -> None:
 
 
 def _whole_binomial(upper: int, lower: int) -> int | None:
-    """Return a binomial of whole numbers; None for one that no double holds: it is at least 2^k for
-    k factors.
-    """
+    """Return a binomial of whole numbers; None for one that no double holds."""
     if lower < 0:
         return 0
     sign = 1

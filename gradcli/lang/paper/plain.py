@@ -83,9 +83,7 @@ class Plain:
         return " "
 
     def finish(self, size: int) -> Plain:
-        """End behind the last character of the text as typed, which has `size` characters; return
-        self.
-        """
+        """End behind the last of the `size` characters of the text as typed; return self."""
         self.text = "".join(self.characters)
         self.starts.append(size)
         self.ends.append(size)
@@ -124,9 +122,7 @@ def counts(text: str) -> bool:
 
 
 def put_character(found: Plain, text: str, at: int) -> int:
-    """Append the plain form of the character at `at`, or of a run of superscripts; return where to
-    go on.
-    """
+    """Append the plain form of the character or superscripts at `at`; return where to go on."""
     character = text[at]
     if character == "!":
         found.put(FACTORIAL_SIGN, at, at + 1)

@@ -248,9 +248,7 @@ def unclosed(out: Tokens, place: int) -> GradcliError:
 
 
 def wrong_comma(raw: Tokens, at: int, written: Collection[str]) -> GradcliError:
-    """Return E0718 for a comma or semicolon where no list is expected; E0712 behind an unknown
-    function.
-    """
+    """Return E0718 for a comma or semicolon outside of a list; E0712 behind an unknown function."""
     span = (raw.starts[at], raw.ends[at])
     kinds = raw.kinds
     word = _called_word(raw, at, written)

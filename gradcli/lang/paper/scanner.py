@@ -140,9 +140,7 @@ def _times(found: Tokens, names: Names) -> None:
 
 
 def number_end(text: str, at: int, names: Names) -> int:
-    """Return the offset behind the number that begins here. Raises E0713 for one that cannot be
-    read.
-    """
+    """Return the offset behind the number that begins here. Raises E0713 for an unreadable one."""
     end = at
     while text[end] in DIGITS:
         end += 1

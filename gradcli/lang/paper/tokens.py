@@ -75,9 +75,7 @@ class Tokens:
 # operands, by name or alias; a test holds them together. `root` has an optional degree (`roots`).
 
 def _table(text: str) -> dict[str, str]:
-    """Return a dictionary from words to operations: `sin; log ln` -> sin: sin, log: log, ln:
-    log.
-    """
+    """Return a dictionary of words to operations: `sin; log ln` to sin: sin, log: log, ln: log."""
     found = {}
     for row in text.split(";"):
         words = row.split()

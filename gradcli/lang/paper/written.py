@@ -40,9 +40,7 @@ SPELLING = {
 
 
 def written(code: Code) -> str:
-    """Return the formula of the code of an answer; reading it gives the same code, but for
-    cases.
-    """
+    """Return the formula of an answer's code; reading it gives the same code, but for cases."""
     texts: list[str] = []
     ranks: list[int] = []
     for opcode, argument, _, _ in code:
@@ -78,9 +76,7 @@ def written(code: Code) -> str:
 
 
 def number(value: float) -> str:
-    """Return the shortest text of a number, without a fraction where it has none; E, because e is
-    one.
-    """
+    """Return the shortest text of a number, without a fraction if it has none; E, as e is one."""
     if value != value:
         return "nan"
     if value == int(value) and value < 1e15:

@@ -135,8 +135,7 @@ def _direction(primals: Any, tangents: Any) -> Any:
 
 
 def iterated(run: Running, value: Any) -> Iterator[Any]:
-    """Return an iterator over what a `for` goes over: a list's items, a dictionary's keys, a range,
-    a tensor's rows.
+    """Return an iterator over a list's items, a dictionary's keys, a range or a tensor's rows.
 
     Raises E0317 for a value without items.
     """

@@ -121,8 +121,7 @@ def _shown(value: Any) -> str:
 
 
 def call_numpy(name: str, args: list[Any], named: Mapping[str, Any]) -> Any:
-    """Call `np.mean(x)`: the operation of that name off the tape, as calling NumPy does in
-    TensorFlow.
+    """Call `np.mean(x)`: that operation off the tape, as calling NumPy does in TensorFlow.
 
     The record notes that a value left, so that a missing gradient can be explained. Raises E0209
     for a function that does not exist and what `call_operation` raises.
@@ -191,9 +190,7 @@ def _create(op: Op, args: list[Any], attributes: Mapping[str, Any]) -> Any:
 
 
 def operand(op: Op, value: Any) -> Any:
-    """Return a value as an operand: a list becomes a tensor. Raises E0302 or E0309 for one that
-    cannot be.
-    """
+    """Return a value as an operand: a list becomes a tensor. Raises E0302 or E0309."""
     if isinstance(value, Tensor):
         if type(value.value) is str and op.name != "string":
             raise no_operand(op, value.value)
@@ -234,9 +231,7 @@ def _no_operand(op: Op, value: Any) -> GradcliError:
 
 
 def kind_of(value: Any) -> str:
-    """Return the kind of a value in words: a tape, an accumulator, a list, a text, none, a
-    number.
-    """
+    """Return the kind of a value in words: a tape, an accumulator, a list, a text, none."""
     if value is None or isinstance(value, NoGradient):
         return "none"
     name = type(value).__name__

@@ -188,9 +188,7 @@ def load(source: Source, name: str) -> Any:
 
 
 def _path(source: Source, name: str) -> str:
-    """Return the path of the file, links followed. Raises E0610 unless it is below the program's
-    folder.
-    """
+    """Return the path of the file, links followed. Raises E0610 outside of the program's folder."""
     import os
 
     folder = os.path.realpath(os.path.dirname(source.name) or ".")
@@ -203,9 +201,7 @@ def _path(source: Source, name: str) -> str:
 
 
 def _rows(path: str, name: str, separator: str) -> list[tuple[int, list[str]]]:
-    """Return (line, cells) of each line that is not blank. Raises E0611, and E0403 for too large a
-    file.
-    """
+    """Return (line, cells) of each line that is not blank. Raises E0611, E0403 if too large."""
     import csv
     import os
 

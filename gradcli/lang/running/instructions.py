@@ -277,9 +277,7 @@ def same(left: Any, right: Any, rtol: float, atol: float) -> bool:
 
 
 def _items(value: Any) -> list[Any] | None:
-    """Return a list's items, or the rows of an array beside a list; raise E0301 for a value without
-    items.
-    """
+    """Return a list's items, or the rows of an array. Raises E0301 for a value without items."""
     if isinstance(value, list):
         return value
     if hasattr(value, "tolist") and shape_of(value):

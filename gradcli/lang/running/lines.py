@@ -35,9 +35,7 @@ WORTH = 32
 
 
 def lower(statements: Sequence[Statement]) -> dict[int, Lines]:
-    """Return all sequences of lines that only calculate with numbers, by the number of the first
-    statement.
-    """
+    """Return all sequences of lines that only calculate with numbers, by their first statement."""
     found: dict[int, Lines] = {}
     codes = [statement.code for statement in statements]
     elsewhere = set(VERBS)
@@ -57,8 +55,7 @@ def lower(statements: Sequence[Statement]) -> dict[int, Lines]:
 
 
 class Lines:
-    """A sequence of `count` statements, which take `steps` steps, and the Wengert list that they
-    are.
+    """A sequence of `count` statements, which take `steps` steps, and its Wengert list.
 
     names: those that they bind, in this order.
     """
@@ -90,9 +87,7 @@ class Lines:
         return found
 
     def run(self, running: Running) -> Waiting | None:
-        """Run the lines; return their bindings, or None if they need the ordinary way and nothing
-        was done.
-        """
+        """Run the lines; return their bindings, or None if they need the ordinary way."""
         run, scope, lowered = running.run, running.scope, self.lowered
         record = run.record
         if (run.log is not None or not record.everything or record.accumulators or record.paused

@@ -267,9 +267,7 @@ def _counts(code: Code, over: Instruction) -> Code:
 
 
 def _in_head_of_loop(code: Code, at: int) -> bool:
-    """Return whether the AND or OR that ends at an index is (a part of) the condition of a
-    `while`.
-    """
+    """Return whether the AND or OR that ends at an index is in the condition of a `while`."""
     while at < len(code) and code[at][0] in (c.AND, c.OR):
         at += 1 + code[at][1]
     if at >= len(code) or code[at][0] != c.JUMP_IF_FALSE:

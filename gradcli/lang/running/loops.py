@@ -145,9 +145,7 @@ def _turns(body: Body, running: Running, ins: Instruction, code: Code, pc: int,
 
 
 def _plan(body: Body, tracked: frozenset[str]) -> Plan | None:
-    """Return the plan for these inputs on the record; None where the next turn would have
-    others.
-    """
+    """Return the plan for these inputs on the record; None where the next turn has others."""
     plan = body.plans.get(tracked)
     if plan is None:
         assert body.steps is not None

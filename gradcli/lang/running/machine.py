@@ -356,9 +356,7 @@ def _verb(run: Running, name: str, args: list[Any], named: dict[str, Any]) -> An
 
 def _arguments(function: Function, stack: list[Any], count: int, keywords: Sequence[str]
                ) -> dict[str, Any]:
-    """Remove the arguments of a function of the file from the stack; return them by name. Raises
-    E0207.
-    """
+    """Take the arguments of a function of the file off the stack, by name. Raises E0207."""
     total = count + len(keywords)
     values = stack[len(stack) - total:]
     del stack[len(stack) - total:]

@@ -68,9 +68,7 @@ class Names:
             and name not in self.functions and name not in VERBS}
 
     def _scan(self, code: Code, outer: frozenset[str] | None) -> None:
-        """Collect the names of a piece of code. outer: in a function, its own names and those
-        around it.
-        """
+        """Collect the names of a piece of code. outer: in a function, the names around it."""
         local = None if outer is None else outer | {
             name for instruction in code for name in _bound(instruction)}
         loops: list[bool] = []
@@ -163,9 +161,7 @@ class Names:
 
     def apart(self, names: Iterable[str], source: Source, given: Iterable[str]
                ) -> dict[str, Diagnostic]:
-        """Return E0203 for those of these inputs that are products, calls or a derivative in one
-        word.
-        """
+        """Return E0203 for these inputs that are products, calls or a derivative in one word."""
         wanted, values = [name for name in names if len(name) > 1], list(given)
         found: dict[str, Diagnostic] = {}
         if not wanted:
@@ -323,9 +319,7 @@ def _short(value: Any) -> str:
 
 
 def _product(name: str, text: str, start: int) -> str | None:
-    """Return advice to write a product of a name and the brackets behind it; None unless they
-    contain one thing.
-    """
+    """Return advice to multiply a name and the brackets behind it, if they hold one thing."""
     depth, commas, brackets = 0, 0, text[start:].lstrip()
     for k, sign in enumerate(brackets):
         depth += (sign in "([{") - (sign in ")]}")

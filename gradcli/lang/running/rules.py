@@ -103,9 +103,7 @@ def _gradient(run: Running, function: Function, rule: Function, local: Mapping[s
 
 
 def _settled(value: Any, place: Span) -> Any:
-    """Return the result of a rule, None for a missing gradient. Raises E0314 for what is no
-    number.
-    """
+    """Return the result of a rule, None for a missing gradient. Raises E0314 for no number."""
     if value is None or isinstance(value, NoGradient):
         return None
     if isinstance(value, list):

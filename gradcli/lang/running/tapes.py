@@ -69,18 +69,14 @@ class FileTape(GradientTape):
         return self._kept if self._kept is not None and not self._segments else self._view()
 
     def remembered(self) -> tuple[Segment, set[int], dict[int, int]]:
-        """Return the recorded entries, the watched ids and those watched late; also when it is used
-        up.
-        """
+        """Return the entries, the watched ids and those watched late; also of a used up tape."""
         if self._remembered is not None and not self._segments:
             return self._remembered
         self.saw.update(self.states)
         return self.window(), self.watched, self.late
 
     def sources(self) -> set[int]:
-        """Return the ids of values on the tape: watched, or computed from such; variables by first
-        states.
-        """
+        """Return the ids on the tape: watched, or computed from such; variables by first states."""
         if self._kept is not None and not self._segments:
             return self._sources
         _, ids = on_tape(self, self.window(), [[0]])

@@ -154,9 +154,7 @@ def _for_head(emitter: Emitter, values: list[Any], at: int) -> None:  # FOR name
 
 
 def _distinct_names(emitter: Emitter, places: list[int], what: str) -> tuple[str, ...]:
-    """Return the names of tokens; raise E0107 for one that occurs twice. what: the word for
-    them.
-    """
+    """Return the names of tokens. Raises E0107 for one that occurs twice; what: their kind."""
     names = tuple([emitter.token(place) for place in places])
     if len(set(names)) < len(names):
         from gradcli.lang.messages.refusals import repeated_name
@@ -252,9 +250,7 @@ def _function(decorated: bool) -> Action:  # [decorator] def_head suite
 
 
 def _decorator(of: int) -> Action:  # AT ident [LPAR ident RPAR] NEWLINE
-    """Return an action for a decorator. of: the number of symbols that name the operation, with
-    brackets.
-    """
+    """Return an action for a decorator. of: number of symbols that name the operation."""
     def action(emitter: Emitter, values: list[Any], at: int) -> tuple[int, str, str, Span]:
         first: int = values[-3 - of]
         name = emitter.token(values[-2 - of])

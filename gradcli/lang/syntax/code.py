@@ -94,8 +94,7 @@ class Statement:
 
 
 class Declaration:
-    """A declaration such as `var x: float32[3, 2] = e, trainable=false`; `shape` holds None for a
-    free dimension.
+    """A declaration, `var x: float32[3, 2] = e, trainable=false`. shape: None for a free dimension.
 
     keyword is "var", "const" or "input". attributes: names whose values stand on the stack above
     the value, in this order. spans: name of a part ("keyword", "name", "type", "value", an
@@ -118,8 +117,7 @@ class Declaration:
 
 
 class Function:
-    """A function `f(x, y) = x^2*y`, whose code leaves the value on the stack, or a `def`, which
-    returns it or none.
+    """A function `f(x, y) = x^2*y`, whose code leaves its value on the stack, or a `def`.
 
     block: it is a `def`, whose bindings are its own.
     decorator: "", "custom_gradient" or "gradient_of".
@@ -144,8 +142,7 @@ class Function:
 
 
 class Block:
-    """The head of `tape t, persistent=true:`, `forward acc(x, v):`, `stop_recording t:` or `resume
-    t:`.
+    """The head of a block: `tape t, persistent=true:`, `forward acc(x, v):`, `resume t:`.
 
     keyword: the first word.
     name: that of the tape or accumulator.

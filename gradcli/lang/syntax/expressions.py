@@ -257,9 +257,7 @@ def _jump_over(emitter: Emitter, values: list[Any], at: int) -> int:
 
 
 def _arguments(count: int, keywords: int) -> Action:
-    """Return an action for arguments; count, keywords: stack positions of these values; 0: there
-    are none.
-    """
+    """Return an action for arguments; count, keywords: their stack positions, 0 for none."""
     def action(emitter: Emitter, values: list[Any], at: int) -> tuple[int, tuple[str, ...]]:
         names = distinct(emitter, values[keywords]) if keywords else ()
         return values[count] if count else 0, names
@@ -267,9 +265,7 @@ def _arguments(count: int, keywords: int) -> Action:
 
 
 def distinct(emitter: Emitter, keywords: list[int]) -> tuple[str, ...]:
-    """Return the names of keyword arguments, given by their tokens; raise E0102 for a repeated
-    one.
-    """
+    """Return the names of keyword arguments from their tokens. Raises E0102 for a repeated one."""
     names = tuple([emitter.token(keyword) for keyword in keywords])
     if len(set(names)) < len(names):
         from gradcli.lang.messages.refusals import repeated_keyword
@@ -280,9 +276,7 @@ def distinct(emitter: Emitter, keywords: list[int]) -> tuple[str, ...]:
 
 def attribute_names(emitter: Emitter, attributes: list[tuple[int, int]], spans: dict[str, Span]
                     ) -> tuple[str, ...]:
-    """Return the names of attributes and put their spans into `spans`; raise E0102 for a repeated
-    one.
-    """
+    """Return the names of attributes; put their spans into `spans`. Raises E0102 for a second."""
     names = distinct(emitter, [attribute for attribute, _ in attributes])
     for attribute, last in attributes:
         name = emitter.token(attribute)

@@ -65,9 +65,7 @@ _loaded: Tables | None = None
 
 
 def grammar_text(files: tuple[str, ...] = GRAMMARS) -> str:
-    """Return these grammars, joined: from `gradcli/grammars` in a wheel, else beside the
-    package.
-    """
+    """Return the joined grammars, from `gradcli/grammars` in a wheel, else beside the package."""
     package = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
     for folder in (package, os.path.dirname(package)):
         try:

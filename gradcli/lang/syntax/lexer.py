@@ -104,8 +104,7 @@ class Tokens:
 
 def lex(text: str, at: int = 0, levels: list[str] | None = None
         ) -> tuple[list[int], list[int], list[int]]:
-    """Return the kinds, starts and ends of the tokens of `text` from offset `at`, the beginning of
-    a line.
+    """Return the kinds, starts and ends of the tokens of `text` from `at`, the beginning of a line.
 
     levels: the margin of the text and the indentations of the blocks that are open there, outermost
     first; by default the first line has the margin.
@@ -252,32 +251,24 @@ def _changes(levels: list[str], twins: dict[str, str], indentation: str) -> list
 
 
 def is_name_part(character: str) -> bool:
-    """Return whether a name may contain the character: a letter, digit, subscript or `_`, not `²`
-    or `π`.
-    """
+    """Return whether a name may contain the character: letter, digit, subscript, `_`; not `²`."""
     return (character.isalnum() or character == "_") and not _is_excluded(character)
 
 
 def is_name_start(character: str) -> bool:
-    """Return whether a name may begin with the character: as `is_name_part`, but no digit or
-    subscript.
-    """
+    """Return whether a name may begin with the character: no digit and no subscript."""
     return (is_name_part(character) and not character.isdecimal()
             and not "₀" <= character <= "₉")
 
 
 def _is_excluded(character: str) -> bool:
-    """Return whether it is `π`, or a superscript, fraction or circled number that Python calls
-    alphanumeric.
-    """
+    """Return whether Python counts it as alphanumeric, but names do not: `π`, `²`, `½`, `①`."""
     return (character in "²³¹ˣʸπ" or "¼" <= character <= "¾" or "⁰" <= character <= "ⁿ"
             or "⅐" <= character <= "↉" or "①" <= character <= "⓿" or "❶" <= character <= "➓")
 
 
 def _number_end(text: str, end: int) -> int:
-    """Return the offset behind a number; a dot belongs to it unless a name or another dot
-    follows.
-    """
+    """Return the offset behind a number; its dot is left out before a name or another dot."""
     begin = end
     while text[end] in DIGITS:
         end += 1

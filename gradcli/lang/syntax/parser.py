@@ -52,8 +52,7 @@ def parse(source: Source) -> list[Statement]:
 
 
 def parse_expression(source: Source) -> Code:
-    """Return the code of a text that is one expression; it leaves the value on the stack (no
-    RESULT).
+    """Return the code of a text that is one expression; it leaves the value on the stack.
 
     Raises GradcliError as `parse` does, and E0107 for any other statement or none.
     """

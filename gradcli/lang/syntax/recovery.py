@@ -91,9 +91,7 @@ def _recover(emitter: Emitter, problem: GradcliError) -> int:
 
 
 def _pop_statement(emitter: Emitter) -> Row:
-    """Replace the read part of a statement by a whole one; return the table row of what may follow
-    it.
-    """
+    """Replace the read part of a statement by a whole one; return the row of what may follow."""
     rows, gotos, rules = tables()
     statement = next(symbol for symbol, _, _, name in rules if name == "statement")
     states, values = emitter.states, emitter.values
