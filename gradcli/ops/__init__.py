@@ -14,13 +14,13 @@ __all__ = ["INTERNAL", "NAMES", "PUBLIC", "TABLE", "Op", "lookup"]
 
 
 def lookup(name: str) -> Op | None:
-    """The operation of this name or alias that a file can call."""
+    """Return the operation of this name or alias that a file can call, None if there is none."""
     found: Op | None = PUBLIC.get(name)
     return found
 
 
 def __getattr__(name: str) -> Op:
-    """`gradcli.ops.sin`: the operations as attributes, by name or alias."""
+    """Return an operation as an attribute, `gradcli.ops.sin`, by name or alias."""
     op = lookup(name)
     if op is None:
         raise AttributeError(f"there is no operation '{name}'")

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from typing import Any, Protocol
 
     class Signature(Protocol):
-        """The part of an operation that tells how its arguments are read."""
+        """The part of an operation that says how its arguments are read."""
 
         name: str
         parameters: tuple[str, ...]
@@ -25,10 +25,10 @@ LISTED = ("reshape", "transpose", "broadcast_to")
 
 def arranged(op: Signature, args: Sequence[Any], attributes: Mapping[str, Any],
              stack: Callable[..., Any]) -> tuple[list[Any], dict[str, Any]]:
-    """Return operands and attributes: lists become tensors, further positional arguments
-    attributes. stack: the operation that joins the tensors of a list.
+    """Return operands and attributes: lists become tensors, further arguments attributes.
 
-    Raises E0207 where there are more arguments than the operation has.
+    stack: the operation that joins the tensors of a list. Raises E0207 where there are more
+    arguments than the operation has.
     """
     named = dict(attributes)
     if op.variadic:
@@ -53,7 +53,7 @@ def arranged(op: Signature, args: Sequence[Any], attributes: Mapping[str, Any],
 
 
 def tensor(value: Any, stack: Callable[..., Any]) -> Any:
-    """Return a list as an array, or stacked where it holds tensors; anything else as it is."""
+    """Return a list as an array, or stacked where it holds tensors; anything else unchanged."""
     if not isinstance(value, (list, tuple)):
         if type(value) is complex:
             return np.asarray(value)

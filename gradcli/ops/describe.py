@@ -129,8 +129,9 @@ def _in(value: Any, strength: int) -> str:
 
 
 def derivatives(op: Op) -> list[str | None]:
-    """The partials of an elementwise row as formulas, None for an argument without one; empty for
-    other kinds, whose rules are about shapes.
+    """Return the partials of an elementwise row as formulas, None for an argument without one.
+
+    Empty for other kinds, whose rules are about shapes.
     """
     if not op.elementwise or not op.rules:
         return []
@@ -143,7 +144,7 @@ def derivatives(op: Op) -> list[str | None]:
 
 
 def arguments(op: Op) -> list[str]:
-    """What a call takes, options with their defaults, as a file would write them."""
+    """Return the arguments of a call, options with their defaults, as a file would write them."""
     names = list(op.parameters)
     if not names and op.expand is not None:
         # Rows that make tensors from plain numbers declare these in their function only.
@@ -157,7 +158,7 @@ def arguments(op: Op) -> list[str]:
 
 
 def _literal(value: Any) -> str:
-    """A default as a file would write it."""
+    """Return a default as a file would write it."""
     if value is None or isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, str):
@@ -168,7 +169,7 @@ def _literal(value: Any) -> str:
 
 
 def describe(op: Op) -> dict[str, Any]:
-    """A row as plain data: what `gradcli ops` prints."""
+    """Return a row as plain data, as `gradcli ops` prints it."""
     latex = ""
     if op.latex and op.kind != COMPOSITE:
         latex = op.latex.format(*[p.lstrip("*") for p in op.parameters], *"xyz")
@@ -297,8 +298,9 @@ derivative, what to write instead:
 
 
 def reference() -> str:
-    """The page of all public operations. Raises KeyError for a row that no group names, or a name
-    in a group that is no row.
+    """Return the page of all public operations.
+
+    Raises KeyError for a row that no group names, or a name in a group that is no row.
     """
     lines = [PREFACE]
     for heading, rows in groups():
@@ -345,5 +347,5 @@ def _code(text: str) -> str:
 
 
 def _plain(text: str) -> str:
-    """Text of a table cell that Markdown shows as it is."""
+    """Return text of a table cell that Markdown shows unchanged."""
     return text.replace("|", "\\|").replace("*", "\\*")

@@ -1,8 +1,8 @@
-"""A graph of numbered operations, operands before what is made of them, and the walks over it.
+"""A graph of numbered operations, operands before their users, and the walks over it.
 
-The nodes of a formula, its terms and the statements of a compiled program are such graphs. What
-else belongs to a node stands in columns of their own, by the same numbers. (The record is none: its
-ids have gaps, and `gradcli.engine.sweeps.reach` walks over the list of what ran.)
+The nodes of a formula, its terms and the statements of a compiled program are such graphs. Other
+properties of a node stand in columns of their own, by the same numbers. (The record is none: its
+ids have gaps, and `gradcli.engine.sweeps.reach` walks over the list of entries.)
 """
 
 from __future__ import annotations
@@ -16,8 +16,10 @@ if TYPE_CHECKING:
 
 
 class Graph:
-    """Operations by number. args: per number those that it reads, none for a leaf. known: key to
-    the number of what is there once.
+    """Operations by number.
+
+    args: for each number those that it reads, none for a leaf. known: key to the number of the one
+    operation with that key.
     """
 
     __slots__ = ("args", "known")
@@ -27,7 +29,7 @@ class Graph:
         self.known: dict[Any, int] = {}
 
     def put(self, key: Any, args: tuple[int, ...]) -> int:
-        """Return the number of what has this key: a new one if there is none."""
+        """Return the number of the operation with this key: a new one if there is none."""
         number = self.known.get(key)
         if number is None:
             number = self.known[key] = len(self.args)
@@ -35,12 +37,14 @@ class Graph:
         return number
 
     def needed(self, numbers: Iterable[int]) -> list[int]:
-        """Return what leads to some numbers, themselves included, in order."""
+        """Return the operations that lead to some numbers, themselves included, in order."""
         return sorted(reached(numbers, self.args.__getitem__))
 
     def uses(self, numbers: Iterable[int], once: Callable[[int, int], bool]) -> list[int]:
-        """Count how often each stands in the texts of some numbers. once: whether one that has so
-        many uses is written a single time, and its operands with it.
+        """Count the occurrences of each operation in the texts of some numbers.
+
+        once: whether an operation with this number of uses is written a single time, and its
+        operands with it.
         """
         found = [0] * len(self.args)
         for k in numbers:
@@ -58,7 +62,7 @@ class Graph:
 
 
 def reached(starts: Iterable[Node], following: Callable[[Node], Iterable[Node]]) -> set[Node]:
-    """Return all that is reached from some nodes, themselves included."""
+    """Return all nodes that are reached from some nodes, themselves included."""
     found = set(starts)
     pending = list(found)
     while pending:

@@ -1,8 +1,8 @@
-"""What an operation is, and how one is applied.
+"""Operations: the rows of the table, their kinds, and how one is applied.
 
 An operation is one row of one table: an `Op` holds all that the project knows about it. The
-constructors below (`elementwise`, `linear`, ...) name its kind, and the kind supplies what can be
-derived, so that most rows are one statement.
+constructors below (`elementwise`, `linear`, ...) name its kind, and the kind supplies all that can
+be derived, so that most rows are one statement.
 
 Rules are ordinary Python lambdas written with the same operations: `sin` has `lambda x, ans:
 cos(x)`. Given tensors they record, given numbers they compute, so one rule serves the reverse
@@ -19,9 +19,9 @@ sweep, the tangent sweep and derivatives of derivatives.
 | unregistered | value only, of something smooth that has no rule yet | E0503 on a path |
 | composite | how it expands into other operations | everything: only its parts are recorded |
 
-A slope that is the same everywhere is a number instead of a lambda: `add` has 1.0 and 1.0.
-An argument whose rule is None carries no derivative; its role (condition, index, shape) says why.
-The engine sums cotangents back to the shape of the operand; rules never do.
+A slope that is the same everywhere is a number instead of a lambda: `add` has 1.0 and 1.0. An
+argument whose rule is None carries no derivative; its role (condition, index, shape) says why. The
+engine sums cotangents back to the shape of the operand; rules never do.
 
 Array functions of other than elementwise rows are called as `(cores, *values, **attributes)`:
 `cores` holds the core rank of each value; all axes before the core are batch axes. Axes in
@@ -70,19 +70,25 @@ EDGE = (ZeroDivisionError, OverflowError, ValueError)
 class Op:
     """One operation.
 
-    name, aliases: what a file may write. parameters: names of the tensor arguments; `*xs` takes a
-    list. attributes: other arguments with their defaults. floats: on Python floats. integers: on
-    Python integers, where the answer is one. arrays: on NumPy arrays (see the module), or the name
-    of a NumPy function. rules: per argument, what the kind asks for. jvp: for general rows. roles:
-    "data", "condition", "index" or "shape" per argument. prepare: (shapes, attributes) to the
-    attributes with axes negative and defaults filled in.
-    domain, kinks, doc, latex: for people. kink: predicate on the arguments (of other than
-    elementwise rows on the value, arguments and attributes), true where a convention was used.
-    samples: per argument a range (low, high) to test in.
+    name, aliases: what a file may write.
+    parameters: names of the tensor arguments; `*xs` takes a list.
+    attributes: other arguments with their defaults.
+    floats: function on Python floats.
+    integers: function on Python integers, where the result is one.
+    arrays: function on NumPy arrays (see the module), or the name of a NumPy function.
+    rules: for each argument, as the kind requires.
+    jvp: for general rows.
+    roles: "data", "condition", "index" or "shape" for each argument.
+    prepare: function from (shapes, attributes) to the attributes with axes negative and defaults
+        filled in.
+    domain, kinks, doc, latex: for people.
+    kink: predicate on the arguments (of other than elementwise rows on the value, arguments and
+        attributes), true where a convention was used.
+    samples: for each argument a range (low, high) to test in.
     substitute: what to write where the derivative is missing; it may name `{0}`, the operand.
-    expand: for composite rows, the operations that it stands for.
-    holomorphic: false where rules are written for complex numbers as they are. on_complex: the row
-    that takes complex numbers in place of this one.
+    expand: for composite rows, the function of the operations that it stands for.
+    holomorphic: false where rules are written for complex numbers already.
+    on_complex: the row that takes complex numbers in place of this one.
     """
 
     __slots__ = (
@@ -165,18 +171,18 @@ class Op:
                 _ARRAY_NAMES[alias] = on_arrays(self)
 
     def copy(self) -> Op:
-        """A row of the same contents that is not in the table: it may be given other rules."""
+        """Return a row of the same contents outside the table: it may be given other rules."""
         other = Op.__new__(Op)
         for name in Op.__slots__:
             setattr(other, name, getattr(self, name))
         return other
 
     def edge(self, k: int) -> bool:
-        """Whether a derivative passes from argument k to the value."""
+        """Return whether a derivative passes from argument k to the value."""
         return self.edges[min(k, len(self.edges) - 1)]
 
     def role(self, k: int) -> str:
-        """What argument k is to the operation: data, condition, index or shape."""
+        """Return the role of argument k: data, condition, index or shape."""
         return self.roles[min(k, len(self.roles) - 1)]
 
     def __call__(self, *args: Any, **attributes: Any) -> Any:
@@ -215,7 +221,7 @@ class Op:
 
     def compute(self, values: Sequence[Any], attributes: Mapping[str, Any],
                 cores: Sequence[int] | None = None) -> Any:
-        """The value for plain operands; `cores`: their core ranks, by default all axes."""
+        """Return the value for plain operands; `cores`: their core ranks, by default all axes."""
         if self.elementwise:
             for v in values:
                 if type(v) not in SCALAR_TYPES:
@@ -250,8 +256,9 @@ class Op:
 
     def _kept_whole(self, found: Any, values: Sequence[Any],
                     attributes: Mapping[str, Any] | None = None, cores: Sequence[int] = ()) -> Any:
-        """What was found. Raises E0404 for integers that NumPy has wrapped around: then the same in
-        floats is far from them.
+        """Return what was found, unless NumPy has wrapped integers around: that raises E0404.
+
+        The same in floats is then far from it.
         """
         if not is_integer(found) or self.kind == STOP:
             return found
@@ -280,7 +287,7 @@ class Op:
         return found    # a remainder of large numbers is far from the one of floats
 
     def _refuse_types(self, values: Sequence[Any]) -> None:
-        """Raises E0302 if NumPy may have refused the operands for their types, such as text."""
+        """Raise E0302 if NumPy may have refused the operands for their types, such as text."""
         kinds = [dtype_of(v) for v in values]
         if not all(kind.startswith("float") for kind in kinds):
             raise error("E0302", f"`{self.name}` does not take {' and '.join(kinds)}",
@@ -295,7 +302,7 @@ class Op:
             check_bytes(elements)
 
     def on_scalars(self, values: Sequence[Any]) -> Any:
-        """An elementwise operation on Python numbers, with NumPy's conventions at the edges."""
+        """Apply an elementwise operation to Python numbers, as NumPy does at the edges."""
         whole = self.integers is not None and all(type(v) is int for v in values)
         try:
             found = (self.integers if whole else self.floats)(*values)  # type: ignore[misc]
@@ -313,8 +320,9 @@ class Op:
             " bits", help="make an operand a float: float(...)")
 
     def at_edge(self, values: Sequence[Any]) -> Any:
-        """The answer NumPy has where `math` raises: log(0) is -inf, log(-1) NaN, exp(1000) inf; NaN
-        of a function that NumPy does not have.
+        """Return NumPy's value where `math` raises: log(0) is -inf, log(-1) NaN, exp(1000) inf.
+
+        NaN for a function that NumPy does not have.
         """
         if self.arrays is None:
             return float("nan")
@@ -338,7 +346,7 @@ def from_python(op: Op, args: Sequence[Any], attributes: Mapping[str, Any]) -> A
 
 
 def check_options(op: Op, attributes: Mapping[str, Any]) -> None:
-    """Raises E0208 for an option that the operation does not have; operands may be named."""
+    """Raise E0208 for an option that the operation does not have; operands may be named."""
     for name in attributes:
         if name not in op.attributes and (op.expand is None or name not in op.parameters):
             raise error("E0208", f"`{op.name}` has no option `{name}`",
@@ -346,7 +354,7 @@ def check_options(op: Op, attributes: Mapping[str, Any]) -> None:
 
 
 def check_count(op: Op, args: Sequence[Any], attributes: Mapping[str, Any]) -> None:
-    """Raises E0207 if operands of a composite operation are missing, or what it is made with."""
+    """Raise E0207 if operands of a composite operation are missing, or its function's arguments."""
     from inspect import signature
 
     assert op.expand is not None
@@ -364,7 +372,7 @@ def check_count(op: Op, args: Sequence[Any], attributes: Mapping[str, Any]) -> N
 
 
 def _by_element(op: Op, values: Sequence[Any]) -> Any:
-    """Elementwise over arrays for functions that NumPy does not have."""
+    """Apply an operation element by element to arrays, where NumPy does not have it."""
     kind = np.result_type(*values, np.float32)
     if kind.kind == "U":
         raise TypeError("float() would read a text as a number")
@@ -373,7 +381,7 @@ def _by_element(op: Op, values: Sequence[Any]) -> Any:
 
 
 def fast_rules(op: Op) -> tuple[Any, ...]:
-    """The partials of an elementwise row, bound to functions on Python floats.
+    """Return the partials of an elementwise row, bound to functions on Python floats.
 
     A rule names operations (`cos`); on floats the same code runs with `math.cos` in their place,
     which is four times faster than going through `Op.__call__`. Bound once per row, when used.
@@ -384,7 +392,7 @@ def fast_rules(op: Op) -> tuple[Any, ...]:
 
 
 def edge_rule(op: Op, k: int) -> Callable[..., Any]:
-    """Partial k bound to NumPy's functions, for `numpy.float64` arguments where floats raise."""
+    """Return partial k bound to NumPy's functions, for `numpy.float64` where floats raise."""
     if not _ARRAY_NAMES:
         _ARRAY_NAMES.update((name, on_arrays(row)) for name, row in NAMES.known())
     bound = _bind(op.rules[k], _ARRAY_NAMES)
@@ -393,13 +401,13 @@ def edge_rule(op: Op, k: int) -> Callable[..., Any]:
 
 
 def on_arrays(op: Op) -> Callable[..., Any]:
-    """What computes an elementwise operation on arrays."""
+    """Return the function of an elementwise operation on arrays."""
     return op.arrays or (lambda *values: _by_element(op, values))
 
 
 def checked(op: Op, attributes: Mapping[str, Any] | None = None, cores: Sequence[int] = ()
             ) -> Callable[..., Any]:
-    """What computes an operation on arrays of integers, and raises E0404 where one does not fit."""
+    """Return an operation on arrays of integers, which raises E0404 for an integer out of range."""
     def function(*values: Any) -> Any:
         return np.asarray(op.compute(values, attributes or {}, cores))
 
@@ -427,7 +435,7 @@ def _float_names() -> dict[str, Any]:
 
 
 def _by_name(name: str) -> Callable[..., Any]:
-    """A NumPy function by its name, looked up when called: the table must not load NumPy."""
+    """Return a NumPy function, looked up when called: the table must not load NumPy."""
     def call(*values: Any) -> Any:
         return getattr(np, name)(*values)
 
@@ -435,40 +443,40 @@ def _by_name(name: str) -> Callable[..., Any]:
 
 
 def elementwise(name: str, parameters: str, *rules: Rule, **row: Any) -> Op:
-    """f applied element by element, with broadcasting; one partial per argument, or its number."""
+    """Return a row applied element by element, with broadcasting; one partial per argument."""
     return Op(name, ELEMENTWISE, parameters, rules=rules, **row)
 
 
 def linear(name: str, parameters: str, *rules: Rule, **row: Any) -> Op:
-    """A linear function of all its tensor arguments together, given by one VJP per argument."""
+    """Return a row linear in all its tensor arguments together, given by one VJP per argument."""
     return Op(name, LINEAR, parameters, rules=rules, **row)
 
 
 def bilinear(name: str, parameters: str, *rules: Rule, **row: Any) -> Op:
-    """Linear in each of two arguments."""
+    """Return a row that is linear in each of two arguments."""
     return Op(name, BILINEAR, parameters, rules=rules, **row)
 
 
 def general(name: str, parameters: str, *rules: Rule, **row: Any) -> Op:
-    """Anything else that is smooth: VJPs and a JVP."""
+    """Return any other smooth row, given by VJPs and a JVP."""
     return Op(name, GENERAL, parameters, rules=rules, **row)
 
 
 def flat(name: str, parameters: str, **row: Any) -> Op:
-    """A step function, elementwise."""
+    """Return the row of a step function, elementwise."""
     return Op(name, FLAT, parameters, is_elementwise=True, **row)
 
 
 def stop(name: str, parameters: str, **row: Any) -> Op:
-    """No derivative by nature."""
+    """Return a row that has no derivative by nature."""
     return Op(name, STOP, parameters, **row)
 
 
 def unregistered(name: str, parameters: str, **row: Any) -> Op:
-    """Smooth, but nobody wrote its rule: a derivative through it is an error, never a None."""
+    """Return a smooth row without a rule: a derivative through it is an error, never a None."""
     return Op(name, UNREGISTERED, parameters, **row)
 
 
 def composite(name: str, parameters: str, expand: Callable[..., Any], **row: Any) -> Op:
-    """A name for several operations: they are what is recorded."""
+    """Return a row that is a name for several operations, which are recorded in its place."""
     return Op(name, COMPOSITE, parameters, expand=expand, **row)

@@ -17,11 +17,13 @@ BITS = 40
 
 
 class Unbounded:
-    """mantissa * 2^exponent, element by element. The mantissas are 0, of magnitudes from 0.5 to 1,
-    or not finite. doubt: log2 of what may be wrong with each, -inf for nothing; None: all is right.
+    """Numbers mantissa * 2^exponent, element by element.
 
-    Nearly all are single numbers, a float64 and an int64 of NumPy: what Python has a function for
-    takes a fraction of the time that one of arrays takes for them.
+    mantissa: 0, of magnitudes from 0.5 to 1, or not finite. doubt: log2 of the possible error of
+    each, -inf for none; None: all is right.
+
+    Nearly all are single numbers, a float64 and an int64 of NumPy: a function that Python has takes
+    a fraction of the time on them that one of arrays takes.
     """
 
     __slots__ = ("doubt", "exponent", "mantissa")
@@ -43,7 +45,7 @@ class Unbounded:
 
     @classmethod
     def of(cls, value: Any) -> Self:
-        """Return a number or an array as such numbers."""
+        """Return a number or an array as unbounded numbers."""
         if type(value) is cls:
             return value
         return cls(value if type(value) is float else np.asarray(value, np.float64))
@@ -57,7 +59,7 @@ class Unbounded:
         return len(self.shape)
 
     def is_single(self) -> bool:
-        """Tell whether it is one number, not an array."""
+        """Return whether it is one number, not an array."""
         return type(self.exponent) is np.int64
 
     def floats(self) -> Any:
@@ -76,20 +78,19 @@ class Unbounded:
         return np.where(m == 0, -np.inf, np.log2(np.where(m == 0, 1.0, m)) + self.exponent)
 
     def text(self) -> str:
-        """Write the largest of the numbers that are no floats to four digits, as a power of ten.
-        """
+        """Write the largest of the numbers beyond floats to four digits, as a power of ten."""
         sizes = np.where(self.beyond(), self.size(), -np.inf)
         at = np.unravel_index(np.argmax(sizes), np.shape(sizes))
         digits = float(sizes[at]) * float(np.log10(2.0))
         return f"{np.sign(self.mantissa)[at] * 10 ** (digits % 1):.4g}e{int(digits // 1)}"
 
     def is_doubtful(self) -> Any:
-        """Find where the doubt is too large to be left out."""
+        """Return a mask of where the doubt is too large to be left out."""
         return np.False_ if self.doubt is None else (
             (self.doubt == np.inf) | (self.doubt > self.size() - BITS))
 
     def beyond(self) -> Any:
-        """Find where the number, finite and not 0, is no normal float."""
+        """Return a mask of where the number, finite and not 0, is no normal float."""
         return (self.exponent != NOTHING) & ((self.exponent <= NORMAL) | (self.exponent > 1024))
 
     # --- arithmetic ---------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""Plain values: what a tensor can hold, and what is asked of it everywhere.
+"""Plain values: those that a tensor can hold, and the functions on them that are needed everywhere.
 
 A scalar is a Python `float` (float64), `int` (int64), `bool` or `str`; everything else is a NumPy
 array: higher ranks, and scalars of the explicit types float32 and int32.
@@ -27,7 +27,7 @@ ADDRESSES = 2.0**63
 
 
 class Limits(_thread_local):
-    """What one array may take in this thread; set from --max-memory. None: no limit."""
+    """The memory budget of one array in this thread; set from --max-memory. None: no limit."""
 
     max_bytes: float | None = None
 
@@ -36,9 +36,7 @@ limits = Limits()
 
 
 def check_bytes(needed: float) -> None:
-    """Raises E0403 if an array of `needed` bytes is over the budget, or has more than an address
-    can count.
-    """
+    """Raise E0403 if an array of `needed` bytes is over the budget, or over all addresses."""
     if needed >= ADDRESSES:
         raise error("E0403", "an array of 2^63 bytes or more is more than any memory holds",
                     help="use a smaller array")
@@ -49,8 +47,9 @@ def check_bytes(needed: float) -> None:
 
 
 def telling(value: float) -> str:
-    """A number in a sentence: six digits, and more where six are those of a rounder number, such as
-    1 for 1.0000001.
+    """Return a number for a sentence: six digits, and more where six are those of a rounder number.
+
+    1.0000001 is not written as 1.
     """
     for digits in range(6, 18):
         text = f"{value:.{digits}g}"
@@ -61,7 +60,7 @@ def telling(value: float) -> str:
 
 
 def show_bytes(n: float) -> str:
-    """A number of bytes as the messages print it: `1.5 GB`."""
+    """Return a number of bytes as the messages print it: `1.5 GB`."""
     for unit, size in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
         if n >= size:
             return f"{n / size:.3g} {unit}"
@@ -69,7 +68,7 @@ def show_bytes(n: float) -> str:
 
 
 def broadcast_shape(name: str, shapes: Sequence[Shape]) -> Shape:
-    """NumPy's broadcasting. Raises E0301 where lengths disagree."""
+    """Return the shape that NumPy broadcasts to. Raises E0301 where lengths disagree."""
     out: list[int] = []
     for k in range(1, max(len(s) for s in shapes) + 1):
         here = {s[-k] for s in shapes if len(s) >= k} - {1}
@@ -85,7 +84,7 @@ def broadcast_shape(name: str, shapes: Sequence[Shape]) -> Shape:
 
 
 def show(shape: Sequence[int]) -> str:
-    """A shape as the messages print it: `[3, 2]`, `[]` for a scalar."""
+    """Return a shape as the messages print it: `[3, 2]`, `[]` for a scalar."""
     return f"[{', '.join(str(n) for n in shape)}]"
 
 
@@ -94,7 +93,7 @@ _names: dict[Any, str] = {}
 
 
 def dtype_of(value: Any) -> str:
-    """The name of a value's type: one of `DTYPES`."""
+    """Return the name of a value's type: one of `DTYPES`."""
     name = SCALAR_TYPES.get(type(value))
     if name is not None:
         return name
@@ -109,25 +108,26 @@ def dtype_of(value: Any) -> str:
 
 
 def is_array(value: Any) -> bool:
-    """Whether a value is a NumPy array or NumPy's own scalar, rather than a number or a tensor."""
+    """Return whether a value is a NumPy array or scalar, rather than a number or a tensor."""
     return hasattr(value, "__array_interface__")
 
 
 def has_nan(x: Any) -> bool:
-    """Whether a NaN is among the elements of a value, or of a tensor's value."""
+    """Return whether a NaN is among the elements of a value, or of a tensor's value."""
     x = getattr(x, "value", x)
     return bool(x != x) if type(x) is float else bool(np.isnan(x).any())
 
 
 def is_complex(x: Any) -> bool:
-    """Whether a value, or a tensor's value, is complex."""
+    """Return whether a value, or a tensor's value, is complex."""
     x = getattr(x, "value", x)
     return type(x) is complex or getattr(getattr(x, "dtype", None), "kind", "") == "c"
 
 
 def truth(sign: str, x: Any) -> Any:
-    """Check that a value, or a tensor's value, holds truth values, and return `x`. sign: what joins
-    them. Raises E0302.
+    """Return `x`, a value or tensor that has to hold truth values. Raises E0302 if it does not.
+
+    sign: the operator that joins them, for the message.
     """
     value = getattr(x, "value", x)
     if dtype_of(value if type(value) in SCALAR_TYPES else np.asarray(value)) != "bool":
@@ -137,33 +137,33 @@ def truth(sign: str, x: Any) -> Any:
 
 
 def is_integer(value: Any) -> bool:
-    """Whether it is an integer or an array of them; no truth value is."""
+    """Return whether it is an integer or an array of them; no truth value is."""
     return dtype_of(value) in ("int64", "int32")
 
 
 def held(dtype: str) -> str:
-    """Which numbers a type of integers holds, as a sentence."""
+    """Return a sentence with the range of a type of integers."""
     size = f"2^{int(dtype[3:]) - 1}"
     return f"{dtype} holds numbers from -{size} to below {size}"
 
 
 def is_float(value: Any) -> bool:
-    """Whether a derivative can exist here: only floating point values have one, complex too."""
+    """Return whether a value can have a derivative: only floating point ones have, complex too."""
     return type(value) is float or dtype_of(value) in SMOOTH_DTYPES
 
 
 def shape_of(value: Any) -> Shape:
-    """() for a scalar, the array's shape otherwise."""
+    """Return () for a scalar, the array's shape otherwise."""
     return () if type(value) in SCALAR_TYPES else value.shape
 
 
 def zeros(shape: Sequence[int]) -> Any:
-    """Zeros of a shape, a float for a scalar."""
+    """Return zeros of a shape, a float for a scalar."""
     return np.zeros(shape) if shape else 0.0
 
 
 def plain(value: Any) -> Any:
-    """NumPy scalars of the default types become Python numbers, once, where values are computed."""
+    """Return NumPy scalars of the default types as Python numbers, where values are computed."""
     if type(value) in SCALAR_TYPES:
         return value
     if getattr(value, "ndim", None) == 0:
@@ -179,7 +179,7 @@ def plain(value: Any) -> Any:
 
 
 def cast(value: Any, dtype: str) -> Any:
-    """`value` as `dtype`; float to int truncates, as NumPy and TensorFlow do.
+    """Return `value` as `dtype`; float to int truncates, as NumPy and TensorFlow do.
 
     Raises ValueError for text that is no number and OverflowError for NaN or infinity as integer.
     """

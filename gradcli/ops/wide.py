@@ -1,8 +1,8 @@
 """Numbers beyond the range of floats as operands of the table.
 
 Rules that are given wide numbers calculate with them, as those given tensors record. So a product
-whose factors, or whose parts on the way, are no floats is found all the same. What has a formula
-beyond the range of floats stands in `ROWS`. All others are asked with floats: of a number that is
+whose factors, or whose intermediate parts, are no floats is found all the same. Rows with a formula
+beyond the range of floats stand in `ROWS`. All others are computed with floats: at a number that is
 none, a row has its value at 0, or at infinity, and what its slope adds; a result that left their
 range is known up to a `doubt`.
 """
@@ -33,7 +33,7 @@ HOMOGENEOUS = ("norm2", "contraction")
 
 
 class Kind:
-    """What stands for the type of wide numbers."""
+    """The type of wide numbers, in place of a NumPy type."""
 
     name = "wide"
     kind = "f"
@@ -68,7 +68,7 @@ wide = Wide.of
 
 
 def choice(condition: Any, x: Any, y: Any) -> Wide:
-    """Choose x where the condition holds, else y."""
+    """Return x where the condition holds, else y."""
     x, y = wide(x), wide(y)
     doubt = None
     if x.doubt is not None or y.doubt is not None:
@@ -94,7 +94,7 @@ def applied(op: Op, args: Sequence[Any], attributes: Mapping[str, Any]) -> Any:
 
 
 def _with_nan(op: Op, args: Sequence[Any], found: Any) -> Any:
-    """What was found, with its doubt; of a NaN what the row makes of it on floats."""
+    """Return what was found, with its doubt; of a NaN the value of the row on floats."""
     xs = [a.floats() if type(a) is Wide else a for a in args]
     spoiled = reduce(np.logical_or, map(np.isnan, xs))
     if not spoiled.any():
@@ -164,7 +164,7 @@ def _prepared(op: Op, args: Sequence[Any], attributes: Mapping[str, Any]) -> Map
 
 
 def _scaled(op: Op, args: Sequence[Any], attributes: Mapping[str, Any]) -> Wide:
-    """Of operands whose largest elements are made about 1."""
+    """Apply an operation to operands scaled so that their largest elements are about 1."""
     numbers = [wide(a) for a in args]
     tops = [int(np.max(a.exponent, initial=NOTHING)) for a in numbers]
     tops = [top if top != NOTHING else 0 for top in tops]
@@ -178,8 +178,9 @@ def _scaled(op: Op, args: Sequence[Any], attributes: Mapping[str, Any]) -> Wide:
 
 
 def banded(linear: Callable[[list[Any]], Sequence[Any]], args: Sequence[Any]) -> list[Wide]:
-    """What a function that is linear in its wide operands together gives, band by band of their
-    magnitudes, so that each is calculated with floats. Operands that are not wide stay.
+    """Apply a function that is linear in its wide operands together, band by band of magnitudes.
+
+    So each band is calculated with floats. Operands that are not wide stay unchanged.
     """
     bands = sorted({int(b) for a in args if type(a) is Wide
                     for b in np.unique(a.exponent[a.exponent > -2**30] // BAND)
@@ -208,7 +209,7 @@ def banded(linear: Callable[[list[Any]], Sequence[Any]], args: Sequence[Any]) ->
 
 
 def _doubted(found: Wide, *operands: Wide) -> Wide:
-    """The same, unknown where an operand is."""
+    """Return what was found, unknown where an operand is."""
     unknown = reduce(np.logical_or, [o.is_doubtful() for o in operands])
     if not unknown.any():
         return found
@@ -217,7 +218,7 @@ def _doubted(found: Wide, *operands: Wide) -> Wide:
 
 
 def exp(x: Any) -> Wide:
-    """e^x."""
+    """Return e^x."""
     x = wide(x)
     v = x.floats()
     n = np.rint(np.clip(v, -1e11, 1e11) / LN2)
@@ -230,7 +231,7 @@ def exp(x: Any) -> Wide:
 
 
 def log(x: Any) -> Wide:
-    """The natural logarithm."""
+    """Return the natural logarithm."""
     x = wide(x)
     near = np.log(x.floats())
     found = choice(x.beyond(), np.log(x.mantissa) + x.exponent * LN2, near)
@@ -252,7 +253,7 @@ def cbrt(x: Any) -> Wide:
 
 
 def power(x: Any, y: Any) -> Wide:
-    """x^y for an exponent that is a float."""
+    """Return x^y for an exponent that is a float."""
     x, y = wide(x), wide(y)
     n = y.floats()
     near = np.power(x.floats(), n)
@@ -376,7 +377,10 @@ def _compared(name: str) -> Callable[[Any, Any], Any]:
 
 
 def _zero_if(which: int, function: Callable[..., Wide]) -> Callable[..., Wide]:
-    """A function of two, 0 where one of them is 0, whatever the other is."""
+    """Return a function of two operands that is 0 where one of them is 0, whatever the other is.
+
+    which: the index of that operand.
+    """
     def row(x: Any, y: Any) -> Wide:
         skip = wide((x, y)[which]).mantissa == 0
         return choice(skip, 0.0, function(wide(x), wide(y)))

@@ -24,7 +24,12 @@ MAGIC = b"ARROW1\0\0"
 
 
 def opened(path: str, name: str, format: str, stdin: BinaryIO | None, size: int) -> Table:
-    """The table in a Parquet or Arrow file, or on standard input."""
+    """Open the table in a Parquet or Arrow file, or on standard input.
+
+    path, name: of the file, and as messages show it.
+    format: "parquet" or "arrow".
+    size: rows of a block.
+    """
     library(name)
     if path == "-":
         assert stdin is not None
@@ -42,7 +47,7 @@ def opened(path: str, name: str, format: str, stdin: BinaryIO | None, size: int)
 
 
 def _parquet(stream: BinaryIO, name: str, size: int) -> Table:
-    """Its end says where everything is, so a pipe is read as a whole."""
+    """Open a Parquet file. Its end holds the index, so a pipe is read as a whole."""
     from pyarrow.parquet import ParquetFile
 
     def first() -> Any:
@@ -112,7 +117,7 @@ class Batches(Table):
 
 
 class Column:
-    """A column of the file, or one element of a column of lists. type: of what it holds."""
+    """A column of the file, or one element of a column of lists. type: of its elements."""
 
     __slots__ = ("field", "index", "type")
 
@@ -122,7 +127,7 @@ class Column:
         self.type = type
 
     def of(self, batch: Any) -> Any:
-        """Its part of a batch."""
+        """Return its part of a batch."""
         from pyarrow import compute
 
         found = batch.column(self.field)
@@ -216,7 +221,7 @@ def _texts(column: Any, echo: str) -> list[bytes]:
 
 
 def _sound(name: str, read: Callable[[], Any]) -> Any:
-    """What `read` gives. Raises E0611 for a file that is damaged or no such file."""
+    """Return the result of `read`. Raises E0611 for a file that is damaged or no such file."""
     import pyarrow as pa
 
     try:

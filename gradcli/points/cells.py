@@ -24,14 +24,14 @@ NOT_FINITE = {b"nan": b'"NaN"', b"inf": b'"Infinity"', b"-inf": b'"-Infinity"'}
 
 
 def texts(values: Any) -> list[bytes]:
-    """Each number of a 1-d array as `numbers.exact` writes it."""
+    """Return each number of a 1-d array as `numbers.exact` writes it."""
     if values.dtype.kind == "f":
         return _by_repr(values.astype(float, copy=False), False)
     return [numbers.exact(item).encode() for item in values.tolist()]
 
 
 def json_texts(values: Any) -> list[bytes]:
-    """The same as JSON: NaN and infinities are strings, None is null."""
+    """Return each number of a 1-d array as JSON: NaN and infinities are strings, None is null."""
     if values.dtype.kind != "f":
         return [as_json.dump(item).encode() for item in values.tolist()]
     found = _by_repr(values.astype(float, copy=False), True)
@@ -41,8 +41,9 @@ def json_texts(values: Any) -> list[bytes]:
 
 
 def _by_repr(values: Any, point: bool) -> list[bytes]:
-    """`repr` of each float64 of a 1-d array; point: with `.0` behind a whole number. All in one
-    go, 0.45 us a number, and whole numbers made short in another.
+    """Return `repr` of each float64 of a 1-d array; point: with `.0` behind a whole number.
+
+    All are made in one go, 0.45 us a number, and whole numbers are shortened in another.
     """
     if not len(values):
         return []
@@ -51,26 +52,26 @@ def _by_repr(values: Any, point: bool) -> list[bytes]:
 
 
 def joined(rows: Iterable[Iterable[str]], echo: str) -> list[bytes]:
-    """Each row of cells in a text format."""
+    """Return each row of cells in a text format."""
     between = BETWEEN[echo]
     return [between.join(written(row, echo)) for row in rows]
 
 
 def written(cells: Iterable[str], echo: str) -> list[bytes]:
-    """Each cell in a text format."""
+    """Return each cell in a text format."""
     write = WRITERS[echo]
     return [write(cell).encode("utf-8", "backslashreplace") for cell in cells]
 
 
 def unquoted(body: bytes, separator: bytes, echo: str) -> list[bytes] | None:
-    """Lines of plain cells in another format, all in one go; None if a cell is not that plain."""
+    """Return lines of plain cells in another format, in one go; None if a cell is not plain."""
     if body.translate(None, PLAIN + separator + b"\n"):
         return None
     return body.replace(separator, BETWEEN[echo]).split(b"\n")
 
 
 def quoted(cell: str, separator: str) -> str:
-    """In quotes where a reader of CSV would need them."""
+    """Put a cell in quotes where a reader of CSV would need them."""
     if separator in cell or '"' in cell or "\n" in cell or "\r" in cell:
         return '"' + cell.replace('"', '""') + '"'
     return cell
@@ -88,7 +89,7 @@ class Dialect:
     """The patterns of a separator.
 
     record: one row with its line end; it has a group if its last quote is never closed. plain: a
-    quoted cell that would be the same without its quotes.
+    quoted cell that means the same without its quotes.
     """
 
     __slots__ = ("_cell", "plain", "record", "separator")
@@ -105,11 +106,11 @@ class Dialect:
         self._cell = pattern(rb'(?:\A|S)((?:%b"?)?+[^S]*+)' % quoted)
 
     def cells(self, raw: bytes) -> list[bytes]:
-        """The cells of a row without its line end, as they stand there."""
+        """Return the cells of a row without its line end, quotes and all."""
         return self._cell.findall(raw) if b'"' in raw else raw.split(self.separator)
 
     def places(self, raw: bytes) -> list[Span]:
-        """Where they stand."""
+        """Return the spans of the cells of a row."""
         return [found.span(1) for found in self._cell.finditer(raw)]
 
 
@@ -117,7 +118,7 @@ DIALECTS = {"csv": Dialect(b","), "tsv": Dialect(b"\t")}
 
 
 def content(cell: bytes) -> bytes:
-    """What a cell says, without the quotes around it."""
+    """Return the text of a cell, without the quotes around it."""
     if not cell.startswith(b'"'):
         return cell
     parts = cell[1:].split(b'""')
@@ -129,12 +130,12 @@ def content(cell: bytes) -> bytes:
 
 
 def cell_text(cell: bytes) -> str:
-    """The same as text."""
+    """Return the text of a cell as a string, without the quotes around it."""
     return content(cell).decode("utf-8", "replace")
 
 
 def number(cell: bytes) -> float | None:
-    """The number in a cell; None if there is none."""
+    """Return the number in a cell; None if there is none."""
     if b'"' in cell:
         cell = content(cell)
     if b"_" in cell:        # Python reads 1_000
@@ -146,12 +147,12 @@ def number(cell: bytes) -> float | None:
 
 
 def is_text(data: bytes) -> bool:
-    """Whether bytes are UTF-8."""
+    """Return whether bytes are UTF-8."""
     return data.isascii() or undecodable(data) < 0
 
 
 def undecodable(data: bytes) -> int:
-    """Where the first byte stands that is no UTF-8, else -1."""
+    """Return the index of the first byte that is no UTF-8, else -1."""
     try:
         data.decode()
     except UnicodeDecodeError as problem:

@@ -3,11 +3,11 @@
 Quotes mean what they mean to Python's `csv`: a cell that begins with one ends at the next, a
 doubled one stands for itself, and separators and line ends between them are text; elsewhere a quote
 is a character like others. Lines end with LF or CRLF; empty ones are passed over. Everything stays
-bytes, which `float` reads as they are; only diagnostics and names are text.
+bytes, which `float` reads directly; only diagnostics and names are text.
 
 A block of lines with plain cells is split in one go, column by column. A block with anything else
-in it (a quoted separator, a line with a cell too few, bytes that are no UTF-8) is read row by row;
-what comes of a row is the same.
+in it (a quoted separator, a line with a cell too few, bytes that are no UTF-8) is read row by row,
+with the same result.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ class Delimited(Table):
         self._lines.close()
 
     def _head_line(self) -> tuple[int, bytes]:
-        """The first line that is not empty, and its number."""
+        """Return the number of the first line that is not empty, and that line."""
         lines = self._lines
         while True:
             number = lines.line
@@ -97,7 +97,9 @@ class Delimited(Table):
                 return number, self._whole(data, number)[0]
 
     def _whole(self, data: bytes, number: int) -> tuple[bytes, int]:
-        """The lines, and as many more as it takes to close a quote; how many rows that is."""
+        """Return the lines, with more of them if a quote is open at the end, and their number of
+        rows.
+        """
         if b'"' not in data:
             lines = data.split(b"\n")
             if b"\r" in data:
@@ -129,7 +131,7 @@ class Delimited(Table):
 
 
 class Form:
-    """What the blocks of a file have in common. head: the line of names as it stands there."""
+    """The properties that all blocks of a file share. head: the line of names, unchanged."""
 
     __slots__ = ("format", "head", "name", "names", "width")
 
@@ -146,7 +148,12 @@ class Form:
 
     def diagnostic(self, code: str, message: str, raw: bytes, line: int, start: int, stop: int,
                    label: str = "", help: str = "") -> Diagnostic:
-        """What is wrong with a part of a row; the place is given in bytes."""
+        """Return a diagnostic about a part of a row.
+
+        raw: the row.
+        line: its number.
+        start, stop: the part, in bytes.
+        """
         begin, end = (len(raw[:at].decode("utf-8", "replace")) for at in (start, stop))
         return Diagnostic(
             code, message, span=(begin, end), label=label, help=help,
@@ -154,7 +161,7 @@ class Form:
 
 
 class Block:
-    """Lines of the file as they stand there. line: the number of the first one."""
+    """Unparsed lines of the file. line: the number of the first one."""
 
     __slots__ = ("count", "data", "done", "first", "form", "line")
 
@@ -171,7 +178,7 @@ class Block:
         return self._at_once(wanted, echo) or self._row_by_row(wanted, echo)
 
     def _at_once(self, wanted: Sequence[int], echo: str | None) -> Rows | None:
-        """None if there is more in the block than lines of plain cells, all of one length."""
+        """Parse all rows at once; None unless all are lines of plain cells, of one length."""
         form, body = self.form, self.data
         if b"\r" in body:
             body = body.replace(b"\r\n", b"\n")
@@ -206,7 +213,7 @@ class Block:
                     self._problems(body, sorted(wrong), wanted) if wrong else {})
 
     def _without_blanks(self, body: bytes) -> bytes:
-        """The lines without the last one's end, and without empty ones."""
+        """Return the lines without the last one's end, and without empty ones."""
         body = body.removesuffix(b"\n")
         if body.count(b"\n") == self.count - 1:
             return body
@@ -257,7 +264,7 @@ class Block:
 
     def _problems(self, body: bytes, rows: list[int], wanted: Sequence[int]
                   ) -> dict[int, Diagnostic]:
-        """Why some rows of plain cells cannot be read."""
+        """Return diagnostics for some rows of plain cells that cannot be read."""
         raws, cells = body.split(b"\n"), self.form.dialect.cells
         lines = [line for line, raw in enumerate(self.data.split(b"\n"), self.line)
                  if raw.strip(b"\r")]
@@ -265,7 +272,7 @@ class Block:
 
     def _problem(self, raw: bytes, line: int, cells: list[bytes], wanted: Sequence[int]
                  ) -> Diagnostic:
-        """Why a row cannot be read."""
+        """Return the diagnostic for a row that cannot be read."""
         form = self.form
         at = undecodable(raw)
         if at >= 0:
@@ -291,7 +298,7 @@ class Block:
 
 def _other(rows: list[list[bytes]], columns: list[Any], wanted: Sequence[int], echo: str
            ) -> list[Any]:
-    """Rows of cells, repeated in another format: as text, or column by column."""
+    """Return rows of cells in another format: as text, or column by column."""
     if echo in BETWEEN:
         return joined((map(cell_text, row) for row in rows), echo)
     given = dict(zip(wanted, columns, strict=True))
@@ -300,7 +307,7 @@ def _other(rows: list[list[bytes]], columns: list[Any], wanted: Sequence[int], e
 
 
 def _numbers(cells: list[bytes]) -> Any:
-    """The numbers in plain cells: float64; None if one of them is none."""
+    """Return the numbers in plain cells: float64; None if one of them is none."""
     try:
         return np.fromiter(map(float, cells), float, len(cells))
     except ValueError:
@@ -308,7 +315,7 @@ def _numbers(cells: list[bytes]) -> Any:
 
 
 def _names(form: Form, data: bytes, line: int) -> list[str]:
-    """The names in the head line. Raises E0603 and E0612."""
+    """Return the names in the head line. Raises E0603 and E0612."""
     raw = data.rstrip(b"\r\n")
     kind = next((help for start, help in KINDS.items() if data.startswith(start)), None)
     if not is_text(raw):

@@ -1,4 +1,4 @@
-"""Opening a table: which format a file has, and its stream."""
+"""Opening a table: the format of a file, and its stream."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ ENDINGS = {
 
 
 def open_table(path: str, format: str | None, stdin: BinaryIO | None, size: int) -> Table:
-    """The table in a file, or on `stdin` for the path "-".
+    """Open the table in a file, or on `stdin` for the path "-".
 
-    format: "csv", "tsv", "ndjson", "parquet" or "arrow"; None: by the ending of the name (.gz
-    after it is undone), else CSV. size: about how many rows a block has.
+    format: "csv", "tsv", "ndjson", "parquet" or "arrow"; None: by the ending of the name (.gz after
+    it is undone), else CSV. size: the approximate number of rows in a block.
 
-    Raises E0601 (cannot be read), E0602 (a line that is too long), E0603 (not UTF-8), E0611
-    (empty, damaged, or its package is missing) and E0612 (no header).
+    Raises E0601 (cannot be read), E0602 (a line that is too long), E0603 (not UTF-8), E0611 (empty,
+    damaged, or its package is missing) and E0612 (no header).
     """
     last, packed = ending(path)
     format = format or ENDINGS.get(last, "csv")
@@ -48,7 +48,7 @@ def open_table(path: str, format: str | None, stdin: BinaryIO | None, size: int)
 
 
 def ending(path: str) -> tuple[str, bool]:
-    """The ending of a name in small letters, and whether .gz came after it."""
+    """Return the ending of a name in small letters, and whether .gz came after it."""
     path = path.lower()
     packed = path.endswith(".gz")
     return path.removesuffix(".gz").rpartition(".")[2], packed
@@ -56,7 +56,7 @@ def ending(path: str) -> tuple[str, bool]:
 
 def _stream(path: str, name: str, packed: bool, stdin: BinaryIO | None
             ) -> tuple[BinaryIO, int | None]:
-    """The bytes of a file, and how many there are if that is known."""
+    """Return the stream of a file, and its size if that is known."""
     if path == "-":
         assert stdin is not None
         return stdin, None

@@ -1,7 +1,7 @@
 """The work on one block of rows, for this process, another one, or another machine.
 
-A job says all there is to know and can be pickled: parse a block, answer its points, write the
-rows. The answers do not depend on who does which block.
+A job holds all that a worker needs and can be pickled: parse a block, compute its points, write the
+rows. The results do not depend on who does which block.
 """
 
 from __future__ import annotations
@@ -32,10 +32,14 @@ if TYPE_CHECKING:
 
 
 class Job:
-    """command, asked: the question, as `Ask` takes it. inputs: what `wanted` columns give.
-    layout, output: of the answers; None until the first point is answered. on_error: "stop",
-    "skip" or "null". paired: whether sines and cosines are calculated together, which is the same
-    on all machines that share a job.
+    """A question at the points of a table.
+
+    command, asked: the question, as `Ask` takes it.
+    inputs: the inputs that the `wanted` columns give.
+    layout, output: of the results; None until the first point is done.
+    on_error: "stop", "skip" or "null".
+    paired: whether sines and cosines are calculated together, which is the same on all machines
+        that share a job.
     """
 
     __slots__ = ("asked", "command", "inputs", "key", "layout", "name", "on_error", "output",
@@ -58,23 +62,29 @@ class Job:
         self.key = uuid.uuid4().hex
 
     def ask(self, point: Mapping[str, Any] | None = None) -> Ask:
-        """The question, at a point."""
+        """Return the question, at a point."""
         ask = Ask(Program(Source(self.text, self.name)), **self.asked)
         ask.at.update(point or {})
         return ask
 
     def points(self) -> Points:
-        """What answers it, in this thread."""
+        """Return an object that answers the question at points, in this thread."""
         return Points(self.ask(), self.command, [i.name for i in self.inputs], layout=self.layout,
                       paired=self.paired)
 
 
 class Done:
-    """A block that is done. piece: its rows, written. until: how far the input is used up. count:
-    of its rows. problems: number of a row to what is wrong there. missing: number of a title to the
-    first point that has no such gradient. bad: rows with an answer that is NaN or infinite, and
-    the first of them: its number, its point. doubtful, first_doubtful: the same of rows with an
-    answer that may be wrong. left_out: what derivatives leave out.
+    """A block that is done.
+
+    piece: its rows, written.
+    until: the amount of input used up to its end.
+    count: of its rows.
+    problems: number of a row to its diagnostic.
+    missing: number of a title to the first point without that gradient.
+    bad, first_bad: the number of rows with a result that is NaN or infinite, and the first of them:
+        its number, its point.
+    doubtful, first_doubtful: likewise for rows with a result that may be wrong.
+    left_out: what derivatives leave out.
     """
 
     __slots__ = ("bad", "count", "doubtful", "first_bad", "first_doubtful", "left_out", "missing",
@@ -101,7 +111,7 @@ _local = threading.local()
 
 
 def _points(job: Job) -> Points:
-    """Of this thread: ways that were found for one block serve the next."""
+    """Return the points of this thread: paths that were found for one block serve the next."""
     if getattr(_local, "key", None) != job.key:
         _local.key, _local.points = job.key, job.points()
     found: Points = _local.points
@@ -109,7 +119,7 @@ def _points(job: Job) -> Points:
 
 
 def work(job: Job, block: Block) -> Done:
-    """One block from rows to rows."""
+    """Compute one block from rows to rows."""
     assert job.output is not None
     rows = block.parse(job.wanted, job.output.echo)
     columns = [i.array(rows.columns) for i in job.inputs]
@@ -150,7 +160,7 @@ def work(job: Job, block: Block) -> Done:
 
 def _answered(job: Job, columns: Sequence[Any], rows: Rows
               ) -> tuple[Answers, dict[int, Diagnostic]]:
-    """The answers, and what is wrong with some rows."""
+    """Return the results, and the diagnostics of rows without one."""
     if not rows.bad:
         answers = _points(job).answers(columns)
         problems = answers.failed
@@ -176,14 +186,14 @@ def _point(job: Job, columns: Sequence[Any], row: int) -> dict[str, Any]:
 
 
 def likely_layout(job: Job) -> Layout | None:
-    """The layout where there are no points: that at ones, if there is an answer."""
+    """Return the layout for a table without points: that at ones, if it can be computed."""
     points = job.points()
     points.answers([np.ones((1, *i.shape)) for i in job.inputs])
     return points.layout
 
 
 def first_layout(job: Job, block: Block) -> Layout | None:
-    """The layout of the first point of a block that can be answered."""
+    """Return the layout of the first point of a block that can be computed, None without one."""
     rows = block.parse(job.wanted, None)
     columns = [i.array(rows.columns) for i in job.inputs]
     points = job.points()
@@ -208,8 +218,10 @@ SEPARATORS = {
 
 
 class Input:
-    """An input that columns give. shape: of its value. places: per element, in row-major order,
-    which of the wanted columns it is.
+    """An input that columns give.
+
+    shape: of its value. places: for each element, in row-major order, the index of its column among
+    the wanted ones.
     """
 
     __slots__ = ("name", "places", "shape")
@@ -220,7 +232,7 @@ class Input:
         self.places = list(places)
 
     def array(self, columns: Sequence[Any]) -> Any:
-        """[points, shape] from one array for each wanted column."""
+        """Return [points, shape] from one array for each wanted column."""
         if not self.shape:
             return columns[self.places[0]]
         return np.stack([columns[k] for k in self.places], axis=1).reshape(-1, *self.shape)
@@ -228,7 +240,7 @@ class Input:
 
 def inputs_of(program: Program, table: Table, at: Mapping[str, Any]
               ) -> tuple[list[Input], list[int]]:
-    """The inputs that a table gives, and the positions of the columns that they need.
+    """Return the inputs that a table gives, and the positions of the columns that they need.
 
     Raises E0614 where no column is an input, a name is given twice or an element is missing.
     """
@@ -263,7 +275,7 @@ def inputs_of(program: Program, table: Table, at: Mapping[str, Any]
 
 
 def lookalikes(program: Program, table: Table, inputs: Sequence[Input]) -> list[tuple[str, str]]:
-    """(column, input that it is none of) for names that differ in nothing but case."""
+    """Return (column, input) for columns that differ from an input that none gives by case only."""
     given = {i.name for i in inputs}
     lower = {name.lower(): name for name in program.default_sources() if name not in given}
     return [(column, lower[column.lower()]) for column in dict.fromkeys(table.names)
@@ -271,7 +283,7 @@ def lookalikes(program: Program, table: Table, inputs: Sequence[Input]) -> list[
 
 
 def assigned(program: Program, inputs: Sequence[Input]) -> dict[str, int]:
-    """Inputs that the program assigns itself, with the line where it first does."""
+    """Return inputs that the program assigns itself, with the line of the first assignment."""
     given = {i.name for i in inputs}
     text = program.source.text
     found: dict[str, int] = {}
@@ -304,7 +316,7 @@ def _no_input(table: Table, program: Program) -> GradcliError:
 
 
 def _element(column: str) -> tuple[str, tuple[int, ...]]:
-    """("x", (0, 1)) of `x[0,1]`; (column, ()) of anything else."""
+    """Return ("x", (0, 1)) for `x[0,1]`; (column, ()) for anything else."""
     name, bracket, rest = column.partition("[")
     parts = [part.strip() for part in rest[:-1].split(",")]
     if not bracket or not rest.endswith("]") or not all(
@@ -314,7 +326,7 @@ def _element(column: str) -> tuple[str, tuple[int, ...]]:
 
 
 def _shape(table: Table, name: str, elements: Mapping[tuple[int, ...], str]) -> tuple[int, ...]:
-    """The shape whose elements these are: all of them, no others."""
+    """Return the shape that has exactly these elements. Raises an error if there is none."""
     ranks = {len(index) for index in elements}
     if len(ranks) > 1:
         raise _bad(table, f"{', '.join(map('`{}`'.format, elements.values()))} do not fit together",
@@ -344,8 +356,9 @@ AHEAD = 2
 
 
 def prepared(job: Job, blocks: Iterable[Block]) -> Iterator[Block]:
-    """The same blocks, once the first point that can be answered has told what an answer looks
-    like: `job.layout`, which stays None where no point can.
+    """Return the blocks, with `job.layout` set from the first point that can be computed.
+
+    The layout stays None where no point can be.
     """
     rest = iter(blocks)
     seen = []
@@ -361,7 +374,7 @@ def prepared(job: Job, blocks: Iterable[Block]) -> Iterator[Block]:
 
 def done(job: Job, blocks: Iterable[Block], pool: Executor | None, workers: int
          ) -> Generator[Done]:
-    """Each block done, in the order of the blocks.
+    """Yield each block done, in the order of the blocks.
 
     pool: anything with the interface of `concurrent.futures`; None: this process.
     """

@@ -1,7 +1,7 @@
 """NDJSON: one object per line, of numbers and arrays of numbers.
 
 The first object names the columns; an array `x` is the columns `x[0]`, `x[1]`, as in CSV. Later
-objects may hold more, in any order. NaN and infinities are the strings that the answers have.
+objects may hold more, in any order. NaN and infinities are strings, as in the output.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ DECODER = json.JSONDecoder(parse_int=float)
 
 
 class Column:
-    """An element of what stands under a key. shape: of all that stands there."""
+    """An element of the value of a key. shape: of the whole value."""
 
     __slots__ = ("index", "key", "shape")
 
@@ -38,7 +38,7 @@ class Column:
         self.index = index
 
     def of(self, item: Object) -> Any:
-        """The element; None if there is none of this shape."""
+        """Return the element; None if there is none of this shape."""
         value = item.get(self.key)
         for length, k in zip(self.shape, self.index, strict=True):
             if not isinstance(value, list) or len(value) != length:
@@ -95,7 +95,7 @@ def _columns(key: str, value: Any) -> Iterator[Column]:
 
 
 class Block:
-    """Lines of the file as they stand there. line: the number of the first one."""
+    """Unparsed lines of the file. line: the number of the first one."""
 
     __slots__ = ("columns", "count", "data", "done", "first", "line", "name")
 
@@ -119,7 +119,7 @@ class Block:
                     bad)
 
     def _objects(self) -> list[Object] | None:
-        """One for each row; None if a line is no object and nothing else."""
+        """Return an object for each row; None if a line is no object and nothing else."""
         try:
             text = self.data.decode()
             lines = text.replace("\r\n", "\n").split("\n")
@@ -131,7 +131,7 @@ class Block:
         return objects if whole and {*map(type, objects)} == {dict} else None
 
     def _at_once(self, objects: list[Object], wanted: Sequence[int]) -> list[Any] | None:
-        """The wanted columns; None if there is no number where one should be."""
+        """Return the wanted columns; None if there is no number where one should be."""
         arrays: dict[str, Any] = {}
         for k in wanted:
             column = self.columns[k]
@@ -189,7 +189,7 @@ class Block:
 
 
 def _elements(values: list[Any], shape: tuple[int, ...]) -> Any:
-    """Arrays of one shape as float64 [rows, shape]; None if one of them is none."""
+    """Return arrays of one shape as float64 [rows, shape]; None if one of them is none."""
     count = len(values)
     for length in shape:
         if {*map(type, values)} != {list} or {*map(len, values)} != {length}:
@@ -214,7 +214,7 @@ def _text(value: Any) -> str:
 
 
 def _object(raw: bytes, name: str, line: int) -> Object | Diagnostic:
-    """The object in a line, or what is wrong with it."""
+    """Return the object in a line, or its diagnostic."""
     text = raw.decode("utf-8", "replace")
     at, message = 0, "the line is no JSON object"
     try:

@@ -1,7 +1,7 @@
 """Points without a file: `x=linspace(0,1,1e6)`, and grids by naming several.
 
-The last name changes fastest. Only the block that is asked for is calculated, each number from its
-own index alone, so 1e12 points take no memory and no number depends on the size of a block.
+The last name changes fastest. Only the present block is calculated, each number from its own index
+alone, so 1e12 points take no memory and no number depends on the size of a block.
 
 An option is a range if a name and `=` are in front and there is no file of exactly that name.
 """
@@ -31,7 +31,10 @@ MOST = 2 ** 53
 
 
 class Axis:
-    """`count` numbers, calculated from their indices by `rule`, a key of RULES."""
+    """The numbers along one axis.
+
+    There are `count` of them, calculated from their indices by `rule`, a key of RULES.
+    """
 
     __slots__ = ("arguments", "count", "rule")
 
@@ -41,13 +44,13 @@ class Axis:
         self.arguments = arguments
 
     def values(self, index: Any) -> Any:
-        """The numbers at these indices: float64."""
+        """Return the numbers at these indices: float64."""
         with np.errstate(all="ignore"):
             return RULES[self.rule](index, self.count, *self.arguments)
 
 
 def _line(index: Any, count: int, start: float, stop: float) -> Any:
-    """NumPy's linspace: the last is exactly `stop`."""
+    """Return NumPy's linspace at these indices: the last is exactly `stop`."""
     step = (stop - start) / max(count - 1, 1)
     if step == 0.0 and stop != start:       # the step is too small for a float, the whole is not
         values = index / (count - 1) * (stop - start) + start
@@ -61,7 +64,7 @@ def _powers(index: Any, count: int, start: float, stop: float, base: float) -> A
 
 
 def _ratios(index: Any, count: int, start: float, stop: float) -> Any:
-    """NumPy's geomspace: both ends are exact."""
+    """Return NumPy's geomspace at these indices: both ends are exact."""
     sign = -1.0 if start < 0 else 1.0
     ends = np.log10([abs(start), abs(stop)])
     values = sign * np.power(10.0, _line(index, count, *ends))
@@ -93,7 +96,7 @@ class Ranges(Table):
         self._size = size
 
     def arrow_schema(self, wanted: Sequence[int]) -> Any:
-        """Numbers, all of them."""
+        """Return the columns in Arrow's terms: all are numbers."""
         return super().arrow_schema(range(len(self.names)))
 
     def blocks(self) -> Iterator[Block]:
@@ -126,14 +129,14 @@ class Block:
 
 
 def is_range(text: str) -> bool:
-    """Whether `--points` means a range here, not a file."""
+    """Return whether `--points` means a range here, not a file."""
     import os
 
     return NAME.match(text) is not None and not os.path.exists(text)
 
 
 def ranges(given: Sequence[str], size: int) -> Table:
-    """The grid of all the ranges, the first name slowest. size: rows of a block.
+    """Return the grid of all the ranges, the first name slowest. size: rows of a block.
 
     Raises E0613 for what is no range, and what the constant expressions in them raise.
     """
@@ -158,7 +161,7 @@ def ranges(given: Sequence[str], size: int) -> Table:
 
 
 def _axis(text: str, start: int, stop: int) -> Axis:
-    """The numbers of an expression: a call of linspace and the like, a list, a number."""
+    """Return the numbers of an expression: a call of linspace and the like, a list, a number."""
     call = CALL.fullmatch(text, start, stop)
     if call is None or call[1] not in CALLS or not _one_pair(text, *call.span(2)):
         value = np.asarray(_constant(text, start, stop))
@@ -183,7 +186,7 @@ def _axis(text: str, start: int, stop: int) -> Axis:
 
 
 class _Call:
-    """linspace or its like with its arguments and where each stands."""
+    """A call of linspace or its like: its arguments and their spans."""
 
     __slots__ = ("name", "places", "text", "values")
 
@@ -194,7 +197,7 @@ class _Call:
         self.values = values
 
     def count(self) -> int:
-        """The third argument, a whole number; 50 without it."""
+        """Return the third argument, a whole number; 50 without it."""
         if len(self.values) < 3:
             return 50
         value = self.values[2]
@@ -225,7 +228,7 @@ def _geomspace(call: _Call) -> Axis:
 
 
 def _arange(call: _Call) -> Axis:
-    """NumPy's arange: from start to before stop."""
+    """Return NumPy's arange: from start to before stop."""
     import math
 
     values = [0.0, *call.values] if len(call.values) == 1 else call.values
@@ -245,7 +248,7 @@ CALLS: dict[str, tuple[int, int, Callable[[_Call], Axis]]] = {
 
 
 def _constant(text: str, start: int, stop: int) -> Any:
-    """The value of a part of an option; errors are shown in the whole of it."""
+    """Return the value of a part of an option; errors are shown in the whole option."""
     part = text[start:stop]
     start += len(part) - len(part.lstrip())
     part = part.strip()
@@ -264,7 +267,7 @@ def _constant(text: str, start: int, stop: int) -> Any:
 
 
 def _parts(text: str, start: int, stop: int) -> Iterator[Span]:
-    """Where the parts of a comma list stand; commas inside brackets do not separate."""
+    """Yield the spans of the parts of a comma list; commas inside brackets do not separate."""
     depth = 0
     for k in range(start, stop):
         if text[k] in "([{":
@@ -279,7 +282,7 @@ def _parts(text: str, start: int, stop: int) -> Iterator[Span]:
 
 
 def _one_pair(text: str, start: int, stop: int) -> bool:
-    """Whether the brackets around this belong together: not so in `f(1)*(2)`."""
+    """Return whether the brackets around this belong together: not in `f(1)*(2)`."""
     depth = 0
     for k in range(start, stop):
         depth += (text[k] in "([{") - (text[k] in ")]}")

@@ -1,8 +1,8 @@
 """A table of numbers: named columns, read block by block.
 
-A `Table` holds the open file and stays where it is. Its blocks are pieces of the file as they stand
-there, cheap to cut, and know how to be parsed: on any thread, process or machine. Whatever is wrong
-with one row is a diagnostic for that row; what is wrong with the whole is raised.
+A `Table` holds the open file and stays in its process. Its blocks are unparsed pieces of the file,
+cheap to cut, and know how to be parsed: on any thread, process or machine. An error in one row is a
+diagnostic for that row; an error in the whole is raised.
 """
 
 from __future__ import annotations
@@ -16,8 +16,9 @@ if TYPE_CHECKING:
     from typing import Any, BinaryIO, Protocol, Self
 
     class Block(Protocol):
-        """Some rows. first: number of the first one, from 0. done: how much of the table's total
-        there is up to its end.
+        """Some rows.
+
+        first: number of the first one, from 0. done: the amount of the table's total up to its end.
         """
 
         @property
@@ -27,9 +28,9 @@ if TYPE_CHECKING:
         def done(self) -> int: ...
 
         def parse(self, wanted: Sequence[int], echo: str | None) -> Rows:
-            """The numbers of the columns at these positions.
+            """Return the numbers of the columns at these positions.
 
-            echo: the format of the output, which repeats the row in front of its answers; None:
+            echo: the format of the output, which repeats the row in front of its results; None if
             it does not.
             """
 
@@ -39,9 +40,10 @@ HELP = ("give a CSV, TSV, NDJSON, Parquet or Arrow file, `-` for standard input,
 class Rows:
     """A parsed block.
 
-    columns: one float64 [count] for each wanted column, NaN in bad rows. bad: index in the block
-    to what is wrong there. echo: for text formats the text of each row, for Arrow formats each
-    column of the input, numbers where it was wanted, else text or an Arrow array.
+    columns: one float64 [count] for each wanted column, NaN in bad rows.
+    bad: index in the block to its diagnostic.
+    echo: for text formats the text of each row, for Arrow formats each column of the input, numbers
+        where it was wanted, else text or an Arrow array.
     """
 
     __slots__ = ("bad", "columns", "count", "echo", "first")
@@ -75,8 +77,10 @@ class Excerpt(Source):
 class Table:
     """Named columns.
 
-    name: of the file. format: how it is written. names: of the columns, possibly empty or given
-    twice. total: of `unit` ("bytes" or "rows"); None where it is not known.
+    name: of the file.
+    format: of the file.
+    names: of the columns, possibly empty or given twice.
+    total: of `unit` ("bytes" or "rows"); None where it is not known.
     """
 
     __slots__ = ("format", "name", "names", "total", "unit")
@@ -90,7 +94,7 @@ class Table:
         self.unit = unit
 
     def position(self, name: str) -> int | None:
-        """Where the column is; None if there is no such. Raises E0612 if two are called so."""
+        """Return the index of a column; None if there is none. Raises E0612 if there are two."""
         found = [k for k, other in enumerate(self.names) if other == name]
         if len(found) > 1:
             raise self.column_error(
@@ -98,17 +102,17 @@ class Table:
         return found[0] if found else None
 
     def header(self, echo: str | None) -> str:
-        """The names as the first cells of a head line; None: the line as it stands in the file."""
+        """Return the names as the first cells of a head line; None: the line as in the file."""
         from gradcli.points.cells import joined
 
         return joined([self.names], echo or "csv")[0].decode()
 
     def column_error(self, column: int, message: str, help: str) -> GradcliError:
-        """E0612, about a column."""
+        """Return E0612, about a column."""
         return failure("E0612", message, self.name, help)
 
     def arrow_schema(self, wanted: Sequence[int]) -> Any:
-        """The columns in Arrow's terms: numbers where they are wanted, else text."""
+        """Return the columns in Arrow's terms: numbers where they are wanted, else text."""
 
         pa = library(self.name)
         return pa.schema([
@@ -116,7 +120,7 @@ class Table:
             for k, name in enumerate(self.names)])
 
     def blocks(self) -> Iterator[Block]:
-        """All rows in order, once. Raises what makes it impossible to go on."""
+        """Yield all rows in order, once. Raises errors that make it impossible to go on."""
         raise NotImplementedError  # each kind of file is read in its own way
 
     def close(self) -> None:
@@ -130,13 +134,13 @@ class Table:
 
 
 def unreadable(name: str, problem: Exception) -> GradcliError:
-    """E0601, with the system's reason."""
+    """Return E0601, with the system's reason."""
     reason = getattr(problem, "strerror", None) or str(problem)
     return failure("E0601", f"cannot read `{name}`: {reason.lower()}", name)
 
 
 def failure(code: str, message: str, name: str, help: str = HELP) -> GradcliError:
-    """An error about a file as a whole."""
+    """Return an error about a file as a whole."""
     return GradcliError(Diagnostic(code, message, span=(0, 0), source=Source("", name), help=help))
 
 
@@ -152,9 +156,9 @@ MARK = b"\xef\xbb\xbf"
 
 
 class Lines:
-    """The lines of a stream. line: number of the next one, from 1. done: bytes handed out.
+    """The lines of a stream, without a byte order mark.
 
-    A byte order mark in front of the first line is taken off.
+    line: number of the next one, from 1. done: the number of bytes handed out.
     """
 
     __slots__ = ("_at", "_chunk", "_ends", "_next", "_read", "_stream", "_tail", "done", "line",
@@ -174,7 +178,7 @@ class Lines:
         self._tail = 0      # bytes since the last line end that was read
 
     def take(self, count: int) -> bytes:
-        """The next `count` lines with their ends, fewer at the end of the stream.
+        """Return the next `count` lines with their ends, fewer at the end of the stream.
 
         Raises E0601 where it cannot be read on and E0602 for a line without an end.
         """
@@ -203,7 +207,7 @@ class Lines:
         self._stream.close()
 
     def _more(self) -> bool:
-        """The next chunk; whether there was one."""
+        """Read the next chunk, and return whether there was one."""
         import zlib
 
         try:
@@ -222,7 +226,7 @@ class Lines:
 
 
 def library(name: str) -> Any:
-    """pyarrow. Raises E0611 where it is missing."""
+    """Return pyarrow. Raises E0611 where it is missing."""
     try:
         import pyarrow
     except ImportError:

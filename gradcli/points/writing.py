@@ -1,18 +1,18 @@
-"""Rows with their answers, in each format.
+"""Rows with their results, in each format.
 
 An `Output` writes blocks of rows as pieces, each by itself, so that workers can; a `Sink` puts the
-pieces together: what stands before the first, between them and after the last. Formats:
+pieces together: a head before the first, text between them and a tail after the last. Formats:
 
-csv, tsv    the row as it stood in the input, then its answers
-plain       the same, separated by tabs, what cannot be seen as escapes
-markdown    the same as a table
-ndjson      {"row": 0, "y": 9.0, "dy/dx": 6.0} per row, the first row of the input being 0
-json        one object, "points" being what NDJSON has
-parquet     the columns of the input, then the answers as float64
-arrow       the same, in Arrow's file format, which is Feather's
+    csv, tsv    the row as in the input, then its results
+    plain       the row and its results, separated by tabs, invisible characters as escapes
+    markdown    the row and its results as a table
+    ndjson      {"row": 0, "y": 9.0, "dy/dx": 6.0} per row, the first row of the input being 0
+    json        one object, "points" being the objects of NDJSON
+    parquet     the columns of the input, then the results as float64
+    arrow       the columns of Parquet in Arrow's file format, which is Feather's
 
 A gradient that does not exist is `None`, in JSON and Arrow null. A row that failed is left out, or
-with on_error "null" has no answers; in JSON it says why.
+with on_error "null" has no results; in JSON it says why.
 """
 
 from __future__ import annotations
@@ -37,10 +37,13 @@ if TYPE_CHECKING:
 
 def output(format: str, table: Table, wanted: Sequence[int], titles: Sequence[str], on_error: str,
            about: Mapping[str, Any]) -> Output:
-    """What writes answers with these titles behind the columns of a table.
+    """Return the writer of results with these titles behind the columns of a table.
 
-    wanted: the columns that are read as numbers. on_error: "stop", "skip" or "null". about: what
-    JSON says before the points. Raises E0612 for a title that a column beside it has.
+    wanted: the columns that are read as numbers.
+    on_error: "stop", "skip" or "null".
+    about: what JSON says before the points.
+
+    Raises E0612 for a title that a column beside it has.
     """
     keep = on_error == "null"
     if format in ("ndjson", "json"):
@@ -56,7 +59,7 @@ def output(format: str, table: Table, wanted: Sequence[int], titles: Sequence[st
 
 
 class Output:
-    """A format. echo: what it needs `Block.parse` to repeat of the input."""
+    """A writer of one format. echo: the form in which `Block.parse` has to repeat the input."""
 
     __slots__ = ("between", "echo", "format", "head", "keep", "tail", "titles")
 
@@ -70,20 +73,20 @@ class Output:
             text.encode("utf-8", "backslashreplace") for text in (head, between, tail))
 
     def piece(self, rows: Rows, answers: Sequence[Any], failed: Failed) -> bytes:
-        """The rows of a block, written; nothing if no row is left.
+        """Return the rows of a block, written; nothing if no row is left.
 
-        answers: one array [rows] for each title, of dtype object where some are None, or None
-        where all are. failed: the rows without answers and why, bad ones included.
+        answers: one array [rows] for each title, of dtype object where some are None, or None where
+        all are. failed: the rows without results and why, bad ones included.
         """
         raise NotImplementedError  # text and Arrow are written in ways of their own
 
     def sink(self, stream: BinaryIO) -> Sink:
-        """Where the pieces go, in order."""
+        """Return the sink for the pieces, in order."""
         return Sink(self, stream)
 
 
 class Sink:
-    """Puts pieces together."""
+    """A stream that pieces are put together on."""
 
     __slots__ = ("_output", "_started", "_stream")
 
@@ -93,20 +96,20 @@ class Sink:
         self._stream = stream
 
     def write(self, piece: bytes) -> None:
-        """The next piece."""
+        """Write the next piece."""
         if piece:
             self._stream.write(self._output.between if self._started else self._output.head)
             self._stream.write(piece)
             self._started = True
 
     def close(self) -> None:
-        """What comes last; the stream stays open."""
+        """Write the end; the stream stays open."""
         if not self._started:
             self._stream.write(self._output.head)
         self._stream.write(self._output.tail)
 
     def abandon(self) -> None:
-        """Nothing comes any more, and what is written is not whole."""
+        """Give up: nothing more is written, and what is written is not whole."""
 
     def __enter__(self) -> Self:
         return self
@@ -119,7 +122,7 @@ class Sink:
 
 
 class Delimited(Output):
-    """Lines of cells."""
+    """A writer of lines of cells."""
 
     __slots__ = ()
 
@@ -149,7 +152,7 @@ class Delimited(Output):
 
 
 class Objects(Output):
-    """JSON objects, one on a line."""
+    """A writer of JSON objects, one on a line."""
 
     __slots__ = ("template",)
 
@@ -189,7 +192,7 @@ class Objects(Output):
 # file, which for Parquet gathers them into row groups.
 
 class Columns(Output):
-    """Record batches of the schema of the table, and a float64 column for each title."""
+    """A writer of record batches: the columns of the table, and a float64 column for each title."""
 
     __slots__ = ("schema",)
 
@@ -227,7 +230,7 @@ class Columns(Output):
 
 
 def _floats(title: str, values: Any, lost: Any) -> Any:
-    """A column of answers, null where there is none. Raises E0616 for complex ones."""
+    """Return a column of results, null where there is none. Raises E0616 for complex ones."""
     import pyarrow as pa
 
     if values is None:
@@ -242,7 +245,7 @@ def _floats(title: str, values: Any, lost: Any) -> Any:
 
 
 class BatchSink(Sink):
-    """Puts record batches into a file."""
+    """A file that record batches are put into."""
 
     __slots__ = ("_writer",)
 

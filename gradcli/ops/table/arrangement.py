@@ -37,13 +37,13 @@ REAL = ((-3.0, 3.0),)
 
 
 def _axis_list(axis: Any, rank: int) -> list[int]:
-    """Axes in the order given, counted from the right. Raises E0303, E0304."""
+    """Return axes in the order given, counted from the right. Raises E0303, E0304."""
     given = array_of(axis)
     return [negative_axis(a, rank) for a in (given.tolist() if given.ndim else [given.item()])]
 
 
 def _counts(values: Any, what: str) -> Shape:
-    """Whole numbers of at least 0. Raises E0303."""
+    """Return whole numbers of at least 0. Raises E0303."""
     found = lengths(values)
     for n in found:
         if n < 0:

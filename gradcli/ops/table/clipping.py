@@ -25,7 +25,7 @@ SIZE = (0.5, 4.0)
 
 
 def _shortened(x: Any, norm: Any, limit: Any) -> Any:
-    """x where the norm is below the limit, else x*limit/norm; at a tie the slope of the latter."""
+    """Return x where the norm is below the limit, else x*limit/norm, whose slope a tie takes."""
     return where(less(norm, limit), x, divide(multiply(x, limit), maximum(norm, limit)))
 
 
@@ -54,7 +54,7 @@ clip_by_average_norm = composite(
 
 
 def _missing(value: Any) -> bool:
-    """None, or a gradient that is None: an object that knows its target and source."""
+    """Return whether a value is None, or a missing gradient: one that knows target and source."""
     return value is None or (hasattr(value, "target") and hasattr(value, "source"))
 
 
@@ -67,7 +67,7 @@ def _tensor(name: str, value: Any) -> Any:
 
 
 def _tensors(name: str, tensors: Any) -> list[Any]:
-    """The entries as tensors, missing ones as they are. Raises E0302 for what is no list."""
+    """Return the entries as tensors, missing ones unchanged. Raises E0302 for what is no list."""
     if not isinstance(tensors, (list, tuple)):
         raise error("E0302", f"`{name}` needs a list of tensors, not one",
                     help=f"put it in brackets: {name}([g])")

@@ -3,7 +3,7 @@
 Gradients follow TensorFlow's convention: that of a real function is the direction of steepest
 ascent, so d|z|^2 is 2z and of a holomorphic function f it is conj(f'(z)) times the upstream
 gradient. The sweeps conjugate around the rules of holomorphic operations; those here are not
-holomorphic and have their rules as they are.
+holomorphic, and their rules are used unchanged.
 
 Source of the convention: Kreutz-Delgado, The Complex Gradient Operator and the CR-Calculus (2009).
 """
@@ -46,7 +46,7 @@ imag = general(
 
 
 def _within(g: Any, ans: Any, part: Any) -> Any:
-    """The sum over the axes along which a part was spread."""
+    """Return the sum over the axes along which a part was spread."""
     shape = shape_of(part)
     return g if shape_of(ans) == shape else sum_to(g, shape=shape)
 
@@ -86,18 +86,18 @@ UNORDERED = frozenset((
 
 
 def refuse(name: str) -> Exception:
-    """The error for an operation that complex numbers do not have."""
+    """Return the error for an operation that complex numbers do not have."""
     return error("E0302", f"`{name}` needs real numbers, and complex ones have no order",
                  help="take abs(z), real(z) or imag(z) first")
 
 
 def _wide(g: Any, x: Any) -> Any:
-    """A real cotangent as a number of the operand's type."""
+    """Return a real cotangent as a number of the operand's type."""
     return make_complex(g, multiply(g, 0.0)) if is_complex(x) else g
 
 
 def _turned(g: Any, x: Any) -> Any:
-    """i*g."""
+    """Return i*g."""
     return make_complex(multiply(g, 0.0), g) if is_complex(x) else multiply(g, 0.0)
 
 
@@ -110,7 +110,7 @@ def _from_parts(tangents: Any, re: Any, im: Any) -> Any:
 
 
 def _direction(x: Any, ans: Any) -> Any:
-    """z/|z|, 0 at 0."""
+    """Return z/|z|, 0 at 0."""
     return divide(x, _wide(_no_zero(ans), x))
 
 
@@ -121,5 +121,5 @@ def _no_zero(r: Any) -> Any:
 
 
 def _over_square(x: Any) -> Any:
-    """z/|z|^2."""
+    """Return z/|z|^2."""
     return divide(1.0, conj(x)) if is_complex(x) else divide(1.0, x)

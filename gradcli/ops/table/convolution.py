@@ -4,6 +4,7 @@ A convolution is bilinear. With a third tensor y of its result's shape, sum(y * 
 linear in each of the three, and its slopes in x and k are the two further rows here; so the
 derivatives of each of the three rows are the other two, to any order. Windows are views of the
 padded input; a matrix product sums over them.
+
 Padding as in TensorFlow: "VALID" none, "SAME" so that the result has ceil(n/stride) elements.
 """
 
@@ -31,7 +32,7 @@ REAL = ((-3.0, 3.0), (-3.0, 3.0))
 
 
 def _padded(x: Any, pads: Sequence[Sequence[int]], fill: float = 0.0) -> Any:
-    """x with its spatial axes, all but the channels at the end, extended."""
+    """Return x with its spatial axes, all but the channels at the end, extended."""
     if not any(map(any, pads)):
         return x
     before = x.ndim - len(pads) - 1
@@ -40,7 +41,7 @@ def _padded(x: Any, pads: Sequence[Sequence[int]], fill: float = 0.0) -> Any:
 
 def _windows(x: Any, kernel: Shape, strides: Shape, dilations: Shape,
              pads: Sequence[Sequence[int]], fill: float = 0.0) -> Any:
-    """A view [..., positions, channels, taps] of x [..., lengths, channels]."""
+    """Return a view [..., positions, channels, taps] of x [..., lengths, channels]."""
     d = len(kernel)
     reach = tuple((k - 1) * s + 1 for k, s in zip(kernel, dilations, strict=True))
     view = np.lib.stride_tricks.sliding_window_view(
@@ -50,12 +51,12 @@ def _windows(x: Any, kernel: Shape, strides: Shape, dilations: Shape,
 
 
 def _at_end(slices: Sequence[slice]) -> tuple[Any, ...]:
-    """An index of the last axes."""
+    """Return an index of the last axes."""
     return (..., *slices)
 
 
 def _matrix(x: Any, core: int, kernel: Shape, attributes: Mapping[str, Any]) -> Any:
-    """The windows as rows of a matrix [..., positions, channels*taps], batch axes in front."""
+    """Return the windows as a matrix [..., positions, channels*taps], batch axes in front."""
     before = lead(x, core)
     windows = _windows(x, kernel, **attributes)
     check_bytes(8.0 * math.prod(windows.shape))
@@ -65,7 +66,7 @@ def _matrix(x: Any, core: int, kernel: Shape, attributes: Mapping[str, Any]) -> 
 
 
 def _kernel_matrix(k: Any, core: int) -> Any:
-    """A kernel [..., taps, in, out] as a matrix [..., in*taps, out], batch axes in front."""
+    """Return a kernel [..., taps, in, out] as a matrix [..., in*taps, out], batch axes in front."""
     before = lead(k, core)
     channels, out = k.shape[-2:]
     moved = np.moveaxis(k, -2, len(before))
@@ -74,7 +75,7 @@ def _kernel_matrix(k: Any, core: int) -> Any:
 
 def _add_windows(parts: Any, size: Shape, strides: Shape, dilations: Shape,
                  pads: Sequence[Sequence[int]]) -> Any:
-    """The transpose of `_windows`: [..., positions, channels, taps] added to where they lie."""
+    """Apply the transpose of `_windows`: add [..., positions, channels, taps] to where they lie."""
     d = len(size)
     kernel, channels = parts.shape[-d:], parts.shape[-d - 1]
     before, positions = parts.shape[:-2 * d - 1], parts.shape[-2 * d - 1:-d - 1]
@@ -131,7 +132,7 @@ def _convolve_kernel(cores: Sequence[int], x: Any, y: Any, size: Shape, **attrib
 
 
 def _spatial(x: Any, d: int) -> Shape:
-    """The lengths of the d spatial axes, before the channels."""
+    """Return the lengths of the d spatial axes, before the channels."""
     return tuple(shape_of(x)[-d - 1:-1])
 
 
@@ -175,7 +176,10 @@ convolve_kernel = bilinear(
 
 
 def _each(name: str, option: str, value: Any, d: int) -> Shape:
-    """One number per spatial axis: a number for all, d of them, or d between two 1 (TensorFlow)."""
+    """Return one number per spatial axis, given one for all, d of them, or d between two 1.
+
+    The last is TensorFlow's form.
+    """
     given = lengths(value)
     if len(given) == d + 2 and given[0] == given[-1] == 1:
         given = given[1:-1]
@@ -190,7 +194,7 @@ def _each(name: str, option: str, value: Any, d: int) -> Shape:
 
 def _geometry(name: str, size: Shape, kernel: Shape, strides: Any, padding: Any, dilations: Any
               ) -> dict[str, Any]:
-    """Strides, dilations and pads as the rows take them. Raises E0301, E0303."""
+    """Return strides, dilations and pads as the rows take them. Raises E0301, E0303."""
     d = len(size)
     by = _each(name, "strides", strides, d)
     apart = _each(name, "dilations", dilations, d)
@@ -299,7 +303,7 @@ depthwise_conv2d = composite(
 # --- pooling ----------------------------------------------------------------------------------
 
 def _pooled(x: Any, size: Shape, attributes: Mapping[str, Any]) -> Any:
-    """Windows of x as [..., positions, channels, taps in one axis]; outside lies -inf."""
+    """Return windows of x as [..., positions, channels, taps in one axis]; outside lies -inf."""
     windows = _windows(x, size, **attributes, fill=-math.inf)
     check_bytes(8.0 * math.prod(windows.shape))
     return np.reshape(windows, (*windows.shape[:-len(size)], math.prod(size)))
@@ -325,7 +329,7 @@ def _pool_put(cores: Sequence[int], y: Any, x: Any, size: Shape, **attributes: A
 
 
 def _tied(ans: Any, x: Any, size: Shape, **attributes: Any) -> Any:
-    """Which results several elements of their window reach."""
+    """Return a mask of the results that several elements of their window reach."""
     hits = _pooled(np.asarray(x), size, attributes) == np.asarray(ans)[..., None]
     return np.sum(hits, axis=-1) > 1
 

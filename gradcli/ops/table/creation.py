@@ -67,7 +67,7 @@ def _logspace(start: Any, stop: Any, num: Any = 50, base: Any = 10.0) -> Any:
 
 
 def _geomspace(start: Any, stop: Any, num: Any = 50) -> Any:
-    """start*(stop/start)^t, with both ends exact."""
+    """Return start*(stop/start)^t, with both ends exact."""
     a, b = (getattr(x, "value", x) for x in (start, stop))
     if not (_number(a, "the start") * _number(b, "the end") > 0):
         raise error("E0404", "`geomspace` needs two numbers of one sign, neither of them 0",
@@ -128,7 +128,7 @@ def _eye(n: Any) -> Any:
 
 
 def _generator(seed: Any) -> Any:
-    """NumPy's generator PCG64: the same seed gives the same numbers."""
+    """Return NumPy's generator PCG64: the same seed gives the same numbers."""
     return np.random.default_rng(abs(whole(seed, "a seed")))
 
 
@@ -188,7 +188,11 @@ def _permutation(x: Any, seed: Any = 0.0) -> Any:
 
 
 def _initialiser(name: str, aliases: str, both: bool, uniform: bool, doc: str) -> None:
-    """Random weights of variance 2/in, or 2/(in + out): how many numbers go in and come out."""
+    """Add a row for random weights of variance 2/in, or 2/(in + out).
+
+    both: whether to count the numbers that come out as well as those that go in. uniform: whether
+    they are uniform, not normal.
+    """
     def draw(*shape: Any, seed: Any = 0.0) -> Any:
         wanted = _shape(shape)
         if not wanted:

@@ -39,16 +39,16 @@ MATRIX = ((-3.0, 3.0),)
 
 
 def mended(x: Any) -> tuple[Any, Any]:
-    """x with zeros for matrices that hold NaN or infinity, and which these are.
+    """Return x with zeros for matrices that hold NaN or infinity, and a mask of these.
 
-    LAPACK's iterations end in an error on such matrices; here their answer is NaN.
+    LAPACK's iterations end in an error on such matrices; here the result is NaN.
     """
     broken = ~np.all(np.isfinite(x), axis=(-2, -1), keepdims=True)
     return np.where(broken, 0, x), broken
 
 
 def converged(name: str, function: Callable[..., Any], *operands: Any, **options: Any) -> Any:
-    """What the function answers. Raises E0404 where LAPACK's iteration does not end."""
+    """Return the result of a function. Raises E0404 where LAPACK's iteration does not end."""
     try:
         return function(*operands, **options)
     except np.linalg.LinAlgError:
@@ -74,7 +74,7 @@ def _one_cholesky(a: Any) -> Any:
 
 
 def _half(x: Any) -> Any:
-    """The lower triangle with half of the diagonal."""
+    """Return the lower triangle with half of the diagonal."""
     return 0.5 * (tril(x) + tril(x, k=-1))
 
 
@@ -124,7 +124,7 @@ def _unpack_qr(packed: Any, rows: int) -> tuple[Any, Any]:
 
 
 def _over(x: Any, r: Any, adjoint: bool) -> Any:
-    """x R^-1, or x R^-T."""
+    """Return x R^-1, or x R^-T."""
     return flip(solve(r, flip(x), adjoint=not adjoint))
 
 
@@ -174,7 +174,7 @@ qr = composite(
 
 
 def width(w: Any) -> Any:
-    """Below this, a difference of eigenvalues or singular values is rounding."""
+    """Return the bound below which a difference of eigenvalues or singular values is rounding."""
     eps = np.finfo(w.dtype).eps
     return eps * w.shape[-1] * np.max(np.abs(w), axis=-1, keepdims=True, initial=0.0)
 
@@ -198,7 +198,7 @@ inverse_gaps = general(
 
 
 def near(w: Any) -> Any:
-    """Which pairs of different places hold the same value, but for rounding."""
+    """Return a mask of pairs of different indices with equal values, but for rounding."""
     close = np.abs(w[..., None, :] - w[..., :, None]) <= width(w)[..., None]
     return close & ~np.eye(w.shape[-1], dtype=bool)
 
@@ -223,7 +223,7 @@ undetermined = stop(
 
 
 def repeated(w: Any) -> Any:
-    """Where a value is the same as the next, but for rounding."""
+    """Return a mask of values equal to the next, but for rounding."""
     return np.abs(np.diff(w, axis=-1)) <= width(w)
 
 
@@ -281,7 +281,7 @@ eigvalsh = composite(
 
 
 def _eliminate(x: Any) -> tuple[Any, Any]:
-    """L below the diagonal and U, and the order of the rows: elimination with partial pivots."""
+    """Return L below the diagonal and U, and the order of the rows, by partial pivoting."""
     lu = np.array(x, dtype=np.result_type(x, np.float32))
     order = np.broadcast_to(np.arange(lu.shape[-2]), lu.shape[:-1]).copy()
     stack = tuple(np.indices(lu.shape[:-2]))

@@ -1,6 +1,6 @@
 """Operations without a derivative: steps, comparisons, logic, casts.
 
-`flat` ones are step functions: their derivative is 0 almost everywhere, and TensorFlow answers
+`flat` ones are step functions: their derivative is 0 almost everywhere, and TensorFlow returns
 None. `stop` ones leave the real numbers. Both carry what to write instead.
 """
 
@@ -25,7 +25,7 @@ PAIR = ((-3.0, 3.0), (0.2, 3.0))
 
 
 def _integral(function: Any) -> Any:
-    """`math.floor` and its like answer integers; a float stays a float here, inf and NaN too."""
+    """Wrap `math.floor` or its like, which returns integers: a float stays one, inf and NaN too."""
     def stays_float(x: Any) -> Any:
         if type(x) is not float:
             return x

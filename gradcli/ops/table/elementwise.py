@@ -38,20 +38,21 @@ LN2 = math.log(2.0)
 
 
 def typed(result: Any, *operands: Any) -> Any:
-    """An array of choices in the type that arithmetic on `operands` has: choosing between plain
-    numbers makes a float64 of a float32.
+    """Return an array of choices in the type of arithmetic on `operands`.
+
+    A choice between plain numbers makes a float64 of a float32.
     """
     return result.astype(np.result_type(np.float32, *operands), copy=False)
 
 
 def _times(x: Any, y: Any, function: Any) -> Any:
-    """function(x, y), a product with x, and 0 where x is 0 and y a number."""
+    """Return function(x, y), a product with x, and 0 where x is 0 and y a number."""
     skip = np.equal(x, 0) & np.equal(y, y)
     return typed(np.where(skip, 0.0, function(x, np.where(skip, 1.0, y))), x, y)
 
 
 def _over(x: Any, y: Any) -> Any:
-    """x/y, and 0 where y is 0."""
+    """Return x/y, and 0 where y is 0."""
     zero = np.equal(y, 0)
     return typed(np.where(zero, 0.0, x / np.where(zero, 1.0, y)), x, y)
 

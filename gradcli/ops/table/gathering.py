@@ -55,7 +55,7 @@ def _along_prepare(shapes: Sequence[Shape], axis: Any, **rest: Any) -> dict[str,
 
 
 def _fancy(at: Any, shape: Shape, axis: int) -> tuple[Any, ...]:
-    """Index arrays for every axis of an array of `shape`: `at` along `axis`, itself elsewhere."""
+    """Return index arrays for every axis of an array of `shape`: `at` along `axis`, else itself."""
     rank = len(shape)
     at = np.reshape(at, (1,) * (rank - at.ndim) + at.shape)
     return tuple(
@@ -129,14 +129,14 @@ def _gather(params: Any, indices: Any, axis: Any = None, batch_dims: Any = 0) ->
 
 
 def _counting(n: int, axis: int, rank: int) -> Any:
-    """0, 1, ... n - 1 along one axis of so many."""
+    """Return 0, 1, ... n - 1 along one axis of so many."""
     return np.reshape(np.arange(n), (1,) * axis + (n,) + (1,) * (rank - 1 - axis))
 
 
 def _places(name: str, values: Any, shape: Shape, skip: int = 0) -> tuple[list[Any], Any]:
-    """The columns of a table of places, as operands of `index`, and the table itself.
+    """Return the columns of a table of indices, as operands of `index`, and the table.
 
-    Its last axis names places along the axes of `shape` after the first `skip`. Raises E0301 and
+    Its last axis names elements along the axes of `shape` after the first `skip`. Raises E0301 and
     E0305.
     """
     given, at = as_indices(values, name)
@@ -170,7 +170,7 @@ def _gather_nd(params: Any, indices: Any, batch_dims: Any = 0) -> Any:
 
 
 def _fitting(name: str, updates: Any, at: Any, shape: Shape) -> Any:
-    """Updates of the shape that the places ask for; a scalar is repeated. Raises E0301."""
+    """Return updates of the shape that the indices require; a scalar is repeated. Raises E0301."""
     wanted = at.shape[:-1] + shape[at.shape[-1]:]
     if shape_of(updates) == wanted:
         return updates
@@ -223,7 +223,7 @@ tensor_scatter_add = composite(
 
 
 def _winners(at: Any, shape: Shape) -> Any:
-    """Which of the places are the last of their kind: theirs is the value that stays."""
+    """Return a mask of the indices that are the last of their kind: their values stay."""
     flat = np.reshape(at, (-1, at.shape[-1]))
     axes = shape[:at.shape[-1]]
     lines = np.zeros(len(flat), dtype=np.int64)

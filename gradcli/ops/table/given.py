@@ -1,4 +1,4 @@
-"""What options and indices were given as: tensors, lists, floats that are whole."""
+"""Options and indices as they were given: tensors, lists, floats that are whole."""
 
 from __future__ import annotations
 
@@ -21,12 +21,14 @@ PLACES = ((0.0, 3.0),)
 
 
 def number_of(x: Any) -> Any:
-    """The plain value of an option, a tensor or not."""
+    """Return the plain value of an option, a tensor or not."""
     return getattr(x, "value", x)
 
 
 def array_of(x: Any) -> Any:
-    """An option or operand as an array, to decide by. Raises E0301 (ragged) and E0303 (no numbers).
+    """Return an option or operand as an array, to decide by.
+
+    Raises E0301 (ragged) and E0303 (no numbers).
     """
     x = x.decides() if hasattr(x, "decides") else x
     try:
@@ -41,7 +43,7 @@ def array_of(x: Any) -> Any:
 
 
 def one_number(x: Any, what: str) -> Any:
-    """An option that is one number. Raises E0303."""
+    """Return an option that is one number. Raises E0303."""
     found = array_of(x)
     if found.ndim:
         raise error("E0303", f"{what} must be one number, not a tensor of shape"
@@ -50,7 +52,7 @@ def one_number(x: Any, what: str) -> Any:
 
 
 def kind_of(x: Any) -> str:
-    """The type of a tensor's or a plain value's elements."""
+    """Return the type of a tensor's or a plain value's elements."""
     return dtype_of(number_of(x))
 
 
@@ -62,7 +64,7 @@ def element_count(shape: Sequence[int]) -> int:
 
 
 def as_integers(values: Any, name: str) -> Any:
-    """An array of indices as integers. Raises E0302 (truth values) and E0303 (fractions)."""
+    """Return an array of indices as integers. Raises E0302 (truth values) and E0303 (fractions)."""
     at = array_of(values)
     if at.dtype.kind not in "iuf":
         raise error("E0302", f"`{name}` needs whole numbers as indices, not {dtype_of(at)}",
@@ -76,8 +78,10 @@ def as_integers(values: Any, name: str) -> Any:
 
 
 def as_indices(values: Any, name: str) -> tuple[Any, Any]:
-    """Indices as an operand, which keeps a tensor on its record, and as an array. Whole ones are
-    only looked at to see that there are such places, which is seen again wherever they are used.
+    """Return indices as an operand, which keeps a tensor on its record, and as an array.
+
+    The values of integers are not noted as deciding: they are only checked here, and are checked
+    again wherever they are used.
     """
     plain = number_of(values)
     whole = plain is not values and dtype_of(plain).startswith("int")
@@ -86,7 +90,7 @@ def as_indices(values: Any, name: str) -> tuple[Any, Any]:
 
 
 def check_range(name: str, at: Any, length: int, low: int | None = None) -> None:
-    """Raises E0305, with the place, for an index outside of an axis."""
+    """Raise E0305, with the position, for an index outside of an axis."""
     bad = (at < (-length if low is None else low)) | (at >= length)
     if bad.any():
         where_ = np.argwhere(bad)[0].tolist()

@@ -2,6 +2,7 @@
 
 Where the textbook form of a slope cancels, the form that does not is used: 1/cosh^2 for the slope
 of tanh, (1-x)(1+x) for 1-x^2, hypot(1, x) for sqrt(1+x^2).
+
 Source: DLMF 4.34 and 4.37 for the derivatives and the inverses.
 """
 

@@ -1,7 +1,7 @@
 """Products of vectors, matrices and tensors.
 
-Here too is what the other files on matrices share: checks of shapes, and operands of several core
-ranks brought to one. Matrices are the last two axes.
+Here too are the helpers that the other files on matrices share: checks of shapes, and operands of
+several core ranks brought to one. Matrices are the last two axes.
 """
 
 from __future__ import annotations
@@ -27,35 +27,35 @@ REAL = ((-3.0, 3.0), (-3.0, 3.0))
 
 
 def flip(x: Any) -> Any:
-    """The last two axes exchanged."""
+    """Return x with its last two axes exchanged."""
     rank = len(shape_of(x))
     return transpose(x, axes=[*range(rank - 2), rank - 1, rank - 2])
 
 
 def column(x: Any) -> Any:
-    """A vector as a matrix of one column."""
+    """Return a vector as a matrix of one column."""
     return reshape(x, shape=(*shape_of(x), 1))
 
 
 def row(x: Any) -> Any:
-    """A vector as a matrix of one row."""
+    """Return a vector as a matrix of one row."""
     return reshape(x, shape=(*shape_of(x)[:-1], 1, shape_of(x)[-1]))
 
 
 def take(x: Any, *last: Any) -> Any:
-    """Indices and slices of the last axes."""
+    """Return indices and slices of the last axes."""
     return index(x, pattern=((slice(None),) * (len(shape_of(x)) - len(last)) + last))
 
 
 def need_matrix(name: str, shape: Shape, what: str = "a matrix") -> None:
-    """Raises E0301 for less than two axes."""
+    """Raise E0301 for less than two axes."""
     if len(shape) < 2:
         raise error("E0301", f"`{name}` needs {what}, not a tensor of shape {show(shape)}",
                     help="a matrix is a tensor with at least two axes, such as [[1, 2], [3, 4]]")
 
 
 def need_square(name: str, shape: Shape) -> None:
-    """Raises E0301 for anything but square matrices."""
+    """Raise E0301 for anything but square matrices."""
     need_matrix(name, shape, "a square matrix")
     if shape[-1] != shape[-2]:
         raise error("E0301", f"`{name}` needs a square matrix, not one of shape {show(shape)}",
@@ -63,7 +63,7 @@ def need_square(name: str, shape: Shape) -> None:
 
 
 def matrix(name: str) -> Callable[..., dict[str, Any]]:
-    """A `prepare` for rows that take matrices of any shape and no attributes."""
+    """Return a `prepare` for rows that take matrices of any shape and no attributes."""
     def prepare(shapes: Sequence[Shape]) -> dict[str, Any]:
         need_matrix(name, shapes[0])
         return {}
@@ -72,7 +72,7 @@ def matrix(name: str) -> Callable[..., dict[str, Any]]:
 
 
 def square_matrix(name: str) -> Callable[..., dict[str, Any]]:
-    """A `prepare` for rows that take square matrices and no attributes."""
+    """Return a `prepare` for rows that take square matrices and no attributes."""
     def prepare(shapes: Sequence[Shape]) -> dict[str, Any]:
         need_square(name, shapes[0])
         return {}
@@ -81,7 +81,7 @@ def square_matrix(name: str) -> Callable[..., dict[str, Any]]:
 
 
 def aligned(cores: Sequence[int], *values: Any) -> list[Any]:
-    """Arrays with unit axes between batch and core, so that all have one core rank."""
+    """Return arrays with unit axes between batch and core, so that all have one core rank."""
     rank = max(cores)
     out = []
     for x, core in zip(values, cores, strict=True):
@@ -116,7 +116,7 @@ def _transposed(a: Shape, b: Shape) -> str:
 
 
 def _matmul(cores: Sequence[int], a: Any, b: Any) -> Any:
-    """NumPy's matmul on core axes; vectors get a unit axis, so batch axes cannot be mistaken."""
+    """Apply NumPy's matmul on core axes; vectors get a unit axis, to keep batch axes apart."""
     ca, cb = cores
     la, lb = lead(a, ca), lead(b, cb)
     sa, sb = shape_of(a)[len(la):], shape_of(b)[len(lb):]
@@ -147,7 +147,10 @@ def _right(g: Any, ans: Any, a: Any, b: Any) -> Any:
 
 
 def times_vector(matrices: Any, vectors: Any) -> Any:
-    """Matrices times vectors, stack by stack: `matmul` would take stacked vectors for a matrix."""
+    """Return matrices times vectors, stack by stack.
+
+    `matmul` would take stacked vectors for a matrix.
+    """
     product = matmul(matrices, column(vectors))
     return reshape(product, shape=shape_of(product)[:-1])
 
@@ -235,7 +238,10 @@ def _multi_dot(*xs: Any) -> Any:
 
 
 def _chain(xs: Sequence[Any], lengths: Sequence[int]) -> Any:
-    """The product in the order of least work (Cormen et al., Introduction to Algorithms, 15.2)."""
+    """Return the product in the order of least work.
+
+    Source: Cormen et al., Introduction to Algorithms, 15.2.
+    """
     n = len(xs)
     cost = {(k, k + 1): 0 for k in range(n)}
     cut = {}
@@ -338,7 +344,7 @@ def _contracted(terms: Sequence[Sequence[str]], output: Sequence[str], xs: Seque
 
 
 def _labels(subscripts: Any, ranks: Sequence[int]) -> tuple[list[list[str]], list[str]]:
-    """A label for every axis of every operand, and those of the result.
+    """Return a label for every axis of every operand, and those of the result.
 
     Axes under the dots are counted from the right: ".1" is the last of them. Raises E0301, E0302.
     """
@@ -390,7 +396,7 @@ def _one_term(subscripts: str, term: str) -> tuple[str, str, str]:
 
 
 def _without_repetition(term: list[str], x: Any) -> tuple[list[str], Any]:
-    """Diagonals for letters that stand twice in a term, as in "ii"."""
+    """Return diagonals for letters that occur twice in a term, as in "ii"."""
     for label in dict.fromkeys(term):
         while term.count(label) > 1:
             p = term.index(label)
@@ -402,7 +408,7 @@ def _without_repetition(term: list[str], x: Any) -> tuple[list[str], Any]:
 
 
 def _without_units(term: list[str], x: Any, lengths: dict[str, int]) -> tuple[list[str], Any]:
-    """Unit axes under the dots that broadcast against longer ones are left out."""
+    """Drop unit axes under the dots that broadcast against longer ones."""
     kept = [a for a, label in enumerate(term) if shape_of(x)[a] == lengths[label]]
     if len(kept) == len(term):
         return term, x

@@ -1,9 +1,9 @@
 """Losses: cross entropies from logits that neither overflow nor lose digits, and Keras' functions.
 
 All are composites, so that derivatives of every order follow from their parts. Labels come first,
-as in TensorFlow. Those of Keras answer one number per row: the mean over the last axis; with
+as in TensorFlow. Those of Keras return one number per row: the mean over the last axis; with
 axis=none over all elements. TensorFlow 2.21 takes labels of `softmax_cross_entropy` for a
-distribution and answers softmax - labels; here the slope is right for any labels.
+distribution and returns softmax - labels as slope; here the slope is right for any labels.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ softmax_cross_entropy = composite(
 
 
 def _classes(labels: Any, count: int) -> None:
-    """Raises E0303 for a label that is not whole, E0305 for one that is no class."""
+    """Raise E0303 for a label that is not whole, E0305 for one that is no class."""
     values = np.asarray(getattr(labels, "value", labels))
     if values.dtype.kind not in "iu" and not np.all(values == np.floor(values)):
         raise error("E0303", "`sparse_softmax_cross_entropy` needs whole numbers as labels",
@@ -136,12 +136,12 @@ l2_loss = composite(
 
 
 def _over_rows(losses: Any, axis: Any) -> Any:
-    """The mean over an axis; that of a scalar is itself."""
+    """Return the mean over an axis; a scalar is its own mean."""
     return mean(losses, axis=axis) if shape_of(losses) else losses
 
 
 def _averaged(name: str, aliases: str, loss: Callable[..., Any], doc: str, kinks: str = "") -> Op:
-    """The mean of an elementwise loss over the last axis."""
+    """Return the row of the mean of an elementwise loss over the last axis."""
     return composite(
         name, "labels predictions",
         lambda labels, predictions, axis=-1: _over_rows(loss(labels, predictions), axis),
@@ -173,7 +173,7 @@ log_cosh = _averaged(
 
 
 def _margin(labels: Any, predictions: Any) -> Any:
-    """1 - labels*predictions where positive; labels 0 and 1 stand for -1 and 1."""
+    """Return 1 - labels*predictions where positive; labels 0 and 1 stand for -1 and 1."""
     values = np.asarray(getattr(labels, "value", labels))
     if np.all((values == 0) | (values == 1)):
         labels = subtract(multiply(2.0, labels), 1.0)

@@ -185,5 +185,5 @@ matrix_transpose = composite(
 
 
 def same_stack(name: str, a: Shape, b: Shape) -> None:
-    """Raises E0301 where stacks of matrices of these shapes do not broadcast."""
+    """Raise E0301 where stacks of matrices of these shapes do not broadcast."""
     broadcast_shape(name, [a[:-2], b[:-2]])

@@ -274,7 +274,7 @@ moments = composite(
 
 
 def _several(name: str, given: Sequence[Any], names: str) -> list[Any]:
-    """Optional operands, filled up with None. Raises E0207 where there are too many."""
+    """Return optional operands, filled up with None. Raises E0207 where there are too many."""
     known = names.split()
     if len(given) > len(known):
         raise error("E0207", f"`{name}` takes at most {', '.join(known)} here, not"
@@ -283,7 +283,7 @@ def _several(name: str, given: Sequence[Any], names: str) -> list[Any]:
 
 
 def _scaled(x: Any, centre: Any, variance: Any, offset: Any, scale: Any, epsilon: Any) -> Any:
-    """(x - centre)/sqrt(variance + epsilon)*scale + offset."""
+    """Return (x - centre)/sqrt(variance + epsilon)*scale + offset."""
     factor = rsqrt(add(variance, epsilon))
     y = multiply(subtract(x, centre), factor if scale is None else multiply(factor, scale))
     return y if offset is None else add(y, offset)

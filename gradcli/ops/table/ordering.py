@@ -57,7 +57,7 @@ def _sort_prepare(shapes: Sequence[Shape], axis: Any, descending: Any, direction
 
 
 def _order(x: Any, axis: int, descending: bool) -> Any:
-    """Stable both ways: equal elements keep their order. NaN counts as the largest."""
+    """Return the indices that sort x, stable in both directions. NaN counts as the largest."""
     if not descending:
         return np.argsort(x, axis=axis, kind="stable")
     back = np.argsort(np.flip(x, axis), axis=axis, kind="stable")
@@ -65,7 +65,7 @@ def _order(x: Any, axis: int, descending: bool) -> Any:
 
 
 def _ties(ans: Any, x: Any, axis: int, descending: bool, direction: None) -> Any:
-    """Which elements of the sorted ones equal a neighbour."""
+    """Return a mask of the sorted elements that equal a neighbour."""
     lines = np.moveaxis(ans, axis, 0)
     same = lines[1:] == lines[:-1]
     tied = np.zeros(lines.shape, dtype=bool)
@@ -123,7 +123,7 @@ def _median(x: Any, axis: Any = None, keepdims: Any = False) -> Any:
 
 
 def _ranked(name: str, x: Any, q: Any, axis: Any, keepdims: Any) -> Any:
-    """Between the two sorted elements nearest to rank q*(n - 1), as NumPy's `linear` does."""
+    """Interpolate between the two sorted elements around rank q*(n - 1), as NumPy's `linear`."""
     if q.dtype.kind not in "iuf" or not ((q >= 0) & (q <= 1)).all():
         raise error("E0404", f"`{name}` needs fractions between 0 and"
                     f" {100 if name == 'percentile' else 1}", help=f"such as {name}(x, "

@@ -48,7 +48,7 @@ def _nonempty(shapes: Sequence[Shape], axis: Any, keepdims: Any) -> dict[str, An
 
 
 def _kept(reduced: Any, axis: Sequence[int], keepdims: bool) -> Any:
-    """A reduced tensor with its reduced axes back as length 1, ready to broadcast."""
+    """Return a reduced tensor with its reduced axes back as length 1, ready to broadcast."""
     shape = shape_of(reduced)
     return reduced if keepdims or not axis else reshape(reduced, shape=expand_dims_at(shape, axis))
 
@@ -58,7 +58,7 @@ def _spread_back(g: Any, x: Any, axis: Sequence[int], keepdims: bool) -> Any:
 
 
 def sum_type(x: Any) -> Any:
-    """The type of a sum: NumPy would make int32 wider, and types are never cast in silence."""
+    """Return the type of a sum: NumPy would widen int32, and types are never cast in silence."""
     return None if type(x) in SCALAR_TYPES or x.dtype.kind == "b" else x.dtype
 
 
@@ -88,7 +88,7 @@ mean = linear(
 
 def _extremum(name: str, aliases: str, arrays: str, latex: str, doc: str) -> Any:
     def share(ans: Any, x: Any, axis: Sequence[int], keepdims: bool) -> Any:
-        """What each element gets: 1 for a single extremum, ties share evenly."""
+        """Return the share of each element: 1 for a single extremum, ties share evenly."""
         if not axis:
             return ones_like(x)
         # In the type of x, which a choice between plain numbers would not have.
@@ -96,7 +96,7 @@ def _extremum(name: str, aliases: str, arrays: str, latex: str, doc: str) -> Any
         return hit / sum_(hit, axis=axis, keepdims=True)
 
     def tied(ans: Any, x: Any, axis: Sequence[int], keepdims: bool) -> Any:
-        """Which elements tie with another one."""
+        """Return a mask of elements that tie with another one."""
         hit = equal(x, _kept(ans, axis, keepdims))
         return hit & (np.sum(hit, axis=tuple(axis), keepdims=True) > 1) if axis else False
 
@@ -141,7 +141,7 @@ min_ = composite(
 
 
 def _prod(x: Any, axis: Any = None, keepdims: Any = False) -> Any:
-    """By halving: exact with zeros, since nothing is divided, and differentiable to any order."""
+    """Multiply by halving: exact with zeros, since nothing is divided, and smooth to any order."""
     rank = len(shape_of(x))
     axes = negative_axes(axis, rank)
     for a in axes:
@@ -175,7 +175,7 @@ prod = composite(
 
 
 def _norm2(cores: Sequence[int], x: Any, axis: Sequence[int], keepdims: bool) -> Any:
-    """Scaled by the largest element, so that squares neither overflow nor vanish."""
+    """Return the norm, scaled by the largest element: squares neither overflow nor vanish."""
     if not axis:
         return np.abs(x)
     scale = np.max(np.abs(x), axis=axis, keepdims=True, initial=0.0)

@@ -56,7 +56,7 @@ shifted = linear(
 
 
 def _first(y: Any, axis: int, reverse: bool, value: float) -> Any:
-    """A constant of the shape and type of y: `value` in the first place of the scan, else 0."""
+    """Return a constant of the shape and type of y: `value` at the start of the scan, else 0."""
     out = np.zeros(shape_of(y), dtype=kind_of(y))
     lines = np.moveaxis(out, axis, 0)
     if reverse:
@@ -153,7 +153,7 @@ recurrence = general(
 
 
 def _before(ans: Any, axis: int, reverse: bool) -> Any:
-    """The product of the elements before each one."""
+    """Return the product of the elements before each one."""
     return shifted(ans, axis=axis, reverse=reverse) + _first(ans, axis, reverse, 1.0)
 
 
@@ -190,7 +190,7 @@ cumprod = composite(
 
 
 def _scaled_sums(x: Any, axis: int) -> tuple[Any, Any]:
-    """The largest element so far, m, and the sum so far of exp(x - m), between 1 and their number.
+    """Return the largest element so far, m, and the sum so far of exp(x - m), which is from 1 to n.
 
     Where m is infinite the sum counts the elements that equal it.
     """
@@ -223,7 +223,7 @@ def _excess(cores: Sequence[int], x: Any, axis: int, reverse: bool) -> Any:
 
 
 def _by_weights(g: Any, z: Any, axis: int, reverse: bool) -> Any:
-    """The transpose of what `_along_weights` does."""
+    """Apply the transpose of `_along_weights`."""
     return multiply(sigmoid(z), recurrence(sigmoid(-z), g, axis=axis, reverse=not reverse,
                                            late=True))
 
@@ -277,7 +277,7 @@ def _running_extremum(name: str, accumulate: str, largest: bool, doc: str) -> An
             x, axis=axis)
 
     def tied(ans: Any, x: Any, axis: int, reverse: bool) -> Any:
-        """Which elements equal the extremum of those before them."""
+        """Return a mask of the elements that equal the extremum of those before them."""
         last, here = (ans, x) if not reverse else (np.flip(ans, axis), np.flip(x, axis))
         return np.moveaxis(last, axis, 0)[:-1] == np.moveaxis(here, axis, 0)[1:]
 

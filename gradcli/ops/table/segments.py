@@ -35,7 +35,7 @@ SORTED = "sorted"
 
 
 def _segments(name: str, data: Any, ids: Any, count: Any) -> tuple[Any, Any, Any, int]:
-    """Data as a list of slices, the segment of each as operand and as array, and their number.
+    """Return data as a list of slices, their segments as operand and as array, and their number.
 
     Of ids that are not sorted negative ones drop their slice. Raises E0301, E0303, E0305.
     """
@@ -69,7 +69,7 @@ def _segments(name: str, data: Any, ids: Any, count: Any) -> tuple[Any, Any, Any
 
 
 def _sizes(data: Any, at: Any, count: int) -> Any:
-    """How many slices each segment has, ready to broadcast; 1 for none."""
+    """Return the number of slices of each segment, ready to broadcast; 1 for none."""
     found = np.maximum(np.bincount(at, minlength=count), 1)
     return np.reshape(found, (count,) + (1,) * (len(shape_of(data)) - 1))
 
@@ -101,7 +101,7 @@ def _segment_extremum(row: Any, name: str, data: Any, ids: Any, count: Any, larg
 
 
 def _segment_prod(name: str, data: Any, ids: Any, count: Any) -> Any:
-    """Neighbours in a segment are multiplied until one is left: exact with zeros.
+    """Multiply neighbours in a segment until one is left: exact with zeros.
 
     A slice of ones at the end stands for the missing partner and for empty segments.
     """
@@ -166,7 +166,7 @@ def _extremum_row(name: str, largest: bool, doc: str) -> Any:
 
 
 def _share(cores: Sequence[int], x: Any, ids: Any, ans: Any, count: int) -> Any:
-    """What each element gets of its segment's extremum: 1, or a share where several tie."""
+    """Return the share of each element in its segment's extremum: 1, or less where several tie."""
     x, at = np.asarray(x), as_integers(ids, "segment_share")
     hits = np.moveaxis(x == np.take(ans, at, axis=-cores[2]), -cores[0], 0).astype(x.dtype)
     total = np.zeros((count, *hits.shape[1:]), dtype=x.dtype)

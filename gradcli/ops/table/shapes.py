@@ -22,7 +22,7 @@ REAL = ((-3.0, 3.0),)
 
 
 def whole(value: Any, what: str) -> int:
-    """An index, axis or length: integral floats are welcome. Raises E0303 otherwise."""
+    """Return an index, axis or length: integral floats are welcome. Raises E0303 otherwise."""
     value = value.decides() if hasattr(value, "decides") else value
     if isinstance(value, (int, float)) and value == value // 1 and abs(value) < 2**53:
         return int(value)
@@ -33,7 +33,7 @@ def whole(value: Any, what: str) -> int:
 
 
 def negative_axis(axis: Any, rank: int) -> int:
-    """An axis counted from the right. Raises E0304 where there is none."""
+    """Return an axis counted from the right. Raises E0304 where there is none."""
     k = whole(axis, "an axis")
     if not -rank <= k < rank:
         raise error(
@@ -45,7 +45,7 @@ def negative_axis(axis: Any, rank: int) -> int:
 
 
 def negative_axes(axis: Any, rank: int) -> tuple[int, ...]:
-    """None: all axes; a number; or a list of them; without repetitions, sorted."""
+    """Return axes from None (all), a number or a list; negative, without repetitions, sorted."""
     axis = getattr(axis, "value", axis)
     if axis is None:
         return tuple(range(-rank, 0))
@@ -57,7 +57,7 @@ def negative_axes(axis: Any, rank: int) -> tuple[int, ...]:
 
 
 def lengths(shape: Any) -> Shape:
-    """A shape as the user wrote it: a number or a list of them."""
+    """Return a shape as a tuple, from a number or a list of them."""
     shape = shape.decides() if hasattr(shape, "decides") else shape
     if hasattr(shape, "tolist"):
         shape = shape.tolist()
@@ -67,7 +67,7 @@ def lengths(shape: Any) -> Shape:
 
 
 def lead(x: Any, core: int) -> Shape:
-    """The batch axes of an array whose core rank is `core`."""
+    """Return the batch axes of an array whose core rank is `core`."""
     shape = shape_of(x)
     return shape[:len(shape) - core]
 
@@ -180,7 +180,7 @@ sum_to = linear(
 
 
 def expand_dims_at(shape: Shape, axes: Sequence[int]) -> Shape:
-    """`shape` of a reduced tensor with the reduced (negative) `axes` back as length 1."""
+    """Return `shape` of a reduced tensor with the reduced (negative) `axes` back as length 1."""
     rank = len(shape) + len(axes)
     kept = iter(shape)
     return tuple(1 if k - rank in axes else next(kept) for k in range(rank))
@@ -219,7 +219,7 @@ def _index(cores: Sequence[int], x: Any, *indices: Any, pattern: Sequence[Any]) 
 
 
 def _outside(shape: Shape, pattern: Sequence[Any], indices: Sequence[Any]) -> Any:
-    """The first index that its axis does not have; None where masks make that unclear."""
+    """Return the first index that its axis does not have; None where masks make that unclear."""
     lengths_ = iter(shape)
     values = iter(indices)
     for item in pattern:
@@ -282,7 +282,7 @@ def _join_prepare(shapes: Sequence[Shape], axis: Any, new: int) -> dict[str, Any
 
 
 def _same_lead(cores: Sequence[int], xs: Sequence[Any]) -> list[Any]:
-    """Operands with their batch axes broadcast against each other."""
+    """Return operands with their batch axes broadcast against each other."""
     before = np.broadcast_shapes(*[lead(x, c) for x, c in zip(xs, cores, strict=True)])
     return [np.broadcast_to(x, before + shape_of(x)[len(shape_of(x)) - c:])
             for x, c in zip(xs, cores, strict=True)]

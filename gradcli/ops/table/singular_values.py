@@ -1,4 +1,4 @@
-"""Singular values, and what is made of them: ranks, norms, pseudo-inverses, least squares.
+"""Singular values, and ranks, norms, pseudo-inverses and least squares by them.
 
 Derivatives: Giles (2008), An extended collection of matrix derivative results; Townsend (2016),
 Differentiating the singular value decomposition; Golub and Pereyra (1973), The differentiation of
@@ -61,7 +61,7 @@ def _unpack_svd(packed: Any, rows: int) -> tuple[Any, Any, Any]:
 
 
 def _square_gaps(s: Any) -> Any:
-    """1/(s[j]^2 - s[i]^2), without squares that could cancel."""
+    """Return 1/(s[j]^2 - s[i]^2), without squares that could cancel."""
     return inverse_gaps(s) * reciprocal_no_nan(row(s) + column(s))
 
 
@@ -85,7 +85,7 @@ turns = general(
 
 
 def _off(x: Any, u: Any) -> Any:
-    """The part of the columns of x that is orthogonal to those of u."""
+    """Return the part of the columns of x that is orthogonal to those of u."""
     return x - matmul(u, matmul(flip(u), x))
 
 

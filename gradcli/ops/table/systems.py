@@ -36,7 +36,7 @@ MATRIX = ((-3.0, 3.0),)
 
 
 def singular(name: str) -> Exception:
-    """The error for a matrix that has no inverse."""
+    """Return the error for a matrix that has no inverse."""
     return error("E0404", f"`{name}`: the matrix is singular, it has no inverse",
                  help="pinv(A) and lstsq(A, b) take such matrices too")
 
@@ -45,7 +45,7 @@ def singular(name: str) -> Exception:
 
 
 def need_system(name: str, a: Shape, b: Shape) -> None:
-    """Raises E0301 where a and b are not a square matrix and its right side."""
+    """Raise E0301 where a and b are not a square matrix and its right side."""
     need_square(name, a)
     if not b or b[-1 if len(b) == 1 else -2] != a[-1]:
         raise error("E0301", f"`{name}` cannot take the right side {show(b)} for a matrix of shape"
@@ -86,7 +86,7 @@ def _solve(cores: Sequence[int], a: Any, b: Any, adjoint: bool) -> Any:
 
 
 def _solved(a: Any, b: Any, adjoint: bool, vector: bool) -> Any:
-    """`solve` for a right side that may be a stack of vectors."""
+    """Apply `solve` to a right side that may be a stack of vectors."""
     if not vector:
         return solve(a, b, adjoint=adjoint)
     x = solve(a, column(b), adjoint=adjoint)
@@ -189,7 +189,7 @@ def _filled(a: Any, diagonal: float) -> Any:
 
 
 def _factors(a: Any) -> tuple[Any, Any, Any, Any, Any]:
-    """U, s, V^T, the sign of det(U) det(V), and which matrices hold NaN or infinity."""
+    """Return U, s, V^T, the sign of det(U) det(V), and a mask of matrices with NaN or infinity."""
     broken = ~np.all(np.isfinite(a), axis=(-2, -1), keepdims=True)
     u, s, vt = np.linalg.svd(np.where(broken, 0, a))
     sign = np.sign(np.linalg.det(u) * np.linalg.det(vt))[..., None, None]
@@ -208,7 +208,7 @@ def _cofactor(cores: Sequence[int], x: Any) -> Any:
 
 
 def _products(s: Any) -> tuple[Any, Any]:
-    """Per element the product of all before it, and of all after it."""
+    """Return for each element the product of all before it, and of all after it."""
     one = np.ones_like(s[..., :1])
     before = np.cumprod(np.concatenate([one, s[..., :-1]], axis=-1), axis=-1)
     after = np.cumprod(np.concatenate([one, s[..., :0:-1]], axis=-1), axis=-1)[..., ::-1]
@@ -216,7 +216,7 @@ def _products(s: Any) -> tuple[Any, Any]:
 
 
 def _pair_products(s: Any) -> Any:
-    """At [i, j] the product of all elements but i and j; 0 on the diagonal."""
+    """Return at [i, j] the product of all elements but i and j; 0 on the diagonal."""
     n = s.shape[-1]
     between = np.ones((*s.shape, n), dtype=s.dtype)
     for j in range(2, n):
@@ -256,7 +256,7 @@ cofactor = general(
 
 
 def _third(a: Any, e: Any, f: Any) -> Any:
-    """The third derivative of the determinant, in directions e and f, of a regular matrix.
+    """Return the third derivative of the determinant, in directions e and f, of a regular matrix.
 
     From cof(A) = det(A) A^-T and Jacobi's formula, differentiated twice.
     """
@@ -285,7 +285,7 @@ cofactor_slope = general(
     doc="the change of the cofactors of a in the direction e")
 
 def _sign(x: Any) -> Any:
-    """The sign as NumPy has it, NaN where the determinant is."""
+    """Return the sign as NumPy has it, NaN where the determinant is."""
     sign, logabs = np.linalg.slogdet(x)
     return np.where(np.isnan(logabs), np.nan, sign).astype(x.dtype)
 
@@ -321,7 +321,7 @@ slogdet = composite(
 # (Higham 2008, Functions of Matrices, theorem 3.6), so one rule serves them all, to any order.
 
 def _slope(f: Any, a: Any, e: Any) -> Any:
-    """The derivative of f at a in the direction e."""
+    """Return the derivative of f at a in the direction e, from f of a matrix of blocks."""
     n = shape_of(a)[-1]
     if not n:
         return e
@@ -352,7 +352,10 @@ def _identity(x: Any) -> Any:
 
 
 def _floating(x: Any) -> tuple[Any, Any]:
-    """x as floating point, the identity for matrices with NaN or infinity, and which these are."""
+    """Return x as floating point, with the identity for matrices with NaN or infinity, and a mask.
+
+    The mask tells which matrices were replaced.
+    """
     x = np.asarray(x, dtype=np.result_type(x, np.float32))
     broken = ~np.all(np.isfinite(x), axis=(-2, -1), keepdims=True)
     return np.where(broken, _identity(x), x), broken
@@ -394,7 +397,7 @@ STEPS = 100
 
 
 def _sqrtm_of(name: str, x: Any) -> Any:
-    """The product form of Denman and Beavers' iteration, with scaling by the determinant.
+    """Return the square root by the product form of Denman and Beavers' iteration, with scaling.
 
     Cheng, Higham, Kenney and Laub (2001), Approximating the logarithm of a matrix to specified
     accuracy. Raises E0404 where it does not converge.
@@ -438,7 +441,7 @@ sqrtm = _matrix_function(
 
 
 def _logm(cores: Sequence[int], x: Any) -> Any:
-    """Square roots until x is near 1, then the integral of (x - 1)/(1 + t (x - 1)) over 0..1.
+    """Take square roots until x is near 1, then integrate (x - 1)/(1 + t (x - 1)) over 0..1.
 
     Gauss's rule for it is the Pade approximant of log(1 + x): Higham (2008), section 11.4.
     """
