@@ -63,7 +63,9 @@ def jacobian(target: Tensor, sources: Sequence[Tensor], *, mode: str = "auto",
 
 
 class Hessian:
-    """Second derivatives: (row, column) to a block, and the pairs where 0 stands because the first
+    """Second derivatives by blocks.
+
+    blocks: (row, column) to a block. constant: the pairs where 0 stands because the first
     derivative does not depend on the column at all.
     """
 

@@ -1,4 +1,4 @@
-"""The check of a sheet before a class gets it: what a teacher should know."""
+"""The check of a sheet before a class gets it, for the teacher."""
 
 from __future__ import annotations
 

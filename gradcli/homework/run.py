@@ -1,4 +1,4 @@
-"""A whole run: what a class handed in, checked, marked and written.
+"""A whole run: the submissions of a class, checked, marked and written.
 
 Each result is written to a journal at once (`gradcli.homework.marking.earlier`), so a run that is
 interrupted, or killed, is continued by the next one. When all is checked the marks are added up and
@@ -240,7 +240,13 @@ class Found:
 def _marked(found: Iterable[tuple[Result, str | None]],
             overrides: Mapping[tuple[str, str], Override], stream: TextIO, ran: Ran,
             notes: Notes, each: Callable[[str], Any] | None) -> Iterator[Result]:
-    """Yield the results with their overrides, each written to the stream first."""
+    """Yield the results with their overrides, each written to the stream first.
+
+    found: results, with the line of the file where there is one.
+    overrides: by (student, problem).
+    ran, notes: receive stale overrides, and remarks on them.
+    each: called with each line.
+    """
     for one, text in found:
         said = overrides.get((one.student, one.problem))
         if said is not None:

@@ -256,7 +256,7 @@ class Op:
 
     def _kept_whole(self, found: Any, values: Sequence[Any],
                     attributes: Mapping[str, Any] | None = None, cores: Sequence[int] = ()) -> Any:
-        """Return what was found, unless NumPy has wrapped integers around: that raises E0404.
+        """Return the value unless NumPy has wrapped integers around, which raises E0404.
 
         The same in floats is then far from it.
         """
@@ -335,7 +335,7 @@ class Op:
 
 
 def from_python(op: Op, args: Sequence[Any], attributes: Mapping[str, Any]) -> Any:
-    """Apply to what Python code writes: lists for tensors, attributes by position.
+    """Apply an operation to arguments from Python code: lists for tensors, attributes by position.
 
     Raises E0207 for more arguments than the operation has.
     """

@@ -94,7 +94,7 @@ def applied(op: Op, args: Sequence[Any], attributes: Mapping[str, Any]) -> Any:
 
 
 def _with_nan(op: Op, args: Sequence[Any], found: Any) -> Any:
-    """Return what was found, with its doubt; of a NaN the value of the row on floats."""
+    """Return the result with its doubt; where it is NaN, the value of the row on floats."""
     xs = [a.floats() if type(a) is Wide else a for a in args]
     spoiled = reduce(np.logical_or, map(np.isnan, xs))
     if not spoiled.any():
@@ -209,7 +209,7 @@ def banded(linear: Callable[[list[Any]], Sequence[Any]], args: Sequence[Any]) ->
 
 
 def _doubted(found: Wide, *operands: Wide) -> Wide:
-    """Return what was found, unknown where an operand is."""
+    """Return the result, unknown where an operand is."""
     unknown = reduce(np.logical_or, [o.is_doubtful() for o in operands])
     if not unknown.any():
         return found

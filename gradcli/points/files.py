@@ -56,7 +56,10 @@ def ending(path: str) -> tuple[str, bool]:
 
 def _stream(path: str, name: str, packed: bool, stdin: BinaryIO | None
             ) -> tuple[BinaryIO, int | None]:
-    """Return the stream of a file, and its size if that is known."""
+    """Return the stream of a file, and its size if that is known.
+
+    name: of the file, as messages show it. packed: whether it is compressed with gzip.
+    """
     if path == "-":
         assert stdin is not None
         return stdin, None

@@ -1,5 +1,6 @@
-"""Pruning: entries that no live value goes back to are dropped, so that a long loop under one tape
-runs in memory proportional to what it still needs.
+"""Pruning: entries that no live value goes back to are dropped.
+
+So a long loop under one tape runs in memory proportional to the entries that it still needs.
 """
 
 from __future__ import annotations

@@ -198,7 +198,8 @@ def put_down(record: records.Record, op: Op, out: Tensor, ids: tuple[int | None,
              place: Any, wanted: bool) -> None:
     """Append the entry of an operation that ran, if it is wanted, and push it to the accumulators.
 
-    Raises E0401 where the record is full.
+    ids, values, attributes, batches, place: as in an entry (see `gradcli.engine.record.record`);
+    out is the result. Raises E0401 where the record is full.
     """
     assert out.id is not None
     segment = record.entries

@@ -1,5 +1,6 @@
-"""Dense Jacobians and Hessians by their structure: their memory, and few sweeps in place of many
-where they are sparse.
+"""Dense Jacobians and Hessians by their structure.
+
+Their memory is checked first, and few sweeps do for many where they are sparse.
 """
 
 from __future__ import annotations

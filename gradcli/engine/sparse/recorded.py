@@ -1,5 +1,7 @@
-"""Jacobians and Hessians whose coloured sweep goes on the record: the sweep can run again at other
-points, and its values are put together there without another look at the structure.
+"""Jacobians and Hessians whose coloured sweep goes on the record.
+
+The sweep can run again at other points, and its values are put together there without another look
+at the structure.
 """
 
 from __future__ import annotations

@@ -128,7 +128,12 @@ def swept(entries: Segment, plan: Compression, targets: Side, sources: Side) -> 
 
 def _in_range(entries: Segment, plan: Compression, seeds: dict[int, Any], found: dict[int, Any],
               carried: Side, sources: Side) -> dict[int, Any]:
-    """Return the result of a sweep, mended where numbers may have left the range of floats."""
+    """Return the result of a sweep, mended where numbers may have left the range of floats.
+
+    seeds, found: of the sweep, by id.
+    carried: the values that it found derivatives of.
+    sources: notes are made on these where elements are unknown.
+    """
     from gradcli.engine.sweeps import wide
 
     shapes = {t.id: t.shape for t in carried.tensors}

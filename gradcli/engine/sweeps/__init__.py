@@ -1,1 +1,1 @@
-"""Sweeps over the record: reverse, forward, and what they share."""
+"""Sweeps over the record: reverse, forward, and their shared parts."""

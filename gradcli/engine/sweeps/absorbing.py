@@ -148,11 +148,16 @@ def _only(c: Any, mask: Any, keep: Any, recorded: bool) -> Any:
 
 def _masks(entry: Entry, live: Any, reached: set[int], guard_sqrt: bool,
            varying: set[int] | None, factors: bool = True) -> tuple[dict[int, Any], list[Any]]:
-    """Return masks of where shares of the cotangent are alive: by operand, before they are summed
-    to its shape; and for each share that `cotangents` returns, after that.
+    """Return masks of where shares of the cotangent are alive.
 
-    An operand that occurs twice has two; no list: all of them are alive. factors: whether constant
-    factors that are 0 absorb.
+    The first are by operand, before they are summed to its shape; the second for each share that
+    `cotangents` returns, after that. An operand that occurs twice has two; no list: all are alive.
+
+    live: mask of the result.
+    reached: ids that a derivative reaches.
+    guard_sqrt: whether zeros absorb only at sqrt.
+    varying: receives the ids of factors that are 0 somewhere and depend on a source.
+    factors: whether constant factors that are 0 absorb.
     """
     op, ids = entry[OP], entry[IDS]
     inside: dict[int, Any] = {}
@@ -240,7 +245,12 @@ def _uneven(shape: Sequence[int]) -> Any:
 
 
 def _where_alive(entry: Entry, k: int, g: Any, live: Any, c: Any, recorded: bool) -> Any:
-    """Return the share of a product without the infinities that meet no element that is alive."""
+    """Return the share of a product without the infinities that meet no element that is alive.
+
+    g, live: the cotangent of the result, and its mask.
+    c: the share of operand k.
+    recorded: whether it is recorded.
+    """
     from gradcli.ops.table.discrete import greater
     from gradcli.ops.table.elementwise import where
 

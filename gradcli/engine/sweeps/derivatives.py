@@ -186,8 +186,7 @@ def jacobian(target: Tensor, sources: Sequence[Tensor], *, mode: str = "auto",
 
 def in_range(entries: Segment, targets: Sequence[Tensor], source: Tensor, found: dict[int, Any]
              ) -> dict[int, Any]:
-    """Return Jacobians in a source, by id of a target, mended if numbers may have left the range.
-    """
+    """Return Jacobians in one source, by id of a target, mended if numbers may be out of range."""
     if extreme(entries, [source], found.values()):
         from gradcli.engine.sweeps import wide
 
@@ -236,7 +235,12 @@ def _plain(array: Any) -> Any:
 
 def jvp(target: Tensor, sources: Sequence[Tensor], tangents: Sequence[Any], *, emit: bool = False,
         entries: Segment | None = None) -> Any:
-    """Return the directional derivative of `target`, in its shape, or None."""
+    """Return the directional derivative of `target`, in its shape, or None.
+
+    tangents: the direction, one part for each source.
+    emit: whether to record the derivative.
+    entries: the window.
+    """
     from gradcli.engine.sweeps import tangent
 
     if entries is None:

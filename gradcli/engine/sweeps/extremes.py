@@ -169,7 +169,7 @@ def _is_large(value: Any) -> bool:
 
 
 def _kind(value: Any) -> str:
-    """Return the type of an array in a letter; empty for what is none, or has no elements."""
+    """Return the type of an array in a letter; empty for no array, or one without elements."""
     if value is None or type(value) in SCALAR_TYPES or not getattr(value, "size", 0):
         return ""
     return str(value.dtype.char)

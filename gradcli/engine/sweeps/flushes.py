@@ -43,7 +43,10 @@ FAR, FAR_32 = 2.0**480, 2.0**55
 
 def tame(entries: Sequence[Entry], seeds: Mapping[int, Any], ends: Iterable[int], *,
          forward: bool) -> bool:
-    """Return whether a sweep from the seeds surely lost nothing, nor the values that it uses."""
+    """Return whether a sweep from the seeds surely lost nothing, nor the values that it uses.
+
+    seeds: id to cotangent, or tangent if `forward`. ends: ids that the sweep leads to.
+    """
     try:
         with np.errstate(all="ignore"):
             if not forward and all(type(g) is float for g in seeds.values()) and all(
@@ -139,7 +142,10 @@ def _has_tame_slopes(entry: Entry, carried: Mapping[int, Any], forward: bool) ->
 
 def flushes(entries: Sequence[Entry], seeds: Mapping[int, Any], ends: Sequence[int], *,
             forward: bool) -> bool:
-    """Return whether a sweep from the seeds to the ends lost something, or may have."""
+    """Return whether a sweep from the seeds to the ends lost something, or may have.
+
+    seeds: id to cotangent, or tangent if `forward`. ends: ids that the sweep leads to.
+    """
     every = {*ends, *seeds, *(e[OUT] for e in entries)}
     try:
         with np.errstate(all="ignore"):

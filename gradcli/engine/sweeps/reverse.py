@@ -75,9 +75,15 @@ def _with_stretches(entries: Sequence[Entry], adjoints: dict[int, float], asked:
 
 def on_slots(ops: Sequence[Op], first: Sequence[Any], second: Sequence[Any],
              values: Sequence[float], fixed: Set[int], adjoints: list[float | None]) -> None:
-    """Carry the adjoints, by slot, backwards over a Wengert list (see
-    `gradcli.engine.compiled.lines`), with the products and sums that `_on_floats` has for single
-    entries.
+    """Carry the adjoints, by slot, backwards over a Wengert list (`gradcli.engine.compiled.lines`).
+
+    The products and sums are those that `_on_floats` has for single entries.
+
+    ops: the operations of the slots from 0 on; inputs and constants have negative slots.
+    first, second: slots of the operands; second is None for one, or if first is a tuple of several.
+    values: of all slots.
+    fixed: slots of constants.
+    adjoints: of all slots, None where there is none yet; changed in place.
     """
     k = len(ops)
     for op, i, j in zip(reversed(ops), reversed(first), reversed(second), strict=True):
@@ -236,8 +242,11 @@ def cotangents(entry: Entry, g: Any, reached: set[int], emit: bool,
                mended: Callable[[int, Any], Any] | None = None) -> Iterable[tuple[int, Any]]:
     """Yield (operand id, its share of the cotangent) for each operand that a derivative reaches.
 
+    g: the cotangent of the entry's result.
+    reached: ids that a derivative reaches.
+    emit: whether to record the rule's operations.
     mended: function that replaces the share of operand k, before it is summed to the operand's
-    shape.
+        shape.
     """
     op, ids = entry[OP], entry[IDS]
     if op.kind == UNREGISTERED:
@@ -309,6 +318,9 @@ def shaped_like(c: Any, x: Any, entry: Entry, k: int, g: Any) -> Any:
     """Return the cotangent summed back to its operand's core shape and batch axes, in its type.
 
     Axes of a cotangent are seed, then batch, then core: seed axes are never summed.
+
+    c, x: the share of operand k, and the operand. g: the cotangent of the entry's result, which has
+    the seed axes.
     """
     shape = core_shape(x)
     if core_shape(c) != shape:

@@ -177,8 +177,11 @@ def basis(value: Any) -> Any:
 
 def jvp(op: Op, given: Sequence[Any], ans: Any, xs: Sequence[Any], attributes: Mapping[str, Any]
         ) -> Any:
-    """Return the sum over the operands of their tangents (None: no tangent) carried through `op`;
+    """Return the tangent of a result: the sum of the operands' tangents carried through `op`.
+
     None where the rule lets none pass.
+
+    given: the operands' tangents, None where there is none. ans, xs: the result and the operands.
     """
     from gradcli.engine.record.recording import Recording
 

@@ -184,7 +184,12 @@ def _tangent(swept: Swept, entry: Entry, found: Mapping[int, Carried]) -> Carrie
 
 def gradients(entries: Sequence[Entry], seeds: Mapping[int, Any], found: dict[int, Any],
               emit: bool = False, values: Mapping[int, Any] | None = None) -> None:
-    """Put right the result of an ordinary sweep, `found`: id of a source to its adjoint."""
+    """Put right the result of an ordinary sweep, in place.
+
+    found: id of a source to its adjoint.
+    emit: whether the adjoints are recorded, where their entries change too.
+    values: of tensors, which a tape may not have kept.
+    """
     if tame(entries, seeds, found, forward=False):
         return
     try:

@@ -50,7 +50,7 @@ RECENT = 8
 
 
 class GradientTape(Watching):
-    """A record of operations that is asked for derivatives; see `gradcli.GradientTape`."""
+    """A record of operations that computes derivatives on request; see `gradcli.GradientTape`."""
 
     __slots__ = ("__weakref__", "entered", "events", "first_use", "past", "persistent", "used")
 

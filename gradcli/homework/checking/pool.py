@@ -3,7 +3,7 @@
 Each variable has five eighths of its values in [-3, 3], a quarter of all sizes from 0.01 to 100 and
 both signs, an eighth in (0, 1); parameters are in [0.3, 3]. The first few are short numbers, so
 that the point that shows a mistake can be read out. Where too little is defined there, other scales
-are tried, and then the neighbourhood of whatever point was found.
+are tried, and then the neighbourhood of the points that were found.
 """
 
 from __future__ import annotations

@@ -208,7 +208,14 @@ def _check_on_curve(reference: Reference, problem: Problem) -> None:
 
 def _curve(reference: Reference, problem: Problem, found: dict[str, Any],
            known: dict[str, Any], deadline: float) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return points on the curve, searched at several scales: few starts find a closed one."""
+    """Return points on the curve, and the errors of their values.
+
+    Several scales are tried, since few starts find a closed curve.
+
+    found: the starts, name to values.
+    known: errors of inputs that are not exact.
+    deadline: of `time.thread_time`.
+    """
     from gradcli.homework.checking.reference import on_curve
 
     assert reference.constraint is not None

@@ -38,8 +38,8 @@ class Reference:
     functions: the nodes of its components.
     nodes: those of the answer, row by row.
     shape: (), (n,) or (m, n).
-    names: what answers may name.
-    variables: what the right answer may depend on.
+    names: the names that answers may use.
+    variables: the names that the right answer may depend on.
     wrt: the variables of differentiation.
     constraint: the node that is 0 where an answer counts (implicit functions).
     """
@@ -185,7 +185,7 @@ def bracketed(text: str) -> str:
 
 def _check_used(problem: Problem, wrt: tuple[str, ...]) -> None:
     """Raise E0701 for an order, direction or dependent variable that the kind has not: the author
-    meant something else than what would be asked for.
+    meant another question.
     """
     kind, order, n = problem.kind, problem.order, len(wrt)
     own = {"hessian": 2, "partial": n}.get(kind, 1)

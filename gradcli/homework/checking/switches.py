@@ -115,7 +115,10 @@ def _lonely(values: Values, varying: dict[str, Any], switch: tuple[int, ...], si
 
 def _between(values: Values, switch: tuple[int, ...], sign: Any, one: dict[str, Any],
              others: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return points on one side, found by bisection between one point there and others."""
+    """Return points on one side of a switch, found by bisection between one point there and others.
+
+    sign: of the side. one, others: name to values, of one point and of several.
+    """
     found = []
     low = {n: np.repeat(one[n], len(others[n])) for n in one}
     high = others

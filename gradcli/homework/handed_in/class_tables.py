@@ -124,7 +124,12 @@ def _student_column(source: Source, head: Record, titles: Sequence[str], wanted:
 
 def _problem_columns(source: Source, head: Record, titles: Sequence[str], ids: Ids,
                      mapping: Mapping[str, str], student: int) -> dict[int, str]:
-    """Return the problem that each column answers, by the number of the column."""
+    """Return the problem that each column answers, by the number of the column.
+
+    head, titles: the first row, and its cells without blanks.
+    mapping: titles to problem ids, which goes first.
+    student: number of the column that names the students.
+    """
     found: dict[int, str] = {}
     for title, id in mapping.items():
         same = [k for k, other in enumerate(titles) if folded(other) == folded(title)]

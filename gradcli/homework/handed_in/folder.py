@@ -101,8 +101,13 @@ def _read(root: str, ids: Ids, theirs: Theirs, follow: bool) -> Submission:
 
 def answers(student: str, ids: Ids, found: Mapping[str, tuple[str, int | None, str]],
             faults: Sequence[tuple[str, str]] = ()) -> list[Answer]:
-    """Return one answer for each problem: blank where there is none, but faulty if a file could not
-    be read, since the answer may have been in it.
+    """Return one answer for each problem, in the order of the sheet.
+
+    It is blank where there is none, but faulty if a file could not be read, since the answer may
+    have been in it.
+
+    found: problem id to (answer, line, file). faults: (file, reason) of files that could not be
+    read.
     """
     made = []
     for id in ids.all:

@@ -37,7 +37,15 @@ class Theirs:
 def owned_files(root: str, assignment: str, ids: Ids, paths: Sequence[str], notes: list[Note],
            follow: bool, whose: Callable[[Sequence[str]], Mapping[str, str | None]] | None
            ) -> list[tuple[str, Owner]]:
-    """Return the files that may hold answers, each with its owner."""
+    """Return the files that may hold answers, each with its owner.
+
+    root: the folder of submissions.
+    assignment: id of the sheet; files of others are left out.
+    paths: the files below the root, with / between names.
+    notes: receives remarks on files that are passed over.
+    follow: whether links are followed.
+    whose: function from paths to students, in place of the known shapes of names.
+    """
     wanted = [path for path in paths if not IGNORED.fullmatch(path)]
     if len(wanted) < len(paths):
         notes.append(Note("skipped", f"{len(paths) - len(wanted):,} files of systems, such as"

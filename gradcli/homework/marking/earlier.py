@@ -57,8 +57,12 @@ class Earlier:
 
     def find(self, student: str, problem: str, answer: str, file: str | None = None,
              line: int | None = None) -> Result | None:
-        """Return the result of the same answer, as if it were checked now: without an override, and
-        with the location where the answer stands now. None if no valid result is found.
+        """Return the result of the same answer, as if it were checked now; None without a valid
+        one.
+
+        It has no override, and the location where the answer stands now.
+
+        student, problem: their ids. file, line: the present location of the answer.
         """
         place = self._places.get((student, problem))
         if place is None or self._file is None:
@@ -368,7 +372,10 @@ class Journal:
 
     def find(self, student: str, problem: str, answer: str, file: str | None, line: int | None
              ) -> Result | None:
-        """Return the result of this answer that an earlier run has written, else None."""
+        """Return the result of this answer that an earlier run has written, else None.
+
+        student, problem: their ids. file, line: the present location of the answer.
+        """
         return self._earlier.find(student, problem, answer, file, line)
 
     def note(self, student: str, problem: str, text: str) -> None:

@@ -317,7 +317,7 @@ def overridden(result: Result, override: Override) -> None:
 
 
 def automatic(result: Result) -> None:
-    """Take back what a person gave."""
+    """Take back the score and the comment of a person."""
     if result.override is not None:
         result.score, result.override = result.override["automatic"], None
 

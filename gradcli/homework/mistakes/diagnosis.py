@@ -71,7 +71,10 @@ def name(prepared: Prepared, found: list[Found], result: dict[str, Any]) -> None
 
 def explanations(prepared: Prepared, trial: Trial, others: list[Reading], deadline: float
                  ) -> list[Found]:
-    """Return all explanations of an answer, in no order."""
+    """Return all explanations of an answer, in no order.
+
+    others: other readings of the answer. deadline: of `time.thread_time`.
+    """
     reread = other_brackets(prepared, trial, _sample(prepared), others, deadline)
     return _of_values(prepared, trial, deadline) + reread
 

@@ -321,8 +321,11 @@ FEW = 8
 
 def other_brackets(prepared: Prepared, trial: Trial, sample: Sample, others: list[Reading],
                    deadline: float) -> list[Found]:
-    """Return the first other reading that is right, of those that the answer's spelling speaks for,
-    or else of all: then it may be chance.
+    """Return the first other reading that is right.
+
+    Those that the answer's spelling speaks for go first; of the rest one may be right by chance.
+
+    others: the readings. deadline: of `time.thread_time`; raises TimeoutError after it.
     """
     from gradcli.homework.checking.trial import is_right
     from gradcli.lang.paper.ambiguous import doubt

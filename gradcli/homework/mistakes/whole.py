@@ -36,7 +36,7 @@ SURE = frozenset(("answered_original", "slope_not_evaluated"))
 
 
 def whole(way: Way, c: int) -> list[Found]:
-    """Return other answers to one component, independent of what was answered."""
+    """Return other answers to one component that are made without looking at the student's."""
     made: list[Found] = []
     for name, node, detail in _all(way, c):
         # Of one variable and constants, few differentiate by a constant.

@@ -129,7 +129,7 @@ def stem(name: str) -> str:
 
 
 class Found:
-    """Problems and what is wrong with them, while a sheet is read."""
+    """The problems of a sheet, and the errors in them, while it is read."""
 
     __slots__ = ("ids", "places", "problems", "source", "wrong")
 
@@ -146,7 +146,12 @@ class Found:
                                      label=label, related=related))
 
     def unknown(self, what: str, name: str, span: Span, known: Iterable[str]) -> None:
-        """Add an error for an unknown key; suggest the nearest."""
+        """Add an error for an unknown key; suggest the nearest.
+
+        what: noun for the message.
+        name, span: of the key.
+        known: the keys that there are.
+        """
         import difflib
 
         known = list(known)
@@ -156,7 +161,13 @@ class Found:
 
     def add(self, fields: Mapping[str, Any], defaults: Mapping[str, Any], whole: Span,
             keys: Mapping[str, Span], values: Mapping[str, Span]) -> None:
-        """Add a problem. whole: its span; keys, values: spans of its fields' names and values."""
+        """Add a problem, or errors where it is wrong.
+
+        fields: of the problem, as read.
+        defaults: the sheet's fields for all problems.
+        whole: the span of the problem.
+        keys, values: spans of the fields' names and values.
+        """
         known = {}
         for name, value in fields.items():
             if name in DEFAULTS:

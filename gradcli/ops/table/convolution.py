@@ -41,7 +41,13 @@ def _padded(x: Any, pads: Sequence[Sequence[int]], fill: float = 0.0) -> Any:
 
 def _windows(x: Any, kernel: Shape, strides: Shape, dilations: Shape,
              pads: Sequence[Sequence[int]], fill: float = 0.0) -> Any:
-    """Return a view [..., positions, channels, taps] of x [..., lengths, channels]."""
+    """Return a view [..., positions, channels, taps] of x [..., lengths, channels].
+
+    kernel: the lengths of a window.
+    strides, dilations: the steps between windows, and between taps.
+    pads: (before, after) for each spatial axis.
+    fill: the value of the padding.
+    """
     d = len(kernel)
     reach = tuple((k - 1) * s + 1 for k, s in zip(kernel, dilations, strict=True))
     view = np.lib.stride_tricks.sliding_window_view(
@@ -75,7 +81,10 @@ def _kernel_matrix(k: Any, core: int) -> Any:
 
 def _add_windows(parts: Any, size: Shape, strides: Shape, dilations: Shape,
                  pads: Sequence[Sequence[int]]) -> Any:
-    """Apply the transpose of `_windows`: add [..., positions, channels, taps] to where they lie."""
+    """Apply the transpose of `_windows`: add [..., positions, channels, taps] to where they lie.
+
+    size: the lengths of the result. strides, dilations, pads: as in `_windows`.
+    """
     d = len(size)
     kernel, channels = parts.shape[-d:], parts.shape[-d - 1]
     before, positions = parts.shape[:-2 * d - 1], parts.shape[-2 * d - 1:-d - 1]
@@ -194,7 +203,12 @@ def _each(name: str, option: str, value: Any, d: int) -> Shape:
 
 def _geometry(name: str, size: Shape, kernel: Shape, strides: Any, padding: Any, dilations: Any
               ) -> dict[str, Any]:
-    """Return strides, dilations and pads as the rows take them. Raises E0301, E0303."""
+    """Return strides, dilations and pads as the rows take them. Raises E0301, E0303.
+
+    name: of the operation.
+    size, kernel: the lengths of the input and of a window.
+    strides, padding, dilations: as the caller gave them.
+    """
     d = len(size)
     by = _each(name, "strides", strides, d)
     apart = _each(name, "dilations", dilations, d)

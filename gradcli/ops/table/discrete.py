@@ -1,7 +1,7 @@
 """Operations without a derivative: steps, comparisons, logic, casts.
 
 `flat` ones are step functions: their derivative is 0 almost everywhere, and TensorFlow returns
-None. `stop` ones leave the real numbers. Both carry what to write instead.
+None. `stop` ones leave the real numbers. Both name a smooth substitute.
 """
 
 from __future__ import annotations

@@ -90,7 +90,12 @@ def as_indices(values: Any, name: str) -> tuple[Any, Any]:
 
 
 def check_range(name: str, at: Any, length: int, low: int | None = None) -> None:
-    """Raise E0305, with the position, for an index outside of an axis."""
+    """Raise E0305, with the position, for an index outside of an axis.
+
+    name: of the operation.
+    at: the indices, an array of integers.
+    low: the smallest index, by default -length.
+    """
     bad = (at < (-length if low is None else low)) | (at >= length)
     if bad.any():
         where_ = np.argwhere(bad)[0].tolist()

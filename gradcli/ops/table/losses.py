@@ -141,7 +141,10 @@ def _over_rows(losses: Any, axis: Any) -> Any:
 
 
 def _averaged(name: str, aliases: str, loss: Callable[..., Any], doc: str, kinks: str = "") -> Op:
-    """Return the row of the mean of an elementwise loss over the last axis."""
+    """Return the row of the mean of an elementwise loss over the last axis.
+
+    loss: function of labels and predictions; the others are fields of the row.
+    """
     return composite(
         name, "labels predictions",
         lambda labels, predictions, axis=-1: _over_rows(loss(labels, predictions), axis),

@@ -123,7 +123,10 @@ def _median(x: Any, axis: Any = None, keepdims: Any = False) -> Any:
 
 
 def _ranked(name: str, x: Any, q: Any, axis: Any, keepdims: Any) -> Any:
-    """Interpolate between the two sorted elements around rank q*(n - 1), as NumPy's `linear`."""
+    """Interpolate between the two sorted elements around rank q*(n - 1), as NumPy's `linear`.
+
+    name: of the operation. q: an array of fractions between 0 and 1.
+    """
     if q.dtype.kind not in "iuf" or not ((q >= 0) & (q <= 1)).all():
         raise error("E0404", f"`{name}` needs fractions between 0 and"
                     f" {100 if name == 'percentile' else 1}", help=f"such as {name}(x, "

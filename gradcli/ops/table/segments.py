@@ -166,7 +166,12 @@ def _extremum_row(name: str, largest: bool, doc: str) -> Any:
 
 
 def _share(cores: Sequence[int], x: Any, ids: Any, ans: Any, count: int) -> Any:
-    """Return the share of each element in its segment's extremum: 1, or less where several tie."""
+    """Return the share of each element in its segment's extremum: 1, or less where several tie.
+
+    ids: the segment of each slice of x.
+    ans: the extrema.
+    count: the number of segments.
+    """
     x, at = np.asarray(x), as_integers(ids, "segment_share")
     hits = np.moveaxis(x == np.take(ans, at, axis=-cores[2]), -cores[0], 0).astype(x.dtype)
     total = np.zeros((count, *hits.shape[1:]), dtype=x.dtype)
