@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 Span = tuple[int, int]
 
 if TYPE_CHECKING:
-    # What an error is about, within the call or operation that raises it:
+    # The part of a call or operation that an error is about:
     # ("value", v)     the argument that is v, or that v stands in
     # ("option", name) the name of an option
     # ("beyond", n)    the arguments behind the first n
@@ -120,7 +120,7 @@ def error(code: str, message: str, span: Span | None = None, help: str | None = 
 
 
 # --------------------------------------------------------------------------------------------------
-# Where text comes from: a file, standard input or an option; and what stands where in it.
+# Sources of text (a file, standard input or an option), with lines and columns.
 
 MAX_BYTES = 16 * 1024 * 1024
 

@@ -158,7 +158,7 @@ ZERO = {
         "There is no path: 0 stands there because it was asked for.",
 }
 
-# What else may stand beside an answer that is there.
+# The notes that may stand beside an answer.
 NOTES = {
     "tie": "Several arguments of `max` or `min` are equal: the note says who gets the slope.",
     "kink": "The curve has a corner here, as `abs` at 0: the note says which slope was taken.",
@@ -197,7 +197,7 @@ NOTES = {
 
 
 # --------------------------------------------------------------------------------------------------
-# What an explanation is made of: one cause of a missing gradient; a note on one that is there.
+# The pieces of an explanation: a cause of a missing gradient, its fixes, a note on an answer.
 
 class Fix:
     """A proposed change of a program. text: as it is shown; edits: changes of the program's text

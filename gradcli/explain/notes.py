@@ -110,8 +110,8 @@ def summed(name: str, count: int, span: Span, each: str = "gradcli jac") -> Note
 # --------------------------------------------------------------------------------------------------
 # Comparisons whose sides are equal: what is said at such a point is said of one branch.
 
-# How far beside the point, of its size. Each is far shorter than the next: what a smooth function
-# makes of that has gone. The longer ones are taken where rounding hides what is nearer.
+# Steps beside the point, relative to its size. Each is far shorter than the next, so that a smooth
+# function changes far less. The longer ones are taken where rounding hides the shorter.
 STEPS = (1e-10, 1e-7, 1e-5, 1e-3, 1e-2)
 ROUNDING = 1e-8
 # A difference is known if rounding may be this share of it.
@@ -408,7 +408,7 @@ def tapes(run: Run, source: Source) -> list[tuple[str, str, Span]]:
     """Return (code, message, span) of what is suspicious about the newest tape of each name."""
     out: list[tuple[str, str, Span]] = []
     for tape in run.tapes.values():
-        # What a reset forgot was perhaps used before.
+        # Watches that a reset dropped were perhaps used before.
         if not any(kind == "reset" for kind, *_ in tape.events):
             out += _of_tape(run, tape, source)
     return out

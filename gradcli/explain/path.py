@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     Link = tuple[int, Iterable[tuple[int, bool]], Any]
 
-# Ways are counted up to here: their number doubles with each fork.
+# Paths are counted up to this number, which doubles with each fork.
 MAX_WAYS = 1000
 
 
@@ -85,7 +85,7 @@ def path(history: Sequence[Entry], sources: Collection[int], targets: Collection
     ends = [t for t in targets if t in best]
     if not ends:
         return []
-    # Of equal ways that to the earliest target: sets of ids have no order of their own.
+    # Of equal paths the one to the earliest target: sets of ids have no order of their own.
     at = min(ends, key=lambda t: (best[t], t))
     steps: list[Step] = []
     while at in came:
@@ -246,7 +246,7 @@ def _again(entry: Entry, values: Mapping[int, Any]) -> Any:
     op, ans = entry[OP], entry[ANS]
     operands = [v if i is None else values[i] for i, v in zip(
         entry[IDS], entry[VALUES], strict=True)]
-    # What is drawn at random has no operands, and what a custom function does is not known.
+    # Random numbers have no operands, and custom functions cannot be computed here.
     if type(op) is not Op or entry[BATCH] or not operands or any(
             unknown(v) or (i is None and is_hollow(v))
             for i, v in zip(entry[IDS], operands, strict=True)):

@@ -45,12 +45,12 @@ if TYPE_CHECKING:
     from gradcli.engine.record.record import Entry
 
 
-# What binds less than a product.
+# Operators that bind less than a product.
 COMPARISONS = frozenset((EQUAL_EQUAL, NOT_EQUAL, LESS, LESS_EQUAL, GREATER, GREATER_EQUAL))
 LOOSE = COMPARISONS | {PLUS, MINUS, AND, OR, NOT, IF}
 OPENING, CLOSING = "([{", ")]}"
 ITEM = re.compile(r"(x|\(\))(\.x|\[\])*")
-# What stands before a whole value.
+# The text before a value that needs no brackets.
 WHOLE = re.compile(r"([(,[]|[^=]=|\breturn)$")
 
 

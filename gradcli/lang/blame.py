@@ -29,7 +29,7 @@ SIGNS = {
 }
 CALLS = (c.CALL, c.METHOD, c.NUMPY, c.PRIME)
 _OPENING, _CLOSING = frozenset(t.OPENING), frozenset(t.CLOSING)
-# What an operand can end with: a sign behind it has two sides.
+# The last tokens of operands: a sign behind one has two sides.
 _ENDS = frozenset((*t.CLOSING, *t.IDENTIFIERS, t.NUMBER, t.SUPERSCRIPT, t.PI, t.STRING, t.TRUE,
                    t.FALSE, t.NONE))
 

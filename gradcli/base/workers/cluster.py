@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from concurrent.futures import Executor
     from typing import Any
 
-# How often a task is given to another worker when one is lost.
+# The number of times that a task is given to another worker when one is lost.
 RETRIES = 3
 # Seconds that a scheduler may take to answer.
 PATIENCE = 10

@@ -56,7 +56,7 @@ class Guarded:
         self._progress: Any = None
         self._keys: set[str] = set()
         self._working = False
-        # Of the thread that looks: when the process last went on, and at which size it was killed.
+        # For the thread that watches: time of the last progress, sizes of the progress file.
         self._since = 0.0
         self._size = 0
         self._base = 0
@@ -118,7 +118,7 @@ class Guarded:
             if problem is not None:
                 self._working = False
                 raise problem
-            # It forgets the oldest, too.
+            # The process drops the oldest setup, too.
             self._keys = {key} if len(self._keys) >= child.KEPT else self._keys | {key}
 
     def _start(self) -> None:

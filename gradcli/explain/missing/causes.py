@@ -33,7 +33,7 @@ MADE_DISCRETE = ("path-nondifferentiable", "path-value-independent")
 CASTS = ("path-dtype-cast", "source-dtype")
 # Code that did not run whatever a condition says.
 DEAD = {"loop": "a loop that ran zero times", "end": "code that never runs"}
-# What a condition decides, and what has no slope then.
+# The decision of a condition, and the quantity that has no slope then.
 DECIDED = {"branch": ("which branch runs", "a condition"),
            "leave": ("when the loop ends", "a count of turns"),
            "turn": ("how often the loop runs", "a count of turns"),
@@ -66,7 +66,7 @@ def causes(scene: Scene, subject: Subject) -> list[Reason]:
         found += unwatched(scene, subject, between)
     discrete = next((r for r in found if r.code in MADE_DISCRETE), None)
     if discrete is not None and all(r.code not in CASTS for r in found):
-        # That it is an integer is what the operation before it made of it.
+        # The integer was made by the operation before it.
         found.sort(key=lambda r: r.code == "target-dtype")
         if found[-1].code == "target-dtype":
             found[-1].about = discrete.abouts[0]
@@ -96,13 +96,13 @@ def _rebound(scene: Scene, subject: Subject) -> list[Reason]:
     above = scene.above(subject.targets, without="path-custom-internal")
     others = [n for n in scene.namings if n.name == name and n.id not in subject.own
               and n.id not in subject.targets and scene.scope(n.span) == scene.scope(own[-1].span)
-              # Of two calls of a function, each has parameters of its own.
+              # Each call of a function has parameters of its own.
               and not (n.kind == own[-1].kind == "parameter")]
     elsewhere = scene.above(subject.targets, without="path-custom-internal", past=subject.own
                             ) if others else above
     for other in reversed(others):
         if other.id in elsewhere and scene.above([other.id]).isdisjoint(subject.own):
-            # What the target uses was not made of the source itself.
+            # The target uses a value that was not computed from the source.
             meant = subject.of(other)
             return [_renamed(subject, other, own), *_also_cut(scene, meant),
                     *unwatched(scene, meant, [])]

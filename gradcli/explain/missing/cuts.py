@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 
     Judge = Callable[[Entry, int], list[tuple[str, Any]]]
 
-# Beyond so many places the cut next to the target has to do: the smallest one takes too long.
+# Beyond this flow the cut next to the target is taken: the smallest one takes too long.
 MAX_FLOW = 50
-# So many cuts, one behind the other, are told.
+# The largest number of cuts, one behind the other, that are reported.
 MAX_CUTS = 20
 
 
@@ -231,7 +231,7 @@ def _mend(step: Step, code: str, one_mend: Container[str]) -> tuple[str, Any]:
 # One cause for a tape covers all lines that it did not see.
 OF_TAPE = ("path-outside-tape", "path-stop-recording", "path-reset", "target-consumed",
            "path-gradient-not-recorded", "source-watched-late")
-# Here not the line that was cut off is to blame but what was done to the tape.
+# These blame what was done to the tape, and not the line that was cut off.
 BLAMED = ("path-reset", "target-consumed", "path-gradient-not-recorded")
 WAY = "the path from {source} to {target} is cut by"
 SAID = {
@@ -256,7 +256,7 @@ SAID = {
 BY_CLOSURE = ("`{name}` takes up {inside} without having it as an argument, and only its arguments"
               " have a gradient")
 DECLARED = ("{name} takes its first value from {taken}, and is a source of its own from there on")
-# What stands at the other place, and what at further lines of the same cause.
+# The label of the second location and of further lines of the same cause.
 RELATED = {
     "path-stop-recording": "recording stops here",
     "path-reset": "this ran before",
@@ -318,7 +318,7 @@ def cut(scene: Scene, subject: Subject, between: list[Step]) -> list[Reason]:
     """Return the causes that cut the paths from source to target, the smallest cut first."""
     aside = {id(s.entry) for s in between if _aside(s.entry, subject)}
     if aside:
-        # Such a way counts only where there is no other.
+        # Such a path counts only where there is no other.
         plain = Scene([e for e in scene.entries if id(e) not in aside])
         between = ways(plain, subject) or between
     found: list[Reason] = []

@@ -99,7 +99,7 @@ def _advice(ground: Ground, reason: Reason) -> str | None:
     if "{tape}.watch" in text and not tape:
         return f"--watch {subject.source}"
     if "--unconnected" in text and subject.asked_at is not None:
-        # What a file asks has an option of its own; a slope `f'(x)` has none.
+        # A question of the file has an option of its own; a slope `f'(x)` has none.
         asked = ground.text[slice(*subject.asked_at)]
         return ASKED_ZERO if re.match(r"\w+\.(gradient|jacobian|jvp)\(", asked) else None
     return text.format(tape=tape or "the tape", source=subject.source,
@@ -214,13 +214,13 @@ PROPOSALS: dict[str, Proposals] = {
 # the value of the target, or anything else that the file says, is none.
 
 MAX_TRIALS = 12
-# What all trials of one run may take, in steps: of a long program only a few are tried.
+# The budget in steps for all trials of one run: of a long program only a few are tried.
 MAX_STEPS = 2_000_000
-# So many of the runs are kept.
+# The number of runs that are kept.
 MAX_KEPT = 4
-# Nothing mends them; they are causes only where nothing else is.
+# These cannot be mended, and are causes only where there is no other.
 NO_MEND = ("path-nondifferentiable", "path-value-independent")
-# These ask for another gradient, so that the target is another.
+# These fixes ask for another gradient, so that the target changes.
 ASKS_ANEW = ("source-downstream", "forward-wrong-order")
 
 

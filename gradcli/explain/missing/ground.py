@@ -65,7 +65,7 @@ class Ground:
             return offset, offset
         start, end = line.first, line.last
         if not line.alone:
-            # Of several statements in one line, the one that it is about.
+            # Of several statements in one line, the one around the offset.
             for at in self.outline.semicolons(line):
                 if at < offset:
                     start = at + 1

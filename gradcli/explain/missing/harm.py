@@ -89,7 +89,7 @@ def _said(program: Program, at: Mapping[str, Any], given: Mapping[int, Mapping[i
     prints: list[Any] = []
 
     def output(printed: Printed) -> None:
-        # What a tape watches is what a watch is to change.
+        # The list of watched variables is what a watch is meant to change.
         told = WATCHED not in program.source.text[slice(*printed.span)]
         prints.append([_plain(value) for value in printed.values] if told else None)
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 NAME = re.compile(r"[^\W\d]\w*")
 CONTROL = re.compile(r"(if|elif|else|while|for)\b")
 LEAVING = re.compile(r"\b(break|continue|return)\b")
-# What a text binds: `a, b = ..`, `a += ..`, `var a: float64 = ..`, `a.assign(..)`, `for a in ..`.
+# Bindings: `a, b = ..`, `a += ..`, `var a: float64 = ..`, `a.assign(..)`, `for a in ..`.
 _NAMES = r"((?:[^\W\d]\w*)(?:\s*,\s*[^\W\d]\w*)*)"
 BINDINGS = tuple([re.compile(pattern, re.MULTILINE) for pattern in (
     rf"(?:^|[:;])\s*(?:(?:var|const|input)\s+)?{_NAMES}\s*(?::[^=\n]*)?[-+*/%@^]*=(?!=)",
@@ -84,7 +84,7 @@ class FileScene(Scene):
             return bound_in(self._text(line)) or None
         whole = self._block(line)
         while LEAVING.search(whole) is not None and line.parent is not None:
-            # It decides on the rest of what is around it.
+            # It decides over the rest of the block around it.
             line = line.parent
             whole = self._block(line)
             if re.match(r"(for|while)\b", self._text(line)) is not None:
@@ -112,7 +112,7 @@ class FileScene(Scene):
         written = self.outline.text[slice(*subject.target_span)] if subject.target_span else ""
         read = {*own, *NAME.findall(written), *(name for line in lines if line is not None
                                                 for name in NAME.findall(self._text(line)))}
-        # What has no operation: another name of a value.
+        # Names of values without an operation of their own.
         namings = [n for n in self.namings if n.id in above and n.span is not None]
         todo = list(read)
         for name in todo:

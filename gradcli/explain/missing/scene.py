@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from gradcli.lang.running.log import Picked, Unrun
 
 
-# So many sets of what went into something are kept.
+# The number of sets in the cache of `Scene.above`.
 KEPT = 4
 
 
@@ -409,7 +409,7 @@ def place_of(entry: Entry) -> Any:
 
 # Operations whose answer is the same number in another tensor.
 COPIES = ("positive", "index", "reshape", "transpose", "cast_float", "squeeze", "expand_dims")
-# What they add or multiply by without changing anything.
+# The operands that leave the other one unchanged.
 NEUTRAL = {"add": 0.0, "subtract": 0.0, "multiply": 1.0, "divide": 1.0}
 
 

@@ -43,17 +43,17 @@ UNIT, UNIT_32 = 2.0**-52, 2.0**-23
 INHERENT, LEAST = 16.0, 1e-9
 # A bound is of first order.
 SAFE = 4.0
-# Of what is rounding to this share no digit is right.
+# Share of rounding from which on no digit is right.
 ALL = 0.1
-# What is left of the operands where rounding shows: some operations together may do harm.
+# Ratio of answer to operands below which rounding shows: several operations may do harm.
 SHOWN = 2.0**-6
-# So many operations at the most are looked at.
+# The largest number of operations that are examined.
 MOST = 8
 # Powers that are calculated exactly, and so many numbers at once.
 MOST_POWER, MOST_EXACT = 32, 100
-# Of more numbers at once nobody looks which were rounded.
+# Larger arrays are not examined for rounded elements.
 MOST_NUMBERS = 10_000
-# Of a longer record nobody looks how far all operations move it.
+# Longer records are not examined for the effect of all operations.
 MOST_ENTRIES = 10_000
 # Numbers that arithmetic on a few of them does not round: multiples of GRAIN, of a modest size.
 GRAIN, MODEST = 2.0**-10, 2.0**20
@@ -71,7 +71,7 @@ TOTALS = frozenset(("sum", "mean", "det")) | PRODUCTS
 LOGARITHMS = frozenset(("log", "log2", "log10"))
 # Whose rules take complex numbers as they are.
 PLAIN = frozenset(("add", "subtract", "power")) | LOGARITHMS
-# Whether an answer is exact, of operands that are.
+# Operation -> whether its answer is exact, if its operands are.
 EXACT: dict[str, Callable[..., bool]] = {
     "add": lambda ans, x, y: ans == x + y, "subtract": lambda ans, x, y: ans == x - y,
     "multiply": lambda ans, x, y: ans == x * y, "divide": lambda ans, x, y: ans * y == x,
@@ -279,7 +279,7 @@ def _lost(entries: Sequence[Entry], targets: Sequence[int], last: float = math.i
         if entry[OUT] not in wanted or not is_float(entry[ANS]):
             continue
         if type(entry[ANS]) is float and all(isinstance(v, (int, float)) for v in entry[VALUES]):
-            # What is made of the same numbers in the same way is rounded in the same way.
+            # The same operation on the same numbers is rounded in the same way.
             made = [first.get(i, v) for i, v in zip(entry[IDS], entry[VALUES], strict=True)]
             if entry[OP].elementwise:
                 first[entry[OUT]] = (twins.setdefault((entry[OP], *made), entry[OUT]),)

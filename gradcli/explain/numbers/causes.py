@@ -53,7 +53,7 @@ GROWING = PRODUCTS - {"power", "divide", "reciprocal"} | {
 MOST_TURNS = 50
 # Classes of values that may have a limit.
 AROUND = ("nan-indeterminate", "nan-pole")
-# Where operations have poles, and where domains end.
+# The values at which operations have poles, and at which domains end.
 EDGES = (0.0, 1.0, -1.0)
 QUOTIENTS = ("divide", "reciprocal", "rsqrt")
 SCALE = "scale the operands, or add logarithms in place of a product"
@@ -245,7 +245,7 @@ class About:
         if kind == "nan-overflow":
             return Cause(kind, entry, f"{self.told(entry, index)} is too large for a float",
                          self.rescaled(entry, ADVICE.get(entry[OP].name, LOGARITHM)))
-        # Of two operands that are told, such as 1/0, the domain says no more.
+        # Where two operands are shown, such as 1/0, the domain adds nothing.
         domain = self.words.domain(entry) if kind == "nan-domain" or len(values) == 1 else ""
         before = self.to_edge(entry, index)
         return Cause(kind, entry, before + self.spoiled(entry, index) + domain,

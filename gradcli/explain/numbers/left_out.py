@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from gradcli.engine.record.record import Entry
     from gradcli.engine.record.tensor import Tensor
 
-# So many operations are named, at the most.
+# The largest number of operations that are named.
 MOST = 3
 
 

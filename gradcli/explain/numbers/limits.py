@@ -34,15 +34,15 @@ if TYPE_CHECKING:
     At = Callable[[float], float]
 
 ORDER = 8
-# How the source may leave its point: by t, and by t^2, in which square roots are whole.
+# Paths of the source in t: by t, and by t^2, in which square roots have a series.
 WAYS = ((1.0,), (0.0, 1.0))
 EMPTY = "has no values"
 SIDES = {-1.0: "the left", 1.0: "the right"}
-# How far values nearby may be from a series, and from their limit.
+# Tolerances of values nearby to a series, and to their limit.
 AGREED, SETTLED = 1e-5, 1e-6
-# What comes near the largest number there is.
+# A size near the largest float.
 LARGE = 1e290
-# A step that is so many times the one before is none of a limit.
+# Ratio of one step to the one before above which values have no limit.
 SUDDEN = 30.0
 
 
@@ -142,7 +142,7 @@ class Limits:
         """Return the sentence on a value that has a limit."""
         c = self.regular(id)
         assert c is not None
-        # Of several sources one alone does not tell.
+        # Of several sources one alone does not decide.
         kind = "" if self.alone else "the singularity is removable: "
         return f"{kind}{of} tends to {shown(c[0])} there, with slope {shown(c[1])}"
 
@@ -171,8 +171,8 @@ class Limits:
         if all(v != v for v in near[-3:]):
             return EMPTY
         sizes = [abs(v) for v in near]
-        # Whatever cancels has no digits left nearest to the point: only what goes on from the
-        # first values to the last as it began is believed.
+        # Values that cancel have no digits left nearest to the point: only a trend that goes on
+        # from the first values to the last is believed.
         if all(v == v and v*near[-1] > 0 for v in near) and all(
                 b == math.inf or b > 2*a for a, b in pairwise(sizes)):
             return "goes to inf" if near[-1] > 0 else "goes to -inf"
@@ -260,11 +260,11 @@ def exact(value: float) -> str:
     return repr(value).removesuffix(".0")
 
 
-# Of more operations at kinks, or in longer records, all are told.
+# Beyond these sizes all conventions at kinks are reported.
 MOST_KINKS, MOST_ENTRIES = 30, 20_000
-# How far along a step, of the size of the operands: far from rounding, near to the point.
+# Distance along a step, by the size of the operands: far from rounding, near the point.
 AHEAD = 1e-7
-# What a slope may differ by that is taken so far ahead.
+# Tolerance of a slope at that distance.
 CLOSE = 1e-5
 
 

@@ -96,7 +96,7 @@ def _of_sum(trail: Trail, words: Words, entry: Entry, a: str, total: Entry) -> R
     rank = len(shape_of(entry[ANS]))
     along = "" if axes is None or rank == 1 or len(set(axes)) == rank else \
         f", axis={list(axes) if len(axes) > 1 else axes[0]}"
-    # What a softmax sums over: a vector, or one axis that stays.
+    # A softmax sums over a vector, or one axis that stays.
     whole = rank == 1 or (axes and len(axes) == 1 and total[ATTRIBUTES].get("keepdims"))
     for last in trail.users(total[OUT]):
         if last[OP].name == "log":
@@ -150,7 +150,7 @@ def _of_product(trail: Trail, words: Words, entry: Entry, a: str, user: Entry) -
     other = trail.by_out.get(user[IDS][1 - k] or 0)
     if other is None:
         one = name == "divide" and k == 1 and user[IDS][0] is None and user[VALUES][0] == 1
-        # What is too large itself stays so.
+        # A number that is too large itself stays so.
         return (f"exp({minus(a)})", user) if one and has_inf(entry[ANS]) else None
     if name == "divide" and k == 0 and any(_same(trail, i, entry) for i in other[IDS]):
         if other[OP].name == "sum":

@@ -55,10 +55,10 @@ CODES = (
     "nan-overflow", "nan-underflow", "nan-domain", "nan-pole", "nan-indeterminate", "nan-spread",
     "nan-dead-branch", "nan-infinite-slope", "nan-zero-times-inf")
 
-# In so many sources at most it is told what a target is around the point.
+# The largest number of sources in which a target's limit is reported.
 MOST_SOURCES = 3
 
-# What makes NaN of a slope that was only infinite.
+# The clause on a slope that was only infinite and became NaN.
 MEET = "infinite parts of both signs meet"
 
 
@@ -154,7 +154,7 @@ class Gradients:
         if finite(g):
             healthy = [t for t in self.targets if not finite(t.value)]
             if nan is not None and self.run.record.absorbed and not healthy:
-                # What only the ends of the range made 0 or infinite is a number, and is used.
+                # A value that is 0 or infinite only for lack of range is a number, and used.
                 _, slope = (None, math.nan) if nan.is_chosen() else _exact(
                     self.run, self.targets, self.weights, wrt)
                 return [] if finite(slope) else [self.about.gradient(nan, g, wrt, self.of)]

@@ -159,7 +159,7 @@ def _harmless(words: Words, entry: Entry, k: int, chosen: Sequence[str], whole: 
     # Elsewhere the names of the condition may mean something else.
     if not parts or k >= len(parts) or not (outer[2] <= place[2] and place[3] <= outer[3]):
         return None
-    # Which of the two branches it stands in.
+    # The branch that contains the operation.
     at = 2 if place[2] - outer[2] >= whole.rfind(chosen[2]) else 1
     harmless = HARMLESS.get(name, "1")
     pair = (parts[k], harmless) if at == 1 else (harmless, parts[k])

@@ -21,22 +21,22 @@ if TYPE_CHECKING:
     # The same question to a changed text at a moved point: values, derivative, notes on both.
     Again = Callable[[str, Mapping[str, Any]], tuple[list[Any], Any, Callable[[], list[Note]]]]
 
-# What a guard 1e-12 off an edge may move, of which a root makes 1e-6.
+# Tolerance for a guard 1e-12 off an edge, of which a root makes 1e-6.
 CLOSE = 1e-5
-# Points nearby, and how far away.
+# The number of points nearby, and their distance.
 POINTS, STEP = 4, 0.1
 # Programs of more steps are run a few times more; of still more, not at all.
 FEW_STEPS, MOST_STEPS = 1_000, 200_000
 MOST_TRIALS = 40
-# How far a point moves in its last digits.
+# The relative move of a point in its last digits.
 BESIDE = 2.0**-30
-# Where a limit shows, and how near values there are to it.
+# Offsets at which a limit shows, and the tolerance of values there.
 NEAR, CLEAR = (1e-5, 1e-4, -1e-4, -1e-5), 1e-2
-# How far slopes there may be apart that have a limit, of their size: they differ by roots.
+# Relative tolerance of slopes there that have a limit: they differ by roots.
 ALIKE = 0.05
-# At so many points nearby a form has to be the same.
+# The number of points nearby at which a form has to be the same.
 ENOUGH = 3
-# How far points are scaled where those nearby decide nothing, as where all is 0 or infinite.
+# Scales of points where those nearby decide nothing, as where all is 0 or infinite.
 FAR = (0.5, 0.1, 0.01)
 
 
@@ -127,7 +127,7 @@ class Trials:
         self.left -= 1
         if not self._agrees(text, changed, {}, [off]):
             return False
-        # Where digits are lost nearby, too, both may differ.
+        # Both may differ where digits are lost nearby, too.
         nearby = [*self._points(), *[{name: _moved(value*factor, k) for name, value in
                                       self.at.items() if is_float(value)}
                                      for k, factor in enumerate((0.5, 0.1, 0.01, 0.0))]]

@@ -20,10 +20,10 @@ if TYPE_CHECKING:
     from gradcli.explain.elements import Index
     from gradcli.explain.numbers.trials import Trials
 
-    # What to write instead, and the operation that it replaces.
+    # The new text, and the operation that it replaces.
     Rewrite = tuple[str, Entry | None]
 
-# What stands in the text of a binary operation; what a sentence writes.
+# Signs of binary operations in a text, and in a sentence.
 SIGNS = {"divide": ("/", "÷"), "multiply": ("*", "·", "×"), "power": ("^", "**")}
 BETWEEN = {"divide": "/", "multiply": "*", "power": "^", "add": " + ", "subtract": " - "}
 

@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 # Notes on one gradient.
 MAX_NOTES = 3
 
-# How much a note says: where a cotangent that was not 0 became 0; where it was 0 before; that one
-# use of several does not count.
+# Ranks of notes: a cotangent that was not 0 became 0 there; it was 0 before; one use of several
+# does not count.
 ONCE, TWICE, UNUSED = range(3)
 
 # Operations whose slope is nowhere 0 but where a float has no smaller number.

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 # Containers of the caller's frame are searched for tensors up to so many items.
 MAX_ITEMS = 100
-# What names the cells of a notebook, which have their names in common.
+# The file names of a notebook's cells, which share one scope.
 CELLS = ("ipykernel", "<ipython-input")
 # Longer expressions are no names.
 LONGEST = 40

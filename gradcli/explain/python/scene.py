@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 PICKING = ("max", "min", "sorted", "sort")
 # Functions that call each other, from the tape to where something ran.
 DEEPEST = 8
-# Of what a condition decided again and again the latest are told, and of choices.
+# The latest decisions of one condition, and the latest choices, are kept.
 MAX_UNRUN, MAX_PICKED = 10, 100
 
 

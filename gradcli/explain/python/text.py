@@ -419,7 +419,7 @@ def branch_at(nodes: Sequence[ast.AST]) -> Branch | None:
             what = "leave" if any(isinstance(arm[-1], leaving) for arm in (holds, fails) if arm
                                   ) else "branch"
             after = _after(nodes[k - 1], node)
-            # What follows a branch that leaves belongs to the other one.
+            # The statements behind a branch that leaves belong to the other branch.
             if isinstance(holds[-1], LEAVING):
                 fails += after
             elif fails and isinstance(fails[-1], LEAVING):

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from gradcli.engine.tapes.accumulator import ForwardAccumulator
     from gradcli.engine.tapes.tape import GradientTape
 
-# What to do about a cause, in the terms of Python; the others are those of files.
+# Advice in terms of Python; that for all other causes is the same as for files.
 PYTHON_ADVICE = {
     "path-left-engine": "use an operation of gradcli.ops, or the NumPy function on the tensor"
                         " itself",

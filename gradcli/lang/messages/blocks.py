@@ -184,7 +184,7 @@ def loop_head(tokens: Tokens, at: int, row: Row) -> GradcliError | None:
                  help=f"write `for {name} in range(3):`")
 
 
-# What may be true or false of a tape.
+# The attributes of a tape that are true or false.
 OF_TAPES = ("persistent", "watch_accessed_variables")
 
 

@@ -14,16 +14,16 @@ if TYPE_CHECKING:
 
 COMPARISONS = frozenset(
     (t.EQUAL_EQUAL, t.NOT_EQUAL, t.LESS, t.LESS_EQUAL, t.GREATER, t.GREATER_EQUAL))
-# What an operand begins and ends with.
+# The first and last tokens of operands.
 BEGINNINGS = t.IDENTIFIERS | {t.NUMBER, t.PRIMED, t.STRING, t.PI, t.SQRT, t.TRUE, t.FALSE, t.NONE,
                               t.LPAR, t.LSQB, t.LBRACE}
 ENDINGS = t.IDENTIFIERS | {t.NUMBER, t.STRING, t.PI, t.TRUE, t.FALSE, t.NONE, t.SUPERSCRIPT,
                            t.RPAR, t.RSQB, t.RBRACE}
-# What bounds the operands of a comparison.
+# The tokens that bound the operands of a comparison.
 BOUNDS = COMPARISONS | {t.NEWLINE, t.SEMICOLON, t.COMMA, t.COLON, t.EQUAL, t.AUGMENTED, t.IF,
                         t.ELSE, t.AND, t.OR, t.NOT, t.ERROR, t.INDENT, t.DEDENT, t.ELIF, t.WHILE,
                         t.IN, t.RETURN, t.EXPECT, t.NEAR}
-# What stands between lines, and what a line with a block begins with.
+# The tokens between lines, and the first ones of a line with a block.
 LINE_ENDS = frozenset((t.NEWLINE, t.INDENT, t.DEDENT))
 HEADS = frozenset((t.IF, t.ELIF, t.ELSE, t.WHILE, t.FOR, t.DEF))
 SOFT_HEADS = frozenset((t.TAPE, t.FORWARD, t.STOP_RECORDING, t.RESUME))

@@ -140,7 +140,7 @@ def _unclosed(tokens: Tokens, at: int) -> GradcliError:
     if text[0] == "'" and behind_bracket:
         return error("E0102", "a prime stands behind the name of a function", (start, start + 1),
                      help="write `f'(x)` for a derivative, `A.T` for the transpose")
-    # Where no string can stand, or it would take a bracket with it, the quote is the mistake.
+    # The quote is the mistake if no string fits here, or it would take a bracket with it.
     meant = (not at or tokens.kinds[at - 1] in (LPAR, LSQB, COMMA, EQUAL, COLON)) and all(
         text.count(a) == text.count(b) for a, b in ("()", "[]", "{}"))
     return error("E0108", "this string is not closed", (start, end),

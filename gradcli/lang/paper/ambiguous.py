@@ -125,7 +125,7 @@ def _edits(tokens: Tokens) -> Iterator[Edit]:
         if kind not in (t.SLASH, t.CIRCUMFLEX):
             continue
         end = places.unary_end(at + 1)
-        # Of 1/2 x and e^2 x the blank says enough, and x^2y is a product to everybody.
+        # In 1/2 x and e^2 x the blank says enough, and x^2y is a product to everybody.
         if end in places.products and _close(tokens, end) and (
                 kind == t.SLASH or kinds[at - 1] == t.NUMBER or places.words[at - 1] == "e"):
             yield ((at + 1, places.letters_end(at + 1)),), ()
@@ -169,7 +169,7 @@ def _of_function(places: Places, first: int, last: int) -> Iterator[Edit]:
         yield ((-1, places.unary_end(behind + 1)),), (last,)
 
 
-# What a number and a \frac of two numbers are among the tokens.
+# The tokens of a number and a \frac of two numbers.
 SHAPE = [t.NUMBER, t.STAR, t.LPAR, t.LPAR, t.NUMBER, t.RPAR, t.SLASH, t.LPAR, t.NUMBER, t.RPAR,
          t.RPAR]
 

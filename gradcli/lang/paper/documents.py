@@ -176,12 +176,10 @@ def moved(problem: GradcliError) -> None:
 
 
 # --------------------------------------------------------------------------------------------------
-# What a program in LaTeX calls names, and what looks like a formula there and is none.
+# The names of a program in LaTeX, and text there that looks like a formula and is none.
 #
-# In LaTeX each letter is a name of its own, and a word is one in \mathrm. Some signs would be read
-# as
-# something else than is meant: a derivative, f(x + 1) for a product, a product of vectors. These
-# are refused.
+# In LaTeX each letter is a name of its own, and a word is one in \mathrm. Some text would be read
+# with another meaning: a derivative, f(x + 1) as a product, a product of vectors. It is refused.
 
 SPELLINGS = {spelling: LOADED[word] for letter, word in GREEK.items() for spelling in (letter, word)
              if spelling != LOADED[word]}

@@ -236,7 +236,7 @@ MATRICES = frozenset(("pmatrix", "bmatrix", "matrix", "Bmatrix", "smallmatrix", 
 CASES = frozenset(("cases", "dcases", "rcases"))
 NORMS = frozenset(("|", "Vert", "lVert"))
 
-# What has a meaning, but none as a formula here.
+# Commands that have a meaning, but none as a formula here.
 REFUSED = {
     **dict.fromkeys(("int", "iint", "iiint", "oint"), (
         "an integral is not read", "give the formula that it is, such as x^2/2")),

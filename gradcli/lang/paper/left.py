@@ -240,7 +240,7 @@ def _is_quotient(text: str) -> bool:
     while bare[at:at + 1] == bare[0] and bare[at + 1:at + 2] and bare[at + 1] in LETTERS:
         at = _power(bare, at + 2)
     rest = bare[at:]
-    # What d/dx stands before is any formula; dy/dx may have arguments or a point.
+    # Any formula may follow d/dx; arguments or a point may follow dy/dx.
     return bare[at - 1] not in "d∂/" and (
         not of_function or not any(sign in rest for sign in "+-*/^"))
 
@@ -386,7 +386,7 @@ def _claim(text: str, names: Names) -> Claim | None:
         called = None if of else CALLED.fullmatch(at or "")
         if called is not None and called["of"] not in ("e", *names.written):     # d/dx f(2)
             of, at = called["of"], called["at"]
-        # What d/dx stands before is a formula, no point.
+        # A formula follows d/dx, no point.
         return Claim(of or "", len(by), by, _places(at) if of else (),
                      operand="" if of else at or "")
     whole = PRIMES.fullmatch(text)

@@ -27,7 +27,7 @@ INLINE = re.compile(r"\\\(.*?\\\)|(?<!\\)\$.*?(?<!\\)\$|\\begin\s*\{math\}.*?\\e
                     re.DOTALL)
 PROSE = re.compile(r"(?<![\\A-Za-z])[A-Za-z]{3,}|\\(?:documentclass|begin|section|item|usepackage)"
                    r"(?![A-Za-z])")
-# What says how a formula is shown, and nothing of the formula.
+# Commands that only say how a formula is shown.
 SHOWN = re.compile(
     rf"\\(?:begin|end)\s*\{{(?:{DISPLAYS}|aligned|gathered|split|math)\}}(?:\[\w\]|\{{\d+\}})?"
     r"|\\\[|\\\]|\\\(|\\\)|(?<!\\)\$\$?|\\(?:label|tag)\*?\{[^{}]*\}|\\nonumber|\\notag|\\hfill"

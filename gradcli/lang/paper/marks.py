@@ -26,8 +26,8 @@ from gradcli.lang.paper.tokens import CLOSER, INVERSE, Tokens
 
 MAX_DEPTH = 100
 
-# What is open. Those up to SUMMAND were put in: the argument of a function; of a root; of a
-# function whose argument begins with a bar, before and behind the closing one; of a sum.
+# Roles of open brackets. Those up to SUMMAND were put in: the argument of a function; of a root;
+# of a function whose argument begins with a bar, before and behind the closing one; of a sum.
 IMPLICIT, TIGHT, BARRED, SPENT, SUMMAND, GROUP, CALL, EXPONENT, BARS = range(9)
 
 CLOSERS = frozenset((t.BAR_CLOSE, *CLOSER.values()))
@@ -38,7 +38,7 @@ OPENING = (t.LPAR, t.LSQB, t.BAR_OPEN)
 CLOSING = (t.RPAR, t.RSQB, t.BAR_CLOSE)
 SEPARATORS = (t.COMMA, t.SEMICOLON)
 OPERANDS = frozenset((t.NUMBER, t.NAME, t.FUNCTION, t.BASED, t.SUM, t.ROOT, t.BAR_OPEN, *CLOSER))
-# What ends the argument of a sum, and that of a function.
+# The tokens that end the argument of a sum, and that of a function.
 ENDING_TERMS = CLOSERS | {t.END, t.PLUS, t.MINUS, t.COMMA, t.SEMICOLON}
 ENDING = ENDING_TERMS | {t.STAR, t.SLASH}
 

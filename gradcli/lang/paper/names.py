@@ -59,7 +59,7 @@ class Names:
         self.program = program
         self.fixed = fixed
         self.longest = max([LONGEST, *map(len, variables)])
-        # How the student's spelling of a declared name is found: x_1 for x1, θ for theta.
+        # Spellings of the declared names: x_1 for x1, θ for theta.
         self.written: dict[str, str] = {}
         for name in self.variables:
             for spelling in _spellings(name):

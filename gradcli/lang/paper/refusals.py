@@ -29,7 +29,7 @@ OPERATORS = {t.PLUS: "+", t.MINUS: "-", t.STAR: "*", t.SLASH: "/", t.CIRCUMFLEX:
 NO_FORMULA = frozenset((
     "dne", "idk", "inf", "infinity", "nan", "none", "null", "undefined", "undef", "unknown"))
 
-# What is no part of a formula here, and what to do instead.
+# Characters that are no part of a formula: the reason and the advice.
 CHARACTERS = {
     "!": ("`!` is a factorial, which has no derivative", "write gamma(n + 1)"),
     "%": ("`%` is no part of a formula", "write a decimal number: 0.05 for 5 %"),

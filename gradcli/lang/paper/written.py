@@ -31,7 +31,7 @@ COMPARISONS = {
 INFIX = {**BINARY, **COMPARISONS, "logical_and": (" and ", AND, AND, TEST),
          "logical_or": (" or ", OR, OR, AND)}
 
-# Where an operation's own name could be read in another way: `log` in base ten, `asin` as a*sin.
+# Spellings of operations whose own names are ambiguous: `log` in base ten, `asin` as a*sin.
 SPELLING = {
     "log": "ln", "asin": "arcsin", "acos": "arccos", "atan": "arctan", "acot": "arccot",
     "asec": "arcsec", "acsc": "arccsc", "asinh": "arsinh", "acosh": "arcosh", "atanh": "artanh",
@@ -58,7 +58,7 @@ def written(code: Code) -> str:
                 first = f"({first})"
             if second_rank < right or second[0] == "-":
                 second = f"({second})"
-            # What no case gives is nowhere, whatever it varies with (`parts`).
+            # The value without a case is nan, whatever it varies with (`parts`).
             texts[-1] = f"{first}{sign}{second}" if first != "nan" else first
             ranks[-1] = rank
         elif opcode == c.UNARY:
@@ -76,7 +76,7 @@ def written(code: Code) -> str:
 
 
 def number(value: float) -> str:
-    """Return the shortest text of a number, without a fraction if it has none; E, as e is one."""
+    """Return the shortest text of a number; its exponent is written E, since e is a constant."""
     if value != value:
         return "nan"
     if value == int(value) and value < 1e15:

@@ -57,7 +57,7 @@ def declared(run: Running, d: Declaration, initial: Any, attributes: Mapping[str
             value, (float, int, bool, str))):
         raise _at(place if given else d.spans["value"], "E0306", f"`{d.name}` needs a number",
                   "write a number or a list of numbers")
-    # What does not fit is the file's own value, or else, of the file, what it has to fit.
+    # The error marks the file's value, or, if the value is from outside, the declared type.
     own = "type" if given else "value"
     value = _typed(d, value, d.spans.get(own, place))
     _check_shape(d, shape_of(value), d.spans.get(own, place))

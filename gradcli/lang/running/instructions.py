@@ -198,7 +198,7 @@ RARE: dict[int, Instruction] = {
 # --------------------------------------------------------------------------------------------------
 # `expect a == b`, `expect a ~= b, rtol=1e-9`, `expect c`: checks that a program makes itself.
 
-# What `~=` allows by default: a relative difference, and an absolute one for numbers close to 0.
+# Default tolerances of `~=`: relative, and absolute for numbers close to 0.
 RTOL, ATOL = 1e-9, 1e-12
 
 

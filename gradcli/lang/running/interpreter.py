@@ -48,7 +48,7 @@ def execute(running: Running, statements: Sequence[Statement], lines: Mapping[in
                 waiting.settle(running)
                 waiting = None
             if found and _goes_on(statement.code):
-                # What follows an error is run for its own errors only: a loop is too much.
+                # Statements behind an error run for their own errors only: no loops.
                 _poison(running, statement.names)
                 continue
             running.nested = 0

@@ -46,7 +46,7 @@ def lower(statements: Sequence[Statement]) -> dict[int, Lines]:
         if len(lowered.ops) >= WORTH:
             found[at] = Lines(lowered, end - at, sum(map(len, codes[at:end])))
         else:
-            # Where such lines are few they are other code to those behind them.
+            # A short sequence is other code to the lines behind it.
             elsewhere.update([name for s in statements[at:end] for name in s.names])
         if end < len(codes):
             elsewhere.update(statements[end].names)

@@ -138,7 +138,7 @@ def _turns(body: Body, running: Running, ins: Instruction, code: Code, pc: int,
     if item is not None:
         running.bind_counter(body.variable, item, (ins[2], ins[3]), local)
     if failed:
-        # This turn meets an edge of some operation: one operation at a time knows what to do.
+        # This turn meets an edge of an operation: it is run one operation at a time.
         body.failures += 1
         return pc + 1
     return pc - 1 if done else None

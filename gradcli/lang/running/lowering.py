@@ -175,7 +175,7 @@ class Lowering:
         return slot
 
     def _called(self, name: str, count: int) -> Op | None:
-        # What is no operation is told here: to look for it would load all rows.
+        # Other names are excluded here: to look them up would load all rows.
         op = None
         if name not in self.elsewhere:
             op = self._operation(name, count)

@@ -71,7 +71,7 @@ def _loop(run: Running, code: Code, local: dict[str, Any] | None, opened: list[A
     new = Tensor.__new__
     pc, end = 0, len(code)
     run.count(end)
-    # What the short way of scalars has to know; looked up again when anything may change it.
+    # The conditions of the fast lane, looked up again when anything may change them.
     entries, seen = record.entries, record.seen
     short = not record.accumulators and not record.paused
     everything = record.everything
@@ -241,7 +241,7 @@ def _loop(run: Running, code: Code, local: dict[str, Any] | None, opened: list[A
                 pop()
                 pc += arg
             elif type(value) is int and code[pc][0] == c.BIND:
-                # What counts a loop is a number of the program, not a tensor: beside one it
+                # The counter of a loop is a plain number, not a tensor: beside a tensor it
                 # takes that one's type, as Python's integers do in TensorFlow.
                 run.bind_counter(code[pc][1], value, (ins[2], ins[3]), local)
                 pc += 1

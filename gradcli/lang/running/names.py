@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 # Methods that only a tape has.
 OF_TAPE = frozenset((
     "watch", "gradient", "jacobian", "batch_jacobian", "watched_variables", "reset"))
-# What gives a derivative of order 2, and of 3 and more.
+# Advice for a derivative of order 2, and of 3 and more.
 DERIVED = {2: "write the function alone: `gradcli hess` gives its second derivative",
            3: "write the function alone: `gradcli derive --order {}` gives that derivative"}
 # Instructions that name nothing.

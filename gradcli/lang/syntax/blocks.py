@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from gradcli.lang.syntax.code import Emitter
     from gradcli.lang.syntax.expressions import Action
 
-# What `break` cannot look beyond.
+# The heads that bound the search for the loop of a `break`.
 _BOUNDS = frozenset((WHILE, FOR, DEF))
 # Blocks that ENTER opens and EXIT closes.
 ENTERED = frozenset((TAPE, FORWARD, STOP_RECORDING, RESUME))

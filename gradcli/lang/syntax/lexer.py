@@ -74,7 +74,7 @@ SUPERSCRIPTS = "⁰¹²³⁴⁵⁶⁷⁸⁹"
 LETTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_")
 WORD = LETTERS | DIGITS
 
-# What a first character leads to, besides the kind of a SINGLE.
+# The class of a first character, besides the kind of a SINGLE.
 _WORD, _NUMBER, _DOT, _OPERATOR, _BLANK, _LINE_END, _COMMENT, _QUOTE, _SUPERSCRIPT = range(-9, 0)
 _FIRST = {
     **dict.fromkeys(LETTERS, _WORD), **dict.fromkeys(DIGITS, _NUMBER), ".": _DOT,
