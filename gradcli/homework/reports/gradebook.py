@@ -29,7 +29,7 @@ COLUMNS = ("student_id", "last_name", "first_name", "email", "raw_score", "late_
 
 
 class Gradebook:
-    """The file while it is written. raw: without apostrophes (`harmless.cell`)."""
+    """The file gradebook.csv while it is written. raw: without apostrophes (`harmless.cell`)."""
 
     __slots__ = ("_raw", "_writer")
 
@@ -39,7 +39,7 @@ class Gradebook:
         self._writer.writerow([*COLUMNS, *[title(p.id, raw) for p in sheet.problems]])
 
     def add(self, marks: Marks) -> None:
-        """The row of a student. A missing one has no score in a problem."""
+        """Write the row of a student. A missing one has no score in a problem."""
         student = marks.student
         who = [student.id, student.last_name, student.first_name, student.email]
         missing = marks.status == MISSING
@@ -53,7 +53,7 @@ class Gradebook:
 
 
 def title(problem: str, raw: bool = False) -> str:
-    """The head of a problem's column: its id, told apart from the columns before."""
+    """Return the head of a problem's column: its id, distinct from the columns before."""
     return cell(f"problem {problem}" if problem in COLUMNS else problem, raw)
 
 
@@ -61,7 +61,7 @@ def title(problem: str, raw: bool = False) -> str:
 # feedback/<student>.md: what a student gets to read, in Markdown.
 
 def page(sheet: Sheet, marks: Marks, level: str) -> str:
-    """The text for one student."""
+    """Return the text for one student."""
     lines = [f"# {plain(sheet.title or sheet.id)}", "",
              f"Student: {plain(marks.student.name)} ({code(marks.student.id)})", ""]
     if marks.status == MISSING:
@@ -98,7 +98,7 @@ def _problem(problem: Problem, result: Result | None, level: str) -> Iterator[st
 
 
 def _stopped(text: str) -> str:
-    """With a full stop."""
+    """Return the text with a full stop."""
     return text if text.endswith((".", "!", "?")) else f"{text}."
 
 
@@ -113,9 +113,9 @@ MOST = 10
 
 
 def messages(sheet: Sheet, everybody: Iterable[Marks], folder: str = "") -> Iterator[str]:
-    """`::error file=,line=,title=::message` for wrong answers, `::warning` for those that wait.
+    """Yield `::error file=,line=,title=::message` for wrong answers, `::warning` for waiting ones.
 
-    folder: what the files were handed in in; GitHub wants paths from where the workflow works.
+    folder: the folder of submissions; GitHub wants paths from where the workflow works.
     """
     counts = {RIGHT: 0, WRONG: 0, WAITING: 0}
     for marks in everybody:
@@ -154,7 +154,10 @@ def _property(text: str) -> str:
 
 def results_json(sheet: Sheet, marks: Marks, level: str = "hint", visibility: str = "visible"
                  ) -> str:
-    """The file for one student. level: as for feedback; at `none` and `verdict` nothing else."""
+    """Return the text of the file for one student.
+
+    level: as for feedback; at `none` and `verdict` nothing else. visibility: of the tests.
+    """
     output = f"{number(marks.score)} of {number(marks.maximum)}"
     if marks.late_penalty:
         output += f" ({number(marks.raw)} less {number(marks.late_penalty)} for being late)"

@@ -1,7 +1,7 @@
-"""The class, problem by problem: who tried, who was right, which mistakes, which answers alike.
+"""The class, problem by problem: attempts, right answers, mistakes, and clusters of equal answers.
 
-Wrong answers that are numerically the same are one cluster, by the fingerprint of the check, else
-by how they were read. Of the class only counts are kept, so a course of any size fits.
+Wrong answers that are numerically equal are one cluster, by the fingerprint of the check, else by
+how they were read. Of the class only counts are kept, so a course of any size fits.
 """
 
 from __future__ import annotations
@@ -28,8 +28,9 @@ SHOWN = 200         # characters of an answer
 
 
 class Cluster:
-    """Wrong answers that are the same. answer: the text that most of them, or the first in the
-    alphabet, were read as.
+    """Wrong answers that are equal.
+
+    answer: the text that most of them, or the first in the alphabet, were read as.
     """
 
     __slots__ = ("count", "mistakes", "texts")
@@ -61,7 +62,7 @@ class Item:
         self.clusters: dict[str, Cluster] = {}
 
     def add(self, kind: str, result: Result | None) -> None:
-        """One more student."""
+        """Count one more student."""
         if kind == BLANK or result is None:
             self.blank += 1
             return
@@ -85,11 +86,11 @@ class Item:
         return self.right + self.wrong + self.waiting
 
     def largest(self) -> list[Cluster]:
-        """The clusters, the largest first."""
+        """Return the clusters, the largest first."""
         return sorted(self.clusters.values(), key=lambda c: (-c.count, c.answer))
 
     def numbers(self) -> dict[str, Any]:
-        """All of it as plain data."""
+        """Return the counts as plain data."""
         attempts = self.attempts
         return {
             "problem": self.problem.id, "function": self.problem.function, "attempts": attempts,
@@ -103,7 +104,7 @@ class Item:
 
 
 class Items:
-    """The counts of all problems of a sheet. Those who handed nothing in count nowhere."""
+    """The counts of all problems of a sheet, without those who handed nothing in."""
 
     __slots__ = ("items",)
 
@@ -111,13 +112,13 @@ class Items:
         self.items = [Item(problem) for problem in sheet.problems]
 
     def add(self, marks: Marks) -> None:
-        """One more student."""
+        """Count one more student."""
         if marks.status != MISSING:
             for item, kind, result in zip(self.items, marks.kinds, marks.results, strict=True):
                 item.add(kind, result)
 
     def write(self, stream: TextIO, raw: bool = False) -> None:
-        """item-analysis.csv: a row for each problem.
+        """Write item-analysis.csv: a row for each problem.
 
         `mistakes` is `trig_sign: 12; missing_term: 3`, `clusters` is `2*x (7); -2*x (1)`.
         """
@@ -133,7 +134,7 @@ class Items:
 
 
 def ranked(counts: Counter[str]) -> dict[str, int]:
-    """The most frequent first, by name where equal."""
+    """Sort counts, the most frequent first, by name where equal."""
     return dict(sorted(counts.items(), key=lambda pair: (-pair[1], pair[0])))
 
 
@@ -141,7 +142,7 @@ def ranked(counts: Counter[str]) -> dict[str, int]:
 # The class as a whole, as plain data: for a summary on the terminal and for `hw stats`.
 
 class Stats:
-    """Counts of everybody's marks, taken as they come by."""
+    """Counts of everybody's marks, one student after the other."""
 
     __slots__ = ("_kinds", "_late", "_mistakes", "_ms", "_percents", "_sheet", "_statuses",
                  "_verdicts", "items")
@@ -158,7 +159,7 @@ class Stats:
         self.items = Items(sheet)
 
     def add(self, marks: Marks) -> None:
-        """One more student."""
+        """Count one more student."""
         self._statuses[marks.status] += 1
         self.items.add(marks)
         if marks.status == MISSING:
@@ -175,8 +176,8 @@ class Stats:
                     self._mistakes[result.mistake] += 1
 
     def numbers(self) -> dict[str, Any]:
-        """`sheet`, `students`, `answers`, `percent` (of those who handed in), `mistakes`, and
-        `problems` as `Item.numbers` gives them. ms: of all checks together.
+        """Return `sheet`, `students`, `answers`, `percent` (of those who handed in), `mistakes`,
+        and `problems` as `Item.numbers` does. ms: of all checks together.
         """
         statuses = {name: self._statuses[name] for name in (GRADED, WAITING, BLANK, MISSING)}
         total = sum(statuses.values())
@@ -195,12 +196,12 @@ class Stats:
 
     @property
     def all_right(self) -> bool:
-        """Whether no answer is wrong, waiting or blank."""
+        """Return whether no answer is wrong, waiting or blank."""
         return not self._kinds[WRONG] + self._kinds[WAITING] + self._kinds[BLANK]
 
 
 def spread(values: list[float]) -> dict[str, float | None]:
-    """Mean, median, quartiles (the median of each half) and extremes, to two decimals."""
+    """Return mean, median, quartiles (the median of each half) and extremes, to two decimals."""
     ordered = sorted(values)
     half = len(ordered) // 2
     return {

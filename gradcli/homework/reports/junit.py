@@ -1,7 +1,7 @@
 """junit.xml: a test suite for each student, a test case for each problem.
 
-A wrong answer is a failure whose message is the mistake, a blank one is skipped, what waits for a
-person is an error. Suites are written as they come; of hidden problems only the verdict is told.
+A wrong answer is a failure whose message is the mistake, a blank one is skipped, one that waits for
+a person is an error. Suites are written one by one; hidden problems show only the verdict.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class Junit:
-    """The file while it is written; `finish` closes it."""
+    """The file junit.xml while it is written; `finish` closes it."""
 
     __slots__ = ("_sheet", "_stream")
 
@@ -36,7 +36,7 @@ class Junit:
         stream.write(root.removesuffix("/>").rstrip() + ">\n")
 
     def add(self, marks: Marks) -> None:
-        """The suite of a student."""
+        """Write the suite of a student."""
         suite = ElementTree.Element("testsuite", name=_safe(marks.student.id))
         for problem, kind, result in zip(self._sheet.problems, marks.kinds, marks.results,
                                          strict=True):
@@ -56,7 +56,7 @@ class Junit:
 
 def _outcome(case: ElementTree.Element, problem: Problem, kind: str, result: Result | None
              ) -> None:
-    """What stands in a test case; nothing if the answer is right."""
+    """Fill in a test case; it stays empty if the answer is right."""
     if result is None or kind == BLANK:
         ElementTree.SubElement(
             case, "skipped", message="no answer" if kind == BLANK else "nothing handed in")
@@ -77,7 +77,7 @@ def _outcome(case: ElementTree.Element, problem: Problem, kind: str, result: Res
 
 
 def _safe(text: str) -> str:
-    """Visible escapes; and of what is left nothing that XML 1.0 has no way to write."""
+    """Return the text with visible escapes, without characters that XML 1.0 cannot write."""
     shown = visible(text)
     return shown if shown.isascii() else "".join([c for c in shown if _is_xml(ord(c))])
 

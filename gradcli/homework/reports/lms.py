@@ -1,4 +1,4 @@
-"""Canvas and Moodle: one column of their own export filled in, all else as it stands there.
+"""Canvas and Moodle: one column of their own export filled in, all else unchanged.
 
 Canvas wants Student, ID, SIS User ID, SIS Login ID, Section and `Name (id)` back, and its row
 `Points Possible`; Moodle wants its columns unchanged, of the grader report or of an assignment's
@@ -43,9 +43,14 @@ DECIMAL_COMMA = re.compile(r"\s*\d+,\d+\s*", re.ASCII)
 class Filled:
     """An export filled in.
 
-    system: "canvas" or "moodle". text: the whole file. column: which one was filled. count: cells
-    that were. unmatched: students of no row, doubtful: of more than one, or of another's row.
-    left: what the rows without a mark are called. notes: sentences for the teacher.
+    system: "canvas" or "moodle".
+    text: the whole file.
+    column: the title of the column that was filled.
+    count: the number of cells that were.
+    unmatched: students of no row.
+    doubtful: students of more than one row, or of another's.
+    left: names in the rows without a mark.
+    notes: sentences for the teacher.
     """
 
     __slots__ = ("column", "count", "doubtful", "left", "notes", "system", "text", "unmatched")
@@ -63,11 +68,11 @@ class Filled:
 
 def fill(path: str, sheet: Sheet, scores: Iterable[tuple[Student, float | None]],
          column: str | None = None) -> Filled:
-    """The export at `path` with each student's score; a score of None leaves the cell as it is.
+    """Return the export at `path` with each student's score; None leaves the cell unchanged.
 
     column: the title of the one to fill; by default the one that is named like the sheet, or the
-    only one there is. Raises E0745 for what is no such export or has no such column, besides what
-    `source.read` raises.
+    only one there is. Raises E0745 for another file than an export, or one without that column,
+    besides what `source.read` raises.
     """
     data = _bytes(path)
     source = decode(data, path)
@@ -128,7 +133,7 @@ def _system(head: Record | None, source: Source) -> str:
 
 def _column(system: str, head: Record, names: Sequence[str], body: Sequence[Record], sheet: Sheet,
             column: str | None, source: Source) -> int:
-    """Which one to fill."""
+    """Return the index of the column to fill."""
     points = next((row for row in body if _is_points(row, names)), None)
     free = [k for k, name in enumerate(names) if name and name not in ABOUT[system]
             and not _worked_out(system, name, points, k)]
@@ -153,13 +158,13 @@ def _column(system: str, head: Record, names: Sequence[str], body: Sequence[Reco
 
 
 def _bare(system: str, name: str) -> str:
-    """The name of the assignment in a column's title."""
+    """Return the name of the assignment in a column's title."""
     found = (CANVAS_TITLE if system == CANVAS else MOODLE_TITLE).fullmatch(name)
     return found[1] if found else name
 
 
 def _worked_out(system: str, name: str, points: Record | None, at: int) -> bool:
-    """Whether the system fills the column itself, or wants something else than points in it."""
+    """Return whether the system fills the column itself, or wants something else than points."""
     if system == MOODLE:
         return NOT_POINTS.fullmatch(name) is not None or name == "Course total"
     if points is not None and at < len(points.cells):
@@ -173,7 +178,7 @@ def _is_points(row: Record, names: Sequence[str]) -> bool:
 
 
 def _is_person(row: Record, names: Sequence[str]) -> bool:
-    """Whether the row is a student's: neither empty nor one of Canvas's own in front."""
+    """Return whether the row is a student's: neither empty nor one of Canvas's own in front."""
     if row.empty or _is_points(row, names):
         return False
     about = [cell.text.strip() for cell, name in zip(row.cells, names, strict=False)
@@ -189,7 +194,7 @@ def _called(row: Record, names: Sequence[str]) -> str:
 
 
 def _decimal_comma(names: Sequence[str], at: int, body: Sequence[Record]) -> bool:
-    """Whether the file's own numbers have one."""
+    """Return whether numbers in the file have a decimal comma."""
     for row in body:
         for k, cell in enumerate(row.cells[:len(names)]):
             if (k == at or names[k] == MAXIMUM) and DECIMAL_COMMA.fullmatch(cell.text):
@@ -198,7 +203,7 @@ def _decimal_comma(names: Sequence[str], at: int, body: Sequence[Record]) -> boo
 
 
 def _written(row: Record, at: int, text: str, separator: str) -> str:
-    """The row with another text in one cell, quoted as the row is."""
+    """Return the row with another text in one cell, quoted as the row is."""
     raws = [cell.raw for cell in row.cells]
     raws += [""] * (at + 1 - len(raws))
     others = [raw for k, raw in enumerate(raws) if k != at and raw]

@@ -1,8 +1,8 @@
-"""Which row of a learning management system's export is whose.
+"""The students of the rows in a learning management system's export.
 
 A student is looked for by number, login and e-mail, and only if none of these finds anybody by
-name. What finds two rows, or a row that somebody else has, is reported and left alone: a mark in a
-wrong row is worse than none.
+name. A student with two rows, or with a row that somebody else has, is reported and left alone: a
+mark in a wrong row is worse than none.
 """
 
 from __future__ import annotations
@@ -49,9 +49,10 @@ def _joined(between: str, first: str, second: str) -> str:
 
 def match(students: Iterable[Student], rows: Sequence[Mapping[str, str]], keys: Sequence[Rule],
           names: Sequence[Rule]) -> tuple[dict[int, Student], list[Student], list[Student]]:
-    """(row -> student, students of no row, students of no certain row).
+    """Return (row -> student, students of no row, students of no certain row).
 
-    rows: the cells of each by the name of their column.
+    rows: the cells of each by the name of their column. keys, names: the rules to try first, and
+    those to try where none of these finds a row.
     """
     students = list(students)
     certain: dict[int, list[Student]] = {}
@@ -75,7 +76,7 @@ def match(students: Iterable[Student], rows: Sequence[Mapping[str, str]], keys: 
 
 
 def _index(rows: Sequence[Mapping[str, str]], rule: Rule) -> dict[str, list[int]]:
-    """What the columns say -> the rows that say so."""
+    """Return the rows by the text of a rule's columns."""
     columns, _, exact = rule
     index: dict[str, list[int]] = {}
     for at, row in enumerate(rows):

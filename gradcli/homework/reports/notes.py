@@ -1,4 +1,4 @@
-"""notes.csv: what was passed over while submissions were read, or read otherwise than it looks."""
+"""notes.csv: input that was passed over, or read differently than it looks."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ WORDS = {"skipped": "passed over", "unknown": "answer* to no problem of the shee
 
 
 class Notes:
-    """The file while it is written, and how many there are of each kind."""
+    """The file notes.csv while it is written, and the number of notes of each kind."""
 
     __slots__ = ("_raw", "_writer", "counts")
 
@@ -36,7 +36,7 @@ class Notes:
         self.counts: Counter[str] = Counter()
 
     def add(self, notes: Iterable[Note]) -> None:
-        """Some more."""
+        """Write notes, and count them."""
         for note in notes:
             self.counts[note.about] += 1
             self._writer.writerow([
@@ -46,7 +46,7 @@ class Notes:
 
 
 def summary(counts: Counter[str]) -> str:
-    """3 passed over, 1 answered twice."""
+    """Return the counts as a text, "3 passed over, 1 answered twice"."""
     return ", ".join([
         f"{counts[about]:,} " + WORDS.get(about, about).replace("*", "s" * (counts[about] != 1))
         for about in sorted(counts, key=lambda about: (-counts[about], about))])

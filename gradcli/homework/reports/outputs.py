@@ -1,4 +1,4 @@
-"""All files of a run, written side by side as the students come by.
+"""All files of a run, written side by side, student by student.
 
 One student's results are in memory at a time. Each file gets its name when all are written.
 """
@@ -32,8 +32,11 @@ USUAL = (GRADEBOOK, REVIEW, FEEDBACK, ITEMS, JUNIT)
 
 
 class Written:
-    """What was written. waiting: answers that a person should look at. exports: files of learning
-    management systems, filled.
+    """The summary of the files.
+
+    waiting: the number of answers that a person should look at.
+    exports: files of learning management systems, filled in.
+    stats: the counts of the class.
     """
 
     __slots__ = ("exports", "stats", "waiting")
@@ -49,14 +52,19 @@ def write_outputs(folder: OutputFolder, sheet: Sheet, students: Sequence[Student
                   overrides: Mapping[tuple[str, str], Override] | None = None, level: str = "hint",
                   raw: bool = False, templates: Iterable[str] = (), column: str | None = None,
                   visibility: str = "visible") -> Written:
-    """Write the files of a run.
+    """Write the files of a run, and return a summary.
 
-    students: everybody, those of the roster who handed nothing in too. results: in order
-    (`results.in_order`), of these students only. overrides: all, of earlier answers too, for
-    review.csv. level: of feedback. raw: CSV without apostrophes in front of formulas. templates:
-    exports of Canvas and Moodle to fill, column: of theirs. visibility: of Gradescope's tests.
+    students: everybody, those of the roster who handed nothing in too.
+    results: in order (`results.in_order`), of these students only.
+    files: the names of those to write.
+    overrides: all, of earlier answers too, for review.csv.
+    level: of feedback.
+    raw: whether CSV is without apostrophes in front of formulas.
+    templates: exports of Canvas and Moodle to fill.
+    column: the title of the column to fill in them.
+    visibility: of Gradescope's tests.
 
-    Raises E0745 for a template before anything is written, E0748 for what cannot be written.
+    Raises E0745 for a template before anything is written, E0748 for a file that cannot be written.
     """
     templates, files = list(templates), {*files}
     for path in templates:      # while there is nothing half done
@@ -101,7 +109,7 @@ def write_outputs(folder: OutputFolder, sheet: Sheet, students: Sequence[Student
 
 
 def _export_names(exports: Iterable[Filled]) -> list[str]:
-    """gradebook-canvas.csv, gradebook-moodle.csv; a second one of a kind gets a number."""
+    """Return gradebook-canvas.csv, gradebook-moodle.csv; a second one of a kind gets a number."""
     names: list[str] = []
     for filled in exports:
         name = f"gradebook-{filled.system}"
