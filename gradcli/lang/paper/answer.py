@@ -203,7 +203,10 @@ def _sides(text: str, end: int, names: Names, both: bool
 
 
 def _left(text: str, before: list[tuple[int, int]], names: Names, both: bool) -> str | None:
-    """Return the first side if it names the answer; None for an equation or no side."""
+    """Return the first side if it names the answer; None for an equation or no side.
+
+    Raises E0719 for y(x) in an equation of both sides, a product or a function.
+    """
     if not before:
         return None
     from gradcli.lang.paper.left import argument, is_label, is_side

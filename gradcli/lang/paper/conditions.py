@@ -183,7 +183,7 @@ def _stripped(text: str, begin: int, end: int) -> Span:
 
 
 def _conditions(text: str, begin: int, end: int) -> Iterator[tuple[str, int, int]]:
-    """Yield (operation that joins it to the next, start, end) of each comparison."""
+    """Yield (operation that joins it to the next, start, end) of each comparison. Raises E0720."""
     first = begin
     for found in _pieces(text, begin, end):
         operation = JOINED.get(found.group())
@@ -199,7 +199,7 @@ def _conditions(text: str, begin: int, end: int) -> Iterator[tuple[str, int, int
 
 
 def _comparisons(text: str, begin: int, end: int, read: Read) -> Code:
-    """Return the code of a < b, a < b <= c, a in [b, c)."""
+    """Return the code of a < b, a < b <= c, a in [b, c). Raises E0720."""
     signs = [found for found in _pieces(text, begin, end)
              if found.group() in RELATIONS or found.group() == ELEMENT]
     if not signs:
@@ -227,7 +227,7 @@ def _comparisons(text: str, begin: int, end: int, read: Read) -> Code:
 
 
 def _element(text: str, begin: int, end: int, signs: list[re.Match[str]], read: Read) -> Code:
-    """Return the code of x in [a, b), in an interval."""
+    """Return the code of x in [a, b), in an interval. Raises E0720."""
     (sign, *more) = signs
     interval = INTERVAL.match(text, sign.end(), end)
     bounds = interval.group(2) if interval else ""

@@ -59,7 +59,10 @@ class LATEX(Delimited):
         self.sets: list[bool] = []
 
     def run(self, begin: int, end: int) -> Plain:
-        """Convert text[begin:end] to plain text. Raises E0720 for what is unknown or unfinished."""
+        """Convert text[begin:end] to plain text.
+
+        Raises E0713 for a comma inside of a number, E0720 for what is unknown or unfinished.
+        """
         text, found = self.text, self.found
         stripped = text[begin:end].strip().rstrip(".,; ")
         dollars = len(stripped) - len(stripped.lstrip("$"))
@@ -120,7 +123,7 @@ class LATEX(Delimited):
         return at + 1 < self.end and self.text[at].isdecimal() and self.text[at + 1].isdecimal()
 
     def _command(self, at: int) -> None:
-        """Convert the command that begins at `at`."""
+        """Convert the command that begins at `at`. Raises E0720 for one that is not read."""
         text, found = self.text, self.found
         end = self.name_end(at)
         name = text[at + 1:end]
@@ -197,7 +200,7 @@ class LATEX(Delimited):
     # ---- words ----------------------------------------------------------------------------------
 
     def _word(self, at: int, end: int) -> None:
-        r"""Convert \mathrm{loss}, \operatorname{erf}(x), \vec{x}."""
+        r"""Convert \mathrm{loss}, \operatorname{erf}(x), \vec{x}. Raises E0720 for prose."""
         text = self.text
         begin = self.behind_blanks(end)
         closed = text.find("}", begin, self.end)
@@ -220,7 +223,10 @@ class LATEX(Delimited):
         return word in STOP_WORDS or word in KEYWORDS or " " in word or "~" in word
 
     def _function(self, at: int, end: int, name: str) -> None:
-        """Convert a function that is one only before a bracket. Raises E0715 for another place."""
+        """Convert a function that is one only before a bracket.
+
+        Raises E0715 for another place, E0712 for sinc, which has two meanings.
+        """
         bracket = self._bracket(end)
         if name == "sinc" and self.program:
             raise error("E0712", "`sinc` has two meanings", (at, end),
@@ -245,7 +251,7 @@ class LATEX(Delimited):
         return at if self.text.startswith(("(", "\\{", "\\lbrace"), at) and at < self.end else 0
 
     def _accent(self, at: int, end: int, accent: str) -> None:
-        r"""Convert \hat y to the name y_hat, \bar{x}_1 to x_bar_1."""
+        r"""Convert \hat y to the name y_hat, \bar{x}_1 to x_bar_1. Raises E0720 for no letter."""
         text = self.text
         begin, stop, behind = self.argument(end)
         letter = text[begin:stop].strip()
@@ -328,7 +334,7 @@ class LATEX(Delimited):
             self.waiting = f"^(1/({degree}))"
 
     def _environment(self, at: int, end: int, name: str, use: str) -> None:
-        r"""Convert \begin{pmatrix}, \end{pmatrix}, \begin{cases} ... \end{cases}."""
+        """Convert the ends of a pmatrix and its kin, and whole cases. Raises E0720 for others."""
         closed = self.text.find("}", end, end + 16)
         kind = self.text[end + 1:closed] if closed > 0 and self.text[end:end + 1] == "{" else ""
         if kind in CASES and name == "begin":

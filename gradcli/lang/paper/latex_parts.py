@@ -42,7 +42,10 @@ class Delimited:
         return at
 
     def argument(self, at: int) -> tuple[int, int, int]:
-        """Return (start, end, next offset) of the argument at `at`. Raises E0720 without one."""
+        """Return (start, end, next offset) of the argument at `at`.
+
+        Raises E0720 without one, E0716 for one that is never closed.
+        """
         text, end = self.text, self.end
         before = at
         at = self.behind_blanks(at)
@@ -83,7 +86,10 @@ class Delimited:
 
     def _part(self, kind: str, characters: Sequence[str], place: Span, places: Sequence[Span],
               use: str = "", order: str = "") -> None:
-        """Set a part aside as one of `characters`. places: of its pieces; use: of the part."""
+        """Set a part aside as one of `characters`. Raises E0710 for too many parts.
+
+        places: spans of its pieces. use: of the part.
+        """
         found = self.found
         if len(found.parts) == len(characters):
             raise error("E0710", f"a formula has at most {len(characters)} sums, cases, binomials"
@@ -105,7 +111,10 @@ class Delimited:
         self._part("binomial", t.CHARACTERS, (at, lower[2]), [upper[:2], lower[:2]], use)
 
     def sum(self, at: int, end: int, name: str) -> None:
-        r"""Set the sign of \sum_{k=1}^{n} or \prod\limits^{n}_{k=1} aside; its terms follow."""
+        r"""Set the sign of \sum_{k=1}^{n} or \prod\limits^{n}_{k=1} aside; its terms follow.
+
+        Raises E0720 for missing and for infinite bounds.
+        """
         text = self.text
         bounds: dict[str, Span] = {}
         behind = end
@@ -136,7 +145,7 @@ class Delimited:
         self._part(SUMS[name], characters, (at, behind), places)
 
     def norm(self, at: int, end: int) -> None:
-        r"""Set \|x\| or \lVert x \rVert_1 aside."""
+        r"""Set \|x\| or \lVert x \rVert_1 aside. Raises E0717 without its end, E0720 for others."""
         text = self.text
         ending = "\\|" if text[at + 1] == "|" else "\\rVert" if text[at + 1] == "l" else "\\Vert"
         closed = text.find(ending, end, self.end)
@@ -165,7 +174,10 @@ class Delimited:
         return self.text.startswith(("\\begin{array}", "\\begin{matrix}", "\\begin{aligned}"), at)
 
     def cases(self, at: int, begin: int, use: str) -> None:
-        """Set cases aside. at: where they begin; begin: offset at or before their environment."""
+        """Set cases aside. at: where they begin; begin: offset at or before their environment.
+
+        Raises E0720 for cases without an end.
+        """
         text = self.text
         begin = text.index("\\begin", begin)
         inside = text.index("}", begin) + 1

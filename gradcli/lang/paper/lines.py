@@ -127,7 +127,7 @@ def lines(text: str) -> Iterator[Line]:
 def _line(text: str, begin: int, end: int, equals: list[int], before: Line | None) -> Line:
     """Return the line of text[begin:end]; one that begins with `=` has the left side of `before`.
 
-    equals: the offsets of its equals signs.
+    equals: the offsets of its equals signs. Raises E0719 for a left side that is no name.
     """
     if not equals:
         return Line(None, "", [(begin, end)])

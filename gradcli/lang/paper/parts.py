@@ -96,7 +96,10 @@ class Expansion:
         return found
 
     def finished(self, code: Code) -> Code:
-        """Return code without the calls of this module, but for the sums that stay."""
+        """Return code without the calls of this module, but for the sums that stay.
+
+        Raises E0714 for a factorial of a name that is differentiated.
+        """
         code = settled(code, {})
         found: Code = []
         for instruction in code:
@@ -128,7 +131,7 @@ class Expansion:
 
     def _loop(self, before: Code, loop: tuple[str, Code, Code], place: Span
               ) -> tuple[str, Code, Code]:
-        """Return index and bounds of a sum that stays; its body is at the end of `before`."""
+        """Return index and bounds of a sum that stays; its body ends `before`. Raises E0720."""
         index, low, high = loop
         if not self.names.program:
             if number(low) is not None and number(high) is not None:
@@ -154,7 +157,10 @@ class Expansion:
         return [*inside, *[(c.CALL, (name, 1, ()), *place) for name in NORMS[part.order]]]
 
     def _cases(self, part: Part) -> Code:
-        """Return the code of where(a, x, where(b, y, z)), with nan where no condition holds."""
+        """Return the code of where(a, x, where(b, y, z)), with nan where no condition holds.
+
+        Raises E0720 for cases behind the one that holds otherwise.
+        """
         rows = rows_of(self.text, *part.places[0])
         tests: list[Code] = []
         found: Code = []
@@ -173,7 +179,10 @@ class Expansion:
         return [*found, *[(c.CALL, ("where", 3, ()), *part.place)] * (len(tests) - 1)]
 
     def _sum(self, part: Part, body: Code) -> Code:
-        """Return the code of a sum or product over an index. body: the code of its term."""
+        """Return the code of a sum or product over an index. body: the code of its term.
+
+        Raises E0720 for an index that is no name.
+        """
         place = part.place
         index_at, low_at, high_at = part.places
         (index, *more) = self.read(*index_at)
@@ -202,7 +211,8 @@ def _nowhere(tests: Sequence[Code], place: Span) -> Code:
 def _write_out(found: Code) -> None:
     """Write out the terms of the sum or product that ends the code, where its bounds are numbers.
 
-    Raises E0710 for more than MAX_CODE instructions; a sum of more than MAX_TERMS terms stays.
+    Raises E0710 for more than MAX_CODE instructions, E0720 for a bound that is no whole number; a
+    sum of more than MAX_TERMS terms stays.
     """
     _, (kind, _, (index, low, high)), begin, end = found[-1]
     bounds = []
@@ -243,7 +253,7 @@ def subscript(name: str) -> str:
 
 def settled(code: Code, values: Mapping[str, int]) -> Code:
     """Return code with numbers for the indices, also below other names (x_k), and for the
-    factorials and binomials that are known then.
+    factorials and binomials that are known then. Raises E0720 for an index of two sums.
     """
     found: Code = []
     for opcode, argument, begin, end in code:
@@ -281,7 +291,10 @@ def _indexed(name: str, values: Mapping[str, int], place: Span) -> str:
 
 
 def _settle(found: Code) -> None:
-    """Replace the factorial or binomial that ends the code by its number, if that is known."""
+    """Replace the factorial or binomial that ends the code by its number, if that is known.
+
+    Raises E0714 for a factorial that does not exist, E0713 for a number that no double holds.
+    """
     _, argument, begin, end = found[-1]
     last = operand_begin(found, len(found) - 1)
     first = last if argument[0] == FACTORIAL else operand_begin(found, last)

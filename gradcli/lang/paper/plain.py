@@ -122,7 +122,10 @@ def counts(text: str) -> bool:
 
 
 def put_character(found: Plain, text: str, at: int) -> int:
-    """Append the plain form of the character or superscripts at `at`; return where to go on."""
+    """Append the plain form of the character or superscripts at `at`; return where to go on.
+
+    Raises E0713 for a fraction such as ½ behind a digit.
+    """
     character = text[at]
     if character == "!":
         found.put(FACTORIAL_SIGN, at, at + 1)

@@ -60,7 +60,8 @@ def call_operation(op: Op, args: list[Any], named: Mapping[str, Any]) -> Any:
     """Apply an operation to values of a file, with its arguments checked and named.
 
     Raises E0207 (wrong number), E0208 (unknown keyword), E0302 (a text or structure where a number
-    belongs), E0309 (a gradient that is None) and what the operation raises.
+    belongs), E0303 (an option's value), E0309 (a gradient that is None) and what the operation
+    raises.
     """
     if op.name in ("equal", "not_equal") and len(args) == 2 and (_is_none(args[0])
                                                                 or _is_none(args[1])):
@@ -171,7 +172,7 @@ def _wrong_count(op: Op, given: int, most: int) -> GradcliError:
 
 
 def _create(op: Op, args: list[Any], attributes: Mapping[str, Any]) -> Any:
-    """Make a new array, as zeros(3, 2); the operation itself checks the number of arguments."""
+    """Make a new array, as zeros(3, 2). Raises E0207 where the operation refuses the arguments."""
     for a in args:
         if a is None or isinstance(a, (str, dict, NoGradient)):
             raise no_operand(op, a)

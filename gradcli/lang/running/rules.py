@@ -25,7 +25,9 @@ def custom_call(run: Running, function: Function, args: Mapping[str, Any],
                 around: Mapping[str, Any] | None) -> Any:
     """Return the value of a call; its rule is the `def grad` that the function made on its way.
 
-    around: the scope around the function. Raises E0314 and E0316 as `gradcli.custom_gradient`, at
+    around: the scope around the function.
+
+    Raises E0302 for an argument that is no tensor, E0314 and E0316 as `gradcli.custom_gradient`, at
     the span of the function.
     """
     def computed(*xs: Any) -> Any:
@@ -51,7 +53,11 @@ def custom_call(run: Running, function: Function, args: Mapping[str, Any],
 
 def _gradient(run: Running, function: Function, rule: Function, local: Mapping[str, Any]
               ) -> Any:
-    """Return the rule as a Python function; it takes `variables` only if the file's rule does."""
+    """Return the rule as a Python function; it takes `variables` only if the file's rule does.
+
+    That function raises E0207 and E0314 for other numbers of gradients, and E0316 where the file's
+    function uses variables and its rule does not take them.
+    """
     name, arguments = function.name, function.parameters
     with_variables = rule.parameters[-1:] == ("variables",)
     count = len(rule.parameters) - with_variables

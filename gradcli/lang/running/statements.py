@@ -83,7 +83,7 @@ def _trainable_variables(run: Running, args: list[Any], named: Mapping[str, Any]
 
 
 def _watch(run: Running, args: list[Any], named: Mapping[str, Any]) -> None:
-    """Note tensors that the implicit tape is to watch, which counts with --tf."""
+    """Note tensors that the implicit tape is to watch, which counts with --tf. Raises E0310."""
     _no_options("watch", named)
     for item in flatten(args):
         if not isinstance(item, Tensor):
