@@ -353,7 +353,7 @@ def _hits(entry: Entry, operands: Sequence[Any]) -> Any:
 
 
 def _kink(entry: Entry, hits: Any, source: Source) -> Note:
-    """Return the note on one convention: "`max`: 2 of 3 elements tie; ties share the gradient"."""
+    """Return the note on one convention, as in "`max`: 2 of 3 elements tie; ties share the ..."."""
     op = entry[OP]
     tie = "tie" in op.kinks
     count, size = (int(np.sum(hits)), hits.size) if shape_of(hits) else (1, 1)

@@ -51,27 +51,30 @@ class Program(program.Program):
 
     def gradient(self, of: str | None = None, wrt: str | Sequence[str] | None = None,
                  at: Mapping[str, Any] | None = None) -> dict[str, Any]:
-        """Return the gradient of the sum of the target by the name of each source, in the source's
-        shape; None where no path joins them.
+        """Return the gradient in each source by name, in the source's shape; None where no path
+        joins them.
+
+        Of a target with several elements it is the gradient of their sum.
         """
         return self._ask("gradient", of, wrt, at)
 
     def jacobian(self, of: str | None = None, wrt: str | Sequence[str] | None = None,
                  at: Mapping[str, Any] | None = None, *, sparse: bool = False) -> dict[str, Any]:
-        """Return the Jacobian by the name of each source, an array of the target's shape followed
-        by the source's shape, or None.
+        """Return the Jacobian in each source by name; None where no path joins them.
 
-        sparse: triples in place of arrays (`gradcli.engine.sparse.triples`).
+        Its shape is the target's followed by the source's. sparse: triples in place of arrays
+        (`gradcli.engine.sparse.triples`).
         """
         return self._ask("jacobian", of, wrt, at, sparse)
 
     def hessian(self, of: str | None = None, wrt: str | Sequence[str] | None = None,
                 at: Mapping[str, Any] | None = None, *, sparse: bool = False
                 ) -> dict[str, dict[str, Any]]:
-        """Return the Hessian as blocks, by row name and column name: each an array of the row's
-        shape followed by the column's shape, or None.
+        """Return the blocks of the Hessian by row name and column name; None where no path joins
+        them.
 
-        sparse: triples in place of arrays.
+        The shape of a block is that of the row followed by that of the column. sparse: triples in
+        place of arrays.
         """
         return self._ask("hessian", of, wrt, at, sparse)
 

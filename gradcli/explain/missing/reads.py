@@ -59,9 +59,7 @@ class FileScene(Scene):
         return not own.isdisjoint(bound) or (unrun.time <= made and not read.isdisjoint(bound))
 
     def hides(self, subject: Subject, above: set[int], place: Any) -> bool:
-        """Return whether the target calls the function at a location, or reads names of its
-        loop.
-        """
+        """Return whether the target calls the function here, or reads names that the loop binds."""
         own, read, _ = self._names_for(subject, above)
         around = self.scope(place)
         names = self._bound_at(place) if around is None else {

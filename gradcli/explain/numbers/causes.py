@@ -254,9 +254,7 @@ class About:
                          None if before else "keep the operand away from that point"))
 
     def _rounded(self, entry: Entry, operands: Sequence[tuple[int, Any, Index]]) -> Entry | None:
-        """Return the operation whose rounding alone puts an operand at an edge, or beyond; or
-        None.
-        """
+        """Return the operation whose rounding puts an operand at or beyond an edge; or None."""
         for k, value, at in operands:
             id, whole = entry[IDS][k], entry[VALUES][k]
             if id is not None and type(value) is float:

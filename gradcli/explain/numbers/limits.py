@@ -199,7 +199,7 @@ class Limits:
             return False
 
     def _near(self, side: float) -> list[float] | None:
-        """Return the target's values nearer and nearer to the point; None if one has none."""
+        """Return the target's values nearer and nearer to the point; None if one is undefined."""
         scale, most = (abs(self.point), 8) if self.point else (1.0, 11)
         try:
             return [self.value(self.point + side*scale*10.0**-k) for k in range(2, most)]

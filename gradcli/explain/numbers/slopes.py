@@ -95,7 +95,9 @@ class Slopes(About):
                      "; ".join(dict.fromkeys(filter(None, writes))) or None)
 
     def _makers(self, origin: Origin) -> list[tuple[Entry, Index, int]]:
-        """Return (operation, element, operand) of what made operands not finite, or of itself."""
+        """Return (operation, element, operand) of the roots of operands that are not finite;
+        without these, of the operation itself.
+        """
         entry, index, root = origin.entry, origin.index, self._root(origin)
         if root is None or root.entry is None or root.entry is entry:
             return [(entry, index, origin.k)]
@@ -118,7 +120,7 @@ class Slopes(About):
         return f"0 times inf counts as 0 at {self.words.name(origin.entry)}, as in TensorFlow"
 
     def _unused(self, by: Entry, wrt: int) -> bool:
-        """Return whether an operation selects, or multiplies by a 0 that is no source's."""
+        """Return whether an operation selects, or multiplies by a constant 0."""
         return by[OP].name in SELECTING or (by[OP].name == "multiply" and any(
             first_zero(v) is not None and not self.trail.depends(i, wrt)
             for i, v in zip(by[IDS], by[VALUES], strict=True)))

@@ -182,7 +182,7 @@ class Trials:
             one is not None and all(map(finite, one[0])) for one in known)
 
     def _is_kept_far(self, changed: str) -> bool:
-        """Return whether finite values and derivatives stay far away, and a point decides it."""
+        """Return whether distant points keep finite values and derivatives, and one decides it."""
         far = [] if self.steps > FEW_STEPS else [
             {name: value*factor for name, value in self.at.items() if is_float(value)}
             for factor in FAR]

@@ -77,7 +77,7 @@ class Words:
         return out[:MAX_NOTES]
 
     def add(self, entry: Entry | None, code: str, text: str, rank: int = ONCE) -> None:
-        """Note the last finding at each location; of several ranks the lowest stays."""
+        """Note a finding; of several at one location the lowest rank, then the last, stays."""
         span, out = (None, 0) if entry is None else (span_of(entry), entry[OUT])
         known = self._found.get((code, span or text))
         if known is None or (rank, -out) < known[:2]:

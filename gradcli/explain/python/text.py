@@ -159,7 +159,7 @@ class Texts:
 
 
 def to_call(texts: Texts, place: Any) -> str:
-    """Return the advice that runs the function around a location: a special method is run by an
+    """Return the advice how to run the function around a location: a special method is run by an
     operator, `__call__` by a call of an instance.
     """
     name = texts.scope(place).name

@@ -108,7 +108,7 @@ class Reason:
 
 def why(tape: GradientTape, target: Any, source: Tensor, frame: FrameType | None, place: Any
         ) -> list[Reason]:
-    """Return the causes of a missing gradient, the one to mend first on top; empty if there is one.
+    """Return the causes of a missing gradient, the one to mend first on top; empty if it exists.
 
     frame, place: of the caller who asks.
     """
@@ -225,7 +225,9 @@ def _explain(facts: Facts, seen: Window, target: Any, targets: Sequence[Tensor],
 
 def _constant(facts: Facts, tape: GradientTape | None, targets: Iterable[int], own: set[int],
               subject: Subject) -> list[reasons.Reason]:
-    """Return the cause if the gradient is 0 as the first one does not depend on the source."""
+    """Return the cause if the gradient is 0 because the first derivative does not depend on the
+    source.
+    """
     if tape is None or not is_float(subject.value):
         return []
     past = tape.past

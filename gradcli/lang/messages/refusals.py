@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 def excerpt(tokens: Tokens, first: int, end: int) -> str:
-    """Return the user's text of tokens `first` to `end` - 1, in one line of 60 characters."""
+    """Return the user's text of tokens `first` to `end` - 1 in one line, 60 characters at most."""
     text = " ".join(tokens.text[tokens.starts[first]:tokens.ends[end - 1]].split())
     return text if len(text) <= 60 else text[:59] + "…"
 
@@ -315,7 +315,7 @@ def misplaced(tokens: Tokens, word: int, in_function: bool) -> GradcliError:
 
 
 def bad_decorator(tokens: Tokens, first: int, end: int) -> GradcliError:
-    """Return E0114 for a line with `@` but `@custom_gradient` and `@gradient_of(op)`."""
+    """Return E0114 for a decorator other than `@custom_gradient` and `@gradient_of(op)`."""
     written = excerpt(tokens, first, end)
     names = [tokens.token(place) for place in range(first + 1, end)]
     if "custom_gradient" in names:

@@ -249,7 +249,7 @@ _WITHOUT = dict.fromkeys(map(ord, "()[]{}* "))
 
 
 def _power(text: str, at: int) -> int:
-    """Return the offset behind `^2` or `2` at `at`, if it is there."""
+    """Return the offset behind `^2` or `2` at `at`; `at` itself without one."""
     if text[at:at + 1] == "^":
         at += 1
     while at < len(text) and text[at] in DIGITS:
@@ -282,7 +282,7 @@ def _is_name(text: str, names: Names) -> bool:
 
 
 def _index(text: str, at: int) -> int:
-    """Return the offset behind `_x`, `_{xy}` or `_1` at `at`, if it is there."""
+    """Return the offset behind `_x`, `_{xy}` or `_1` at `at`; `at` itself without one."""
     if text[at:at + 1] != "_":
         return at
     if text[at + 1:at + 2] == "{":

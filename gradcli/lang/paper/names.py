@@ -131,7 +131,7 @@ class Names:
         return all(letter in self.written for letter in run)
 
     def _all_known(self, run: str) -> bool:
-        """Return whether a run is a product of declared names and e, or has a function before."""
+        """Return whether a run is e and declared names, perhaps behind a function of school."""
         for word in (*SCHOOL, "e"):
             if run.startswith(word) and self._all_declared(run[len(word):]):
                 return True

@@ -276,7 +276,7 @@ def distinct(emitter: Emitter, keywords: list[int]) -> tuple[str, ...]:
 
 def attribute_names(emitter: Emitter, attributes: list[tuple[int, int]], spans: dict[str, Span]
                     ) -> tuple[str, ...]:
-    """Return the names of attributes; put their spans into `spans`. Raises E0102 for a second."""
+    """Return attribute names; put their spans into `spans`. Raises E0102 for a repeated one."""
     names = distinct(emitter, [attribute for attribute, _ in attributes])
     for attribute, last in attributes:
         name = emitter.token(attribute)

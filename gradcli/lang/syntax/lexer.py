@@ -251,7 +251,7 @@ def _changes(levels: list[str], twins: dict[str, str], indentation: str) -> list
 
 
 def is_name_part(character: str) -> bool:
-    """Return whether a name may contain the character: letter, digit, subscript, `_`; not `²`."""
+    """Return whether a name may contain the character: a letter, digit, subscript or `_`."""
     return (character.isalnum() or character == "_") and not _is_excluded(character)
 
 
