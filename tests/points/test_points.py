@@ -14,7 +14,7 @@ from gradcli.ops.rows import INTERNAL
 from gradcli.ops.wide import ROWS, Wide, wide
 from gradcli.python.program import loads
 from gradcli.questions import Ask
-from gradcli.questions.many.asked import asked, plain_value
+from gradcli.questions.many.parts import parts_of, plain_value
 from gradcli.questions.many.rows import Answers, Points
 
 # Zeros, ties, whole numbers, both sides of every branch: where derivatives are hard.
@@ -51,7 +51,7 @@ def compare(text: str, command: str, columns: dict[str, Any], **options: Any) ->
         try:
             run = ask.run(explain=False)
             with run.record:
-                expected = asked(ask, command, run, emit=False)
+                expected = parts_of(ask, command, run, emit=False)
         except GradcliError as problem:
             failed = problem.code
         else:
@@ -115,7 +115,7 @@ def test_options_mean_the_same(options: dict[str, Any]) -> None:
         ask = Ask(program, **{**options, "at": here})
         run = ask.run()
         with run.record:
-            expected = asked(ask, "grad", run, emit=False)
+            expected = parts_of(ask, "grad", run, emit=False)
         for part, found in zip(expected, answers.arrays, strict=True):
             if part.value is not None:
                 np.testing.assert_allclose(found[k], plain_value(part), rtol=1e-12, atol=1e-13)

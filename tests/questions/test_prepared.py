@@ -24,7 +24,7 @@ from gradcli.base.errors import GradcliError
 from gradcli.engine import calculus
 from gradcli.engine.compiled import python as writing
 from gradcli.engine.compiled.single import Replay
-from gradcli.engine.compiled.trace import Doubtful, Recorded
+from gradcli.engine.compiled.trace import Doubtful, Trace
 from gradcli.engine.record.record import Record
 from gradcli.engine.record.tensor import Tensor, leaf, value_of
 from gradcli.ops import NAMES
@@ -54,7 +54,7 @@ class Counted(Prepared):
 
     @property
     def ways(self) -> int:
-        return sum(len(known.ways) for known in self._known.values())
+        return sum(len(known.paths) for known in self._known.values())
 
 
 def both(program: Program, at: At, wrt: Any = None) -> Any:
@@ -137,7 +137,7 @@ def test_corpora_through_arrays(name: str, monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def recorded(ours: Callable[..., Any], arrays: Sequence[Any], second: bool
-             ) -> tuple[Recorded, list[Any]]:
+             ) -> tuple[Trace, list[Any]]:
     """The value of a function of arrays, the gradient of a weighted sum of its squares and perhaps
     the Hessian, as they are recorded; and their values.
     """
@@ -154,7 +154,7 @@ def recorded(ours: Callable[..., Any], arrays: Sequence[Any], second: bool
         if second:
             found += calculus.hessian(total, xs, emit=True).blocks.values()
         values = [value_of(f) for f in found]
-        return Recorded(
+        return Trace(
             record.history(), {x.id: x.value for x in xs if x.id is not None},
             [(f.id if isinstance(f, Tensor) else None, v) for f, v in
              zip(found, values, strict=True)], guards, list(record.derived), own), values
@@ -259,7 +259,7 @@ def test_points_that_each_take_their_own_way_are_asked() -> None:
     prepared = Counted(program)
     for x in range(1, 60):
         same(prepared({"x": x}), both(program, {"x": x}))
-    assert prepared.ways == asking.MAX_WAYS
+    assert prepared.ways == asking.MAX_PATHS
     assert prepared.asked == 59
     same(prepared({"x": 5.5}), both(program, {"x": 5.5}))
     assert prepared.asked == 59
@@ -456,12 +456,12 @@ def test_the_first_points_are_asked() -> None:
     arrays = loads("sum(x^2)").prepare()
     for _ in range(asking.PATIENCE - 1):
         numbers({"x": 2.0})
-    assert [known.ways for known in numbers._known.values()] == [[]]
+    assert [known.paths for known in numbers._known.values()] == [[]]
     numbers({"x": 2.0})
-    assert [len(known.ways) for known in numbers._known.values()] == [1]
+    assert [len(known.paths) for known in numbers._known.values()] == [1]
     for _ in range(asking.PATIENCE_OF_ARRAYS):
         arrays({"x": [1.0, 2.0]})
-    assert [len(known.ways) for known in arrays._known.values()] == [1]
+    assert [len(known.paths) for known in arrays._known.values()] == [1]
 
 
 # --- size -----------------------------------------------------------------------------------------

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from typing import Any, TypeAlias
 
-    from gradcli.engine.compiled.trace import Recorded
+    from gradcli.engine.compiled.trace import Trace
     from gradcli.engine.record.record import Entry
     from gradcli.ops.kinds import Op
 
@@ -41,14 +41,14 @@ MODERATE = BOUNDED | {"multiply", "square"}
 NESTED = 6
 
 
-def is_scalar(recorded: Recorded) -> bool:
+def is_scalar(recorded: Trace) -> bool:
     """Whether all that is needed are Python numbers."""
     return all(type(v) is float for v in recorded.inputs.values()) and all(
         v is None or type(v) in SCALAR_TYPES for _, v in recorded.answers) and all(
         type(v) in SCALAR_TYPES for e in recorded.steps for v in (e[ANS], *e[VALUES]))
 
 
-def generated(recorded: Recorded) -> Callable[..., tuple[Any, ...]]:
+def generated(recorded: Trace) -> Callable[..., tuple[Any, ...]]:
     """The function of the inputs, as floats in order, that gives the answers.
 
     It raises Elsewhere, Doubtful, or what Python's arithmetic raises at an edge (`kinds.EDGE`).

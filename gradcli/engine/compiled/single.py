@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from gradcli.engine.compiled.statements import Operand, Step
-    from gradcli.engine.compiled.trace import Recorded
+    from gradcli.engine.compiled.trace import Trace
     from gradcli.engine.record.record import Entry
     from gradcli.ops.kinds import Op
 
@@ -47,7 +47,7 @@ class Builder:
 
     __slots__ = ("known", "samples", "statements")
 
-    def __init__(self, recorded: Recorded) -> None:
+    def __init__(self, recorded: Trace) -> None:
         self.known: dict[int | None, int] = {i: k for k, i in enumerate(recorded.inputs)}
         self.samples = [np.asarray(value) for value in recorded.inputs.values()]
         self.statements = Statements(len(self.samples))
@@ -121,7 +121,7 @@ class Replay:
 
     __slots__ = ("answers", "calls", "flushed", "inputs")
 
-    def __init__(self, recorded: Recorded) -> None:
+    def __init__(self, recorded: Trace) -> None:
         builder = Builder(recorded)
         known = builder.known
         guards = [(i, v) for i, v in recorded.guards if i in known]

@@ -1,4 +1,4 @@
-"""What ran at one point and holds at others: what the executors of single points are made of."""
+"""Traces: what ran at one point and holds at others, which executors run there."""
 
 from __future__ import annotations
 
@@ -24,28 +24,29 @@ class Doubtful(Exception):
     """A derivative at a point is NaN: there zeros may absorb, which only a sweep knows."""
 
 
-class Recorded:
-    """What ran at one point.
+class Trace:
+    """What ran at one point, with what decided it.
 
     entries: in order, derivatives included. inputs: ids of the values that a point gives, in order,
     to the values. answers: (id, value) of what is wanted; what no input leads to is answered by its
     value. guards: (id, value) of what decided the way: another value is another way.
-    derivatives: ids of values that are doubtful if they are NaN. own: how many entries are those of
-    the program; the others are of the question. steps: the entries that depend on the inputs and
-    lead to what has to be known.
+    derivatives: ids of values that are doubtful if they are NaN; slopes: those that the program
+    takes itself. own: how many entries are those of the program; the others are of the question.
+    steps: the entries that depend on the inputs and lead to what has to be known.
     """
 
-    __slots__ = ("answers", "derivatives", "entries", "guards", "inputs", "own", "steps")
+    __slots__ = ("answers", "derivatives", "entries", "guards", "inputs", "own", "slopes", "steps")
 
     def __init__(self, entries: Sequence[Entry], inputs: Mapping[int, Any],
                  answers: Sequence[tuple[int | None, Any]], guards: Sequence[tuple[int, Any]],
-                 derivatives: Sequence[int], own: int) -> None:
+                 derivatives: Sequence[int], own: int, slopes: Sequence[int] = ()) -> None:
         self.entries = entries
         self.inputs = dict(inputs)
         self.answers = list(answers)
         self.guards = list(guards)
         self.derivatives = list(derivatives)
         self.own = own
+        self.slopes = list(slopes)
         self.steps = self._needed()
 
     def _needed(self) -> list[Entry]:

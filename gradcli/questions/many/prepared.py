@@ -1,42 +1,44 @@
 """One question asked at many points, one after the other.
 
-The first points are asked through the program. Then the way that a point takes is recorded, with
-everything that decided it, and run at the points that follow: over numbers as generated Python
-statements (`gradcli.engine.compiled.python`), over arrays as NumPy calls on arrays that are laid
-out
-once (`gradcli.engine.compiled.single`). A point that takes another way has that recorded, too. What
-does
-not hold at other points (tapes of the file, custom gradients, assignments, `np.`), an edge where
-Python's arithmetic raises, and a derivative that is NaN, where zeros may absorb, are asked through
-the program: so answers, errors and None are the same at every point.
+The first points are asked through the program. Then the path that a point takes is traced and run
+at the points that follow: over numbers as generated Python statements
+(`gradcli.engine.compiled.python`), over arrays as NumPy calls on arrays that are laid out once
+(`gradcli.engine.compiled.single`). A point that takes another path has that traced, too. What does
+not hold at other points, an edge where Python's arithmetic raises, and a derivative that is NaN,
+where zeros may absorb, are asked through the program: so answers, errors and None are the same at
+every point.
 """
 
 from __future__ import annotations
 
 from gradcli.base.errors import GradcliError, error
 from gradcli.engine.compiled.trace import Doubtful, Elsewhere, Unrecorded
+from gradcli.engine.record.tensor import Tensor
+from gradcli.lang.running.calls import as_tensor
 from gradcli.lang.running.program import doubted, names_of, plain_value
-from gradcli.lang.running.run import own, plain_structure
+from gradcli.lang.running.run import is_number, own, plain_structure
 from gradcli.ops.kinds import EDGE
 from gradcli.ops.values import shape_of
 from gradcli.questions.ask import Ask
-from gradcli.questions.many.ways import way
+from gradcli.questions.many.trace import trace
 from gradcli.questions.named import NAMED, named
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping, Sequence
     from typing import Any
 
+    from gradcli.engine.compiled.trace import Trace
     from gradcli.lang.running.program import Program
-    from gradcli.questions.many.ways import Way
+    from gradcli.lang.running.run import Run, Target
+    from gradcli.questions.named import Form
 
-# Points that are asked before a way is recorded. Over numbers that costs as much as 20 (a short
+# Points that are asked before a path is traced. Over numbers that costs as much as 20 (a short
 # formula) to 100 questions (1,000 operations in lines: 50 against 0.4 ms), over arrays as 2 to 4.
 PATIENCE = 20
 PATIENCE_OF_ARRAYS = 2
-# After so many ways, points that take none of them are asked: each has one of its own, it seems.
-MAX_WAYS = 16
+# After so many paths, points that take none of them are asked: each has one of its own, it seems.
+MAX_PATHS = 16
 # The same for sets of names, shapes, truth values and texts that points give.
 MAX_KNOWN = 64
 
@@ -44,13 +46,15 @@ MAX_KNOWN = 64
 class Known:
     """What is known of points that give the same names in the same shapes.
 
-    ways: the last taken first. left: points to ask before the next way is recorded; None: always.
+    paths: the last taken first, each as a function of the values that a point gives, which raises
+    Elsewhere where another path leads through it. left: points to ask before the next path is
+    traced; None: always.
     """
 
-    __slots__ = ("left", "patience", "ways")
+    __slots__ = ("left", "paths", "patience")
 
     def __init__(self, patience: int) -> None:
-        self.ways: list[Way] = []
+        self.paths: list[Callable[[Sequence[Any]], Any]] = []
         self.patience = patience
         self.left: int | None = patience
 
@@ -86,16 +90,16 @@ class Prepared:
                 return self._asked(at)
             known = self._known[key] = Known(
                 PATIENCE if all(type(v) is float for v in values) else PATIENCE_OF_ARRAYS)
-        ways = known.ways
-        for k in range(len(ways)):
+        paths = known.paths
+        for k in range(len(paths)):
             try:
-                answer = ways[k].run(values)
+                answer = paths[k](values)
             except Elsewhere:
                 continue
             except (Doubtful, GradcliError, IndexError, *EDGE):
                 return self._asked(at)
             if k:
-                ways.insert(0, ways.pop(k))
+                paths.insert(0, paths.pop(k))
             return answer
         answer = self._asked(at)
         if known.left is not None:
@@ -118,11 +122,58 @@ class Prepared:
     def _learn(self, known: Known, at: Mapping[str, Any], names: list[str]) -> None:
         known.left = None
         try:
-            known.ways.insert(0, way(self._question, self._what, at, names))
+            known.paths.insert(0, _traced(self._question, self._what, at, names))
         except (Unrecorded, Elsewhere, GradcliError, IndexError, *EDGE):
             return
-        if len(known.ways) < MAX_WAYS:
+        if len(known.paths) < MAX_PATHS:
             known.left = known.patience
+
+
+def _traced(question: Ask, what: str, at: Mapping[str, Any], names: Sequence[str]
+            ) -> Callable[[Sequence[Any]], Any]:
+    """Trace a question at a point. names: of what varies, in the order of the values that the
+    result takes.
+    """
+    def asked(run: Run) -> tuple[list[Any], list[Any], tuple[Form, list[bool]]]:
+        target = question.program.targets(run, question.of)[0]
+        value = _value(target)
+        found, form = named(question, what, run, target, names)
+        return [value], found, (form, [name in run.bindings for name in names])
+
+    found, (form, read) = trace(question, at, names, asked)
+    function = _function(found, read)
+
+    def answer(values: Sequence[Any]) -> Any:
+        found = function(*values)
+        return found[0], form(found[1:])
+
+    return answer
+
+
+def _value(target: Target) -> Any:
+    """Return a target as one tensor. Raises Unrecorded for a structure."""
+    value = target.tensor
+    if isinstance(value, list) and value and all(is_number(item) for item in value):
+        return as_tensor(value)
+    if isinstance(value, (list, dict)):
+        raise Unrecorded
+    return value.read() if isinstance(value, Tensor) else plain_structure(value)
+
+
+def _function(found: Trace, read: Sequence[bool]) -> Callable[..., Sequence[Any]]:
+    """Return what runs a trace. read: which of the values that a point gives are read at all."""
+    from gradcli.engine.compiled.python import generated, is_scalar
+
+    function: Callable[..., Sequence[Any]]
+    if is_scalar(found):
+        function = generated(found)
+    else:
+        from gradcli.engine.compiled.single import Replay
+
+        function = Replay(found).run
+    if all(read):
+        return function
+    return lambda *values: function(*[v for v, r in zip(values, read, strict=True) if r])
 
 
 def _given(at: Mapping[str, Any]) -> tuple[Any, list[str], list[Any]]:

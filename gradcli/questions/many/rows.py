@@ -8,9 +8,9 @@ from gradcli.engine.compiled.blocks import BLOCK
 from gradcli.engine.compiled.trace import Unrecorded
 from gradcli.ops.kinds import EDGE
 from gradcli.ops.values import dtype_of, show
-from gradcli.questions.many import extremes
-from gradcli.questions.many.asked import Part, asked, left_out, plain_value
-from gradcli.questions.many.trace import Path, has_nan, recorded, worked
+from gradcli.questions.many.again import extreme_rows, is_doubtful, settled
+from gradcli.questions.many.parts import Part, left_out, parts_of, plain_value
+from gradcli.questions.many.paths import Path, has_nan, traced, worked
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -145,8 +145,8 @@ class Points:
                 pending = pending[1:]
                 continue
             try:
-                path = recorded(self.ask, self.command, self.names, self._point(columns, row),
-                                self.size, self.paired)
+                path = traced(self.ask, self.command, self.names, self._point(columns, row),
+                              self.size, self.paired)
                 self._check(path.parts)
             except Unrecorded:
                 self.one_by_one = True
@@ -247,7 +247,7 @@ class Points:
         be wrong all the same, as truth values.
         """
         large = (np.ones(len(given[0]), bool) if path.again.lost
-                 else extremes.rows(path.answers.graph, given))
+                 else extreme_rows(path.answers.graph, given))
         doubtful = np.zeros(len(large), bool)
         if not large.any():
             return doubtful
@@ -266,7 +266,7 @@ class Points:
             if values is None or found[k].dtype.kind != "f":
                 continue
             old = found[k][large]
-            new = extremes.settled(old, values, held)
+            new = settled(old, values, held)
             wrong = np.isfinite(old) & np.isnan(values)
             if part.derivative:
                 found[k] = found[k].copy()
@@ -312,8 +312,8 @@ class Points:
         run = self.ask.run(explain=False)
         with run.record:
             unsaid = left_out(self.ask, self.command, run)
-            parts = asked(self.ask, self.command, run, emit=False)
-            doubtful = extremes.doubtful(run, parts) or bool(self.ask.rough)
+            parts = parts_of(self.ask, self.command, run, emit=False)
+            doubtful = is_doubtful(run, parts) or bool(self.ask.rough)
         self._check(parts)
         return parts, doubtful, unsaid
 

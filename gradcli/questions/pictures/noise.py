@@ -14,7 +14,7 @@ from gradcli.engine.record.record import ANS, OUT
 from gradcli.engine.record.tensor import Tensor
 from gradcli.ops.kinds import EDGE
 from gradcli.questions.ask import tensors_of
-from gradcli.questions.many.asked import DERIVATIVES
+from gradcli.questions.many.parts import DERIVATIVES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -1,7 +1,7 @@
 """What is asked at each point: arrays of fixed shape, and what their elements are called.
 
-`asked` answers in the two ways that points need: recorded (`emit`), so that the derivatives can be
-run at other points too, and as the command line answers a single point.
+`parts_of` answers in the two ways that points need: recorded (`emit`), so that the derivatives can
+be run at other points too, and as the command line answers a single point.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class Part:
         self.derivative = derivative
 
 
-def asked(ask: Ask, command: str, run: Run, emit: bool) -> list[Part]:
+def parts_of(ask: Ask, command: str, run: Run, emit: bool) -> list[Part]:
     """The parts of an answer, within `run.record`: per target its value, then its derivatives.
 
     Raises Unrecorded with `emit` for what has no recorded form.
@@ -164,8 +164,3 @@ DERIVATIVES: dict[str, Callable[..., Iterator[Part]] | None] = {
 def plain_value(part: Part) -> Any:
     """The value of a part without its past; None stays None."""
     return value_of(part.value)
-
-
-def identity(part: Part) -> int | None:
-    """The id of a part on the record; None for what is the same everywhere."""
-    return part.value.id if isinstance(part.value, Tensor) else None

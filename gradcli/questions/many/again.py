@@ -1,32 +1,50 @@
-"""Answers where numbers left the range of floats on the way, found again in a range without end.
+"""Answers at points where those of a trace may be wrong, found again.
 
-The derivative that was recorded at one point is a program like any other: at the points concerned
-its operations are run on wide numbers (`gradcli.ops.wide`), so that a slope that is no float, or a
-product that is none half-way, still counts. What floats know as well stays what they found.
+Numbers that left the range of floats on the way: the derivative that was traced is a program like
+any other, and its operations are run on wide numbers (`gradcli.ops.wide`), so that a slope that is
+no float, or a product that is none half-way, still counts. What floats know as well stays what they
+found. Gradients that came out as NaN: which zeros absorb an infinite slope depends on the values,
+so what ran is run again on a batch of the points concerned, through the tape's own operations, and
+swept as the command line would (`gradcli.engine.sweeps.absorbing`).
 """
 
 from __future__ import annotations
 
 from gradcli.base.errors import GradcliError
-from gradcli.base.lazy import np
+from gradcli.base.lazy import np, quiet
 from gradcli.engine.compiled.statements import INTO
 from gradcli.engine.compiled.trace import ancestors, reached
-from gradcli.engine.record.record import ANS, IDS, OP, OUT, VALUES, Segment
-from gradcli.engine.record.tensor import Tensor
+from gradcli.engine.record.record import (
+    ANS,
+    ATTRIBUTES,
+    IDS,
+    OP,
+    OUT,
+    VALUES,
+    Record,
+    Segment,
+    fresh_id,
+)
+from gradcli.engine.record.tensor import Tensor, apply, value_of
+from gradcli.engine.sweeps import absorbing
 from gradcli.engine.sweeps.extremes import FAINT, LARGE, extreme
 from gradcli.engine.sweeps.wide import flushed
+from gradcli.lang.running.run import parts
 from gradcli.ops.kinds import EDGE
 from gradcli.ops.wide import Wide, wide
+from gradcli.questions.ask import seeds_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from typing import Any
 
     from gradcli.engine.compiled.statements import Graph
+    from gradcli.engine.compiled.trace import Trace
     from gradcli.engine.record.record import Entry
     from gradcli.lang.running.run import Run
-    from gradcli.questions.many.asked import Part
+    from gradcli.questions.ask import Ask
+    from gradcli.questions.many.parts import Part
 
 # Rows of which the values of all statements are kept at a time.
 ROWS = 4096
@@ -37,7 +55,7 @@ CLOSE = 1e-11
 SMALLEST, NORMAL = 2.0**-1074, 2.0**-1022
 
 
-def rows(graph: Graph, columns: Sequence[Any]) -> Any:
+def extreme_rows(graph: Graph, columns: Sequence[Any]) -> Any:
     """At which points numbers are very large or very small, and others no normal float, as truth
     values.
     """
@@ -76,7 +94,7 @@ def _rows(graph: Graph, columns: Sequence[Any]) -> Any:
     return large & lost
 
 
-def doubtful(run: Run, parts: Sequence[Part]) -> bool:
+def is_doubtful(run: Run, parts: Sequence[Part]) -> bool:
     """Whether an answer at a point may be wrong."""
     if run.record.lost:
         return True
@@ -95,21 +113,19 @@ def _is_extreme(constant: Any) -> bool:
 
 
 class Again:
-    """What was recorded at one point, of numbers alone, to be run at others. inputs: ids of the
-    columns. answers: id of each part, or None. own: ids of the values of the program.
+    """A trace, of numbers alone, to be run on wide ones. own: ids of the values of the program.
     lost: what is the same at all points has left the range of floats already. silent: a function
     does not tell NumPy of an underflow.
     """
 
     __slots__ = ("answers", "entries", "inputs", "lost", "own", "silent")
 
-    def __init__(self, entries: Sequence[Entry], inputs: Collection[int],
-                 answers: Sequence[int | None], own: int) -> None:
-        needed, varies = ancestors(entries, answers), reached(entries, inputs)
+    def __init__(self, trace: Trace) -> None:
+        entries, self.inputs = trace.entries, list(trace.inputs)
+        self.answers = [i for i, _ in trace.answers]
+        needed, varies = ancestors(entries, self.answers), reached(entries, self.inputs)
         self.entries = [e for e in entries if e[OUT] in needed and e[OUT] in varies]
-        self.inputs = list(inputs)
-        self.answers = list(answers)
-        self.own = {e[OUT] for e in entries[:own]}
+        self.own = {e[OUT] for e in entries[:trace.own]}
         fixed = Segment()
         fixed.extend(e for e in entries if e[OUT] in needed and e[OUT] not in varies)
         fixed.scalar = False
@@ -161,3 +177,48 @@ def settled(old: Any, new: Any, held: Any) -> Any:
         same |= ~np.isfinite(old) & ~held
         same |= np.maximum(np.abs(new), np.abs(old)) <= NORMAL
     return np.where(same, old, new)
+
+
+class Forward:
+    """What a program did before any derivative, and what is asked of it."""
+
+    __slots__ = ("entries", "guard_sqrt", "inputs", "sources", "targets")
+
+    def __init__(self, ask: Ask, run: Run, entries: Sequence[Entry], inputs: Iterable[int]
+                 ) -> None:
+        self.entries = entries
+        self.inputs = list(inputs)
+        self.guard_sqrt = ask.tf
+        self.sources = [ask.source(run, b) for b in ask.program.sources(run, ask.wrt)]
+        self.targets = []
+        for target in ask.program.targets(run, ask.of):
+            tensors = parts(target)
+            self.targets.append((tensors, seeds_of(ask, tensors)))
+
+    def gradients(self, columns: Sequence[Any]) -> Iterator[Any]:
+        """Per target and source the gradients [points, source's shape], or None."""
+        n = len(columns[0])
+        record = Record()
+        with record, quiet():
+            made = {i: Tensor(column, fresh_id(), 1)
+                    for i, column in zip(self.inputs, columns, strict=True)}
+            for entry in self.entries:
+                ids: Any = entry[IDS]
+                if any(i in made for i in ids):
+                    made[entry[OUT]] = apply(
+                        entry[OP], [made[i] if i in made else v
+                                    for i, v in zip(ids, entry[VALUES], strict=True)],
+                        entry[ATTRIBUTES])
+            entries = record.history()
+            for tensors, weights in self.targets:
+                seeds: dict[int, Any] = {}
+                for k, t in enumerate(tensors):
+                    again: Any = made.get(t.id)     # type: ignore[arg-type]
+                    if again is not None:
+                        seed = np.ones((n, *t.shape)) * (weights[k] if weights else 1.0)
+                        seeds[again.id] = Tensor(seed + value_of(seeds.get(again.id, 0.0)), None, 1)
+                for s in self.sources:
+                    source: Any = made.get(s.id)    # type: ignore[arg-type]
+                    found = None if source is None else absorbing.reverse(
+                        entries, seeds, [source.id], guard_sqrt=self.guard_sqrt).get(source.id)
+                    yield None if found is None else value_of(found)
