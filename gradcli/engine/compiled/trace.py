@@ -35,7 +35,7 @@ class Trace:
     steps: the entries that depend on the inputs and lead to what has to be known.
     """
 
-    __slots__ = ("answers", "derivatives", "entries", "guards", "inputs", "own", "slopes", "steps")
+    __slots__ = ("_steps", "answers", "derivatives", "entries", "guards", "inputs", "own", "slopes")
 
     def __init__(self, entries: Sequence[Entry], inputs: Mapping[int, Any],
                  answers: Sequence[tuple[int | None, Any]], guards: Sequence[tuple[int, Any]],
@@ -47,7 +47,13 @@ class Trace:
         self.derivatives = list(derivatives)
         self.own = own
         self.slopes = list(slopes)
-        self.steps = self._needed()
+        self._steps: list[Entry] | None = None
+
+    @property
+    def steps(self) -> list[Entry]:
+        if self._steps is None:
+            self._steps = self._needed()
+        return self._steps
 
     def _needed(self) -> list[Entry]:
         wanted = {i for i, _ in (*self.answers, *self.guards)}
