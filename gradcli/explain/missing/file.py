@@ -1,4 +1,6 @@
-"""Why a gradient of a file is None: the scene from a logged run, and its causes and fixes."""
+"""The explanation of a missing gradient of a file: the scene of a logged run, its causes and
+fixes.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-r"""The marks that an answer leaves out: signs of products, and brackets behind functions, are put
-in.
+r"""Marks put into an answer: signs of products and brackets behind functions that it leaves out.
 
 One pass from left to right over the raw tokens. The rules:
 

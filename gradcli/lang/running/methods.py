@@ -1,4 +1,4 @@
-"""Methods: what variables, tapes and accumulators do when a file says `x.assign(e)`."""
+"""Methods of variables, tapes and accumulators in a file, such as `x.assign(e)`."""
 
 from __future__ import annotations
 
@@ -27,8 +27,10 @@ if TYPE_CHECKING:
 
 def call_method(run: Running, obj: Any, name: str, args: list[Any], named: Mapping[str, Any]
                 ) -> Any:
-    """Raises E0318 for a method that the object does not have, E0207 and E0208 for wrong arguments
-    and what the method itself raises.
+    """Call a method of an object.
+
+    Raises E0318 for a method that the object does not have, E0207 and E0208 for wrong arguments and
+    what the method itself raises.
     """
     for kind, methods, what in (
             (Variable, OF_VARIABLE, "a variable"), (FileTape, OF_TAPE, "a tape"),
@@ -62,7 +64,7 @@ def call_method(run: Running, obj: Any, name: str, args: list[Any], named: Mappi
 
 def _arranged(name: str, parameters: tuple[str, ...], required: int, args: list[Any],
               named: Mapping[str, Any]) -> list[Any]:
-    """All arguments in order, None for those left out."""
+    """Return all arguments in order, None for those left out. Raises E0207 and E0208."""
     for key in named:
         if key not in parameters:
             raise error("E0208", f"`{name}` has no option `{key}`", help=one_of(key, parameters),
@@ -85,7 +87,7 @@ def _arranged(name: str, parameters: tuple[str, ...], required: int, args: list[
 
 
 def _assignable(how: str, variable: Variable, value: Any) -> Any:
-    """What a variable can be assigned: numbers, or a text if it is one."""
+    """Return a value that a variable can take: numbers, or a text if it is one. Raises E0302."""
     value = as_tensor(value) if isinstance(value, (list, range)) else value
     is_text = isinstance(value_of(value), str)
     if isinstance(value, NoGradient):
@@ -167,7 +169,7 @@ def _question(how: str) -> Method:
 
 
 def _with_gaps(found: Any, sources: Any, target: Any, tape: FileTape) -> Any:
-    """The answer with each None as the missing gradient that it is, so that it can say why."""
+    """Return the answer with a `NoGradient` for each None, so that its cause can be found."""
     if isinstance(found, dict):
         return {k: _with_gaps(v, sources[k], target, tape) for k, v in found.items()}
     if isinstance(found, (list, tuple)):
@@ -179,7 +181,7 @@ def _with_gaps(found: Any, sources: Any, target: Any, tape: FileTape) -> Any:
 
 
 def _tensors(value: Any, what: str) -> Any:
-    """Targets and sources, each nested as it was; a number as a target becomes a tensor.
+    """Return targets or sources, each nested as it was; a number as a target becomes a tensor.
 
     Raises E0310 for anything else that is no tensor, E0309 for a gradient that is None.
     """

@@ -36,8 +36,8 @@ LONG = 1_000
 
 
 class Program:
-    """A parsed expression file. All raises `GradcliError` with `.code`, `.span` and `.help` for bad
-    input.
+    """A parsed expression file. Bad input raises `GradcliError` with `.code`, `.span` and
+    `.help`.
     """
 
     def __init__(self, source: Source) -> None:
@@ -60,12 +60,16 @@ class Program:
             progress: Progress | None = None, weigh: bool = False) -> Run:
         """Run with the given values of inputs and variables (floats, lists or arrays).
 
-        max_bytes: what one array may take, by default half of the machine. tape: which tape of
-        the file answers questions, by default the last to close. tf: None where TensorFlow says
-        None. output: what each `print` is handed to, instead of being kept. progress: wraps what a
-        loop of the top level goes over, and how many items it has. weigh: count what each tape
-        holds at its end. Raises E0505 for a tape that there is not, `MissingGradients` where the
-        program calculates with a gradient that is None.
+        max_steps: budget of steps.
+        max_bytes: limit for one array, by default half of the machine's memory.
+        tape: the name of the file's tape that answers questions, by default the last to close.
+        tf: None where TensorFlow says None.
+        output: called with each `print`, which is not kept then.
+        progress: wraps the items of a loop at the top level, given with their number.
+        weigh: count the values that each tape holds at its end.
+
+        Raises E0505 for a tape that does not exist, `MissingGradients` where the program calculates
+        with a gradient that is None.
         """
         self.max_steps, self.tf = max_steps, tf
         running = self._running(at, max_steps)
@@ -79,8 +83,8 @@ class Program:
         return run
 
     def recording_constants(self) -> Program:
-        """The same program in which each number of the text is a tensor, so that what is made of
-        numbers alone is recorded too.
+        """Return a copy of the program in which each number of the text is a tensor, so that
+        operations on numbers alone are recorded too.
         """
         other = Program(self.source)
         other.max_steps, other.tf = self.max_steps, self.tf
@@ -90,11 +94,11 @@ class Program:
         return other
 
     def numbers(self) -> set[float]:
-        """The numbers of the text that are floats."""
+        """Return the numbers of the text that are floats."""
         return {code[k][1] for code, k in self._numbers()}
 
     def lost_numbers(self) -> list[tuple[str, Span]]:
-        """What is said of numbers of the text that are no floats: too small, or too large."""
+        """Return (sentence, span) of numbers of the text too small or too large for a float."""
         found = []
         for code, k in self._numbers():
             _, value, start, end = code[k]
@@ -106,7 +110,7 @@ class Program:
         return found
 
     def _numbers(self) -> list[tuple[Any, int]]:
-        """Where the numbers of the text stand: code and index."""
+        """Return the positions of the text's numbers: code and index."""
         found, waiting = [], [statement.code for statement in self.statements]
         while waiting:
             code = waiting.pop()
@@ -118,8 +122,8 @@ class Program:
         return found
 
     def choose(self, run: Run, name: str | None) -> None:
-        """From here on the record of the run is what a tape of the file has seen, by default the
-        last to close. Raises E0505 for a tape that there is not.
+        """Set the run's record to the part that a tape of the file recorded, by default the last to
+        close. Raises E0505 for a tape that does not exist.
         """
         if name is not None and name not in run.tapes:
             from gradcli.lang.messages.unanswerable import no_such_tape
@@ -136,9 +140,11 @@ class Program:
     def logged_run(self, at: Mapping[str, Any], output: Callable[[Printed], None] | None = None,
                    until: int | None = None, given: Mapping[int, Mapping[int, Any]] | None = None
                    ) -> Run:
-        """A second run that keeps everything and a log, for explanations; one that fails is kept as
-        far as it came. until: the number of the question of the file after which it may end. given:
-        answers that the file gets in place of its own.
+        """Run a second time with a log and a record of everything, for explanations; a run that
+        fails is kept as far as it came.
+
+        until: the number of the file's question after which it may end. given: answers that the
+            file gets in place of its own.
         """
         running = self._running(at, self.max_steps, log=True)
         running.output, running.tf = output or (lambda printed: None), self.tf
@@ -156,8 +162,8 @@ class Program:
 
     def traced_run(self, at: Mapping[str, Any], *, max_steps: int = MAX_STEPS, tf: bool = False
                    ) -> Run:
-        """A run that keeps everything and what decided its way: `run.record.guards`. What is
-        recorded in it holds wherever the same is decided.
+        """Run with a record of everything and of the values that decided its course,
+        `run.record.guards`: the record is valid at every point where these decide the same.
         """
         running = self._running(at, max_steps)
         running.tf, running.output = tf, lambda printed: None
@@ -168,7 +174,7 @@ class Program:
         return run
 
     def _running(self, at: Mapping[str, Any] | None, max_steps: int, log: bool = False) -> Running:
-        """Give the inputs their values."""
+        """Return a `Running` whose inputs have their values."""
         if at is not None and not hasattr(at, "items"):
             raise TypeError(f"values are given by name, not as {at!r}")
         given = {name: plain_value(name, value) for name, value in (at or {}).items()}
@@ -185,7 +191,7 @@ class Program:
             run_code, self.source, undeclared, given, max_steps, self.names.tapes, log)
 
     def _check_given(self, run: Run, given: Mapping[str, Any]) -> None:
-        """A value for a name that is computed would be ignored: E0204."""
+        """Raise E0204 for a value for a name that is computed, as it would be ignored."""
         for name in given:
             bindings = run.bindings.get(name)
             if bindings and bindings[0].kind in ("computed", "tape", "accumulator"):
@@ -194,9 +200,11 @@ class Program:
                 raise takes_no_value(self.source, bindings[0])
 
     def targets(self, run: Run, of: Sequence[str] = (), *, derived: bool = True) -> list[Target]:
-        """The targets by name; by default the last expression that stands alone, else the last
-        bound name. A name with commas is one target, the sum of several. derived: derivatives are
-        asked for: then what the file's own tape was asked about comes first.
+        """Return the targets by name; by default the last expression that stands alone, else the
+        last bound name. A name with commas is one target, the sum of several.
+
+        derived: derivatives are asked for, so that the default is the target of the file's own
+            tape.
         """
         found = [self._named_target(run, name) for name in of] or [
             (of_tape(run, self.unnamed(), self.source) if derived else None)
@@ -211,7 +219,7 @@ class Program:
         return found
 
     def unnamed(self) -> str:
-        """What a result without a name is called."""
+        """Return the name for a result without one."""
         used = "f" in self.names.bound or "f" in self.names.functions or "f" in self.names.reads
         return "result" if used else "f"
 
@@ -256,7 +264,7 @@ class Program:
         return Target(names, [p.tensor for p in parts], parts[-1].span, self.source)
 
     def default_sources(self) -> list[str]:
-        """Every trainable variable and input, in order of appearance."""
+        """Return the names of variables and inputs, in order of appearance."""
         names = []
         for name in self.names.order:
             d = self.names.declared.get(name)
@@ -268,14 +276,14 @@ class Program:
         return names
 
     def differentiable(self, run: Run) -> list[str]:
-        """The default sources that are trainable and real in a run."""
+        """Return the default sources that are trainable and real in a run."""
         return [n for n in self.default_sources()
                 if n in run.bindings and run.bindings[n][0].kind in ("variable", "input")
                 and is_float(run.bindings[n][0].value.value)]
 
     def asked_alone(self, run: Run) -> list[str]:
-        """The names that a question without names is about: the default sources, else what the tape
-        that is asked watches.
+        """Return the names that a question without names is about: the default sources, else what
+        the tape that is asked watches.
         """
         names = self.differentiable(run)
         if names:
@@ -287,7 +295,7 @@ class Program:
                 and is_float(bindings[0].value.value)]
 
     def sources(self, run: Run, wrt: Sequence[str] = ()) -> list[Binding]:
-        """The bindings that the names mean: the first value of a variable, input or plain
+        """Return the bindings that the names mean: the first value of a variable, input or plain
         constant; the last of a name that is computed.
         """
         names = list(wrt)
@@ -323,7 +331,7 @@ def doubted(run: Run) -> None:
 
 
 def names_of(wrt: str | Sequence[str] | None) -> list[str]:
-    """Names from a comma list or a list of them. Raises TypeError for anything else."""
+    """Return the names in a comma list or a list of names. Raises TypeError for anything else."""
     if wrt is None:
         return []
     if isinstance(wrt, str):
@@ -336,7 +344,7 @@ def names_of(wrt: str | Sequence[str] | None) -> list[str]:
 
 
 def _state(run: Run, binding: Binding) -> Any:
-    """The value of a name at the end: of a variable its last state."""
+    """Return the value of a name at the end: of a variable its last state."""
     variable = run.variables.get(binding.name)
     if variable is not None and binding.value is variable.origin():
         return variable.read()
@@ -344,10 +352,10 @@ def _state(run: Run, binding: Binding) -> Any:
 
 
 def plain_value(name: str, value: Any) -> Any:
-    """A value from outside as the engine holds it: numbers are float64, arrays are copied.
+    """Return a value from outside as the engine holds it: numbers are float64, arrays are copied.
 
-    Raises E0306 for anything but numbers, truth values and texts, TypeError for a name that is
-    none.
+    Raises E0306 for anything but numbers, truth values and texts, TypeError for a name that is no
+    text.
     """
     if not isinstance(name, str):
         raise TypeError(f"a name is a text, not {name!r}")
@@ -382,7 +390,7 @@ def _half_of_memory() -> float | None:
 
 
 def constant(text: str, where: str) -> Any:
-    """The value of a constant expression, such as `2*pi` or `[1, 2]`, given in an option.
+    """Return the value of a constant expression, such as `2*pi` or `[1, 2]`, given in an option.
 
     Raises E0214 if it reads a name, E01xx if it is no expression.
     """

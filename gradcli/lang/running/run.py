@@ -1,4 +1,4 @@
-"""What a program leaves behind when it has run."""
+"""The results of a run, values that are no tensors, and the targets of questions."""
 
 from __future__ import annotations
 
@@ -39,10 +39,10 @@ MAX_MORE = 10_000
 
 
 class Binding:
-    """One binding of a name: the value, where it happened and what kind it is.
+    """One binding of a name: the value, its span and its kind.
 
     kind: "variable", "nontrainable", "constant", "input", "literal" (a plain `x = 3.0`) or
-    "computed"; "tape" and "accumulator" are no values. declaration: for declared names.
+        "computed"; "tape" and "accumulator" are no values. declaration: for declared names.
     """
 
     __slots__ = ("declaration", "kind", "name", "span", "value")
@@ -57,8 +57,8 @@ class Binding:
 
 
 class Printed:
-    """One `print` that was executed: its place, what it was given, and whether a gradient in that
-    is doubtful (see Run).
+    """One `print` that was executed: its span and values. doubtful: a gradient in them is (see
+    `Run`).
     """
 
     __slots__ = ("doubtful", "span", "values")
@@ -82,21 +82,32 @@ class Expect:
 
 
 class Run:
-    """What a program left behind.
+    """The results of a run.
 
-    record: what ran. bindings: name to its bindings in order; inputs and variables included.
-    results: place to the value of each expression that stood alone, in order. functions: those
-    of the file; defined: their places. registered: operations with a gradient from the file.
-    tapes: name to the newest tape of that name, in the order in which they closed. variables:
-    name to the newest variable. prints, expects: those executed. notes: (code, message, span).
-    last: the name bound last, or None if an expression came last. watched: ids of what
-    `watch(x)` names to an id from when, and the place where, it first did. on_tape: ids of what a
-    tape of the file saw, asked_tape: that one; None where one tape covers the whole file. held: on
-    request, what each tape held at its end. asked: how many questions the file has asked. summed:
-    id of a gradient of several elements together to their number and where it was asked. doubtful:
-    ids of gradients that may be numbers only because zeros absorbed, or whose target is none. log:
-    on request, what explanations need. named: with a log, id of a value to the binding that gave it
-    a name first; more: names that values got besides, as (name, id, place, kind, time).
+    record: the record of the run.
+    bindings: name to its bindings in order; inputs and variables included.
+    results: span to the value of each expression that stood alone, in order.
+    functions: those of the file.
+    defined: their spans.
+    registered: operations with a gradient from the file.
+    tapes: name to the newest tape of that name, in the order in which they closed.
+    variables: name to the newest variable.
+    prints, expects: those executed.
+    notes: (code, message, span).
+    last: the name bound last, or None if an expression came last.
+    watched: id of a value that `watch(x)` names to an id from the first time and its location.
+    on_tape: ids of the values that a tape of the file recorded; None where one tape covers the
+        whole file.
+    asked_tape: that tape.
+    held: on request, the statistics of each tape at its end.
+    asked: the number of questions that the file has asked.
+    summed: id of a gradient of several elements together to their number and the span of the
+        question.
+    doubtful: ids of gradients that may be numbers only because zeros absorbed, or whose target is
+        not finite.
+    log: on request, the notes for explanations.
+    named: with a log, id of a value to the binding that gave it a name first.
+    more: further names of values, as (name, id, span, kind, time).
     """
 
     __slots__ = (
@@ -130,37 +141,37 @@ class Run:
         self.doubtful: set[int] = set()
 
     def tape(self) -> FileTape | None:
-        """The tape of the file that is asked from outside, by default the last to close."""
+        """Return the tape of the file that is asked from outside, by default the last to close."""
         return self.asked_tape or next(reversed(self.tapes.values()), None)
 
     def name_of(self, value: Any) -> str | None:
-        """The name of the file that means a value in the end, of several the newest."""
+        """Return the name bound to a value at the end, of several the newest; None without one."""
         id = getattr(value, "id", None)
         return None if id is None else next((
             name for name, bindings in reversed(self.bindings.items())
             if getattr(bindings[-1].value, "id", None) == id), None)
 
     def assigned(self, binding: Binding) -> bool:
-        """Whether a variable has had another value than its first."""
+        """Return whether a variable has had another value than its first."""
         variable = self.variables.get(binding.name)
         return variable is not None and variable.id != binding.value.id and (
             variable.origin() is binding.value)
 
     def shadows(self) -> list[tuple[str, str, Span]]:
-        """Notes on functions of the file that hide operations."""
+        """Return notes on functions of the file that hide operations."""
         return [("shadowed-operation", f"`{name}` is a function of this file, not the operation",
                  span) for name, span in self.defined.items() if lookup(name) is not None]
 
     def add_result(self, value: Any, span: Span) -> None:
-        """An expression stood alone; in a loop the newest value counts."""
+        """Add the value of an expression that stood alone; in a loop the newest value counts."""
         self.results.pop(span, None)
         self.results[span] = value
         self.last = None
 
     def bound(self, name: str, value: Any, span: Span, kind: str,
               declaration: Declaration | None = None) -> None:
-        """Note that a name was bound. Bound again in the same place, as in a loop, the newest value
-        counts, but for the very first.
+        """Note that a name was bound. Of bindings at one span, as in a loop, the newest value
+        counts, but the very first binding stays.
         """
         if self.log is not None and getattr(value, "id", None) is not None:
             given = Binding(name, value, span, kind, declaration)
@@ -188,12 +199,12 @@ class Run:
 # Values that are no tensors: lists and dictionaries; and what is asked of any value.
 
 def is_number(value: Any) -> bool:
-    """Whether a value can be an operand: a tensor, number, truth value or array."""
+    """Return whether a value can be an operand: a tensor, number, truth value or array."""
     return isinstance(value, (Tensor, float, int)) or is_array(value)
 
 
 def spread(several: Any, given: Any) -> Any:
-    """One value for each of several: a list of numbers is a tensor, whose rows are meant here."""
+    """Return one value for each of `several`; a tensor of as many rows is split into its rows."""
     if isinstance(several, list) and is_number(given) and core_shape(given)[:1] == (len(several),):
         if isinstance(given, Tensor):
             return list(given.read())
@@ -202,7 +213,7 @@ def spread(several: Any, given: Any) -> Any:
 
 
 def literal(items: list[Any]) -> Any:
-    """`[1, 2, 3]` is a tensor; a list of anything else is a structure.
+    """Return the value of `[1, 2, 3]`, an array; a list of anything else stays a structure.
 
     Raises E0301 for rows of different lengths and for more axes than an array can have.
     """
@@ -224,7 +235,7 @@ def literal(items: list[Any]) -> Any:
 
 
 def attribute(obj: Any, name: str) -> Any:
-    """`A.T`, `A.shape` and their kin."""
+    """Return an attribute: `A.T`, `A.ndim`, `A.size` or `A.shape`. Raises E0308 for any other."""
     if isinstance(obj, (list, range)):
         obj = as_tensor(obj)
     if not is_number(obj) or isinstance(value_of(obj), str):
@@ -248,7 +259,10 @@ def attribute(obj: Any, name: str) -> Any:
 
 
 def item(obj: Any, parts: Sequence[Any], values: Sequence[Any]) -> Any:
-    """An element of a list or dictionary; several indices go inwards one by one."""
+    """Return an element of a list or dictionary; several indices go inwards one by one.
+
+    parts: "i" for an index, or a slice. values: of the indices. Raises E0305 if there is none.
+    """
     if isinstance(obj, list) and len(parts) > 1 and isinstance(parts[0], slice):
         # A[:, 1] of rows of tensors means the columns of the matrix they make.
         return call_operation(index_op, [as_tensor(obj), *values], {"pattern": tuple(parts)})
@@ -272,12 +286,15 @@ def item(obj: Any, parts: Sequence[Any], values: Sequence[Any]) -> Any:
 
 
 def bound(value: Any) -> int | None:
-    """A bound of a slice: a whole number, or None."""
+    """Return a bound of a slice: a whole number, or None."""
     return None if value is None else whole(decided(value), "a bound of a slice")
 
 
 def truth(value: Any) -> bool:
-    """The condition of `a if c else b`, `and`, `or`. Raises E0311 where there is no one answer."""
+    """Return the truth value of a condition of `a if c else b`, `and`, `or`.
+
+    Raises E0311 where there is no single one.
+    """
     value = decided(value)
     if isinstance(value, (bool, int, float)):
         return bool(value)
@@ -297,7 +314,7 @@ def truth(value: Any) -> bool:
 # What a program is asked about: its targets, as tensors and as plain values.
 
 class Target:
-    """What is differentiated: its name, its tensor (or a list to be summed), where it stands."""
+    """The target of a derivative: its name, its tensor (or a list to be summed), its span."""
 
     __slots__ = ("name", "source", "span", "tensor")
 
@@ -309,8 +326,10 @@ class Target:
 
 
 def of_tape(run: Run, unnamed: str, source: Source) -> Target | None:
-    """What the tape of the file was first asked about; None where it was not asked, or where an
-    expression that stands alone names what was there then. unnamed: the name of what has none.
+    """Return the targets of the first question to the file's tape; None where it was not asked, or
+    where an expression that stands alone was computed later.
+
+    unnamed: the name for targets without one.
     """
     tape = run.tape()
     if tape is None or not tape.asked:
@@ -327,7 +346,10 @@ def of_tape(run: Run, unnamed: str, source: Source) -> Target | None:
 
 
 def tensor_of(target: Target) -> Tensor:
-    """The target as one tensor: a list is stacked, a plain number becomes a leaf."""
+    """Return the target as one tensor: a list is stacked, a plain number becomes a leaf.
+
+    Raises E0309 for a gradient that is None, E0310 for a text or a dictionary.
+    """
     value = target.tensor
     if isinstance(value, NoGradient):
         raise GradcliError(Diagnostic(
@@ -347,8 +369,8 @@ def tensor_of(target: Target) -> Tensor:
 
 
 def parts(target: Target) -> list[Tensor]:
-    """The tensors whose elements a gradient sums: of a list, its items, which need no stacking and
-    may differ in shape.
+    """Return the tensors whose elements a gradient sums: of a list, its items, which need no
+    stacking and may differ in shape.
     """
     if isinstance(target.tensor, list) and target.tensor:
         return [
@@ -358,7 +380,7 @@ def parts(target: Target) -> list[Tensor]:
 
 
 def plain_structure(value: Any) -> Any:
-    """A value without tensors; a list of numbers becomes one array."""
+    """Return a value without tensors; a list of numbers becomes one array."""
     if isinstance(value, NoGradient) or value is None:
         return None
     if isinstance(value, range):
@@ -373,7 +395,7 @@ def plain_structure(value: Any) -> Any:
 
 
 def own(value: Any) -> Any:
-    """A value that the caller may change: arrays are copied."""
+    """Return a value that the caller may change: arrays are copied."""
     if isinstance(value, dict):
         return {k: own(v) for k, v in value.items()}
     if isinstance(value, list):

@@ -1,7 +1,7 @@
-"""A program that runs: the names that are bound, what it leaves behind, what it may still take.
+"""A program while it runs: the bound names, its run with the record, and the budget.
 
-The instructions of a program read and change a `Running` and see nothing above it: it holds the
-scope, the run with its record, and the budget, and calls functions of the file.
+The instructions of a program read and change a `Running` and see nothing above it; it also calls
+functions of the file.
 """
 
 from __future__ import annotations
@@ -33,16 +33,22 @@ PRUNE_AT = 100_000
 class Running:
     """One program while it runs once.
 
-    machine: runs a piece of code in a scope of its own. inputs: values of the names that are read
-    but never bound. given: values from outside for variables, declared inputs and plain constants,
-    instead of those in the file. tapes: the file opens tapes of its own, so that no implicit one
-    covers it. log: keep what explanations need: everything that ran, and its branches.
+    machine: runs a piece of code in a scope of its own.
+    inputs: values of the names that are read but never bound.
+    given: values from outside for variables, declared inputs and plain constants, in place of those
+        in the file.
+    tapes: the file opens tapes of its own, so that no implicit one covers it.
+    log: record everything and note what explanations need.
 
-    output: what a `print` is handed to, as it happens. progress: wraps what a loop of the file's
-    top level goes over; looping: how many do so now. tf: None where TensorFlow says None. weigh:
-    count what each tape holds at its end. at: the instruction that runs. nested: functions that run
-    inside of operations. rebound: bindings of the places that a loop binds again. bodies: what each
-    `for` was found to be.
+    output: called with each `print` as it happens.
+    progress: wraps the items of a loop at the file's top level.
+    looping: the number of loops that are wrapped now.
+    tf: None where TensorFlow says None.
+    weigh: count the values that each tape holds at its end.
+    at: the instruction that runs.
+    nested: the number of functions that run inside of operations.
+    rebound: bindings by the instructions in loops that bind again.
+    bodies: analysed bodies of `for` loops.
     """
 
     __slots__ = (
@@ -79,7 +85,12 @@ class Running:
 
     def bind(self, name: str, value: Any, span: Span, kind: str,
              declaration: Declaration | None = None, local: dict[str, Any] | None = None) -> None:
-        """Give a name a (further) value; in a function it is one of the function's own."""
+        """Bind a name to a value; in a function it is one of the function's own.
+
+        span: of the name.
+        kind: as in `Binding`.
+        local: the function's names; None outside of functions.
+        """
         if local is not None:
             local[name] = value
             if self.run.log is not None:
@@ -92,8 +103,8 @@ class Running:
 
     def blame(self, problem: GradcliError, at: Instruction, args: Sequence[Any] = (),
               named: Mapping[str, Any] | None = None) -> None:
-        """Give an error of an instruction the place of what it is about, if it says so; none to one
-        of another instruction that ran inside of this one.
+        """Set the span of an error of an instruction to the part that it is about, if it names one;
+        the error of another instruction that ran inside of this one gets none.
         """
         if problem.about is not None and at is self.at:
             from gradcli.lang.blame import place
@@ -109,7 +120,7 @@ class Running:
                                        **dict(zip(function.parameters, args, strict=True))})
 
     def call_in(self, function: Function, local: dict[str, Any]) -> Any:
-        """Run a function whose arguments and surroundings are in `local`; it gets its names."""
+        """Run a function with its arguments and surroundings in `local`, which gets its names."""
         self.nested += 1
         if self.run.log is not None:
             self.run.log.call(function, self.at[2:], local)
@@ -123,7 +134,7 @@ class Running:
         return found
 
     def function(self, name: str, local: dict[str, Any] | None) -> Function | None:
-        """Find the function of the file that a call means: one of the enclosing `def` first."""
+        """Return the function of the file that a call means: one of the enclosing `def` first."""
         if local is not None:
             # Brackets keep the functions of a scope apart from its values.
             found: Function | None = local.get(name + "()")
@@ -132,7 +143,7 @@ class Running:
         return self.run.functions.get(name)
 
     def bind_counter(self, name: str, value: Any, span: Span, local: dict[str, Any] | None) -> None:
-        """Give the variable of a loop a plain value."""
+        """Bind the variable of a loop to a plain value."""
         if local is not None:
             local[name] = value if type(value) is int else self.local_value(value)
             if self.run.log is not None:
@@ -145,12 +156,12 @@ class Running:
         self.run.last = self.run.last or name
 
     def local_value(self, value: Any) -> Any:
-        """Return what a name of a function holds: numbers are tensors there, too."""
+        """Return the value that a name of a function gets: numbers become tensors there, too."""
         return leaf(value) if is_number(value) and not isinstance(value, Tensor) else value
 
     def prune(self, stack: Sequence[Any], frames: Sequence[tuple[Any, ...]],
               local: dict[str, Any] | None) -> None:
-        """Let go of the entries that no live value goes back to."""
+        """Drop the entries of the record on which no live value depends."""
         from gradcli.engine.record.pruning import prune
 
         live = [stack, self.scope, local, [frame[2] for frame in frames],
@@ -161,7 +172,7 @@ class Running:
         self.prune_at = max(PRUNE_AT, 2 * kept)
 
     def count(self, steps: int) -> None:
-        """Count steps that were taken. Raises E0401 where they are more than the budget."""
+        """Add to the steps taken. Raises E0401 where they exceed the budget."""
         self.run.steps += steps
         if self.run.steps > self.max_steps:
             raise error("E0401", f"the program takes more than {self.max_steps:,} steps",
@@ -195,6 +206,6 @@ class Running:
 
 
 def too_deep(name: str, limit: int) -> GradcliError:
-    """Return the error of a function that calls itself without end."""
+    """Return E0402 for a function that calls itself without end."""
     return error("E0402", f"`{name}` calls itself more than {limit:,} times",
                  help="check the condition that ends the recursion")

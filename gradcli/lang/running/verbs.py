@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
 
 def _tensors(value: Any, what: str) -> list[Tensor]:
-    """The tensors of a structure, in order."""
+    """Return the tensors of a structure. what: "target" or "source". Raises E0309 and E0310."""
     if isinstance(value, Tensor):
         if what == "target":
             return [value.read()]
@@ -67,7 +67,7 @@ def _tensors(value: Any, what: str) -> list[Tensor]:
 
 
 def _like(structure: Any, values: list[Any]) -> Any:
-    """`values` in the structure of the sources."""
+    """Return `values` in the structure of the sources; they are taken off the list."""
     if isinstance(structure, dict):
         return {k: _like(v, values) for k, v in structure.items()}
     if isinstance(structure, list):
@@ -96,8 +96,8 @@ def _unconnected(named: Mapping[str, Any]) -> bool:
 
 
 class Window:
-    """Where the derivatives of a verb are looked for: the entries, and which values in them are
-    derivatives.
+    """The part of the trace in which the derivatives of a verb are computed: the entries, and which
+    values in them are derivatives.
     """
 
     __slots__ = ("tape",)
@@ -107,7 +107,7 @@ class Window:
 
     @property
     def entries(self) -> Segment:
-        """What there is now: taking a derivative adds to it."""
+        """The entries recorded so far; taking a derivative adds to them."""
         if self.tape is None:
             return records.current().history()
         from gradcli.lang.running.tapes import on_tape_of
@@ -121,7 +121,7 @@ class Window:
 
 
 def _window(name: str) -> Window:
-    """The implicit tape of the file, or the innermost of its own that is open.
+    """Return the implicit tape of the file, or the innermost of its own that is open.
 
     Raises E0502 where the file has tapes of its own and none is open here.
     """
@@ -138,7 +138,7 @@ def _window(name: str) -> Window:
 
 
 def _several(given: Any, count: int) -> list[Any]:
-    """One value for each of several targets or sources; a tensor of as many rows will do."""
+    """Return one value for each of several targets or sources; a tensor is split by rows."""
     add = PUBLIC["add"]
     if count == 1:
         return [operand(add, given)]
@@ -154,7 +154,7 @@ def _several(given: Any, count: int) -> list[Any]:
 
 def _filled(found: Any, target: Any, source: Tensor, shape: Sequence[int], zero: bool,
             window: Window) -> Any:
-    """A derivative, or 0 where it is known to be 0 or 0 is asked for, or the None it is."""
+    """Return a derivative; for None a 0 where that is known or asked for, else a `NoGradient`."""
     if found is not None:
         return found
     if zero or calculus.derivative_constant(target, source, window.entries, window.derived):
@@ -259,7 +259,7 @@ def _hvp(run: Running, args: list[Any], named: Mapping[str, Any]) -> Any:
 
 def prime(run: Running, name: str, order: int, points: list[Any],
           local: dict[str, Any] | None = None) -> Any:
-    """`f''(x)`: the point becomes a value of its own, linked to x, and f is followed from there."""
+    """Return `f''(x)`: the derivative of f at a copy of x, which is linked to x."""
     function = run.function(name, local)
     op = PUBLIC.get(name) if function is None else None
     if function is None and op is None:
@@ -290,7 +290,7 @@ def prime(run: Running, name: str, order: int, points: list[Any],
 
 def _followed(run: Running, function: Function | None, op: Op | None, u: Tensor, order: int,
               window: Window, local: dict[str, Any] | None) -> Any:
-    """The derivative of a function or operation at `u`."""
+    """Return the derivative of a function or operation at `u`."""
     if function is None:
         y = call_operation(op, [u], {})  # type: ignore[arg-type]
     elif function.decorator:
@@ -338,7 +338,9 @@ MAX_REMEMBERED = 1000
 def asked(run: Running, kind: str, tape: Any, targets: Any, sources: Any, found: Any,
           first: int) -> Any:
     """Number the answers to a question of the file, so that one that is None can be found again in
-    another run. first: an id from before.
+    another run; return them.
+
+    kind: the verb or method. first: an id from before the question.
     """
     number = run.run.asked
     run.run.asked += 1
@@ -373,7 +375,7 @@ def _is_finite(target: Any) -> bool:
 
 
 def _note_sum(run: Running, targets: Any, found: Any) -> None:
-    """Remember gradients of several elements together: of the sum of these."""
+    """Remember that gradients belong to the sum of several elements."""
     count = 0
     for t in flatten(targets):
         size = 1
@@ -389,7 +391,7 @@ def _note_sum(run: Running, targets: Any, found: Any) -> None:
 
 
 def _question(name: str, verb: Verb) -> Verb:
-    """A verb whose answers are numbered."""
+    """Return a verb whose answers are numbered."""
     def numbered(run: Running, args: list[Any], named: Mapping[str, Any]) -> Any:
         first = fresh_id()
         found = verb(run, args, named)
