@@ -153,15 +153,8 @@ def _moving(entries: Sequence[Entry], source: int, smooth: bool) -> list[Entry]:
     """Return the comparisons of equal sides that depend on a source; smooth: only those that a
     derivative reaches, not by way of a step function or a choice.
     """
-    reached = reach.active(entries, [source]) if smooth else {source}
-    found = []
-    for entry in entries:
-        if not reached.isdisjoint(entry[IDS]):
-            if not smooth:
-                reached.add(entry[OUT])
-            if is_equal(entry):
-                found.append(entry)
-    return found
+    reached = reach.active(entries, [source]) if smooth else reach.descendants(entries, [source])
+    return [e for e in entries if not reached.isdisjoint(e[IDS]) and is_equal(e)]
 
 
 def _difference(value: Any, at: Callable[[Any], Levels]) -> str | None:
@@ -321,17 +314,14 @@ def _leading(entries: Sequence[Entry], targets: Sequence[int]) -> set[int]:
     """Return the ids of values from which a derivative passes to the targets; operands that a
     `where` does not pick in any element are left out.
     """
-    wanted = set(targets)
-    for entry in reversed(entries):
-        if entry[OUT] in wanted:
-            op, ids = entry[OP], entry[IDS]
-            if op.name == "where" and not is_hollow(entry[VALUES][0]):
-                mask = np.asarray(entry[VALUES][0])
-                taken = [k for k, some in ((1, mask.any()), (2, not mask.all())) if some]
-            else:
-                taken = [k for k in range(len(ids)) if op.edge(k)]
-            wanted.update([i for k in taken for i in [ids[k]] if i is not None])
-    return wanted
+    def taken(entry: Entry) -> list[int | None]:
+        op, ids = entry[OP], entry[IDS]
+        if op.name == "where" and not is_hollow(entry[VALUES][0]):
+            mask = np.asarray(entry[VALUES][0])
+            return [ids[k] for k, some in ((1, mask.any()), (2, not mask.all())) if some]
+        return [i for k, i in enumerate(ids) if op.edge(k)]
+
+    return reach.ancestry(entries, targets, taken)
 
 
 def _again(entry: Entry, values: Mapping[int, Any]) -> Sequence[Any] | None:

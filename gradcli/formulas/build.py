@@ -8,9 +8,9 @@ from fractions import Fraction
 from gradcli.base.errors import GradcliError, error
 from gradcli.base.lazy import np
 from gradcli.engine import calculus
-from gradcli.engine.compiled.trace import ancestors
 from gradcli.engine.record.record import ANS, ATTRIBUTES, BATCH, IDS, OP, OUT, PLACE, VALUES, Record
 from gradcli.engine.record.tensor import Tensor, leaf
+from gradcli.engine.sweeps.reach import ancestry
 from gradcli.engine.tapes.custom import CustomOp
 from gradcli.formulas import arrays
 from gradcli.formulas.terms import ARRAY, MINUS, NAME, NUMBER, ONE, PRODUCT, SUM, as_float
@@ -39,10 +39,8 @@ def terms_of(a: Algebra, entries: Sequence[Entry], known: dict[int, Term],
     rules: ids of what derivative rules of the table put down. Raises E0803 for more operations than
     anybody reads, E0804 for what has no formula.
     """
-    ids = {t.id for t in wanted if t is not None and t.id is not None}
-    for entry in reversed(entries):
-        if entry[OUT] in ids and entry[OUT] not in known:
-            ids.update(_read(entry))
+    ids = ancestry(entries, [t.id for t in wanted if t is not None],
+                   lambda entry: () if entry[OUT] in known else _read(entry))
     mine = [e for e in entries if e[OUT] in ids and e[OUT] not in known]
     if len(mine) > MAX_ENTRIES:
         raise error("E0803", f"the formula would have {len(mine):,} operations",
@@ -66,10 +64,10 @@ def terms_of(a: Algebra, entries: Sequence[Entry], known: dict[int, Term],
             for t in wanted]
 
 
-def _read(entry: Entry) -> Iterable[int]:
+def _read(entry: Entry) -> Iterable[int | None]:
     """Ids of what an entry's value is made of: of a custom function, of what it returned."""
     op = entry[OP]
-    return op.inner if isinstance(op, CustomOp) else [i for i in entry[IDS] if i is not None]
+    return op.inner if isinstance(op, CustomOp) else entry[IDS]
 
 
 def _of_custom(a: Algebra, entry: Entry, known: Mapping[int, Term]) -> Term:
@@ -341,7 +339,7 @@ class OnRecord:
     def has_own_rules(self, ids: Sequence[int | None]) -> bool:
         """Whether functions with rules of the file lead to these."""
         history = self.record.history()
-        found = ancestors(history, ids)
+        found = ancestry(history, ids)
         return any(e[OUT] in found and TABLE.get(e[OP].name) is not e[OP] for e in history)
 
     def gradient(self, tensors: Sequence[Tensor], names: Sequence[str]

@@ -67,17 +67,20 @@ class Formula(Graph):
         return number
 
     def _given(self, key: Any, value: str | float, place: Span | None) -> int:
-        number = self.put(key, ())
-        if number == len(self.ops):
+        number = self.known.get(key)
+        if number is None:
+            number = self.node(key, ())
             self.ops.append(None)
             self.given.append(value)
             self.places.append(place)
         return number
 
     def _simple(self, op: Op, args: tuple[int, ...]) -> int:
-        given = [self.given[k] for k in args]
-        if None not in given and str not in map(type, given):
-            return self.number(op.on_scalars(given))
+        for k in args:
+            if self.ops[k] is not None or type(self.given[k]) is str:
+                break
+        else:
+            return self.number(op.on_scalars([self.given[k] for k in args]))
         if op is multiply:
             for one, other in (args, args[::-1]):
                 if (value := self.value(one)) == 1:

@@ -73,7 +73,7 @@ class Units(Graph):
             term, ready = pending.pop()
             if ready:
                 self.terms.append(term)
-                self.put(term.number, tuple([
+                self.node(term.number, tuple([
                     self.known[u.number] for u in units(table, term)]))
             elif term.number not in done:
                 done.add(term.number)

@@ -93,7 +93,7 @@ class Table(Graph):
         number = self.known.get(key)
         if number is None:
             made = Term(kind, len(self.all), shape, **fields)
-            number = self.put(key, tuple([t.number for t in made.parts()]))
+            number = self.node(key, tuple([t.number for t in made.parts()]))
             self.all.append(made)
         return self.all[number]
 

@@ -28,7 +28,7 @@ class Graph:
         self.args: list[tuple[int, ...]] = [()] * leaves
         self.known: dict[Any, int] = {}
 
-    def put(self, key: Any, args: tuple[int, ...]) -> int:
+    def node(self, key: Any, args: tuple[int, ...]) -> int:
         """Return the number of the operation with this key: a new one if there is none."""
         number = self.known.get(key)
         if number is None:
@@ -65,10 +65,11 @@ def reached(starts: Iterable[Node], following: Callable[[Node], Iterable[Node]])
     """Return all nodes that are reached from some nodes, themselves included."""
     found = set(starts)
     pending = list(found)
+    add, push, pop = found.add, pending.append, pending.pop
     while pending:
-        for other in following(pending.pop()):
+        for other in following(pop()):
             if other not in found:
-                found.add(other)
-                pending.append(other)
+                add(other)
+                push(other)
     return found
 

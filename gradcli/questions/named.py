@@ -129,13 +129,13 @@ def _open(run: Run, varies: Sequence[str]) -> Collection[int | None] | None:
     """Ids of values that are others at another point, on a record whose structure holds there; None
     where it does not, since places are taken from an index that varies, or where none is needed.
     """
-    from gradcli.engine.compiled.trace import reached
     from gradcli.engine.record.record import IDS, OP
+    from gradcli.engine.sweeps.reach import descendants
 
     entries = run.record.history()
     if entries.scalar:
         return None
-    open = reached(entries, [run.bindings[n][0].value.id for n in varies if n in run.bindings])
+    open = descendants(entries, [run.bindings[n][0].value.id for n in varies if n in run.bindings])
     return None if any(
         i in open and not e[OP].elementwise and e[OP].role(k) == "index"
         for e in entries for k, i in enumerate(e[IDS])) else open

@@ -7,9 +7,9 @@ reads. Where that is one, it is the point of the answer.
 from __future__ import annotations
 
 from gradcli.base.errors import Diagnostic, GradcliError
-from gradcli.engine.compiled.trace import ancestors
 from gradcli.engine.record.record import ANS, IDS, OP, OUT, PLACE
 from gradcli.engine.record.variable import ASSIGNING
+from gradcli.engine.sweeps.reach import ancestry
 from gradcli.explain.catalogue import Note
 from gradcli.questions.ask import note, place, tensors_of
 from gradcli.questions.plain_data import data
@@ -51,7 +51,7 @@ def states_read(run: Run, binding: Binding, targets: Sequence[Target]) -> list[S
     history = run.record.history()
     links = {entry[OUT]: entry for entry in history if is_link(entry, first.id)}
     wanted = [t.id for target in targets for t in tensors_of(target)]
-    ids = ancestors(history, wanted)
+    ids = ancestry(history, wanted)
     read = {i for entry in history if entry[OUT] in ids and entry[OUT] not in links
             for i in entry[IDS]} | set(wanted)
     found = [State(first.id, first.value, None)] if first.id in read else []

@@ -11,8 +11,8 @@ from __future__ import annotations
 from gradcli.base.errors import GradcliError
 from gradcli.base.lazy import np
 from gradcli.engine.compiled.statements import (
+    SAMPLE,
     Constant,
-    Graph,
     Statements,
     frozen,
     pruned,
@@ -21,6 +21,7 @@ from gradcli.engine.compiled.statements import (
 )
 from gradcli.engine.compiled.trace import mixes_points
 from gradcli.engine.record.record import ANS, ATTRIBUTES, BATCH, IDS, OP, OUT, VALUES
+from gradcli.engine.sweeps.reach import ancestry
 from gradcli.ops.kinds import checked, on_arrays
 from gradcli.ops.table.linalg import contraction
 from gradcli.ops.values import is_integer, plain, shape_of
@@ -32,15 +33,14 @@ if TYPE_CHECKING:
 
     from gradcli.engine.compiled.statements import Operand
     from gradcli.engine.record.record import Entry
-    from gradcli.ops.kinds import Op
 
-    # Takes a function and its operands (numbers of values, or plain values in a `Symbol`'s place),
-    # gives the number of the answer.
-    Put = Callable[[Callable[..., Any], Sequence[Any]], int]
+    # Takes a function, its operands and a key for one that is made anew each time, gives the number
+    # of the answer.
+    Put = Callable[[Callable[..., Any], Sequence[Operand], Any], int]
 
 
 def graph(entries: Sequence[Entry], inputs: Mapping[int, tuple[int, ...]],
-          answers: Iterable[tuple[int | None, Any]]) -> Graph:
+          answers: Iterable[tuple[int | None, Any]]) -> Statements:
     """The statements that calculate some values from a point.
 
     entries: what ran at one point; batch axes, such as those of seeds, stay in front of the core of
@@ -48,19 +48,17 @@ def graph(entries: Sequence[Entry], inputs: Mapping[int, tuple[int, ...]],
     (id, value) of what is wanted; what does not depend on the point is answered by its value.
     """
     wanted = list(answers)
-    needed = {i for i, _ in wanted}
-    for entry in reversed(entries):
-        if entry[OUT] in needed:
-            needed.update(entry[IDS])
+    needed = ancestry(entries, [i for i, _ in wanted])
     builder = Builder(inputs)
     for entry in entries:
         if entry[OUT] in needed:
             builder.add(entry)
-    found = pruned(Graph(builder.samples, builder.statements.steps, [
-        builder.known[i] if i is not None and i in builder.known else Constant(value)
-        for i, value in wanted]))
-    typed(found)
-    return pruned(simplified(found))
+    found = builder.statements
+    found.answers = [builder.known[i] if i is not None and i in builder.known else Constant(value)
+                     for i, value in wanted]
+    found = pruned(found)
+    typed(found, [np.repeat(sample[None], SAMPLE, axis=0) for sample in found.samples], 1)
+    return simplified(found)
 
 
 class Builder:
@@ -69,15 +67,14 @@ class Builder:
     known: id to the number of its value. ranks: of each value at one point, batch axes included.
     """
 
-    __slots__ = ("inputs", "known", "ranks", "samples", "statements")
+    __slots__ = ("inputs", "known", "ranks", "statements")
 
     def __init__(self, inputs: Mapping[int, tuple[int, ...]]) -> None:
         self.inputs: dict[int, int] = {i: k for k, i in enumerate(inputs)}
         self.known = dict(self.inputs)
         self.ranks = [len(shape) for shape in inputs.values()]
         # What nobody reads can be anything.
-        self.samples: list[Any] = [np.ones(shape) for shape in inputs.values()]
-        self.statements = Statements(len(self.ranks))
+        self.statements = Statements([np.ones(shape) for shape in inputs.values()])
 
     def add(self, entry: Entry) -> None:
         """One entry, if it depends on the point."""
@@ -86,7 +83,7 @@ class Builder:
             return
         for i, value in zip(ids, values, strict=True):
             if i in self.inputs:
-                self.samples[self.inputs[i]] = np.asarray(value)
+                self.statements.samples[self.inputs[i]] = np.asarray(value)
         operands: list[Operand] = [
             self.known[i] if i is not None and i in self.known else Constant(v)
             for i, v in zip(ids, values, strict=True)]
@@ -120,18 +117,9 @@ class Builder:
                          ("spread", missing))
 
     def _elementwise(self, entry: Entry, operands: Sequence[Operand], rank: int) -> int:
-        op: Op = entry[OP]
-
-        def put(function: Callable[..., Any], given: Sequence[Any]) -> int:
-            return self._put(function, [
-                o.number if isinstance(o, Symbol) else Constant(o) for o in given], rank)
-
         highest = max(self._rank(o) for o in operands)
-        fitted = [self._filled(o, highest - self._rank(o)) for o in operands]
-        if is_integer(entry[ANS]):
-            return self._put(checked(op), fitted, rank, op)
-        return lowered(on_arrays(op), [
-            Symbol(o, put) if isinstance(o, int) else o.value for o in fitted], put)
+        return lowered(entry, [self._filled(o, highest - self._rank(o)) for o in operands],
+                       lambda function, operands, key: self._put(function, operands, rank, key))
 
     def _on_cores(self, entry: Entry, operands: Sequence[Operand], rank: int) -> int:
         """An operation on whole cores: all batch axes but that of the points align as on the tape.
@@ -140,12 +128,12 @@ class Builder:
         batches = entry[BATCH][:-1] or (0,) * len(operands)
         cores = [self._rank(o) - b for o, b in zip(operands, batches, strict=True)]
         if mixes_points(entry, self.known):
-            return self._put(_point_by_point(_on_arrays(entry, cores, attributes), [
+            return self._put(_point_by_point(on_cores(entry, cores, attributes), [
                 isinstance(o, int) for o in operands], shape_of(entry[ANS])), operands, rank,
                 (op, tuple(cores), frozen(sorted(attributes.items()))))
         if op.batching:  # it counts batch axes from the left
             attributes["at"] += 1
-        function = _on_arrays(entry, cores, attributes)
+        function = on_cores(entry, cores, attributes)
         if not op.batching:
             missing = [max(batches) - b for b in batches]
             if op is contraction:
@@ -164,8 +152,8 @@ def _spread(missing: int) -> Callable[..., Any]:
     return function
 
 
-def _on_arrays(entry: Entry, cores: Sequence[int], attributes: Mapping[str, Any]
-               ) -> Callable[..., Any]:
+def on_cores(entry: Entry, cores: Sequence[int], attributes: Mapping[str, Any]
+             ) -> Callable[..., Any]:
     """An operation on whole arrays; it counts its axes from the right."""
     ranks, named, arrays = list(cores), dict(attributes), entry[OP].arrays
     if is_integer(entry[ANS]):
@@ -231,16 +219,22 @@ class Symbol(np.lib.mixins.NDArrayOperatorsMixin):
     def __array_ufunc__(self, ufunc: Any, method: str, *operands: Any, **options: Any) -> Any:
         if method != "__call__" or options or ufunc.nout != 1:
             return NotImplemented
-        return Symbol(self.put(ufunc, operands), self.put)
+        return Symbol(self.put(ufunc, [
+            o.number if isinstance(o, Symbol) else Constant(o) for o in operands], None), self.put)
 
     def __bool__(self) -> bool:
         raise TypeError("a symbol has no value")
 
 
-def lowered(formula: Callable[..., Any], operands: Sequence[Any], put: Put) -> int:
-    """The number of the answer of a formula: of its last part, or of the whole."""
+def lowered(entry: Entry, operands: Sequence[Operand], put: Put) -> int:
+    """The number of what an elementwise entry makes: of the last part of its row's formula, or of
+    the whole.
+    """
+    if is_integer(entry[ANS]):
+        return put(checked(entry[OP]), operands, entry[OP])
+    formula = on_arrays(entry[OP])
     try:
-        found = formula(*operands)
+        found = formula(*[Symbol(o, put) if isinstance(o, int) else o.value for o in operands])
     except (GradcliError, TypeError, AttributeError, ValueError, IndexError):
         found = None
-    return found.number if isinstance(found, Symbol) else put(formula, operands)
+    return found.number if isinstance(found, Symbol) else put(formula, operands, None)

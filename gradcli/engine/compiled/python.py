@@ -20,6 +20,7 @@ from gradcli.engine.compiled.python_text import Symbol, call_text, number_text
 from gradcli.engine.compiled.trace import Doubtful, Elsewhere, Unrecorded
 from gradcli.engine.record.record import ANS, ATTRIBUTES, IDS, OP, OUT, VALUES
 from gradcli.engine.sweeps.extremes import BOUNDED, FAINT, LARGE, SMALL, STEEP, are_extreme
+from gradcli.ops.graph import Graph
 from gradcli.ops.table.elementwise import add, multiply, positive
 from gradcli.ops.values import SCALAR_TYPES, is_integer, plain
 
@@ -114,21 +115,20 @@ class Formula:
         self.operands = operands
 
 
-class Writer:
-    """Values are numbered: the inputs first, then the formulas in order.
+class Writer(Graph):
+    """Values by number: the inputs first, then the formulas in order.
 
     checks: number of a value to the statements behind it. names: what the text calls. templates:
     of operations. growing: numbers of values that may be very large if no operand is; named:
     the variables of those that have one.
     """
 
-    __slots__ = ("checks", "first", "formulas", "growing", "named", "names", "shared",
-                 "templates")
+    __slots__ = ("checks", "first", "formulas", "growing", "named", "names", "templates")
 
     def __init__(self, inputs: int) -> None:
+        super().__init__(inputs)
         self.first = inputs
         self.formulas: list[Formula] = []
-        self.shared: dict[Any, int] = {}
         self.templates: dict[Op, str] = {}
         self.checks: dict[int, list[str]] = {}
         self.growing: set[int] = set()
@@ -162,10 +162,13 @@ class Writer:
             operands.sort(key=str)
         attributes = entry[ATTRIBUTES]
         key = op.name, repr(attributes) if attributes else "", *operands
-        number = self.shared.get(key)
+        number = self.known.get(key)
         if number is None:
-            number = self.shared[key] = self.first + len(self.formulas)
-            self.formulas.append(Formula(self._template(entry), operands))
+            template = self._template(entry)
+            number = self.node(key, tuple([
+                o for n, o in enumerate(operands) if isinstance(o, int)
+                for _ in range(template.count(f"{{{n}}}"))]))
+            self.formulas.append(Formula(template, operands))
             if type(entry[ANS]) is float and op.name not in MODERATE:
                 self.growing.add(number)
         return number
@@ -243,19 +246,14 @@ class Writer:
 
     def _lines(self, answers: Iterable[int]) -> Iterator[str]:
         """The statements and the checks behind them."""
-        uses = dict.fromkeys((*answers, *self.checks), 2)
-        for k in range(len(self.formulas) - 1, -1, -1):
-            if self.first + k in uses:
-                formula = self.formulas[k]
-                for n, o in enumerate(formula.operands):
-                    if isinstance(o, int):
-                        uses[o] = uses.get(o, 0) + formula.template.count(f"{{{n}}}")
+        # What is answered or checked is no part of an expression.
+        uses = self.uses((*answers, *self.checks) * 2, lambda k, n: True)
         for number in range(self.first):
             yield from self.checks.get(number, ())
         # Of values that stand in an expression the text, and how many operations it holds.
         inside: dict[int, tuple[str, int]] = {}
         for number, formula in enumerate(self.formulas, self.first):
-            if number not in uses:
+            if not uses[number]:
                 continue
             texts, size = [], 1
             for o in formula.operands:

@@ -9,23 +9,21 @@ longest axis innermost: NumPy's loops over a short axis cost 15 ns for each turn
 from __future__ import annotations
 
 from gradcli.base.lazy import np
-from gradcli.engine.compiled.graph import Symbol, lowered
-from gradcli.engine.compiled.single_rows import SINGLE, Into, View, called
+from gradcli.engine.compiled.graph import lowered, on_cores
+from gradcli.engine.compiled.single_rows import SINGLE, Into, View
 from gradcli.engine.compiled.statements import (
     Constant,
-    Graph,
     Statements,
     frozen,
-    pruned,
     select,
     simplified,
+    typed,
 )
 from gradcli.engine.compiled.trace import Doubtful, Elsewhere
 from gradcli.engine.compiled.unbatched import unbatched
 from gradcli.engine.record.record import ANS, ATTRIBUTES, BATCH, IDS, OP, OUT, VALUES
 from gradcli.engine.sweeps.extremes import LARGE, LARGE_32, faint
-from gradcli.ops.kinds import checked, on_arrays
-from gradcli.ops.values import SCALAR_TYPES, is_integer, plain, shape_of
+from gradcli.ops.values import SCALAR_TYPES, is_integer, shape_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -42,24 +40,24 @@ class Builder:
     """Statements for one point as they are found: without an axis of points, broadcasting is
     NumPy's own.
 
-    known: id to the number of its value. samples: what the inputs were on the record.
+    known: id to the number of its value.
     """
 
-    __slots__ = ("known", "samples", "statements")
+    __slots__ = ("known", "statements")
 
     def __init__(self, recorded: Trace) -> None:
         self.known: dict[int | None, int] = {i: k for k, i in enumerate(recorded.inputs)}
-        self.samples = [np.asarray(value) for value in recorded.inputs.values()]
-        self.statements = Statements(len(self.samples))
+        self.statements = Statements([np.asarray(value) for value in recorded.inputs.values()])
         for entry in recorded.steps:
             for part in unbatched(entry):
                 self.known[part[OUT]] = self._number(part)
 
-    def graph(self, wanted: Sequence[int | None]) -> Graph:
-        """The graph whose answers are these values."""
-        found = Graph(self.samples, self.statements.steps, [k for k in wanted if k is not None])
-        _typed(found)
-        return pruned(simplified(found))
+    def graph(self, wanted: Sequence[int | None]) -> Statements:
+        """The statements whose answers are these values."""
+        found = self.statements
+        found.answers = [k for k in wanted if k is not None]
+        typed(found, found.samples)
+        return simplified(found)
 
     def _number(self, entry: Entry) -> int:
         op: Op = entry[OP]
@@ -67,51 +65,17 @@ class Builder:
             self.known[i] if i in self.known else Constant(v)
             for i, v in zip(entry[IDS], entry[VALUES], strict=True)]
         if op.elementwise:
-            return self._elementwise(entry, operands)
+            return lowered(entry, operands, lambda function, operands, key: self.statements.put(
+                function, operands, key=key))
         function = None
         if op.name in SINGLE and not entry[BATCH] and isinstance(operands[0], int) and (
                 not is_integer(entry[ANS])):
             function = SINGLE[op.name](entry, operands)
-        return self.statements.put(function or _on_arrays(entry), operands, key=(
-            op, entry[BATCH], frozen(sorted(entry[ATTRIBUTES].items()))))
-
-    def _elementwise(self, entry: Entry, operands: Sequence[Operand]) -> int:
-        op: Op = entry[OP]
-
-        def put(function: Callable[..., Any], given: Sequence[Any]) -> int:
-            return self.statements.put(function, [
-                o.number if isinstance(o, Symbol) else Constant(o) for o in given])
-
-        if is_integer(entry[ANS]):
-            return self.statements.put(checked(op), operands, key=op)
-        return lowered(on_arrays(op), [
-            Symbol(o, put) if isinstance(o, int) else o.value for o in operands], put)
-
-
-def _on_arrays(entry: Entry) -> Callable[..., Any]:
-    """An operation on whole arrays, as it is called on the record."""
-    arrays, attributes = entry[OP].arrays, dict(entry[ATTRIBUTES])
-    batches = entry[BATCH] or (0,) * (len(entry[VALUES]) + 1)
-    cores = [len(shape_of(v)) - b for v, b in zip(entry[VALUES], batches[:-1], strict=True)]
-    if is_integer(entry[ANS]):
-        return checked(entry[OP], attributes, cores)
-    assert arrays is not None
-
-    def function(*values: Any) -> Any:
-        return np.asarray(plain(arrays(cores, *values, **attributes)))
-
-    return function
-
-
-def _typed(found: Graph) -> None:
-    """Note what each step makes, by running all at the point of the record."""
-    values = list(found.samples)
-    with np.errstate(all="ignore"):
-        for step in found.steps:
-            value = np.asarray(called(step.function)(*[
-                values[o] if isinstance(o, int) else o.value for o in step.operands]))
-            step.shape, step.dtype = value.shape, value.dtype
-            values.append(value)
+        batches = entry[BATCH][:-1] or (0,) * len(operands)
+        cores = [len(shape_of(v)) - b for v, b in zip(entry[VALUES], batches, strict=True)]
+        return self.statements.put(
+            function or on_cores(entry, cores, entry[ATTRIBUTES]), operands, key=(
+                op, entry[BATCH], frozen(sorted(entry[ATTRIBUTES].items()))))
 
 
 class Replay:
@@ -223,14 +187,14 @@ class Layout:
 
     __slots__ = ("_free", "_memory", "arrays", "calls")
 
-    def __init__(self, graph: Graph, kept: Iterable[int],
+    def __init__(self, graph: Statements, kept: Iterable[int],
                  checks: Mapping[int, Sequence[Callable[..., Any]]]) -> None:
         values, steps = graph.samples, graph.steps
         self.arrays: list[Any] = [_arranged(value) for value in values]
         self.calls: list[tuple[Callable[..., Any], tuple[Any, ...], Any]] = []
         self._free: dict[Any, list[Any]] = {}
         self._memory: dict[int, Any] = {}
-        last = _lifetimes(len(values), steps, kept)
+        last = _lifetimes(graph, kept)
         ends: dict[int, list[int]] = {}
         for root, k in last.items():
             ends.setdefault(k, []).append(root)
@@ -289,22 +253,19 @@ class Layout:
                 self._free.setdefault((memory.size, memory.dtype), []).append(memory)
 
 
-def _lifetimes(inputs: int, steps: Sequence[Step], kept: Iterable[int]
-               ) -> dict[int, int]:
+def _lifetimes(graph: Statements, kept: Iterable[int]) -> dict[int, int]:
     """Number of a value that has memory of its own to that of the last step that reads it, views
     of it included; of those that live to the end there is none.
     """
-    roots = list(range(inputs))  # per value the one whose memory it is in
-    last: dict[int, int] = {}
-    for k, step in enumerate(steps):
-        number = inputs + k
+    roots = list(range(len(graph.samples)))  # per value the one whose memory it is in
+    for number, step in enumerate(graph.steps, len(roots)):
         first = step.operands[0]
         shares = isinstance(step.function, View) and isinstance(first, int)
         roots.append(roots[first] if shares and isinstance(first, int) else number)
-        for o in step.operands:
-            if isinstance(o, int):
-                last[roots[o]] = number
-        last[roots[number]] = number
+    uses = graph.last_uses()
+    last: dict[int, int] = {}
+    for number, root in enumerate(roots):
+        last[root] = max(last.get(root, 0), uses.get(number, number))
     for number in kept:
         last.pop(roots[number], None)
     return last

@@ -1,8 +1,10 @@
-"""Array statements in order: what a graph is made of, and how equal ones are shared."""
+"""Array statements in order, as a graph of what reads what."""
 
 from __future__ import annotations
 
 from gradcli.base.lazy import np
+from gradcli.engine.compiled.single_rows import called
+from gradcli.ops.graph import Graph
 from gradcli.ops.table.elementwise import where
 from gradcli.ops.values import SCALAR_TYPES
 
@@ -69,13 +71,10 @@ class Step:
         self.shape = shape
         self.dtype = dtype
 
-    def reads(self) -> list[int]:
-        """The numbers of the values among its operands."""
-        return [o for o in self.operands if isinstance(o, int)]
 
-
-class Graph:
-    """Values are numbered: the inputs first, then the steps in order.
+class Statements(Graph):
+    """Values by number: the inputs first, then what the steps make; what is calculated twice is
+    shared.
 
     samples: what the inputs were at the point where the program was recorded. answers: what is
     wanted, numbers or constants.
@@ -83,37 +82,11 @@ class Graph:
 
     __slots__ = ("answers", "samples", "steps")
 
-    def __init__(self, samples: Sequence[Any], steps: list[Step], answers: list[Operand]) -> None:
+    def __init__(self, samples: Sequence[Any]) -> None:
+        super().__init__(len(samples))
         self.samples = list(samples)
-        self.steps = steps
-        self.answers = answers
-
-    def kind(self, number: int) -> tuple[tuple[int, ...], Any]:
-        """Shape and type of a value at one point."""
-        if number < len(self.samples):
-            sample = self.samples[number]
-            return sample.shape, sample.dtype
-        step = self.steps[number - len(self.samples)]
-        return step.shape, step.dtype
-
-    def last_uses(self) -> dict[int, int]:
-        """Number of a value to that of the last step that reads it."""
-        first = len(self.samples)
-        return {o: first + k for k, step in enumerate(self.steps) for o in step.reads()}
-
-
-class Statements:
-    """Steps as they are found; what is calculated twice is shared.
-
-    count: of the values so far, inputs included.
-    """
-
-    __slots__ = ("count", "shared", "steps")
-
-    def __init__(self, inputs: int) -> None:
-        self.count = inputs
         self.steps: list[Step] = []
-        self.shared: dict[Any, int] = {}
+        self.answers: list[Operand] = []
 
     def put(self, function: Callable[..., Any], operands: Sequence[Operand],
             shape: tuple[int, ...] = (), dtype: Any = None, key: Any = None) -> int:
@@ -123,49 +96,56 @@ class Statements:
         if function is np.add or function is np.multiply:
             # The order of their operands changes no bit of the answer.
             operands = sorted(operands, key=lambda o: o if isinstance(o, int) else -1)
-        whole = key or function, tuple([
-            o if isinstance(o, int) else o.key() for o in operands])
-        number = self.shared.get(whole)
-        if number is None:
-            number = self.shared[whole] = self.count
+        number = self.node(
+            (key or function, tuple([o if isinstance(o, int) else o.key() for o in operands])),
+            tuple([o for o in operands if isinstance(o, int)]))
+        if number == len(self.samples) + len(self.steps):
             self.steps.append(Step(function, operands, shape, dtype))
-            self.count += 1
         return number
 
+    def kind(self, number: int) -> tuple[tuple[int, ...], Any]:
+        """Shape and type of a value at one point."""
+        if number < len(self.samples):
+            sample = self.samples[number]
+            return sample.shape, sample.dtype
+        step = self.steps[number - len(self.samples)]
+        return step.shape, step.dtype
 
-def typed(found: Graph) -> None:
-    """Note what each step makes, by running all on rows of the sample."""
-    values: dict[int, Any] = {
-        k: np.repeat(sample[None], SAMPLE, axis=0) for k, sample in enumerate(found.samples)}
+    def rewritten(self, work: Statements, rule: Callable[[Step, list[Operand]], Operand]
+                  ) -> Statements:
+        """Make `work` of what the answers need. rule: puts a step on other operands there."""
+        first = len(self.samples)
+        new: dict[int, Operand] = {k: k for k in range(first)}
+        for k in self.needed([a for a in self.answers if isinstance(a, int)]):
+            if k >= first:
+                step = self.steps[k - first]
+                new[k] = rule(step, [new[o] if isinstance(o, int) else o for o in step.operands])
+        work.answers = [new[a] if isinstance(a, int) else a for a in self.answers]
+        return work
+
+
+def typed(found: Statements, values: Sequence[Any], points: int = 0) -> None:
+    """Note what each step makes, by running all on values of the inputs. points: how many axes of
+    points these have in front.
+    """
+    held: dict[int, Any] = dict(enumerate(values))
     last = found.last_uses()
     with np.errstate(all="ignore"):
-        for k, step in enumerate(found.steps, len(found.samples)):
-            value = step.function(*[
-                values[o] if isinstance(o, int) else o.value for o in step.operands])
-            step.shape, step.dtype = value.shape[1:], value.dtype
-            values[k] = value
-            for o in (k, *step.reads()):
+        for k, step in enumerate(found.steps, len(values)):
+            value = np.asarray(called(step.function)(*[
+                held[o] if isinstance(o, int) else o.value for o in step.operands]))
+            step.shape, step.dtype = value.shape[points:], value.dtype
+            held[k] = value
+            for o in (k, *found.args[k]):
                 if last.get(o, k) == k:
-                    values.pop(o, None)
+                    held.pop(o, None)
 
 
-def pruned(found: Graph) -> Graph:
+def pruned(found: Statements) -> Statements:
     """Without the steps that no answer needs."""
-    first = len(found.samples)
-    needed = {a for a in found.answers if isinstance(a, int)}
-    for k in range(len(found.steps) - 1, -1, -1):
-        if first + k in needed:
-            needed.update(found.steps[k].reads())
-    number = {k: k for k in range(first)}
-    steps: list[Step] = []
-    for k, step in enumerate(found.steps):
-        if first + k in needed:
-            number[first + k] = first + len(steps)
-            steps.append(Step(step.function, [
-                number[o] if isinstance(o, int) else o for o in step.operands],
-                step.shape, step.dtype))
-    return Graph(found.samples, steps, [
-        number[a] if isinstance(a, int) else a for a in found.answers])
+    work = Statements(found.samples)
+    return found.rewritten(work, lambda step, operands: work.put(
+        step.function, operands, step.shape, step.dtype))
 
 
 # --------------------------------------------------------------------------------------------------
@@ -188,25 +168,21 @@ NEAR_ZERO = 2.0**-10
 TOLERANCE = 4e-16
 
 
-def paired(found: Graph) -> Graph:
-    """The same graph with each np.sin and np.cos of float64 in terms of np.tan."""
-    work = Statements(len(found.samples))
-    number: list[int] = list(range(len(found.samples)))
-    for step in found.steps:
-        operands: list[Operand] = [
-            number[o] if isinstance(o, int) else o for o in step.operands]
-        kind = step.shape, step.dtype
-        a = operands[0]
+def paired(found: Statements) -> Statements:
+    """The same statements with each np.sin and np.cos of float64 in terms of np.tan."""
+    work = Statements(found.samples)
+
+    def rule(step: Step, operands: list[Operand]) -> int:
+        kind, a = (step.shape, step.dtype), operands[0]
         # A sine of integers is one of floats behind a conversion; it stays what it is.
         if step.function in (np.sin, np.cos) and step.dtype.char == "d" and isinstance(a, int) and (
-                [found.kind(o)[1].char for o in step.reads()] == ["d"]):
+                work.kind(a)[1].char == "d"):
             h, t, s = _halved(work, a, kind)
-            number.append(work.put(sine, [h, t, s, a], *kind) if step.function is np.sin
-                          else work.put(cosine, [s, a], *kind))
-        else:
-            number.append(work.put(step.function, operands, *kind))
-    return pruned(Graph(found.samples, work.steps, [
-        number[a] if isinstance(a, int) else a for a in found.answers]))
+            return work.put(sine, [h, t, s, a], *kind) if step.function is np.sin else work.put(
+                cosine, [s, a], *kind)
+        return work.put(step.function, operands, *kind)
+
+    return pruned(found.rewritten(work, rule))
 
 
 def _halved(work: Statements, a: int, kind: Any) -> tuple[int, int, int]:
@@ -268,15 +244,10 @@ def _exact() -> bool:
 # place of `pow`. Signs of zero stay as they are. All of this is for float64, where it is known to
 # hold; other statements are taken over.
 
-def simplified(found: Graph) -> Graph:
-    """The same graph of fewer or cheaper steps; some may have become useless."""
-    work = Simplifier(found)
-    number: list[Operand] = list(range(len(found.samples)))
-    for step in found.steps:
-        number.append(work.step(step, [
-            number[o] if isinstance(o, int) else o for o in step.operands]))
-    return Graph(found.samples, work.statements.steps, [
-        number[a] if isinstance(a, int) else a for a in found.answers])
+def simplified(found: Statements) -> Statements:
+    """The same answers from fewer or cheaper steps."""
+    work = Simplifier(found.samples)
+    return pruned(found.rewritten(work.statements, work.step))
 
 
 @into
@@ -287,15 +258,14 @@ def select(condition: Any, x: Any, y: Any, out: Any) -> None:
 
 
 class Simplifier:
-    """Steps under construction. kinds: shape and type of each value. negatives: number of a value
-    to that of the one whose negative it is.
+    """Steps under construction. negatives: number of a value to that of the one whose negative it
+    is.
     """
 
-    __slots__ = ("current", "kinds", "negatives", "rules", "statements")
+    __slots__ = ("current", "negatives", "rules", "statements")
 
-    def __init__(self, found: Graph) -> None:
-        self.statements = Statements(len(found.samples))
-        self.kinds = [found.kind(k) for k in range(len(found.samples))]
+    def __init__(self, samples: Sequence[Any]) -> None:
+        self.statements = Statements(samples)
         self.negatives: dict[int, int] = {}
         self.current: tuple[Any, Any] = (), None
         self.rules: dict[Any, Callable[..., int | None]] = {
@@ -311,14 +281,15 @@ class Simplifier:
         if rule is not None and self._is_float(step, operands):
             spread = self._is_spread(operands)
             found = rule(*[o if isinstance(o, int) else _as_float(o, spread) for o in operands])
-            if found is not None and self.kinds[found] == self.current:
+            if found is not None and self.statements.kind(found) == self.current:
                 return found
         return self.put(step.function, *operands)
 
     def _is_float(self, step: Step, operands: Sequence[Operand]) -> bool:
         """Whether all is float64; the condition of a choice is a truth value."""
-        kinds = [self.kinds[o][1].char if isinstance(o, int) else np.result_type(o.value).char
+        types = [self.statements.kind(o)[1] if isinstance(o, int) else np.result_type(o.value)
                  for o in operands]
+        kinds = [dtype.char for dtype in types]
         if step.function is where.arrays and kinds.pop(0) != "?":
             return False
         return step.dtype.char == "d" and set(kinds) <= {"d", "l"} and all(
@@ -327,15 +298,12 @@ class Simplifier:
 
     def _is_spread(self, operands: Sequence[Operand]) -> bool:
         """Whether constants make the value larger."""
-        shapes = [self.kinds[o][0] for o in operands if isinstance(o, int)]
+        shapes = [self.statements.kind(o)[0] for o in operands if isinstance(o, int)]
         return bool(np.broadcast_shapes(*shapes) != self.current[0])
 
     def put(self, function: Callable[..., Any], *operands: Operand) -> int:
         """A statement of the shape and type of the current step."""
-        number = self.statements.put(function, operands, *self.current)
-        if number == len(self.kinds):
-            self.kinds.append(self.current)
-        return number
+        return self.statements.put(function, operands, *self.current)
 
     def _negative(self, a: int) -> int:
         if a in self.negatives:

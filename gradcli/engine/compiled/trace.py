@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from gradcli.engine.record.record import ATTRIBUTES, IDS, OP, OUT, VALUES, fresh_ids
+from gradcli.engine.sweeps.reach import ancestry
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
     from typing import Any
 
     from gradcli.engine.record.record import Entry
@@ -59,11 +60,11 @@ class Trace:
         wanted = {i for i, _ in (*self.answers, *self.guards)}
         wanted.update(self.derivatives)
         wanted.update(self.fragile())
-        wanted = ancestors(self.entries, wanted)
+        needed = ancestry(self.entries, wanted)
         known: set[int | None] = set(self.inputs)
         found = []
         for entry in self.entries:
-            if entry[OUT] in wanted and not known.isdisjoint(entry[IDS]):
+            if entry[OUT] in needed and not known.isdisjoint(entry[IDS]):
                 known.add(entry[OUT])
                 found.append(entry)
         return found
@@ -71,24 +72,6 @@ class Trace:
     def fragile(self) -> list[int]:
         """Ids of values of the program that may be refused at another point, read or not."""
         return [e[OUT] for e in self.entries[:self.own] if may_fail(e)]
-
-
-def ancestors(entries: Sequence[Entry], ids: Iterable[int | None]) -> set[int | None]:
-    """These ids and those of all that went into them."""
-    found = set(ids)
-    for entry in reversed(entries):
-        if entry[OUT] in found:
-            found.update(entry[IDS])
-    return found
-
-
-def reached(entries: Iterable[Entry], ids: Iterable[int]) -> set[int | None]:
-    """These ids and those of all that depends on them in any way."""
-    found: set[int | None] = set(ids)
-    for entry in entries:
-        if not found.isdisjoint(entry[IDS]):
-            found.add(entry[OUT])
-    return found
 
 
 # They look at a tensor as a whole, batch axes and all, unless they have an axis.

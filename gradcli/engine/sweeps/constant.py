@@ -35,12 +35,9 @@ def is_constant(entries: Sequence[Entry], derived: Derived, targets: Iterable[in
         return False
     wanted = set(targets)
     ruled = made_by_rules(entries, derived, wanted)
-    for entry in reversed(entries):
-        if entry[OUT] in wanted:
-            op, by_rule = entry[OP], entry[OUT] in ruled
-            wanted.update([
-                i for k, i in enumerate(entry[IDS]) if i is not None
-                and (op.edge(k) if by_rule else op.role(k) != "shape")])
+    wanted = reach.ancestry(entries, wanted, lambda entry: [
+        i for k, i in enumerate(entry[IDS]) if (
+            entry[OP].edge(k) if entry[OUT] in ruled else entry[OP].role(k) != "shape")])
     if not wanted.isdisjoint(own):
         return False
     ends = [derived[i] for i in wanted if i in derived]

@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
+from _bisect import bisect_right
+from _operator import itemgetter
+
 from gradcli.engine.record.record import ANS, IDS, OP, OUT
 from gradcli.ops.values import is_float
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from typing import Any
 
     from gradcli.engine.record.record import Entry
+
+_id, _ids = itemgetter(OUT), itemgetter(IDS)
 
 
 def since(entries: Sequence[Entry], id: int) -> int:
     """Return the index of the first entry made after the value `id`: ids only grow."""
-    low, high = 0, len(entries)
-    while low < high:
-        middle = (low + high) // 2
-        if entries[middle][OUT] <= id:
-            low = middle + 1
-        else:
-            high = middle
-    return low
+    return bisect_right(entries, id, key=_id)
 
 
 def window(entries: Sequence[Entry], sources: Iterable[int], targets: Iterable[int]
@@ -79,27 +78,30 @@ def on_tape(entries: Sequence[Entry], watched: Iterable[int], late: Mapping[int,
     return reached, made
 
 
-def ancestry(entries: Sequence[Entry], ids: int | Iterable[int], *, conditions: bool = True
-             ) -> set[int]:
+def ancestry(entries: Sequence[Entry], ids: int | Iterable[int | None],
+             operands: Callable[[Entry], Iterable[int | None]] = _ids) -> set[int]:
     """Return all ids that went into a value, or into one of several, these included.
 
-    conditions: whether by any kind of argument, or by any but conditions and those of which only
-    the shape was used.
+    operands: those of an entry that count, all by default.
     """
-    found = {ids} if isinstance(ids, int) else set(ids)
+    found: set[Any] = {ids} if isinstance(ids, int) else set(ids)
     for entry in reversed(entries):
         if entry[OUT] in found:
-            op = entry[OP]
-            found.update(i for k, i in enumerate(entry[IDS]) if i is not None
-                         and (conditions or op.role(k) not in ("condition", "shape")))
+            found.update(operands(entry))
+    found.discard(None)  # of constants
     return found
 
 
 def leading(entries: Sequence[Entry], targets: Iterable[int]) -> set[int]:
     """Return the ids of values from which a derivative passes to `targets`, these included."""
-    wanted = set(targets)
-    for entry in reversed(entries):
-        if entry[OUT] in wanted:
-            op = entry[OP]
-            wanted.update(i for k, i in enumerate(entry[IDS]) if i is not None and op.edge(k))
-    return wanted
+    return ancestry(entries, targets, lambda entry: [
+        i for k, i in enumerate(entry[IDS]) if entry[OP].edge(k)])
+
+
+def descendants(entries: Iterable[Entry], ids: Iterable[int]) -> set[int]:
+    """Return these ids and those of all that depends on them in any way."""
+    found = set(ids)
+    for entry in entries:
+        if not found.isdisjoint(entry[IDS]):
+            found.add(entry[OUT])
+    return found

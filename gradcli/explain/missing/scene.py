@@ -14,6 +14,7 @@ from copy import copy
 from itertools import accumulate
 
 from gradcli.engine.record.record import ANS, IDS, OP, OUT, PLACE, VALUES
+from gradcli.ops.graph import reached
 from gradcli.ops.values import is_float
 
 TYPE_CHECKING = False
@@ -273,14 +274,10 @@ class Scene:
         key = frozenset(ids), without
         if not past and key in self._above:
             return self._above[key]
-        found = set(key[0])
-        todo = list(found)
-        for id in todo:
-            for entry in self._made.get(id, ()) if id not in past else ():
-                if not without or getattr(entry[OP], "code", "") != without:
-                    more = [i for i in entry[IDS] if i is not None and i not in found]
-                    found.update(more)
-                    todo += more
+        found = reached(key[0], lambda id: [
+            i for entry in (self._made.get(id, ()) if id not in past else ())
+            if not without or getattr(entry[OP], "code", "") != without
+            for i in entry[IDS] if i is not None])
         if not past:
             if len(self._above) >= KEPT:
                 self._above.clear()
@@ -314,13 +311,7 @@ class Scene:
 
     def below(self, ids: Iterable[int]) -> set[int]:
         """Return the ids of all values that these went into, these included."""
-        found = set(ids)
-        todo = list(found)
-        for id in todo:
-            more = {entry[OUT] for entry in self._users.get(id, ())} - found
-            found |= more
-            todo += more
-        return found
+        return reached(ids, lambda id: [entry[OUT] for entry in self._users.get(id, ())])
 
     def is_real(self, entry: Entry, k: int) -> bool:
         """Return whether an operand is a floating point value; an unknown one counts as one."""

@@ -8,6 +8,7 @@ parts along the others count as 0, as in TensorFlow, and a note says so.
 from __future__ import annotations
 
 from gradcli.engine.record.record import ANS, IDS, OP, OUT, VALUES, span_of
+from gradcli.engine.sweeps.reach import ancestry
 from gradcli.explain.catalogue import Note
 from gradcli.explain.written import called, written
 from gradcli.ops.values import is_float
@@ -27,10 +28,8 @@ MOST = 3
 def left_out(entries: Sequence[Entry], targets: Sequence[Tensor], sources: Sequence[Tensor],
              source: Source) -> list[Note]:
     """Return notes, up to MOST, on operations with a part of the derivative that is left out."""
-    leads = {t.id for t in targets if t.id is not None}
-    for entry in reversed(entries):
-        if entry[OUT] in leads:
-            leads.update(i for k, i in _moving(entry))
+    leads = ancestry(entries, [t.id for t in targets], lambda entry: [
+        i for _, i in _moving(entry)])
     moved = {s.id for s in sources if s.id is not None}
     found: dict[tuple[str, object], Note] = {}
     for entry in entries:

@@ -18,6 +18,7 @@ from gradcli.explain.python import text as python_text
 from gradcli.explain.python.flow import deciding, returns
 from gradcli.explain.python.names import Names, bound_around, read_for
 from gradcli.lang.running.log import Picked, Unrun
+from gradcli.ops.graph import reached
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -392,15 +393,9 @@ class Facts(Names):
         return found
 
     def above(self, id: int) -> set[int]:
-        """Return the ids of all values that went into one, itself included."""
-        found, todo = {id}, [id]
-        while todo:
-            entry = self.entries.get(todo.pop())
-            for i in entry[IDS] if entry is not None else ():
-                if i is not None and i not in found:
-                    found.add(i)
-                    todo.append(i)
-        return found
+        """Return the ids of all values that went into one, this included."""
+        return reached([id], lambda i: [
+            j for j in self.entries[i][IDS] if j is not None] if i in self.entries else ())
 
     def _hiding(self, source: str, made: set[int]) -> list[tuple[str, Any, str]]:
         """Return the parameters named like the source in functions that computed the target."""

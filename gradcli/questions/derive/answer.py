@@ -6,9 +6,9 @@ from __future__ import annotations
 
 from gradcli.base.errors import GradcliError
 from gradcli.base.lazy import np, quiet
-from gradcli.engine.compiled.trace import ancestors
 from gradcli.engine.record.record import OP, OUT
 from gradcli.engine.record.tensor import Tensor, value_of
+from gradcli.engine.sweeps.reach import ancestry
 from gradcli.formulas.build import Replay, terms_of
 from gradcli.formulas.lowering import lowered
 from gradcli.formulas.rewrites import ABOVE, IMPLIED, NONNEGATIVE, factored, implied, positive
@@ -84,7 +84,7 @@ def _place(found: Derivation, message: str) -> Span | None:
     from gradcli.engine.record.record import span_of
 
     history = found.run.record.history()
-    ids = ancestors(history, found.wanted)
+    ids = ancestry(history, found.wanted)
     mine = [e for e in history if e[OUT] in ids and span_of(e) is not None]
     named = [e for e in mine if f"`{e[OP].name}`" in message]
     whole = [e for e in mine if not e[OP].elementwise]
@@ -151,7 +151,7 @@ def _inputs(found: Derivation, written: Written, primal: Sequence[Term], languag
     """
     names = found.algebra.table.names
     used = names([*written.terms, *[t for _, t in written.definitions]])
-    ids = ancestors(found.run.record.history(), found.wanted)
+    ids = ancestry(found.run.record.history(), found.wanted)
     more = {*names(primal), *[b.name for b in found.bindings if b.value.id in ids],
             *[p.by[-1][0] for p in found.parts if p.term is not None]}
     return [b for b in found.bindings if b.name in used or (

@@ -11,9 +11,9 @@ from math import comb
 from gradcli.base.errors import Diagnostic, GradcliError
 from gradcli.base.lazy import np, quiet
 from gradcli.engine import calculus
-from gradcli.engine.compiled.trace import ancestors
 from gradcli.engine.record.record import IDS, OUT, VALUES
 from gradcli.engine.record.tensor import Tensor
+from gradcli.engine.sweeps.reach import ancestry
 from gradcli.formulas import arrays
 from gradcli.formulas.algebra import Algebra
 from gradcli.formulas.arrays import size
@@ -148,7 +148,7 @@ class Derivation:
         computed = [b.value.id for b in self.bindings if b.kind == "computed"]
         for source in sources if self.order == 1 else ():
             behind = [id for id in computed if id != source.value.id and source.value.id in (
-                ancestors(history, [id]))]
+                ancestry(history, [id]))]
             if behind:
                 self.hidden = behind
                 (self.expanded[source.name],) = self._terms([tensor]) if (
@@ -285,7 +285,7 @@ class Derivation:
         ids = {b.value.id: b.name for b in self.bindings if b.name in self.made_up}
         history = run.record.history()
         for guard, _ in run.record.guards:
-            names = [ids[i] for i in ancestors(history, [guard]) if i in ids]
+            names = [ids[i] for i in ancestry(history, [guard]) if i in ids]
             if names:
                 from gradcli.engine.record.record import span_of
 
@@ -424,7 +424,7 @@ class States:
 def states_read(program: Program, history: Sequence[Entry], bindings: Sequence[Binding],
                 targets: Sequence[Target]) -> States:
     """The states of variables that targets read. Raises E0804 where there are several."""
-    ids = ancestors(history, [t.id for target in targets for t in tensors_of(target)])
+    ids = ancestry(history, [t.id for target in targets for t in tensors_of(target)])
     firsts = {b.value.id: b for b in bindings if b.kind in ("variable", "nontrainable")}
     links = {e[OUT]: firsts[e[IDS][0]] for e in history if e[OUT] in ids and len(e[IDS]) == 1
              and e[IDS][0] in firsts and is_link(e, e[IDS][0])}

@@ -13,7 +13,6 @@ from __future__ import annotations
 from gradcli.base.errors import GradcliError
 from gradcli.base.lazy import np, quiet
 from gradcli.engine.compiled.statements import INTO
-from gradcli.engine.compiled.trace import ancestors, reached
 from gradcli.engine.record.record import (
     ANS,
     ATTRIBUTES,
@@ -28,6 +27,7 @@ from gradcli.engine.record.record import (
 from gradcli.engine.record.tensor import Tensor, apply, value_of
 from gradcli.engine.sweeps import absorbing
 from gradcli.engine.sweeps.extremes import FAINT, LARGE, extreme
+from gradcli.engine.sweeps.reach import ancestry, descendants
 from gradcli.engine.sweeps.wide import flushed
 from gradcli.lang.running.run import parts
 from gradcli.ops.kinds import EDGE
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from typing import Any
 
-    from gradcli.engine.compiled.statements import Graph
+    from gradcli.engine.compiled.statements import Statements
     from gradcli.engine.compiled.trace import Trace
     from gradcli.engine.record.record import Entry
     from gradcli.lang.running.run import Run
@@ -55,7 +55,7 @@ CLOSE = 1e-11
 SMALLEST, NORMAL = 2.0**-1074, 2.0**-1022
 
 
-def extreme_rows(graph: Graph, columns: Sequence[Any]) -> Any:
+def extreme_rows(graph: Statements, columns: Sequence[Any]) -> Any:
     """At which points numbers are very large or very small, and others no normal float, as truth
     values.
     """
@@ -64,7 +64,7 @@ def extreme_rows(graph: Graph, columns: Sequence[Any]) -> Any:
     return np.concatenate(found)
 
 
-def _rows(graph: Graph, columns: Sequence[Any]) -> Any:
+def _rows(graph: Statements, columns: Sequence[Any]) -> Any:
     n = len(columns[0])
     # NumPy takes a single row another way.
     values = [np.concatenate([c, c[-1:]]) for c in columns]
@@ -123,7 +123,7 @@ class Again:
     def __init__(self, trace: Trace) -> None:
         entries, self.inputs = trace.entries, list(trace.inputs)
         self.answers = [i for i, _ in trace.answers]
-        needed, varies = ancestors(entries, self.answers), reached(entries, self.inputs)
+        needed, varies = ancestry(entries, self.answers), descendants(entries, self.inputs)
         self.entries = [e for e in entries if e[OUT] in needed and e[OUT] in varies]
         self.own = {e[OUT] for e in entries[:trace.own]}
         fixed = Segment()

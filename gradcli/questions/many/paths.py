@@ -10,7 +10,8 @@ from gradcli.base.errors import GradcliError
 from gradcli.base.lazy import np
 from gradcli.engine.compiled.blocks import Executor
 from gradcli.engine.compiled.graph import graph
-from gradcli.engine.compiled.trace import Unrecorded, ancestors, mixes_points, reached
+from gradcli.engine.compiled.trace import Unrecorded, mixes_points
+from gradcli.engine.sweeps.reach import ancestry, descendants
 from gradcli.ops.kinds import EDGE
 from gradcli.ops.values import shape_of
 from gradcli.questions.many.again import Again, Forward
@@ -112,14 +113,14 @@ def traced(ask: Ask, command: str, names: Sequence[str], point: Mapping[str, Any
     if len(found.inputs) < len(names):
         raise Unrecorded
     inputs = {i: shape_of(value) for i, value in found.inputs.items()}
-    read = ancestors(found.entries, [i for i, _ in found.answers])
+    read = ancestry(found.entries, [i for i, _ in found.answers])
     unread = [i for i in found.fragile() if i not in read]
     guards = graph(found.entries, inputs, [
         *found.guards, *[(i, None) for i in (*found.slopes, *unread)]])
     kept = [k for k, a in enumerate(guards.answers) if isinstance(a, int)]
     guards.answers = [guards.answers[k] for k in kept]
     ran = found.entries[:found.own]
-    given = reached(ran, inputs)
+    given = descendants(ran, inputs)
     absorbs = command == "grad" and ask.mode == "reverse" and not found.slopes and not any(
         mixes_points(e, given) for e in ran)
     first, second = len(found.guards), len(found.guards) + len(found.slopes)

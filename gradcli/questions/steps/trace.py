@@ -55,10 +55,7 @@ class Trace:
         self.own = set(own)
         self.leaves = [i for i in sorted(wanted) if i not in made and i in self.values]
         self.inside = reach.active(self.entries, [i for i in own if is_float(own[i])])
-        self.depends = set(own)
-        for entry in self.entries:
-            if not self.depends.isdisjoint(entry[IDS]):
-                self.depends.add(entry[OUT])
+        self.depends = reach.descendants(self.entries, own)
         self.names = _names(run, sources, self.entries)
 
     def kind(self, entry: Entry) -> str:
