@@ -67,9 +67,9 @@ class Best:
 def best(f: Callable[[float], Any], x: float, size: float) -> Best:
     """Return f'(x) for f from a float to a float or array.
 
-    The steps are relative to the longest of 1 and `size`, the size of the argument that moves;
-    where these are too long for f, the shorter ones whose estimated error is the smallest share of
-    the slope, or if no share is small, the smallest.
+    The steps are relative to the larger of 1 and `size`, the size of the argument that moves; where
+    these are too long for f, the shorter ones whose estimated error is the smallest share of the
+    slope, or if no share is small, the smallest.
     """
     long = max(1.0, size)
     here = f(x)

@@ -127,7 +127,7 @@ def _of_lines(prepared: Prepared, lines: list[str], whole: dict[str, Any]) -> di
 
 
 def _of_text(prepared: Prepared, answer: str) -> dict[str, Any]:
-    """Return the result for a text that is one answer; its time is left at 0."""
+    """Return the result for a text that is one answer, without its time."""
     result: dict[str, Any] = {
         "verdict": "unreadable", "mistake": None, "also": [], "confidence": None, "message": "",
         "read_as": None, "alternatives": [], "witness": None,

@@ -48,7 +48,7 @@ class Probe:
 
 
 def is_hollow(value: Any) -> bool:
-    """Return whether an array has one element in memory: a constant one, or a hollow one."""
+    """Return whether an array has one element in memory: a constant, or one not kept."""
     return type(value) not in SCALAR_TYPES and value.nbytes >= SMALL and bool(
         value.strides) and not any(value.strides)
 

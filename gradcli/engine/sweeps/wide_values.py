@@ -122,7 +122,7 @@ class Swept:
             self._value(entry)
 
     def _keep(self, values: Iterable[tuple[int | None, Any]]) -> None:
-        """Remember the array of a value that other entries do not keep."""
+        """Remember values by id, for entries that do not keep them."""
         self._kept.update((i, v) for i, v in values if i is not None and not self._is_gone(v))
 
     def _is_gone(self, value: Any) -> bool:

@@ -304,8 +304,7 @@ def _place(said: Claim, reference: Reference, problem: Problem) -> str:
 
 
 def _operand(said: Claim, prepared: Prepared) -> str:
-    """Return the differentiated formula unless it is the function, with or without a number; or "".
-    """
+    """Describe the differentiated formula if it is no function plus a number, else return ""."""
     reference, problem = prepared.reference, prepared.problem
     if not said.operand or problem.kind not in ("derivative", "partial"):
         return ""

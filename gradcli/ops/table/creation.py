@@ -191,7 +191,7 @@ def _initialiser(name: str, aliases: str, both: bool, uniform: bool, doc: str) -
     """Add a row for random weights of variance 2/in, or 2/(in + out).
 
     both: whether to count the numbers that come out as well as those that go in. uniform: whether
-    they are uniform, not normal.
+    the weights are uniform, else normal.
     """
     def draw(*shape: Any, seed: Any = 0.0) -> Any:
         wanted = _shape(shape)
