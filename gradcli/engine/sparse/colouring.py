@@ -69,8 +69,7 @@ def of_columns(matrix: Sparse) -> list[int]:
 
 
 def largest_first(lines: Sequence[Sequence[int]]) -> list[int]:
-    """Return the vertices by number of neighbours, largest first: the order of a greedy colouring.
-    """
+    """Return the vertices by number of neighbours, largest first, for a greedy colouring."""
     return sorted(range(len(lines)), key=lambda k: -len(lines[k]))
 
 

@@ -179,8 +179,7 @@ class Swept:
                                 strict=True)]
 
     def slope(self, entry: Entry, k: int) -> Any:
-        """Return the partial of an elementwise entry in operand k; one number for all directions.
-        """
+        """Return the partial of an elementwise entry in operand k; a number is kept for reuse."""
         place = entry[OUT], k
         if place in self._slopes:
             return self._slopes[place]

@@ -113,8 +113,7 @@ def _is_slope(way: Way, value: float) -> bool:
 
 
 def _is_slope_at(way: Way, d: int, names: Sequence[str], point: Mapping[str, float]) -> bool:
-    """Return whether a derivative exists at a point: the function has a value and no corner there.
-    """
+    """Return whether a derivative exists at a point: the function has a value, and no corner."""
     formula = way.reference.formula
     known = [f for f in way.reference.functions if set(formula.leaves([f])) <= set(point)]
     return bool(np.isfinite(evaluated(formula, known, point, {})).all()) and corner(
