@@ -1,7 +1,7 @@
 """The Typer application: everything that the plain form of a command line leaves over.
 
-It is built from `cli.options.table`, so `--help`, completion and usage errors speak of the same
-options that `cli.plain_argv` reads. Typer and Click are imported here only.
+It is built from the rows of `cli.options`, so `--help`, completion and usage errors speak of the
+same options that `cli.plain_argv` reads. Typer and Click are imported here only.
 """
 
 # No `from __future__ import annotations`: Typer evaluates annotations, and they name closures.
@@ -9,6 +9,7 @@ import inspect
 import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import redirect_stderr, redirect_stdout
 from difflib import get_close_matches
 from typing import Annotated, Any
 
@@ -16,15 +17,13 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from gradcli._version import __version__
-from gradcli.cli.dispatch import dispatch
 from gradcli.cli.environment import Environment
-from gradcli.cli.options import homework
-from gradcli.cli.options.families import ABOUT, ARGUMENT_HELP, EXAMPLES, GROUPS, SUMMARIES
-from gradcli.cli.options.table import Option, arguments, misused, options
+from gradcli.cli.man import GROUPS
+from gradcli.cli.options import COMMANDS, find
+from gradcli.cli.options.table import OUTPUT, Command, Option, Options
 from gradcli.cli.plain_argv import arranged
 from gradcli.render.numbers import visible
 
-Chosen = tuple[str, dict[str, Any]]     # a command and its values
 UsageError: Any = typer.BadParameter.__base__
 OVERRIDDEN = ("color", "digits", "format", "jobs", "max_memory", "max_steps", "mode", "on_error",
               "timeout", "unconnected")
@@ -35,23 +34,25 @@ SAID_ELSEWHERE = {("plot", "--wrt"): ["--over"]}
 """(command, option that it does not have) to what says the same there."""
 
 
-def run(argv: Sequence[str], environment: Environment) -> int:
-    """Read a command line with Typer and run it; the exit status.
+def read(argv: Sequence[str], environment: Environment) -> Options | int:
+    """Read a command line with Typer: its options, or the exit status where it asks for help or is
+    wrong, which is told.
 
     Typer only reads: it would turn an interrupt or a closed pipe into status 1.
     """
     if environment.variables.get("NO_COLOR") or not environment.terminal(environment.stdout):
         os.environ.setdefault("TYPER_USE_RICH", "0")
-    chosen: list[Chosen] = []
+    chosen: list[Options] = []
     command = typer.main.get_command(_application(chosen, named(argv)))
     try:
-        command.main(arranged(argv), prog_name="gradcli", standalone_mode=True)
+        with redirect_stdout(environment.stdout), redirect_stderr(environment.stderr):
+            command.main(arranged(argv), prog_name="gradcli", standalone_mode=True)
     except SystemExit as stop:
         if isinstance(stop.__context__, BrokenPipeError):
             raise stop.__context__ from None
         if not chosen:
             return stop.code if isinstance(stop.code, int) else 0
-    return dispatch(*chosen[0], environment)
+    return chosen[0]
 
 
 class _Command(TyperCommand):
@@ -75,6 +76,18 @@ class _Command(TyperCommand):
                                          param_hint=f"'{one.opts[-1]}'")
         return rest
 
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Write the options panel by panel, which Typer does with Rich only."""
+        panels: dict[str, list[tuple[str, str]]] = {}
+        for one in self.get_params(ctx):
+            panel = getattr(one, "rich_help_panel", None) or OUTPUT
+            if one.param_type_name == "argument":
+                panel = "Arguments"
+            panels.setdefault(panel, []).append(one.get_help_record(ctx) or ("", ""))
+        for panel, records in panels.items():
+            with formatter.section(panel):
+                formatter.write_dl(records)
+
 
 class _Group(TyperGroup):
     """Commands with a name each; an option of theirs in front of it is told as such."""
@@ -84,7 +97,7 @@ class _Group(TyperGroup):
             rest: list[str] = super().parse_args(ctx, args)
         except UsageError as problem:
             flag = getattr(problem, "option_name", None)
-            command = next((name for name in SUMMARIES for option in options(name)
+            command = next((name for name in COMMANDS for option in find(name).options
                             if flag in option.flags), None)
             if command is not None:
                 problem.possibilities = None
@@ -126,13 +139,13 @@ def named(argv: Sequence[str]) -> list[str]:
     Only the list of all commands, and what is near a slip, needs more than that one; to build all
     takes 50 ms.
     """
-    return [name for name in (" ".join(argv[:1]), " ".join(argv[:2])) if name in SUMMARIES] or list(
-        SUMMARIES)
+    return [name for name in (" ".join(argv[:1]), " ".join(argv[:2])) if name in COMMANDS] or list(
+        COMMANDS)
 
 
-def _application(chosen: list[Chosen], names: Sequence[str]) -> typer.Typer:
+def _application(chosen: list[Options], names: Sequence[str]) -> typer.Typer:
     app = typer.Typer(
-        name="gradcli", help=_with_examples(ABOUT, GROUPS[""]), no_args_is_help=True,
+        name="gradcli", help=_with_examples(*GROUPS[""]), no_args_is_help=True,
         add_completion=True, rich_markup_mode=None, cls=_Group,
         context_settings={"help_option_names": ["-h", "--help"]})
 
@@ -148,12 +161,13 @@ def _application(chosen: list[Chosen], names: Sequence[str]) -> typer.Typer:
     ) -> None:
         pass
 
-    class_ = typer.Typer(help=_with_examples(homework.ABOUT_HW, GROUPS["hw"]),
-                         no_args_is_help=True, rich_markup_mode=None, cls=_Group)
+    class_ = typer.Typer(help=_with_examples(*GROUPS["hw"]), no_args_is_help=True,
+                         rich_markup_mode=None, cls=_Group)
     for name in names:
         of, word = (class_, name[3:]) if name.startswith("hw ") else (app, name)
-        of.command(word, help=_with_examples(SUMMARIES[name], EXAMPLES[name]), cls=_Command)(
-            _command(name, chosen))
+        command = find(name)
+        of.command(word, help=_with_examples(command.summary, command.examples), cls=_Command)(
+            _function(command, chosen))
     if class_.registered_commands:
         app.add_typer(class_, name="hw")
     return app
@@ -163,25 +177,27 @@ def _with_examples(about: str, examples: Sequence[str]) -> str:
     return "\n".join([about, "", "\b", "Examples:", *[f"  {line}" for line in examples]])
 
 
-def _command(name: str, chosen: list[Chosen]) -> Callable[..., None]:
-    """A function with the command's options as its signature: that is where Typer looks."""
-    def command(**values: Any) -> None:
-        for option in options(name):
+def _function(command: Command, chosen: list[Options]) -> Callable[..., None]:
+    """Return a function with the command's options as its signature: that is where Typer looks."""
+    def function(**values: Any) -> None:
+        options = command.kind(command)
+        for option in command.options:
             if option.kind == "list":
                 values[option.name] = list(values[option.name] or [])
-        problem = misused(name, values)
+        vars(options).update(values)
+        problem = options.misused()
         if problem is not None:
             raise typer.BadParameter(visible(problem[0]), param_hint=f"'{problem[1]}'")
-        chosen.append((name, values))
+        chosen.append(options)
 
-    parameters = [_parameter(argument, str | None, None, typer.Argument(
-        help=ARGUMENT_HELP[argument], metavar=argument.upper(), show_default=False,
-        autocompletion=_operations if (name, argument) == ("ops", "name") else None))
-        for argument in arguments(name) or ()]
-    parameters += [_from_option(option) for option in options(name)]
-    command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-    command.__annotations__ = {p.name: p.annotation for p in parameters}
-    return command
+    parameters = [_parameter(argument.name, str | None, None, typer.Argument(
+        help=argument.help, metavar=argument.name.upper(), show_default=False,
+        autocompletion=_operations if (command.name, argument.name) == ("ops", "name") else None))
+        for argument in command.arguments]
+    parameters += [_from_option(option) for option in command.options]
+    function.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    function.__annotations__ = {p.name: p.annotation for p in parameters}
+    return function
 
 
 TYPES: dict[str, Any] = {
@@ -198,7 +214,7 @@ def _whole(text: Any) -> int:
 
 
 def _from_option(option: Option) -> inspect.Parameter:
-    settings: dict[str, Any] = {"help": option.help}
+    settings: dict[str, Any] = {"help": option.help, "rich_help_panel": option.panel}
     if option.metavar:
         settings["metavar"] = option.metavar
     elif option.choices:
@@ -209,7 +225,7 @@ def _from_option(option: Option) -> inspect.Parameter:
         settings["count"] = True
     if option.kind == "number":
         settings["parser"] = _whole
-    settings["show_default"] = option.kind == "text" and option.default is not None
+    settings["show_default"] = option.kind == "text" and bool(option.default)
     default = None if option.kind == "list" else option.default
     return _parameter(option.name, TYPES[option.kind], default,
                       typer.Option(*option.flags, **settings))

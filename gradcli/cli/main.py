@@ -9,7 +9,7 @@ from __future__ import annotations
 import gc
 import sys
 
-from gradcli.cli.dispatch import dispatch
+from gradcli.base.errors import GradcliError
 from gradcli.cli.environment import BAD_INPUT, BUG, INTERRUPTED, OK, Environment, forget, write
 from gradcli.cli.plain_argv import read
 
@@ -17,19 +17,18 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from gradcli.cli.options.table import Options
+
 
 def main() -> None:
-    """The console script."""
+    """Run the console script."""
     # One answer and the process ends: looking for garbage doubles the time of a large file.
     gc.disable()
-    environment = Environment()
-    # Typer writes to these.
-    sys.stdout, sys.stderr = environment.stdout, environment.stderr
-    sys.exit(run(sys.argv[1:], environment))
+    sys.exit(run(sys.argv[1:], Environment()))
 
 
 def run(argv: Sequence[str], environment: Environment) -> int:
-    """One command line; the exit status."""
+    """Run one command line and return the exit status."""
     try:
         if list(argv) == ["--version"]:
             from gradcli._version import __version__
@@ -37,13 +36,12 @@ def run(argv: Sequence[str], environment: Environment) -> int:
             environment.stdout.write(f"gradcli {__version__}\n")
             status = OK
         else:
-            plain = read(argv)
-            if plain is not None:
-                status = dispatch(*plain, environment)
-            else:
+            options: Options | int | None = read(argv)
+            if options is None:
                 from gradcli.cli import app
 
-                status = app.run(argv, environment)
+                options = app.read(argv, environment)
+            status = options if isinstance(options, int) else _dispatch(options, environment)
         environment.stdout.flush()
         return status
     except BrokenPipeError:
@@ -62,7 +60,19 @@ def run(argv: Sequence[str], environment: Environment) -> int:
         return BUG
 
 
-"""Commands that have a module of their own, in `gradcli.cli.commands`."""
+def _dispatch(options: Options, environment: Environment) -> int:
+    """Run one command; errors are printed where they belong."""
+    module, _, function = options.runner().partition(".")
+    try:
+        # Imported when its command runs: the others cost nothing.
+        commands = __import__(f"gradcli.cli.commands.{module}", fromlist=[function])
+        status: int = getattr(commands, function)(options, environment)
+        return status
+    except GradcliError as problem:
+        from gradcli.cli.commands.output import complain
+
+        complain(problem.diagnostics, options, environment)
+        return BAD_INPUT
 
 
 def _report(problem: Exception, trace: bool, environment: Environment) -> None:

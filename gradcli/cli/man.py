@@ -9,16 +9,34 @@ from __future__ import annotations
 import sys
 
 from gradcli._version import __version__
-from gradcli.cli.options import homework
-from gradcli.cli.options.families import ABOUT, ARGUMENT_HELP, EXAMPLES, GROUPS, STATUS, SUMMARIES
-from gradcli.cli.options.table import arguments, options
+from gradcli.cli.options import COMMANDS, find
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from gradcli.cli.options.table import Option
+    from gradcli.cli.options.table import Command, Option
 
+GROUPS = {
+    "": ("The gradient calculator of the command line.",
+         ("gradcli grad expr.txt --wrt x", "gradcli grad -e 'x^2*sin(y)' --at x=1.5,y=0.5",
+          "gradcli steps -e 'x^2*sin(x)' --at x=1.5", "gradcli why model.txt",
+          "gradcli grad --help")),
+    "hw": ("Homework of a whole class: check, grade, review, report.",
+           ("gradcli hw lint sheet.toml", "gradcli hw run sheet.toml submissions",
+            "gradcli hw stats")),
+}
+"""What it is for, and examples."""
+
+STATUS = (
+    ("0", "Everything is fine."),
+    ("1", "Something that was checked is wrong: an answer, an expectation, a derivative."),
+    ("2", "The command line is wrong."),
+    ("3", "The input is wrong: syntax, names, shapes, a budget, a file that cannot be read."),
+    ("70", "A bug in gradcli."),
+    ("130", "Interrupted."),
+)
+"""Exit statuses."""
 
 RELATED = (
     ("grad", "jac", "hess", "eval", "why", "verify"), ("steps", "derive", "plot", "graph"),
@@ -32,8 +50,8 @@ SIGNS = {"\\": "\\(rs", "-": "\\-", "^": "\\(ha", "~": "\\(ti", "`": "\\(ga", "'
 
 def pages() -> dict[str, str]:
     """File name to page: `gradcli-hw-run.1`."""
-    found = {"gradcli.1": _group("", ABOUT), "gradcli-hw.1": _group("hw", homework.ABOUT_HW)}
-    found.update((f"{_dashed(command)}.1", _page(command)) for command in SUMMARIES)
+    found = {"gradcli.1": _group(""), "gradcli-hw.1": _group("hw")}
+    found.update((f"{_dashed(name)}.1", _page(find(name))) for name in COMMANDS)
     return found
 
 
@@ -54,40 +72,45 @@ def _head(command: str, summary: str) -> list[str]:
             f".B {escaped(' '.join(['gradcli', *command.split()]))}"]
 
 
-def _page(command: str) -> str:
-    lines = _head(command, SUMMARIES[command])
-    names = arguments(command) or ()
-    lines.append(" ".join(["[\\fIOPTION\\fR]...", *[f"[\\fI{n.upper()}\\fR]" for n in names]]))
-    lines += [".SH DESCRIPTION", escaped(SUMMARIES[command])]
-    for name in names:
-        lines += [".TP", f"\\fI{name.upper()}\\fR", escaped(ARGUMENT_HELP[name])]
-    lines.append(".SH OPTIONS")
-    for option in options(command):
+def _page(command: Command) -> str:
+    lines = _head(command.name, command.summary)
+    lines.append(" ".join(
+        ["[\\fIOPTION\\fR]...", *[f"[\\fI{a.name.upper()}\\fR]" for a in command.arguments]]))
+    lines += [".SH DESCRIPTION", escaped(command.summary)]
+    for argument in command.arguments:
+        lines += [".TP", f"\\fI{argument.name.upper()}\\fR", escaped(argument.help)]
+    lines += [".SH OPTIONS", ".TP", "\\fB\\-h\\fR, \\fB\\-\\-help\\fR",
+              "Show a short form of this page."]
+    panel = ""
+    for option in command.options:
+        if option.panel != panel:
+            panel = option.panel
+            lines.append(f".SS {panel}")
         lines += [".TP", _flags(option), escaped(_help(option))]
-    lines += [".TP", "\\fB\\-h\\fR, \\fB\\-\\-help\\fR", "Show a short form of this page."]
-    lines += _examples(EXAMPLES[command]) + _status()
-    above = ["gradcli", *(["gradcli hw"] if command.startswith("hw ") else [])]
-    related = next((group for group in RELATED if command in group), ())
-    return _finished(lines, [*above, *[f"gradcli {c}" for c in related if c != command]])
+    lines += _examples(command.examples) + _status()
+    above = ["gradcli", *(["gradcli hw"] if command.name.startswith("hw ") else [])]
+    related = next((group for group in RELATED if command.name in group), ())
+    return _finished(lines, [*above, *[f"gradcli {c}" for c in related if c != command.name]])
 
 
-def _group(group: str, about: str) -> str:
-    """The page of what has commands of its own."""
+def _group(group: str) -> str:
+    """Return the page of what has commands of its own."""
+    about, examples = GROUPS[group]
     lines = _head(group, about)
     lines += ["\\fICOMMAND\\fR [\\fIOPTION\\fR]...", ".SH DESCRIPTION", escaped(about),
               ".SH COMMANDS"]
-    own = [c for c in SUMMARIES if c.startswith("hw ") == (group == "hw")]
-    for command in own:
-        lines += [".TP", f"\\fBgradcli {escaped(command)}\\fR", escaped(SUMMARIES[command])]
+    own = [name for name in COMMANDS if name.startswith("hw ") == (group == "hw")]
+    for name in own:
+        lines += [".TP", f"\\fBgradcli {escaped(name)}\\fR", escaped(find(name).summary)]
     if not group:
-        lines += [".TP", "\\fBgradcli hw\\fR \\fICOMMAND\\fR", escaped(homework.ABOUT_HW),
+        lines += [".TP", "\\fBgradcli hw\\fR \\fICOMMAND\\fR", escaped(GROUPS["hw"][0]),
                   ".SH OPTIONS"]
         for flag, text in (("version", "Print the version."),
                            ("install-completion", "Install completion for the shell in use."),
                            ("show-completion", "Print the completion script of that shell."),
                            ("help", "Show help; gradcli COMMAND --help shows that of a command.")):
             lines += [".TP", f"\\fB{escaped('--' + flag)}\\fR", escaped(text)]
-    lines += _examples(GROUPS[group]) + _status()
+    lines += _examples(examples) + _status()
     others = [f"gradcli {c}" for c in own]
     return _finished(lines, ["gradcli", *others] if group else [*others, "gradcli hw"])
 
@@ -103,7 +126,7 @@ def _help(option: Option) -> str:
     parts = [option.help]
     if option.metavar and option.choices:
         parts.append(f"One of {', '.join(option.choices)}.")
-    if option.kind == "text" and option.default is not None:
+    if option.kind == "text" and option.default:
         parts.append(f"Default: {option.default}.")
     if option.kind == "list":
         parts.append("May be given more than once.")

@@ -8,34 +8,34 @@ same arguments, and helps or complains.
 
 from __future__ import annotations
 
-from gradcli.cli.options.table import arguments, defaults, misused, options
+from gradcli.cli.options import COMMANDS, find
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from typing import Any
 
-    from gradcli.cli.options.table import Option
+    from gradcli.cli.options.table import Command, Option, Options
 
 
-def read(argv: Sequence[str]) -> tuple[str, dict[str, Any]] | None:
-    """(command, values) of a plain command line, or None."""
-    command = " ".join(argv[:2] if argv[:1] == ["hw"] else argv[:1])
-    names = arguments(command)
-    if names is None:
+def read(argv: Sequence[str]) -> Options | None:
+    """Read a plain command line; None if it is not plain."""
+    name = " ".join(argv[:2] if argv[:1] == ["hw"] else argv[:1])
+    if name not in COMMANDS:
         return None
-    known = {flag: o for o in options(command) for flag in o.flags}
-    values = defaults(command)
-    free = iter(names)
+    command = find(name)
+    known = _flags(command)
+    options = command.kind(command)
+    values = vars(options)
+    free = iter(command.arguments)
     given = set()
-    rest = iter(argv[1 + command.count(" "):])
+    rest = iter(argv[1 + name.count(" "):])
     for word in rest:
         if word == "-" or not word.startswith("-") or (
-                command == "check" and _is_formula(word, known)):
-            name = next(free, None)
-            if name is None:
+                name == "check" and _is_formula(word, known)):
+            argument = next(free, None)
+            if argument is None:
                 return None
-            values[name] = word
+            values[argument.name] = word
             continue
         flag, equals, text = word.partition("=")
         option = known.get(flag)
@@ -62,14 +62,18 @@ def read(argv: Sequence[str]) -> tuple[str, dict[str, Any]] | None:
             values[option.name] = int(text)
         else:
             values[option.name] = text
-    return None if misused(command, values) else (command, values)
+    return None if options.misused() else options
+
+
+def _flags(command: Command) -> dict[str, Option]:
+    return {flag: option for option in command.options for flag in option.flags}
 
 
 def arranged(argv: Sequence[str]) -> list[str]:
-    """The same arguments for a reader that takes -2x for an option: formulas go behind `--`."""
+    """Put formulas behind `--`, for a reader that takes -2x for an option."""
     if argv[:1] != ["check"]:
         return list(argv)
-    known = {flag: o for o in options("check") for flag in o.flags}
+    known = _flags(find("check"))
     words: list[str] = []
     formulas: list[str] = []
     rest = iter(argv[1:])
@@ -89,7 +93,7 @@ def arranged(argv: Sequence[str]) -> list[str]:
 
 
 def _is_formula(word: str, known: Mapping[str, Option]) -> bool:
-    """-sin x and -2x are answers; --wrt, -q, -vv, -h, -o and -j4 are options."""
+    """Tell answers, -sin x and -2x, from options, --wrt, -q, -vv, -h, -o and -j4."""
     if not word.startswith("-") or word.startswith("--") or word in known:
         return False
     return not (set(word[1:]) <= set("hqv") or (word[1] == "j" and word[2:].isdigit()))

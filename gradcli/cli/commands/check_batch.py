@@ -12,9 +12,8 @@ from contextlib import ExitStack, nullcontext
 from gradcli.base.errors import GradcliError, error
 from gradcli.base.workers.batches import Job, run_batches
 from gradcli.base.workers.pools import pool
-from gradcli.cli.commands.problem import fields_of, located, seed_of
+from gradcli.cli.commands.check import fields_of, located, seed_of
 from gradcli.cli.environment import BAD_INPUT, OK, WRONG, write
-from gradcli.cli.options.table import ENDINGS, ending
 from gradcli.homework.lines import SCHEMA, Checker, failed, undecided
 
 TYPE_CHECKING = False
@@ -23,6 +22,7 @@ if TYPE_CHECKING:
     from typing import Any, BinaryIO
 
     from gradcli.cli.environment import Environment
+    from gradcli.cli.options.homework import Check
 
     Line = tuple[int, bytes]
     # Fields of problems that do not say, the seed, and where the lines come from.
@@ -36,19 +36,19 @@ BLOCK = 200
 MARK = b"\xef\xbb\xbf"
 
 
-def run(values: dict[str, Any], environment: Environment) -> int:
+def run(options: Check, environment: Environment) -> int:
     """Answer all lines; 3 if one was no problem, else 1 if an answer is not right."""
     gc.enable()     # a command that may run for hours is not one answer
-    defaults = fields_of(values)
+    defaults = fields_of(options)
     _checked(defaults)
-    name = "<stdin>" if values["batch"] == "-" else values["batch"]
+    name = "<stdin>" if options.batch == "-" else options.batch
     status = OK
     with ExitStack() as stack:
-        stream = stack.enter_context(_opened(values, environment))
-        put = stack.enter_context(_output(values, environment))
+        stream = stack.enter_context(_opened(options, environment))
+        put = stack.enter_context(_output(options, environment))
         executor, workers = stack.enter_context(
-            pool(values["jobs"] or 1, values["scheduler"], guarded=True))
-        about = defaults, seed_of(values), name
+            pool(options.jobs or 1, options.scheduler, guarded=True))
+        about = defaults, seed_of(options), name
 
         def tell(block: Sequence[Line], found: list[tuple[bool, Any]]) -> None:
             nonlocal status
@@ -85,9 +85,9 @@ def _checked(defaults: dict[str, Any]) -> None:
             raise located(problem, defaults) from None
 
 
-def _opened(values: dict[str, Any], environment: Environment) -> Any:
+def _opened(options: Check, environment: Environment) -> Any:
     """The lines, as a stream of bytes. Raises E0601."""
-    path = values["batch"]
+    path = options.batch or ""
     if path == "-":
         return nullcontext(environment.input())
     try:
@@ -131,9 +131,9 @@ class _Output:
             self._text(row(answer, "\t" if self._format == "tsv" else ","))
 
 
-def _output(values: dict[str, Any], environment: Environment) -> Any:
-    path = None if values["output"] == "-" else values["output"]
-    format = values["format"] or ENDINGS.get(ending(path), "ndjson")
+def _output(options: Check, environment: Environment) -> Any:
+    path = None if options.output == "-" else options.output
+    format = options.chosen() or "ndjson"
     if path is None:
         stream = environment.stdout
         return nullcontext(_Output(lambda text: write(stream, text), stream.flush, format))

@@ -1,47 +1,59 @@
-"""hw run: a whole class; and which other command of hw is which."""
+"""hw: a whole class is checked and graded, and what a sheet, or the results of a run, say."""
 
 from __future__ import annotations
 
 import gc
 import os
 
-from gradcli.cli.commands.homework_output import deliver, exports_of, numbers_of, wished
+from gradcli.base.commas import listed
+from gradcli.base.errors import GradcliError
+from gradcli.cli.commands.check import seed_of
+from gradcli.cli.commands.output import TERMINAL_DIGITS, Output
 from gradcli.cli.environment import INTERRUPTED, OK, WRONG, write
 from gradcli.cli.options.homework import share
-from gradcli.cli.options.table import split
 from gradcli.homework.handed_in.opening import mapping, open_submissions
 from gradcli.homework.handed_in.roster import open_roster
+from gradcli.homework.marking.earlier import RESULTS, Saved
 from gradcli.homework.marking.folder import OutputFolder
+from gradcli.homework.marking.marks import class_marks
+from gradcli.homework.marking.results import read_results
+from gradcli.homework.reports.items import Stats
 from gradcli.homework.reports.notes import NOTES, summary
+from gradcli.homework.run import Wish
 from gradcli.homework.run import run as run_class
 from gradcli.homework.sheets.formats import open_sheet
 from gradcli.render.numbers import visible
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
     from typing import Any
 
     from gradcli.cli.environment import Environment
+    from gradcli.cli.options.homework import Class
     from gradcli.homework.handed_in.records import Submissions
     from gradcli.homework.handed_in.roster import Roster
+    from gradcli.homework.marking.marks import Marks
     from gradcli.homework.run import Ran
     from gradcli.homework.sheets.sheet import Sheet
 
+# Processes, unless --jobs says how many; two at least, for one that dies is replaced only then.
+FEWEST, MOST = 2, 8
 
-def run(_: str, values: dict[str, Any], environment: Environment) -> int:
+
+def run(options: Class, environment: Environment) -> int:
     """Check and grade a class; 1 if an answer is not right."""
     gc.enable()     # a command that may run for hours is not one answer
-    sheet = open_sheet(values["sheet"])
-    if values["late"] is not None:
-        sheet.late = share(values["late"]) or 0.0
-    roster = None if values["roster"] is None else open_roster(values["roster"])
-    submissions = _submissions(values, sheet, roster, environment)
-    out = OutputFolder(values["out"])
-    wish = wished(values, sheet)
-    bar = _bar(values, environment)
+    sheet = open_sheet(options.sheet)
+    if options.late is not None:
+        sheet.late = share(options.late) or 0.0
+    roster = None if options.roster is None else open_roster(options.roster)
+    submissions = _submissions(options, sheet, roster, environment)
+    out = OutputFolder(options.out)
+    wish = _wish(options, sheet)
+    bar = _bar(options, environment)
     each = None
-    if values["format"] == "ndjson":
+    if options.format == "ndjson":
         def each(text: str) -> None:
             write(environment.stdout, text)
     try:
@@ -51,32 +63,29 @@ def run(_: str, values: dict[str, Any], environment: Environment) -> int:
               f" {visible(out.path)}, run this again to go on\n")
         return INTERRUPTED
     answer = _answer(ran, out, sheet)
-    if values["format"] == "github":
-        from gradcli.cli.commands.homework_reports import annotate
+    if options.format == "github":
+        path = _handed_in(options)
+        _annotate(out.path, environment, path if os.path.isdir(path) else "")
+    elif options.format != "ndjson":
+        _show(answer, options, environment)
+    _remarks(ran, out, options, environment)
+    return _status(ran, options)
 
-        annotate(out.path, environment, _folder(values))
-    elif values["format"] != "ndjson":
-        deliver(answer, values, environment)
-    _remarks(ran, out, values, environment)
-    return _status(ran, values)
 
-
-def _submissions(values: dict[str, Any], sheet: Sheet, roster: Roster | None,
+def _submissions(options: Class, sheet: Sheet, roster: Roster | None,
                  environment: Environment) -> Submissions:
-    path = values["folder"] if values["wide"] is None else values["wide"]
-    refuse_inside(values["out"], path)
+    path = _handed_in(options)
+    refuse_inside(options.out, path)
     return open_submissions(
-        path, sheet, roster, wide=values["wide"] is not None,
-        student_column=values["student_column"],
-        mapping=mapping(values["map"]) if values["map"] else None,
-        student_pattern=values["student_pattern"], follow=values["follow"],
+        path, sheet, roster, wide=options.wide is not None,
+        student_column=options.student_column,
+        mapping=mapping(options.map) if options.map else None,
+        student_pattern=options.student_pattern, follow=options.follow,
         stdin=environment.input() if path == "-" else None)
 
 
-def _folder(values: dict[str, Any]) -> str:
-    """The folder that the paths of the results start from."""
-    path = str(values["folder"] if values["wide"] is None else values["wide"])
-    return path if os.path.isdir(path) else ""
+def _handed_in(options: Class) -> str:
+    return (options.folder if options.wide is None else options.wide) or ""
 
 
 def refuse_inside(out: str, folder: str) -> None:
@@ -91,10 +100,10 @@ def refuse_inside(out: str, folder: str) -> None:
             help="give a folder outside of it: --out"))
 
 
-def _bar(values: dict[str, Any], environment: Environment) -> Any:
+def _bar(options: Class, environment: Environment) -> Any:
     """Progress, where a person watches and nothing else is written there."""
-    if values["quiet"] or not environment.terminal(environment.stderr) or (
-            values["format"] == "ndjson" and environment.terminal(environment.stdout)):
+    if options.quiet or not environment.terminal(environment.stderr) or (
+            options.format == "ndjson" and environment.terminal(environment.stdout)):
         return None
     from gradcli.render.progress import Progress
 
@@ -108,24 +117,24 @@ def _bar(values: dict[str, Any], environment: Environment) -> Any:
 
 def _answer(ran: Ran, out: OutputFolder, sheet: Sheet) -> dict[str, Any]:
     return {
-        "schema": 1, "command": "hw run", **numbers_of(ran.written.stats), "out": out.path,
+        "schema": 1, "command": "hw run", **_numbers(ran.written.stats), "out": out.path,
         "checked": ran.checked, "reused": ran.reused, "seconds": round(ran.seconds, 3),
         "per_second": round(ran.checked / ran.seconds) if ran.checked and ran.seconds else None,
-        "notes": dict(ran.notes), "exports": exports_of(ran.written)}
+        "notes": dict(ran.notes), "exports": _exports(ran.written)}
 
 
-def _remarks(ran: Ran, out: OutputFolder, values: dict[str, Any], environment: Environment
+def _remarks(ran: Ran, out: OutputFolder, options: Class, environment: Environment
              ) -> None:
     """What was odd, for standard error."""
     lines = []
-    if not numbers_of(ran.written.stats)["students"]["handed_in"]:
+    if not _numbers(ran.written.stats)["students"]["handed_in"]:
         lines.append("notes: nobody handed anything in: is this the right folder?")
     if ran.notes:
         lines.append(f"notes: {summary(ran.notes)}; see {out.path}/{NOTES}")
     for student, problem in ran.stale:
         lines.append(f"{student}, problem {problem}: the answer has changed since its override,"
                      " which is not used")
-    if not values["quiet"]:
+    if not options.quiet:
         environment.tell("".join([_line(visible(line), environment) + "\n" for line in lines]))
 
 
@@ -139,11 +148,145 @@ def _line(text: str, environment: Environment) -> str:
                 break_long_words=False, break_on_hyphens=False)
 
 
-def _status(ran: Ran, values: dict[str, Any]) -> int:
-    if values["exit_zero"]:
+def _status(ran: Ran, options: Class) -> int:
+    if options.exit_zero:
         return OK
-    wanted = {name for text in values["fail_on"] for name in split(text)}
+    wanted = set(listed(options.fail_on))
     if wanted:
         verdicts = ran.written.stats.numbers()["answers"]["verdicts"]
         return WRONG if any(verdicts.get(name) for name in wanted) else OK
     return OK if ran.written.stats.all_right else WRONG
+
+
+# ---- what a sheet, or the results of a run, say ------------------------------------------------
+
+
+def lint(options: Class, environment: Environment) -> int:
+    """Check a sheet. Raises all that is wrong with problems, when the others are told."""
+    from gradcli.homework.lint import lint as linted
+
+    gc.enable()
+    stdin = environment.input() if options.sheet == "-" else None
+    answer, wrong = linted(open_sheet(options.sheet, stdin),
+                           None if options.seed is None else seed_of(options))
+    if answer["problems"]:
+        _show(answer, options, environment)
+    if wrong:
+        raise GradcliError(*wrong)
+    return OK
+
+
+def diff(options: Class, environment: Environment) -> int:
+    """Compare the marks of two runs; 1 if one changed."""
+    from gradcli.homework.marking.difference import difference
+
+    gc.enable()
+    changes = difference(options.old, options.new)
+    _show({"schema": 1, "command": "hw diff", "old": options.old, "new": options.new,
+           "changes": [one.fields() for one in changes]}, options, environment)
+    return WRONG if changes else OK
+
+
+def explain(options: Class, environment: Environment) -> int:
+    """Show one answer in full."""
+    from gradcli.homework.lint import explain as explained
+
+    _show(explained(Saved(options.results), options.student, options.problem), options, environment)
+    return OK
+
+
+def stats(options: Class, environment: Environment) -> int:
+    """Count what is right and wrong, by problem."""
+    gc.enable()
+    saved = Saved(options.results)
+    found = Stats(saved.sheet)
+    for marks in _everybody(saved):
+        found.add(marks)
+    _show({"schema": 1, "command": "hw stats", **_numbers(found), "out": saved.folder}, options,
+          environment)
+    return OK
+
+
+def export(options: Class, environment: Environment) -> int:
+    """Write the files again that a run writes, from its results."""
+    from gradcli.homework.run import export as exported
+
+    gc.enable()
+    saved = Saved(options.results)
+    out = OutputFolder(saved.folder)
+    written = exported(saved, out, _wish(options, saved.sheet))
+    _show({"schema": 1, "command": "hw export", "out": saved.folder,
+           "files": _counted(out.written), "exports": _exports(written)}, options, environment)
+    return OK
+
+
+def _counted(names: Iterable[str]) -> dict[str, int]:
+    """Count files by name, those of a folder together."""
+    found: dict[str, int] = {}
+    for name in sorted(names):
+        top = name.partition("/")[0]
+        found[top] = found.get(top, 0) + 1
+    return found
+
+
+def _annotate(folder: str, environment: Environment, handed_in: str) -> None:
+    """Print the results for a GitHub workflow. handed_in: the folder of the files."""
+    from gradcli.homework.reports.gradebook import messages
+
+    saved = Saved(folder)
+    for text in messages(saved.sheet, _everybody(saved), handed_in):
+        write(environment.stdout, text)
+
+
+def _everybody(saved: Saved) -> Iterator[Marks]:
+    results = read_results(os.path.join(saved.folder, RESULTS))
+    return class_marks(saved.sheet, saved.students, results, saved.sheet.late)
+
+
+# ---- where answers go --------------------------------------------------------------------------
+
+
+def _show(answer: dict[str, Any], options: Class, environment: Environment) -> None:
+    """Print an answer, or write it to the file of -o; with -q nothing."""
+    output = Output(options, environment)
+    if options.quiet and output.path is None and options.format is None:
+        return
+    if output.format == "table":
+        from gradcli.render.layouts import homework_table
+
+        view = output.view()
+        if answer["command"] == "hw lint":  # what it shows is for people, wherever it goes
+            view["digits"] = options.digits or TERMINAL_DIGITS
+        output.put(homework_table.render(answer, whole=not output.to_terminal, **view))
+    else:
+        from gradcli.render.layouts import homework
+
+        output.put(homework.render(output.rounded(answer), output.format))
+
+
+def _numbers(stats: Stats) -> dict[str, Any]:
+    """Return the class as a whole, without how long it took."""
+    found = stats.numbers()
+    del found["ms"]
+    return found
+
+
+def _wish(options: Class, sheet: Sheet) -> Wish:
+    """Return the options as the run takes them."""
+    jobs = options.jobs or max(FEWEST, min(MOST, os.cpu_count() or 1))
+    return Wish(
+        seed=sheet.seed if options.seed is None else seed_of(options), jobs=jobs,
+        scheduler=options.scheduler, fresh=options.fresh,
+        overrides=options.overrides, level=options.feedback, raw=options.raw_csv,
+        templates=options.template, column=options.column,
+        gradescope=options.gradescope, visibility=options.visibility,
+        roster_path=options.roster)
+
+
+def _exports(written: Any) -> list[dict[str, Any]]:
+    """Return the gradebooks that were filled in, as plain data."""
+    return [{
+        "system": one.system, "column": one.column, "count": one.count,
+        "unmatched": [student.id for student in one.unmatched],
+        "doubtful": [student.id for student in one.doubtful], "left": one.left,
+        "notes": one.notes} for one in written.exports]

@@ -11,14 +11,14 @@ from gradcli.ops.describe import describe, groups
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
 
     from gradcli.cli.environment import Environment
+    from gradcli.cli.options.questions import Lookup
 
 
-def run(values: dict[str, Any], environment: Environment) -> int:
+def run(options: Lookup, environment: Environment) -> int:
     """Print all operations, or the one that is named. Raises E0213 for a name without one."""
-    name = values["name"]
+    name = options.name
     if name is None:
         rows = [op for _, group in groups() for op in group]
     elif name in PUBLIC:
@@ -30,5 +30,5 @@ def run(values: dict[str, Any], environment: Environment) -> int:
             source=Source(name, "NAME"),
             help=f"did you mean `{near}`?" if near else "`gradcli ops` lists all"))
     answer = {"schema": 1, "command": "ops", "operations": [describe(op) for op in rows]}
-    deliver(answer, values, environment)
+    deliver(answer, options, environment)
     return OK

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from gradcli import render
 from gradcli.cli.environment import write
-from gradcli.cli.options.table import ENDINGS, ending
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import Any
 
+    from gradcli.base.errors import Diagnostic
     from gradcli.cli.environment import Environment
+    from gradcli.cli.options.table import Options
 
 PIPE_WIDTH = 10_000
 TERMINAL_DIGITS, EXACT_DIGITS = 6, 17
@@ -23,16 +25,14 @@ class Output:
     default what the name of the file says, else tables for people, plain lines for programs.
     """
 
-    __slots__ = ("_environment", "_values", "format", "path", "to_terminal")
+    __slots__ = ("_environment", "_options", "format", "path", "to_terminal")
 
-    def __init__(self, values: dict[str, Any], environment: Environment) -> None:
+    def __init__(self, options: Options, environment: Environment) -> None:
         self._environment = environment
-        self._values = values
-        path = values.get("output")
-        self.path = None if path == "-" else path
+        self._options = options
+        self.path = None if options.output == "-" else options.output
         self.to_terminal = self.path is None and environment.terminal(environment.stdout)
-        named = ENDINGS.get(ending(self.path))
-        self.format = values["format"] or named or ("table" if self.to_terminal else "plain")
+        self.format = options.chosen() or ("table" if self.to_terminal else "plain")
 
     def encoding(self) -> str:
         """What the text may hold."""
@@ -43,11 +43,11 @@ class Output:
     def color(self) -> bool:
         """Whether to colour it: never a file."""
         return self.path is None and self._environment.color(
-            self._environment.stdout, self._values["color"])
+            self._environment.stdout, self._options.color)
 
     def digits(self) -> int:
         """Of tables: six for a terminal, all of them else, if nothing is asked for."""
-        return self._values["digits"] or (TERMINAL_DIGITS if self.to_terminal else EXACT_DIGITS)
+        return self._options.digits or (TERMINAL_DIGITS if self.to_terminal else EXACT_DIGITS)
 
     def view(self) -> dict[str, Any]:
         """encoding, width, digits and color of tables: as wide and as exact as their reader."""
@@ -60,11 +60,11 @@ class Output:
         """The answer with the numbers that --digits asks for, where people read the format; tables
         round for themselves.
         """
-        if self.format not in ("markdown", "latex") or self._values["digits"] is None:
+        if self.format not in ("markdown", "latex") or self._options.digits is None:
             return answer
         from gradcli.render.numbers import rounded
 
-        found: dict[str, Any] = rounded(answer, self._values["digits"])
+        found: dict[str, Any] = rounded(answer, self._options.digits)
         return found
 
     def put(self, text: str) -> None:
@@ -89,26 +89,26 @@ class Output:
 
     def bare(self) -> bool:
         """Whether there is something to say that the format has no room for."""
-        return self.format in BARE and not self._values["quiet"]
+        return self.format in BARE and not self._options.quiet
 
     def remark(self, text: str) -> None:
         """What has no room in the answer goes where messages go."""
         self._environment.tell(text)
 
 
-def deliver(answer: dict[str, Any], values: dict[str, Any], environment: Environment) -> None:
+def deliver(answer: dict[str, Any], options: Options, environment: Environment) -> None:
     """Print an answer, or write it to the file of -o."""
-    output = Output(values, environment)
-    if values["quiet"]:
+    output = Output(options, environment)
+    if options.quiet:
         _without_notes(answer)
     output.put(_tables(answer, output) if output.format == "table" else
-               render.text(answer, output.format, values["digits"]))
+               render.text(answer, output.format, options.digits))
     # What `why` has to say is its answer.
-    if output.bare() and answer["command"] != "why" and (values["verbose"] or _has_more(answer)):
+    if output.bare() and answer["command"] != "why" and (options.verbose or _has_more(answer)):
         from gradcli.render import remarks
 
         told = remarks.text(answer)
-        if values["verbose"] and answer["command"] == "grad" and output.format == "plain":
+        if options.verbose and answer["command"] == "grad" and output.format == "plain":
             from gradcli.render.layouts import why
 
             told += why.plain_paths(answer)
@@ -136,3 +136,18 @@ def _without_notes(answer: dict[str, Any]) -> None:
         for part in (result, *result.get("sources", ()), *result.get("blocks", ())):
             if "notes" in part:
                 part["notes"] = []
+
+
+def complain(diagnostics: Sequence[Diagnostic], options: Options, environment: Environment,
+             end: str = "") -> None:
+    """Print errors to standard error, in the format of the answer where that is JSON."""
+    from gradcli.render import machine, messages
+
+    if options.format in ("json", "ndjson"):
+        environment.tell(
+            machine.dump(messages.as_json(diagnostics, options.file or "-e")) + "\n")
+        return
+    stream = environment.stderr
+    environment.tell(messages.render(
+        diagnostics, environment.color(stream, options.color), environment.width(stream),
+        getattr(stream, "encoding", None) or "utf-8", wrapped=environment.terminal(stream)) + end)

@@ -1,9 +1,15 @@
-"""Where a picture goes: to a file or standard output, what it needs said beside it."""
+"""plot and graph: pictures in a file or a terminal, as text or as JSON."""
 
 from __future__ import annotations
 
+from gradcli.base.commas import split
+from gradcli.base.errors import Diagnostic, GradcliError, Source
+from gradcli.base.similar import nearest
 from gradcli.cli.commands.output import Output
-from gradcli.cli.environment import USAGE
+from gradcli.cli.commands.question import ask_from, budgets, guarded, values_at
+from gradcli.cli.environment import OK, USAGE
+from gradcli.cli.options.pictures import PICTURES
+from gradcli.questions import Ask
 from gradcli.render.numbers import visible
 
 TYPE_CHECKING = False
@@ -11,6 +17,9 @@ if TYPE_CHECKING:
     from typing import Any
 
     from gradcli.cli.environment import Environment
+    from gradcli.cli.options.pictures import Graph, Picture, Plot
+    from gradcli.lang.running.program import Program
+    from gradcli.questions.plain_data import Answer
 
 BYTES = ("png", "pdf")
 
@@ -19,33 +28,117 @@ class Misuse(Exception):
     """A command line that cannot be meant so, found only when the command runs."""
 
 
-def refuse_terminal(format: str, values: dict[str, Any], environment: Environment) -> None:
-    """Raises Misuse where the bytes of a picture would go to a terminal."""
-    if format in BYTES and Output(values, environment).to_terminal:
-        raise Misuse(f"a terminal shows no {format}; write it to a file: -o picture.{format}")
+def plot(options: Plot, environment: Environment) -> int:
+    """Draw a function and its derivatives; what is special about them goes to standard error."""
+    try:
+        _refuse_terminal(options, environment)
+        answer = guarded(options, environment, _plotted)
+    except Misuse as problem:
+        return _refused(problem, options, environment)
+    chosen = options.chosen()
+    if chosen == "json":
+        _put_json(answer, options, environment)
+    elif chosen in PICTURES:
+        from gradcli.render.pictures.files import picture
+
+        _put(picture(answer, chosen), answer, options, environment)
+    else:
+        from gradcli.render.pictures import terminal
+
+        output = Output(options, environment)
+        _put(terminal.picture(answer, environment.width(environment.stdout), output.encoding(),
+                              output.color()), answer, options, environment)
+    return OK
 
 
-def refused(command: str, problem: Misuse, environment: Environment) -> int:
-    """Tell a misuse as one, and the exit status of it."""
+def _plotted(program: Program, options: Plot) -> Answer:
+    from gradcli.questions.pictures.over import limits_of, over
 
-    environment.tell(f"gradcli {command}: {problem}\n")
+    if not options.over:
+        names = program.default_sources()
+        raise Misuse("give the input on the axis and its range:"
+                     f" --over {names[0] if names else 'x'}=-10:10")
+    axes = over(options.over)
+    for one, text in zip(axes, options.over, strict=True):
+        if one.base not in program.names.order:
+            apart = program.names.apart(program.names.inputs, program.source, [one.base])
+            if apart:
+                raise GradcliError(*dict.fromkeys(apart.values()))
+        if one.base not in program.names.order or one.base in program.names.functions:
+            known = program.default_sources()
+            near = nearest(one.base, known)
+            raise GradcliError(Diagnostic(
+                "E0812", f"`{program.source.name}` has no input `{one.base}`",
+                span=(0, text.index("=")), source=Source(text, "--over"),
+                help=f"did you mean `{near}`?" if near else
+                f"give one of {', '.join(known)}" if known else "there is no input to plot over"))
+    view = None if options.range is None else limits_of(options.range, "--range")
+    # Names and values, no sources yet; a comma in an index is no sum.
+    ask = Ask(program, at=values_at(options.at), **budgets(options), of=[
+        ",".join([name.replace(",", "][") for name in split(text)]) for text in options.of])
+    if len(axes) == 2:
+        from gradcli.questions.pictures.field import field
+
+        return field(ask, axes, view)
+    from gradcli.questions.pictures.curves import curves
+
+    return curves(ask, axes[0], options.orders() or [], view)
+
+
+def graph(options: Graph, environment: Environment) -> int:
+    """Draw the record; where paths are cut is told on standard error, too."""
+    from gradcli.questions.pictures.graphs import MAX_NODES
+    from gradcli.questions.pictures.graphs import graph as graphed
+    from gradcli.render.pictures.graphs import WRITERS, picture
+
+    chosen = options.chosen() or "dot"
+
+    def work(program: Program, options: Graph) -> tuple[Answer, str | bytes]:
+        answer = graphed(ask_from(program, options), options.max_nodes or MAX_NODES)
+        if chosen == "json":
+            return answer, ""
+        if chosen in PICTURES:
+            return answer, picture(WRITERS["dot"](answer), chosen)
+        return answer, WRITERS[chosen](answer)
+
+    try:
+        _refuse_terminal(options, environment)
+    except Misuse as problem:
+        return _refused(problem, options, environment)
+    answer, drawn = guarded(options, environment, work)
+    if chosen == "json":
+        _put_json(answer, options, environment)
+    else:
+        _put(drawn, answer, options, environment)
+    return OK
+
+
+def _refuse_terminal(options: Picture, environment: Environment) -> None:
+    """Raise Misuse where the bytes of a picture would go to a terminal."""
+    chosen = options.chosen()
+    if chosen in BYTES and Output(options, environment).to_terminal:
+        raise Misuse(f"a terminal shows no {chosen}; write it to a file: -o picture.{chosen}")
+
+
+def _refused(problem: Misuse, options: Picture, environment: Environment) -> int:
+    """Tell a misuse as one, and return the exit status of it."""
+    environment.tell(f"gradcli {options.command.name}: {problem}\n")
     return USAGE
 
 
-def deliver(drawn: str | bytes, notes: list[dict[str, Any]], values: dict[str, Any],
-            environment: Environment) -> None:
+def _put(drawn: str | bytes, answer: Answer, options: Picture, environment: Environment) -> None:
     """Print a picture, or write it to the file of -o, and its notes to standard error."""
-    output = Output(values, environment)
+    output = Output(options, environment)
     if isinstance(drawn, bytes):
         output.put_bytes(drawn)
     else:
         output.put(drawn)
-    if not values["quiet"]:
-        output.remark("".join([f"{visible(note['message'])}\n" for note in notes]))
+    if not options.quiet:
+        output.remark("".join([f"{visible(note['message'])}\n" for note in answer["notes"]]))
 
 
-def as_json(answer: dict[str, Any]) -> str:
-    """The picture as data, which has its notes in it."""
+def _put_json(answer: dict[str, Any], options: Picture, environment: Environment) -> None:
+    """Print a picture as data, which has its notes in it."""
     from gradcli.render import machine
 
-    return machine.dump(answer) + "\n"
+    Output(options, environment).put(machine.dump(answer) + "\n")

@@ -13,9 +13,8 @@ from contextlib import ExitStack, closing, contextmanager
 from gradcli.base.errors import GradcliError
 from gradcli.base.workers.batches import helpless
 from gradcli.base.workers.pools import pool
-from gradcli.cli.commands.output import EXACT_DIGITS, PIPE_WIDTH, TERMINAL_DIGITS
-from gradcli.cli.commands.question import QUESTIONS, guarded
-from gradcli.cli.commands.values import asked
+from gradcli.cli.commands.output import EXACT_DIGITS, PIPE_WIDTH, TERMINAL_DIGITS, complain
+from gradcli.cli.commands.question import QUESTIONS, asked, guarded
 from gradcli.cli.environment import OK, WRONG, write
 from gradcli.cli.files import whole_file, write_file
 from gradcli.points import job as stream
@@ -24,7 +23,6 @@ from gradcli.points.job import Job, assigned, inputs_of, lookalikes
 from gradcli.points.ranges import is_range, ranges
 from gradcli.points.writing import output
 from gradcli.questions.plain_data import data
-from gradcli.render import messages
 from gradcli.render.numbers import exact
 from gradcli.render.page import print_rows
 from gradcli.render.progress import Progress
@@ -36,6 +34,7 @@ if TYPE_CHECKING:
 
     from gradcli.base.errors import Diagnostic
     from gradcli.cli.environment import Environment
+    from gradcli.cli.options.questions import Question
     from gradcli.lang.running.program import Program
     from gradcli.points.job import Done
     from gradcli.points.table import Table
@@ -48,46 +47,46 @@ TOLD = 10
 WRITTEN = {**ENDINGS, "json": "json", "md": "markdown"}
 
 
-def run(command: str, values: dict[str, Any], environment: Environment) -> int:
+def run(options: Question, environment: Environment) -> int:
     """Answer a question at every row; 1 with --strict if a gradient is None or a number NaN,
     infinite or perhaps wrong.
     """
     gc.enable()     # a command that may run for hours is not one answer
-    status: int = guarded(values, environment, lambda program: _answer(
-        command, program, values, environment))
+    status: int = guarded(
+        options, environment, lambda program, options: _answer(program, options, environment))
     return status
 
 
-def _answer(command: str, program: Program, values: dict[str, Any], environment: Environment
-            ) -> int:
+def _answer(program: Program, options: Question, environment: Environment) -> int:
+    command = options.command.name
     with ExitStack() as stack:
-        table = stack.enter_context(_table(values, environment))
-        question = asked(values)
+        table = stack.enter_context(_table(options, environment))
+        question = asked(options)
         inputs, wanted = inputs_of(program, table, question["at"])
-        job = Job(program.source, command, question, inputs, wanted, values["on_error"])
+        job = Job(program.source, command, question, inputs, wanted, options.on_error)
         blocks = stream.prepared(job, table.blocks())
-        chosen = _format(values, environment, table)
+        chosen = _format(options, environment, table)
         written = "plain" if chosen == "table" else chosen
         job.output = output(
             written, table, wanted, job.layout.titles if job.layout else (), job.on_error,
             {"command": command, "file": program.source.name, "mode": question["mode"]})
-        executor, workers = stack.enter_context(pool(values["jobs"] or 1, values["scheduler"]))
+        executor, workers = stack.enter_context(pool(options.jobs or 1, options.scheduler))
         progress = Progress(environment.stderr)
-        report = Report(job, values, environment, progress)
-        to = stack.enter_context(_stream(values, environment, chosen))
+        report = Report(job, options, environment, progress)
+        to = stack.enter_context(_stream(options, environment, chosen))
         bar: Generator[Done] = told(stream.done(job, blocks, executor, workers))
-        if _has_bar(values, environment, chosen):
+        if _has_bar(options, environment, chosen):
             bar = progress(bar, table.total, lambda done: done.until)
         with closing(bar), job.output.sink(to) as sink:
             for done in bar:
                 sink.write(done.piece)
                 report.add(done)
-        if not values["quiet"]:
+        if not options.quiet:
             report.near(lookalikes(program, table, job.inputs))
             if command != "eval":
                 report.assigned(assigned(program, job.inputs))
     report.end()
-    return WRONG if values.get("strict") and (
+    return WRONG if options.strict and (
         report.missing or report.bad or report.doubtful or report.left_out) else OK
 
 
@@ -101,29 +100,29 @@ def told(blocks: Iterator[Done]) -> Generator[Done]:
         raise
 
 
-def _table(values: dict[str, Any], environment: Environment) -> Table:
-    texts: list[str] = values["points"]
+def _table(options: Question, environment: Environment) -> Table:
+    texts = options.points
     if is_range(texts[0]):
         return ranges(texts, ROWS)
     stdin: Any = environment.input() if texts[0] == "-" else None
-    return open_table(texts[0], values["points_format"], stdin, ROWS)
+    return open_table(texts[0], options.points_format, stdin, ROWS)
 
 
-def _format(values: dict[str, Any], environment: Environment, table: Table) -> str:
+def _format(options: Question, environment: Environment, table: Table) -> str:
     """--format, else by the name of -o, else a table on a terminal, else as the input."""
-    path = values["output"]
-    if values["format"]:
-        return str(values["format"])
+    path = options.output
+    if options.format:
+        return options.format
     if path is not None and path != "-":
         return WRITTEN.get(ending(path)[0], table.format)
     return "table" if environment.terminal(environment.stdout) else table.format
 
 
-def _stream(values: dict[str, Any], environment: Environment, chosen: str) -> Any:
+def _stream(options: Question, environment: Environment, chosen: str) -> Any:
     """Where the rows go: a context manager."""
-    path = None if values["output"] == "-" else values["output"]
+    path = None if options.output == "-" else options.output
     if chosen == "table":
-        return Gathered(path, values, environment)
+        return Gathered(path, options, environment)
     if path is None:
         return environment.output()
     if ending(path)[1] and chosen not in ("parquet", "arrow"):
@@ -142,11 +141,11 @@ def _packed(path: str) -> Iterator[BinaryIO]:
         yield packed    # type: ignore[misc]
 
 
-def _has_bar(values: dict[str, Any], environment: Environment, chosen: str) -> bool:
+def _has_bar(options: Question, environment: Environment, chosen: str) -> bool:
     """Whether progress is shown: on a terminal, unless rows come out on it meanwhile."""
-    between = values["output"] in (None, "-") and chosen != "table" and (
+    between = options.output in (None, "-") and chosen != "table" and (
         environment.terminal(environment.stdout))
-    return environment.terminal(environment.stderr) and not values["quiet"] and not between
+    return environment.terminal(environment.stderr) and not options.quiet and not between
 
 
 class Report:
@@ -157,12 +156,12 @@ class Report:
     """
 
     __slots__ = ("bad", "doubtful", "environment", "first_bad", "first_doubtful", "job",
-                 "left_out", "missing", "progress", "values", "wrong")
+                 "left_out", "missing", "options", "progress", "wrong")
 
-    def __init__(self, job: Job, values: dict[str, Any], environment: Environment,
+    def __init__(self, job: Job, options: Question, environment: Environment,
                  progress: Progress) -> None:
         self.job = job
-        self.values = values
+        self.options = options
         self.environment = environment
         self.progress = progress
         self.missing: dict[int, dict[str, Any]] = {}
@@ -186,12 +185,12 @@ class Report:
             if self.job.on_error == "stop":
                 raise GradcliError(problem)
             self.wrong += 1
-            if self.wrong <= TOLD and not self.values["quiet"]:
+            if self.wrong <= TOLD and not self.options.quiet:
                 self._tell(problem)
 
     def end(self) -> None:
         """Why gradients are None and numbers not finite, and how many rows are missing."""
-        if not self.values["quiet"]:
+        if not self.options.quiet:
             self._explain()
             self._explain_bad()
             self._explain_doubtful()
@@ -215,18 +214,8 @@ class Report:
                   " its first value, a derivative belongs to the one that the target reads\n")
 
     def _tell(self, problem: Diagnostic) -> None:
-        stream = self.environment.stderr
         self.progress.hide()
-        if self.values["format"] in ("json", "ndjson"):
-            from gradcli.render import machine
-
-            self.environment.tell(machine.dump(messages.as_json(
-                [problem], self.values["file"] or "-e")) + "\n")
-            return
-        self.environment.tell(messages.render(
-            [problem], self.environment.color(stream, self.values["color"]),
-            self.environment.width(stream), getattr(stream, "encoding", None) or "utf-8",
-            wrapped=self.environment.terminal(stream)) + "\n")
+        complain([problem], self.options, self.environment, "\n")
 
     def _explain(self) -> None:
         """Each None once, as at the first point that has it."""
@@ -285,11 +274,11 @@ class Gathered:
     the last, elsewhere all of them.
     """
 
-    __slots__ = ("count", "environment", "first", "last", "path", "rest", "terminal", "values")
+    __slots__ = ("count", "environment", "first", "last", "options", "path", "rest", "terminal")
 
-    def __init__(self, path: str | None, values: dict[str, Any], environment: Environment) -> None:
+    def __init__(self, path: str | None, options: Question, environment: Environment) -> None:
         self.path = path
-        self.values = values
+        self.options = options
         self.environment = environment
         self.terminal = path is None and environment.terminal(environment.stdout)
         self.first: list[str] = []
@@ -328,9 +317,9 @@ class Gathered:
             header, first, last, self.count - 1 - len(first) - len(last), buffer,
             encoding=encoding,
             width=environment.width(stdout) if self.terminal else PIPE_WIDTH,
-            digits=self.values["digits"] or (
+            digits=self.options.digits or (
                 TERMINAL_DIGITS if self.terminal else EXACT_DIGITS),
-            color=not self.path and environment.color(stdout, self.values["color"]))
+            color=not self.path and environment.color(stdout, self.options.color))
         if self.path:
             write_file(self.path, buffer.getvalue())
         else:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from gradcli.cli.commands.output import Output
-from gradcli.cli.commands.question import guarded
-from gradcli.cli.commands.values import ask_from
+from gradcli.cli.commands.question import ask_from, guarded
 from gradcli.cli.environment import OK, WRONG, write
 from gradcli.questions.running import run as run_program
 from gradcli.render.layouts import programs
@@ -16,6 +15,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from gradcli.cli.environment import Environment
+    from gradcli.cli.options.questions import Question
     from gradcli.lang.running.program import Program
 
 LINES = ("table", "plain")
@@ -23,20 +23,20 @@ LINES = ("table", "plain")
 BY_LINES = ("ndjson", "csv", "tsv")
 
 
-def run(values: dict[str, Any], environment: Environment) -> int:
+def run(options: Question, environment: Environment) -> int:
     """Run the program; 1 if an expectation does not hold.
 
     What it prints appears as it happens, where a format has a line for each print and no more to
     say about it; else all of it does at the end, and in a file all of it or nothing.
     """
-    output = Output(values, environment)
+    output = Output(options, environment)
     path, chosen = output.path, output.format
     show: Callable[[Any], str] = exact
     if chosen == "table":
         show = programs.for_people(output.digits(), whole=not output.to_terminal)
-    elif chosen in ("markdown", "latex") and values["digits"]:
-        show = programs.for_people(values["digits"], whole=True)
-    bar = _bar(values, environment)
+    elif chosen in ("markdown", "latex") and options.digits:
+        show = programs.for_people(options.digits, whole=True)
+    bar = _bar(options, environment)
     answer: dict[str, Any] = {"schema": 1, "command": "run", "file": "", "expects": []}
     kept: list[dict[str, Any]] = []
 
@@ -55,23 +55,23 @@ def run(values: dict[str, Any], environment: Environment) -> int:
         else:
             kept.append(told)
 
-    def work(program: Program) -> dict[str, Any]:
+    def work(program: Program, options: Question) -> dict[str, Any]:
         answer["file"] = program.source.name
         # In text they would be in the way of what is printed.
-        notes = chosen == "json" or values["verbose"] > 0
-        return run_program(ask_from(program, values), each, bar, notes)
+        notes = chosen == "json" or options.verbose > 0
+        return run_program(ask_from(program, options), each, bar, notes)
 
     try:
-        answer = guarded(values, environment, work)
+        answer = guarded(options, environment, work)
     except BaseException:
         if path is None and chosen in BY_LINES and kept:
             put(programs.render({**answer, "printed": kept}, chosen))
         if bar is not None:
             bar.hide()
         raise
-    remarks = _remarks(answer, values, chosen)
+    remarks = _remarks(answer, options, chosen)
     answer["printed"] = kept
-    if values["quiet"]:
+    if options.quiet:
         answer["notes"] = []
     text = programs.render(answer, chosen, show)
     if path is not None:
@@ -83,20 +83,20 @@ def run(values: dict[str, Any], environment: Environment) -> int:
     return WRONG if any(not e["holds"] for e in answer["expects"]) else OK
 
 
-def _bar(values: dict[str, Any], environment: Environment) -> Any:
+def _bar(options: Question, environment: Environment) -> Any:
     """A progress bar where a person watches."""
-    if values["quiet"] or not environment.terminal(environment.stderr):
+    if options.quiet or not environment.terminal(environment.stderr):
         return None
     from gradcli.render.progress import Progress
 
     return Progress(environment.stderr)
 
 
-def _remarks(answer: dict[str, Any], values: dict[str, Any], chosen: str) -> list[str]:
+def _remarks(answer: dict[str, Any], options: Question, chosen: str) -> list[str]:
     """Failed expectations always; reasons and notes where the format has no place for them."""
     lines = list(programs.failures(answer))
-    if not values["quiet"] and chosen not in ("json", "ndjson"):
+    if not options.quiet and chosen not in ("json", "ndjson"):
         lines += programs.remarks(answer)
-    if values["verbose"]:
+    if options.verbose:
         lines += programs.details(answer)
     return lines

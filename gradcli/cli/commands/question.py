@@ -3,36 +3,40 @@
 from __future__ import annotations
 
 from gradcli import questions as answers
-from gradcli.base.errors import Diagnostic, GradcliError, Source
+from gradcli.base.commas import listed, split
+from gradcli.base.errors import Diagnostic, GradcliError, Source, read
 from gradcli.cli.commands.output import deliver
-from gradcli.cli.commands.values import ask_from, program_from
 from gradcli.cli.environment import OK, WRONG
-from gradcli.cli.options.table import seconds
+from gradcli.cli.options.table import memory, seconds
+from gradcli.lang.running.program import Program, constant, plain_value
+from gradcli.questions import Ask
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Any
+    from typing import Any, TypeVar
 
     from gradcli.cli.environment import Environment
-    from gradcli.lang.running.program import Program
-    from gradcli.questions import Ask
+    from gradcli.cli.options.questions import ProgramOptions, Question
     from gradcli.questions.plain_data import Answer
+
+    Given = TypeVar("Given", bound=ProgramOptions)
+    Result = TypeVar("Result")
 
 QUESTIONS = {
     "grad": answers.grad, "jac": answers.jac, "hess": answers.hess, "eval": answers.evaluate}
 
 
-def run(command: str, values: dict[str, Any], environment: Environment) -> int:
+def run(options: Question, environment: Environment) -> int:
     """Answer one question; 1 if something that was checked is wrong."""
-    answer = guarded(values, environment, lambda program: _answered(
-        command, ask_from(program, values)))
-    deliver(answer, values, environment)
-    return WRONG if answers.failed(answer, bool(values.get("strict"))) else OK
+    answer = guarded(options, environment, _answered)
+    deliver(answer, options, environment)
+    return WRONG if answers.failed(answer, options.strict) else OK
 
 
-def _answered(command: str, ask: Ask) -> Answer:
-    found = QUESTIONS[command](ask)
+def _answered(program: Program, options: Question) -> Answer:
+    ask = ask_from(program, options)
+    found = QUESTIONS[options.command.name](ask)
     if ask.verify:
         from gradcli.questions.verify.verify import beside
 
@@ -40,24 +44,24 @@ def _answered(command: str, ask: Ask) -> Answer:
     return found
 
 
-def guarded(values: dict[str, Any], environment: Environment, work: Callable[[Program], Any]
-            ) -> Any:
+def guarded(options: Given, environment: Environment, work: Callable[[Program, Given], Result]
+            ) -> Result:
     """Read the program and work on it, within the time that --timeout allows; what goes wrong has a
-    place in the program.
+    place in the program. work: is given the options with the names as the program spells them.
     """
-    limit = values["timeout"]
     program, done = None, None
     try:
         try:
-            done = None if limit is None else stop_after(seconds(limit) or 0.0)
-            program = program_from(values, environment)
-            return work(program)
+            if options.timeout is not None:
+                done = stop_after(seconds(options.timeout) or 0.0)
+            program = _program(options, environment)
+            return work(program, _spelled(options, program) if options.latex else options)
         finally:
             if done is not None:
                 done()
     except GradcliError as problem:
-        _place(problem, program, values["file"] or "-e")
-        if values.get("latex"):
+        _place(problem, program, options.file or "-e")
+        if options.latex:
             from gradcli.lang.paper.documents import moved
 
             moved(problem)
@@ -67,14 +71,43 @@ def guarded(values: dict[str, Any], environment: Environment, work: Callable[[Pr
 
         close_all()
         late = GradcliError(Diagnostic("E0406", str(over), help="raise --timeout"))
-        _place(late, program, values["file"] or "-e")
+        _place(late, program, options.file or "-e")
         raise late from None
     except MemoryError:
         full = GradcliError(Diagnostic(
             "E0403", "the machine has not enough memory for this",
             help="use smaller arrays; --max-memory stops sooner"))
-        _place(full, program, values["file"] or "-e")
+        _place(full, program, options.file or "-e")
         raise full from None
+
+
+def _program(options: ProgramOptions, environment: Environment) -> Program:
+    """Return the program in the file, on standard input or behind -e."""
+    if options.expression is not None:
+        source = Source(options.expression, "-e")
+    else:
+        source = read(options.file or "", environment.input() if options.file == "-" else None)
+    if options.latex:
+        from gradcli.lang.paper import documents
+
+        return documents.program(source)
+    return Program(source)
+
+
+def _spelled(options: Given, program: Program) -> Given:
+    """Return the options with the Greek names that LaTeX reads as letters; they may have either
+    spelling.
+    """
+    import re
+
+    from gradcli.lang.paper.documents import SPELLINGS
+
+    names = {word: letter for word, letter in SPELLINGS.items()
+             if letter in program.names.reads or letter in program.names.bound}
+    if not names:
+        return options
+    word = re.compile(rf"\b({'|'.join(names)})\b")
+    return options.respelled(lambda text: word.sub(lambda found: names[found.group()], text))
 
 
 # Seconds of what an alarm can be set to: 0 turns it off.
@@ -86,7 +119,7 @@ class TimeUp(BaseException):
 
 
 def _place(problem: GradcliError, program: Program | None, file: str) -> None:
-    """An error that no line of the file made, as of a derivative, stands at the last one: at the
+    """Place an error that no line of the file made, as of a derivative, at the last one: at the
     name that it binds, or all of it.
     """
     span = (0, 0)
@@ -102,8 +135,8 @@ def _place(problem: GradcliError, program: Program | None, file: str) -> None:
 
 
 def stop_after(limit: float) -> Callable[[], None]:
-    """Raise TimeUp after so many seconds of wall time, where the system has such an alarm; what to
-    call when the work is done.
+    """Raise TimeUp after so many seconds of wall time, where the system has such an alarm; return
+    what to call when the work is done.
     """
     import signal
 
@@ -124,3 +157,79 @@ def stop_after(limit: float) -> Callable[[], None]:
         done()
         raise
     return done
+
+
+# ---- from the texts of the options to what the library takes -----------------------------------
+
+
+def ask_from(program: Program, options: Question) -> Ask:
+    """Return the question that the options put to a program."""
+    return Ask(program, **asked(options))
+
+
+def asked(options: Question) -> dict[str, Any]:
+    """Return the arguments of `Ask` but the program."""
+    weights = options.output_gradient
+    return {
+        **budgets(options), "at": values_at(options.at),
+        "of": [",".join(split(text)) for text in options.of], "wrt": _distinct(options.wrt),
+        "mode": options.mode, "unconnected": options.unconnected,
+        "watch": _distinct(options.watch),
+        "output_gradient": None if weights is None else _weights(weights),
+        "tf": options.tf, "verify": options.verify, "eig": options.eig, "sparse": options.sparse,
+        "verbose": options.verbose > 0, "tape": options.tape}
+
+
+def budgets(options: ProgramOptions) -> dict[str, Any]:
+    """Return those arguments of `Ask` that limit its work."""
+    found: dict[str, Any] = {}
+    if options.max_steps is not None:
+        found["max_steps"] = options.max_steps
+    if options.max_memory is not None:
+        found["max_bytes"] = memory(options.max_memory)
+    return found
+
+
+def values_at(texts: list[str], where: str = "--at") -> dict[str, Any]:
+    """Read `--at x=3,y=[1,2]`, repeated: name to value. Raises E0204 for a name that has two."""
+    found: dict[str, Any] = {}
+    for text in texts:
+        for part in split(text):
+            name, _, value = part.partition("=")
+            name = name.strip()
+            if name in found:
+                start = text.rindex(part)
+                raise GradcliError(Diagnostic(
+                    "E0204", f"{where} gives `{name}` two values",
+                    span=(start, start + len(part)), source=Source(text, where),
+                    help="give each name one value; `gradcli grad --points` takes many"
+                    if where == "--at" else "give each name one value"))
+            found[name] = _number(name, value.strip(), where)
+    return found
+
+
+def _weights(text: str) -> Any:
+    where = "--output-gradient"
+    value = _number(where, text, where)
+    if isinstance(value, str):
+        raise GradcliError(Diagnostic(
+            "E0306", f"{where} takes a number or an array of numbers, not a text",
+            span=(0, len(text)), source=Source(text, where), help="such as 2 or [1, 0, 2]"))
+    return value
+
+
+def _number(name: str, text: str, where: str) -> Any:
+    """Return the value of a constant expression as the engine holds it; E0306 has its place here.
+    """
+    value = constant(text, where)
+    try:
+        return plain_value(name, value)
+    except GradcliError as problem:
+        for one in problem.diagnostics:
+            one.source, one.span = Source(text, where), (0, len(text))
+        raise
+
+
+def _distinct(texts: list[str]) -> list[str]:
+    """Return the names of comma lists, each once."""
+    return list(dict.fromkeys(listed(texts)))

@@ -5,8 +5,7 @@ from __future__ import annotations
 from gradcli import questions
 from gradcli.base.errors import Diagnostic, GradcliError, Source
 from gradcli.cli.commands.output import deliver
-from gradcli.cli.commands.question import guarded
-from gradcli.cli.commands.values import ask_from
+from gradcli.cli.commands.question import ask_from, guarded
 from gradcli.cli.environment import OK, WRONG, write
 from gradcli.cli.files import write_file
 from gradcli.questions import mending
@@ -21,36 +20,36 @@ if TYPE_CHECKING:
     from typing import Any
 
     from gradcli.cli.environment import Environment
+    from gradcli.cli.options.questions import Why
     from gradcli.lang.running.program import Program
     from gradcli.questions.mending import Mended
+    from gradcli.questions.why import Explained
 
 MARK = b"\xef\xbb\xbf"      # what some editors put at the front of a file
 
 
-def run(values: dict[str, Any], environment: Environment) -> int:
+def run(options: Why, environment: Environment) -> int:
     """Explain, or show and make the changes that help; with --strict 1 if a gradient is None, after
     --write if one still is.
     """
-    changing = values["fix"] or values["write"]
-    kept: list[Any] = []
+    changing = options.fix or options.write
 
-    def work(program: Program) -> dict[str, Any]:
-        found = explaining.explained(ask_from(program, values))
-        kept.append((found, mending.mended(found) if changing else None))
-        return found.answer
+    def work(program: Program, options: Why) -> tuple[Explained, Mended | None]:
+        found = explaining.explained(ask_from(program, options))
+        return found, mending.mended(found) if changing else None
 
-    answer = guarded(values, environment, work)
-    if changing:
-        found, mended = kept[0]
-        _mend(found.ask.program.source, mended.text, values, environment)
-        if not values["quiet"]:
-            environment.tell(_summary(answer, mended, values))
-        if values["write"]:
+    found, mended = guarded(options, environment, work)
+    answer = found.answer
+    if mended is not None:
+        _mend(found.ask.program.source, mended.text, options, environment)
+        if not options.quiet:
+            environment.tell(_summary(answer, mended, options))
+        if options.write:
             left = mended.lost or set(_missing(answer)) - mended.gained
-            return WRONG if left and values["strict"] else OK
+            return WRONG if left and options.strict else OK
     else:
-        deliver(answer, values, environment)
-    return WRONG if questions.failed(answer, bool(values["strict"])) else OK
+        deliver(answer, options, environment)
+    return WRONG if questions.failed(answer, options.strict) else OK
 
 
 def _missing(answer: dict[str, Any]) -> list[tuple[int, int]]:
@@ -59,22 +58,22 @@ def _missing(answer: dict[str, Any]) -> list[tuple[int, int]]:
             for j, source in enumerate(result["sources"]) if source["reasons"]]
 
 
-def _mend(source: Source, text: str, values: dict[str, Any], environment: Environment) -> None:
+def _mend(source: Source, text: str, options: Why, environment: Environment) -> None:
     """The diff with --fix, the change with --write: the file first, so that none is announced
     that was not made.
     """
-    if values["write"] and text != source.text:
-        _change(values["file"], source, text)
-    if not values["fix"]:
+    if options.write and text != source.text:
+        _change(options.file or "", source, text)
+    if not options.fix:
         return
-    path = None if values["output"] == "-" else values["output"]
+    path = None if options.output == "-" else options.output
     stream = environment.stdout
     if path is not None:
         write_file(path, diff.unified(source.name, source.text, text))
         return
     # A person sees what is there; a program gets the bytes that it can apply.
     write(stream, diff.unified(source.name, source.text, text, safe=environment.terminal(stream),
-                               color=environment.color(stream, values["color"])))
+                               color=environment.color(stream, options.color)))
 
 
 def _change(path: str, source: Source, text: str) -> None:
@@ -99,7 +98,7 @@ def _change(path: str, source: Source, text: str) -> None:
     write_file(path, ("\ufeff" if before.startswith(MARK) else "") + text, "--write")
 
 
-def _summary(answer: dict[str, Any], mended: Mended, values: dict[str, Any]) -> str:
+def _summary(answer: dict[str, Any], mended: Mended, options: Why) -> str:
     """What is mended and what is not, for standard error."""
     missing = _missing(answer)
     if not missing:
@@ -122,6 +121,6 @@ def _summary(answer: dict[str, Any], mended: Mended, values: dict[str, Any]) -> 
     if mended.gained:
         have = "has a gradient" if len(mended.gained) == 1 else "have gradients"
         lines.append(
-            f"{answer['file']} is changed: {names(mended.gained)} now {have}" if values["write"]
+            f"{answer['file']} is changed: {names(mended.gained)} now {have}" if options.write
             else f"with this change {names(mended.gained)} {have}; --write makes it")
     return "".join([visible(line) + "\n" for line in lines])

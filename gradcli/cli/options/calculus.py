@@ -1,107 +1,189 @@
-"""The options of verify and of the commands of calculus, as data; see `cli.options.table`."""
+"""The rows of steps, derive and verify, and of the commands of calculus."""
 
 from __future__ import annotations
 
-from gradcli.cli.options.table import Option, misused_at, same, seconds, split
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-VERIFY = ("verify",)
-FIELDS = ("divergence", "curl", "laplacian")
-CALCULUS = ("taylor", "tangent", "directional", *FIELDS, "implicit", "newton", "propagate")
-ALL = (*VERIFY, *CALCULUS)
-
-OPTIONS = (
-    *same("expression latex", ALL),
-    Option("wrt", "--wrt", "list", "Variables, such as x,y; by default every trainable variable"
-           " and input.", commands=ALL, metavar="NAME[,NAME]"),
-    Option("of", "--of", "list", "The target; by default the last result. Repeated, each is"
-           " answered for itself.", commands=ALL, metavar="NAME[,NAME]"),
-    Option("at", "--at", "list", "The point: values of inputs and variables, x=3,y=[1,2].",
-           commands=ALL, metavar="NAME=VALUE"),
-    Option("order", "--order", "number", "How far: the highest power of a polynomial, the highest"
-           " derivative of an implicit function.", commands=("taylor", "implicit"), metavar="N"),
-    Option("dependent", "--dependent", "text", "The variable that the equation makes a function of"
-           " the others; several for a system: u,v.", commands=("implicit",),
-           metavar="NAME[,NAME]"),
-    Option("direction", "--direction", "text", "The direction, a number for each variable: 3,4 or"
-           " x=3,y=4.", commands=("directional",), metavar="A,B"),
-    Option("minimum", "--minimum", "flag", "Look for a minimum, not for a root.",
-           commands=("newton",)),
-    Option("iterations", "--iterations", "number", "How many steps at most (50).",
-           commands=("newton",), metavar="N"),
-    Option("tolerance", "--tolerance", "text", "The relative length of a step at which to stop"
-           " (1e-12).", commands=("newton",), metavar="T"),
-    Option("sigma", "--sigma", "list", "Standard uncertainties of the inputs: x=0.1,y=0.2.",
-           commands=("propagate",), metavar="NAME=VALUE"),
-    Option("correlation", "--correlation", "list", "Correlations of pairs of inputs: x:y=0.5.",
-           commands=("propagate",), metavar="NAME:NAME=VALUE"),
-    Option("second_order", "--second-order", "flag", "Look at the second order, too: the shift of"
-           " the mean, and whether the first order is enough.", commands=("propagate",)),
-    *same("watch tape format digits output color quiet", ALL),
-    Option("verbose", "-v --verbose", "count", "Say more; all rows, however many.",
-           commands=ALL),
-    *same("max_steps max_memory timeout", ALL),
+from gradcli.base.commas import listed
+from gradcli.cli.options.questions import BUDGET, SHOWN, Question
+from gradcli.cli.options.table import (
+    OUTPUT,
+    POINT,
+    Command,
+    fitting,
+    misused_at,
+    option,
+    seconds,
 )
 
-ARGUMENTS: dict[str, tuple[str, ...]] = dict.fromkeys(ALL, ("file",))
-
-SUMMARIES = {
-    "verify": "Check derivatives by four methods, side by side.",
-    "taylor": "The Taylor polynomial at a point.",
-    "tangent": "Tangent line, plane or vector at a point, and the normal.",
-    "directional": "The derivative in a direction.",
-    "divergence": "The divergence of a vector field at a point.",
-    "curl": "The curl of a vector field of two or three components.",
-    "laplacian": "The Laplacian of a function, or of each element of a vector.",
-    "implicit": "Derivatives of a function that F(x, y) = 0 defines.",
-    "newton": "A root or a minimum by Newton's method, step by step.",
-    "propagate": "The uncertainty of a result from those of its inputs.",
-}
-
-EXAMPLES = {
-    "verify": ("gradcli verify model.txt", "gradcli verify -e 'x^2*sin(y)' --at x=1.5,y=0.5",
-               "gradcli verify model.txt --of loss --wrt w --format json"),
-    "taylor": ("gradcli taylor -e 'sin(x)' --at x=0 --order 7",
-               "gradcli taylor -e 'exp(x)*cos(y)' --at x=0,y=0 --order 2 --format latex"),
-    "tangent": ("gradcli tangent -e 'x^2' --at x=3",
-                "gradcli tangent -e 'x^2 + y^2' --at x=1,y=2",
-                "gradcli tangent -e '[cos(t), sin(t), t]' --at t=0"),
-    "directional": ("gradcli directional -e 'x^2*y' --at x=1,y=2 --direction 3,4",),
-    "divergence": ("gradcli divergence -e '[x*y, y*z, z*x]' --at x=1,y=2,z=3",),
-    "curl": ("gradcli curl -e '[-y, x, z]' --wrt x,y,z --at x=1,y=2,z=3",
-             "gradcli curl -e '[-y, x]' --wrt x,y --at x=1,y=2"),
-    "laplacian": ("gradcli laplacian -e 'log(x^2 + y^2)' --at x=1,y=2",),
-    "implicit": ("gradcli implicit -e 'x^2 + y^2 - 25' --wrt x --dependent y --at x=3,y=4",
-                 "gradcli implicit -e 'x^2 + y^2 - 25' --wrt x --dependent y --at x=3,y=4"
-                 " --order 3"),
-    "newton": ("gradcli newton -e 'x^2 - 2' --at x=1",
-               "gradcli newton -e '100(y-x^2)^2+(1-x)^2' --minimum --at x=-1.2,y=1"),
-    "propagate": ("gradcli propagate -e 'U/I' --at U=12,I=0.4 --sigma U=0.1,I=0.02",
-                  "gradcli propagate -e 'a*b' --at a=2,b=3 --sigma a=0.1,b=0.1"
-                  " --correlation a:b=0.5"),
-}
+NAMES = "NAME[,NAME]"
+MAX_ORDER = 12
+LANGUAGES = {"py": "python", "c": "c", "h": "c", "tex": "latex", "json": "json", "csv": "csv",
+             "tsv": "tsv", "md": "markdown", "txt": "plain"}
+"""End of the name of a file of formulas to its format."""
 
 
-def misused(command: str, values: dict[str, Any]) -> tuple[str, str] | None:
-    """As `cli.options.misused`, what that does not know."""
-    wrong = misused_at(values.get("sigma") or [])
-    if wrong is not None:
-        return wrong[0], "--sigma"
-    for part in [part for text in values.get("correlation") or () for part in split(text)]:
-        pair, equals, number = part.partition("=")
-        first, colon, second = pair.partition(":")
-        if not (equals and colon and first.strip() and second.strip() and number.strip()):
-            return f"`{part}` is not of the form NAME:NAME=VALUE, such as x:y=0.5.", "--correlation"
-    for name, missing in (("dependent", "which variable depends on the other?"),
-                          ("direction", "which direction?")):
-        if name in values and not (values[name] or "").strip(" ,"):
-            return f"it is missing: {missing}", f"--{name}"
-    if command == "propagate" and not values["sigma"]:
-        return "it is missing: give at least one uncertainty, such as x=0.1.", "--sigma"
-    tolerance = values.get("tolerance")
-    if tolerance is not None and seconds(tolerance) is None:
-        return f"{tolerance!r} is not a positive number.", "--tolerance"
-    return None
+class Steps(Question):
+    """The options of steps."""
+
+    mode: str = option(
+        "--mode", "The walk behind the values: reverse gives adjoints, forward tangents.",
+        default="reverse", choices=("reverse", "forward"))
+    verbose: int = option("-v --verbose", "Say more; all steps, however many.", "", OUTPUT)
+
+
+class Derive(Question):
+    """The options of derive."""
+
+    of: list[str] = option(
+        "--of", "Targets; a,b is the sum of both, repeating the option gives each its formulas. By"
+        " default the last result.", NAMES)
+    at: list[str] = option(
+        "--at", "Values of inputs and variables, where these decide the way through the program:"
+        " x=3,y=[1,2].", "NAME=VALUE", POINT)
+    what: str = option(
+        "--what", "Of a target with several elements: gradient of their sum, jacobian of each;"
+        " hessian is gradient with --order 2.", default="gradient",
+        choices=("gradient", "jacobian", "hessian"))
+    order: int | None = option(
+        "--order", f"Which derivative: 2 for the second, at most {MAX_ORDER}.", "N")
+    simplify: bool = option(
+        "--simplify", "Let SymPy make the formulas shorter; what it changes in value is refused.")
+    inline: bool = option("--inline", "No names for what stands more than once.", "", OUTPUT)
+    format: str | None = option(
+        "--format", "Language of the formulas: gradcli (a file that gradcli reads back), python"
+        " (NumPy), c, latex, sympy; or table, plain, json, csv, tsv, markdown. By default by the"
+        " name of -o, else a table on a terminal, plain otherwise.", "", OUTPUT,
+        choices=("table", "plain", "json", "csv", "tsv", "markdown", "gradcli", "python", "c",
+                 "latex", "sympy"))
+    strict: bool = option(
+        "--strict", "Exit 1 if a derivative is None, or leaves a part out, or does not hold at the"
+        " given values.", "", OUTPUT)
+    quiet: bool = option("-q --quiet", "Formulas only, no notes.", "", OUTPUT)
+    verbose: int = option("-v --verbose", "Say more.", "", OUTPUT)
+
+    def endings(self) -> dict[str, str]:
+        return fitting(LANGUAGES, self.command.formats())
+
+    def wrong(self) -> tuple[str, str] | None:
+        wrong = super().wrong()
+        if wrong is None and self.order is not None:
+            if self.order > MAX_ORDER:
+                return f"{self.order} is not in the range x<={MAX_ORDER}.", "--order"
+            if self.what == "hessian" and self.order != 2:
+                return "a Hessian has the order 2.", "--order"
+        return wrong
+
+
+class Calculus(Question):
+    """The options of verify and of the commands of calculus."""
+
+    wrt: list[str] = option(
+        "--wrt", "Variables, such as x,y; by default every trainable variable and input.", NAMES)
+    of: list[str] = option(
+        "--of", "The target; by default the last result. Repeated, each is answered for itself.",
+        NAMES)
+    at: list[str] = option(
+        "--at", "The point: values of inputs and variables, x=3,y=[1,2].", "NAME=VALUE", POINT)
+    order: int | None = option(
+        "--order", "How far: the highest power of a polynomial, the highest derivative of an"
+        " implicit function.", "N")
+    dependent: str = option(
+        "--dependent", "The variable that the equation makes a function of the others; several for"
+        " a system: u,v.", NAMES, default="")
+    direction: str = option(
+        "--direction", "The direction, a number for each variable: 3,4 or x=3,y=4.", "A,B",
+        default="", names=True)
+    minimum: bool = option("--minimum", "Look for a minimum, not for a root.")
+    iterations: int | None = option("--iterations", "How many steps at most (50).", "N")
+    tolerance: str | None = option(
+        "--tolerance", "The relative length of a step at which to stop (1e-12).", "T")
+    sigma: list[str] = option(
+        "--sigma", "Standard uncertainties of the inputs: x=0.1,y=0.2.", "NAME=VALUE", POINT)
+    correlation: list[str] = option(
+        "--correlation", "Correlations of pairs of inputs: x:y=0.5.", "NAME:NAME=VALUE", POINT)
+    second_order: bool = option(
+        "--second-order", "Look at the second order, too: the shift of the mean, and whether the"
+        " first order is enough.")
+    verbose: int = option("-v --verbose", "Say more; all rows, however many.", "", OUTPUT)
+
+    def wrong(self) -> tuple[str, str] | None:
+        return super().wrong() or self._wrong_calculus()
+
+    def _wrong_calculus(self) -> tuple[str, str] | None:
+        wrong = misused_at(self.sigma)
+        if wrong is not None:
+            return wrong[0], "--sigma"
+        for part in listed(self.correlation):
+            pair, equals, number = part.partition("=")
+            first, colon, second = pair.partition(":")
+            if not (equals and colon and first.strip() and second.strip() and number.strip()):
+                return (f"`{part}` is not of the form NAME:NAME=VALUE, such as x:y=0.5.",
+                        "--correlation")
+        needed = [one.name for one in self.command.options]
+        for name, text, missing in (
+                ("dependent", self.dependent, "which variable depends on the other?"),
+                ("direction", self.direction, "which direction?")):
+            if name in needed and not text.strip(" ,"):
+                return f"it is missing: {missing}", f"--{name}"
+        if "sigma" in needed and not self.sigma:
+            return "it is missing: give at least one uncertainty, such as x=0.1.", "--sigma"
+        if self.tolerance is not None and seconds(self.tolerance) is None:
+            return f"{self.tolerance!r} is not a positive number.", "--tolerance"
+        return None
+
+
+def _row(name: str, summary: str, own: str, question: str, *examples: str,
+         layout: str = "calculus") -> Command:
+    """Return the row of a command that is one question and one layout. own: its options."""
+    return Command(
+        name, summary, Calculus, f"file expression latex wrt of {own} watch tape at {SHOWN}"
+        f" {BUDGET}", "answer.run", *examples, question=question, layout=layout)
+
+
+ROWS = {row.name: row for row in (
+    Command("steps", "A derivative step by step: operations, rules and adjoints.", Steps,
+            f"file expression latex wrt of mode watch tf tape at {SHOWN} {BUDGET}", "answer.steps",
+            "gradcli steps -e 'x^2*sin(x)' --at x=1.5",
+            "gradcli steps model.txt --of loss --wrt w --mode forward",
+            "gradcli steps -e 'sin(x*y)' --at x=1,y=2 --format latex -o steps.tex"),
+    Command("derive", "The derivative as a formula, also for NumPy, C, LaTeX, SymPy.", Derive,
+            "file expression latex wrt of what order simplify unconnected watch at format inline"
+            f" output color quiet verbose strict {BUDGET}", "answer.derive",
+            "gradcli derive -e 'x^2*sin(x)'", "gradcli derive model.txt --of loss --wrt w,b",
+            "gradcli derive -e 'x^2*exp(-x*y)' --order 2 --format latex",
+            "gradcli derive -e '[r*cos(t), r*sin(t)]' --what jacobian --format c",
+            "gradcli derive expr.txt --wrt x --format python -o slope.py"),
+    _row("verify", "Check derivatives by four methods, side by side.", "",
+         "verify.verify.verify", "gradcli verify model.txt",
+         "gradcli verify -e 'x^2*sin(y)' --at x=1.5,y=0.5",
+         "gradcli verify model.txt --of loss --wrt w --format json", layout="verify"),
+    _row("taylor", "The Taylor polynomial at a point.", "order", "calculus.taylor.taylor",
+         "gradcli taylor -e 'sin(x)' --at x=0 --order 7",
+         "gradcli taylor -e 'exp(x)*cos(y)' --at x=0,y=0 --order 2 --format latex"),
+    _row("tangent", "Tangent line, plane or vector at a point, and the normal.", "",
+         "calculus.tangents.tangent", "gradcli tangent -e 'x^2' --at x=3",
+         "gradcli tangent -e 'x^2 + y^2' --at x=1,y=2",
+         "gradcli tangent -e '[cos(t), sin(t), t]' --at t=0"),
+    _row("directional", "The derivative in a direction.", "direction",
+         "calculus.tangents.directional",
+         "gradcli directional -e 'x^2*y' --at x=1,y=2 --direction 3,4"),
+    _row("divergence", "The divergence of a vector field at a point.", "",
+         "calculus.taylor.divergence",
+         "gradcli divergence -e '[x*y, y*z, z*x]' --at x=1,y=2,z=3"),
+    _row("curl", "The curl of a vector field of two or three components.", "",
+         "calculus.taylor.curl", "gradcli curl -e '[-y, x, z]' --wrt x,y,z --at x=1,y=2,z=3",
+         "gradcli curl -e '[-y, x]' --wrt x,y --at x=1,y=2"),
+    _row("laplacian", "The Laplacian of a function, or of each element of a vector.", "",
+         "calculus.taylor.laplacian", "gradcli laplacian -e 'log(x^2 + y^2)' --at x=1,y=2"),
+    _row("implicit", "Derivatives of a function that F(x, y) = 0 defines.", "order dependent",
+         "calculus.implicit.implicit",
+         "gradcli implicit -e 'x^2 + y^2 - 25' --wrt x --dependent y --at x=3,y=4",
+         "gradcli implicit -e 'x^2 + y^2 - 25' --wrt x --dependent y --at x=3,y=4 --order 3"),
+    _row("newton", "A root or a minimum by Newton's method, step by step.",
+         "minimum iterations tolerance", "calculus.newton.newton",
+         "gradcli newton -e 'x^2 - 2' --at x=1",
+         "gradcli newton -e '100(y-x^2)^2+(1-x)^2' --minimum --at x=-1.2,y=1"),
+    _row("propagate", "The uncertainty of a result from those of its inputs.",
+         "second_order sigma correlation", "calculus.tangents.propagate",
+         "gradcli propagate -e 'U/I' --at U=12,I=0.4 --sigma U=0.1,I=0.02",
+         "gradcli propagate -e 'a*b' --at a=2,b=3 --sigma a=0.1,b=0.1 --correlation a:b=0.5"),
+)}

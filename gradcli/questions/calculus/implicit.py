@@ -15,7 +15,8 @@ from gradcli.engine import calculus
 from gradcli.engine.sweeps.series import AtKink, Expansion, NoSeries, Series, guarded
 from gradcli.ops.values import shape_of
 from gradcli.questions.ask import answer
-from gradcli.questions.calculus.point import Point, in_option, one_of, order
+from gradcli.questions.calculus.point import Point, in_option, one_of
+from gradcli.questions.calculus.point import order as in_order
 from gradcli.questions.plain_data import data
 
 TYPE_CHECKING = False
@@ -31,14 +32,11 @@ MOST = 100
 NEAR = 1e-3
 
 
-def implicit(ask: Ask, options: dict[str, Any]) -> Answer:
-    """dy/dx and what follows. dependent: a comma list, or several of them. With more than one the
+def implicit(ask: Ask, dependent: Sequence[str], order: int | None = None) -> Answer:
+    """Return dy/dx and what follows, up to an order. With more than one dependent variable the
     targets are the equations of one system. Raises E0835 where the point is not on the curve, or
     where the curve has no slope there.
     """
-    given = options["dependent"]
-    dependent = [name.strip() for text in ([given] if isinstance(given, str) else given)
-                 for name in text.split(",") if name.strip()]
     for name in dependent:
         if dependent.count(name) > 1:
             raise in_option("E0834", f"`{name}` is named twice", ",".join(dependent),
@@ -47,10 +45,10 @@ def implicit(ask: Ask, options: dict[str, Any]) -> Answer:
         ask.wrt = [*[name for name in ask.wrt if name not in dependent], *dependent]
     run = ask.run()
     with run.record:
-        order(ask, run, "implicit")
+        in_order(ask, run, "implicit")
         points = [Point(ask, run, target) for target in ask.program.targets(run, ask.of)]
         groups = [[point] for point in points] if len(dependent) == 1 else [points]
-        results = [_result(group, dependent, options.get("order") or 1) for group in groups]
+        results = [_result(group, dependent, order or 1) for group in groups]
     return answer(ask, "implicit", results)
 
 

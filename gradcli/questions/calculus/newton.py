@@ -55,18 +55,19 @@ class Iterate:
             self.merit = float(np.hypot.reduce(self.residual))
 
 
-def newton(ask: Ask, options: dict[str, Any]) -> Answer:
+def newton(ask: Ask, minimum: bool = False, iterations: int | None = None,
+           tolerance: float | None = None) -> Answer:
     """The iterates, whether they converged, and if not, why."""
-    minimum = bool(options.get("minimum"))
     run = ask.run()
     with run.record:
         order(ask, run, "newton")
         names = [t.name for t in ask.program.targets(run, ask.of)]
-        results = [_result(ask, k, minimum, options) for k in range(len(names))]
+        results = [_result(ask, k, minimum, iterations or STEPS, tolerance or TOLERANCE)
+                   for k in range(len(names))]
     return answer(ask, "newton", results)
 
 
-def _result(ask: Ask, which: int, minimum: bool, options: dict[str, Any]) -> Answer:
+def _result(ask: Ask, which: int, minimum: bool, most: int, tolerance: float) -> Answer:
     here = _at(ask, which, {}, minimum)
     if not minimum and len(here.residual) != len(here.x):
         raise here.point.error(
@@ -74,8 +75,6 @@ def _result(ask: Ask, which: int, minimum: bool, options: dict[str, Any]) -> Ans
             f" has {len(here.residual)} for {', '.join(here.point.names)}",
             "name the unknowns with --wrt, or ask for --minimum")
     start = here
-    tolerance = float(options.get("tolerance") or TOLERANCE)
-    most = options.get("iterations") or STEPS
     told = [_row(0, here, None)]
     reason, converged = f"no convergence in {most} steps", False
     seen = float(np.abs(here.x).max())

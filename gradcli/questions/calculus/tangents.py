@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 FURTHER = 9
 
 
-def tangent(ask: Ask, options: dict[str, Any]) -> Answer:
+def tangent(ask: Ask) -> Answer:
     """Of one number by one variable a line, by several a plane; of a vector by one variable the
     tangent of a curve, by two the tangent plane of a surface.
     """
@@ -129,17 +129,18 @@ def _one_vector(point: Point) -> None:
             "take a row of it, such as y[0], or one element")
 
 
-def directional(ask: Ask, options: dict[str, Any]) -> Answer:
-    """The derivative along a direction as it is given, and for each unit of length. components: in
-    the order of the variables; by_name: in its place, of each variable, an array for an array.
+def directional(ask: Ask, direction: tuple[str, list[float], dict[str, Any]]) -> Answer:
+    """The derivative along a direction as it is given, and for each unit of length. direction:
+    as it was written, numbers in the order of the variables, and in their place those of each
+    variable by name, an array for an array.
     """
-    text, by_name = options["direction"], options["by_name"]
+    text, components, by_name = direction
 
     def of(point: Point) -> Answer:
         point.scalar("a directional derivative")
         point.check_smooth("directional derivative")
         given = _by_name(point, by_name, text) if by_name else np.asarray(
-            options["components"], float).ravel().tolist()
+            components, float).ravel().tolist()
         if len(given) != len(point.names):
             raise in_option(
                 "E0834", f"the direction has {counted(len(given), 'number')}, and there"
@@ -190,11 +191,11 @@ NOTABLE = 0.05
 INDEFINITE = -1e-12
 
 
-def propagate(ask: Ask, options: dict[str, Any]) -> Answer:
+def propagate(ask: Ask, sigma: dict[str, Any], correlation: dict[tuple[str, str], float],
+              second_order: bool = False) -> Answer:
     """sigma: name to uncertainty, of an array to one of each element or one for all; correlation:
     (name, name) to a number. Raises E0834 for what is none.
     """
-    sigma, correlation = options["sigma"], options["correlation"]
     for name in sigma:
         # The inputs are named here first: nobody has written --wrt.
         if name not in ask.program.names.order and not ask.wrt:
@@ -230,7 +231,7 @@ def propagate(ask: Ask, options: dict[str, Any]) -> Answer:
                 for i, name in enumerate(point.names)],
             "correlations": [{"first": a, "second": b, "correlation": v}
                              for (a, b), v in correlation.items()]}
-        if options.get("second_order"):
+        if second_order:
             found["second_order"] = _second(point, np.array(s), np.array(r), first, found)
         elif first == 0 and any(s) and np.any(point.hessian()*np.outer(s, s)):
             found["notes"].append(remark("first-order-zero", "all slopes are 0 there: what the"

@@ -24,9 +24,9 @@ DEFAULT, MOST = 3, 100
 MOST_TERMS = 1000
 
 
-def taylor(ask: Ask, options: dict[str, Any]) -> Answer:
+def taylor(ask: Ask, order: int | None = None) -> Answer:
     """The terms, each with its powers, derivative and coefficient."""
-    order = options.get("order") or DEFAULT
+    order = order or DEFAULT
 
     def of(point: Point) -> Answer:
         point.scalar("a Taylor polynomial")
@@ -182,7 +182,7 @@ def _check(point: Point, terms: list[Answer]) -> None:
 # --------------------------------------------------------------------------------------------------
 # Divergence, curl and Laplacian at a point.
 
-def divergence(ask: Ask, options: dict[str, Any]) -> Answer:
+def divergence(ask: Ask) -> Answer:
     """The sum of dF_i/dx_i; terms has each."""
     def of(point: Point) -> Answer:
         rows = _field(point, "a divergence", ())
@@ -195,7 +195,7 @@ def divergence(ask: Ask, options: dict[str, Any]) -> Answer:
     return each("divergence", ask, of)
 
 
-def curl(ask: Ask, options: dict[str, Any]) -> Answer:
+def curl(ask: Ask) -> Answer:
     """A vector in three dimensions, in two a number: dF_1/dx_0 - dF_0/dx_1."""
     def of(point: Point) -> Answer:
         d = _field(point, "a curl", (2, 3))
@@ -208,7 +208,7 @@ def curl(ask: Ask, options: dict[str, Any]) -> Answer:
     return each("curl", ask, of)
 
 
-def laplacian(ask: Ask, options: dict[str, Any]) -> Answer:
+def laplacian(ask: Ask) -> Answer:
     """The sum of the second derivatives; of a vector that of each element."""
     def of(point: Point) -> Answer:
         point.jacobian()

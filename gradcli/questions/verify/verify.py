@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from gradcli.questions.ask import Ask
     from gradcli.questions.plain_data import Answer
 
-__all__ = ["failed", "verify", "worst"]
+__all__ = ["verify", "worst"]
 
 # Second derivatives are cheap for so many numbers and so long a record.
 MOST_SOURCES = 3
@@ -100,11 +100,6 @@ def _second(run: Run, function: Function, bindings: list[Binding]) -> list[Answe
             if not any(n["code"] in KINKS for n in told["notes"]):
                 found.append({"row": row.name, "col": column.name, **told})
     return found
-
-
-def failed(found: Answer) -> bool:
-    """Whether a derivative is wrong: exit status 1."""
-    return bool(found["verdict"] == DIFFER)
 
 
 # --------------------------------------------------------------------------------------------------

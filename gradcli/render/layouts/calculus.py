@@ -19,7 +19,7 @@ HALVED = 8          # at most so many halved steps are named
 ENDS = (6, 4)       # of many iterates, what a terminal shows
 
 
-def sheets(answer: dict[str, Any], digits: int | None = None,
+def sheets(answer: dict[str, Any], digits: int | None = None, *, verbose: bool = False,
            held: Mapping[str, Any] | None = None) -> list[Sheet]:
     """A sheet for each target. digits: of the numbers in formulas, None for all; held: inputs that
     stand still, and where.

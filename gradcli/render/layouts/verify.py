@@ -7,6 +7,7 @@ from gradcli.render.page import Sheet
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from typing import Any
 
 METHODS = ("reverse", "forward", "complex", "central")
@@ -19,7 +20,8 @@ WORDS = {
     "none": "there is no derivative to check"}
 
 
-def sheets(answer: dict[str, Any], verbose: bool, digits: int | None = None) -> list[Sheet]:
+def sheets(answer: dict[str, Any], digits: int | None = None, *, verbose: bool = False,
+           held: Mapping[str, Any] | None = None) -> list[Sheet]:
     """A sheet for each target. verbose: all numbers, and each place once more; digits: None for
     all.
     """

@@ -1,0 +1,206 @@
+"""Commands that are one question and one layout: steps, derive, verify and those of calculus."""
+
+from __future__ import annotations
+
+from gradcli.base.commas import listed, split
+from gradcli.base.errors import Diagnostic, GradcliError, Source
+from gradcli.base.lazy import np
+from gradcli.cli.commands.output import Output
+from gradcli.cli.commands.question import ask_from, guarded, values_at
+from gradcli.cli.environment import OK, WRONG
+from gradcli.cli.options.questions import Question
+from gradcli.lang.running.program import constant
+from gradcli.render.numbers import visible
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from gradcli.cli.environment import Environment
+    from gradcli.cli.options.calculus import Derive, Steps
+    from gradcli.lang.running.program import Program
+    from gradcli.questions.plain_data import Answer
+
+
+def run(options: Question, environment: Environment) -> int:
+    """Put the question of the row and show it with the layout of the row; 1 if a check failed or a
+    method did not converge.
+
+    The question is given an `Ask`, and by name those options that an `Ask` does not know.
+    """
+    row = options.command
+    question = _function(f"questions.{row.question}")
+    own = [one.name for one in row.options if one.name not in Question.fields()]
+
+    def work(program: Program, options: Question) -> tuple[Answer, dict[str, Any]]:
+        ask = ask_from(program, options)
+        return question(ask, **{
+            name: READERS.get(name, _itself)(getattr(options, name)) for name in own}), ask.at
+
+    with np.errstate(all="ignore"):     # what overflows is told as the number that it becomes
+        answer, at = guarded(options, environment, work)
+    _show(answer, at, options, environment)
+    return WRONG if answer.get("verdict") == "differ" or any(
+        result.get("converged") is False for result in answer["results"]) else OK
+
+
+def _function(path: str) -> Callable[..., Any]:
+    """Return a function of the package, which is imported when its command runs."""
+    module, _, name = path.rpartition(".")
+    found: Callable[..., Any] = getattr(__import__(f"gradcli.{module}", fromlist=[name]), name)
+    return found
+
+
+def _show(answer: Answer, at: dict[str, Any], options: Question, environment: Environment) -> None:
+    """Print an answer that is shown as sheets. at: the point."""
+    output = Output(options, environment)
+    if options.quiet:
+        for result in answer["results"]:
+            result["notes"] = []
+    if output.format in ("json", "ndjson"):
+        from gradcli.render import machine as json
+
+        output.put(json.render(answer) if output.format == "json" else json.render_ndjson(answer))
+        return
+    from gradcli.render.page import render
+
+    people = output.format in ("table", "markdown", "latex")
+    view = output.view()
+    digits = view["digits"] if output.format == "table" else options.digits if people else None
+    moving = {name.partition("[")[0] for result in answer["results"]
+              for name in result.get("at", ())}
+    sheets = _function(f"render.layouts.{options.command.layout}.sheets")(
+        answer, digits, verbose=options.verbose > 0,
+        held={name: value for name, value in at.items() if name not in moving})
+    if output.format == "table":
+        from gradcli.render import sheet_table
+
+        output.put(sheet_table.render(
+            sheets, whole=not output.to_terminal or options.verbose > 0, **view))
+    elif output.format in ("csv", "tsv"):
+        from gradcli.render.layouts import calculus
+
+        output.put(calculus.render(answer, sheets, "\t" if output.format == "tsv" else ","))
+    else:
+        output.put(render(sheets, output.format))
+    if output.bare():
+        output.remark("".join([visible(text) + "\n" for sheet in sheets for text in sheet.told]))
+
+
+# ---- what options of a row say, as its question takes it ---------------------------------------
+
+
+def _itself(value: Any) -> Any:
+    return value
+
+
+def _direction(text: str) -> Any:
+    """Read --direction: its text, a number for each variable, and in its place values by name."""
+    by_name = values_at([text], "--direction") if "=" in text else {}
+    return text, [] if by_name else [
+        _number(part, "--direction", "3,4 or x=3,y=4") for part in split(text)], by_name
+
+
+def _correlations(texts: list[str]) -> dict[tuple[str, str], float]:
+    """Read --correlation: pairs of names to numbers. Raises E0834 for a pair that has two."""
+    found: dict[tuple[str, str], float] = {}
+    for part in listed(texts):
+        pair, _, number = part.partition("=")
+        first, second = (name.strip() for name in pair.split(":", 1))
+        if (first, second) in found or (second, first) in found:
+            raise GradcliError(Diagnostic(
+                "E0834", f"--correlation gives `{first}` and `{second}` twice",
+                span=(0, len(part)), source=Source(part, "--correlation"),
+                help="give each pair one correlation"))
+        found[first, second] = _number(number.strip(), "--correlation", "x:y=0.5")
+    return found
+
+
+def _number(text: str, option: str, such: str) -> float:
+    """Read one number that an option gives. Raises E0834."""
+    value = constant(text, option)
+    if type(value) not in (float, int):
+        raise GradcliError(Diagnostic(
+            "E0834", f"`{text}` is no number", span=(0, len(text)), source=Source(text, option),
+            help=f"such as {such}"))
+    return float(value)
+
+
+READERS: dict[str, Callable[[Any], Any]] = {
+    "sigma": lambda texts: values_at(texts, "--sigma"), "correlation": _correlations,
+    "dependent": split, "direction": _direction,
+    "tolerance": lambda text: None if text is None else float(text)}
+"""By the name of the option; others are as their questions take them."""
+
+
+# ---- steps and derive, which have pages of their own -------------------------------------------
+
+
+# What people read, of which long traces show both ends.
+SHORTENED = ("table", "markdown", "latex")
+
+
+def steps(options: Steps, environment: Environment) -> int:
+    """Show a derivative operation by operation."""
+    from gradcli.questions.steps.steps import steps as stepped
+    from gradcli.render.layouts import steps_lines
+    from gradcli.render.layouts.steps import SHOWN
+
+    output = Output(options, environment)
+    verbose = options.verbose > 0
+    whole = verbose or output.format not in SHORTENED or (
+        output.format == "table" and not output.to_terminal)
+    answer = guarded(options, environment, lambda program, options: stepped(
+        ask_from(program, options), None if whole else SHOWN))
+    if options.quiet:
+        for part in [p for result in answer["results"] for p in (result, *result["sources"])]:
+            part["notes"] = []
+    output.put(
+        _tables(answer, output, whole) if output.format == "table" else steps_lines.render(
+            output.rounded(answer), output.format, verbose, output.encoding()))
+    if output.bare():
+        from gradcli.render import remarks
+
+        command = "jac" if answer["mode"] == "forward" else "grad"
+        output.remark(remarks.text({**answer, "command": command}))
+    return OK
+
+
+def _tables(answer: Answer, output: Output, whole: bool) -> str:
+    from io import StringIO
+
+    from gradcli.render.layouts.derivatives import print_parts
+    from gradcli.render.layouts.steps import tables
+
+    buffer, view = StringIO(), output.view()
+    print_parts(tables(
+        answer, view["digits"], view["width"], view["encoding"], whole), buffer, view["width"],
+        view["color"])
+    return buffer.getvalue()
+
+
+def derive(options: Derive, environment: Environment) -> int:
+    """Show derivatives as formulas; with --strict 1 if one is None."""
+    from gradcli.questions.derive.derive import derived
+    from gradcli.render.layouts import formula
+    from gradcli.render.layouts.formulas import doubts, heading
+
+    output = Output(options, environment)
+    answer = guarded(options, environment, lambda program, options: derived(
+        ask_from(program, options), what=options.what, order=options.order or 1,
+        language=formula.language(output.format), simplify=options.simplify,
+        named=not options.inline))
+    conditions = answer["conditions"]
+    if options.quiet:
+        answer["conditions"] = []
+    width = environment.width(environment.stdout) if output.to_terminal else None
+    output.put(formula.render(answer, output.format, width, output.color()))
+    missing = [r for r in answer["results"] if r["formula"] is None]
+    if output.bare():
+        told = ["holds where " + " and ".join(conditions)] if conditions else []
+        told += doubts(answer)
+        told += [f"{heading(r)} is None: {reason['message']}"
+                 for r in missing for reason in r["reasons"]]
+        output.remark("".join([f"{visible(line)}\n" for line in told]))
+    return WRONG if options.strict and (missing or doubts(answer)) else OK

@@ -1,0 +1,193 @@
+"""The rows of grad, jac, hess, eval, why, run and ops."""
+
+from __future__ import annotations
+
+from gradcli.cli.options.table import (
+    LIMITS,
+    OUTPUT,
+    POINT,
+    Command,
+    Options,
+    argument,
+    memory,
+    misused_at,
+    option,
+    seconds,
+)
+
+POINTS = ("csv", "tsv", "ndjson", "parquet", "arrow")
+# Words of rows: what commands take together.
+SHOWN = "format digits output color quiet verbose"
+BUDGET = "max_steps max_memory timeout"
+PATHS = "unconnected watch tf tape"
+ROWS_OF = "at points points_format on_error"
+WORKERS = "jobs scheduler"
+
+
+class ProgramOptions(Options):
+    """The options of a command that runs a program."""
+
+    file: str | None = argument("A file with an expression or program, or - for standard input.")
+    expression: str | None = option(
+        "-e --expression", "A formula instead of a file.", "TEXT")
+    latex: bool = option("--latex", r"The formula is LaTeX: \frac{x^2}{1+e^{-x}}.")
+    of: list[str] = option(
+        "--of", "Targets; a,b is the sum of both, repeating the option gives one table each. By"
+        " default the last result.", "NAME[,NAME]")
+    at: list[str] = option(
+        "--at", "Values of inputs and variables: x=3,y=[1,2].", "NAME=VALUE", POINT)
+    max_steps: int | None = option("--max-steps", "Budget of steps (10,000,000).", "N", LIMITS)
+    max_memory: str | None = option(
+        "--max-memory", "Budget of one array, such as 2G; by default half of the machine.", "BYTES",
+        LIMITS)
+    timeout: str | None = option(
+        "--timeout", "Budget of wall time, in seconds.", "SECONDS", LIMITS)
+
+    def wrong(self) -> tuple[str, str] | None:
+        if (self.file is None) == (self.expression is None):
+            return ("give either a file or a formula with -e, not both."
+                    if self.file is not None else
+                    "give a file, `-` for standard input, or a formula with -e."), "FILE"
+        wrong = misused_at(self.at)
+        for flag, text, read in (("--max-memory", self.max_memory, memory),
+                                 ("--timeout", self.timeout, seconds)):
+            if wrong is None and text is not None and read(text) is None:
+                wrong = f"{text!r} is not a positive number.", flag
+        return wrong
+
+
+class Question(ProgramOptions):
+    """The options of a question about derivatives."""
+
+    wrt: list[str] = option(
+        "--wrt", "Sources, such as x,y; by default every trainable variable and input.",
+        "NAME[,NAME]")
+    points: list[str] = option(
+        "--points", "Answer at every row of a CSV, TSV, NDJSON, Parquet or Arrow file (- for"
+        " standard input), or of a grid: 'x=linspace(0,1,1e6)'.", "FILE|NAME=RANGE", POINT)
+    points_format: str | None = option(
+        "--points-format", "Format of the rows; by default by the name of the file.", "", POINT,
+        choices=POINTS)
+    on_error: str = option(
+        "--on-error", "What a row that is wrong does: stop, skip the row, or leave its answers"
+        " empty.", "", POINT, default="stop", choices=("stop", "skip", "null"))
+    jobs: int | None = option("--jobs", "Processes that work on the rows (1).", "N", LIMITS)
+    scheduler: str | None = option(
+        "--scheduler", "A Dask cluster that works on the rows: tcp://host:8786.", "ADDRESS", LIMITS)
+    mode: str = option(
+        "--mode", "How: reverse, forward or finite differences.", default="reverse",
+        choices=("reverse", "forward", "finite"))
+    verify: bool = option(
+        "--verify", "Check each derivative by finite differences; exit 1 if one differs.")
+    eig: bool = option("--eig", "Add eigenvalues and definiteness.")
+    sparse: bool = option(
+        "--sparse", "Only the elements that can differ from 0, with their row and column.")
+    unconnected: str = option(
+        "--unconnected", "What a source without a path gives.", default="none",
+        choices=("none", "zero"))
+    output_gradient: str | None = option(
+        "--output-gradient", "Weights of the target's elements, such as [1,0,2].", "E")
+    watch: list[str] = option(
+        "--watch", "Constants and untrainable variables to watch.", "NAME[,NAME]")
+    tf: bool = option(
+        "--tf", "TensorFlow's rule: only trainable variables and watched names have gradients.")
+    tape: str | None = option("--tape", "Which tape of the file answers.", "NAME")
+    strict: bool = option(
+        "--strict", "Exit 1 if a gradient is None, or a number NaN, infinite, or noted as perhaps"
+        " wrong.", "", OUTPUT)
+
+    def runner(self) -> str:
+        return "points.run" if self.points else super().runner()
+
+    def endings(self) -> dict[str, str]:
+        if not self.points:
+            return super().endings()
+        from gradcli.points.files import ENDINGS as OF_ROWS
+
+        return {**OF_ROWS, "json": "json", "md": "markdown", "txt": "", "gz": ""}
+
+    def wrong(self) -> tuple[str, str] | None:
+        return super().wrong() or self._wrong_points()
+
+    def _wrong_points(self) -> tuple[str, str] | None:
+        """Find what does not go together with --points, or not without it."""
+        points = self.points
+        if not points:
+            for flag, value in (("--points-format", self.points_format), ("--jobs", self.jobs),
+                                ("--scheduler", self.scheduler)):
+                if value is not None:
+                    return "it needs --points.", flag
+            return None
+        if "-" in points and self.file == "-":
+            return "standard input cannot be both the program and the points.", "--points"
+        if len(points) > 1 and not all("=" in text for text in points):
+            return "give one file, or ranges such as x=linspace(0,1,11).", "--points"
+        for flag, given in (
+                ("--verify", self.verify), ("--eig", self.eig), ("--sparse", self.sparse)):
+            if given:
+                return "it has no place with --points.", flag
+        if self.format == "latex":
+            return "rows have no LaTeX form; use markdown or csv.", "--format"
+        if self.jobs is not None and self.scheduler is not None:
+            return "give either --jobs or --scheduler.", "--jobs"
+        return None
+
+
+class Why(Question):
+    """The options of why, which also mends."""
+
+    fix: bool = option(
+        "--fix", "Show the changes that bring gradients back, as a diff; change nothing.", "",
+        OUTPUT)
+    write: bool = option(
+        "--write", "Make these changes in the file; what was mended is told on standard error.", "",
+        OUTPUT)
+
+    def wrong(self) -> tuple[str, str] | None:
+        wrong = super().wrong()
+        if wrong is None and self.write and self.file in (None, "-"):
+            return "there is no file to change.", "--write"
+        if wrong is None and (self.fix or self.write) and self.format is not None:
+            return "a diff has no other format.", "--format"
+        return wrong
+
+    def unclear(self) -> tuple[str, str] | None:
+        return None if self.fix or self.write else super().unclear()
+
+
+class Lookup(Options):
+    """The options of ops."""
+
+    name: str | None = argument("An operation by name or alias; all of them by default.")
+
+
+ROWS = {row.name: row for row in (
+    Command("grad", "Gradients of a target, and why one is None.", Question,
+            f"file expression latex wrt of mode verify output_gradient {PATHS} {ROWS_OF}"
+            f" {SHOWN} strict {WORKERS} {BUDGET}", "question.run",
+            "gradcli grad expr.txt --wrt x", "gradcli grad -e 'x^2*sin(y)' --at x=1.5,y=0.5",
+            "echo 'x^2' | gradcli grad - --at x=3 --format json",
+            "gradcli grad expr.txt --points data.csv -o slopes.csv",
+            "gradcli grad -e 'sin(x)/x' --points 'x=linspace(1,2,11)'"),
+    Command("jac", "Jacobian: target shape + source shape.", Question,
+            f"file expression latex wrt of mode verify sparse {PATHS} {ROWS_OF} {SHOWN}"
+            f" strict {WORKERS} {BUDGET}", "question.run",
+            "gradcli jac -e '[r*cos(t), r*sin(t)]' --wrt r,t --at r=2,t=0.5"),
+    Command("hess", "Hessian: second derivatives, as a matrix or in blocks.", Question,
+            f"file expression latex wrt of mode verify eig sparse {PATHS} {ROWS_OF}"
+            f" {SHOWN} strict {WORKERS} {BUDGET}", "question.run",
+            "gradcli hess -e '100(y-x^2)^2+(1-x)^2' --wrt x,y --at x=-1.2,y=1 --eig"),
+    Command("eval", "Values only.", Question,
+            f"file expression latex of {ROWS_OF} {SHOWN} strict {WORKERS} {BUDGET}", "question.run",
+            "gradcli eval expr.txt", "gradcli eval -e '2^10'"),
+    Command("why", "Why a gradient is None, zero or NaN, step by step.", Why,
+            f"file expression wrt of {PATHS} at fix write {SHOWN} strict {BUDGET}", "why.run",
+            "gradcli why model.txt --wrt x", "gradcli why model.txt --fix",
+            "gradcli why model.txt --write"),
+    Command("run", "Run a program: its print statements, loops and expectations.", Question,
+            f"file expression tf at {SHOWN} {BUDGET}", "program.run",
+            "gradcli run train.txt", "gradcli run train.txt --format json",
+            "gradcli run train.txt -v"),
+    Command("ops", "The operation table, or one row: rule, domain and kinks.", Lookup,
+            f"name {SHOWN}", "ops.run", "gradcli ops", "gradcli ops tanh"),
+)}
