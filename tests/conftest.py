@@ -116,7 +116,7 @@ def one_application() -> Iterator[None]:
     application = app._application(chosen, app.named([]))      # type: ignore[arg-type]
     command, get_command = typer.main.get_command(application), typer.main.get_command
 
-    def kept(latest: list[app.Chosen], names: Sequence[str]) -> Any:
+    def kept(latest: list[Any], names: Sequence[str]) -> Any:
         chosen.latest = latest
         return application
 

@@ -16,13 +16,12 @@ from folders import ROOT
 from transcripts import in_process
 
 from gradcli.cli import plain_argv
-from gradcli.cli.man import SIGNS, escaped, pages
-from gradcli.cli.options.families import EXAMPLES, GROUPS, SUMMARIES
-from gradcli.cli.options.table import arguments, options
+from gradcli.cli.man import GROUPS, SIGNS, escaped, pages
+from gradcli.cli.options import COMMANDS, find
 
 PAGES = pages()
 # What man(7) and these pages know.
-REQUESTS = {".TH", ".SH", ".TP", ".B", ".nf", ".fi"}
+REQUESTS = {".TH", ".SH", ".SS", ".TP", ".B", ".nf", ".fi"}
 
 
 def plain(page: str) -> str:
@@ -35,25 +34,28 @@ def plain(page: str) -> str:
 
 def test_there_is_a_page_for_each_command() -> None:
     assert set(PAGES) == {"gradcli.1", "gradcli-hw.1"} | {
-        f"gradcli-{command.replace(' ', '-')}.1" for command in SUMMARIES}
+        f"gradcli-{command.replace(' ', '-')}.1" for command in COMMANDS}
 
 
-@pytest.mark.parametrize("command", SUMMARIES)
+@pytest.mark.parametrize("command", COMMANDS)
 def test_every_option_is_in_the_page(command: str) -> None:
     page = plain(PAGES[f"gradcli-{command.replace(' ', '-')}.1"])
-    blocks = page.split("\n.TP\n")
-    for option in options(command):
+    row = find(command)
+    blocks = re.split(r"\n\.SS .*\n\.TP\n|\n\.TP\n", page)
+    assert [line[4:] for line in page.splitlines() if line.startswith(".SS ")] == list(
+        dict.fromkeys([option.panel for option in row.options]))
+    for option in row.options:
         (block,) = [b for b in blocks if re.match(rf"{re.escape(', '.join(option.flags))}\s", b)]
         assert option.help in block
         assert option.metavar in block
         assert ("One of" in block) == bool(option.metavar and option.choices)
         for choice in option.choices:
             assert choice in block
-    for argument in arguments(command) or ():
-        assert f"[{argument.upper()}]" in page
-    for example in EXAMPLES[command]:
+    for argument in row.arguments:
+        assert f"[{argument.name.upper()}]" in page
+    for example in row.examples:
         assert f"\n{example}\n" in page
-    assert SUMMARIES[command] in page
+    assert row.summary in page
 
 
 @pytest.mark.parametrize("name", PAGES)
@@ -108,16 +110,16 @@ def test_the_pages_are_written(tmp_path: Path) -> None:
 # --- help -------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("command", [*SUMMARIES, "", "hw"])
-def test_help_shows_every_example(command: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert in_process([*command.split(), "--help"]) == (0, "", "")
-    out = capsys.readouterr().out       # Typer writes it
-    for example in {**EXAMPLES, **GROUPS}[command]:
+@pytest.mark.parametrize("command", [*COMMANDS, "", "hw"])
+def test_help_shows_every_example(command: str) -> None:
+    status, out, err = in_process([*command.split(), "--help"])
+    assert (status, err) == (0, "")
+    for example in GROUPS[command][1] if command in GROUPS else find(command).examples:
         assert f"\n    {example}\n" in out
 
 
 @folded
-@pytest.mark.parametrize("example", [e for all_ in EXAMPLES.values() for e in all_])
+@pytest.mark.parametrize("example", [e for name in COMMANDS for e in find(name).examples])
 def test_examples_are_command_lines(example: str) -> None:
     words = shlex.split(example.rpartition("| ")[2])
     assert words[0] == "gradcli"
@@ -140,7 +142,7 @@ def completed(shell: str, words: str) -> str:
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_shells_complete_commands_options_and_values(shell: str) -> None:
     every = completed(shell, "gradcli ")
-    for command in SUMMARIES:
+    for command in COMMANDS:
         assert command.split()[0] in every
     assert "steps" in completed(shell, "gradcli st")
     assert "--unconnected" in completed(shell, "gradcli grad --un")

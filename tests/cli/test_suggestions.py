@@ -20,10 +20,11 @@ from gradcli.cli.app import near
 FORMULA = ["-e", "x^2", "--at", "x=3"]
 
 
-def usage(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+def usage(*arguments: str) -> str:
     """The last line that a wrong command line is answered."""
-    assert in_process(list(arguments)) == (2, "", "")
-    return capsys.readouterr().err.splitlines()[-1]     # Typer writes it
+    status, out, err = in_process(list(arguments))
+    assert (status, out) == (2, "")
+    return err.splitlines()[-1]
 
 
 @pytest.mark.parametrize(("arguments", "meant"), [
@@ -35,23 +36,23 @@ def usage(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
     (["tang", *FORMULA], "Did you mean 'tangent'?"), (["gard", *FORMULA], "Did you mean 'grad'?"),
     (["tayler", *FORMULA], "Did you mean 'taylor'?"), (["hw", "rnu"], "Did you mean 'run'?")])
 def test_what_was_meant(
-        arguments: list[str], meant: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert usage(capsys, *arguments).endswith(meant)
+        arguments: list[str], meant: str) -> None:
+    assert usage(*arguments).endswith(meant)
 
 
 @pytest.mark.parametrize("arguments", [
     ["verify", *FORMULA, "--tol", "3"], ["verify", *FORMULA, "--mode", "forward"], ["nonsense"],
     ["hw", "nonsense"]])
 def test_no_suggestion_is_better_than_a_wrong_one(
-        arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    line = usage(capsys, *arguments)
+        arguments: list[str]) -> None:
+    line = usage(*arguments)
     assert "Possible" not in line
     assert "mean" not in line
 
 
-def test_an_option_without_its_command(capsys: pytest.CaptureFixture[str]) -> None:
-    assert usage(capsys, "-e", "x^2").endswith("(commands have it: gradcli grad -e ...)")
-    assert usage(capsys, "--sigma", "x=1").endswith("gradcli propagate --sigma ...)")
+def test_an_option_without_its_command() -> None:
+    assert usage("-e", "x^2").endswith("(commands have it: gradcli grad -e ...)")
+    assert usage("--sigma", "x=1").endswith("gradcli propagate --sigma ...)")
 
 
 @pytest.mark.parametrize("arguments", [
@@ -59,8 +60,8 @@ def test_an_option_without_its_command(capsys: pytest.CaptureFixture[str]) -> No
     ["grad", *FORMULA, "-o", "a", "-o", "b"],
     ["taylor", *FORMULA, "--order", "2", "--order", "3"],
     ["directional", *FORMULA, "--direction", "1", "--direction", "2"]])
-def test_what_may_stand_once(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    assert usage(capsys, *arguments).endswith("it is given 2 times, and may be given once.")
+def test_what_may_stand_once(arguments: list[str]) -> None:
+    assert usage(*arguments).endswith("it is given 2 times, and may be given once.")
 
 
 def test_an_alias_may_set_what_the_line_says_otherwise() -> None:
@@ -78,9 +79,9 @@ def test_what_may_stand_more_than_once() -> None:
     assert (status, out, err) == (0, "df/dx\t4\ndf/dy\t1\n", "")
 
 
-def test_a_number_is_told_in_the_same_words(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_number_is_told_in_the_same_words() -> None:
     for text in ("0", "x", "-1", "1.5", ""):
-        assert usage(capsys, "taylor", *FORMULA, "--order", text).endswith(
+        assert usage("taylor", *FORMULA, "--order", text).endswith(
             f"Invalid value for '--order': '{text}' is not a whole number from 1 on.")
 
 
@@ -120,11 +121,9 @@ def test_near_has_an_order() -> None:
 
 
 @pytest.mark.parametrize("group", [[], ["hw"]])
-def test_no_summary_is_cut(group: list[str], capsys: pytest.CaptureFixture[str],
-                           monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_summary_is_cut(group: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "80")
-    in_process([*group, "--help"])
-    out = capsys.readouterr().out
+    out = in_process([*group, "--help"])[1]
     listed = out.partition("Commands:\n")[2].splitlines()
     assert len(listed) > 5
     assert all(line.endswith(".") and not line.endswith("...") for line in listed)
@@ -173,10 +172,9 @@ def test_errors_are_lines_in_a_pipe() -> None:
 
 @pytest.mark.parametrize("line", ["grad --help", "hw run --help", "hw stats --nonsense"])
 def test_a_command_that_is_built_alone_says_the_same(
-        line: str, gradcli: Callable[..., Ran], capfd: pytest.CaptureFixture[str]) -> None:
+        line: str, gradcli: Callable[..., Ran]) -> None:
     """A process builds the command that it is asked for, the tests all of them."""
     alone = gradcli(*line.split())
-    status, _, _ = in_process(line.split())
-    out, err = capfd.readouterr()
+    status, out, err = in_process(line.split())
     assert (alone.returncode, alone.stdout, alone.stderr) == (status, out, err)
     assert len(out + err) > 50

@@ -24,14 +24,14 @@ from asked import valid
 from commands import Ran
 from conftest import folded
 from loaded import HEAVY, command, loaded_by
-from readers import compared, reached
+from readers import by_typer, compared
 from terminals import bare, on_terminal
 from transcripts import in_process
 
 from gradcli.cli import plain_argv
 from gradcli.cli.commands import check_batch
+from gradcli.cli.options import find
 from gradcli.cli.options import homework as homework_rows
-from gradcli.cli.options.table import options
 from gradcli.homework import check as checking
 from gradcli.homework import lines
 
@@ -91,7 +91,7 @@ def test_option(arguments: list[str], expected: int, shown: str) -> None:
 
 
 def test_every_option_is_shown_at_work() -> None:
-    assert {option.name for option in options("check")} == set(EFFECTS) | ELSEWHERE
+    assert {option.name for option in find("check").options} == set(EFFECTS) | ELSEWHERE
 
 
 def test_kinds_are_those_of_the_library() -> None:
@@ -122,11 +122,9 @@ def test_kinds_are_those_of_the_library() -> None:
     (3, ["(" * 3000 + "x" + ")" * 3000, "1"]), (3, ["x^2", "2x", "-o", "no-such-folder/a"]),
     (3, ["--batch", "no-such-file.ndjson"]), (3, ["--batch", "samples"]),
 ])
-def test_status(expected: int, arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+def test_status(expected: int, arguments: list[str]) -> None:
     status, out, err = in_process(["check", *arguments])
-    typers = capsys.readouterr()
     assert status == expected, err
-    out, err = out + typers.out, err + typers.err
     assert "Traceback" not in err
     assert "a bug" not in err
     assert all(c.isprintable() or c in "\n\t" for c in out + err)
@@ -149,11 +147,11 @@ def test_an_answer_may_begin_with_a_minus(answer: str, form: str) -> None:
     words = [word.format(a="-cos x", b=answer) for word in form.split()]
     if answer == "-j" and "--" not in words:
         return      # that is an option
-    _, found = reached(["check", *words])
-    assert found is not None
-    assert (found[1]["function"], found[1]["answer"]) == ("-cos x", answer)
+    found, _ = by_typer(["check", *words])
+    assert isinstance(found, homework_rows.Check)
+    assert (found.function, found.answer) == ("-cos x", answer)
     plain = plain_argv.read(["check", *words])
-    assert plain is None or plain == found
+    assert plain is None or vars(plain) == vars(found)
     assert plain is not None or "--" in words or "-vq" in words
 
 
@@ -272,11 +270,11 @@ def command_lines(count: int) -> Iterator[list[str]]:
     """Mostly sound command lines of check and hw, and slips of all kinds."""
     stream = random.Random(6)
     for _ in range(count):
-        name = stream.choice((*homework_rows.ARGUMENTS,))
+        name = stream.choice(tuple(homework_rows.ROWS))
         argv = [*name.split(), *stream.choice((["a", "b"], ["a"], [], ["-a", "-b c"], ["--", "a"]))]
         for _ in range(stream.choice((0, 1, 2, 3))):
             option = stream.choice(
-                homework_rows.OPTIONS if stream.random() < 0.1 else options(name))
+                find("hw run" if stream.random() < 0.1 else name).options)
             flag = stream.choice(option.flags)
             if option.kind in ("flag", "count"):
                 argv.append(flag)
@@ -286,8 +284,8 @@ def command_lines(count: int) -> Iterator[list[str]]:
         yield argv
 
 
-def test_both_readers_agree(capsys: pytest.CaptureFixture[str]) -> None:
-    plain, both = compared(command_lines(600), capsys)
+def test_both_readers_agree() -> None:
+    plain, both = compared(command_lines(600))
     assert plain > 80
     assert both > plain
 

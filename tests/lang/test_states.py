@@ -35,7 +35,7 @@ POINTED = {"grad": grad, "jac": jac, "why": why, "steps": steps, "verify": verif
 
 CALCULUS: tuple[tuple[Any, dict[str, Any]], ...] = (
     (tangent, {}), (taylor, {"order": 2}), (laplacian, {}), (newton, {}),
-    (directional, {"direction": "1", "by_name": None, "components": [1.0]}),
+    (directional, {"direction": ("1", [1.0], {})}),
     (propagate, {"sigma": {"w": 0.1}, "correlation": {}}))
 
 
@@ -106,7 +106,7 @@ def test_calculus_starts_from_the_state_or_refuses(seed: int) -> None:
     text, reads, slope = program(drawn(seed))
     for question, options in CALCULUS:
         def asked(question: Any = question, options: Any = options) -> Any:
-            return of(text, lambda ask: question(ask, options), of=["y"])
+            return of(text, lambda ask: question(ask, **options), of=["y"])
 
         if len(reads) > 1 or (question is newton and reads[0][1] > 1):
             with pytest.raises(GradcliError) as raised:
@@ -194,7 +194,7 @@ def test_training_loops() -> None:
     assert [(s["value"], s["line"]) for s in source["states"]] == [(1.75, 5)]
     started = of(LOOP, of=["loss"], at={"w": 2.0})
     assert started["sources"][0]["at"] == 1.25
-    found = of(LOOP, lambda ask: tangent(ask, {}), of=["loss"])
+    found = of(LOOP, lambda ask: tangent(ask), of=["loss"])
     assert found["at"] == {"w": 1.75}
 
 
@@ -205,7 +205,7 @@ def test_another_variable_that_is_assigned_leaves_the_source_where_it_is() -> No
     assert not result["notes"]
     found = grad(Ask(loads(text)))["results"][0]["sources"]
     assert [(s["wrt"], s["at"]) for s in found] == [("w", 5.0), ("b", 3.0)]
-    moved = of(text, lambda ask: newton(ask, {}))
+    moved = of(text, lambda ask: newton(ask))
     assert (moved["converged"], moved["solution"]) == (True, {"w": 0.0})
 
 

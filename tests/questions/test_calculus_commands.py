@@ -21,8 +21,8 @@ from loaded import FORMULA, command, loaded_by
 from transcripts import blocks, in_process, make_shim, on_terminal, steps
 
 import gradcli
-from gradcli.cli.options import calculus as calculus_rows
-from gradcli.cli.options.table import CALCULUS, FORMATS, options
+from gradcli.cli.options.calculus import ROWS
+from gradcli.cli.options.table import FORMATS
 from gradcli.engine.sweeps.series import Expansion, Series, polynomial
 from gradcli.questions import Ask
 from gradcli.questions.calculus import taylor as taylors
@@ -73,7 +73,7 @@ def test_page_shows_what_is_printed(
 
 def test_page_shows_every_command() -> None:
     used = {line.split()[1] for line, _ in SHOWN if line.startswith("gradcli ")}
-    assert used == set(CALCULUS)
+    assert used == set(ROWS)
     assert all(len(line) <= 80 for command, shown in SHOWN if "csv" not in command
                for line in shown.splitlines())
 
@@ -82,13 +82,11 @@ def test_page_shows_every_command() -> None:
 
 
 def test_the_tables_name_the_same_commands() -> None:
-    assert CALCULUS == calculus_rows.ALL
-    for table in (calculus_rows.ARGUMENTS, calculus_rows.SUMMARIES, calculus_rows.EXAMPLES, USUAL):
-        assert set(table) == set(CALCULUS)
-    assert set(CALCULUS) <= set(SCHEMAS)
+    assert set(USUAL) == set(ROWS)
+    assert set(ROWS) <= set(SCHEMAS)
 
 
-@pytest.mark.parametrize("name", CALCULUS)
+@pytest.mark.parametrize("name", ROWS)
 def test_help_shows_every_option_and_example(name: str) -> None:
     import shlex
     import subprocess
@@ -96,16 +94,16 @@ def test_help_shows_every_option_and_example(name: str) -> None:
 
     ran = subprocess.run([sys.executable, "-m", "gradcli", name, "--help"], cwd=ROOT, check=True,
                          capture_output=True, text=True)
-    for option in options(name):
+    for option in ROWS[name].options:
         assert option.flags[-1] in ran.stdout
-    for example in calculus_rows.EXAMPLES[name]:
+    for example in ROWS[name].examples:
         assert example[:60] in ran.stdout
         arguments = shlex.split(example)[1:]
         if "-e" in arguments:
             assert in_process(arguments)[0] == 0
 
 
-@pytest.mark.parametrize("name", CALCULUS)
+@pytest.mark.parametrize("name", ROWS)
 @pytest.mark.parametrize("format", FORMATS)
 def test_every_format(name: str, format: str, tmp_path: Path) -> None:
     """The same numbers in all of them, on standard output and in a file."""
@@ -626,7 +624,7 @@ def test_systems_of_implicit_functions() -> None:
 def test_several_dependent_options_are_all_taken() -> None:
     program = gradcli.loads("[u + v - x, u - v - 2x]")
     found = implicit(Ask(program, at={"x": 1.0, "u": 1.5, "v": -0.5}),
-                     {"dependent": ["u", "v"], "order": None})["results"][0]
+                     ["u", "v"])["results"][0]
     assert [d["derivative"] for d in found["derivatives"]] == pytest.approx([1.5, -0.5])
     assert failed("implicit", "-e", "x + y", "--dependent", "y,y", "--at", "x=1,y=-1").startswith(
         "error[E0834]")
@@ -827,7 +825,7 @@ def test_a_pair_has_one_correlation() -> None:
 
 NEW = ("gradcli.questions.calculus", "gradcli.questions.verify.verify",
        "gradcli.cli.options.calculus",
-       "gradcli.cli.commands.calculus", "gradcli.cli.commands.verify", "gradcli.render.page",
+       "gradcli.cli.commands.answer", "gradcli.render.page",
        "gradcli.render.layouts.calculus", "gradcli.render.layouts.verify")
 
 
@@ -881,7 +879,7 @@ STRANGE = (
     "log(-1 - x^2)", "grad(x^3, x)", "[x > 1, x]", "where([x, y] > 0, [x, y], 0)")
 
 
-@pytest.mark.parametrize("name", CALCULUS)
+@pytest.mark.parametrize("name", ROWS)
 def test_nothing_is_a_bug(name: str) -> None:
     """Whatever is asked of whatever, there is an answer or an error with a place."""
     for text in STRANGE:

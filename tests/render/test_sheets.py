@@ -16,7 +16,7 @@ from rich.cells import cell_len
 from terminals import on_terminal
 from transcripts import in_process
 
-from gradcli.cli.options.table import CALCULUS
+from gradcli.cli.options.calculus import ROWS
 from gradcli.render import latex
 from gradcli.render.sheet_table import broken
 
@@ -90,7 +90,7 @@ def numbers_in(value: Any) -> list[float]:
 
 
 def test_every_command_is_asked() -> None:
-    assert {asked[0] for asked in ASKED.values()} == set(CALCULUS)
+    assert {asked[0] for asked in ASKED.values()} == set(ROWS)
 
 
 # --- CSV ------------------------------------------------------------------------------------------

@@ -17,8 +17,7 @@ from fuzz_commands import (
     signature,
 )
 
-from gradcli.cli.options.families import SUMMARIES
-from gradcli.cli.options.table import options
+from gradcli.cli.options import COMMANDS, find
 
 COUNT, SHARES = 1200, 4
 CALCULUS = ("taylor", "tangent", "laplacian", "divergence", "newton", "newton --minimum",
@@ -107,8 +106,8 @@ def test_the_inputs_reach_all_that_there_is() -> None:
         argv = Inputs(f"reach {number}").case().argv
         words.update(word.partition("=")[0] for word in argv)
         seen.add(" ".join(argv[:2]) if argv[:1] == ["hw"] else argv[0] if argv else "")
-    assert set(SUMMARIES) <= seen
-    flags = {flag for name in SUMMARIES for o in options(name) for flag in o.flags}
+    assert set(COMMANDS) <= seen
+    flags = {flag for name in COMMANDS for o in find(name).options for flag in o.flags}
     assert flags <= words
 
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from transcripts import in_process
 
-from gradcli.cli.options.families import SUMMARIES
-from gradcli.cli.options.table import ending, options
+from gradcli.cli.options import COMMANDS, find
+from gradcli.cli.options.table import ending
 
 LINES = {
     "grad": "-e x^2 --at x=3", "jac": "-e [x,x^2] --at x=3", "hess": "-e x^3 --at x=3",
@@ -35,17 +35,18 @@ def line(command: str, folder: Path) -> list[str]:
 
 
 def test_all_commands_are_here() -> None:
-    writing = {name for name in SUMMARIES if any(o.name == "output" for o in options(name))}
+    writing = {name for name in COMMANDS if any(o.name == "output" for o in find(name).options)}
     assert writing == {*LINES, *FROM_RESULTS}
 
 
 @pytest.mark.parametrize("command", LINES)
 def test_an_end_that_tells_no_format_is_refused(
-        command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        command: str, tmp_path: Path) -> None:
     for end in ("rs", "xlsx", "docx", "JS0N", "csv.zip", "htm"):
         path = tmp_path / f"out.{end}"
-        assert in_process([*line(command, tmp_path), "-o", str(path)])[:2] == (2, "")
-        told = " ".join(capsys.readouterr().err.split())
+        status, out, err = in_process([*line(command, tmp_path), "-o", str(path)])
+        assert (status, out) == (2, "")
+        told = " ".join(err.split())
         assert "does not tell the format; end its name in ." in told
         assert "or give --format" in told
         assert not path.exists()
@@ -54,7 +55,7 @@ def test_an_end_that_tells_no_format_is_refused(
 @pytest.mark.parametrize("command", LINES)
 def test_an_end_means_what_format_means(command: str, tmp_path: Path) -> None:
     """Byte for byte, of each format that the command has; a name without an end is plain."""
-    (choices,) = [o.choices for o in options(command) if o.name == "format"]
+    choices = find(command).formats()
     argv = line(command, tmp_path)
     for end, format in USUAL.items():
         if format not in choices or format == "svg":
@@ -74,7 +75,7 @@ def test_an_end_means_what_format_means(command: str, tmp_path: Path) -> None:
 
 
 def test_rows_and_batches_have_ends_of_their_own(
-        tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        tmp_path: Path) -> None:
     rows = ["eval", "-e", "x", "--points", "x=[1,2]", "-o"]
     batch = tmp_path / "b.ndjson"
     batch.write_text('{"function": "x^2", "answer": "2x"}\n')
@@ -84,10 +85,10 @@ def test_rows_and_batches_have_ends_of_their_own(
             (rows, "csv.gz", b"\x1f\x8b"), (rows, "json", b'{"schema"'), (answers, "csv", b"id,"),
             (answers, "json", None), (answers, "tex", None), (rows, "tex", None)):
         path = tmp_path / f"out.{end}"
-        status = in_process([*argv, str(path)])[0]
+        status, _, err = in_process([*argv, str(path)])
         if begin is None:
             assert status == 2
-            assert "does not tell the format" in " ".join(capsys.readouterr().err.split())
+            assert "does not tell the format" in " ".join(err.split())
         else:
             assert status == 0
             assert path.read_bytes().startswith(begin)

@@ -45,8 +45,8 @@ from program_generator import Blocks, Generator
 from gradcli.base.workers import cluster
 from gradcli.cli.environment import Environment
 from gradcli.cli.main import run
-from gradcli.cli.options.families import SUMMARIES
-from gradcli.cli.options.table import Option, options
+from gradcli.cli.options import COMMANDS, find
+from gradcli.cli.options.table import Option
 from gradcli.cli.plain_argv import read
 from gradcli.ops import NAMES, TABLE
 
@@ -151,7 +151,7 @@ class Inputs:
 
     def case(self) -> Case:
         """One command line."""
-        name = self.choose(tuple(SUMMARIES))
+        name = self.choose(tuple(COMMANDS))
         if name.startswith("hw ") and self.chance(0.8):     # slow, and all of them have tests
             name = self.choose(("grad", "eval", "check", "verify", "taylor", "derive", "run"))
         if name.startswith("hw "):
@@ -332,7 +332,7 @@ class Inputs:
 
     def _options(self, name: str, given: Sequence[str], without: Sequence[str] = ()) -> list[str]:
         """Some of the options of a command, mostly with values of their sort."""
-        known = [o for o in options(name) if o.name not in LEFT_OUT and o.name not in without
+        known = [o for o in find(name).options if o.name not in LEFT_OUT and o.name not in without
                  and o.name not in ("expression", "points", "at", "over", "dependent", "direction",
                                     "sigma", "latex", "batch", "jobs", "scheduler")]
         found: list[str] = []
@@ -341,7 +341,7 @@ class Inputs:
                      "of": 0.04, "watch": 0.04, "tape": 0.02}.get(option.name, 0.07)
             if self.chance(usual):
                 found += self._option(option, name, given)
-        if self.chance(0.02) and "latex" in [o.name for o in options(name)]:
+        if self.chance(0.02) and "latex" in [o.name for o in find(name).options]:
             found.append("--latex")
         if name == "hw run" or self.chance(0.01):
             found += self._workers(name)
@@ -349,7 +349,7 @@ class Inputs:
 
     def _workers(self, name: str) -> list[str]:
         """Who works on rows or answers; processes take long to start."""
-        if "jobs" not in [o.name for o in options(name)] or self.chance(0.9):
+        if "jobs" not in [o.name for o in find(name).options] or self.chance(0.9):
             return []
         return [self.choose(("--jobs", "-j")), "2"] if self.chance(0.25) else [
             "--scheduler", self.choose((*SCHEDULERS, self.choose(WORDS)))]

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from gradcli.cli.environment import Environment
-    from gradcli.cli.options.calculus import Derive, Steps
+    from gradcli.cli.options.programs import Derive, Steps
     from gradcli.lang.running.program import Program
     from gradcli.questions.plain_data import Answer
 

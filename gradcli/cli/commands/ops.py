@@ -13,7 +13,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
 
     from gradcli.cli.environment import Environment
-    from gradcli.cli.options.questions import Lookup
+    from gradcli.cli.options.programs import Lookup
 
 
 def run(options: Lookup, environment: Environment) -> int:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from gradcli.cli.environment import Environment
-    from gradcli.cli.options.questions import Why
+    from gradcli.cli.options.programs import Why
     from gradcli.lang.running.program import Program
     from gradcli.questions.mending import Mended
     from gradcli.questions.why import Explained

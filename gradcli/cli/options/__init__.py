@@ -12,8 +12,9 @@ if TYPE_CHECKING:
     from gradcli.cli.options.table import Command
 
 COMMANDS = {
-    **dict.fromkeys(("grad", "jac", "hess", "eval", "why", "run", "ops"), "questions"),
-    **dict.fromkeys(("steps", "derive"), "calculus"), "plot": "pictures", "graph": "pictures",
+    **dict.fromkeys(("grad", "jac", "hess", "eval"), "questions"),
+    **dict.fromkeys(("why", "run", "ops", "steps", "derive"), "programs"),
+    "plot": "pictures", "graph": "pictures",
     **dict.fromkeys(("verify", "taylor", "tangent", "directional", "divergence", "curl",
                      "laplacian", "implicit", "newton", "propagate"), "calculus"),
     **dict.fromkeys(("check", "hw run", "hw lint", "hw diff", "hw explain", "hw stats",

@@ -1,4 +1,4 @@
-"""The rows of steps, derive and verify, and of the commands of calculus."""
+"""The rows of verify and of the commands of calculus."""
 
 from __future__ import annotations
 
@@ -8,69 +8,12 @@ from gradcli.cli.options.table import (
     OUTPUT,
     POINT,
     Command,
-    fitting,
     misused_at,
     option,
     seconds,
 )
 
 NAMES = "NAME[,NAME]"
-MAX_ORDER = 12
-LANGUAGES = {"py": "python", "c": "c", "h": "c", "tex": "latex", "json": "json", "csv": "csv",
-             "tsv": "tsv", "md": "markdown", "txt": "plain"}
-"""End of the name of a file of formulas to its format."""
-
-
-class Steps(Question):
-    """The options of steps."""
-
-    mode: str = option(
-        "--mode", "The walk behind the values: reverse gives adjoints, forward tangents.",
-        default="reverse", choices=("reverse", "forward"))
-    verbose: int = option("-v --verbose", "Say more; all steps, however many.", "", OUTPUT)
-
-
-class Derive(Question):
-    """The options of derive."""
-
-    of: list[str] = option(
-        "--of", "Targets; a,b is the sum of both, repeating the option gives each its formulas. By"
-        " default the last result.", NAMES)
-    at: list[str] = option(
-        "--at", "Values of inputs and variables, where these decide the way through the program:"
-        " x=3,y=[1,2].", "NAME=VALUE", POINT)
-    what: str = option(
-        "--what", "Of a target with several elements: gradient of their sum, jacobian of each;"
-        " hessian is gradient with --order 2.", default="gradient",
-        choices=("gradient", "jacobian", "hessian"))
-    order: int | None = option(
-        "--order", f"Which derivative: 2 for the second, at most {MAX_ORDER}.", "N")
-    simplify: bool = option(
-        "--simplify", "Let SymPy make the formulas shorter; what it changes in value is refused.")
-    inline: bool = option("--inline", "No names for what stands more than once.", "", OUTPUT)
-    format: str | None = option(
-        "--format", "Language of the formulas: gradcli (a file that gradcli reads back), python"
-        " (NumPy), c, latex, sympy; or table, plain, json, csv, tsv, markdown. By default by the"
-        " name of -o, else a table on a terminal, plain otherwise.", "", OUTPUT,
-        choices=("table", "plain", "json", "csv", "tsv", "markdown", "gradcli", "python", "c",
-                 "latex", "sympy"))
-    strict: bool = option(
-        "--strict", "Exit 1 if a derivative is None, or leaves a part out, or does not hold at the"
-        " given values.", "", OUTPUT)
-    quiet: bool = option("-q --quiet", "Formulas only, no notes.", "", OUTPUT)
-    verbose: int = option("-v --verbose", "Say more.", "", OUTPUT)
-
-    def endings(self) -> dict[str, str]:
-        return fitting(LANGUAGES, self.command.formats())
-
-    def wrong(self) -> tuple[str, str] | None:
-        wrong = super().wrong()
-        if wrong is None and self.order is not None:
-            if self.order > MAX_ORDER:
-                return f"{self.order} is not in the range x<={MAX_ORDER}.", "--order"
-            if self.what == "hessian" and self.order != 2:
-                return "a Hessian has the order 2.", "--order"
-        return wrong
 
 
 class Calculus(Question):
@@ -140,18 +83,6 @@ def _row(name: str, summary: str, own: str, question: str, *examples: str,
 
 
 ROWS = {row.name: row for row in (
-    Command("steps", "A derivative step by step: operations, rules and adjoints.", Steps,
-            f"file expression latex wrt of mode watch tf tape at {SHOWN} {BUDGET}", "answer.steps",
-            "gradcli steps -e 'x^2*sin(x)' --at x=1.5",
-            "gradcli steps model.txt --of loss --wrt w --mode forward",
-            "gradcli steps -e 'sin(x*y)' --at x=1,y=2 --format latex -o steps.tex"),
-    Command("derive", "The derivative as a formula, also for NumPy, C, LaTeX, SymPy.", Derive,
-            "file expression latex wrt of what order simplify unconnected watch at format inline"
-            f" output color quiet verbose strict {BUDGET}", "answer.derive",
-            "gradcli derive -e 'x^2*sin(x)'", "gradcli derive model.txt --of loss --wrt w,b",
-            "gradcli derive -e 'x^2*exp(-x*y)' --order 2 --format latex",
-            "gradcli derive -e '[r*cos(t), r*sin(t)]' --what jacobian --format c",
-            "gradcli derive expr.txt --wrt x --format python -o slope.py"),
     _row("verify", "Check derivatives by four methods, side by side.", "",
          "verify.verify.verify", "gradcli verify model.txt",
          "gradcli verify -e 'x^2*sin(y)' --at x=1.5,y=0.5",

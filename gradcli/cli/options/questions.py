@@ -1,4 +1,4 @@
-"""The rows of grad, jac, hess, eval, why, run and ops."""
+"""The rows of grad, jac, hess and eval, and the options that others share with them."""
 
 from __future__ import annotations
 
@@ -133,34 +133,6 @@ class Question(ProgramOptions):
         return None
 
 
-class Why(Question):
-    """The options of why, which also mends."""
-
-    fix: bool = option(
-        "--fix", "Show the changes that bring gradients back, as a diff; change nothing.", "",
-        OUTPUT)
-    write: bool = option(
-        "--write", "Make these changes in the file; what was mended is told on standard error.", "",
-        OUTPUT)
-
-    def wrong(self) -> tuple[str, str] | None:
-        wrong = super().wrong()
-        if wrong is None and self.write and self.file in (None, "-"):
-            return "there is no file to change.", "--write"
-        if wrong is None and (self.fix or self.write) and self.format is not None:
-            return "a diff has no other format.", "--format"
-        return wrong
-
-    def unclear(self) -> tuple[str, str] | None:
-        return None if self.fix or self.write else super().unclear()
-
-
-class Lookup(Options):
-    """The options of ops."""
-
-    name: str | None = argument("An operation by name or alias; all of them by default.")
-
-
 ROWS = {row.name: row for row in (
     Command("grad", "Gradients of a target, and why one is None.", Question,
             f"file expression latex wrt of mode verify output_gradient {PATHS} {ROWS_OF}"
@@ -180,14 +152,4 @@ ROWS = {row.name: row for row in (
     Command("eval", "Values only.", Question,
             f"file expression latex of {ROWS_OF} {SHOWN} strict {WORKERS} {BUDGET}", "question.run",
             "gradcli eval expr.txt", "gradcli eval -e '2^10'"),
-    Command("why", "Why a gradient is None, zero or NaN, step by step.", Why,
-            f"file expression wrt of {PATHS} at fix write {SHOWN} strict {BUDGET}", "why.run",
-            "gradcli why model.txt --wrt x", "gradcli why model.txt --fix",
-            "gradcli why model.txt --write"),
-    Command("run", "Run a program: its print statements, loops and expectations.", Question,
-            f"file expression tf at {SHOWN} {BUDGET}", "program.run",
-            "gradcli run train.txt", "gradcli run train.txt --format json",
-            "gradcli run train.txt -v"),
-    Command("ops", "The operation table, or one row: rule, domain and kinks.", Lookup,
-            f"name {SHOWN}", "ops.run", "gradcli ops", "gradcli ops tanh"),
 )}

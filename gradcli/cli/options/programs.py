@@ -1,0 +1,117 @@
+"""The rows of why, run, ops, steps and derive."""
+
+from __future__ import annotations
+
+from gradcli.cli.options.questions import BUDGET, PATHS, SHOWN, Question
+from gradcli.cli.options.table import OUTPUT, POINT, Command, Options, argument, fitting, option
+
+MAX_ORDER = 12
+LANGUAGES = {"py": "python", "c": "c", "h": "c", "tex": "latex", "json": "json", "csv": "csv",
+             "tsv": "tsv", "md": "markdown", "txt": "plain"}
+"""End of the name of a file of formulas to its format."""
+
+
+class Why(Question):
+    """The options of why, which also mends."""
+
+    fix: bool = option(
+        "--fix", "Show the changes that bring gradients back, as a diff; change nothing.", "",
+        OUTPUT)
+    write: bool = option(
+        "--write", "Make these changes in the file; what was mended is told on standard error.", "",
+        OUTPUT)
+
+    def wrong(self) -> tuple[str, str] | None:
+        wrong = super().wrong()
+        if wrong is None and self.write and self.file in (None, "-"):
+            return "there is no file to change.", "--write"
+        if wrong is None and (self.fix or self.write) and self.format is not None:
+            return "a diff has no other format.", "--format"
+        return wrong
+
+    def unclear(self) -> tuple[str, str] | None:
+        return None if self.fix or self.write else super().unclear()
+
+
+class Lookup(Options):
+    """The options of ops."""
+
+    name: str | None = argument("An operation by name or alias; all of them by default.")
+
+
+class Steps(Question):
+    """The options of steps."""
+
+    mode: str = option(
+        "--mode", "The walk behind the values: reverse gives adjoints, forward tangents.",
+        default="reverse", choices=("reverse", "forward"))
+    verbose: int = option("-v --verbose", "Say more; all steps, however many.", "", OUTPUT)
+
+
+class Derive(Question):
+    """The options of derive."""
+
+    of: list[str] = option(
+        "--of", "Targets; a,b is the sum of both, repeating the option gives each its formulas. By"
+        " default the last result.", "NAME[,NAME]")
+    at: list[str] = option(
+        "--at", "Values of inputs and variables, where these decide the way through the program:"
+        " x=3,y=[1,2].", "NAME=VALUE", POINT)
+    what: str = option(
+        "--what", "Of a target with several elements: gradient of their sum, jacobian of each;"
+        " hessian is gradient with --order 2.", default="gradient",
+        choices=("gradient", "jacobian", "hessian"))
+    order: int | None = option(
+        "--order", f"Which derivative: 2 for the second, at most {MAX_ORDER}.", "N")
+    simplify: bool = option(
+        "--simplify", "Let SymPy make the formulas shorter; what it changes in value is refused.")
+    inline: bool = option("--inline", "No names for what stands more than once.", "", OUTPUT)
+    format: str | None = option(
+        "--format", "Language of the formulas: gradcli (a file that gradcli reads back), python"
+        " (NumPy), c, latex, sympy; or table, plain, json, csv, tsv, markdown. By default by the"
+        " name of -o, else a table on a terminal, plain otherwise.", "", OUTPUT,
+        choices=("table", "plain", "json", "csv", "tsv", "markdown", "gradcli", "python", "c",
+                 "latex", "sympy"))
+    strict: bool = option(
+        "--strict", "Exit 1 if a derivative is None, or leaves a part out, or does not hold at the"
+        " given values.", "", OUTPUT)
+    quiet: bool = option("-q --quiet", "Formulas only, no notes.", "", OUTPUT)
+    verbose: int = option("-v --verbose", "Say more.", "", OUTPUT)
+
+    def endings(self) -> dict[str, str]:
+        return fitting(LANGUAGES, self.command.formats())
+
+    def wrong(self) -> tuple[str, str] | None:
+        wrong = super().wrong()
+        if wrong is None and self.order is not None:
+            if self.order > MAX_ORDER:
+                return f"{self.order} is not in the range x<={MAX_ORDER}.", "--order"
+            if self.what == "hessian" and self.order != 2:
+                return "a Hessian has the order 2.", "--order"
+        return wrong
+
+
+ROWS = {row.name: row for row in (
+    Command("why", "Why a gradient is None, zero or NaN, step by step.", Why,
+            f"file expression wrt of {PATHS} at fix write {SHOWN} strict {BUDGET}", "why.run",
+            "gradcli why model.txt --wrt x", "gradcli why model.txt --fix",
+            "gradcli why model.txt --write"),
+    Command("run", "Run a program: its print statements, loops and expectations.", Question,
+            f"file expression tf at {SHOWN} {BUDGET}", "program.run",
+            "gradcli run train.txt", "gradcli run train.txt --format json",
+            "gradcli run train.txt -v"),
+    Command("ops", "The operation table, or one row: rule, domain and kinks.", Lookup,
+            f"name {SHOWN}", "ops.run", "gradcli ops", "gradcli ops tanh"),
+    Command("steps", "A derivative step by step: operations, rules and adjoints.", Steps,
+            f"file expression latex wrt of mode watch tf tape at {SHOWN} {BUDGET}", "answer.steps",
+            "gradcli steps -e 'x^2*sin(x)' --at x=1.5",
+            "gradcli steps model.txt --of loss --wrt w --mode forward",
+            "gradcli steps -e 'sin(x*y)' --at x=1,y=2 --format latex -o steps.tex"),
+    Command("derive", "The derivative as a formula, also for NumPy, C, LaTeX, SymPy.", Derive,
+            "file expression latex wrt of what order simplify unconnected watch at format inline"
+            f" output color quiet verbose strict {BUDGET}", "answer.derive",
+            "gradcli derive -e 'x^2*sin(x)'", "gradcli derive model.txt --of loss --wrt w,b",
+            "gradcli derive -e 'x^2*exp(-x*y)' --order 2 --format latex",
+            "gradcli derive -e '[r*cos(t), r*sin(t)]' --what jacobian --format c",
+            "gradcli derive expr.txt --wrt x --format python -o slope.py"),
+)}
