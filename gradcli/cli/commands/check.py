@@ -6,8 +6,7 @@ from gradcli.base.commas import listed
 from gradcli.base.errors import Diagnostic, GradcliError, Source, decode
 from gradcli.cli.commands.output import Output, complain
 from gradcli.cli.environment import OK, WRONG
-from gradcli.homework.checking.advice import in_options
-from gradcli.homework.checking.problem import DEFAULTS, from_fields
+from gradcli.homework.checking.problem import DEFAULTS, from_fields, in_options
 from gradcli.homework.lines import KEYS, SCHEMA, right, unreadable
 
 TYPE_CHECKING = False
