@@ -325,6 +325,6 @@ def command_lines(count: int) -> Iterator[list[str]]:
 
 
 def test_both_readers_read_the_same() -> None:
-    plain, both = compared(command_lines(300))
+    plain, both = compared(command_lines(330))
     assert plain > 80
     assert both > plain + 3
