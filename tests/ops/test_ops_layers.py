@@ -590,7 +590,7 @@ def test_second_derivatives_at_800_are_numbers() -> None:
             assert np.isfinite(block).all(), loss
 
 
-# --- special functions of special_scaled over wide ranges -------------------------------------
+# --- special functions over wide ranges ---------------------------------------------------------
 
 
 def incomplete(low: float, high: float) -> Callable[[random.Random], tuple[float, ...]]:
@@ -617,8 +617,8 @@ SHARE: Callable[..., Any] = functools.partial(mpmath.gammainc, regularized=True)
 # Per row a reference, where its points lie, and twice the largest relative error seen there.
 WIDE: list[tuple[str, Callable[..., Any], Callable[[random.Random], tuple[float, ...]], float]] = [
     ("igamma", lambda a, x: SHARE(a, 0, x), incomplete(0.01, 5), 3e-15),
-    ("igamma", lambda a, x: SHARE(a, 0, x), incomplete(5, 500), 2e-13),
-    ("igammac", lambda a, x: SHARE(a, x, mpmath.inf), incomplete(0.01, 5), 3e-15),
+    ("igamma", lambda a, x: SHARE(a, 0, x), incomplete(5, 500), 8e-13),
+    ("igammac", lambda a, x: SHARE(a, x, mpmath.inf), incomplete(0.01, 5), 8e-15),
     ("igammac", lambda a, x: SHARE(a, x, mpmath.inf), incomplete(5, 200), 2e-13),
     ("betainc", lambda a, b, x: mpmath.betainc(a, b, 0, x, regularized=True),
      between((0.05, 10), (0.05, 10), (0, 1)), 6e-15),
@@ -626,9 +626,9 @@ WIDE: list[tuple[str, Callable[..., Any], Callable[[random.Random], tuple[float,
      between((10, 300), (10, 300), (0.2, 0.8)), 2e-13),
     ("zeta", mpmath.zeta, between((1.01, 8), (0.01, 100)), 2e-15),
     ("besselie", lambda n, x: mpmath.exp(-x) * mpmath.besseli(n, x), order(0, 30, 0.01, 3000),
-     2e-15),
+     9e-15),
     ("besselie", lambda n, x: mpmath.exp(-x) * mpmath.besseli(n, x), order(30, 500, 25, 3000),
-     2e-14),
+     3e-13),
     ("besselke", lambda n, x: mpmath.exp(x) * mpmath.besselk(n, x), order(0, 30, 0.01, 3000),
      3e-15),
     ("ndtri", lambda p: mpmath.sqrt(2) * mpmath.erfinv(2 * p - 1), between((1e-3, 0.999)), 1e-15),

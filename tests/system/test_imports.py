@@ -46,6 +46,7 @@ OWNERS = {
     "matplotlib": ("gradcli/render/pictures/",),
     "plotille": ("gradcli/render/pictures/",),
     "rich": ("gradcli/render/", "gradcli/cli/"),
+    "scipy": ("gradcli/base/lazy.py",),
     "typer": ("gradcli/cli/",),
 }
 EAGER = {"typer"}
@@ -188,7 +189,6 @@ def test_every_imported_package_is_declared() -> None:
 
 # --- budgets ----------------------------------------------------------------------------------
 
-
 @pytest.mark.parametrize("arguments", [
     ("grad", *FORMULA, "--format", "json"),
     ("grad", *FORMULA),
@@ -219,7 +219,26 @@ def test_an_array_loads_numpy_and_no_more(warm: dict[str, str | None]) -> None:
     _, modules = loaded_by(
         command("grad", "-e", "sum(x^2)", "--at", "x=[1,2]", "--format", "json"), warm)
     assert "numpy" in modules
-    assert not modules & {"lark", "rich", "typer", "pydantic"}
+    assert not modules & {"lark", "rich", "scipy", "typer", "pydantic"}
+
+
+def test_special_functions_of_python_load_nothing(warm: dict[str, str | None]) -> None:
+    """Nor do their derivatives."""
+    _, modules = loaded_by(
+        command("hess", "-e", "gamma(x)*lgamma(x) + erf(x)*erfc(x)", "--at", "x=1.5"), warm)
+    assert not modules & {"numpy", "scipy"}
+
+
+def test_a_special_function_loads_one_module_of_scipy(warm: dict[str, str | None]) -> None:
+    printed, modules = loaded_by(
+        command("grad", "-e", "erfcx(x)", "--at", "x=0"), warm)
+    assert float(printed.split()[-1]) == pytest.approx(-2 / math.sqrt(math.pi), rel=1e-15)
+    assert "scipy.special._ufuncs" in modules
+    assert not {name for name in modules if name.startswith("scipy.")} & {
+        "scipy.linalg", "scipy.special", "scipy._lib._array_api"}
+    # And then the package is there for who imports it.
+    loaded_by("from gradcli.base.lazy import special; special.jv; import scipy.special\n"
+              "assert scipy.special.jv is special.jv", warm)
 
 
 def test_importing_gradcli_loads_nothing(warm: dict[str, str | None]) -> None:

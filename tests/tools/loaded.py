@@ -26,7 +26,8 @@ except SystemExit as end:
 # DESIGN: start-up is most of what a small formula costs, and each of these takes 2 to 70 ms.
 HEAVY = {
     "collections", "dataclasses", "enum", "functools", "importlib.metadata", "inspect", "json",
-    "lark", "logging", "numpy", "pathlib", "pydantic", "re", "rich", "sympy", "typer", "typing"}
+    "lark", "logging", "numpy", "pathlib", "pydantic", "re", "rich", "scipy", "sympy", "typer",
+    "typing"}
 FORMULA = ("-e", "x^2*sin(y)", "--wrt", "x,y", "--at", "x=1.5,y=0.5")
 
 

@@ -13,7 +13,8 @@ from __future__ import annotations
 import math
 from functools import lru_cache
 
-from gradcli.ops.special.errors import dawsn, erfcx
+from gradcli.ops.special.bessel import besselie, besselke
+from gradcli.ops.special.floats import dawsn, erfcx
 from gradcli.ops.special.gamma import (
     EPSILON,
     EULER_MACLAURIN,
@@ -24,7 +25,6 @@ from gradcli.ops.special.gamma import (
     polygamma,
     power,
 )
-from gradcli.ops.special.scaled import besselie, besselke
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -1,6 +1,6 @@
 """Special functions: gamma and its kin, error functions, integrals, Bessel functions.
 
-The values come from `special_floats` and `special_derivatives`, loaded when first asked for: plain
+The values come from `ops.special`, loaded when first asked for, and with them SciPy: plain
 functions on floats, applied element by element to arrays. Rules are closed forms in operations of
 this table, so that derivatives of any order follow. Orders carry no derivative: their
 role is index. An order may be an integer tensor, and types do not mix: a rule meets it in
@@ -39,23 +39,23 @@ ORDER = (0.0, 4.0)
 INDEX_FIRST = ("index", "data")
 
 
-# The modules are loaded when first called: most files need none of them.
-def _plain(name: str) -> Any:
-    """The function of this name in `special_floats`."""
+def of_special(name: str) -> Any:
+    """Return the function of this name in `ops.special`, which is loaded when it is first called:
+    most files need none of it. Raises E0407 where it is one of SciPy's, and that is not installed.
+    """
+    function: Any = None
+
     def call(*values: float) -> Any:
-        from gradcli.ops.special import floats
+        nonlocal function
+        try:
+            if function is None:
+                from gradcli.ops.special import derivatives, floats
 
-        return getattr(floats, name)(*values)
-
-    return call
-
-
-def _derived(name: str) -> Any:
-    """The function of this name in `special_derivatives`."""
-    def call(*values: float) -> Any:
-        from gradcli.ops.special import derivatives
-
-        return getattr(derivatives, name)(*values)
+                function = getattr(floats, name, None) or getattr(derivatives, name)
+            return function(*values)
+        except ImportError:
+            raise error("E0407", f"`{name}` needs SciPy, which is not installed",
+                        help="pip install scipy", about=("callee", None)) from None
 
     return call
 
@@ -64,20 +64,20 @@ def _derived(name: str) -> Any:
 
 polygamma = elementwise(
     "polygamma", "n x", None, lambda n, x, ans: polygamma(n + 1.0, x), roles=INDEX_FIRST,
-    floats=_plain("polygamma"), samples=(ORDER, POSITIVE[0]),
+    floats=of_special("polygamma"), samples=(ORDER, POSITIVE[0]),
     latex=r"\psi^{{({0})}}\left({1}\right)", domain="n = 0, 1, 2, ...; x != 0, -1, -2, ...",
     doc="the n-th derivative of digamma (DLMF 5.15)")
 digamma = elementwise(
     "digamma", "x", lambda x, ans: polygamma(1.0, x), aliases="psi",
-    floats=_plain("digamma"), samples=POSITIVE, latex=r"\psi\left({0}\right)",
+    floats=of_special("digamma"), samples=POSITIVE, latex=r"\psi\left({0}\right)",
     domain="x != 0, -1, -2, ...", doc="the derivative of lgamma (DLMF 5.2.2)")
 gamma = elementwise(
     "gamma", "x", lambda x, ans: ans * digamma(x), aliases="tgamma",
-    floats=_plain("gamma"), samples=POSITIVE, latex=r"\Gamma\left({0}\right)",
+    floats=of_special("gamma"), samples=POSITIVE, latex=r"\Gamma\left({0}\right)",
     domain="x != 0, -1, -2, ...", doc="gamma function, (x-1)! (DLMF 5.2.1)")
 lgamma = elementwise(
     "lgamma", "x", lambda x, ans: digamma(x), aliases="gammaln loggamma",
-    floats=_plain("lgamma"), samples=POSITIVE,
+    floats=of_special("lgamma"), samples=POSITIVE,
     latex=r"\ln\left|\Gamma\left({0}\right)\right|", domain="x != 0, -1, -2, ...",
     doc="logarithm of |gamma(x)|, without overflow")
 # A row of its own: the two differ by next to nothing where d is small beside x.
@@ -85,7 +85,7 @@ polygamma_difference = elementwise(
     "polygamma_difference", "n x d", None,
     lambda n, x, d, ans: polygamma_difference(n + 1.0, x, d),
     lambda n, x, d, ans: -polygamma(n + 1.0, x + d),
-    roles=("index", "data", "data"), floats=_derived("polygamma_difference"),
+    roles=("index", "data", "data"), floats=of_special("polygamma_difference"),
     samples=(ORDER, *POSITIVE * 2),
     latex=r"\psi^{{({0})}}\left({1}\right) - \psi^{{({0})}}\left({1} + {2}\right)",
     doc="polygamma(n, x) - polygamma(n, x + d) without cancellation")
@@ -93,35 +93,35 @@ beta = elementwise(
     "beta", "a b",
     lambda a, b, ans: ans * polygamma_difference(0.0, a, b),
     lambda a, b, ans: ans * polygamma_difference(0.0, b, a),
-    floats=_plain("beta"), samples=POSITIVE * 2,
+    floats=of_special("beta"), samples=POSITIVE * 2,
     latex=r"\mathrm{{B}}\left({0}, {1}\right)", domain="a, b != 0, -1, -2, ...",
     doc="gamma(a)*gamma(b)/gamma(a + b) (DLMF 5.12.1)")
 lbeta = elementwise(
     "lbeta", "a b",
     lambda a, b, ans: polygamma_difference(0.0, a, b),
     lambda a, b, ans: polygamma_difference(0.0, b, a), aliases="betaln",
-    floats=_plain("lbeta"), samples=POSITIVE * 2,
+    floats=of_special("lbeta"), samples=POSITIVE * 2,
     latex=r"\ln\left|\mathrm{{B}}\left({0}, {1}\right)\right|", domain="a, b != 0, -1, -2, ...",
     doc="logarithm of |beta(a, b)|, without underflow")
 gammainc = elementwise(
     "gammainc", "a x",
     lambda a, x, ans: gammainc_log(1.0, a, x),
     lambda a, x, ans: -exp(xlogy(a - 1.0, x) - x), aliases="gammaincu",
-    floats=_plain("gammainc"), samples=POSITIVE * 2,
+    floats=of_special("gammainc"), samples=POSITIVE * 2,
     latex=r"\Gamma\left({0}, {1}\right)", domain="a >= 0, x > 0",
     doc="upper incomplete gamma function, not regularised (DLMF 8.2.2)")
 gammaincl = elementwise(
     "gammaincl", "a x",
     lambda a, x, ans: gammaincl_log(1.0, a, x),
     lambda a, x, ans: exp(xlogy(a - 1.0, x) - x),
-    floats=_plain("gammaincl"), samples=POSITIVE * 2,
+    floats=of_special("gammaincl"), samples=POSITIVE * 2,
     latex=r"\gamma\left({0}, {1}\right)", domain="a > 0, x >= 0",
     doc="lower incomplete gamma function, not regularised (DLMF 8.2.1)")
 gammainc_log = elementwise(
     "gammainc_log", "n a x", None,
     lambda n, a, x, ans: gammainc_log(n + 1.0, a, x),
     lambda n, a, x, ans: -power(log(x), n / 1.0) * exp(xlogy(a - 1.0, x) - x),
-    roles=("index", "data", "data"), floats=_derived("gammainc_log"),
+    roles=("index", "data", "data"), floats=of_special("gammainc_log"),
     samples=(ORDER, *POSITIVE * 2),
     latex=r"\int_{{{2}}}^\infty \ln^{{{0}}}(t)\, t^{{{1} - 1}} e^{{-t}} \,\mathrm{{d}}t",
     domain="n = 0, 1, 2, ...; x > 0", doc="the n-th derivative of gammainc(a, x) in a")
@@ -129,7 +129,7 @@ gammaincl_log = elementwise(
     "gammaincl_log", "n a x", None,
     lambda n, a, x, ans: gammaincl_log(n + 1.0, a, x),
     lambda n, a, x, ans: power(log(x), n / 1.0) * exp(xlogy(a - 1.0, x) - x),
-    roles=("index", "data", "data"), floats=_derived("gammaincl_log"),
+    roles=("index", "data", "data"), floats=of_special("gammaincl_log"),
     samples=(ORDER, *POSITIVE * 2),
     latex=r"\int_0^{{{2}}} \ln^{{{0}}}(t)\, t^{{{1} - 1}} e^{{-t}} \,\mathrm{{d}}t",
     domain="n = 0, 1, 2, ...; a > 0, x > 0", doc="the n-th derivative of gammaincl(a, x) in a")
@@ -138,34 +138,34 @@ gammaincl_log = elementwise(
 
 erfinv = elementwise(
     "erfinv", "x", lambda x, ans: 0.8862269254527580 * exp(square(ans)),
-    aliases="erf_inv", floats=_plain("erfinv"), samples=((-0.9, 0.9),),
+    aliases="erf_inv", floats=of_special("erfinv"), samples=((-0.9, 0.9),),
     latex=r"\operatorname{{erf}}^{{-1}}\left({0}\right)", domain="-1 <= x <= 1",
     kinks="slope inf at -1 and 1", doc="inverse of erf (DLMF 7.17)")
 erfcinv = elementwise(
     "erfcinv", "x", lambda x, ans: -0.8862269254527580 * exp(square(ans)),
-    floats=_plain("erfcinv"), samples=((0.1, 1.9),),
+    floats=of_special("erfcinv"), samples=((0.1, 1.9),),
     latex=r"\operatorname{{erfc}}^{{-1}}\left({0}\right)", domain="0 <= x <= 2",
     kinks="slope -inf at 0 and 2", doc="inverse of erfc, exact near 0 (DLMF 7.17)")
 erfcx = elementwise(
     "erfcx", "x", lambda x, ans: erfcx_derivative(1.0, x),
-    floats=_plain("erfcx"), samples=REAL, latex=r"\operatorname{{erfcx}}\left({0}\right)",
+    floats=of_special("erfcx"), samples=REAL, latex=r"\operatorname{{erfcx}}\left({0}\right)",
     doc="exp(x^2)*erfc(x) without overflow for positive x (DLMF 7.2)")
 erfcx_derivative = elementwise(
     "erfcx_derivative", "n x", None, lambda n, x, ans: erfcx_derivative(n + 1.0, x),
-    roles=INDEX_FIRST, floats=_derived("erfcx_derivative"), samples=(ORDER, REAL[0]),
+    roles=INDEX_FIRST, floats=of_special("erfcx_derivative"), samples=(ORDER, REAL[0]),
     latex=r"\operatorname{{erfcx}}^{{({0})}}\left({1}\right)", domain="n = 0, 1, 2, ...",
     doc="the n-th derivative of erfcx (DLMF 7.18.4)")
 erfi = elementwise(
     "erfi", "x", lambda x, ans: 1.1283791670955126 * exp(square(x)),
-    floats=_plain("erfi"), samples=REAL, latex=r"\operatorname{{erfi}}\left({0}\right)",
+    floats=of_special("erfi"), samples=REAL, latex=r"\operatorname{{erfi}}\left({0}\right)",
     doc="imaginary error function, -i*erf(i*x) (DLMF 7.5.1)")
 dawsn = elementwise(
     "dawsn", "x", lambda x, ans: dawsn_derivative(1.0, x), aliases="dawson",
-    floats=_plain("dawsn"), samples=REAL, latex=r"F\left({0}\right)",
+    floats=of_special("dawsn"), samples=REAL, latex=r"F\left({0}\right)",
     doc="Dawson's integral, exp(-x^2) times the integral of exp(t^2) (DLMF 7.2.5)")
 dawsn_derivative = elementwise(
     "dawsn_derivative", "n x", None, lambda n, x, ans: dawsn_derivative(n + 1.0, x),
-    roles=INDEX_FIRST, floats=_derived("dawsn_derivative"), samples=(ORDER, REAL[0]),
+    roles=INDEX_FIRST, floats=of_special("dawsn_derivative"), samples=(ORDER, REAL[0]),
     latex=r"F^{{({0})}}\left({1}\right)", domain="n = 0, 1, 2, ...",
     doc="the n-th derivative of Dawson's integral (DLMF 7.10)")
 
@@ -173,43 +173,43 @@ dawsn_derivative = elementwise(
 
 ci = elementwise(
     "ci", "x", lambda x, ans: cos(x) / x, aliases="cosint",
-    floats=_plain("ci"), samples=POSITIVE, latex=r"\operatorname{{Ci}}\left({0}\right)",
+    floats=of_special("ci"), samples=POSITIVE, latex=r"\operatorname{{Ci}}\left({0}\right)",
     domain="x > 0; below, the real part", doc="cosine integral (DLMF 6.2.11)")
 si = elementwise(
     "si", "x", lambda x, ans: sphericalj(0.0, x), aliases="sinint",
-    floats=_plain("si"), samples=REAL, latex=r"\operatorname{{Si}}\left({0}\right)",
+    floats=of_special("si"), samples=REAL, latex=r"\operatorname{{Si}}\left({0}\right)",
     doc="sine integral, of sin(t)/t from 0 to x (DLMF 6.2.9)")
 ei = elementwise(
     "ei", "x", lambda x, ans: exp(x) / x, aliases="Ei",
-    floats=_plain("ei"), samples=POSITIVE, latex=r"\operatorname{{Ei}}\left({0}\right)",
+    floats=of_special("ei"), samples=POSITIVE, latex=r"\operatorname{{Ei}}\left({0}\right)",
     domain="x != 0", doc="exponential integral, of exp(t)/t up to x (DLMF 6.2.5)")
 e1 = elementwise(
     "e1", "x", lambda x, ans: -exp(-x) / x, aliases="E1",
-    floats=_plain("e1"), samples=POSITIVE, latex=r"E_1\left({0}\right)",
+    floats=of_special("e1"), samples=POSITIVE, latex=r"E_1\left({0}\right)",
     domain="x > 0; below, the real part", doc="integral of exp(-t)/t from x on (DLMF 6.2.1)")
 li = elementwise(
     "li", "x", lambda x, ans: 1 / log(x), aliases="logint",
-    floats=_plain("li"), samples=((1.3, 4.0),), latex=r"\operatorname{{li}}\left({0}\right)",
+    floats=of_special("li"), samples=((1.3, 4.0),), latex=r"\operatorname{{li}}\left({0}\right)",
     domain="x >= 0, x != 1", doc="logarithmic integral, of 1/log(t) from 0 to x (DLMF 6.2.8)")
 shi = elementwise(
     "shi", "x", lambda x, ans: where(equal(x, 0.0), 1.0, sinh(x) / where(equal(x, 0.0), 1.0, x)),
-    floats=_plain("shi"), samples=POSITIVE, latex=r"\operatorname{{Shi}}\left({0}\right)",
+    floats=of_special("shi"), samples=POSITIVE, latex=r"\operatorname{{Shi}}\left({0}\right)",
     doc="hyperbolic sine integral, of sinh(t)/t from 0 to x (DLMF 6.2.15)")
 chi = elementwise(
     "chi", "x", lambda x, ans: cosh(x) / x,
-    floats=_plain("chi"), samples=POSITIVE, latex=r"\operatorname{{Chi}}\left({0}\right)",
+    floats=of_special("chi"), samples=POSITIVE, latex=r"\operatorname{{Chi}}\left({0}\right)",
     domain="x > 0; below, the real part", doc="hyperbolic cosine integral (DLMF 6.2.16)")
 fresnels = elementwise(
     "fresnels", "x", lambda x, ans: sin(1.5707963267948966 * square(x)),
-    floats=_plain("fresnels"), samples=REAL, latex=r"S\left({0}\right)",
+    floats=of_special("fresnels"), samples=REAL, latex=r"S\left({0}\right)",
     doc="integral of sin(pi*t^2/2) from 0 to x (DLMF 7.2.8)")
 fresnelc = elementwise(
     "fresnelc", "x", lambda x, ans: cos(1.5707963267948966 * square(x)),
-    floats=_plain("fresnelc"), samples=REAL, latex=r"C\left({0}\right)",
+    floats=of_special("fresnelc"), samples=REAL, latex=r"C\left({0}\right)",
     doc="integral of cos(pi*t^2/2) from 0 to x (DLMF 7.2.7)")
 lambertw = elementwise(
     "lambertw", "x", lambda x, ans: exp(-ans) / (1.0 + ans),
-    floats=_plain("lambertw"), samples=((-0.3, 4.0),), latex=r"W\left({0}\right)",
+    floats=of_special("lambertw"), samples=((-0.3, 4.0),), latex=r"W\left({0}\right)",
     domain="x >= -1/e", kinks="slope inf at -1/e",
     doc="the w >= -1 with w*exp(w) = x (DLMF 4.13)")
 
@@ -218,25 +218,25 @@ lambertw = elementwise(
 # Derivatives in m are moments, regular at m = 0, where (E - (1-m)*K)/m is 0/0.
 ellipk = elementwise(
     "ellipk", "m", lambda m, ans: 0.5 * elliptic_moment(1.0, 1.0, 1.5707963267948966, m),
-    floats=_plain("ellipk"), samples=((-2.0, 0.8),), latex=r"K\left({0}\right)", domain="m < 1",
+    floats=of_special("ellipk"), samples=((-2.0, 0.8),), latex=r"K\left({0}\right)", domain="m < 1",
     doc="complete elliptic integral of the first kind (DLMF 19.2.8), m = k^2")
 ellipe_complete = elementwise(
     "ellipe_complete", "m",
     lambda m, ans: -0.5 * elliptic_moment(1.0, 0.0, 1.5707963267948966, m),
-    floats=_plain("ellipe_complete"), samples=((-2.0, 0.8),), latex=r"E\left({0}\right)",
+    floats=of_special("ellipe_complete"), samples=((-2.0, 0.8),), latex=r"E\left({0}\right)",
     domain="m <= 1", doc="complete elliptic integral of the second kind (DLMF 19.2.8), m = k^2")
 ellipf = elementwise(
     "ellipf", "phi m",
     lambda phi, m, ans: 1.0 / sqrt(1.0 - m * square(sin(phi))),
     lambda phi, m, ans: 0.5 * elliptic_moment(1.0, 1.0, phi, m), aliases="ellipkinc",
-    floats=_plain("ellipf"), samples=((-1.5, 1.5), (-2.0, 0.8)),
+    floats=of_special("ellipf"), samples=((-1.5, 1.5), (-2.0, 0.8)),
     latex=r"F\left({0} \mid {1}\right)", domain="m*sin(phi)^2 < 1",
     doc="incomplete elliptic integral of the first kind (DLMF 19.2.4), m = k^2")
 ellipe_incomplete = elementwise(
     "ellipe_incomplete", "phi m",
     lambda phi, m, ans: sqrt(1.0 - m * square(sin(phi))),
     lambda phi, m, ans: -0.5 * elliptic_moment(1.0, 0.0, phi, m), aliases="ellipeinc",
-    floats=_plain("ellipe"), samples=((-1.5, 1.5), (-2.0, 0.8)),
+    floats=of_special("ellipe"), samples=((-1.5, 1.5), (-2.0, 0.8)),
     latex=r"E\left({0} \mid {1}\right)", domain="m*sin(phi)^2 <= 1",
     doc="incomplete elliptic integral of the second kind (DLMF 19.2.5), m = k^2")
 elliptic_moment = elementwise(
@@ -244,7 +244,7 @@ elliptic_moment = elementwise(
     lambda k, j, phi, m, ans: power(square(sin(phi)), k / 1.0)
     / power(1.0 - m * square(sin(phi)), (2.0 * j + 1.0) / 2.0),
     lambda k, j, phi, m, ans: (2.0 * j + 1.0) / 2.0 * elliptic_moment(k + 1.0, j + 1.0, phi, m),
-    roles=("index", "index", "data", "data"), floats=_derived("elliptic_moment"),
+    roles=("index", "index", "data", "data"), floats=of_special("elliptic_moment"),
     samples=(ORDER, (-1.0, 2.0), (-1.5, 1.5), (-2.0, 0.8)),
     latex=r"\int_0^{{{2}}} \frac{{\sin^{{2 \cdot {0}}} t \,\mathrm{{d}}t}}"
     r"{{(1 - {3} \sin^2 t)^{{{1} + 1/2}}}}", domain="k, j whole, k >= 0; m*sin(phi)^2 < 1",
@@ -268,7 +268,7 @@ ellipe = composite(
 
 def _bessel(name: str, aliases: str, symbol: str, rule: Any, kind: str, **row: Any) -> Any:
     return elementwise(
-        name, "n x", None, rule, aliases=aliases, roles=INDEX_FIRST, floats=_plain(name),
+        name, "n x", None, rule, aliases=aliases, roles=INDEX_FIRST, floats=of_special(name),
         samples=(ORDER, POSITIVE[0]), latex=symbol + r"_{{{0}}}\left({1}\right)",
         doc=f"{kind}, of order n", **row)
 
@@ -295,7 +295,7 @@ sphericalj = elementwise(
     "sphericalj", "n x", None,
     lambda n, x, ans: n / (2.0 * n + 1.0) * sphericalj(absolute(n - 1.0), x)
     - (n + 1.0) / (2.0 * n + 1.0) * sphericalj(n + 1.0, x),
-    aliases="spherical_jn", roles=INDEX_FIRST, floats=_derived("sphericalj"),
+    aliases="spherical_jn", roles=INDEX_FIRST, floats=of_special("sphericalj"),
     samples=(ORDER, REAL[0]), latex=r"\mathrm{{j}}_{{{0}}}\left({1}\right)",
     domain="n = 0, 1, 2, ...",
     doc="spherical Bessel function of the first kind; sphericalj(0, x) is sin(x)/x (DLMF 10.47.3)")

@@ -1,8 +1,8 @@
 """Further forms of the special functions: the normal distribution, regularised, scaled, and of
 fixed order, as TensorFlow and SciPy name them.
 
-Their values come from `special_scaled`, loaded when first asked for. Parameters that TensorFlow
-gives no derivative (betainc in a and b, zeta in x) have the role of an index.
+Parameters that TensorFlow gives no derivative (betainc in a and b, zeta in x) have the role of an
+index.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ from gradcli.ops.table.special import (
     ORDER,
     POSITIVE,
     REAL,
-    _derived,
     besseli,
     besselj,
     besselk,
@@ -29,6 +28,7 @@ from gradcli.ops.table.special import (
     gammaincl_log,
     lbeta,
     lgamma,
+    of_special,
     sphericalj,
 )
 
@@ -39,20 +39,10 @@ if TYPE_CHECKING:
     from gradcli.ops.kinds import Op
 
 
-def _plain(name: str) -> Any:
-    """The function of this name in `special_scaled`, loaded when first called."""
-    def call(*values: float) -> Any:
-        from gradcli.ops.special import scaled
-
-        return getattr(scaled, name)(*values)
-
-    return call
-
-
 sinc = elementwise(
     "sinc", "x", lambda x, ans: -3.141592653589793 * sphericalj(1.0, 3.141592653589793 * x),
-    floats=_plain("sinc"), samples=((-0.6, 0.6),), latex=r"\operatorname{{sinc}}\left({0}\right)",
-    doc="sin(pi*x)/(pi*x), 1 at 0, as in NumPy")
+    floats=of_special("sinc"), samples=((-0.6, 0.6),),
+    latex=r"\operatorname{{sinc}}\left({0}\right)", doc="sin(pi*x)/(pi*x), 1 at 0, as in NumPy")
 
 # --- the normal distribution ------------------------------------------------------------------
 
@@ -62,7 +52,7 @@ ndtr = elementwise(
     latex=r"\Phi\left({0}\right)", doc="the normal distribution function, (1 + erf(x/sqrt(2)))/2")
 ndtri = elementwise(
     "ndtri", "x", lambda x, ans: 2.5066282746310002 * exp(0.5 * square(ans)),
-    floats=_plain("ndtri"), samples=((0.05, 0.95),), latex=r"\Phi^{{-1}}\left({0}\right)",
+    floats=of_special("ndtri"), samples=((0.05, 0.95),), latex=r"\Phi^{{-1}}\left({0}\right)",
     domain="0 <= x <= 1", kinks="slope inf at 0 and 1", doc="the inverse of ndtr, exact near 0")
 # The slope is the density over ndtr; for negative x both vanish, but erfcx does not.
 log_ndtr = elementwise(
@@ -70,7 +60,7 @@ log_ndtr = elementwise(
     lambda x, ans: where(
         less(x, 0.0), 0.7978845608028654 / erfcx(-0.7071067811865476 * minimum(x, 0.0)),
         0.3989422804014327 * exp(-0.5 * square(maximum(x, 0.0))) / ndtr(maximum(x, 0.0))),
-    floats=_plain("log_ndtr"), samples=REAL, latex=r"\ln \Phi\left({0}\right)",
+    floats=of_special("log_ndtr"), samples=REAL, latex=r"\ln \Phi\left({0}\right)",
     doc="log(ndtr(x)), also where ndtr underflows")
 
 # --- regularised incomplete functions ---------------------------------------------------------
@@ -82,7 +72,7 @@ igamma = elementwise(
         less(x, a), gammaincl_log(1.0, a, x) / gamma(a) - ans * digamma(a),
         igammac(a, x) * digamma(a) - gammainc_log(1.0, a, x) / gamma(a)),
     lambda a, x, ans: exp(xlogy(a - 1.0, x) - x - lgamma(a)),
-    floats=_plain("igamma"), samples=POSITIVE * 2, latex=r"P\left({0}, {1}\right)",
+    floats=of_special("igamma"), samples=POSITIVE * 2, latex=r"P\left({0}, {1}\right)",
     domain="0 < a <= 1e8, x >= 0; a < 171 for the slope in a",
     doc="regularised lower incomplete gamma function, from 0 to 1 (DLMF 8.2.4)")
 igammac = elementwise(
@@ -91,19 +81,19 @@ igammac = elementwise(
         less(x, a), igamma(a, x) * digamma(a) - gammaincl_log(1.0, a, x) / gamma(a),
         gammainc_log(1.0, a, x) / gamma(a) - ans * digamma(a)),
     lambda a, x, ans: -exp(xlogy(a - 1.0, x) - x - lgamma(a)),
-    floats=_plain("igammac"), samples=POSITIVE * 2, latex=r"Q\left({0}, {1}\right)",
+    floats=of_special("igammac"), samples=POSITIVE * 2, latex=r"Q\left({0}, {1}\right)",
     domain="0 < a <= 1e8, x >= 0; a < 171 for the slope in a",
     doc="regularised upper incomplete gamma function, 1 - igamma(a, x) (DLMF 8.2.4)")
 betainc = elementwise(
     "betainc", "a b x", None, None,
     lambda a, b, x, ans: exp(xlogy(a - 1.0, x) + xlog1py(b - 1.0, -x) - lbeta(a / 1.0, b / 1.0)),
-    roles=("index", "index", "data"), floats=_plain("betainc"),
+    roles=("index", "index", "data"), floats=of_special("betainc"),
     samples=((1.0, 4.0), (1.0, 4.0), (0.1, 0.9)), latex=r"I_{{{2}}}\left({0}, {1}\right)",
     domain="a, b > 0; 0 <= x <= 1",
     doc="regularised incomplete beta function (DLMF 8.17.2), with a slope in x only")
 zeta = elementwise(
     "zeta", "x q", None, lambda x, q, ans: -(x * zeta(x + 1.0, q)), roles=INDEX_FIRST,
-    floats=_plain("zeta"), samples=((2.0, 6.0), POSITIVE[0]),
+    floats=of_special("zeta"), samples=((2.0, 6.0), POSITIVE[0]),
     latex=r"\zeta\left({0}, {1}\right)", domain="x > 1, q > 0",
     doc="Hurwitz' zeta function, the sum of (q + k)^-x (DLMF 25.11.1), with a slope in q only")
 
@@ -111,12 +101,12 @@ zeta = elementwise(
 
 besselie = elementwise(
     "besselie", "n x", None, lambda n, x, ans: besselie_derivative(1.0, n, x),
-    aliases="ive", roles=INDEX_FIRST, floats=_plain("besselie"), samples=(ORDER, POSITIVE[0]),
+    aliases="ive", roles=INDEX_FIRST, floats=of_special("besselie"), samples=(ORDER, POSITIVE[0]),
     latex=r"e^{{-\left|{1}\right|}} I_{{{0}}}\left({1}\right)", domain="n whole, or x >= 0",
     kinks="slope of the exponential 0 at 0", doc="exp(-|x|)*besseli(n, x), without overflow")
 besselke = elementwise(
     "besselke", "n x", None, lambda n, x, ans: besselke_derivative(1.0, n, x),
-    aliases="kve", roles=INDEX_FIRST, floats=_plain("besselke"), samples=(ORDER, POSITIVE[0]),
+    aliases="kve", roles=INDEX_FIRST, floats=of_special("besselke"), samples=(ORDER, POSITIVE[0]),
     latex=r"e^{{{1}}} K_{{{0}}}\left({1}\right)", domain="x > 0",
     doc="exp(x)*besselk(n, x), without underflow")
 
@@ -124,7 +114,7 @@ besselke = elementwise(
 def _derivative(name: str, rule: Any, symbol: str) -> Op:
     return elementwise(
         f"{name}_derivative", "k n x", None, None, rule, roles=("index", "index", "data"),
-        floats=_derived(f"{name}_derivative"), samples=(ORDER, ORDER, POSITIVE[0]),
+        floats=of_special(f"{name}_derivative"), samples=(ORDER, ORDER, POSITIVE[0]),
         latex=r"\frac{{\mathrm{{d}}^{{{0}}}}}{{\mathrm{{d}}{2}^{{{0}}}}} " + symbol,
         doc=f"the k-th derivative of {name}(n, x)")
 
