@@ -83,7 +83,7 @@ def memory() -> tuple[float, float, float]:
     """Bytes per recorded operation with and without places, and of full rings."""
     record = records.current()
     held = []
-    for trace in (provenance.Trace(), None):
+    for trace in (provenance.PythonEvents(), None):
         record.trace = trace
         x = Variable(0.5)
         gc.collect()
@@ -96,7 +96,7 @@ def memory() -> tuple[float, float, float]:
         tracemalloc.stop()
     gc.collect()
     tracemalloc.start()
-    record.trace = trace = provenance.Trace()
+    record.trace = trace = provenance.PythonEvents()
     y = Variable(0.5) * 1.0
     for _ in range(provenance.MAX_TRACED):
         gradcli.constant(1.0)
@@ -116,7 +116,7 @@ def main() -> None:
     for action in (arithmetic, mixed, off_the_tape, conditions, constants, exits):
         times: tuple[list[float], list[float]] = [], []
         for _ in range(rounds):
-            for trace, into in zip((provenance.Trace(), None), times, strict=True):
+            for trace, into in zip((provenance.PythonEvents(), None), times, strict=True):
                 record.trace = trace
                 into.append(turn(action))
         with_, without = map(statistics.median, times)

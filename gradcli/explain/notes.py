@@ -364,8 +364,8 @@ def _kink(entry: Entry, hits: Any, source: Source) -> Note:
 # --------------------------------------------------------------------------------------------------
 # The reverse sweep once more, with an eye on what each operand gets of a cotangent.
 
-def watch(entries: Sequence[Entry], seeds: Mapping[int, Any], sources: Iterable[int], see: See,
-          each: Shares = cotangents) -> None:
+def observe_sweep(entries: Sequence[Entry], seeds: Mapping[int, Any], sources: Iterable[int],
+                  see: See, each: Shares = cotangents) -> None:
     """Run the reverse sweep and call `see` for each cotangent that an operand gets.
 
     see: called with the entry, the argument's number, the cotangent of the answer and the

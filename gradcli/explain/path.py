@@ -30,16 +30,16 @@ if TYPE_CHECKING:
     from gradcli.base.errors import Span
     from gradcli.engine.record.record import Entry
     from gradcli.explain.missing.scene import Window
-    from gradcli.lang.running.log import State
+    from gradcli.lang.running.log import Assignment
     from gradcli.lang.running.run import Run
 
     Link = tuple[int, Iterable[tuple[int, bool]], Any]
 
 # Paths are counted up to this number, which doubles with each fork.
-MAX_WAYS = 1000
+MAX_PATHS = 1000
 
 
-class Step:
+class PathStep:
     """One value on a path.
 
     id: its id.
@@ -63,7 +63,7 @@ class Step:
 
 
 def path(history: Sequence[Entry], sources: Collection[int], targets: Collection[int],
-         states: Sequence[State] = (), window: Window | None = None) -> list[Step]:
+         states: Sequence[Assignment] = (), window: Window | None = None) -> list[PathStep]:
     """Return a path from a source to a target as steps in order: of the paths with the fewest steps
     that block a derivative, a shortest one. Empty if there is none, or if the target is the source.
 
@@ -87,28 +87,28 @@ def path(history: Sequence[Entry], sources: Collection[int], targets: Collection
         return []
     # Of equal paths the one to the earliest target: sets of ids have no order of their own.
     at = min(ends, key=lambda t: (best[t], t))
-    steps: list[Step] = []
+    steps: list[PathStep] = []
     while at in came:
         before, passes, what = came[at]
         steps.append(
-            Step(at, before, span_of(what), what, passes, what[ANS]) if isinstance(what, tuple)
-            else Step(at, before, what.span, None, passes, what.value))
+            PathStep(at, before, span_of(what), what, passes, what[ANS]) if isinstance(what, tuple)
+            else PathStep(at, before, what.span, None, passes, what.value))
         at = before
     return steps[::-1]
 
 
-def ways(history: Sequence[Entry], sources: Collection[int], targets: Collection[int],
-         window: Window | None = None) -> int:
+def count_paths(history: Sequence[Entry], sources: Collection[int], targets: Collection[int],
+                window: Window | None = None) -> int:
     """Count the paths on which a derivative passes from a source to a target, up to MAX_WAYS."""
     count = dict.fromkeys(sources, 1)
     for out, links, _ in _links(history, (), sources, window):
         total = sum([count[i] for i, passes in links if passes and i in count])
         if total and out not in count:
-            count[out] = min(total, MAX_WAYS)
-    return min(sum([count.get(t, 0) for t in set(targets)]), MAX_WAYS)
+            count[out] = min(total, MAX_PATHS)
+    return min(sum([count.get(t, 0) for t in set(targets)]), MAX_PATHS)
 
 
-def _links(history: Sequence[Entry], states: Sequence[State], sources: Collection[int],
+def _links(history: Sequence[Entry], states: Sequence[Assignment], sources: Collection[int],
            window: Window | None) -> Iterator[Link]:
     """Yield (id, ((id of operand, whether a derivative passes), ...), entry or state) in order of
     time for each value that depends on the sources.
@@ -151,7 +151,7 @@ def _gives(entry: Entry, id: int) -> bool:
     return any(i == id for i, _ in _cotangents(entry, seed, id))
 
 
-def _of_state(state: State, below: set[int]) -> Link | None:
+def _of_state(state: Assignment, below: set[int]) -> Link | None:
     """Return the link to a variable's state from the assigned value and, for `assign_add` and
     `assign_sub`, from the state before. None if neither depends on a source.
     """
@@ -163,7 +163,7 @@ def _of_state(state: State, below: set[int]) -> Link | None:
     return state.after, [(i, False) for i in before], state
 
 
-def slope(step: Step, upstream: Any = 1.0) -> Any:
+def slope(step: PathStep, upstream: Any = 1.0) -> Any:
     """Return the slope of a step from scalar to scalar; None for arrays and without a derivative.
 
     upstream: the cotangent that arrives, which matters where a custom gradient function does more

@@ -6,7 +6,7 @@ from gradcli.engine.record.record import OUT, span_of
 from gradcli.engine.record.structure import flatten
 from gradcli.engine.record.tensor import Tensor
 from gradcli.engine.record.variable import Variable
-from gradcli.explain.missing import file
+from gradcli.explain.missing import file_scene
 from gradcli.lang.running.calls import NoGradient
 from gradcli.lang.running.run import Binding, plain_structure
 from gradcli.lang.running.tapes import FileTape
@@ -68,7 +68,7 @@ def kind_of(ask: Ask, question: Asked) -> str:
 def window_of(question: Asked) -> Window | None:
     """What the tape of a question had recorded by then."""
     tape = question.tape
-    return file.window(tape, question.last) if isinstance(tape, FileTape) else None
+    return file_scene.window_of(tape, question.last) if isinstance(tape, FileTape) else None
 
 
 def states_of(logged: Run, source: Any, question: Asked) -> set[int]:

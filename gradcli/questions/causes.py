@@ -217,7 +217,7 @@ def _of_question(logged: Run, question: Asked, by: Any, g: Tensor, source: Sourc
     targets = [one for one in _targets(question) if one.id is not None]
     with logged.record:
         for state in sorted(states_of(logged, by, question)):
-            found = why.Gradients(
+            found = why.NonfiniteGradients(
                 logged, targets, [], [state], source,
                 of="jacobian" if question.kind == "jacobian" else "gradient").why(
                     state, g.value, trials)

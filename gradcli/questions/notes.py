@@ -180,7 +180,7 @@ def _zero(ask: Ask, run: Run, target: Target, sources: list[int], field: str) ->
 
     tensors = parts(target)
     seeds = zeros.apart(tensors) if field == "jacobian" else seeds_of(ask, tensors)
-    return zeros.Gradients(run, tensors, seeds, sources, ask.program.source)
+    return zeros.ZeroGradients(run, tensors, seeds, sources, ask.program.source)
 
 
 # Longer programs are not run again for the sake of a note.

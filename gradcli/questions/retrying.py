@@ -133,7 +133,7 @@ def of_question(ask: Ask, logged: Run, question: Asked, item: int) -> Trials:
 
         def notes() -> list[Note]:
             with found.record:
-                return [] if source.id is None else nonfinite.Gradients(
+                return [] if source.id is None else nonfinite.NonfiniteGradients(
                     found, targets, [], [source.id], Source(text)).why(source.id, value_of(g))
 
         return [t.value for t in targets], None if isinstance(g, NoGradient) else value_of(
@@ -236,6 +236,6 @@ def not_finite(ask: Ask, run: Run, target: Target, sources: list[int], field: st
     from gradcli.explain.numbers import nonfinite
 
     tensors, together = parts(target), field == "gradient"
-    return nonfinite.Gradients(
+    return nonfinite.NonfiniteGradients(
         run, tensors, seeds_of(ask, tensors) if together else [], sources, ask.program.source,
         mode=ask.mode, tensorflow=ask.tf and together)

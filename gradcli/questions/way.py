@@ -9,7 +9,7 @@ from gradcli.engine.record.record import ANS, IDS, OP, OUT, VALUES
 from gradcli.engine.record.tensor import Tensor
 from gradcli.engine.sweeps.extremes import extreme
 from gradcli.explain import path as paths
-from gradcli.explain.missing import file
+from gradcli.explain.missing import file_scene
 from gradcli.explain.written import head_of
 from gradcli.ops.values import SCALAR_TYPES, is_float
 from gradcli.questions.ask import note, place, tensors_of
@@ -44,7 +44,7 @@ def way_between(ask: Ask, run: Run, target: Target, binding: Binding, notes: lis
         window, ids = None, {source.value.id}
         if run.on_tape is not None and logged.tapes:
             tape = logged.tapes.get(ask.tape or "") or next(reversed(logged.tapes.values()))
-            window = file.window(tape)
+            window = file_scene.window_of(tape)
             tape.remembered()
             ids |= {i for v, states in tape.saw.items()
                     if v.origin() is source.value for i in states}
@@ -89,10 +89,10 @@ def way_of(ask: Ask, logged: Run, source: Binding, own: Collection[Any], targets
         before = span
     if notes is not None and extreme(logged.record.compact(), [source.value]):
         notes += _beyond(ask, logged, steps)
-    return {"path": rows, "ways": paths.ways(history, own, targets, window)}
+    return {"path": rows, "ways": paths.count_paths(history, own, targets, window)}
 
 
-def _beyond(ask: Ask, logged: Run, steps: list[paths.Step]) -> list[Answer]:
+def _beyond(ask: Ask, logged: Run, steps: list[paths.PathStep]) -> list[Answer]:
     from gradcli.engine.sweeps import wide
     from gradcli.explain.notes import shown
 
@@ -121,7 +121,7 @@ def _joined(last: Answer, row: Answer, again: bool) -> Answer:
         else f"{last['operation']}, {row['operation']}"}
 
 
-def _upstream(history: Segment, step: paths.Step, targets: set[Any]) -> float:
+def _upstream(history: Segment, step: paths.PathStep, targets: set[Any]) -> float:
     """The derivative of the targets by the answer of a custom function, where it is a number."""
     if step.entry is None or not getattr(step.entry[OP], "custom", False):
         return 1.0
@@ -130,7 +130,7 @@ def _upstream(history: Segment, step: paths.Step, targets: set[Any]) -> float:
     return g if type(g) is float and g and math.isfinite(g) else 1.0
 
 
-def _row(ask: Ask, logged: Run, step: paths.Step, span: Span | None, operation: str,
+def _row(ask: Ask, logged: Run, step: paths.PathStep, span: Span | None, operation: str,
          upstream: float) -> Answer:
     named = logged.named
     at = place(ask, span)
@@ -148,7 +148,7 @@ def _value(value: Any) -> Answer:
     return {"shape": shape(value), "value": value if type(value) in SCALAR_TYPES else None}
 
 
-def _place_of(ask: Ask, logged: Run, step: paths.Step, asked: Asked | None
+def _place_of(ask: Ask, logged: Run, step: paths.PathStep, asked: Asked | None
               ) -> tuple[Span | None, str, Op | None]:
     """Where a step is, what it is called, and the operation if it is one: of one that computes a
     derivative, the question. A call has the name that is written there, which may stand for several

@@ -29,7 +29,7 @@ from gradcli.python.program import Program
 def _fresh() -> Iterator[None]:
     """What tests before did is of no use here: not in this thread, nor in any other."""
     record = records.current()
-    before, record.trace = record.trace, provenance.Trace()
+    before, record.trace = record.trace, provenance.PythonEvents()
     known = list(provenance.traces)
     provenance.traces.clear()
     yield

@@ -26,7 +26,7 @@ from terminals import bare, on_terminal, pty
 from transcripts import in_process
 
 from gradcli.cli.options.table import FORMATS
-from gradcli.explain.path import MAX_WAYS
+from gradcli.explain.path import MAX_PATHS
 from gradcli.python.program import loads
 from gradcli.questions import Ask, mending
 from gradcli.questions import why as explaining
@@ -236,7 +236,7 @@ def test_ways_are_counted(formula: str, ways: int) -> None:
 
 def test_counting_ways_ends() -> None:
     program = "y = x\nfor k in range(200):\n    y = sin(y) + cos(y)\ny\n"    # 2^200 of them
-    assert sources("-", "--at", "x=0.1", stdin=program)["x"]["ways"] == MAX_WAYS
+    assert sources("-", "--at", "x=0.1", stdin=program)["x"]["ways"] == MAX_PATHS
     out = in_process(["why", "-", "--at", "x=0.1"], program.encode())[1]
     assert "and 1000 or more other paths, together" in out
 
@@ -554,7 +554,7 @@ def test_the_schema_refuses_what_is_wrong() -> None:
     answer = why("-", stdin=CUT)
     schema = SCHEMAS["why"]
     jsonschema.Draft202012Validator.check_schema(schema)
-    for key, wrong in (("ways", MAX_WAYS + 1), ("path", [{"line": 1}]), ("gradient", "six"),
+    for key, wrong in (("ways", MAX_PATHS + 1), ("path", [{"line": 1}]), ("gradient", "six"),
                        ("path", None), ("reasons", [{"code": "x"}])):
         broken = json.loads(json.dumps(answer))
         broken["results"][0]["sources"][0][key] = wrong

@@ -36,7 +36,7 @@ EXCEPTIONS = {
 def _fresh() -> Iterator[None]:
     """What tests before did is of no use here, and takes time to look through."""
     record = records.current()
-    before, record.trace = record.trace, provenance.Trace()
+    before, record.trace = record.trace, provenance.PythonEvents()
     others = list(provenance.traces)
     provenance.traces.clear()
     yield
@@ -889,7 +889,7 @@ def test_no_value_is_kept() -> None:
 
 def test_what_is_remembered_has_an_end() -> None:
     record = records.current()
-    before, record.trace = record.trace, provenance.Trace()
+    before, record.trace = record.trace, provenance.PythonEvents()
     try:
         x = constant(1.0)
         for _ in range(provenance.MAX_TRACED + 10):
@@ -942,7 +942,7 @@ def test_loops_that_decide_often_are_told_fast() -> None:
 
 def test_files_leave_no_trace() -> None:
     record = records.current()
-    before, record.trace = record.trace, provenance.Trace()
+    before, record.trace = record.trace, provenance.PythonEvents()
     try:
         program = gradcli.loads("y = 2*x\nif y > 1:\n    y = floor(y)\n")
         assert program.gradient(at={"x": 1.0})["x"] is None

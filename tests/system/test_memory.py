@@ -26,7 +26,7 @@ from gradcli import (
     recompute_grad,
 )
 from gradcli.engine.record import record as records
-from gradcli.engine.record.provenance import Trace
+from gradcli.engine.record.provenance import PythonEvents
 from gradcli.engine.record.record import Segment
 
 N = 1000
@@ -310,12 +310,12 @@ def grown(step: Callable[[int], None], steps: int, warm: int = 200) -> int:
                 break
         return min(found)
     finally:
-        record.trace = Trace()
+        record.trace = PythonEvents()
 
 
-def _full() -> Trace:
+def _full() -> PythonEvents:
     """What Python code did is remembered up to a limit; here it is reached from the start."""
-    trace = Trace()
+    trace = PythonEvents()
     number = 10**6
     for ring in (trace.births, trace.states, trace.conditions, trace.exits, trace.questions):
         for _ in range(ring.maxlen):

@@ -109,7 +109,7 @@ def beyond(frame: FrameType) -> Place | None:
         return caller(frame)[1]
 
 
-class Trace:
+class PythonEvents:
     """The ids and places, without values, of what a thread's Python code did outside its tapes.
 
     All are rings that forget the oldest.
@@ -191,13 +191,13 @@ traces: Any = deque((), MAX_THREADS)
 """The traces of the latest threads: what one computed another may ask about."""
 
 
-def together(own: Trace | None) -> Trace:
+def together(own: PythonEvents | None) -> PythonEvents:
     """Merge the trace of the asking thread with those of all other threads."""
     known = [own] if own is not None else []
     known += [trace for trace in traces if trace is not own]
     if len(known) == 1:
         return known[0]
-    found = Trace()
+    found = PythonEvents()
     found.operations = deque()
     for trace in known:
         found.operations.extend(trace.operations)

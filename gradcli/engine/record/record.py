@@ -29,7 +29,7 @@ from _thread import _local as _thread_local  # what threading.local is, without 
 from itertools import islice
 from sys import _getframe
 
-from gradcli.engine.record.provenance import Trace, answer_kind, bare, beyond, ids, traces
+from gradcli.engine.record.provenance import PythonEvents, answer_kind, bare, beyond, ids, traces
 from gradcli.ops.kinds import Op
 
 TYPE_CHECKING = False
@@ -159,7 +159,7 @@ class Record:
         self.max_entries: int | None = None
         self.derived: dict[int, tuple[int, int]] = {}
         self.stacked: dict[int, tuple[list[Any], Any]] = {}
-        self.trace: Trace | None = None
+        self.trace: PythonEvents | None = None
         self.absorbed = False
         self.absorbing = True
         self.lost: dict[int, int] = {}
@@ -278,7 +278,7 @@ def _opened() -> list[Record]:
         found: list[Record] = local.records
     except AttributeError:
         found = local.records = [Record(everything=False)]
-        found[0].trace = Trace()
+        found[0].trace = PythonEvents()
         traces.append(found[0].trace)
     return found
 
@@ -347,7 +347,7 @@ def traced(entry: Entry) -> tuple[Any, ...]:
     return bare(op), out, numbers, answer_kind(ans, attributes), place
 
 
-def entries_of(trace: Trace) -> list[Entry]:
+def entries_of(trace: PythonEvents) -> list[Entry]:
     """Return the operations that a trace noted, as entries without values."""
     return [stripped(op, out, i, j, place) if type(i) is tuple else
             (op, out, (i, j), (), 0.0, {}, place, ())

@@ -1,6 +1,6 @@
 """The causes of a missing gradient, in the order of the catalogue.
 
-`causes(scene, subject)` first looks whether the name meant another value, then at types, then
+`causes(scene, gap)` first looks whether the name meant another value, then at types, then
 whether any path leads from the source to the target at all. If one does, the locations where all
 paths are cut are the causes, the smallest set nearest the target first; if none does, code that did
 not run, a choice or a name that hides another may be. Whether the tape watched the source comes
@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from gradcli.engine.record.record import ATTRIBUTES, IDS, OP, OUT
 from gradcli.explain.catalogue import Reason
-from gradcli.explain.missing.cuts import cut, ways
+from gradcli.explain.missing.cuts import blocked_steps, cutting_causes
 from gradcli.explain.missing.scene import hop, is_part, origins, place_of
 from gradcli.explain.missing.watches import unwatched
 from gradcli.lang.running.log import Unrun
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from gradcli.engine.record.record import Entry
-    from gradcli.explain.missing.scene import Naming, Scene, Subject
+    from gradcli.explain.missing.scene import Gap, Naming, Scene
 
 # Another value is meant, so it matters little whether this one is watched.
 ANOTHER = ("source-is-copy", "source-downstream", "path-custom-internal")
@@ -41,29 +41,29 @@ DECIDED = {"branch": ("which branch runs", "a condition"),
 KINDS = {"string": "a text", "bool": "a truth value"}
 
 
-def causes(scene: Scene, subject: Subject) -> list[Reason]:
+def causes(scene: Scene, gap: Gap) -> list[Reason]:
     """Return all causes that hold, at least one, the one to mend first on top."""
-    rebound = _rebound(scene, subject)
+    rebound = _rebound(scene, gap)
     found = [*rebound]
-    if subject.empty:
+    if gap.empty:
         return [*found, Reason("target-empty", "there is no target: the list is empty",
-                               subject.asked_at)]
-    if subject.inside_out is not None:
+                               gap.asked_at)]
+    if gap.inside_out is not None:
         return [*found, Reason(
             "forward-wrong-order", "the outer accumulator was asked first; the inner one knows"
-            " nothing of its answer", subject.asked_at,
-            related=[(subject.inside_out, "the outer one, asked first")])]
-    found += _types(scene, subject)
-    real = any(map(is_float, subject.targets.values()))
-    between = ways(scene, subject)
+            " nothing of its answer", gap.asked_at,
+            related=[(gap.inside_out, "the outer one, asked first")])]
+    found += _types(scene, gap)
+    real = any(map(is_float, gap.targets.values()))
+    between = blocked_steps(scene, gap)
     if between and not rebound:
-        found += cut(scene, subject, between)
-    elif not rebound and subject.own.isdisjoint(subject.targets) and (
-            dtype_of(subject.value) not in KINDS):
-        found += [r for r in _no_way(scene, subject) if not found or r.code not in VAGUE]
+        found += cutting_causes(scene, gap, between)
+    elif not rebound and gap.own.isdisjoint(gap.targets) and (
+            dtype_of(gap.value) not in KINDS):
+        found += [r for r in _no_way(scene, gap) if not found or r.code not in VAGUE]
     if not rebound and real and not any(r.code in ANOTHER for r in found) and (
-            _original(scene, subject) is None):
-        found += unwatched(scene, subject, between)
+            _original(scene, gap) is None):
+        found += unwatched(scene, gap, between)
     discrete = next((r for r in found if r.code in MADE_DISCRETE), None)
     if discrete is not None and all(r.code not in CASTS for r in found):
         # The integer was made by the operation before it.
@@ -71,8 +71,8 @@ def causes(scene: Scene, subject: Subject) -> list[Reason]:
         if found[-1].code == "target-dtype":
             found[-1].about = discrete.abouts[0]
     if not found:
-        found.append(Reason("source-unrelated", f"{subject.target} does not depend on"
-                            f" {subject.source}", subject.source_span))
+        found.append(Reason("source-unrelated", f"{gap.target} does not depend on"
+                            f" {gap.source}", gap.source_span))
     return found
 
 
@@ -85,126 +85,126 @@ def kind_of(value: Any) -> str:
 # --- the names and the types ------------------------------------------------------------------
 
 
-def _rebound(scene: Scene, subject: Subject) -> list[Reason]:
+def _rebound(scene: Scene, gap: Gap) -> list[Reason]:
     """Return the causes if the name meant another value, from which the target was made, or if it
     was a variable and is none any more.
     """
-    name = subject.source
-    own = [n for n in scene.namings if n.name == name and n.id in subject.own]
+    name = gap.source
+    own = [n for n in scene.namings if n.name == name and n.id in gap.own]
     if not own:
         return []
-    above = scene.above(subject.targets, without="path-custom-internal")
-    others = [n for n in scene.namings if n.name == name and n.id not in subject.own
-              and n.id not in subject.targets and scene.scope(n.span) == scene.scope(own[-1].span)
+    above = scene.above(gap.targets, without="path-custom-internal")
+    others = [n for n in scene.namings if n.name == name and n.id not in gap.own
+              and n.id not in gap.targets and scene.scope(n.span) == scene.scope(own[-1].span)
               # Each call of a function has parameters of its own.
               and not (n.kind == own[-1].kind == "parameter")]
-    elsewhere = scene.above(subject.targets, without="path-custom-internal", past=subject.own
+    elsewhere = scene.above(gap.targets, without="path-custom-internal", past=gap.own
                             ) if others else above
     for other in reversed(others):
-        if other.id in elsewhere and scene.above([other.id]).isdisjoint(subject.own):
+        if other.id in elsewhere and scene.above([other.id]).isdisjoint(gap.own):
             # The target uses a value that was not computed from the source.
-            meant = subject.of(other)
-            return [_renamed(subject, other, own), *_also_cut(scene, meant),
+            meant = gap.of(other)
+            return [_renamed(gap, other, own), *_also_cut(scene, meant),
                     *unwatched(scene, meant, [])]
-    if not subject.own.isdisjoint(above):
-        return _left_behind(scene, subject, own, others)
+    if not gap.own.isdisjoint(above):
+        return _left_behind(scene, gap, own, others)
     for other in reversed(others):
-        meant = subject.of(other)
+        meant = gap.of(other)
         unrun = _dead_code(scene, meant, above) or _untaken(scene, meant, above)
         if unrun is not None and other.id < own[0].id:
-            return [_renamed(subject, other, own), unrun, *_behind(scene, meant, unrun, above)]
+            return [_renamed(gap, other, own), unrun, *_behind(scene, meant, unrun, above)]
     return []
 
 
-def _renamed(subject: Subject, other: Naming, own: list[Naming]) -> Reason:
+def _renamed(gap: Gap, other: Naming, own: list[Naming]) -> Reason:
     """Return the cause that the name means another value now, or did when the target was made."""
-    name = subject.source
+    name = gap.source
     if own[0].id < other.id:
         return Reason(
-            "source-rebound", f"{name} was bound to a new value, and {subject.target} uses that"
+            "source-rebound", f"{name} was bound to a new value, and {gap.target} uses that"
             " one", other.span, related=[(own[0].span, "the value that was asked for")])
     return Reason(
-        "source-rebound", f"{name} was bound to a new value here; {subject.target} was made with"
+        "source-rebound", f"{name} was bound to a new value here; {gap.target} was made with"
         " the old one", own[-1].span, about=own[-1],
-        related=[(other.span, f"the {name} that {subject.target} uses")])
+        related=[(other.span, f"the {name} that {gap.target} uses")])
 
 
-def _left_behind(scene: Scene, subject: Subject, own: list[Naming], others: list[Naming]
+def _left_behind(scene: Scene, gap: Gap, own: list[Naming], others: list[Naming]
                  ) -> list[Reason]:
     """Return the causes if the name was a variable and is now a value that is not watched."""
-    name, window = subject.source, subject.window
+    name, window = gap.source, gap.window
     variable = next((n for n in others if n.kind == "variable" and n.id < own[0].id), None)
-    if variable is None or subject.kind == "variable" or window is None or (
-            not subject.own.isdisjoint(window.watched)):
+    if variable is None or gap.kind == "variable" or window is None or (
+            not gap.own.isdisjoint(window.watched)):
         return []
     return [Reason(
         "source-rebound", f"{name} was bound to a new value here, which is no variable:"
         f" `{window.name}` does not watch it", own[-1].span, about=own[-1],
-        related=[(variable.span, "the variable")]), *_also_cut(scene, subject)]
+        related=[(variable.span, "the variable")]), *_also_cut(scene, gap)]
 
 
-def _also_cut(scene: Scene, subject: Subject) -> list[Reason]:
+def _also_cut(scene: Scene, gap: Gap) -> list[Reason]:
     """Return the causes that cut the paths from a source."""
-    return cut(scene, subject, ways(scene, subject))
+    return cutting_causes(scene, gap, blocked_steps(scene, gap))
 
 
-def _types(scene: Scene, subject: Subject) -> list[Reason]:
+def _types(scene: Scene, gap: Gap) -> list[Reason]:
     found = []
-    if not is_float(subject.value):
-        maker = next((m for m in map(scene.maker, subject.own) if m is not None), None)
-        declared = subject.spans.get("type")
+    if not is_float(gap.value):
+        maker = next((m for m in map(scene.maker, gap.own) if m is not None), None)
+        declared = gap.spans.get("type")
         made_at = place_of(maker) if maker is not None else None
         found.append(Reason(
-            "source-dtype", f"{subject.source} is {kind_of(subject.value)}; only floating point"
-            " values have a gradient", declared or made_at or subject.source_span,
+            "source-dtype", f"{gap.source} is {kind_of(gap.value)}; only floating point"
+            " values have a gradient", declared or made_at or gap.source_span,
             about=None if declared else maker))
-    if subject.targets and not any(map(is_float, subject.targets.values())):
-        id, value = next(iter(subject.targets.items()))
+    if gap.targets and not any(map(is_float, gap.targets.values())):
+        id, value = next(iter(gap.targets.items()))
         maker = scene.maker(id)
         by = f", made by `{scene.written(maker)}`" if maker is not None else ""
         found.append(Reason(
-            "target-dtype", f"{subject.target} is {kind_of(value)}{by}; only floating point values"
+            "target-dtype", f"{gap.target} is {kind_of(value)}{by}; only floating point values"
             " have a gradient", (place_of(maker) if maker is not None else None)
-            or subject.target_span, about=maker))
+            or gap.target_span, about=maker))
     return found
 
 
 # --- no way at all ----------------------------------------------------------------------------
 
 
-def _no_way(scene: Scene, subject: Subject) -> list[Reason]:
-    above = scene.above(subject.targets)
+def _no_way(scene: Scene, gap: Gap) -> list[Reason]:
+    above = scene.above(gap.targets)
     for look in LOOKS:
-        found = look(scene, subject, above)
+        found = look(scene, gap, above)
         if found is not None:
-            return [found, *_behind(scene, subject, found, above),
-                    *(_of_origin(scene, subject, above) if look is _copy else ())]
-    newest = max(subject.targets, default=0)
-    original = _original(scene, subject)
+            return [found, *_behind(scene, gap, found, above),
+                    *(_of_origin(scene, gap, above) if look is _copy else ())]
+    newest = max(gap.targets, default=0)
+    original = _original(scene, gap)
     if original is not None:
         return [Reason(
-            "source-unrelated", f"{subject.source} is taken from {original.name}, on which"
-            f" {subject.target} does not depend", subject.source_span or subject.target_span,
+            "source-unrelated", f"{gap.source} is taken from {original.name}, on which"
+            f" {gap.target} does not depend", gap.source_span or gap.target_span,
             about=_leaves(scene, above))]
-    if scene.maker(newest) is not None and min(subject.own) > newest and subject.kind != "input":
+    if scene.maker(newest) is not None and min(gap.own) > newest and gap.kind != "input":
         return [Reason(
-            "source-after-target", f"{subject.source} was made after {subject.target}, which cannot"
-            " depend on it", subject.source_span,
-            related=[(subject.target_span, f"{subject.target} is computed here")])]
+            "source-after-target", f"{gap.source} was made after {gap.target}, which cannot"
+            " depend on it", gap.source_span,
+            related=[(gap.target_span, f"{gap.target} is computed here")])]
     leaves = _leaves(scene, above)
     if not leaves:
-        below = scene.below(subject.own)
-        before = [(n.span, f"this {n.name} depends on {subject.source}") for n in scene.namings
-                  if n.name == subject.target and n.id in below and n.span is not None]
+        below = scene.below(gap.own)
+        before = [(n.span, f"this {n.name} depends on {gap.source}") for n in scene.namings
+                  if n.name == gap.target and n.id in below and n.span is not None]
         again = "was bound again, to" if before else "is"
         return [Reason(
-            "target-constant", f"{subject.target} {again} a fixed number: nothing that varies went"
-            " into it", subject.target_span, related=before[-1:], about=_meant(scene, subject))]
+            "target-constant", f"{gap.target} {again} a fixed number: nothing that varies went"
+            " into it", gap.target_span, related=before[-1:], about=_meant(scene, gap))]
     uses = [(place_of(e), "used here, but not on the way to the target")
-            for e in scene.uses(subject.own) if place_of(e) is not None]
+            for e in scene.uses(gap.own) if place_of(e) is not None]
     return [Reason(
-        "source-unrelated", f"{subject.target} does not depend on {subject.source}",
-        subject.source_span or subject.target_span, related=list(dict.fromkeys(uses))[:3],
+        "source-unrelated", f"{gap.target} does not depend on {gap.source}",
+        gap.source_span or gap.target_span, related=list(dict.fromkeys(uses))[:3],
         about=leaves)]
 
 
@@ -215,130 +215,130 @@ def _leaves(scene: Scene, above: set[int]) -> list[str]:
         and scene.maker(n.id) is None and not (above == {n.id} and n.kind == "literal")))
 
 
-def _meant(scene: Scene, subject: Subject) -> str | None:
+def _meant(scene: Scene, gap: Gap) -> str | None:
     """Return the last name that depends on the source and is unused, the likely target, or None."""
     used = {i for entry in scene.entries for i in entry[IDS]}
-    below = scene.below(subject.own) - subject.own
+    below = scene.below(gap.own) - gap.own
     names = [n.name for n in scene.namings if n.id in below and n.id not in used
-             and n.name != subject.target]
+             and n.name != gap.target]
     return names[-1] if names else None
 
 
-def _derivative_constant(scene: Scene, subject: Subject, above: set[int]) -> Reason | None:
+def _derivative_constant(scene: Scene, gap: Gap, above: set[int]) -> Reason | None:
     for id in above:
         known = scene.derived.get(id)
-        if known is not None and not scene.above([known[0]]).isdisjoint(subject.own):
+        if known is not None and not scene.above([known[0]]).isdisjoint(gap.own):
             maker = scene.maker(known[0])
             return Reason(
                 "derivative-constant", "the first derivative does not depend on"
-                f" {subject.source}: the second one is 0", (place_of(maker) if maker is not None
-                                                            else None) or subject.target_span)
+                f" {gap.source}: the second one is 0", (place_of(maker) if maker is not None
+                                                        else None) or gap.target_span)
     return None
 
 
-def _downstream(scene: Scene, subject: Subject, above: set[int]) -> Reason | None:
-    if scene.above(subject.own).isdisjoint(subject.targets):
+def _downstream(scene: Scene, gap: Gap, above: set[int]) -> Reason | None:
+    if scene.above(gap.own).isdisjoint(gap.targets):
         return None
-    computed = [(subject.source_span, f"{subject.source} is computed here")]
+    computed = [(gap.source_span, f"{gap.source} is computed here")]
     return Reason(
-        "source-downstream", f"{subject.source} is computed from {subject.target}, not the other"
-        " way round", subject.asked_at or subject.source_span,
-        related=computed if subject.asked_at is not None else [])
+        "source-downstream", f"{gap.source} is computed from {gap.target}, not the other"
+        " way round", gap.asked_at or gap.source_span,
+        related=computed if gap.asked_at is not None else [])
 
 
-def _copy(scene: Scene, subject: Subject, above: set[int]) -> Reason | None:
+def _copy(scene: Scene, gap: Gap, above: set[int]) -> Reason | None:
     """Return the cause if the source is a copy or a part of a value that the target was made of."""
-    for maker, origin in origins(scene, subject.own):
+    for maker, origin in origins(scene, gap.own):
         if origin in above:
-            return _copied(scene, subject, maker, origin, above)
+            return _copied(scene, gap, maker, origin, above)
     return None
 
 
-def _original(scene: Scene, subject: Subject) -> Naming | None:
+def _original(scene: Scene, gap: Gap) -> Naming | None:
     """Return the name of the value that a source was copied from after the target was made."""
-    newest = max(subject.targets, default=0)
-    return None if min(subject.own, default=0) <= newest else next(
-        (scene.naming({origin}) for _, origin in origins(scene, subject.own) if origin <= newest),
+    newest = max(gap.targets, default=0)
+    return None if min(gap.own, default=0) <= newest else next(
+        (scene.naming({origin}) for _, origin in origins(scene, gap.own) if origin <= newest),
         None)
 
 
-def _of_origin(scene: Scene, subject: Subject, above: set[int]) -> list[Reason]:
+def _of_origin(scene: Scene, gap: Gap, above: set[int]) -> list[Reason]:
     """Return the causes that cut the paths from the original that the source was taken from."""
-    for _, origin in origins(scene, subject.own):
+    for _, origin in origins(scene, gap.own):
         naming = scene.naming({origin})
         if origin in above and naming is not None:
-            meant = subject.of(naming)
+            meant = gap.of(naming)
             meant.source = naming.name
             return _also_cut(scene, meant)
     return []
 
 
-def _copied(scene: Scene, subject: Subject, maker: Entry, origin: int, above: set[int]) -> Reason:
+def _copied(scene: Scene, gap: Gap, maker: Entry, origin: int, above: set[int]) -> Reason:
     inner = scene.maker(origin)
     if inner is not None and getattr(inner[OP], "custom", False):
         return Reason(
-            "path-custom-internal", f"{subject.source} is a value that `{inner[OP].name}` returns"
-            f" beside the one that {subject.target} uses", place_of(inner), abouts=[inner])
+            "path-custom-internal", f"{gap.source} is a value that `{inner[OP].name}` returns"
+            f" beside the one that {gap.target} uses", place_of(inner), abouts=[inner])
     name = scene.name(origin)
     what = "a part" if is_part(maker) else "a copy"
     uses = [place_of(entry) for entry in scene.uses([origin])
             if entry[OUT] in above and entry is not maker and place_of(entry) is not None]
     return Reason(
-        "source-is-copy", f"{subject.source} is {what} of {name or 'a value'}; {subject.target} was"
+        "source-is-copy", f"{gap.source} is {what} of {name or 'a value'}; {gap.target} was"
         f" made with {name or 'that value'} itself", place_of(maker), about=name,
         related=[(use, "this is what the target uses") for use in uses[:1]])
 
 
-def _of_source(scene: Scene, subject: Subject, ids: set[int]) -> bool:
-    return not scene.above(ids).isdisjoint(subject.own)
+def _of_source(scene: Scene, gap: Gap, ids: set[int]) -> bool:
+    return not scene.above(ids).isdisjoint(gap.own)
 
 
-def _dead_code(scene: Scene, subject: Subject, above: set[int]) -> Reason | None:
+def _dead_code(scene: Scene, gap: Gap, above: set[int]) -> Reason | None:
     for unrun in scene.unrun:
-        if unrun.what in DEAD and scene.decides(subject, above, unrun) and _of_source(
-                scene, subject, unrun.unread):
-            return Reason("source-in-dead-code", f"{subject.source} is used only in"
+        if unrun.what in DEAD and scene.decides(gap, above, unrun) and _of_source(
+                scene, gap, unrun.unread):
+            return Reason("source-in-dead-code", f"{gap.source} is used only in"
                           f" {DEAD[unrun.what]}", unrun.span, about=unrun)
     return None
 
 
-def _untaken(scene: Scene, subject: Subject, above: set[int]) -> Reason | None:
+def _untaken(scene: Scene, gap: Gap, above: set[int]) -> Reason | None:
     found = {unrun.skipped: unrun for unrun in scene.unrun if unrun.what in ("branch", "leave")
-             and scene.decides(subject, above, unrun) and _of_source(scene, subject, unrun.unread)}
+             and scene.decides(gap, above, unrun) and _of_source(scene, gap, unrun.unread)}
     if not found:
         return None
     unrun = max(found.values(), key=lambda one: one.time)
-    also = "the condition and in " if _decided(scene, subject, above) is not None else ""
+    also = "the condition and in " if _decided(scene, gap, above) is not None else ""
     said = "branches that were not taken" if len(found) > 1 else "the branch that was not taken"
     if len(found) == 1 and unrun.holds is not None:
         said += f": the condition is {'true' if unrun.holds else 'false'}"
-    return Reason("source-untaken-branch", f"{subject.source} is used only in {also}{said}",
+    return Reason("source-untaken-branch", f"{gap.source} is used only in {also}{said}",
                   unrun.span, about=unrun,
                   related=[(one.skipped, "this did not run") for one in found.values()])
 
 
-def _condition_only(scene: Scene, subject: Subject, above: set[int]) -> Reason | None:
-    unrun = _decided(scene, subject, above)
+def _condition_only(scene: Scene, gap: Gap, above: set[int]) -> Reason | None:
+    unrun = _decided(scene, gap, above)
     if unrun is None:
         return None
     said, slope = DECIDED.get(unrun.what, DECIDED["branch"])
-    return Reason("source-condition-only", f"{subject.source} only decides {said}; {slope} has no"
+    return Reason("source-condition-only", f"{gap.source} only decides {said}; {slope} has no"
                   " slope", unrun.span, about=unrun.what)
 
 
-def _decided(scene: Scene, subject: Subject, above: set[int]) -> Unrun | None:
+def _decided(scene: Scene, gap: Gap, above: set[int]) -> Unrun | None:
     """Return the last code that did not run because of the source; None if there is none."""
     return next((unrun for unrun in reversed(scene.unrun) if scene.decides(
-        subject, above, unrun) and _of_source(scene, subject, _deciding(scene, unrun))), None)
+        gap, above, unrun) and _of_source(scene, gap, _deciding(scene, unrun))), None)
 
 
-def _attribute(scene: Scene, subject: Subject, above: set[int]) -> Reason | None:
+def _attribute(scene: Scene, gap: Gap, above: set[int]) -> Reason | None:
     """Return the cause if the source is written inside an operation on the path without being an
     operand: an index, a shape.
     """
     placed = [(place, entry) for entry in scene.entries for place in [place_of(entry)]
               if place is not None and type(place[0]) is int]   # Python's places do not nest
-    below = scene.below(subject.own)
+    below = scene.below(gap.own)
     for one, inner in placed:
         around = [(place[1] - place[0], entry[OUT], entry) for place, entry in placed
                   if place[0] <= one[0] and one[1] <= place[1] and place != one
@@ -346,7 +346,7 @@ def _attribute(scene: Scene, subject: Subject, above: set[int]) -> Reason | None
         entry = min(around)[2] if around else None
         if entry is not None and entry[OUT] in above and entry[ATTRIBUTES]:
             return Reason(
-                "source-condition-only", f"{subject.source} only decides an index or a shape in"
+                "source-condition-only", f"{gap.source} only decides an index or a shape in"
                 f" `{scene.written(entry)}`; a whole number has no slope", place_of(entry),
                 about="index")
     return None
@@ -362,33 +362,33 @@ def _deciding(scene: Scene, unrun: Unrun) -> set[int]:
         unrun.what in ("turn", "loop")) else set()
 
 
-def _not_picked(scene: Scene, subject: Subject, above: set[int]) -> Reason | None:
+def _not_picked(scene: Scene, gap: Gap, above: set[int]) -> Reason | None:
     for picked in reversed(scene.picked):
-        if not picked.chosen.isdisjoint(above) and _of_source(scene, subject, picked.rejected):
+        if not picked.chosen.isdisjoint(above) and _of_source(scene, gap, picked.rejected):
             return Reason(
-                "source-not-picked", f"{subject.source} took part in a choice, and another value"
+                "source-not-picked", f"{gap.source} took part in a choice, and another value"
                 " was picked", picked.span)
     return None
 
 
-def _shadowed(scene: Scene, subject: Subject, above: set[int]) -> Reason | None:
+def _shadowed(scene: Scene, gap: Gap, above: set[int]) -> Reason | None:
     for name, place, what in scene.hiding:
-        meant = any(n.name == name and n.id in subject.own
+        meant = any(n.name == name and n.id in gap.own
                     and scene.scope(n.span) == scene.scope(place) for n in scene.namings)
-        if name == subject.source and place != subject.source_span and not meant and (
-                scene.hides(subject, above, place)):
+        if name == gap.source and place != gap.source_span and not meant and (
+                scene.hides(gap, above, place)):
             return Reason(
                 "source-shadowed", f"{what} is called {name} too and hides the one that was asked"
                 " for", place, about=name,
-                related=[(subject.source_span, f"the {name} that was asked for")])
+                related=[(gap.source_span, f"the {name} that was asked for")])
     return None
 
 
-def _bound_again(scene: Scene, subject: Subject, above: set[int]) -> Reason | None:
+def _bound_again(scene: Scene, gap: Gap, above: set[int]) -> Reason | None:
     """Return the cause if a name depended on the source and was bound to another value before the
     target used it; of several names the one nearest the target.
     """
-    below = scene.below(subject.own)
+    below = scene.below(gap.own)
     before: dict[tuple[str, object], Naming] = {}
     found: tuple[Naming, Naming] | None = None
     lost_names = {naming.name for naming in scene.namings if naming.id in below}
@@ -404,10 +404,10 @@ def _bound_again(scene: Scene, subject: Subject, above: set[int]) -> Reason | No
             elif naming.id in above and naming.span not in (None, lost.span) and (
                     found is None or found[0] is not lost):
                 found = lost, naming
-    if found is None or found[0].name == subject.source:
+    if found is None or found[0].name == gap.source:
         return None
     lost, naming = found
-    if naming.kind == "literal" and naming.id in subject.targets:
+    if naming.kind == "literal" and naming.id in gap.targets:
         return None  # that the target is a fixed number says more
     name = naming.name
     assert naming.span is not None
@@ -415,19 +415,19 @@ def _bound_again(scene: Scene, subject: Subject, above: set[int]) -> Reason | No
     in_loop = naming.span < lost.span
     how = "begins anew here in each turn of the loop" if in_loop else (
         "was bound to a new value here")
-    which = "that one" if naming.id in subject.targets or name == subject.target else (
-        f"{subject.target} uses that one, which")
+    which = "that one" if naming.id in gap.targets or name == gap.target else (
+        f"{gap.target} uses that one, which")
     return Reason(
-        "path-rebound", f"{name} {how}; {which} does not depend on {subject.source}", naming.span,
+        "path-rebound", f"{name} {how}; {which} does not depend on {gap.source}", naming.span,
         f"bind {name} before the loop" if in_loop else "give the new value a name of its own",
-        related=[(lost.span, f"this {name} depends on {subject.source}")])
+        related=[(lost.span, f"this {name} depends on {gap.source}")])
 
 
 LOOKS = (_derivative_constant, _downstream, _copy, _dead_code, _untaken, _not_picked,
          _condition_only, _attribute, _shadowed, _bound_again)
 
 
-def _behind(scene: Scene, subject: Subject, reason: Reason, above: set[int]) -> list[Reason]:
+def _behind(scene: Scene, gap: Gap, reason: Reason, above: set[int]) -> list[Reason]:
     """Return the causes that would cut the path if the code that did not run had run."""
     unrun = reason.about
     if not isinstance(unrun, Unrun):
@@ -438,7 +438,7 @@ def _behind(scene: Scene, subject: Subject, reason: Reason, above: set[int]) -> 
     hops: list[Entry] = []
     ends: set[int] = set()
     for start in unrun.unread:
-        for end in made or subject.targets:
+        for end in made or gap.targets:
             there = end
             if end <= start:
                 # The name was bound to what is older than what would have been read: what uses it
@@ -446,10 +446,10 @@ def _behind(scene: Scene, subject: Subject, reason: Reason, above: set[int]) -> 
                 there = start + 0.5  # type: ignore[assignment]
                 hops += [_with(entry, end, there) for entry in scene.uses([end])
                          if entry[OUT] > start]
-                ends |= {there} if end in subject.targets else set()
+                ends |= {there} if end in gap.targets else set()
             hops.append(hop(reason.code, "", start, there, unrun.span))
-    more, asked = scene.extended(hops), subject.reaching(ends)
-    return cut(more, asked, ways(more, asked))
+    more, asked = scene.extended(hops), gap.reaching(ends)
+    return cutting_causes(more, asked, blocked_steps(more, asked))
 
 
 def _with(entry: Entry, old: int, new: int) -> Entry:

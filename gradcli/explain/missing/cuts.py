@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from gradcli.engine.record.record import Entry
-    from gradcli.explain.missing.scene import Subject
+    from gradcli.explain.missing.scene import Gap
 
     Judge = Callable[[Entry, int], list[tuple[str, Any]]]
 
@@ -32,7 +32,7 @@ MAX_FLOW = 50
 MAX_CUTS = 20
 
 
-class Step:
+class Arc:
     """One step of a path: argument k of an entry. blocks: (code, location) of each cause."""
 
     __slots__ = ("blocks", "entry", "k")
@@ -55,19 +55,19 @@ class Step:
         return self.entry[OUT]
 
 
-def steps(scene: Scene, subject: Subject, judge: Judge) -> list[Step]:
+def steps(scene: Scene, gap: Gap, judge: Judge) -> list[Arc]:
     """Return all steps that lie on a path from the source to a target, in order."""
-    below = scene.below(subject.own)
+    below = scene.below(gap.own)
     # A way begins where it leaves the source last: what went into a state of it is no part of it.
-    above = scene.above(subject.targets, past=subject.own)
+    above = scene.above(gap.targets, past=gap.own)
     return [
-        Step(entry, k, judge(entry, k))
-        for entry in scene.between(below - subject.own, above)
+        Arc(entry, k, judge(entry, k))
+        for entry in scene.between(below - gap.own, above)
         for k, i in enumerate(entry[IDS])
         if i is not None and i in below and i in above]
 
 
-def of_operation(scene: Scene, entry: Entry, k: int) -> str:
+def operation_block(scene: Scene, entry: Entry, k: int) -> str:
     """Return the code why an operation lets no derivative pass from argument k; "" if it does."""
     op = entry[OP]
     if isinstance(op, Hop):
@@ -89,23 +89,23 @@ def of_operation(scene: Scene, entry: Entry, k: int) -> str:
     return "path-nondifferentiable"
 
 
-def smallest(found: Sequence[Step], subject: Subject) -> list[Step]:
+def minimum_cut(found: Sequence[Arc], gap: Gap) -> list[Arc]:
     """Return the blocked steps of the minimum cut nearest the target; empty if a path is open."""
-    into: dict[int, list[Step]] = {}
-    out_of: dict[int, list[Step]] = {}
+    into: dict[int, list[Arc]] = {}
+    out_of: dict[int, list[Arc]] = {}
     for step in found:
         into.setdefault(step.end, []).append(step)
         out_of.setdefault(step.start, []).append(step)
-    side = _open_side(subject, into)
-    if not side.isdisjoint(subject.own):
+    side = _open_side(gap, into)
+    if not side.isdisjoint(gap.own):
         return []
     front = _front(found, side)
     if len(front) <= 1:
-        return front  # what all ways pass last is the smallest there is
+        return front  # what all paths pass last is the smallest there is
     used: set[int] = set()  # blocked steps that carry their unit
     flow: dict[int, int] = {}  # units on open steps
     while len(used) <= MAX_FLOW:
-        way = _way(subject, out_of, into, used, flow)
+        way = _augmenting_path(gap, out_of, into, used, flow)
         if way is None:
             break
         for step, forwards in way:
@@ -116,12 +116,12 @@ def smallest(found: Sequence[Step], subject: Subject) -> list[Step]:
     else:
         used = {id(step) for step in found if step.blocks}
         flow = {}
-    return _front(found, _target_side(subject, into, out_of, used, flow))
+    return _front(found, _target_side(gap, into, out_of, used, flow))
 
 
-def _open_side(subject: Subject, into: dict[int, list[Step]]) -> set[int]:
+def _open_side(gap: Gap, into: dict[int, list[Arc]]) -> set[int]:
     """Return the ids of values from which an open path leads to a target."""
-    side = set(subject.targets)
+    side = set(gap.targets)
     todo = list(side)
     for node in todo:
         more = {step.start for step in into.get(node, ()) if not step.blocks} - side
@@ -130,30 +130,30 @@ def _open_side(subject: Subject, into: dict[int, list[Step]]) -> set[int]:
     return side
 
 
-def _front(found: Sequence[Step], side: set[int]) -> list[Step]:
+def _front(found: Sequence[Arc], side: set[int]) -> list[Arc]:
     """Return the blocked steps that lead into the target's side."""
     return [s for s in found if s.blocks and s.end in side and s.start not in side]
 
 
-def _way(subject: Subject, out_of: dict[int, list[Step]], into: dict[int, list[Step]],
-         used: set[int], flow: dict[int, int]) -> list[tuple[Step, bool]] | None:
+def _augmenting_path(gap: Gap, out_of: dict[int, list[Arc]], into: dict[int, list[Arc]],
+                     used: set[int], flow: dict[int, int]) -> list[tuple[Arc, bool]] | None:
     """Return an augmenting path as (step, forwards) of each step; None if no more flow fits.
 
     out_of, into: steps by the id at which they start and end.
     used: `id()` of blocked steps that carry flow.
     flow: units on open steps, by their `id()`.
     """
-    came: dict[int, tuple[Step, bool] | None] = dict.fromkeys(subject.own)
-    todo = list(subject.own)
+    came: dict[int, tuple[Arc, bool] | None] = dict.fromkeys(gap.own)
+    todo = list(gap.own)
     for node in todo:
-        if node in subject.targets and came[node] is not None:
-            way = []
+        if node in gap.targets and came[node] is not None:
+            path = []
             at = came[node]
             while at is not None:
-                way.append(at)
+                path.append(at)
                 step, forwards = at
                 at = came[step.start if forwards else step.end]
-            return way
+            return path
         for step in out_of.get(node, ()):
             if step.end not in came and not (step.blocks and id(step) in used):
                 came[step.end] = step, True
@@ -166,10 +166,10 @@ def _way(subject: Subject, out_of: dict[int, list[Step]], into: dict[int, list[S
     return None
 
 
-def _target_side(subject: Subject, into: dict[int, list[Step]], out_of: dict[int, list[Step]],
+def _target_side(gap: Gap, into: dict[int, list[Arc]], out_of: dict[int, list[Arc]],
                  used: set[int], flow: dict[int, int]) -> set[int]:
-    """Return the ids of values from which the residual graph leads to a target; see `_way`."""
-    side = set(subject.targets)
+    """Return the ids of values from which the residual graph leads to a target."""
+    side = set(gap.targets)
     todo = list(side)
     for node in todo:
         for step in into.get(node, ()):
@@ -184,21 +184,21 @@ def _target_side(subject: Subject, into: dict[int, list[Step]], out_of: dict[int
     return side
 
 
-def to_blame(found: Sequence[Step], subject: Subject, one_mend: Container[str] = ()
-             ) -> list[Step]:
+def to_blame(found: Sequence[Arc], gap: Gap, one_mend: Container[str] = ()
+             ) -> list[Arc]:
     """Return the blocked steps to mend, one for each location and cause; none if a path is open.
 
     First come those of the minimum cut nearest the target, then those of the cut that is left once
     these are mended, and so on until a path is open; then blocked steps that alone block other
     paths. one_mend: codes of which all steps are mended at once.
     """
-    out: list[Step] = []
+    out: list[Arc] = []
     rest = list(found)
     names: dict[Any, set[str]] = {}
     for step in found:
         names.setdefault(place_of(step.entry), set()).add(step.entry[OP].name)
     for _ in range(MAX_CUTS):
-        front = smallest(rest, subject)
+        front = minimum_cut(rest, gap)
         if not front:
             # An operation made of others lets pass what one of them stops.
             front = [step for step in rest if out and step.blocks
@@ -211,13 +211,13 @@ def to_blame(found: Sequence[Step], subject: Subject, one_mend: Container[str] =
             if not mends <= mended:
                 out.append(step)
             mended |= mends
-        rest = [Step(step.entry, step.k, [
+        rest = [Arc(step.entry, step.k, [
             block for block in step.blocks if _mend(step, block[0], one_mend) not in mended])
             if step.blocks else step for step in rest]
     return out
 
 
-def _mend(step: Step, code: str, one_mend: Container[str]) -> tuple[str, Any]:
+def _mend(step: Arc, code: str, one_mend: Container[str]) -> tuple[str, Any]:
     """Return the key of the change that lifts a block: the code and the location, or the code alone
     if one change mends all its steps.
     """
@@ -226,7 +226,7 @@ def _mend(step: Step, code: str, one_mend: Container[str]) -> tuple[str, Any]:
 
 
 # --------------------------------------------------------------------------------------------------
-# The ways from a source to a target that are cut, as causes: one for each place.
+# The paths from a source to a target that are cut, as causes: one for each place.
 
 # One cause for a tape covers all lines that it did not see.
 OF_TAPE = ("path-outside-tape", "path-stop-recording", "path-reset", "target-consumed",
@@ -266,24 +266,24 @@ RELATED = {
 }
 
 
-def ways(scene: Scene, subject: Subject) -> list[Step]:
+def blocked_steps(scene: Scene, gap: Gap) -> list[Arc]:
     """Return all steps between the source and a target with what blocks each."""
-    return steps(scene, subject, lambda entry, k: judge(scene, subject, entry, k))
+    return steps(scene, gap, lambda entry, k: judge(scene, gap, entry, k))
 
 
-def judge(scene: Scene, subject: Subject, entry: Entry, k: int) -> list[tuple[str, Any]]:
+def judge(scene: Scene, gap: Gap, entry: Entry, k: int) -> list[tuple[str, Any]]:
     """Return (code, location of what else is to blame) of each cause that blocks a step."""
     blocks: list[tuple[str, Any]] = []
-    code = of_operation(scene, entry, k)
+    code = operation_block(scene, entry, k)
     if not code and _gives_none(entry, k):
         code = "path-custom-none"
     if code:
         blocks.append((code, None))
-    window = subject.window
+    window = gap.window
     if isinstance(entry[OP], Hop):
         return blocks
     if window is None:
-        when, place = subject.late.get(entry[IDS][k] or 0, (0, None))
+        when, place = gap.late.get(entry[IDS][k] or 0, (0, None))
         if when > entry[OUT]:
             blocks.append(("source-watched-late", place))
         return blocks
@@ -293,7 +293,7 @@ def judge(scene: Scene, subject: Subject, entry: Entry, k: int) -> list[tuple[st
         if asked is not None:
             state = "path-gradient-not-recorded", asked
         blocks.append(state)
-    elif entry[IDS][k] in subject.own and window.late.get(entry[IDS][k] or 0, 0) > entry[OUT]:
+    elif entry[IDS][k] in gap.own and window.late.get(entry[IDS][k] or 0, 0) > entry[OUT]:
         blocks.append(("source-watched-late", window.watches.get(entry[IDS][k] or 0)))
     return blocks
 
@@ -314,29 +314,29 @@ def _gives_none(entry: Entry, k: int) -> bool:
     return bool(parts[k] is None)
 
 
-def cut(scene: Scene, subject: Subject, between: list[Step]) -> list[Reason]:
+def cutting_causes(scene: Scene, gap: Gap, between: list[Arc]) -> list[Reason]:
     """Return the causes that cut the paths from source to target, the smallest cut first."""
-    aside = {id(s.entry) for s in between if _aside(s.entry, subject)}
+    aside = {id(s.entry) for s in between if _aside(s.entry, gap)}
     if aside:
         # Such a path counts only where there is no other.
         plain = Scene([e for e in scene.entries if id(e) not in aside])
-        between = ways(plain, subject) or between
+        between = blocked_steps(plain, gap) or between
     found: list[Reason] = []
     merged: dict[str, Reason] = {}
-    dtype_told = bool(subject.targets) and not any(map(is_float, subject.targets.values()))
-    for step in to_blame(between, subject, OF_TAPE):
+    dtype_told = bool(gap.targets) and not any(map(is_float, gap.targets.values()))
+    for step in to_blame(between, gap, OF_TAPE):
         for code, place in step.blocks:
             if code not in SAID:
                 continue  # code that did not run, which is told already
-            if dtype_told and step.entry[OUT] in subject.targets and code.startswith("path-") and (
+            if dtype_told and step.entry[OUT] in gap.targets and code.startswith("path-") and (
                     code not in OF_TAPE):
                 continue  # the target's type says it
             if code in merged:
                 continue
             index = _index(between, step) if code == "path-dtype-cast" else (
                 step.entry if code == "path-nondifferentiable" and _sizes(step.entry) else None)
-            reason = _cause(scene, subject, step, code, place) if index is None else Reason(
-                "source-condition-only", f"{subject.source} decides an index or a shape in"
+            reason = _cause(scene, gap, step, code, place) if index is None else Reason(
+                "source-condition-only", f"{gap.source} decides an index or a shape in"
                 f" `{scene.written(index)}`; a whole number has no slope", place_of(index),
                 about="index")
             if any(r.code == code and r.span == reason.span for r in found):
@@ -350,11 +350,11 @@ def cut(scene: Scene, subject: Subject, between: list[Step]) -> list[Reason]:
             at = place_of(step.entry)
             if code in merged and ((code, at) not in seen or at is None):
                 seen.add((code, at))
-                _add_line(scene, subject, merged[code], step, place)
+                _add_line(scene, gap, merged[code], step, place)
     return found
 
 
-def _index(between: list[Step], cast: Step) -> Entry | None:
+def _index(between: list[Arc], cast: Arc) -> Entry | None:
     """Return the entry that uses the integer that a cast made as an index or a shape; None if it is
     also used in another role.
     """
@@ -374,49 +374,49 @@ def _sizes(entry: Entry) -> bool:
     return entry[OP].name == "left_engine" and bool(entry[ATTRIBUTES]["size"])
 
 
-def _aside(entry: Entry, subject: Subject) -> bool:
+def _aside(entry: Entry, gap: Gap) -> bool:
     """Return whether an entry leads through the inside of a custom function, or into a state that a
     variable had before the tape began, as after a training step.
     """
     op: Any = entry[OP]
     if not isinstance(op, Hop):
         return False
-    phases = subject.window.phases if subject.window is not None else ()
+    phases = gap.window.phases if gap.window is not None else ()
     return op.code == "path-custom-internal" or (
         op.how.startswith("assign") and bool(phases) and entry[OUT] < phases[0][0])
 
 
-def _add_line(scene: Scene, subject: Subject, reason: Reason, step: Step, place: Any) -> None:
+def _add_line(scene: Scene, gap: Gap, reason: Reason, step: Arc, place: Any) -> None:
     """Add the location of a step to a cause that covers several lines, each line once."""
-    at = _called_from(scene, subject, step.entry, place) if (
-        reason.code == "path-gradient-not-recorded") else _site(scene, subject, step.entry)
+    at = _called_from(scene, gap, step.entry, place) if (
+        reason.code == "path-gradient-not-recorded") else _site(scene, gap, step.entry)
     reason.abouts.append(step.entry)
     told = [scene.line(span) for span in (reason.span, *[span for span, _ in reason.related])]
     if at is not None and scene.line(at) not in told:
         reason.related.append((at, "and here"))
 
 
-def _site(scene: Scene, subject: Subject, entry: Entry) -> Any:
+def _site(scene: Scene, gap: Gap, entry: Entry) -> Any:
     """Return where an operation ran, seen from the tape: in a function, where that was called."""
     here = scene.asked(entry[OUT]) or place_of(entry)
-    return None if here is None else _called_from(scene, subject, entry, here)
+    return None if here is None else _called_from(scene, gap, entry, here)
 
 
-def _called_from(scene: Scene, subject: Subject, entry: Entry, here: Any) -> Any:
-    near = subject.window.span if subject.window is not None else None
+def _called_from(scene: Scene, gap: Gap, entry: Entry, here: Any) -> Any:
+    near = gap.window.span if gap.window is not None else None
     return scene.caller(entry[OUT], here, near) or here
 
 
-def _cause(scene: Scene, subject: Subject, step: Step, code: str, place: Any) -> Reason:
+def _cause(scene: Scene, gap: Gap, step: Arc, code: str, place: Any) -> Reason:
     entry = step.entry
     op: Any = entry[OP]
-    window = subject.window
-    here = _site(scene, subject, entry) if code in OF_TAPE else place_of(entry)
+    window = gap.window
+    here = _site(scene, gap, entry) if code in OF_TAPE else place_of(entry)
     if code == "path-gradient-not-recorded":
-        place = _called_from(scene, subject, entry, place)
+        place = _called_from(scene, gap, entry, place)
     span, other = (place, here) if code in BLAMED else (here, place)
     template = DECLARED if getattr(op, "how", "") in ("var", "const", "input") else SAID[code]
-    if code == "path-custom-internal" and not is_inside(scene, subject, entry):
+    if code == "path-custom-internal" and not is_inside(scene, gap, entry):
         template = BY_CLOSURE
     if code == "path-custom-none" and getattr(op, "place", None) is not None:
         span, other = op.place, here
@@ -435,29 +435,29 @@ def _cause(scene: Scene, subject: Subject, step: Step, code: str, place: Any) ->
         begins = code in ("path-outside-tape", "path-gradient-not-recorded")
         related = [(window.span, f"{tape} begins here")] if begins and window is not None else []
     said = template.format(
-        inside=taken_up(scene, subject, entry) if template is BY_CLOSURE else "",
-        source=subject.source, target=subject.target, tape=tape, name=op.name,
+        inside=taken_up(scene, gap, entry) if template is BY_CLOSURE else "",
+        source=gap.source, target=gap.target, tape=tape, name=op.name,
         text=scene.written(entry), type=_type_word(entry), number=step.k + 1,
-        taken=_taken(scene, subject, entry))
+        taken=_taken(scene, gap, entry))
     return Reason(code, said, span, related=related, about=step, abouts=[entry])
 
 
-def is_inside(scene: Scene, subject: Subject, call: Entry) -> bool:
+def is_inside(scene: Scene, gap: Gap, call: Entry) -> bool:
     """Return whether the source was computed inside the custom function of a hop."""
-    makers = [maker for maker in map(scene.maker, subject.own) if maker is not None]
+    makers = [maker for maker in map(scene.maker, gap.own) if maker is not None]
     around = scene.scope(place_of(call))
     return any(scene.scope(place_of(maker)) != around for maker in makers)
 
 
-def taken_up(scene: Scene, subject: Subject, call: Entry) -> str:
+def taken_up(scene: Scene, gap: Gap, call: Entry) -> str:
     """Return the name of the outer value by which the source enters a custom function."""
-    below, around = scene.below(subject.own), scene.scope(place_of(call))
+    below, around = scene.below(gap.own), scene.scope(place_of(call))
     id: int | None = call[IDS][0]
     maker = scene.maker(id)
     while maker is not None and scene.scope(place_of(maker)) != around:
         id = next((i for i in maker[IDS] if i in below), None)
         maker = scene.maker(id)
-    return scene.name(id) or subject.source
+    return scene.name(id) or gap.source
 
 
 def _type_word(entry: Entry) -> str:
@@ -466,10 +466,10 @@ def _type_word(entry: Entry) -> str:
     return dtype_of(entry[ANS]) if entry[ANS] is not None else "an integer"
 
 
-def _taken(scene: Scene, subject: Subject, entry: Entry) -> str:
+def _taken(scene: Scene, gap: Gap, entry: Entry) -> str:
     """Return the name of the value that a variable took up."""
     taken = entry[IDS][0]
     name = scene.name(taken)
-    if taken in subject.own:
-        return subject.source
-    return name or f"what came of {subject.source}"
+    if taken in gap.own:
+        return gap.source
+    return name or f"what came of {gap.source}"

@@ -16,7 +16,7 @@ from gradcli.engine.record.record import IDS, OP, OUT
 from gradcli.explain.catalogue import Fix
 from gradcli.explain.missing import changes
 from gradcli.explain.missing.cuts import is_inside, taken_up
-from gradcli.explain.missing.ground import out_of_pause
+from gradcli.explain.missing.line_edits import out_of_pause
 from gradcli.explain.missing.outline import applied
 from gradcli.explain.missing.scene import Hop, place_of
 from gradcli.explain.written import LONGEST, operands_of, term
@@ -30,13 +30,13 @@ if TYPE_CHECKING:
 
     from gradcli.engine.record.record import Entry
     from gradcli.explain.catalogue import Edit, Reason
-    from gradcli.explain.missing.ground import Ground
-    from gradcli.explain.missing.scene import Scene, Subject
+    from gradcli.explain.missing.outline import FixContext
+    from gradcli.explain.missing.scene import Gap, Scene
     from gradcli.lang.running.log import Log
     from gradcli.lang.running.program import Program
     from gradcli.lang.running.run import Run
 
-    Proposals = Callable[[Ground, Reason], list[Fix]]
+    Proposals = Callable[[FixContext, Reason], list[Fix]]
     # The values of the target and the gradient; None: the question was not reached.
     Again = Callable[[Program], tuple[list[Any], Any] | None]
 
@@ -78,43 +78,43 @@ ADVICE = {
 }
 
 
-def propose(ground: Ground, reason: Reason) -> list[Fix]:
+def propose(context: FixContext, reason: Reason) -> list[Fix]:
     """Return the fixes that may mend one cause, the smallest first; untried advice comes last."""
     if reason.code == "path-rebound":
         return reason.fixes
     proposals = PROPOSALS.get(reason.code)
-    found = proposals(ground, reason) if proposals is not None else []
+    found = proposals(context, reason) if proposals is not None else []
     if any(not fix.edits for fix in found):
         return found
-    advice = OWN_ADVICE.get(reason.code, _advice)(ground, reason)
+    advice = OWN_ADVICE.get(reason.code, _advice)(context, reason)
     return [*found, Fix(advice)] if advice else found
 
 
-def _advice(ground: Ground, reason: Reason) -> str | None:
-    subject = ground.subject
-    tape = subject.window.name if subject.window is not None else ""
+def _advice(context: FixContext, reason: Reason) -> str | None:
+    gap = context.gap
+    tape = gap.window.name if gap.window is not None else ""
     text = ADVICE.get(reason.code)
     if text is None:
         return None
     if "{tape}.watch" in text and not tape:
-        return f"--watch {subject.source}"
-    if "--unconnected" in text and subject.asked_at is not None:
+        return f"--watch {gap.source}"
+    if "--unconnected" in text and gap.asked_at is not None:
         # A question of the file has an option of its own; a slope `f'(x)` has none.
-        asked = ground.text[slice(*subject.asked_at)]
+        asked = context.text[slice(*gap.asked_at)]
         return ASKED_ZERO if re.match(r"\w+\.(gradient|jacobian|jvp)\(", asked) else None
-    return text.format(tape=tape or "the tape", source=subject.source,
-                       target=subject.target)
+    return text.format(tape=tape or "the tape", source=gap.source,
+                       target=gap.target)
 
 
-def _unrelated(ground: Ground, reason: Reason) -> str | None:
-    names = [name for name in reason.about or () if name != ground.subject.target]
+def _unrelated(context: FixContext, reason: Reason) -> str | None:
+    names = [name for name in reason.about or () if name != context.gap.target]
     if not names:
         return None
-    return f"ask for what {ground.subject.target} depends on: {', '.join(names[:4])}"
+    return f"ask for what {context.gap.target} depends on: {', '.join(names[:4])}"
 
 
-def _kept_float(ground: Ground, reason: Reason) -> str | None:
-    return _smooth(ground, reason.about) if is_discrete(reason.about) else ADVICE[reason.code]
+def _kept_float(context: FixContext, reason: Reason) -> str | None:
+    return _smooth(context, reason.about) if is_discrete(reason.about) else ADVICE[reason.code]
 
 
 def is_discrete(maker: Entry | None) -> bool:
@@ -122,23 +122,23 @@ def is_discrete(maker: Entry | None) -> bool:
     return maker is not None and maker[OP].kind == STOP and maker[OP].name != "cast_other"
 
 
-def _substitute(ground: Ground, reason: Reason) -> str | None:
-    return _smooth(ground, reason.abouts[0])
+def _substitute(context: FixContext, reason: Reason) -> str | None:
+    return _smooth(context, reason.abouts[0])
 
 
-def _smooth(ground: Ground, entry: Entry) -> str | None:
+def _smooth(context: FixContext, entry: Entry) -> str | None:
     """Return advice to use the row's substitute, with the user's own operands if they are short."""
     op, span = entry[OP], place_of(entry)
     if not op.substitute:
         return None
-    parts = operands_of(ground.text, span) if span is not None else []
+    parts = operands_of(context.text, span) if span is not None else []
     if not parts or sum(map(len, parts)) > LONGEST or any("\n" in part for part in parts):
         parts = [p.lstrip("*") for p in op.parameters] or ["a", "b"]
     parts += ["a", "b"][len(parts):]
     return f"a smooth substitute: {op.substitute.format(*map(term, parts))}"
 
 
-def _gate(ground: Ground, reason: Reason) -> str | None:
+def _gate(context: FixContext, reason: Reason) -> str | None:
     return gate(reason)
 
 
@@ -151,33 +151,33 @@ def gate(reason: Reason) -> str | None:
     return "let all turns run and weigh each with a smooth gate, such as sigmoid(n - k) for k < n"
 
 
-def _original(ground: Ground, reason: Reason) -> str | None:
+def _original(context: FixContext, reason: Reason) -> str | None:
     return f"ask for {reason.about or 'the original'} itself"
 
 
-def _float(ground: Ground, reason: Reason) -> str | None:
+def _float(context: FixContext, reason: Reason) -> str | None:
     # Numbers of a file are floats, unless something made them integers.
-    return f"make {ground.subject.source} a float"
+    return f"make {context.gap.source} a float"
 
 
-def _meant(ground: Ground, reason: Reason) -> str | None:
+def _meant(context: FixContext, reason: Reason) -> str | None:
     return f"did you mean {reason.about}?" if reason.about else None
 
 
-def of_custom(scene: Scene, subject: Subject, hop: Entry) -> str:
+def of_custom(scene: Scene, gap: Gap, hop: Entry) -> str:
     """Return advice about a source that a custom function computes inside or reads from outside."""
-    if isinstance(hop[OP], Hop) and not is_inside(scene, subject, hop):
-        return f"make {taken_up(scene, subject, hop)} an argument of {hop[OP].name}"
+    if isinstance(hop[OP], Hop) and not is_inside(scene, gap, hop):
+        return f"make {taken_up(scene, gap, hop)} an argument of {hop[OP].name}"
     call = scene.maker(hop[OUT])
     known = [name for name in map(scene.name, call[IDS] if call is not None else ()) if name]
     return f"ask for {' or '.join(known) or 'its arguments'} instead"
 
 
-def _arguments(ground: Ground, reason: Reason) -> str | None:
-    return of_custom(ground.scene, ground.subject, reason.abouts[0])
+def _arguments(context: FixContext, reason: Reason) -> str | None:
+    return of_custom(context.scene, context.gap, reason.abouts[0])
 
 
-OWN_ADVICE: dict[str, Callable[[Ground, Reason], str | None]] = {
+OWN_ADVICE: dict[str, Callable[[FixContext, Reason], str | None]] = {
     "source-dtype": _float, "source-is-copy": _original, "source-unrelated": _unrelated,
     "source-condition-only": _gate, "path-nondifferentiable": _substitute,
     "target-dtype": _kept_float, "path-custom-internal": _arguments, "target-constant": _meant}

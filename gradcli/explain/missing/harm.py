@@ -28,9 +28,9 @@ RTOL, ATOL = 1e-9, 1e-12
 WATCHED = "watched_variables"
 
 
-class Said:
-    """The record of all that a run said: printed values, expectations met or not, values of bare
-    expressions, answers to its questions (None for a missing one), and whether it ran to its end.
+class Outputs:
+    """All that a run says: printed values, expectations met or not, values of bare expressions,
+    answers to its questions (None for a missing one), and whether it ran to its end.
     """
 
     __slots__ = ("answers", "ended", "expects", "prints", "results")
@@ -43,7 +43,7 @@ class Said:
         self.answers = [[_plain(g) for g in flatten(q.found)] for q in run.log.questions]
         self.ended = run.log.ended
 
-    def keeps(self, other: Said) -> bool:
+    def agrees_with(self, other: Outputs) -> bool:
         """Return whether another run says the same; it may answer what is missing here."""
         return (
             self.ended == other.ended and _same(self.prints, other.prints)
@@ -62,30 +62,30 @@ def harms(program: Program, at: Mapping[str, Any], run: Run, changed: Program) -
     """
     log = run.log
     assert log is not None
-    if "said" not in log.made:
+    if "outputs" not in log.made:
         # The run may have ended before its end.
-        whole, said = _said(program, at, {})
+        whole, outputs = _outputs(program, at, {})
         assert whole.log is not None
-        log.made["said"] = said
+        log.made["outputs"] = outputs
         missing = log.made["given"] = {
             number: given for number, question in enumerate(whole.log.questions)
             if (given := _missing(program, question))}
         for number, given in missing.items():
             for k in given:
-                said.answers[number][k] = None
-    found = trial_runs(log).run(("harm", changed.source.text), lambda: _said(
+                outputs.answers[number][k] = None
+    found = trial_runs(log).run(("harm", changed.source.text), lambda: _outputs(
         changed, at, log.made["given"])[0])
     assert found.log is not None
-    before: Said = log.made["said"]
+    before: Outputs = log.made["outputs"]
     # `expect` and comparisons of what has no items with lists refuse.
     try:
-        return not before.keeps(found.log.made["said"])
+        return not before.agrees_with(found.log.made["outputs"])
     except GradcliError:
         return True
 
 
-def _said(program: Program, at: Mapping[str, Any], given: Mapping[int, Mapping[int, Any]]
-          ) -> tuple[Run, Said]:
+def _outputs(program: Program, at: Mapping[str, Any], given: Mapping[int, Mapping[int, Any]]
+             ) -> tuple[Run, Outputs]:
     prints: list[Any] = []
 
     def output(printed: Printed) -> None:
@@ -95,8 +95,8 @@ def _said(program: Program, at: Mapping[str, Any], given: Mapping[int, Mapping[i
 
     run = program.logged_run(at, output, given=given)
     assert run.log is not None
-    said = run.log.made["said"] = Said(run, prints)
-    return run, said
+    outputs = run.log.made["outputs"] = Outputs(run, prints)
+    return run, outputs
 
 
 def _missing(program: Program, question: Asked) -> dict[int, Any]:

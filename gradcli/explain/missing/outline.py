@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import re
 
+from gradcli.engine.record.record import OUT
+from gradcli.explain.catalogue import Fix
+from gradcli.explain.missing.scene import place_of
 from gradcli.lang.syntax.lexer import (
     COLON,
     DEDENT,
@@ -30,6 +33,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from gradcli.base.errors import Span
+    from gradcli.engine.record.record import Entry
+    from gradcli.explain.missing.scene import Gap, Scene
 
     Edit = tuple[int, int, str]
 
@@ -180,3 +185,75 @@ def applied(text: str, edits: list[Edit]) -> str | None:
         out = out[:start] + new + out[stop:]
         end = start
     return out
+
+
+class FixContext:
+    """The text, scene and gap of fixes. variables: names declared with `var`."""
+
+    __slots__ = ("gap", "outline", "scene", "text", "variables")
+
+    def __init__(self, outline: Outline, scene: Scene, gap: Gap, variables: Sequence[str]
+                 ) -> None:
+        self.outline = outline
+        self.text = outline.text
+        self.scene = scene
+        self.gap = gap
+        self.variables = variables
+
+    def has_name(self) -> bool:
+        """Return whether the source can be written as a name."""
+        return self.gap.source.isidentifier()
+
+    def is_variable(self, name: str) -> bool:
+        """Return whether a name is declared with `var`."""
+        return name in self.variables
+
+    def free_name(self, name: str) -> str:
+        """Return a similar name that the text does not contain."""
+        k = 2
+        while re.search(rf"\b{re.escape(name)}_?{k}\b", self.text):
+            k += 1
+        return f"{name}_{k}" if name[-1:].isdigit() else f"{name}{k}"
+
+    def row(self, line: Line) -> int:
+        """Return the number of a line, from 1."""
+        return self.text.count("\n", 0, line.first) + 1
+
+    def changed(self, *edits: Edit) -> Fix:
+        """Return the fix of edits inside one statement; its text is the changed statement."""
+        start, end = self._statement(edits[0][0])
+        text = self.text[start:end]
+        for first, last, new in sorted(edits, reverse=True):
+            text = text[:first - start] + new + text[last - start:]
+        return Fix(text.strip(), *edits)
+
+    def _statement(self, offset: int) -> Span:
+        line = self.outline.at(offset)
+        if line is None:
+            return offset, offset
+        start, end = line.first, line.last
+        if not line.alone:
+            # Of several statements in one line, the one around the offset.
+            for at in self.outline.semicolons(line):
+                if at < offset:
+                    start = at + 1
+                elif at >= offset:
+                    end = min(end, at)
+        return start, end
+
+    def site(self, entry: Entry) -> Line | None:
+        """Return the statement in which an operation ran: in a function that the tape is not in,
+        the statement of the call. None without a location.
+        """
+        span = self.scene.asked(entry[OUT]) or place_of(entry)
+        if span is None:
+            return None
+        window = self.gap.window
+        called = self.scene.caller(entry[OUT], span, window.span if window is not None else None)
+        return self.outline.at((called or span)[0])
+
+    def block(self) -> Line | None:
+        """Return the head of the block of the tape that was asked; None if it has no block."""
+        window = self.gap.window
+        head = self.outline.at(window.span[0]) if window is not None and window.span else None
+        return head if head is not None and head.is_head else None

@@ -227,17 +227,17 @@ class Scene:
         """
         return ()
 
-    def decides(self, subject: Subject, above: set[int], unrun: Unrun) -> bool:
+    def decides(self, gap: Gap, above: set[int], unrun: Unrun) -> bool:
         """Return whether code that did not run could have changed the target, which existed already
         when the question was asked.
         """
-        if subject.asked is not None and unrun.time > subject.asked:
+        if gap.asked is not None and unrun.time > gap.asked:
             return False
-        if unrun.binds is None or subject.target in unrun.binds:
+        if unrun.binds is None or gap.target in unrun.binds:
             return True
         return any(n.name in unrun.binds and n.id in above for n in self.namings)
 
-    def hides(self, subject: Subject, above: set[int], place: Any) -> bool:
+    def hides(self, gap: Gap, above: set[int], place: Any) -> bool:
         """Return whether the name that hides the source has to do with the target."""
         return True
 
@@ -325,7 +325,7 @@ def _within(place: Span, around: Span) -> bool:
     return around[0] <= place[0] and place[1] <= around[1]
 
 
-class Subject:
+class Gap:
     """One gradient that is None: of `targets` with respect to `own`.
 
     source, target: their names.
@@ -378,15 +378,15 @@ class Subject:
         self.asked_at = asked_at
         self.spans = dict(spans or {})
 
-    def of(self, naming: Naming) -> Subject:
-        """Return the subject for another value that had the source's name."""
+    def of(self, naming: Naming) -> Gap:
+        """Return the gap for another value that had the source's name."""
         other = copy(self)
         other.own, other.kind = {naming.id}, naming.kind
         other.source_span, other.spans = naming.span, naming.spans
         return other
 
-    def reaching(self, ids: set[int]) -> Subject:
-        """Return the subject with more targets."""
+    def reaching(self, ids: set[int]) -> Gap:
+        """Return the gap with more targets."""
         other = copy(self)
         other.targets = {**self.targets, **dict.fromkeys(ids, 0.0)}
         return other

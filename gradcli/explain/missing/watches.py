@@ -11,99 +11,99 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from gradcli.explain.missing.cuts import Step
-    from gradcli.explain.missing.scene import Scene, Subject, Window
+    from gradcli.explain.missing.cuts import Arc
+    from gradcli.explain.missing.scene import Gap, Scene, Window
 
 
-def unwatched(scene: Scene, subject: Subject, ways: list[Step]) -> list[Reason]:
-    """Return the cause that the source is not watched, if so. ways: the steps to the target."""
-    use = next((place_of(step.entry) for step in ways if step.start in subject.own), None)
+def unwatched(scene: Scene, gap: Gap, arcs: list[Arc]) -> list[Reason]:
+    """Return the cause that the source is not watched, if so. arcs: the steps to the target."""
+    use = next((place_of(step.entry) for step in arcs if step.start in gap.own), None)
     related = [(use, "first used here")]
-    window = subject.window
+    window = gap.window
     if window is None:
-        found = _of_file(subject, related) if subject.unwatched else None
-    elif window.forward or not subject.own.isdisjoint(window.watched) or _on_tape(
-            scene, subject, window):
+        found = _of_file(gap, related) if gap.unwatched else None
+    elif window.forward or not gap.own.isdisjoint(window.watched) or _on_tape(
+            scene, gap, window):
         found = None
-    elif subject.kind == "variable" and window.automatic and subject.own.isdisjoint(
-            subject.targets):
-        return _read_before(scene, subject, window, ways)
+    elif gap.kind == "variable" and window.automatic and gap.own.isdisjoint(
+            gap.targets):
+        return _read_before(scene, gap, window, arcs)
     else:
-        found = _of_tape(subject, window, related)
+        found = _of_tape(gap, window, related)
     if found is None:
         return []
-    found.about = subject
+    found.about = gap
     return [found]
 
 
-def _of_file(subject: Subject, related: list[tuple[Any, str]]) -> Reason:
+def _of_file(gap: Gap, related: list[tuple[Any, str]]) -> Reason:
     """Return the cause where one tape covers the file and watches trainable and named values."""
-    name = subject.source
-    if subject.kind == "nontrainable":
+    name = gap.source
+    if gap.kind == "nontrainable":
         return Reason("source-nontrainable", f"{name} is declared trainable=false, so nothing"
-                      " watches it", subject.spans.get("trainable", subject.source_span))
-    return Reason("source-constant-unwatched", f"{name} is {_what(subject)}, which nothing watches",
-                  _birth(subject), related=related)
+                      " watches it", gap.spans.get("trainable", gap.source_span))
+    return Reason("source-constant-unwatched", f"{name} is {_what(gap)}, which nothing watches",
+                  _birth(gap), related=related)
 
 
-def _of_tape(subject: Subject, window: Window, related: list[tuple[Any, str]]) -> Reason:
+def _of_tape(gap: Gap, window: Window, related: list[tuple[Any, str]]) -> Reason:
     """Return the cause why a tape of the file does not watch the source."""
-    name, tape = subject.source, f"`{window.name}`"
-    for id in subject.own:
+    name, tape = gap.source, f"`{window.name}`"
+    for id in gap.own:
         if id in window.forgotten:
             return Reason("source-watch-reset", f"{name} was watched before {tape} was reset,"
                           " which forgot the watch", window.forgotten[id], related=related)
-    for other in subject.others:
-        if not subject.own.isdisjoint(other.watched) and subject.kind != "variable":
-            place = next((other.watches[i] for i in subject.own if i in other.watches), None)
+    for other in gap.others:
+        if not gap.own.isdisjoint(other.watched) and gap.kind != "variable":
+            place = next((other.watches[i] for i in gap.own if i in other.watches), None)
             return Reason(
                 "source-not-watched-on-this-tape", f"{name} is watched by `{other.name}`, not by"
                 f" {tape}", place or other.span, related=[(window.span, f"{tape} begins here")])
-    if subject.kind == "nontrainable":
+    if gap.kind == "nontrainable":
         return Reason("source-nontrainable", f"{name} is declared trainable=false, so {tape} does"
                       " not watch it by itself",
-                      subject.spans.get("trainable", subject.source_span), related=related)
-    if subject.kind == "variable" and not window.automatic:
+                      gap.spans.get("trainable", gap.source_span), related=related)
+    if gap.kind == "variable" and not window.automatic:
         return Reason("source-auto-watch-off", f"{tape} watches only what it is told to, and {name}"
                       " is not among it", window.option or window.span, related=related)
-    if subject.kind == "variable":
+    if gap.kind == "variable":
         return Reason("source-constant-unwatched", f"nothing in the block of {tape} reads {name},"
                       " so it is not watched", window.span)
-    return Reason("source-constant-unwatched", f"{name} is {_what(subject)}, which {tape} does not"
-                  " watch by itself", _birth(subject), related=related)
+    return Reason("source-constant-unwatched", f"{name} is {_what(gap)}, which {tape} does not"
+                  " watch by itself", _birth(gap), related=related)
 
 
-def _what(subject: Subject) -> str:
+def _what(gap: Gap) -> str:
     return {"constant": "a constant", "literal": "a plain number", "input": "an input"}.get(
-        subject.kind, "no variable")
+        gap.kind, "no variable")
 
 
-def _read_before(scene: Scene, subject: Subject, window: Window, ways: list[Step]
+def _read_before(scene: Scene, gap: Gap, window: Window, arcs: list[Arc]
                  ) -> list[Reason]:
     """Return the cause if a variable was read before the tape that recorded its uses."""
-    read = next(iter(scene.uses(subject.own & {step.start for step in ways})), None)
-    if read is None or cuts.smallest(ways, subject):
+    read = next(iter(scene.uses(gap.own & {step.start for step in arcs})), None)
+    if read is None or cuts.minimum_cut(arcs, gap):
         return []  # what it lacks is a read that was recorded
     return [Reason(
-        "path-outside-tape", f"{subject.source} was read here, outside `{window.name}`, which does"
+        "path-outside-tape", f"{gap.source} was read here, outside `{window.name}`, which does"
         " not know it", place_of(read), abouts=[read],
         related=[(window.span, f"`{window.name}` begins here")])]
 
 
-def _on_tape(scene: Scene, subject: Subject, window: Window) -> bool:
+def _on_tape(scene: Scene, gap: Gap, window: Window) -> bool:
     """Return whether a tape knows the source: computed from watched values, without a hop."""
-    if not any(map(scene.maker, subject.own)):
+    if not any(map(scene.maker, gap.own)):
         return False
     reached = set(window.watched)
     for entry in scene.entries:
         if not reached.isdisjoint(entry[IDS]) and not isinstance(entry[OP], Hop) and (
                 window.state(entry[OUT]) is None):
             reached.add(entry[OUT])
-    return not subject.own.isdisjoint(reached)
+    return not gap.own.isdisjoint(reached)
 
 
-def _birth(subject: Subject) -> Any:
+def _birth(gap: Gap) -> Any:
     """Return the span where the source is declared or bound."""
-    if "keyword" in subject.spans and subject.source_span is not None:
-        return subject.spans["keyword"][0], subject.source_span[1]
-    return subject.source_span
+    if "keyword" in gap.spans and gap.source_span is not None:
+        return gap.spans["keyword"][0], gap.source_span[1]
+    return gap.source_span

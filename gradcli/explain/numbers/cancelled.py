@@ -146,34 +146,44 @@ class Cancelled:
         x: the source, of a derivative; None: `made` is a value.
         seeds: weights of the elements of `made`.
         """
-        entries = self.run.record.history()
         last = max((t.id for t in self.targets if t.id is not None), default=0)
-        found = _worst(_lost(entries, [t.id for t in made if t.id is not None], last))
-        size, half = _size(g), math.sqrt(_unit(made[0].value))
-        told, worst = None, 0.0
-        for entry, off, moved in self._effects(made, found, seeds):
-            # No number moves by more than any; infinity only where the difference made it.
-            if bool(np.isfinite(moved)) == bool(np.isfinite(size)) and not moved <= worst:
-                told, worst = (entry, off), moved
-        least = 0.0 if size else _least(entries, last, x)
-        if told is None or (size < np.inf and not worst > max(half*size, least)):
+        half = math.sqrt(_unit(made[0].value))
+        found = self._harmful(made, _size(g), x, half, last, seeds)
+        if found is None:
             return []
-        entry, off = told
-        if size < np.inf and worst <= INHERENT*self._inherent(made, seeds) and not _near_pole(
-                made, entry, off, seeds):
-            return []
+        entry, off, share = found
         kind = "value" if x is None else "derivative"
-        share = worst/size if 0.0 < size < np.inf else np.inf
         message = _message(entry, self.source, share, kind, entry[OUT] > last)
         if trials is not None and entry[OUT] <= last:
             from gradcli.explain.numbers.exact_forms import exact_form
 
             # By so much the value itself may be off.
-            ((_, _, away),) = self._effects(self.targets, [told])
+            ((_, _, away),) = self._effects(self.targets, [(entry, off)])
             away = SAFE*away + half*max(_size(t.value) for t in self.targets)
             form = exact_form(self.run, entry, self.source, trials, away, x is not None)
             message += f"; {form}" if form else ""
         return [Note("digits-cancelled", message, span_of(entry))]
+
+    def _harmful(self, made: Sequence[Tensor], size: float, x: Any, half: float, last: int,
+                 seeds: Sequence[Any]) -> tuple[Entry, Any, float] | None:
+        """Return the operation whose rounding moves `made` most, its error, and the share of the
+        answer's size by which that moves it; None where it is no more than `half` of the digits, or
+        what rounding of the sources does anyway.
+        """
+        entries = self.run.record.history()
+        found = _worst(_lost(entries, [t.id for t in made if t.id is not None], last))
+        culprit, worst = None, 0.0
+        for entry, off, moved in self._effects(made, found, seeds):
+            # No number moves by more than any; infinity only where the difference made it.
+            if bool(np.isfinite(moved)) == bool(np.isfinite(size)) and not moved <= worst:
+                culprit, worst = (entry, off), moved
+        least = 0.0 if size else _least(entries, last, x)
+        if culprit is None or (size < np.inf and not worst > max(half*size, least)):
+            return None
+        if size < np.inf and worst <= INHERENT*self._inherent(made, seeds) and not _near_pole(
+                made, *culprit, seeds):
+            return None
+        return *culprit, worst/size if 0.0 < size < np.inf else np.inf
 
     def at_edge(self, distance: float, seeds: Sequence[Any]) -> Entry | None:
         """Return the first operation whose rounding moves the targets, weighted by the seeds, by

@@ -38,9 +38,9 @@ if TYPE_CHECKING:
     from gradcli.base.errors import Source, Span
     from gradcli.engine.record.record import Entry
     from gradcli.explain.elements import Index
-    from gradcli.explain.numbers.limits import Limits
+    from gradcli.explain.numbers.limits import LocalSeries
     from gradcli.explain.numbers.trials import Trials
-    from gradcli.lang.running.log import Asked, State
+    from gradcli.lang.running.log import Asked, Assignment
     from gradcli.lang.running.run import Binding, Run
 
 # Growing operations, whose infinity is an overflow and not a pole.
@@ -81,7 +81,7 @@ class Cause:
         return Note(self.code, f"{text}; {self.rewrite}" if self.rewrite else text, self.span)
 
 
-class About:
+class Explainer:
     """The data that explanations of one run share.
 
     last: id of the last value that the program itself made.
@@ -96,7 +96,7 @@ class About:
         self.run = run
         self.trail = Trail(run.record.history())
         self.words = Words(source, last, trials)
-        self.limits: list[Limits] = []
+        self.limits: list[LocalSeries] = []
 
     # --- values -------------------------------------------------------------------------------
 
@@ -106,10 +106,10 @@ class About:
         """
         cause = self._assigned(root) or self._value(root, is_bad_nan)
         if cause.code in AROUND:
-            self.around(cause, root.turned)
+            self.add_limits(cause, root.turned)
         return cause
 
-    def around(self, cause: Cause, turned: Entry | None) -> None:
+    def add_limits(self, cause: Cause, turned: Entry | None) -> None:
         """Add to a cause what the target tends to around the point and, where it has a limit, the
         rewrite that continues it.
         """
@@ -128,13 +128,13 @@ class About:
             said = said or limits.sentence()
         cause.text += f"; {said}" if said is not None else ""
 
-    def _is_regular(self, limits: Limits, entry: Entry) -> bool:
+    def _is_regular(self, limits: LocalSeries, entry: Entry) -> bool:
         """Return whether an operation has a limit, the same in all turns of a loop."""
         first, turns = limits.regular(entry[OUT], 1), limits.turns(entry)
         return first is not None and len(turns) <= MOST_TURNS and all(
             limits.regular(one[OUT], 1) == first for one in turns)
 
-    def _continued(self, limits: Limits, entries: Sequence[Entry]) -> str | None:
+    def _continued(self, limits: LocalSeries, entries: Sequence[Entry]) -> str | None:
         """Return the advice to replace one of some operations by the first terms of its series at
         the point where it has no value.
         """
@@ -190,7 +190,7 @@ class About:
             return self._in_turn(root, last, question)
         return None
 
-    def _in_turn(self, root: Root, state: State, question: Asked | None) -> Cause:
+    def _in_turn(self, root: Root, state: Assignment, question: Asked | None) -> Cause:
         """Return the cause of a variable's value with its turn. question: whose gradient it was."""
         assert self.run.log is not None
         assert root.entry is not None
@@ -243,7 +243,7 @@ class About:
             if lost is not None:
                 return self._cancelled(lost, self.spoiled(entry, index))
         if kind == "nan-overflow":
-            return Cause(kind, entry, f"{self.told(entry, index)} is too large for a float",
+            return Cause(kind, entry, f"{self.described(entry, index)} is too large for a float",
                          self.rescaled(entry, ADVICE.get(entry[OP].name, LOGARITHM)))
         # Where two operands are shown, such as 1/0, the domain adds nothing.
         domain = self.words.domain(entry) if kind == "nan-domain" or len(values) == 1 else ""
@@ -273,7 +273,7 @@ class About:
         lost = self.trail.rounded(entry, index)
         if lost is None or self.words.late(lost[0]):
             return ""
-        return f"{self.told(*lost)} is rounded to {number(element(lost[0][ANS], lost[1]))}; "
+        return f"{self.described(*lost)} is rounded to {number(element(lost[0][ANS], lost[1]))}; "
 
     def _cancelled(self, lost: Entry, then: str) -> Cause:
         """Return the cause that digits cancel in an operation. then: the clause on what follows."""
@@ -308,7 +308,8 @@ class About:
         then: the clause on what follows.
         """
         large = has_inf(small[ANS])
-        says = self.told(small, bad_index(small[ANS]) if large else first_zero(small[ANS]) or ())
+        says = self.described(
+            small, bad_index(small[ANS]) if large else first_zero(small[ANS]) or ())
         what = "large for a float" if large else "small for a float and becomes 0"
         return Cause("nan-overflow" if large else "nan-underflow", small,
                      f"{says} is too {what}; {then}",
@@ -337,22 +338,22 @@ class About:
         rewrite = rewrites.of_product(self.trail, self.words, root.entry) \
             if root.entry is not None and turned[OP].name == "multiply" else None
         return Cause(
-            "nan-indeterminate", turned, f"{self.told(turned, at)} is not a number; {came}",
+            "nan-indeterminate", turned, f"{self.described(turned, at)} is not a number; {came}",
             self.words.write(rewrite, turned) or (
                 "keep both operands finite" if len(turned[IDS]) > 1 else
                 "keep its operand finite"))
 
     # --- words --------------------------------------------------------------------------------
 
-    def told(self, entry: Entry, index: Index) -> str:
+    def described(self, entry: Entry, index: Index) -> str:
         """Return the text of an operation with its operands' values at an element."""
-        return self.words.told(
+        return self.words.described(
             entry, [v for _, v, _ in operands_at(entry, index, every=True)], index)
 
     def spoiled(self, entry: Entry, index: Index) -> str:
         """Return the clause that an element of an operation's answer is not finite."""
         nan = is_nan(element(entry[ANS], index))
-        return f"{self.told(entry, index)} is {'not a number' if nan else 'infinite'}"
+        return f"{self.described(entry, index)} is {'not a number' if nan else 'infinite'}"
 
 
 def _class_of(entry: Entry, values: Sequence[Any], value: Any) -> str:

@@ -46,7 +46,7 @@ LARGE = 1e290
 SUDDEN = 30.0
 
 
-class Limits:
+class LocalSeries:
     """The series of values around a point in one source.
 
     source: its id and value.

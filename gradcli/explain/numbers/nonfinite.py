@@ -29,8 +29,8 @@ from gradcli.engine.sweeps.derivatives import weights_of
 from gradcli.engine.sweeps.reverse import cotangents
 from gradcli.explain.catalogue import Note
 from gradcli.explain.elements import bad_index, element, finite, is_nan
-from gradcli.explain.numbers.causes import About
-from gradcli.explain.numbers.limits import Limits
+from gradcli.explain.numbers.causes import Explainer
+from gradcli.explain.numbers.limits import LocalSeries
 from gradcli.explain.numbers.origins import Root
 from gradcli.explain.numbers.slopes import Slopes
 from gradcli.explain.numbers.trials import FEW_STEPS
@@ -68,14 +68,14 @@ def of_value(run: Run, targets: Sequence[Tensor], source: Source, trials: Trials
 
     trials: tries rewrites; without it none is offered.
     """
-    about = About(run, source, trials=trials)
-    about.limits = limits_of(run, targets, trials)
+    explainer = Explainer(run, source, trials=trials)
+    explainer.limits = limits_of(run, targets, trials)
     if trials is not None:
         trials.exact = partial(_exact, run, targets, weights_of(targets, []))
-    return [cause.note() for cause in _of_values(about, targets)]
+    return [cause.note() for cause in _of_values(explainer, targets)]
 
 
-def limits_of(run: Run, targets: Sequence[Tensor], trials: Trials | None) -> list[Limits]:
+def limits_of(run: Run, targets: Sequence[Tensor], trials: Trials | None) -> list[LocalSeries]:
     """Return the target's series around the point in up to MOST_SOURCES named sources, the one that
     was asked about first; empty unless the target is one named scalar.
     """
@@ -89,28 +89,28 @@ def limits_of(run: Run, targets: Sequence[Tensor], trials: Trials | None) -> lis
     for name in sorted(ids, key=lambda name: name != trials.wrt)[:MOST_SOURCES]:
         x, own = trials.at[name], ids[name]
         if type(x) is float and x - x == 0 and own is not None:
-            found.append(Limits(
+            found.append(LocalSeries(
                 run.record.history(), (own, x), name, target.id, trials.of,
                 [i for i in ids.values() if i is not None and i != own], target.value,
                 partial(trials.value, name), trials.order))
     return found
 
 
-def _of_values(about: About, targets: Sequence[Tensor]) -> list[Cause]:
+def _of_values(explainer: Explainer, targets: Sequence[Tensor]) -> list[Cause]:
     found: dict[tuple[str, Span | None], Cause] = {}
     for t in targets:
         if finite(t.value):
             continue
-        entry = about.trail.by_out.get(t.id) if t.id is not None else None
+        entry = explainer.trail.by_out.get(t.id) if t.id is not None else None
         at = bad_index(t.value)
         root = Root(None, at, t.id, element(t.value, at)) if entry is None else \
-            about.trail.root(entry, at)
-        cause = about.value(root, is_nan(element(t.value, at)))
+            explainer.trail.root(entry, at)
+        cause = explainer.value(root, is_nan(element(t.value, at)))
         found.setdefault((cause.code, cause.span), cause)
     return list(found.values())
 
 
-class Gradients:
+class NonfiniteGradients:
     """Explanations of gradients (or Jacobians) of the same targets that are not finite.
 
     seeds: cotangents of the targets, by default ones.
@@ -122,7 +122,7 @@ class Gradients:
     A Jacobian is explained by the sweep through the sum of its rows.
     """
 
-    __slots__ = ("about", "mode", "of", "run", "sources", "swept", "targets", "tensorflow",
+    __slots__ = ("explainer", "mode", "of", "run", "sources", "swept", "targets", "tensorflow",
                  "varying", "weights")
 
     def __init__(self, run: Run, targets: Sequence[Tensor], seeds: Sequence[Any],
@@ -134,7 +134,7 @@ class Gradients:
         self.mode = mode
         self.tensorflow = tensorflow
         self.of = of
-        self.about = Slopes(run, source)
+        self.explainer = Slopes(run, source)
         self.weights = weights_of(targets, seeds)
         self.swept: dict[int | None, Origins] = {}
         self.varying: set[int] = set()
@@ -145,8 +145,8 @@ class Gradients:
 
         trials: tries rewrites; without it none is offered.
         """
-        self.about.words.trials = trials
-        self.about.limits = limits_of(self.run, self.targets, trials)
+        self.explainer.words.trials = trials
+        self.explainer.limits = limits_of(self.run, self.targets, trials)
         if trials is not None:
             trials.exact = partial(_exact, self.run, self.targets, self.weights,
                                    wrt if self.of == "gradient" else None)
@@ -157,17 +157,17 @@ class Gradients:
                 # A value that is 0 or infinite only for lack of range is a number, and used.
                 _, slope = (None, math.nan) if nan.is_chosen() else _exact(
                     self.run, self.targets, self.weights, wrt)
-                return [] if finite(slope) else [self.about.gradient(nan, g, wrt, self.of)]
+                return [] if finite(slope) else [self.explainer.gradient(nan, g, wrt, self.of)]
             return [cause.note(f"the gradient looks healthy, but the value is {_bad(t.value)}")
-                    for t in healthy[:1] for cause in _of_values(self.about, [t])]
+                    for t in healthy[:1] for cause in _of_values(self.explainer, [t])]
         first = (nan or infinite) if is_nan(g) else (infinite or nan)
         if first is not None:
             then = MEET if is_nan(g) and nan is None and self.mode != "finite" else ""
-            return [self.about.gradient(first, g, wrt, self.of, then)]
+            return [self.explainer.gradient(first, g, wrt, self.of, then)]
         if self.mode == "finite" and not all(finite(t.value) for t in self.targets):
             return [Note("nan-indeterminate", "differences of values that are not finite are no"
                          " number", None)]
-        return [_elsewhere(self.weights, g, self.of, self.about.binding(wrt))]
+        return [_elsewhere(self.weights, g, self.of, self.explainer.binding(wrt))]
 
     def _origins(self, plain: bool, wrt: int) -> Origins:
         """Return the origins in the sweep that gave the gradient: with zeros that absorb if that
@@ -177,13 +177,13 @@ class Gradients:
             return self._swept(None, self.sources, cotangents)
         joint = self._swept(ABSORBING, self.sources, absorbed(
             self.weights, self.tensorflow, self.varying))
-        if len(self.sources) > 1 and differs_alone(self.about.trail.entries, wrt, self.varying):
+        if len(self.sources) > 1 and differs_alone(self.explainer.trail.entries, wrt, self.varying):
             return self._swept(wrt, [wrt], absorbed(self.weights, self.tensorflow))
         return joint
 
     def _swept(self, key: int | None, sources: Sequence[int], each: Shares) -> Origins:
         if key not in self.swept:
-            self.swept[key] = self.about.trail.origins(self.weights, sources, each)
+            self.swept[key] = self.explainer.trail.origins(self.weights, sources, each)
         return self.swept[key]
 
 
@@ -202,18 +202,18 @@ def of_second(run: Run, target: Tensor, row: Tensor, column: Tensor, block: Any,
         return []
     if not finite(first.value):
         assert row.id is not None
-        return Gradients(
+        return NonfiniteGradients(
             run, [target], [], [row.id], source, of="first derivative").why(
                 row.id, first.value, trials)
     assert column.id is not None
-    about = Slopes(run, source, last, trials)
+    explainer = Slopes(run, source, last, trials)
     weights = weights_of([first], [])
-    infinite, nan = about.trail.origins(weights, [column.id], cotangents).get(
+    infinite, nan = explainer.trail.origins(weights, [column.id], cotangents).get(
         column.id, (None, None))
     origin = (nan or infinite) if is_nan(block) else (infinite or nan)
     if origin is None:
         return [_elsewhere(weights, block, "second derivative")]
-    return [about.gradient(origin, block, column.id, "second derivative")]
+    return [explainer.gradient(origin, block, column.id, "second derivative")]
 
 
 def _exact(run: Run, targets: Sequence[Tensor], weights: dict[int, Any], wrt: int | None = None

@@ -24,7 +24,7 @@ from gradcli.explain.elements import (
     operands_at,
     plain_number,
 )
-from gradcli.explain.notes import watch
+from gradcli.explain.notes import observe_sweep
 from gradcli.explain.numbers.cancelled import is_exact
 from gradcli.ops.graph import reached
 from gradcli.ops.values import shape_of
@@ -312,7 +312,7 @@ class Trail:
                 if has_inf(share):
                     infinite.setdefault(i, origin)
 
-        watch(self.entries, seeds, sources, follow, each)
+        observe_sweep(self.entries, seeds, sources, follow, each)
         for i in sources:
             for first in (infinite.get(i), nan.get(i)):
                 if first is not None and first.unused():

@@ -11,7 +11,7 @@ from gradcli.engine.sweeps.wide_values import UNABLE
 from gradcli.explain.catalogue import Note
 from gradcli.explain.elements import bad_index, element, finite, first_zero, is_nan, operands_at
 from gradcli.explain.numbers import rewrites
-from gradcli.explain.numbers.causes import ADVICE, SCALE, About, Cause
+from gradcli.explain.numbers.causes import ADVICE, SCALE, Cause, Explainer
 from gradcli.explain.numbers.origins import Root
 from gradcli.explain.numbers.words import at_element, number
 from gradcli.ops.kinds import BILINEAR, LINEAR, TABLE
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 UNUSED = "the gradient there is 0, because the value is not used"
 
 
-class Slopes(About):
+class Slopes(Explainer):
     """Explanations of slopes that are not finite."""
 
     __slots__ = ()
@@ -83,7 +83,7 @@ class Slopes(About):
                       if made[0] not in [entry for entry, *_ in group]]
         says, writes = [], []
         for by, group in groups:
-            names = list(dict.fromkeys([self.told(entry, index) for entry, index, _ in group]))
+            names = list(dict.fromkeys([self.described(entry, index) for entry, index, _ in group]))
             says.append(f"{' and '.join(names)} {'is' if len(names) == 1 else 'are'} not used here:"
                         f" {self._chooses(by)}")
             at = group[0][0]
@@ -132,7 +132,7 @@ class Slopes(About):
         selects = by[OP].name in SELECTING
         return Cause(
             "nan-dead-branch" if selects else "nan-zero-times-inf", entry,
-            f"{self.told(entry, origin.index)} has slope {_slope(origin)}, and"
+            f"{self.described(entry, origin.index)} has slope {_slope(origin)}, and"
             f" {self.words.where(by)} {'does not use its operand' if selects else 'has a factor 0'}"
             " here", self.words.write(rewrites.off_edge(self.trail, self.words, entry), entry))
 
@@ -173,14 +173,14 @@ class Slopes(About):
         entry, by = origin.entry, origin.zero_by
         after = "what comes after" if by is None or by is entry else self.words.where(by)
         cause = Cause(
-            "nan-zero-times-inf", entry, f"{self.told(entry, origin.index)} has slope"
+            "nan-zero-times-inf", entry, f"{self.described(entry, origin.index)} has slope"
             f" {_slope(origin)}; {after} has slope 0 there"
             + (f"; {ends}" if ends else f", and {_product(origin)}"),
             self.words.write(rewrites.of_product(self.trail, self.words, entry), entry))
         if not ends and self.limits and self.limits[0].surprises():
             zero = cause.rewrite is not None and "_no_nan(" in cause.rewrite
             cause.rewrite = None if zero else cause.rewrite
-            self.around(cause, by)
+            self.add_limits(cause, by)
         return cause
 
     def _steep(self, origin: Origin, alone: Any) -> Cause:
@@ -190,7 +190,7 @@ class Slopes(About):
         """
         entry, index = origin.entry, origin.index
         values = [v for _, v, _ in operands_at(entry, index, every=True)]
-        says = self.told(entry, index)
+        says = self.described(entry, index)
         if origin.slope is None:
             if entry[OP].kind in (LINEAR, BILINEAR):
                 return Cause("nan-overflow", entry, f"{says}: its slope times that of what comes"

@@ -165,15 +165,18 @@ class Trials:
         that is not 0.
         """
         if changed not in self._kept:
-            points = list(self._points())
-            self._kept[changed] = all(
-                self._is_kept(changed, moved) for moved in points) and (
-                    not self._has_numbers(points)
-                    or any(self._decides(changed, moved) for moved in points)
-                    or self._is_kept_far(changed))
+            self._kept[changed] = self._is_kept_around(changed)
+            # Answers of changed texts are not asked for again.
             self._answers = {place: answer for place, answer in self._answers.items()
                              if place[0] == self.source.text}
         return self._kept[changed]
+
+    def _is_kept_around(self, changed: str) -> bool:
+        points = list(self._points())
+        return all(self._is_kept(changed, moved) for moved in points) and (
+            not self._has_numbers(points)
+            or any(self._decides(changed, moved) for moved in points)
+            or self._is_kept_far(changed))
 
     def _has_numbers(self, points: Sequence[Mapping[str, Any]]) -> bool:
         """Return whether the text has finite values at a point and an input that can be moved."""

@@ -58,7 +58,7 @@ class Words:
             return f"the slope of `{written(entry, self.source) or entry[OP].name}`"
         return f"`{called(entry, self.source)}`"
 
-    def told(self, entry: Entry, values: Sequence[Any], index: Index) -> str:
+    def described(self, entry: Entry, values: Sequence[Any], index: Index) -> str:
         """Return the text of an operation with its operands' values at an element."""
         text, at, name = written(entry, self.source), at_element(index), entry[OP].name
         if self.late(entry):

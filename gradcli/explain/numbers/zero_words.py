@@ -10,7 +10,7 @@ from gradcli.engine.sweeps.derivatives import weights_of
 from gradcli.engine.sweeps.reverse import slope
 from gradcli.explain import elements
 from gradcli.explain.catalogue import Note
-from gradcli.explain.notes import watch
+from gradcli.explain.notes import observe_sweep
 from gradcli.explain.written import called, element_text, number, written
 from gradcli.ops import lookup
 from gradcli.ops.kinds import BILINEAR, LINEAR
@@ -51,12 +51,12 @@ BEST = {
 RANKED = ("median", "quantile", "percentile", "top_k")
 
 
-class Words:
+class ZeroNotes:
     """The notes on the gradient in one source."""
 
     __slots__ = ("_found", "_moving", "_smooth", "swept", "wrt")
 
-    def __init__(self, swept: Swept, wrt: int) -> None:
+    def __init__(self, swept: ReverseSweep, wrt: int) -> None:
         self.swept = swept
         self.wrt = wrt
         # By what and where: its rank, how far from the target, the note.
@@ -320,7 +320,7 @@ def _position(shape: Index, own: Index, at: Index, local: Any) -> Index:
 # --------------------------------------------------------------------------------------------------
 # The reverse sweep with all its shares kept: where a cotangent became 0.
 
-class Swept:
+class ReverseSweep:
     """One reverse sweep for all sources: the cotangent of each value, and the share of each use.
 
     totals: cotangents by id. into: by id (operation, argument, share).
@@ -346,7 +346,7 @@ class Swept:
         """Run the sweep, once."""
         if not self._swept:
             self._swept = True
-            watch(self.entries, self.weights, self.sources, self._keep)
+            observe_sweep(self.entries, self.weights, self.sources, self._keep)
 
     def _keep(self, entry: Entry, k: int, g: Any, c: Any) -> None:
         self.totals[entry[OUT]] = value_of(g)

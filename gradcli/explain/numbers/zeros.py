@@ -27,7 +27,7 @@ from gradcli.engine.sweeps import constant, tangent
 from gradcli.engine.sweeps.reverse import operands, slope
 from gradcli.explain.catalogue import Note
 from gradcli.explain.elements import block_of, element, place_in
-from gradcli.explain.numbers.zero_words import ONCE, TWICE, Swept, Words
+from gradcli.explain.numbers.zero_words import ONCE, TWICE, ReverseSweep, ZeroNotes
 from gradcli.ops.values import shape_of, zeros
 
 TYPE_CHECKING = False
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from gradcli.lang.running.run import Run
 
 
-class Gradients:
+class ZeroGradients:
     """Explanations of gradients of the same targets that are exactly 0.
 
     seeds: cotangents of the targets, by default ones. sources: ids of all sources that may be asked
@@ -55,7 +55,7 @@ class Gradients:
         self.run = run
         self.targets = targets
         self.sources = sources
-        self.swept = Swept(run, targets, seeds, sources, source)
+        self.swept = ReverseSweep(run, targets, seeds, sources, source)
 
     def why(self, wrt: int) -> list[Note]:
         """Return notes on why the gradient in the value `wrt` (an id) is 0; may be empty."""
@@ -63,13 +63,13 @@ class Gradients:
             return [constant_derivative(
                 self.swept.named(wrt) or "the source", self.swept.first())]
         with quiet():
-            return Way(self.swept, wrt).notes()
+            return Walk(self.swept, wrt).notes()
 
 
 def of_gradient(run: Run, targets: Sequence[Tensor], seeds: Sequence[Any], wrt: int,
                 source: Source) -> list[Note]:
     """Return notes on why the gradient of the targets in the value `wrt` is exactly 0."""
-    return Gradients(run, targets, seeds, [wrt], source).why(wrt)
+    return ZeroGradients(run, targets, seeds, [wrt], source).why(wrt)
 
 
 def is_constant(run: Run, targets: Sequence[Tensor], wrt: int) -> bool:
@@ -117,15 +117,15 @@ MAX_STEPS = 20_000
 MAX_TURNS = 50
 
 
-class Way:
+class Walk:
     """The walk from one source up along shares that are 0."""
 
     __slots__ = ("_seen", "_steps", "swept", "words", "wrt")
 
-    def __init__(self, swept: Swept, wrt: int) -> None:
+    def __init__(self, swept: ReverseSweep, wrt: int) -> None:
         self.swept = swept
         self.wrt = wrt
-        self.words = Words(swept, wrt)
+        self.words = ZeroNotes(swept, wrt)
         self._seen: set[tuple[int, Index]] = set()
         self._steps = 0
 

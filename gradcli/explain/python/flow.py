@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from collections.abc import Container, Iterator, Mapping, Sequence
     from typing import Any
 
-    from gradcli.engine.record.provenance import Trace
+    from gradcli.engine.record.provenance import PythonEvents
     from gradcli.engine.record.record import Entry
-    from gradcli.explain.python.text import Branch, Text, Texts
+    from gradcli.explain.python.text import Branch, PythonFile, PythonFiles
 
-    Trails = dict[Any, "Trail"]
+    Flows = dict[Any, "ValueFlow"]
 
 ITERATING = (ast.For, ast.AsyncFor, ast.comprehension)
 BINDING = (ast.Assign, ast.AugAssign, ast.AnnAssign, ast.NamedExpr)
@@ -100,7 +100,7 @@ def _blocks(node: Any) -> list[list[ast.AST]]:
             if isinstance(block := getattr(node, field, None), list) and block]
 
 
-class Trail:
+class ValueFlow:
     """All that holds the value of one expression.
 
     held: (scope, name), or ("", ".name") of an attribute.
@@ -112,14 +112,14 @@ class Trail:
 
     __slots__ = ("calls", "files", "filled", "given", "held", "node", "texts")
 
-    def __init__(self, texts: Texts, place: Any) -> None:
+    def __init__(self, texts: PythonFiles, place: Any) -> None:
         self.texts = texts
         self.node = texts.around(place)[-1]
         self.held: set[tuple[Any, str]] = set()
         self.filled: set[str] = set()
         self.calls: set[str] = set()
         self.given: set[tuple[str, int | str]] = set()
-        self.files: dict[Text, dict[Any, Scope]] = {}
+        self.files: dict[PythonFile, dict[Any, Scope]] = {}
         self._look_through(texts.of(place))
 
     def meets(self, place: Any, plain: Sequence[bool] = ()) -> bool:
@@ -140,7 +140,7 @@ class Trail:
                        for part, is_plain in zip(parts, plain, strict=True) if is_plain)
         return self._holds_at(nodes, nodes[-1], scope)
 
-    def decides(self) -> Iterator[tuple[Branch, Text]]:
+    def decides(self) -> Iterator[tuple[Branch, PythonFile]]:
         """Yield the conditions and loops that have the value in their heads, with their texts."""
         for text, file in self.files.items():
             for scope in file.values():
@@ -153,7 +153,7 @@ class Trail:
                         if branch is not None and self._holds_at(nodes, head, scope):
                             yield branch, text
 
-    def _look_through(self, text: Text) -> None:
+    def _look_through(self, text: PythonFile) -> None:
         """Search a file for all that holds the value."""
         if text in self.files:
             return
@@ -307,47 +307,48 @@ class Trail:
         return "()" if root in scope.of(root).local else name
 
 
-def returns(trace: Trace, entries: Mapping[int, Entry], born: Mapping[int, Any], below: set[int],
-            made: set[int], texts: Texts, trails: Trails) -> list[Entry]:
+def returns(events: PythonEvents, entries: Mapping[int, Entry], born: Mapping[int, Any],
+            below: set[int], made: set[int], texts: PythonFiles, flows: Flows) -> list[Entry]:
     """Return hops from the values `below` that left the engine to those in `made` that use them."""
-    left = [event for event in trace.exits if event[2] in below]
+    left = [event for event in events.exits if event[2] in below]
     if not left:
         return []
-    sinks = _sinks(trace, entries, born, made)
+    sinks = _sinks(events, entries, born, made)
     found: list[Entry] = []
     for time, place, id, how in reversed(left):
         if place is None or not texts.around(place) or not any(out > time for out, *_ in sinks):
             continue
-        trail = _trail(texts, place, trails)
+        flow = _flow(texts, place, flows)
         for out, at, plain in sinks:
-            if out > time and trail.meets(at, plain):
+            if out > time and flow.meets(at, plain):
                 found.append(hop("path-left-engine", how, id, out, place, how))
     return found
 
 
-def deciding(trace: Trace, below: set[int], texts: Texts, trails: Trails) -> list[Unrun]:
+def deciding(events: PythonEvents, below: set[int], texts: PythonFiles, flows: Flows
+             ) -> list[Unrun]:
     """Return the branches and loops that the values `below` decided after leaving the engine."""
     found = []
-    for _, place, id, _ in trace.exits:
+    for _, place, id, _ in events.exits:
         if id in below and place is not None and texts.around(place):
-            for branch, text in _trail(texts, place, trails).decides():
+            for branch, text in _flow(texts, place, flows).decides():
                 found.append(Unrun("turn" if branch.what == "loop" else branch.what,
                                    text.position(branch.test), id, set(), branch.binds))
     return found
 
 
-def _trail(texts: Texts, place: Any, trails: Trails) -> Trail:
-    if place not in trails:
-        trails[place] = Trail(texts, place)
-    return trails[place]
+def _flow(texts: PythonFiles, place: Any, flows: Flows) -> ValueFlow:
+    if place not in flows:
+        flows[place] = ValueFlow(texts, place)
+    return flows[place]
 
 
-def _sinks(trace: Trace, entries: Mapping[int, Entry], born: Mapping[int, Any], made: set[int]
-           ) -> list[tuple[int, Any, Sequence[bool]]]:
+def _sinks(events: PythonEvents, entries: Mapping[int, Entry], born: Mapping[int, Any],
+           made: set[int]) -> list[tuple[int, Any, Sequence[bool]]]:
     """Return (id, location, which operands are plain) of values computed from plain numbers."""
     found: list[tuple[int, Any, Sequence[bool]]] = [
         (id, born[id], ()) for id in made if id in born]
-    found += [(time, place, ()) for time, place, _, taken, *_ in trace.states
+    found += [(time, place, ()) for time, place, _, taken, *_ in events.states
               if taken is None and time in made]
     for id in made:
         entry = entries.get(id)

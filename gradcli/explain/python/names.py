@@ -16,7 +16,7 @@ from gradcli.engine.record.variable import Variable
 from gradcli.explain.missing.scene import Naming
 from gradcli.explain.python import text
 from gradcli.explain.python import text as python_text
-from gradcli.explain.python.text import Texts
+from gradcli.explain.python.text import PythonFiles
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from types import FrameType
     from typing import Any
 
-    from gradcli.engine.record.provenance import Trace
+    from gradcli.engine.record.provenance import PythonEvents
     from gradcli.engine.record.record import Entry
 
 # Containers of the caller's frame are searched for tensors up to so many items.
@@ -35,7 +35,7 @@ CELLS = ("ipykernel", "<ipython-input")
 LONGEST = 40
 
 
-class Names:
+class ValueNames:
     """The names of a program's values.
 
     names: those of the caller's frame.
@@ -46,16 +46,16 @@ class Names:
     place: where the question was asked.
     """
 
-    __slots__ = ("born", "entries", "firsts", "held", "kinds", "names", "place", "texts", "trace")
+    __slots__ = ("born", "entries", "events", "firsts", "held", "kinds", "names", "place", "texts")
 
-    def __init__(self, trace: Trace | None, frame: FrameType | None, place: Any) -> None:
-        self.trace = together(trace)
-        self.texts = Texts()
+    def __init__(self, events: PythonEvents | None, frame: FrameType | None, place: Any) -> None:
+        self.events = together(events)
+        self.texts = PythonFiles()
         self.place = place
         self.entries: dict[int, Entry] = {}
-        self.born = {id: at for id, at, *_ in self.trace.births}
-        self.kinds = {id: kind for id, _, kind, _ in self.trace.births}
-        self.firsts = {time: start for time, *_, start in self.trace.states}
+        self.born = {id: at for id, at, *_ in self.events.births}
+        self.kinds = {id: kind for id, _, kind, _ in self.events.births}
+        self.firsts = {time: start for time, *_, start in self.events.states}
         self.names = all_names(frame) if frame is not None else {}
         self.held = {
             value.origin().id if isinstance(value, Variable) else value.id: name
@@ -112,7 +112,7 @@ class Names:
                         named.add(first)
         # A variable that was assigned more often than is remembered begins later.
         begun: dict[int, int] = {}
-        for _, _, _, _, before, start in self.trace.states:
+        for _, _, _, _, before, start in self.events.states:
             begun.setdefault(start, before)
         for start, before in begun.items():
             if start not in made and before in made:

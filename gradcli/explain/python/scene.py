@@ -12,11 +12,11 @@ from gradcli.engine.record.provenance import bytes_of, traces
 from gradcli.engine.record.record import IDS, OP, OUT, PLACE, entries_of
 from gradcli.engine.record.tensor import Tensor
 from gradcli.engine.record.variable import Variable
-from gradcli.explain.missing import file
+from gradcli.explain.missing import file_scene
 from gradcli.explain.missing.scene import Naming, Scene, Window, hop, origins, place_of
 from gradcli.explain.python import text as python_text
 from gradcli.explain.python.flow import deciding, returns
-from gradcli.explain.python.names import Names, bound_around, read_for
+from gradcli.explain.python.names import ValueNames, bound_around, read_for
 from gradcli.lang.running.log import Picked, Unrun
 from gradcli.ops.graph import reached
 
@@ -26,12 +26,12 @@ if TYPE_CHECKING:
     from types import FrameType
     from typing import Any
 
-    from gradcli.engine.record.provenance import Trace
+    from gradcli.engine.record.provenance import PythonEvents
     from gradcli.engine.record.record import Entry
     from gradcli.engine.tapes.tape import GradientTape
-    from gradcli.explain.missing.scene import Subject
-    from gradcli.explain.python.flow import Trails
-    from gradcli.explain.python.text import Texts
+    from gradcli.explain.missing.scene import Gap
+    from gradcli.explain.python.flow import Flows
+    from gradcli.explain.python.text import PythonFiles
 
 PICKING = ("max", "min", "sorted", "sort")
 # Functions that call each other, from the tape to where something ran.
@@ -40,7 +40,7 @@ DEEPEST = 8
 MAX_UNRUN, MAX_PICKED = 10, 100
 
 
-class Lost:
+class DroppedEntries:
     """The operation that stands for entries that a tape has dropped: only its ends are known."""
 
     __slots__ = ("name",)
@@ -85,7 +85,7 @@ class PythonScene(Scene):
 
     __slots__ = ("scope_of", "texts")
 
-    def __init__(self, scope_of: Callable[[Any], Any], texts: Texts, *parts: Any, **named: Any
+    def __init__(self, scope_of: Callable[[Any], Any], texts: PythonFiles, *parts: Any, **named: Any
                  ) -> None:
         super().__init__(*parts, **named)
         self.scope_of = scope_of
@@ -103,17 +103,17 @@ class PythonScene(Scene):
         """Return the innermost function around a location, or its file."""
         return self.scope_of(place)
 
-    def decides(self, subject: Subject, above: set[int], unrun: Unrun) -> bool:
+    def decides(self, gap: Gap, above: set[int], unrun: Unrun) -> bool:
         """Return whether code that did not run binds names that the text reads for the target."""
-        if not super().decides(subject, above, unrun):
+        if not super().decides(gap, above, unrun):
             return False
         tree = self.texts.of(unrun.span).tree if unrun.span is not None else None
-        known = read_for(tree, subject.target) if tree is not None else None
+        known = read_for(tree, gap.target) if tree is not None else None
         bound = bound_around(self.texts.around(unrun.span))
         if known is None or bound is None:
             return True
         own, read = known
-        late = unrun.time > max(subject.targets, default=0)
+        late = unrun.time > max(gap.targets, default=0)
         return not own.isdisjoint(bound) or not (late or read.isdisjoint(bound))
 
     def caller(self, id: int, span: Any, near: Any) -> Any:
@@ -149,18 +149,18 @@ class PythonScene(Scene):
         return found
 
 
-class Facts(Names):
+class PythonTrace(ValueNames):
     """Everything that ran and all that a tape recorded of it. elsewhere: ids of what other threads
     computed; others: windows of the tapes that were not asked.
     """
 
     __slots__ = ("elsewhere", "others")
 
-    def __init__(self, trace: Trace | None, frame: FrameType | None, place: Any) -> None:
-        super().__init__(trace, frame, place)
+    def __init__(self, events: PythonEvents | None, frame: FrameType | None, place: Any) -> None:
+        super().__init__(events, frame, place)
         self.others: list[Window] = []
         self.elsewhere = {
-            entry[OUT] for other in traces if other is not trace for entry in entries_of(other)}
+            entry[OUT] for other in traces if other is not events for entry in entries_of(other)}
 
     # --- what ran -----------------------------------------------------------------------------
 
@@ -170,14 +170,14 @@ class Facts(Names):
         if isinstance(source, Variable):
             first = source.origin().id
             own |= {first} if first is not None else set()
-            own |= {time for time, *_, start in self.trace.states if start == first}
+            own |= {time for time, *_, start in self.events.states if start == first}
         return own
 
     def gather(self, tape: GradientTape | None, seen: Window) -> None:
         """Collect all operations that the trace or a tape still has."""
-        for entry in entries_of(self.trace):
+        for entry in entries_of(self.events):
             self._add(entry)
-        for reference in list(self.trace.tapes):
+        for reference in list(self.events.tapes):
             other = reference()
             if other is not None and other is not tape:
                 past = other.past
@@ -189,7 +189,7 @@ class Facts(Names):
             past = tape.past
             for entry in past.entries if past is not None else tape.window():
                 self._add(entry)
-        for question in self.trace.questions:
+        for question in self.events.questions:
             self._asked(seen, *question)
 
     def _add(self, entry: Entry) -> None:
@@ -224,7 +224,7 @@ class Facts(Names):
                 self._lose(answer, [*own, *known], at)
 
     def _lose(self, made: int, ids: Sequence[int], at: Any) -> None:
-        op: Any = Lost("gradient")
+        op: Any = DroppedEntries("gradient")
         old = self.entries.get(made)
         before: Sequence[Any] = old[IDS] if old is not None else ()
         place = None if at is None else (0, None, *at)
@@ -240,12 +240,12 @@ class Facts(Names):
                     place = entry[PLACE]
                     hops.append(hop("path-custom-internal", entry[OP].name, inner, entry[OUT],
                                     None if place is None else place[2:4]))
-        for time, place, verb, taken, before, _ in self.trace.states:
+        for time, place, verb, taken, before, _ in self.events.states:
             for i in (taken, None if verb == "assign" else before):
                 if i is not None and not (i in own and time in own):
                     hops.append(hop("path-state-write", self.name_of_state(time), i, time, place,
                                     verb))
-        for id, place, _, taken in self.trace.births:
+        for id, place, _, taken in self.events.births:
             if taken is not None:
                 hops.append(hop("path-state-write", self.name_of_state(id), taken, id, place,
                                 "var"))
@@ -253,14 +253,14 @@ class Facts(Names):
         made = whole.above(targets)
         # The original of a copy may be what left.
         below = whole.below({*own, *[origin for _, origin in origins(whole, own)]})
-        trails: Trails = {}
-        hops += returns(self.trace, self.entries, self.born, below, made, self.texts, trails)
+        flows: Flows = {}
+        hops += returns(self.events, self.entries, self.born, below, made, self.texts, flows)
         entries = [*self.entries.values(), *hops]
         since = min(own, default=0)
         return PythonScene(
             self.scope_of, self.texts, entries, self.namings(source, at, set(targets), made),
-            [(first, last, place) for first, last, place, *_ in self.trace.questions],
-            {}, [*self._unrun(since), *deciding(self.trace, below, self.texts, trails)],
+            [(first, last, place) for first, last, place, *_ in self.events.questions],
+            {}, [*self._unrun(since), *deciding(self.events, below, self.texts, flows)],
             self._picked(since), self._hiding(source, made),
             written=lambda entry: self._written(entry),
             line=lambda span: (self.texts.located(span) or (None, None))[:2])
@@ -293,8 +293,8 @@ class Facts(Names):
         if not spans and name is not None:
             spans |= self._options(opened, name)
         late = {**self._late(tape), **late}
-        view: Any = Seen(tape, name or "tape", self.texts.located(opened), spans, watched, late)
-        found = file.window(view)
+        view: Any = TapeView(tape, name or "tape", self.texts.located(opened), spans, watched, late)
+        found = file_scene.window_of(view)
         return OneThread(found, self.elsewhere) if self.elsewhere else found
 
     def _options(self, place: Any, name: str) -> dict[str, Any]:
@@ -330,7 +330,7 @@ class Facts(Names):
         known: dict[Any, Any] = {}
         names_at: dict[Any, dict[str, int]] = {}
         entered: set[Any] = set()
-        for time, place, id, value, names in self.trace.conditions:
+        for time, place, id, value, names in self.events.conditions:
             if time < since:
                 continue
             if names is not None:
@@ -364,7 +364,7 @@ class Facts(Names):
         found: list[Picked] = []
         last: Any = None
         winner = 0
-        for time, place, id, value, _ in self.trace.conditions:
+        for time, place, id, value, _ in self.events.conditions:
             if time < since:
                 continue
             nodes = self.texts.around(place)
@@ -417,8 +417,8 @@ class Facts(Names):
         return list(found.values())
 
 
-class Seen:
-    """A tape of Python code in the form that `file.window` reads."""
+class TapeView:
+    """A tape of Python code in the form that `file_scene.window_of` reads."""
 
     __slots__ = ("events", "name", "persistent", "remembered", "span", "spans", "watch_accessed")
 

@@ -27,7 +27,7 @@ ATOMS = (ast.Name, ast.Attribute, ast.Subscript, ast.Call, ast.Constant)
 SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 
 
-class Text:
+class PythonFile:
     """One file. tree: None where it has no lines, or none that parse."""
 
     __slots__ = ("lines", "path", "tree")
@@ -90,22 +90,22 @@ class Text:
         return len(text.encode()[:offset].decode(errors="ignore")) + 1
 
 
-class Texts:
+class PythonFiles:
     """The files of a program, each read once."""
 
     __slots__ = ("_around", "_bound", "_texts")
 
     def __init__(self) -> None:
-        self._texts: dict[str, Text] = {}
+        self._texts: dict[str, PythonFile] = {}
         # By the id of the code, which places keep, and the offset: code is slow to compare.
         self._around: dict[tuple[int, int], list[ast.AST]] = {}
         self._bound: dict[tuple[int, int], tuple[str | None, Any]] = {}
 
-    def of(self, place: Any) -> Text:
+    def of(self, place: Any) -> PythonFile:
         """Return the text of a location of `gradcli.engine.record.provenance` or a position."""
         path = place[0] if isinstance(place[0], str) else place[0].co_filename
         if path not in self._texts:
-            self._texts[path] = Text(path)
+            self._texts[path] = PythonFile(path)
         return self._texts[path]
 
     def around(self, place: Any) -> list[ast.AST]:
@@ -158,7 +158,7 @@ class Texts:
         return text if len(text) <= longest else f"{text[:longest - 3].rstrip()}..."
 
 
-def to_call(texts: Texts, place: Any) -> str:
+def to_call(texts: PythonFiles, place: Any) -> str:
     """Return the advice how to run the function around a location: a special method is run by an
     operator, `__call__` by a call of an instance.
     """
@@ -338,7 +338,7 @@ def keyword_of(node: Any, name: str) -> Any:
 # --- what to write instead ---------------------------------------------------------------------
 
 
-def straight_through(texts: Texts, place: Any) -> str | None:
+def straight_through(texts: PythonFiles, place: Any) -> str | None:
     """Return a step such as `ops.round(x)` rewritten to keep its value and to have the slope of its
     operand; None if its form is not known.
     """

@@ -17,11 +17,11 @@ from gradcli.engine.sweeps import constant, derivatives, reach
 from gradcli.explain import catalogue as reasons
 from gradcli.explain.missing.causes import causes
 from gradcli.explain.missing.fixes import ADVICE, ASKED_ZERO, gate, is_discrete, of_custom
-from gradcli.explain.missing.scene import Subject, Window, place_of
+from gradcli.explain.missing.scene import Gap, Window, place_of
 from gradcli.explain.python import text as python_text
 from gradcli.explain.python.names import LONGEST
-from gradcli.explain.python.scene import Facts, PythonScene
-from gradcli.explain.python.text import Texts
+from gradcli.explain.python.scene import PythonScene, PythonTrace
+from gradcli.explain.python.text import PythonFiles
 from gradcli.ops.values import is_float
 
 TYPE_CHECKING = False
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from types import FrameType
     from typing import Any
 
-    from gradcli.engine.record.provenance import Trace
+    from gradcli.engine.record.provenance import PythonEvents
     from gradcli.engine.record.record import Entry, Record, Segment
     from gradcli.engine.tapes.accumulator import ForwardAccumulator
     from gradcli.engine.tapes.tape import GradientTape
@@ -68,7 +68,7 @@ class Reason:
                  "missing", "related", "source", "target", "text")
 
     def __init__(self, found: reasons.Reason, target: str, source: str, fix: str | None,
-                 texts: Texts, missing: bool) -> None:
+                 texts: PythonFiles, missing: bool) -> None:
         self.code = found.code
         self.message = found.message.replace("=true", "=True").replace("=false", "=False")
         self.target = target
@@ -116,16 +116,16 @@ def why(tape: GradientTape, target: Any, source: Tensor, frame: FrameType | None
     window = past.entries if past is not None else tape.window()
     watched, late = (past.watched, past.late) if past is not None else (tape.watched, tape.late)
     targets = [t for t in flatten(target) if isinstance(t, Tensor)]
-    facts = Facts(_trace_of(tape._record), frame, place)
-    own = facts.states_of(source) | set(tape.states.get(source, ())
+    trace = PythonTrace(_trace_of(tape._record), frame, place)
+    own = trace.states_of(source) | set(tape.states.get(source, ())
                                         if isinstance(source, Variable) else ())
     if past is None:
         _run_rules(tape.window(), targets, source, own)
     if _connected(window, watched, late, targets, own) and is_float(source.value):
         return []
-    seen = facts.window(tape, watched, late)
-    facts.gather(tape, seen)
-    return _explain(facts, seen, target, targets, source, own, tape)
+    seen = trace.window(tape, watched, late)
+    trace.gather(tape, seen)
+    return _explain(trace, seen, target, targets, source, own, tape)
 
 
 def why_forward(accumulator: ForwardAccumulator, target: Tensor, frame: FrameType | None,
@@ -133,22 +133,22 @@ def why_forward(accumulator: ForwardAccumulator, target: Tensor, frame: FrameTyp
     """Return the causes of a missing tangent; the primals are the sources. Arguments: see `why`."""
     if target.id in accumulator.tangents:
         return []
-    facts = Facts(_trace_of(accumulator._record), frame, place)
+    trace = PythonTrace(_trace_of(accumulator._record), frame, place)
     primals = accumulator.primals
-    own = set().union(*[facts.states_of(p) for p in primals])
+    own = set().union(*[trace.states_of(p) for p in primals])
     phases: list[tuple[int, str, Any]] = []
     for kind, time, at, _ in accumulator.events:
         phases.append((time, "" if kind == "open" else "path-outside-tape", at))
     opened = next((at for kind, _, at, _ in accumulator.events if kind == "open"), None)
-    span: Any = facts.texts.located(opened)
-    seen = Window(facts.name_of(accumulator, "the accumulator"), span, phases,
+    span: Any = trace.texts.located(opened)
+    seen = Window(trace.name_of(accumulator, "the accumulator"), span, phases,
                   set(accumulator.tangents), forward=True)
-    facts.gather(None, seen)
+    trace.gather(None, seen)
     for outer in accumulator._outer:
         for kind, _, at, ids in getattr(outer, "events", ()):
             if kind == "ask" and target.id in ids:
                 seen.again = at
-    return _explain(facts, seen, target, [target], primals[0], own, None)
+    return _explain(trace, seen, target, [target], primals[0], own, None)
 
 
 def _run_rules(window: Segment, targets: Sequence[Tensor], source: Tensor, own: set[int]) -> None:
@@ -185,93 +185,93 @@ def _connected(window: Sequence[Entry], watched: set[int], late: dict[int, int],
     return not reached.isdisjoint(set(wanted) & made)
 
 
-def _trace_of(record: Record | None) -> Trace | None:
+def _trace_of(record: Record | None) -> PythonEvents | None:
     return record.trace if record is not None else None
 
 
-def _explain(facts: Facts, seen: Window, target: Any, targets: Sequence[Tensor], source: Tensor,
-            own: set[int], tape: GradientTape | None) -> list[Reason]:
+def _explain(trace: PythonTrace, seen: Window, target: Any, targets: Sequence[Tensor],
+             source: Tensor, own: set[int], tape: GradientTape | None) -> list[Reason]:
     """Return the causes in the user's terms."""
-    source_name = facts.name_of(source, "the source", 1)
-    target_name = facts.name_of(target, "the target", 0)
+    source_name = trace.name_of(source, "the source", 1)
+    target_name = trace.name_of(target, "the target", 0)
     if target_name == "the target" and targets and target is not targets[0]:
-        names = [facts.name_of(t, "", 0) for t in targets]
+        names = [trace.name_of(t, "", 0) for t in targets]
         if all(names) and sum(map(len, names)) < LONGEST:
             target_name = f"[{', '.join(names)}]"
     spans: dict[str, Any] = {}
-    birth = facts.birth(source)
-    statement = facts.texts.statement(birth)
+    birth = trace.birth(source)
+    statement = trace.texts.statement(birth)
     for word in ("trainable", "dtype"):
         option = python_text.keyword_of(statement, word)
         if option is not None:
-            spans[word if word == "trainable" else "type"] = facts.texts.of(birth).position(
+            spans[word if word == "trainable" else "type"] = trace.texts.of(birth).position(
                 option)
     made = {t.id: t.value for t in targets if t.id is not None}
-    first = next((facts.birth(t) for t in targets), None)
-    subject = Subject(
-        source_name, target_name, own, source.value, made, kind=facts.kind_of(source),
-        source_span=birth, target_span=first, window=seen, others=facts.others,
-        asked_at=facts.place, spans=spans, empty=not targets,
+    first = next((trace.birth(t) for t in targets), None)
+    gap = Gap(
+        source_name, target_name, own, source.value, made, kind=trace.kind_of(source),
+        source_span=birth, target_span=first, window=seen, others=trace.others,
+        asked_at=trace.place, spans=spans, empty=not targets,
         inside_out=seen.again if seen.forward else None)
-    scene = facts.scene(own, made, source_name, facts.place)
-    found = _constant(facts, tape, made, own, subject) or causes(scene, subject)
+    scene = trace.scene(own, made, source_name, trace.place)
+    found = _constant(trace, tape, made, own, gap) or causes(scene, gap)
     if not own.isdisjoint(made):
         found.sort(key=lambda r: r.code != "target-dtype")
     missing = tape is None or tape.tensorflow_semantics or (
         found[0].code != "derivative-constant")
-    return [Reason(r, target_name, source_name, _fix(r, subject, scene, facts), facts.texts,
+    return [Reason(r, target_name, source_name, _fix(r, gap, scene, trace), trace.texts,
                    missing) for r in found]
 
 
-def _constant(facts: Facts, tape: GradientTape | None, targets: Iterable[int], own: set[int],
-              subject: Subject) -> list[reasons.Reason]:
+def _constant(trace: PythonTrace, tape: GradientTape | None, targets: Iterable[int], own: set[int],
+              gap: Gap) -> list[reasons.Reason]:
     """Return the cause if the gradient is 0 because the first derivative does not depend on the
     source.
     """
-    if tape is None or not is_float(subject.value):
+    if tape is None or not is_float(gap.value):
         return []
     past = tape.past
     window = past.entries if past is not None else tape.window()
     derived = past.derived if past is not None else tape.derived
     known = past if past is not None else tape
-    ids = [i for i in targets if is_float(subject.targets[i])]
+    ids = [i for i in targets if is_float(gap.targets[i])]
     if not derived or own.isdisjoint(reach.on_tape(window, known.watched, known.late)[0]) or (
             not constant.is_constant(window, derived, ids, own)):
         return []
-    firsts = sorted({derived[i][0] for t in ids for i in facts.above(t) if i in derived})
-    firsts = [i for i in firsts if not own.isdisjoint(facts.above(i))] or firsts
-    places = [facts.entries[i][PLACE] for i in firsts if i in facts.entries]
+    firsts = sorted({derived[i][0] for t in ids for i in trace.above(t) if i in derived})
+    firsts = [i for i in firsts if not own.isdisjoint(trace.above(i))] or firsts
+    places = [trace.entries[i][PLACE] for i in firsts if i in trace.entries]
     place = next((p[2:4] for p in reversed(places) if p is not None), None)
     return [reasons.Reason(
-        "derivative-constant", f"the first derivative does not depend on {subject.source}, so"
-        " the second one is 0", place or subject.target_span or subject.asked_at)]
+        "derivative-constant", f"the first derivative does not depend on {gap.source}, so"
+        " the second one is 0", place or gap.target_span or gap.asked_at)]
 
 
-def _fix(reason: reasons.Reason, subject: Subject, scene: PythonScene, facts: Facts
+def _fix(reason: reasons.Reason, gap: Gap, scene: PythonScene, trace: PythonTrace
          ) -> str | None:
-    tape = subject.window.name if subject.window is not None else "the tape"
+    tape = gap.window.name if gap.window is not None else "the tape"
     if reason.code in ("source-unrelated", "target-constant"):
         names = [reason.about] if isinstance(reason.about, str) else list(reason.about or ())
-        names = [n for n in names if n != subject.target][:4]
+        names = [n for n in names if n != gap.target][:4]
         if not names:
             return None
         return f"did you mean {names[0]}?" if reason.code == "target-constant" else (
-            f"ask for what {subject.target} depends on: {', '.join(names)}")
+            f"ask for what {gap.target} depends on: {', '.join(names)}")
     if reason.code == "path-custom-internal" and reason.abouts:
-        return of_custom(scene, subject, reason.abouts[0])
+        return of_custom(scene, gap, reason.abouts[0])
     if reason.code == "path-step-function":
         through = python_text.straight_through(scene.texts, place_of(reason.abouts[0]))
         return through or PYTHON_ADVICE[reason.code]
     if reason.code in ("path-outside-tape", "path-gradient-not-recorded"):
         function = scene.texts.scope(reason.span)
-        around = scene.texts.around(subject.window.span) if subject.window is not None else []
+        around = scene.texts.around(gap.window.span) if gap.window is not None else []
         if hasattr(function, "name") and function not in around:
             return f"{python_text.to_call(scene.texts, reason.span)} in the block of {tape}"
     if reason.code == "source-rebound":
         # Who computes with the new value wants the gradient in that.
-        used = not subject.own.isdisjoint(scene.above(subject.targets))
-        return _assigning(reason, subject, scene, facts) or (
-            f"{tape}.watch({subject.source})" if used else ADVICE[reason.code])
+        used = not gap.own.isdisjoint(scene.above(gap.targets))
+        return _assigning(reason, gap, scene, trace) or (
+            f"{tape}.watch({gap.source})" if used else ADVICE[reason.code])
     if reason.code == "path-rebound":
         return reason.fix
     if reason.code == "source-is-copy" and reason.about:
@@ -288,10 +288,10 @@ def _fix(reason: reasons.Reason, subject: Subject, scene: PythonScene, facts: Fa
             return "keep it a float; x + stop_gradient(round(x) - x) rounds and passes the" \
                 " gradient"
     text = PYTHON_ADVICE.get(reason.code, ADVICE.get(reason.code))
-    return text.format(tape=tape, source=subject.source, target=subject.target) if text else None
+    return text.format(tape=tape, source=gap.source, target=gap.target) if text else None
 
 
-def _assigning(reason: reasons.Reason, subject: Subject, scene: PythonScene, facts: Facts
+def _assigning(reason: reasons.Reason, gap: Gap, scene: PythonScene, trace: PythonTrace
                ) -> str | None:
     """Return the assignment that a binding of a variable's name to a new value stands for.
 
@@ -299,7 +299,7 @@ def _assigning(reason: reasons.Reason, subject: Subject, scene: PythonScene, fac
     bound to anything else before, and nothing that the target is computed from reads the variable
     later.
     """
-    name, new = subject.source, min(subject.own, default=0)
+    name, new = gap.source, min(gap.own, default=0)
     variable = max([n for n in scene.namings if n.name == name and n.kind == "variable"
                     and n.id < new], key=lambda n: n.id, default=None)
     place: Any = reason.span
@@ -307,15 +307,15 @@ def _assigning(reason: reasons.Reason, subject: Subject, scene: PythonScene, fac
             scene.texts.around(place), name, variable.span[1], place[1]) != 2:
         return None
     states = {variable.id} | {
-        time for time, *_, start in facts.trace.states if start == variable.id}
-    above, made = scene.above(subject.targets), set(states)
+        time for time, *_, start in trace.events.states if start == variable.id}
+    above, made = scene.above(gap.targets), set(states)
     for entry in sorted(scene.entries, key=lambda entry: entry[OUT]):
         if not made.isdisjoint(entry[IDS]) and entry[OP].elementwise and "cast" not in (
                 entry[OP].name):
             made.add(entry[OUT])
         if entry[OUT] in above and entry[OUT] > new and not states.isdisjoint(entry[IDS]):
             return None
-    return None if made.isdisjoint(subject.own) else python_text.assigning(
+    return None if made.isdisjoint(gap.own) else python_text.assigning(
         scene.texts.statement(place), name)
 
 

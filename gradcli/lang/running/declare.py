@@ -78,9 +78,9 @@ def declared(run: Running, d: Declaration, initial: Any, attributes: Mapping[str
     else:
         made = leaf(value)
     if run.run.log is not None and isinstance(initial, Tensor) and not given:
-        from gradcli.lang.running.log import State
+        from gradcli.lang.running.log import Assignment
 
-        run.run.log.states.append(State(
+        run.run.log.states.append(Assignment(
             d.keyword, d.name, initial.read().id, None, made.id or 0, d.spans.get("value", place),
             made.value))
     run.bind(d.name, made, place, kind, d, local)

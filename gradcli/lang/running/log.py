@@ -58,7 +58,7 @@ class Unrun:
         self.skipped = skipped
 
 
-class State:
+class Assignment:
     """The assignment of a value to a variable. how: "assign", "assign_add", "assign_sub", "var", or
     "const" or "input" for a declaration with a computed value.
 
@@ -143,7 +143,7 @@ class Log:
         self.given: Mapping[int, Mapping[int, Any]] = {}
         self.ended = False
         self.made: dict[str, Any] = {}
-        self.states: list[State] = []
+        self.states: list[Assignment] = []
         self.questions: list[Asked] = []
         self.picks: list[Picked] = []
         self.called: dict[str, Function] = {}
@@ -154,13 +154,18 @@ class Log:
     def condition(self, ins: Instruction, value: Any, holds: bool, code: Code, pc: int,
                   local: Mapping[str, Any] | None) -> None:
         """Note that a JUMP_IF_FALSE, AND or OR decided."""
-        if ins[0] != c.JUMP_IF_FALSE:
-            jumps = holds == (ins[0] == c.OR)
-            skipped = code[pc:pc + ins[1]] if jumps else []
-            end = max([ins[3], *[i[3] for i in skipped]])
-            what = "turn" if _in_head_of_loop(code, pc + ins[1]) else "branch"
-            self._add(what, (ins[2], end), value, skipped, None, local, holds)
+        if ins[0] == c.JUMP_IF_FALSE:
+            self._branch(ins, value, holds, code, pc, local)
             return
+        jumps = holds == (ins[0] == c.OR)
+        skipped = code[pc:pc + ins[1]] if jumps else []
+        end = max([ins[3], *[i[3] for i in skipped]])
+        what = "turn" if _in_head_of_loop(code, pc + ins[1]) else "branch"
+        self._add(what, (ins[2], end), value, skipped, None, local, holds)
+
+    def _branch(self, ins: Instruction, value: Any, holds: bool, code: Code, pc: int,
+                local: Mapping[str, Any] | None) -> None:
+        """Note the condition of an `if`, a `while` or a conditional expression."""
         then = code[pc:pc + ins[1]]
         last = then[-1] if then else None
         other: Code = []

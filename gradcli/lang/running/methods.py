@@ -112,9 +112,9 @@ def _assign(how: str) -> Method:
         taken = value.read().id if isinstance(value, Tensor) else None
         found = getattr(variable, how)(value)
         if run.run.log is not None:
-            from gradcli.lang.running.log import State
+            from gradcli.lang.running.log import Assignment
 
-            run.run.log.states.append(State(
+            run.run.log.states.append(Assignment(
                 how, variable.name, taken, before, variable.id, run.at[2:], variable.value))
         return found
     return method

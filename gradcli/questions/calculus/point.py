@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from gradcli.explain.catalogue import Note
     from gradcli.explain.notes import Kinks
-    from gradcli.explain.numbers.limits import Limits
+    from gradcli.explain.numbers.limits import LocalSeries
     from gradcli.lang.running.run import Binding, Run, Target
     from gradcli.questions.ask import Ask
     from gradcli.questions.plain_data import Answer
@@ -149,7 +149,7 @@ class Point:
             return "`gradcli taylor` gives the series of what continues it"
         return "take another point with --at; `gradcli why` tells where it comes from"
 
-    def around(self) -> Limits | None:
+    def around(self) -> LocalSeries | None:
         """What the target is around the point, along its one variable, a number."""
         from gradcli.explain.numbers.nonfinite import limits_of
         from gradcli.questions import retrying

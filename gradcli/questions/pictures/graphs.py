@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from gradcli.base.errors import GradcliError
 from gradcli.engine.record.record import ANS, ATTRIBUTES, IDS, OP, OUT, VALUES, span_of
-from gradcli.explain.missing import file
+from gradcli.explain.missing import file_scene
 from gradcli.ops.graph import reached
 from gradcli.ops.values import SCALAR_TYPES, shape_of
 from gradcli.questions.ask import tensors_of
@@ -258,7 +258,7 @@ class Nodes:
         self.logged = logged
         self.nodes: dict[Key, Answer] = {}
         self.edges: dict[tuple[str, str], Answer] = {}
-        self._windows = [(name, file.window(tape)) for name, tape in logged.tapes.items()]
+        self._windows = [(name, file_scene.window_of(tape)) for name, tape in logged.tapes.items()]
         self._watched: dict[str, bool] = {}
         for name in [n for r in told["results"] for n in r["names"]]:
             # By one tape is by any.
