@@ -469,3 +469,9 @@ error[E0407]: `erfcx` needs SciPy, which is not installed
 def test_what_is_not_of_scipy_needs_none() -> None:
     text = "gamma(x)*lgamma(x)*digamma(x) + erf(x) + lambertw(x) + beta(x, 2) + sinc(x)"
     assert without_scipy(["hess", "-e", text, "--at", "x=1.5"])[::2] == (0, "")
+
+
+def test_the_complex_step_of_python_s_own_is_left_out() -> None:
+    status, out, _ = without_scipy(["verify", "-e", "lgamma(x)", "--at", "x=1.5", "--format=json"])
+    assert status == 0
+    assert "it needs SciPy, which is not installed" in out

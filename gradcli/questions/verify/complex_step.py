@@ -102,6 +102,8 @@ def complex_step(run: Run, function: Function, binding: Binding, along: Directio
                 columns.append(column)
     except Refused as problem:
         return None, str(problem)
+    except ImportError:
+        return None, "it needs SciPy, which is not installed"
     except (GradcliError, TypeError, ValueError, np.linalg.LinAlgError) as problem:
         return None, f"it stopped: {problem}"
     return np.stack(columns, axis=-1), ""

@@ -2,20 +2,13 @@
 
 | file | what it continues |
 |---|---|
-| elementwise | elementary functions that NumPy lacks, or that have a kink, overflow or cancel |
-| gamma | gamma, its derivatives, zeta and beta; incomplete gamma and beta |
-| errors | error functions, the normal distribution, Fresnel's integrals |
-| integrals | exponential, logarithmic, trigonometric and hyperbolic integrals |
-| elliptic | elliptic integrals |
-| bessel | Bessel functions of whole order |
-| inverse | what is found from the value that was computed |
-| arrays | operations on whole arrays |
+| elementary | functions that NumPy lacks, or that have a kink, overflow or cancel; arrays |
+| special | special functions, those of Bessel of whole order; inverses, from what was computed |
 
-Special functions are power series, asymptotic series, integrals by quadrature (`sums`) and the
-arithmetic-geometric mean: nothing of `gradcli.ops.table.special` and none of its rules. Formulas
-are
-numbered as in the DLMF (dlmf.nist.gov). Where one loses its digits the value no longer is that of
-the operation, and the complex step says that there is none.
+Special functions are SciPy's, or power series, asymptotic series and integrals by quadrature:
+nothing of `gradcli.ops` and none of its rules. Formulas are numbered as in the DLMF
+(dlmf.nist.gov). Where one loses its digits the value no longer is that of the operation, and the
+complex step says that there is none.
 """
 
 from __future__ import annotations

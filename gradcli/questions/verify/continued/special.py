@@ -1,14 +1,15 @@
-"""The gamma function and its kin, incomplete ones too, for the complex step.
+"""Special functions of complex numbers whose imaginary part is tiny, for the complex step.
 
-By Stirling's series far out and recurrence to get there, power series and Laplace's integral.
-Formulas are numbered as in the DLMF.
+SciPy's, where it keeps the digits of such an imaginary part. Others are power series, asymptotic
+series and integrals, because SciPy's take it for 0 (Si, Ci, Ei, Shi, Chi) or bury it under rounding
+(J and Y, I for x from 20 to 25, log gamma for x < 0). Formulas are numbered as in the DLMF.
 """
 
 from __future__ import annotations
 
 import math
 
-from gradcli.base.lazy import np
+from gradcli.base.lazy import np, special
 from gradcli.questions.verify.continued.elementary import absolute, log1p, whole_power
 
 TYPE_CHECKING = False
@@ -18,31 +19,21 @@ if TYPE_CHECKING:
 
 BERNOULLI = (1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6, -3617 / 510, 43867 / 798,
              -174611 / 330)
-STIRLING = 16.0     # from here on the asymptotic series of gamma and zeta have all digits
+ASYMPTOTIC = 16.0   # from here on the asymptotic series of zeta has all digits
 SHIFTS = 1000       # steps to get there, at the most
 
 
-def _shifted(z: Any) -> tuple[Any, int]:
-    """(z + n, n) with a real part of at least STIRLING."""
-    least = float(np.min(np.real(z)))
-    n = max(0, math.ceil(STIRLING - least)) if math.isfinite(least) else SHIFTS + 1
+def _shifted(z: Any, least: float) -> tuple[Any, int]:
+    """Return (z + n, n) with a real part of at least `least`."""
+    lowest = float(np.min(np.real(z)))
+    n = max(0, math.ceil(least - lowest)) if math.isfinite(lowest) else SHIFTS + 1
     return (z + n, n) if n <= SHIFTS else (z * np.nan, 0)
 
 
-def _stirling(z: Any) -> Any:
-    """5.11.1."""
-    inverse = 1.0 / (z * z)
-    tail: Any = 0.0
-    for k in range(len(BERNOULLI), 0, -1):
-        tail = tail * inverse + BERNOULLI[k - 1] / (2 * k * (2 * k - 1))
-    return (z - 0.5) * np.log(z) - z + 0.5 * math.log(2 * math.pi) + tail / z
-
-
 def log_gamma(z: Any) -> Any:
-    """log|gamma|, continued."""
-    far, n = _shifted(z)
-    down = sum([np.log(absolute(z + k)) for k in range(n)])
-    return _stirling(far) - down
+    """Return log|gamma|, continued: 5.5.1 from the right, where it has no branches."""
+    right, n = _shifted(z, 1.0)
+    return special.loggamma(right + 0j) - sum([np.log(absolute(z + k)) for k in range(n)])
 
 
 def gamma(z: Any) -> Any:
@@ -52,17 +43,15 @@ def gamma(z: Any) -> Any:
 
 
 def _digamma(z: Any) -> Any:
-    """5.5.2, 5.11.2."""
-    far, n = _shifted(z)
-    down = sum([1.0 / (z + k) for k in range(n)])
-    tail = sum([b / (2 * k * whole_power(far, 2.0 * k)) for k, b in enumerate(BERNOULLI, 1)])
-    return np.log(far) - 0.5 / far - tail - down
+    """Return digamma by 5.5.2 from the right, away from the poles."""
+    right, n = _shifted(z, 1.0)
+    return special.psi(right + 0j) - sum([1.0 / (z + k) for k in range(n)])
 
 
 def _zeta(s: Any, q: Any) -> Any:
     """Euler and Maclaurin: 25.11.5 at N, where the remainder is none."""
     s = np.real(s)
-    far, n = _shifted(q)
+    far, n = _shifted(q, ASYMPTOTIC)
     head = sum([whole_power(q + k, -s) for k in range(n)])
     factor, tail = s, far / (s - 1.0) + 0.5
     for k, b in enumerate(BERNOULLI, 1):
@@ -195,14 +184,6 @@ def _i_scaled(n: int, z: Any) -> Any:
         abs(n), y, 1.0), 1.0, far, 41.0)
 
 
-def _k_scaled(n: int, z: Any) -> Any:
-    """exp(x) K by 10.32.9 and the trapezoidal rule."""
-    x = np.real(z)
-    t = np.arange(0.0, 1.0, 1.0 / 256.0) * (np.arccosh(1.0 + 760.0 / x[..., None]) + 1.0)
-    values = np.exp(-z[..., None] * (np.cosh(t) - 1.0)) * np.cosh(n * t)
-    return (np.sum(values, axis=-1) - values[..., 0] / 2.0) * t[..., 1]
-
-
 def _spherical(n: int, z: Any) -> Any:
     """10.54.1."""
     scale = 2.0**n * math.factorial(n)
@@ -213,25 +194,24 @@ def _spherical(n: int, z: Any) -> Any:
 BESSEL: dict[str, Any] = {
     "besselj": _of_order(_j, 1e5), "bessely": _of_order(_y),
     "besseli": _of_order(lambda n, z: _i_scaled(n, z) * np.exp(absolute(z)), 1e8),
-    "besselk": _of_order(lambda n, z: _k_scaled(n, z) * np.exp(-z)),
-    "besselie": _of_order(_i_scaled, 1e8), "besselke": _of_order(_k_scaled),
+    "besselk": _of_order(lambda n, z: special.kve(float(n), z) * np.exp(-z)),
+    "besselie": _of_order(_i_scaled, 1e8),
+    "besselke": _of_order(lambda n, z: special.kve(float(n), z)),
     "sphericalj": _of_order(_spherical)}
 
 
 # --------------------------------------------------------------------------------------------------
-# Elliptic integrals, for the complex step: complete ones by the arithmetic-geometric mean,
+# Elliptic integrals, for the complex step: complete ones by Carlson's symmetric integrals,
 # incomplete ones by quadrature. Formulas are numbered as in the DLMF.
 
-def _complete(m: Any) -> tuple[Any, Any]:
-    """K and E by the arithmetic-geometric mean: 19.8.5, 19.8.6."""
-    a, b = np.ones_like(m), np.sqrt(1.0 - m)
-    total, weight = 1.0 - m / 2.0, 1.0
-    for _ in range(12):
-        c = (a - b) / 2.0
-        a, b = (a + b) / 2.0, np.sqrt(a * b)
-        total = total - weight * c * c
-        weight *= 2.0
-    return math.pi / (2.0 * a), math.pi / (2.0 * a) * total
+def _ellipk(m: Any) -> Any:
+    """Return K: 19.25.1."""
+    return special.elliprf(0.0, 1.0 - m, 1.0)
+
+
+def _ellipe(m: Any) -> Any:
+    """Return E: 19.25.1."""
+    return _ellipk(m) - m / 3.0 * special.elliprd(0.0, 1.0 - m, 1.0)
 
 
 def _elliptic(k: Any, j: Any, phi: Any, m: Any) -> Any:
@@ -247,86 +227,46 @@ def _elliptic(k: Any, j: Any, phi: Any, m: Any) -> Any:
 
 
 ELLIPTIC: dict[str, Any] = {
-    "ellipk": lambda m: _complete(m)[0], "ellipe_complete": lambda m: _complete(m)[1],
+    "ellipk": _ellipk, "ellipe_complete": _ellipe,
     "ellipf": lambda phi, m: _elliptic(0.0, 0.0, phi, m),
     "ellipe_incomplete": lambda phi, m: _elliptic(0.0, -1.0, phi, m), "elliptic_moment": _elliptic}
 
 
 # --------------------------------------------------------------------------------------------------
 # Error functions, the normal distribution and Fresnel's integrals, for the complex step.
-#
-# By power series near 0, Laplace's integral or an asymptotic series far out. Formulas are numbered
-# as in the DLMF.
-
-ROOT_PI = math.sqrt(math.pi)
-
-
-def _erf_near(z: Any) -> Any:
-    """7.6.1."""
-    u = z * z
-    return 2.0 / ROOT_PI * z * summed(
-        np.ones_like(u), lambda k: -u * ((2.0 * k - 1.0) / (k * (2.0 * k + 1.0))))
-
-
-def _erfcx_far(z: Any) -> Any:
-    """7.11.2 with 8.6.5, of positive real parts."""
-    return z / ROOT_PI * laplace(z * z, lambda t: 1.0 / np.sqrt(1.0 + t))
-
-
-def _erfc_far(z: Any) -> Any:
-    tail = _erfcx_far(absolute(z)) * np.exp(-z * z)
-    return np.where(np.real(z) < 0, 2.0 - tail, tail)
-
 
 def erf(z: Any) -> Any:
-    return either(np.abs(np.real(z)) < NEAR, z, _erf_near, 0.5, lambda y: np.sign(
-        np.real(y)) * (1.0 - _erfc_far(absolute(y))), 2.0)
+    return special.erf(z + 0j)
 
 
 def erfc(z: Any) -> Any:
-    return either(np.abs(np.real(z)) < NEAR, z, lambda y: 1.0 - _erf_near(y), 0.5, _erfc_far, 2.0)
-
-
-def _erfcx(z: Any) -> Any:
-    return either(np.real(z) < NEAR, z, lambda y: np.exp(y * y) * erfc(y), 0.5, _erfcx_far, 2.0)
-
-
-def _erfi_near(z: Any) -> Any:
-    """7.6.1 at iz."""
-    u = z * z
-    return 2.0 / ROOT_PI * z * summed(
-        np.ones_like(u), lambda k: u * ((2.0 * k - 1.0) / (k * (2.0 * k + 1.0))))
+    return special.erfc(z + 0j)
 
 
 def _dawsn(z: Any) -> Any:
-    """7.5.1; 7.12.1 far out."""
+    """Return Dawson's integral, SciPy's; 7.12.1 far out, where that keeps 11 digits of a step."""
     def far(y: Any) -> Any:
         terms = [np.ones_like(y)]
         for k in range(1, 30):
             terms.append(terms[-1] * (k - 0.5) / (y * y))
         return sum(terms) / (2.0 * y)
 
-    return either(np.abs(np.real(z)) < 7.0, z, lambda y: ROOT_PI / 2.0 * np.exp(
-        -y * y) * _erfi_near(y), 1.0, far, 8.0)
+    return either(np.abs(np.real(z)) < 7.0, z, lambda y: special.dawsn(y + 0j), 1.0, far, 8.0)
 
 
 def ndtr(z: Any) -> Any:
-    return 0.5 * erfc(-z / math.sqrt(2.0))
+    return special.ndtr(z + 0j)
 
 
 def _log_ndtr(z: Any) -> Any:
-    return either(np.real(z) < 0, z, lambda y: -y * y / 2.0 + np.log(0.5 * _erfcx(
-        -y / math.sqrt(2.0))), -1.0, lambda y: log1p(-ndtr(-y)), 1.0)
+    return either(np.real(z) < 0, z, lambda y: special.log_ndtr(y + 0j), -1.0,
+                  lambda y: log1p(-ndtr(-y)), 1.0)
 
 
 def _fresnel(odd: bool) -> Callable[[Any], Any]:
-    """S if odd, else C: 7.6.4, 7.6.6; 7.5.3, 7.5.4 with 7.7.10, 7.7.11 far out."""
-    def near(z: Any) -> Any:
-        u = z * z * (math.pi / 2)
-        first, m = (z * u / 3.0, 3) if odd else (z, 1)
-        return summed(first, lambda k: -u * u * (
-            (4.0 * k - 4 + m) / ((2 * k + odd - 1.0) * (2 * k + odd) * (4 * k + m))))
-
+    """Return S if odd, else C: 7.5.3, 7.5.4 with 7.7.10, 7.7.11 far out, where SciPy's keep 10
+    digits of a step.
+    """
     def far(z: Any) -> Any:
         size = absolute(z)
         u = size * size * (math.pi / 2)
@@ -336,12 +276,14 @@ def _fresnel(odd: bool) -> Callable[[Any], Any]:
             0.5 + f * np.sin(u) - g * np.cos(u))
         return np.sign(np.real(z)) * found
 
-    return lambda z: either(np.abs(np.real(z)) < 1.8, z, near, 1.0, far, 2.0)
+    return lambda z: either(np.abs(np.real(z)) < 1.8, z, lambda y: special.fresnel(y + 0j)[
+        0 if odd else 1], 1.0, far, 2.0)
 
 
 ERRORS: dict[str, Any] = {
-    "erf": erf, "erfc": erfc, "erfcx": _erfcx, "dawsn": _dawsn, "erfi": _erfi_near, "ndtr": ndtr,
-    "log_ndtr": _log_ndtr, "gelu_erf": lambda z: z * ndtr(z), "fresnels": _fresnel(True),
+    "erf": erf, "erfc": erfc, "erfcx": lambda z: special.erfcx(z + 0j), "dawsn": _dawsn,
+    "erfi": lambda z: special.erfi(z + 0j), "ndtr": ndtr, "log_ndtr": _log_ndtr,
+    "gelu_erf": lambda z: z * ndtr(z), "fresnels": _fresnel(True),
     "fresnelc": _fresnel(False)}
 
 
@@ -463,7 +405,7 @@ INVERSES: dict[str, Any] = {
 
 SMALLEST = 1e-20    # relative size of the last term of a series
 TERMS = 2000
-NEAR = 1.5          # erf, E1 and incomplete gamma functions are power series at least up to here
+NEAR = 1.5          # E1 and incomplete gamma functions are power series at least up to here
 
 _nodes: dict[str, Any] = {}
 
