@@ -442,6 +442,7 @@ P = "x^2*y + y^3"
     ("vjp(v^2, v, [1, 0, 1])", [2.0, 0.0, 6.0]), ("vjp(v^2, v, 2)", [4.0, 8.0, 12.0]),
     (f"hvp({P}, x, 2)", 2.0), (f"hvp({P}, [x, y], [1, 2])", [7.0, 9.0]),
     ("hvp(sum(v^3), v, [1, 2, 3])", [6.0, 24.0, 54.0]),
+    (f"hvp({P}, [[x], y], [1, 2])[1]", 9.0),
     # Derivatives of derivatives.
     ("grad(grad(x^3, x), x)", 9.0), ("grad(grad(x^2*y, x), y)", 3.0), ("grad(grad(2x, x), x)", 0.0),
     ("grad(grad(x, x), x)", 0.0), ("grad(grad(x*stop_gradient(x), x), x)", None),

@@ -11,7 +11,7 @@ from gradcli.engine.tapes.accumulator import ForwardAccumulator
 from gradcli.lang.running.calls import NoGradient, as_tensor, kind_of, no_operand, one_of
 from gradcli.lang.running.run import is_number, spread
 from gradcli.lang.running.tapes import FileTape
-from gradcli.lang.running.verbs import asked
+from gradcli.lang.running.verbs import asked, tensors
 from gradcli.ops import PUBLIC
 from gradcli.ops.values import broadcast_shape, shape_of
 
@@ -142,7 +142,8 @@ def _reset(run: Running, tape: Any, given: list[Any], named: Mapping[str, Any]) 
 def _question(how: str) -> Method:
     def method(run: Running, tape: Any, given: list[Any], named: Mapping[str, Any]) -> Any:
         target, sources, *options = given
-        target, sources = _tensors(target, "target"), _tensors(sources, "source")
+        target, sources = (
+            tensors(target, "target", _refused), tensors(sources, "source", _refused))
         keywords: dict[str, Any] = {"unconnected_gradients": options[-1]}
         if how == "gradient" and options[0] is not None:
             keywords["output_gradients"] = spread(target, options[0])
@@ -180,27 +181,13 @@ def _with_gaps(found: Any, sources: Any, target: Any, tape: FileTape) -> Any:
     return NoGradient(first, sources, tape)
 
 
-def _tensors(value: Any, what: str) -> Any:
-    """Return targets or sources, each nested as it was; a number as a target becomes a tensor.
-
-    Raises E0310 for anything else that is no tensor, E0309 for a gradient that is None.
-    """
-    if isinstance(value, list):
-        return [_tensors(v, what) for v in value]
-    if isinstance(value, dict):
-        return {k: _tensors(v, what) for k, v in value.items()}
-    if isinstance(value, Tensor):
-        return value
-    if isinstance(value, NoGradient):
-        raise no_operand(PUBLIC["add"], value)
-    if what == "target" and is_number(value):
-        return leaf(value)
-    raise error("E0310", f"the {what} must be a tensor with a name, not {kind_of(value)}",
-                help="bind it to a name first: x = 3", about=("value", value))
+def _refused(what: str, value: Any) -> GradcliError:
+    return error("E0310", f"the {what} must be a tensor with a name, not {kind_of(value)}",
+                 help="bind it to a name first: x = 3")
 
 
 def _jvp(run: Running, accumulator: Any, given: list[Any], named: Mapping[str, Any]) -> Any:
-    targets = _tensors(given[0], "target")
+    targets = tensors(given[0], "target", _refused)
     first = fresh_id()
     found = accumulator.jvp(targets, given[1])
     gaps = iter(flatten(targets))

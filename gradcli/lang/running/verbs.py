@@ -7,7 +7,7 @@ printed, asked for its reason, and not calculated with.
 
 from __future__ import annotations
 
-from gradcli.base.errors import error
+from gradcli.base.errors import GradcliError, error
 from gradcli.base.lazy import quiet
 from gradcli.engine import calculus
 from gradcli.engine.record import record as records
@@ -29,7 +29,7 @@ from gradcli.lang.running.statements import STATEMENTS
 from gradcli.ops import PUBLIC
 from gradcli.ops.table.elementwise import positive
 from gradcli.ops.table.shapes import index
-from gradcli.ops.values import has_nan, is_array, is_float, zeros
+from gradcli.ops.values import has_nan, is_float, zeros
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -45,34 +45,40 @@ if TYPE_CHECKING:
     Verb = Callable[[Running, list[Any], Mapping[str, Any]], Any]
 
 
-def _tensors(value: Any, what: str) -> list[Tensor]:
-    """Return the tensors of a structure. what: "target" or "source". Raises E0309 and E0310."""
+def tensors(value: Any, what: str, refused: Callable[[str, Any], GradcliError]) -> Any:
+    """Return targets or sources, each nested as it was; a number as a target becomes a tensor.
+
+    what: "target" or "source". Raises E0309 for a gradient that is None, and for anything else that
+    is no tensor what `refused` returns.
+    """
+    if isinstance(value, list):
+        return [tensors(v, what, refused) for v in value]
+    if isinstance(value, dict):
+        return {k: tensors(v, what, refused) for k, v in value.items()}
     if isinstance(value, Tensor):
-        if what == "target":
-            return [value.read()]
-        # A variable as a source is its first state, to which all others are linked.
-        return [value.origin() if isinstance(value, Variable) else value]
-    if isinstance(value, (list, dict)):
-        out = []
-        for item in value.values() if isinstance(value, dict) else value:
-            out.extend(_tensors(item, what))
-        return out
-    if what == "target" and (isinstance(value, (float, int, bool)) or is_array(value)):
-        return [leaf(value)]
+        return value
     if isinstance(value, NoGradient):
         raise no_operand(PUBLIC["add"], value)
-    raise error("E0310", f"the {what} of a derivative must be a tensor with a name, not a plain"
-                f" {'text' if isinstance(value, str) else 'value'}",
-                help="bind it first: x = 3", about=("value", value))
+    if what == "target" and is_number(value):
+        return leaf(value)
+    problem = refused(what, value)
+    problem.about = "value", value
+    raise problem
 
 
-def _like(structure: Any, values: list[Any]) -> Any:
-    """Return `values` in the structure of the sources; they are taken off the list."""
-    if isinstance(structure, dict):
-        return {k: _like(v, values) for k, v in structure.items()}
-    if isinstance(structure, list):
-        return [_like(v, values) for v in structure]
-    return values.pop(0)
+def _targets(value: Any) -> list[Tensor]:
+    return [t.read() for t in flatten(tensors(value, "target", _refused))]
+
+
+def _sources(value: Any) -> list[Tensor]:
+    """Return the sources; a variable is its first state, to which all others are linked."""
+    return [s.origin() if isinstance(s, Variable) else s
+            for s in flatten(tensors(value, "source", _refused))]
+
+
+def _refused(what: str, value: Any) -> GradcliError:
+    return error("E0310", f"the {what} of a derivative must be a tensor with a name, not a plain"
+                 f" {'text' if isinstance(value, str) else 'value'}", help="bind it first: x = 3")
 
 
 def _arguments(name: str, args: list[Any], named: Mapping[str, Any], count: int,
@@ -165,7 +171,7 @@ def _filled(found: Any, target: Any, source: Tensor, shape: Sequence[int], zero:
 
 def _grad(run: Running, args: list[Any], named: Mapping[str, Any]) -> Any:
     _arguments("grad", args, named, 2, ("output_gradients", "unconnected_gradients"))
-    targets, sources = _tensors(args[0], "target"), _tensors(args[1], "source")
+    targets, sources = _targets(args[0]), _sources(args[1])
     seeds: list[Any] = []
     if "output_gradients" in named:
         given = named["output_gradients"]
@@ -177,7 +183,7 @@ def _grad(run: Running, args: list[Any], named: Mapping[str, Any]) -> Any:
     found = calculus.gradient(targets, sources, seeds=seeds, emit=True, entries=window.entries)
     zero = _unconnected(named)
     target = targets[0] if len(targets) == 1 else leaf(0.0)
-    return _like(args[1], [
+    return like(args[1], [
         _filled(g, target, s, s.shape, zero, window)
         for g, s in zip(found, sources, strict=True)])
 
@@ -189,7 +195,7 @@ def _vjp(run: Running, args: list[Any], named: Mapping[str, Any]) -> Any:
 
 def _target(value: Any) -> Tensor:
     tensor = as_tensor(value)
-    found = [tensor] if type(tensor) is Tensor else _tensors(tensor, "target")
+    found = [tensor] if type(tensor) is Tensor else _targets(tensor)
     if len(found) != 1:
         raise error("E0310", f"the target must be one tensor, not {len(found)}",
                     help="take one of them, or stack them: [a, b]", about=("value", value))
@@ -198,11 +204,11 @@ def _target(value: Any) -> Tensor:
 
 def _jacobian(run: Running, args: list[Any], named: Mapping[str, Any]) -> Any:
     _arguments("jacobian", args, named, 2, ("unconnected_gradients",))
-    target, sources = _target(args[0]), _tensors(args[1], "source")
+    target, sources = _target(args[0]), _sources(args[1])
     zero = _unconnected(named)
     window = _window("jacobian")
     found = _jacobians(target, sources, window)
-    return _like(args[1], [
+    return like(args[1], [
         _filled(j, target, s, target.shape + s.shape, zero, window)
         for j, s in zip(found, sources, strict=True)])
 
@@ -215,8 +221,8 @@ def _jacobians(target: Tensor, sources: Sequence[Tensor], window: Window) -> lis
 
 def _hessian(run: Running, args: list[Any], named: Mapping[str, Any]) -> Any:
     _arguments("hessian", args, named, 2)
-    sources = _tensors(args[1], "source")
-    targets = _tensors(args[0], "target")
+    sources = _sources(args[1])
+    targets = _targets(args[0])
     if not targets:
         raise error("E0310", "the target must be one tensor, not 0", help="name a tensor",
                     about=("value", args[0]))
@@ -235,7 +241,7 @@ def _hessian(run: Running, args: list[Any], named: Mapping[str, Any]) -> Any:
 
 def _jvp(run: Running, args: list[Any], named: Mapping[str, Any]) -> Any:
     _arguments("jvp", args, named, 3)
-    target, sources = _target(args[0]), _tensors(args[1], "source")
+    target, sources = _target(args[0]), _sources(args[1])
     directions = _several(args[2], len(sources))
     if len(directions) != len(sources):
         raise error("E0313", f"{len(directions)} directions for {len(sources)} sources",
@@ -251,9 +257,9 @@ def _hvp(run: Running, args: list[Any], named: Mapping[str, Any]) -> Any:
     _arguments("hvp", args, named, 3)
     g = _grad(run, args[:2], {})
     if isinstance(g, (list, dict)):
-        return _like(args[1], [
+        return like(args[1], [
             h if isinstance(h, NoGradient) else _jvp(run, [h, args[1], args[2]], {})
-            for h in (g.values() if isinstance(g, dict) else g)])
+            for h in flatten(g)])
     return g if isinstance(g, NoGradient) else _jvp(run, [g, args[1], args[2]], {})
 
 
