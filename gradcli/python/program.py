@@ -24,6 +24,10 @@ if TYPE_CHECKING:
     from gradcli.questions.many.prepared import Prepared
 
 
+# Those that an explanation of an error of `Program.run` takes as well.
+OPTIONS = ("max_steps", "max_bytes", "tf")
+
+
 class Program(program.Program):
     """A parsed expression file. Shapes: a scalar is a float, anything else a NumPy array.
 
@@ -39,7 +43,7 @@ class Program(program.Program):
         except MissingGradients as problem:
             from gradcli.explain.missing.file import complete
 
-            complete(problem, self, at or {})
+            complete(problem, self, at or {}, **{k: options[k] for k in OPTIONS if k in options})
             raise
 
     def value(self, of: str | None = None, at: Mapping[str, Any] | None = None) -> Any:

@@ -23,8 +23,7 @@ if TYPE_CHECKING:
     from gradcli.base.errors import Span
     from gradcli.engine.record.tensor import Tensor
     from gradcli.explain.catalogue import Note, Reason
-    from gradcli.explain.numbers.trials import Trials
-    from gradcli.lang.running.run import Binding, Run
+    from gradcli.lang.running.run import Binding, Options, Run
     from gradcli.questions.plain_data import Answer
 
 
@@ -38,16 +37,11 @@ class Ask:
     triples. noted: answers are plain data with notes, which tell where a 0 stands for a None and
     that `watch` made a source of a constant; Python code gets neither. each: bytes that an element
     of a derivative takes with all that is made of it.
-    explained: the last targets, and what explains them. trials: those of rewrites for first
-    derivatives, by target and source. changed: the program with the last of these rewrites. nearby:
-    values of targets at other points, or why there is none, by target and point. rough: of
-    differences that are in doubt why they are, by target and sources.
     """
 
     __slots__ = (
-        "_logged", "at", "changed", "each", "eig", "explained", "max_bytes", "max_steps", "mode",
-        "nearby", "noted", "of", "output_gradient", "program", "rough", "sparse", "tape", "tf",
-        "trials", "unconnected", "verbose", "verify", "watch", "wrt")
+        "at", "each", "eig", "max_bytes", "max_steps", "mode", "noted", "of", "output_gradient",
+        "program", "sparse", "tape", "tf", "unconnected", "verbose", "verify", "watch", "wrt")
 
     def __init__(self, program: Program, *, at: Mapping[str, Any] | None = None,
                  of: Sequence[str] = (), wrt: Sequence[str] = (), mode: str = "reverse",
@@ -57,12 +51,6 @@ class Ask:
                  max_steps: int = MAX_STEPS, max_bytes: float | None = None,
                  tape: str | None = None, noted: bool = True) -> None:
         self.program = program
-        self._logged: Run | None = None
-        self.explained: list[tuple[Target, dict[Any, Any]]] = []
-        self.trials: dict[tuple[str, str], Trials] = {}
-        self.changed: Program | None = None
-        self.nearby: dict[Any, Any] = {}
-        self.rough: dict[tuple[str, ...], str] = {}
         self.tape = tape
         self.noted = noted
         self.each = EACH if noted else NUMBER
@@ -81,19 +69,22 @@ class Ask:
         self.max_steps = max_steps
         self.max_bytes = max_bytes
 
+    def options(self) -> Options:
+        """Return how the program is to be run."""
+        return {"max_steps": self.max_steps, "max_bytes": self.max_bytes, "tf": self.tf}
+
     def run(self, changed: Mapping[str, Any] | None = None, explain: bool = True) -> Run:
         """Run the program at the point, with some values changed. explain: tell why a gradient is
         None that the program calculates with.
         """
         at = {**self.at, **(changed or {})}
         try:
-            run = self.program.run(at, max_steps=self.max_steps, max_bytes=self.max_bytes,
-                                   tape=self.tape, tf=self.tf)
+            run = self.program.run(at, tape=self.tape, **self.options())
         except MissingGradients as problem:
             if explain:
                 from gradcli.explain.missing.file import complete
 
-                complete(problem, self.program, at)
+                complete(problem, self.program, at, **self.options())
             raise
         if self.tf and run.watched and run.on_tape is None:
             self._only_later_uses(run)
@@ -116,19 +107,13 @@ class Ask:
         _, made = on_tape(window, {*always, *late}, late)
         run.record.entries[:] = [entry for entry in window if entry[OUT] in made]
 
-    def logged(self) -> Run:
-        """A run that keeps everything, for explanations; the same one for all of them."""
-        if self._logged is None:
-            self._logged = self.program.logged_run(self.at)
-        return self._logged
-
-    def made(self, target: Target) -> dict[Any, Any]:
-        """What explanations of a target have made so far."""
-        for one, made in self.explained:
-            if one is target:
-                return made
-        self.explained = [*self.explained[-1:], (target, {})]
-        return self.explained[-1][1]
+    def logged(self, run: Run) -> Run:
+        """Return a run that keeps everything, for explanations of another: the same one for all."""
+        made = run.keeps("logged")
+        if not made:
+            made["run"] = self.program.logged_run(self.at, **self.options())
+        found: Run = made["run"]
+        return found
 
     def same_target(self, run: Run, target: Target) -> Target:
         """The target of another run of the same program."""

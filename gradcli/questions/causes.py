@@ -31,12 +31,12 @@ if TYPE_CHECKING:
 
 def causes(ask: Ask, run: Run, target: Target, binding: Binding) -> list[Reason]:
     """The causes, the one to mend first on top, each with a fix that was tried if it can be."""
-    logged = ask.logged()
+    logged = ask.logged(run)
 
     def again(changed: Program) -> tuple[list[Any], Any]:
         """The same question to a changed program: the target's values and the gradient."""
         other = Ask(changed, at=ask.at, of=ask.of, wrt=ask.wrt, watch=ask.watch, tape=ask.tape,
-                    tf=ask.tf, max_steps=ask.max_steps, max_bytes=ask.max_bytes)
+                    **ask.options())
         assert logged.log is not None
         found = trial_runs(logged.log).run(
             changed.source.text, lambda: other.run(explain=False))

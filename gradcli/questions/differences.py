@@ -27,7 +27,7 @@ def finite(ask: Ask, run: Run, target: Target, binding: Binding, *, summed: bool
     """Difference quotients of the whole program in every element of one source.
 
     summed: of the weighted sum of the target's elements, else of each. None for an unwatched or
-    integer source. What is in doubt is put down in `ask.rough`. Raises E0212 for a name that is
+    integer source. What is in doubt is kept with the run. Raises E0212 for a name that is
     computed, E0836 for one that is assigned.
     """
     return _slopes(
@@ -71,13 +71,13 @@ def _slopes(ask: Ask, run: Run, target: Target, bindings: Sequence[Binding],
             found = plain(found*np.where(np.isfinite(here), 1.0, np.nan).reshape(
                 (*shape_of(here), *[1]*len(shape_of(value)))))
     if doubt:
-        ask.rough[target.name, *[b.name for b in bindings]] = doubt
+        run.keeps("rough")[target.name, *[b.name for b in bindings]] = doubt
     return found
 
 
-def rough(ask: Ask, target: Target, *bindings: Binding) -> list[Note]:
+def rough(ask: Ask, run: Run, target: Target, *bindings: Binding) -> list[Note]:
     """A note on differences that are in doubt."""
-    doubt = ask.rough.get((target.name, *[b.name for b in bindings])) if (
+    doubt = run.keeps("rough").get((target.name, *[b.name for b in bindings])) if (
         ask.mode == "finite") else None
     return [Note("differences-rough", f"differences are not good enough there: {doubt}",
                  target.span)] if doubt else []

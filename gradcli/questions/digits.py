@@ -96,7 +96,7 @@ def _cancelled(ask: Ask, run: Run, target: Target, order: int = 0, share: float 
     LARGE. A derivative is about as many times steeper than the value as its order says. share: how
     large it is beside its parts.
     """
-    made = ask.made(target)
+    made = run.keeps(target)
     if shown not in made:
         made[shown] = shown(run)
     if not made[shown] ** (order + 1) > LARGE * share:

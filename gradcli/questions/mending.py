@@ -55,8 +55,9 @@ def mended(found: Explained) -> Mended:
             break
         last = more
     ask = _changed(found, last.text)
+    logged = ask.program.logged_run(ask.at, **ask.options())
     there = [[not isinstance(g, NoGradient) for _, g in answers]
-             for question in chosen_questions(ask.logged()) for _, answers in answered(question)]
+             for question in chosen_questions(logged) for _, answers in answered(question)]
     before = {(i, j): not source["reasons"] for i, result in enumerate(found.answer["results"])
               for j, source in enumerate(result["sources"])}
     after = {(i, j): is_there for i, row in enumerate(there) for j, is_there in enumerate(row)}
@@ -88,8 +89,7 @@ def _changed(found: Explained, text: str) -> Ask:
     ask = found.ask
     wrt = [] if found.numbers else [s["wrt"] for s in found.answer["results"][0]["sources"]]
     return Ask(Program(Source(text, ask.program.source.name)), at=ask.at, of=ask.of, wrt=wrt,
-               tf=ask.tf, tape=ask.tape, watch=ask.watch, max_steps=ask.max_steps,
-               max_bytes=ask.max_bytes)
+               tape=ask.tape, watch=ask.watch, **ask.options())
 
 
 def _together(mends: Sequence[Mend]) -> list[Mend]:
@@ -125,7 +125,7 @@ def _lost(found: Explained, chosen: Sequence[Mend]) -> Place | None:
         ask, changed = found.ask, _changed(found, _edited(found.ask.program.source.text, chosen))
         there = _there(found, changed)
         if not all(there[i][j] for i, j, _ in chosen) or harms(
-                ask.program, ask.at, ask.logged(), changed.program):
+                ask.program, ask.at, found.logged, changed.program):
             return None
         return {(i, j) for i, result in enumerate(found.answer["results"])
                 for j, source in enumerate(result["sources"])
@@ -140,7 +140,7 @@ def _there(found: Explained, ask: Ask) -> list[list[bool]]:
     """
     run = ask.run(explain=False)
     if found.numbers:
-        log = ask.logged().log
+        log = ask.logged(run).log
         assert log is not None
         return [[not isinstance(g, NoGradient) for _, g in answers]
                 for number in dict.fromkeys(found.numbers)

@@ -43,7 +43,7 @@ def of_gradient(ask: Ask, run: Run, target: Target, binding: Binding, g: Any, fi
         from gradcli.questions.differences import rough
 
         # Where differences have no number, no operation on the way need be to blame.
-        unsure = rough(ask, target, binding)
+        unsure = rough(ask, run, target, binding)
         if unsure:
             return [note(ask, n) for n in unsure]
     plain, whole, other = (run, target, binding), _whole(ask, run, target, binding), None
@@ -108,7 +108,7 @@ def boundaries(ask: Ask, run: Run, target: Target, binding: Binding, order: int 
     """Notes on comparisons that are decided otherwise beside the point, where derivatives up to an
     order in a name are not the same on both sides.
     """
-    made = ask.made(target)
+    made = run.keeps(target)
     if boundaries not in made:
         compared = [e for e in run.record.compact() if e[OP] in COMPARISONS.values()]
         made[boundaries] = False
@@ -127,13 +127,13 @@ def boundaries(ask: Ask, run: Run, target: Target, binding: Binding, order: int 
         run.steps <= MOST_STEPS) and [t.id for t in tensors] == [
             t.id for t in tensors_of(ask.same_target(run, target))]
     told: list[Note] = found(
-        run, tensors, binding.value, beside(ask, target, binding, order) if movable else None)
+        run, tensors, binding.value, beside(ask, run, target, binding, order) if movable else None)
     return told
 
 
 def left_out(ask: Ask, run: Run, target: Target, bindings: list[Binding]) -> list[Answer]:
     """What derivatives in these names leave out; differences leave out nothing."""
-    made = ask.made(target)
+    made = run.keeps(target)
     if left_out not in made:
         made[left_out] = ask.mode != "finite" and run.record.is_partial()
     if not made[left_out]:
@@ -147,7 +147,7 @@ def left_out(ask: Ask, run: Run, target: Target, bindings: list[Binding]) -> lis
 
 def _explained(ask: Ask, run: Run, target: Target, binding: Binding, field: str, of: Of) -> Any:
     """What explains derivatives of a target, for all sources whose gradients are swept together."""
-    made = ask.made(target)
+    made = run.keeps(target)
     if of not in made or binding.value.id not in made[of].sources or field == "jacobian":
         made[of] = of(ask, run, target, _sources(ask, run, target, binding, field), field)
     return made[of]
@@ -155,7 +155,7 @@ def _explained(ask: Ask, run: Run, target: Target, binding: Binding, field: str,
 
 def _kinks(ask: Ask, run: Run, target: Target) -> Any:
     """What knows the conventions on the ways to a target; None if there can be none."""
-    made = ask.made(target)
+    made = run.keeps(target)
     if _kinks not in made:
         made[_kinks] = None
         if run.record.has_kinks():
@@ -247,7 +247,7 @@ def with_numbers(ask: Ask, run: Run, target: Target) -> tuple[Run, Target] | Non
     """A run that records what is made of numbers alone, and its target; None where nothing that the
     target meets is.
     """
-    made = ask.made(target)
+    made = run.keeps(target)
     if with_numbers not in made:
         made[with_numbers] = _with_numbers(ask, run, target)
     found: tuple[Run, Target] | None = made[with_numbers]
@@ -271,8 +271,7 @@ def _with_numbers(ask: Ask, run: Run, target: Target) -> tuple[Run, Target] | No
         return None
     try:
         again = ask.program.recording_constants().run(
-            ask.at, max_steps=ask.max_steps, max_bytes=ask.max_bytes, tape=ask.tape, tf=ask.tf,
-            output=lambda printed: None)
+            ask.at, tape=ask.tape, output=lambda printed: None, **ask.options())
         return again, ask.same_target(again, target)
     except GradcliError:    # an operation wants a number that is no tensor
         return None

@@ -44,7 +44,7 @@ def of_value(ask: Ask, run: Run, target: Target) -> Trials:
         return [t.value for t in tensors], None, lambda: nonfinite.of_value(
             found, tensors, other.program.source)
 
-    return _trials(ask, run, _named(ask, target, [], asked), None, target)
+    return _trials(ask, run, _named(ask, run, target, [], asked), None, target)
 
 
 def of_derivative(ask: Ask, run: Run, target: Target, name: str, field: str) -> Trials:
@@ -63,7 +63,7 @@ def of_derivative(ask: Ask, run: Run, target: Target, name: str, field: str) -> 
 
         return [t.value for t in tensors_of(made)], g, notes
 
-    return _trials(ask, run, _named(ask, target, [name], asked), name, target)
+    return _trials(ask, run, _named(ask, run, target, [name], asked), name, target)
 
 
 def of_second(ask: Ask, run: Run, target: Target, row: str, column: str) -> Trials:
@@ -83,14 +83,15 @@ def of_second(ask: Ask, run: Run, target: Target, row: str, column: str) -> Tria
 
         return [t.value for t in tensors_of(made)], block, notes
 
-    nearby = ask.trials.get((target.name, row))
+    trials = run.keeps("trials")
+    nearby = trials.get((target.name, row))
     if nearby is None:
-        nearby = ask.trials[target.name, row] = of_derivative(ask, run, target, row, "gradient")
-    return _trials(ask, run, _named(ask, target, [row, column], asked),
+        nearby = trials[target.name, row] = of_derivative(ask, run, target, row, "gradient")
+    return _trials(ask, run, _named(ask, run, target, [row, column], asked),
                    row if row == column else None, target, 2, nearby)
 
 
-def beside(ask: Ask, target: Target, binding: Binding, order: int
+def beside(ask: Ask, run: Run, target: Target, binding: Binding, order: int
            ) -> Callable[[Any], list[tuple[list[float], float]]]:
     """The values of a target and its derivatives in a name, order by order, by its value, and how
     far rounding may have moved each order. Behind the first those of a sum with weights of the ones
@@ -107,7 +108,7 @@ def beside(ask: Ask, target: Target, binding: Binding, order: int
                          if g is not None]
         return levels, None, list
 
-    again = _named(ask, target, [binding.name], asked)
+    again = _named(ask, run, target, [binding.name], asked)
     return lambda moved: again(ask.program.source.text, {binding.name: moved})[0]
 
 
@@ -123,7 +124,8 @@ def of_question(ask: Ask, logged: Run, question: Asked, item: int) -> Trials:
     number = next(k for k, one in enumerate(logged.log.questions) if one is question)
 
     def again(text: str, moved: Mapping[str, Any]) -> Answered:
-        found = _changed(ask, text).logged_run({**ask.at, **moved}, until=number)
+        found = _changed(ask, logged, text).logged_run({**ask.at, **moved}, until=number,
+                                                       **ask.options())
         questions = found.log.questions if found.log is not None else []
         answers = flatten(questions[number].found) if number < len(questions) else []
         if item >= len(answers):
@@ -156,7 +158,8 @@ def of_printed(ask: Ask, logged: Run, number: int, item: int, value: Any,
     """
     def again(text: str, moved: Mapping[str, Any]) -> Answered:
         prints: list[Any] = []
-        found = _changed(ask, text).logged_run({**ask.at, **moved}, prints.append)
+        found = _changed(ask, logged, text).logged_run(
+            {**ask.at, **moved}, prints.append, **ask.options())
         if number >= len(prints):
             raise error("E0401", "the print was not reached")
         made = tensors(prints[number].values[item])
@@ -176,21 +179,23 @@ def _first_states(logged: Run, last: float = math.inf) -> bool:
     return logged.log is not None and all(state.after > last for state in logged.log.states)
 
 
-def _changed(ask: Ask, text: str) -> Program:
+def _changed(ask: Ask, run: Run, text: str) -> Program:
     if text == ask.program.source.text:
         return ask.program
-    if ask.changed is None or ask.changed.source.text != text:  # parsed once for all points
-        ask.changed = Program(Source(text, ask.program.source.name))
-        ask.changed.max_steps, ask.changed.tf = ask.max_steps, ask.tf
-    return ask.changed
+    kept = run.keeps("changed")     # the last one, parsed once for all points
+    if text not in kept:
+        kept.clear()
+        kept[text] = Program(Source(text, ask.program.source.name))
+    program: Program = kept[text]
+    return program
 
 
-def _named(ask: Ask, target: Target, wrt: list[str], asked: Callable[[Ask, Run, Target], Answered]
-           ) -> Again:
+def _named(ask: Ask, run: Run, target: Target, wrt: list[str],
+           asked: Callable[[Ask, Run, Target], Answered]) -> Again:
     def again(text: str, moved: Mapping[str, Any]) -> Answered:
-        other = Ask(_changed(ask, text), at={**ask.at, **moved}, of=ask.of, wrt=wrt, mode=ask.mode,
-                    output_gradient=ask.output_gradient, watch=ask.watch, tape=ask.tape, tf=ask.tf,
-                    max_steps=ask.max_steps, max_bytes=ask.max_bytes)
+        other = Ask(_changed(ask, run, text), at={**ask.at, **moved}, of=ask.of, wrt=wrt,
+                    mode=ask.mode, output_gradient=ask.output_gradient, watch=ask.watch,
+                    tape=ask.tape, **ask.options())
         found = other.run(explain=False)
         with found.record:
             return asked(other, found, other.same_target(found, target))
@@ -198,21 +203,23 @@ def _named(ask: Ask, target: Target, wrt: list[str], asked: Callable[[Ask, Run, 
     return again
 
 
-def _value(ask: Ask, target: Target) -> Again:
+def _value(ask: Ask, run: Run, target: Target) -> Again:
     """The value alone. A point is computed once: the notes of all sources and blocks look at the
     same ones.
     """
-    asked = _named(ask, target, [], lambda other, found, made: (
+    asked = _named(ask, run, target, [], lambda other, found, made: (
         [t.value for t in tensors_of(made)], None, list))
+
+    nearby = run.keeps("nearby")
 
     def again(text: str, moved: Mapping[str, Any]) -> Answered:
         point = (target.name, named(text, moved))
-        if point not in ask.nearby:
+        if point not in nearby:
             try:
-                ask.nearby[point] = asked(text, moved)
+                nearby[point] = asked(text, moved)
             except GradcliError as problem:
-                ask.nearby[point] = problem.with_traceback(None)
-        found: Answered | GradcliError = ask.nearby[point]
+                nearby[point] = problem.with_traceback(None)
+        found: Answered | GradcliError = nearby[point]
         if isinstance(found, GradcliError):
             raise found
         return found
@@ -228,7 +235,7 @@ def _trials(ask: Ask, run: Run, again: Again, wrt: str | None = None,
     elements = sum([size(shape_of(entry[ANS])) for entry in run.record.history()])
     return Trials(ask.program.source, again, at, run.steps + elements//PER_STEP, wrt,
                   target.name if target is not None else "", order,
-                  _value(ask, target) if target is not None else None, nearby)
+                  _value(ask, run, target) if target is not None else None, nearby)
 
 
 def not_finite(ask: Ask, run: Run, target: Target, sources: list[int], field: str) -> Any:

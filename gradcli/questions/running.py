@@ -71,12 +71,11 @@ def run(ask: Ask, each: Callable[[Answer, bool], None] | None = None,
 
     try:
         found = ask.program.run(
-            ask.at, max_steps=ask.max_steps, max_bytes=ask.max_bytes, tf=ask.tf, output=output,
-            progress=progress, weigh=ask.verbose)
+            ask.at, output=output, progress=progress, weigh=ask.verbose, **ask.options())
     except MissingGradients as problem:
         from gradcli.explain.missing.file import complete
 
-        complete(problem, ask.program, ask.at)
+        complete(problem, ask.program, ask.at, **ask.options())
         raise
     # A derivative is about as much steeper as the value. What ran longer leaves a log that nobody
     # looks at, however short the record is that assignments prune.
@@ -164,7 +163,7 @@ def _explain(ask: Ask, gaps: list[tuple[int, Answer]], notes: bool) -> None:
             raise error("E0401", "all that has to be explained has been printed again")
 
     try:
-        again = ask.program.logged_run(ask.at, output)
+        again = ask.program.logged_run(ask.at, output, **ask.options())
     except GradcliError:
         return
     from gradcli.explain.missing.file import of_missing

@@ -104,7 +104,7 @@ def _told(ask: Ask, run: Run, target: Target, bindings: list[Binding], found: ca
         if ask.mode == "finite":
             from gradcli.questions.differences import rough
 
-            unsure = rough(ask, target, bindings[i], bindings[j])
+            unsure = rough(ask, run, target, bindings[i], bindings[j])
         part = [] if block is None else left_out(
             ask, run, target, bindings[i:i + 1] + bindings[j:j + 1])
         whole = shape_of(bindings[i].value.value) + shape_of(bindings[j].value.value)

@@ -37,7 +37,7 @@ def way_between(ask: Ask, run: Run, target: Target, binding: Binding, notes: lis
     """The way from a source to a target of the command line, in a run that keeps everything.
     notes: gets what is to be said of its slopes.
     """
-    logged = ask.logged()
+    logged = ask.logged(run)
     with logged.record:
         again = ask.same_target(logged, target)
         (source,) = ask.program.sources(logged, [binding.name])

@@ -54,13 +54,15 @@ TYPES = {"int64": "an integer", "int32": "an integer", "bool": "a truth value",
 
 class Explained:
     """answer: in the shape of the schema. mends: the fixes that work. numbers: of each result the
-    number of the question, if the file asks by itself.
+    number of the question, if the file asks by itself. logged: the run that explains it.
     """
 
-    __slots__ = ("answer", "ask", "mends", "numbers")
+    __slots__ = ("answer", "ask", "logged", "mends", "numbers")
 
-    def __init__(self, ask: Ask, answer: Answer, mends: list[Mend], numbers: list[int]) -> None:
+    def __init__(self, ask: Ask, logged: Run, answer: Answer, mends: list[Mend], numbers: list[int]
+                 ) -> None:
         self.numbers = numbers
+        self.logged = logged
         self.ask = ask
         self.answer = answer
         self.mends = mends
@@ -76,7 +78,7 @@ def explained(ask: Ask) -> Explained:
     (see `chosen_questions`); of every target in every source, if there are none or some are named.
     """
     run = ask.run()
-    logged = ask.logged()
+    logged = ask.logged(run)
     mends: list[Mend] = []
     questions = [] if ask.of or ask.wrt or ask.tape else chosen_questions(logged)
     results = _of_file(ask, logged, questions, mends) if questions else _of_command(
@@ -86,7 +88,8 @@ def explained(ask: Ask) -> Explained:
         item for result in results for part in (result, *result["sources"])
         for item in (*part.get("reasons", ()), *part["notes"], *part.get("path", ()))])
     order = {id(q): k for k, q in enumerate(logged.log.questions)} if logged.log is not None else {}
-    return Explained(ask, told, mends, [order[id(q)] for q in questions for _ in answered(q)])
+    return Explained(
+        ask, logged, told, mends, [order[id(q)] for q in questions for _ in answered(q)])
 
 
 # --- what the command line asks for -----------------------------------------------------------

@@ -17,6 +17,10 @@ from folders import ROOT
 
 import gradcli
 from gradcli import GradcliError, Program, load, loads
+from gradcli.ops import PUBLIC
+from gradcli.ops.values import limits
+from gradcli.questions.ask import Ask
+from gradcli.questions.derivatives import gradients
 
 AT = {"x": 1.5, "y": 0.5}
 
@@ -416,3 +420,37 @@ def test_one_program_in_threads() -> None:
     finally:
         sys.setswitchinterval(interval)
     assert found == expected * 5
+
+
+# --- what a run leaves behind -------------------------------------------------------------------
+
+def test_a_budget_is_of_one_run_and_what_is_asked_within_its_record() -> None:
+    program = loads("input n = 10\nx = 2.0\nsum(ones(n)*x)")
+    before = limits.max_bytes
+    tight = program.run({"n": 10}, max_bytes=100.0)
+    assert limits.max_bytes == before
+    with tight.record, tight.record:
+        assert failure(lambda: PUBLIC["ones"](20)).code == "E0403"
+    PUBLIC["ones"](1000)
+    assert failure(lambda: program.run({"n": 20}, max_bytes=100.0)).code == "E0403"
+    assert limits.max_bytes == before
+    assert program.value(at={"n": 1000}) == 2000.0
+
+
+def test_no_option_of_a_run_is_kept_for_a_later_one() -> None:
+    program = loads("y = 0.0\nfor i in range(100):\n    y = y + x\ny")
+    assert failure(lambda: program.run({"x": 1.0}, max_steps=50)).code == "E0401"
+    logged = program.logged_run({"x": 1.0})
+    assert logged.log is not None
+    assert logged.log.ended
+
+
+def test_questions_to_one_program_do_not_see_each_other() -> None:
+    """What a question watches is of its run, whatever ran in between."""
+    program = loads("const c = 2.0\nvar x = 3.0\nif x > 10:\n    watch(c)\ny = c*x")
+    ask = Ask(program, wrt=["c"])
+    run = ask.run()
+    ask.run({"x": 11.0})
+    with run.record:
+        (target,), bindings = program.targets(run), program.sources(run, ["c"])
+        assert gradients(ask, run, target, bindings) == [None]

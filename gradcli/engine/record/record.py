@@ -31,6 +31,7 @@ from sys import _getframe
 
 from gradcli.engine.record.provenance import PythonEvents, answer_kind, bare, beyond, ids, traces
 from gradcli.ops.kinds import Op
+from gradcli.ops.values import limits
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -138,9 +139,10 @@ class Record:
     """
 
     __slots__ = (
-        "_collecting", "absorbed", "absorbing", "accumulators", "checking", "derived", "entries",
-        "everything", "guards", "hollow", "in_rules", "lost", "max_entries", "paused", "place",
-        "portable", "readers", "seen", "segments", "short", "sizes", "stacked", "tapes", "trace")
+        "_around", "absorbed", "absorbing", "accumulators", "checking", "derived", "entries",
+        "everything", "guards", "hollow", "in_rules", "lost", "max_bytes", "max_entries", "paused",
+        "place", "portable", "readers", "seen", "segments", "short", "sizes", "stacked", "tapes",
+        "trace")
 
     def __init__(self, everything: bool = True) -> None:
         self.entries = Segment()
@@ -157,6 +159,8 @@ class Record:
         self.sizes = False
         self.in_rules = False
         self.max_entries: int | None = None
+        self.max_bytes: float | None = None
+        self._around: list[tuple[bool, float | None]] = []
         self.derived: dict[int, tuple[int, int]] = {}
         self.stacked: dict[int, tuple[list[Any], Any]] = {}
         self.trace: PythonEvents | None = None
@@ -183,8 +187,10 @@ class Record:
     def __enter__(self) -> Record:
         # Entries and tensors hold no cycles, and half the time of a run went into looking for
         # some (1.2 against 2.3 us an operation at 100,000 of them).
-        self._collecting = gc.isenabled()
+        self._around.append((gc.isenabled(), limits.max_bytes))
         gc.disable()
+        if self.max_bytes is not None:
+            limits.max_bytes = self.max_bytes
         opened = _opened()
         opened.append(self)
         local.current = self
@@ -199,7 +205,8 @@ class Record:
         return any(entry[OP].partial for entry in self.compact())
 
     def __exit__(self, *exception: object) -> None:
-        if self._collecting:
+        collecting, limits.max_bytes = self._around.pop()
+        if collecting:
             gc.enable()
         opened = _opened()
         opened.remove(self)
@@ -297,8 +304,11 @@ def close_all() -> None:
     record half closed, and it would stay the current one.
     """
     opened = _opened()
-    if any(record._collecting for record in opened[1:]):
+    around = [known for record in opened[1:] for known in record._around]
+    if any(collecting for collecting, _ in around):
         gc.enable()
+    if around:
+        limits.max_bytes = around[0][1]
     del opened[1:]
     local.current = opened[0]
 

@@ -18,14 +18,14 @@ from gradcli.lang.running.calls import NoGradient
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
-    from typing import Any
+    from typing import Any, Unpack
 
     from gradcli.explain.catalogue import Reason
     from gradcli.explain.missing.fixes import Again
     from gradcli.explain.missing.scene import Scene
     from gradcli.lang.running.calls import MissingGradients
     from gradcli.lang.running.program import Program
-    from gradcli.lang.running.run import Binding, Run, Target
+    from gradcli.lang.running.run import Binding, Options, Run, Target
 
 
 # --------------------------------------------------------------------------------------------------
@@ -59,7 +59,8 @@ def of_named(program: Program, at: Mapping[str, Any], run: Run, target: Target, 
         binding=binding, tape=asked, unwatched=unwatched, late=late), at, again)
 
 
-def complete(problem: MissingGradients, program: Program, at: Mapping[str, Any]) -> None:
+def complete(problem: MissingGradients, program: Program, at: Mapping[str, Any],
+             **options: Unpack[Options]) -> None:
     """Add the causes of missing gradients to the errors of a run that calculates with them.
 
     The program runs a second time, since its tapes did not record everything.
@@ -80,7 +81,7 @@ def of_missing(program: Program, at: Mapping[str, Any], run: Run, missing: NoGra
     run: the run that it comes from, or a logged run of the same program at the same point.
     """
     if run.log is None:
-        run = program.logged_run(at)
+        run = program.logged_run(at, **run.options)
     log = run.log
     assert log is not None
     assert missing.asked is not None
@@ -90,7 +91,7 @@ def of_missing(program: Program, at: Mapping[str, Any], run: Run, missing: NoGra
 
     def again(changed: Program) -> tuple[list[Any], Any] | None:
         found = trial_runs(log).run((changed.source.text, number),
-                                    lambda: changed.logged_run(at, until=number))
+                                    lambda: changed.logged_run(at, until=number, **run.options))
         assert found.log is not None
         if len(found.log.questions) <= number:
             return None

@@ -331,7 +331,6 @@ def _gradient(program: Program, text: str | None, values: list[Any], again: Agai
         return None
     try:
         changed = _parsed(text, program.source.name)
-        changed.max_steps, changed.tf = program.max_steps, program.tf
         found = again(changed)
     except GradcliError:
         return None

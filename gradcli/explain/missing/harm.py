@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from gradcli.lang.running.log import Asked
     from gradcli.lang.running.program import Program
-    from gradcli.lang.running.run import Printed, Run
+    from gradcli.lang.running.run import Options, Printed, Run
 
 # A rewritten formula is rounded elsewhere.
 RTOL, ATOL = 1e-9, 1e-12
@@ -64,7 +64,7 @@ def harms(program: Program, at: Mapping[str, Any], run: Run, changed: Program) -
     assert log is not None
     if "outputs" not in log.made:
         # The run may have ended before its end.
-        whole, outputs = _outputs(program, at, {})
+        whole, outputs = _outputs(program, at, {}, run.options)
         assert whole.log is not None
         log.made["outputs"] = outputs
         missing = log.made["given"] = {
@@ -74,7 +74,7 @@ def harms(program: Program, at: Mapping[str, Any], run: Run, changed: Program) -
             for k in given:
                 outputs.answers[number][k] = None
     found = trial_runs(log).run(("harm", changed.source.text), lambda: _outputs(
-        changed, at, log.made["given"])[0])
+        changed, at, log.made["given"], run.options)[0])
     assert found.log is not None
     before: Outputs = log.made["outputs"]
     # `expect` and comparisons of what has no items with lists refuse.
@@ -84,8 +84,8 @@ def harms(program: Program, at: Mapping[str, Any], run: Run, changed: Program) -
         return True
 
 
-def _outputs(program: Program, at: Mapping[str, Any], given: Mapping[int, Mapping[int, Any]]
-             ) -> tuple[Run, Outputs]:
+def _outputs(program: Program, at: Mapping[str, Any], given: Mapping[int, Mapping[int, Any]],
+             options: Options) -> tuple[Run, Outputs]:
     prints: list[Any] = []
 
     def output(printed: Printed) -> None:
@@ -93,7 +93,7 @@ def _outputs(program: Program, at: Mapping[str, Any], given: Mapping[int, Mappin
         told = WATCHED not in program.source.text[slice(*printed.span)]
         prints.append([_plain(value) for value in printed.values] if told else None)
 
-    run = program.logged_run(at, output, given=given)
+    run = program.logged_run(at, output, given=given, **options)
     assert run.log is not None
     outputs = run.log.made["outputs"] = Outputs(run, prints)
     return run, outputs

@@ -16,16 +16,16 @@ from gradcli.lang.running.run import Target, is_number, of_tape, own, plain_stru
 from gradcli.lang.running.running import MAX_STEPS, Running
 from gradcli.lang.syntax.code import CONSTANTS, DEFINE, PUSH
 from gradcli.lang.syntax.parser import parse
-from gradcli.ops.values import is_float, limits
+from gradcli.ops.values import is_float
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
-    from typing import Any
+    from typing import Any, Unpack
 
     from gradcli.base.errors import Span
     from gradcli.lang.running.lines import Lines
-    from gradcli.lang.running.run import Binding, Printed, Run
+    from gradcli.lang.running.run import Binding, Options, Printed, Run
 
     Progress = Callable[[Iterable[Any], int | None], Iterable[Any]]
 
@@ -42,8 +42,6 @@ class Program:
 
     def __init__(self, source: Source) -> None:
         self.source = source
-        self.max_steps = MAX_STEPS
-        self.tf = False
         self.statements = parse(source)
         self.lines: Mapping[int, Lines] = {}
         if sum([len(statement.code) for statement in self.statements]) > LONG:
@@ -54,29 +52,24 @@ class Program:
 
     # --- running ------------------------------------------------------------------------------
 
-    def run(self, at: Mapping[str, Any] | None = None, *, max_steps: int = MAX_STEPS,
-            max_bytes: float | None = None, tape: str | None = None,
-            tf: bool = False, output: Callable[[Printed], None] | None = None,
-            progress: Progress | None = None, weigh: bool = False) -> Run:
+    def run(self, at: Mapping[str, Any] | None = None, *, tape: str | None = None,
+            output: Callable[[Printed], None] | None = None, progress: Progress | None = None,
+            weigh: bool = False, **options: Unpack[Options]) -> Run:
         """Run with the given values of inputs and variables (floats, lists or arrays).
 
-        max_steps: budget of steps.
-        max_bytes: limit for one array, by default half of the machine's memory.
         tape: the name of the file's tape that answers questions, by default the last to close.
-        tf: None where TensorFlow says None.
         output: called with each `print`, which is not kept then.
         progress: wraps the items of a loop at the top level, given with their number.
         weigh: count the values that each tape holds at its end.
+        options: max_steps: budget of steps. max_bytes: limit for one array, by default half of the
+            machine's memory; derivatives that are asked within the record are under it as well.
+            tf: None where TensorFlow says None.
 
         Raises E0505 for a tape that does not exist, `MissingGradients` where the program calculates
         with a gradient that is None.
         """
-        self.max_steps, self.tf = max_steps, tf
-        running = self._running(at, max_steps)
-        running.tf, running.output, running.progress = tf, output, progress
-        running.weigh = weigh
-        # The budget stays: the derivatives that are asked of the run are under it as well.
-        limits.max_bytes = _half_of_memory() if max_bytes is None else max_bytes
+        running = self._running(at, options)
+        running.output, running.progress, running.weigh = output, progress, weigh
         run = execute(running, self.statements, self.lines)
         self._check_given(run, running.given)
         self.choose(run, tape)
@@ -87,7 +80,6 @@ class Program:
         operations on numbers alone are recorded too.
         """
         other = Program(self.source)
-        other.max_steps, other.tf = self.max_steps, self.tf
         other.lines = {}
         for code, k in other._numbers():
             code[k] = (PUSH, leaf(code[k][1]), *code[k][2:])
@@ -131,23 +123,25 @@ class Program:
             raise no_such_tape(self.source, run, name)
         if not run.record.everything:
             tapes = list(run.tapes.values())
+            budget = run.record.max_bytes
             if tapes:
                 tape = tapes[-1] if name is None else run.tapes[name]
                 run.record, run.on_tape, run.asked_tape = tape.view(), tape.sources(), tape
             else:
                 run.record, run.on_tape = Record(), set()
+            run.record.max_bytes = budget
 
     def logged_run(self, at: Mapping[str, Any], output: Callable[[Printed], None] | None = None,
-                   until: int | None = None, given: Mapping[int, Mapping[int, Any]] | None = None
-                   ) -> Run:
+                   until: int | None = None, given: Mapping[int, Mapping[int, Any]] | None = None,
+                   **options: Unpack[Options]) -> Run:
         """Run a second time with a log and a record of everything, for explanations; a run that
         fails is kept as far as it came.
 
         until: the number of the file's question after which it may end. given: answers that the
-            file gets in place of its own.
+            file gets in place of its own. options: as for `run`.
         """
-        running = self._running(at, self.max_steps, log=True)
-        running.output, running.tf = output or (lambda printed: None), self.tf
+        running = self._running(at, options, log=True)
+        running.output = output or (lambda printed: None)
         run = running.run
         assert run.log is not None
         run.log.until = until
@@ -160,20 +154,20 @@ class Program:
             pass
         return run
 
-    def traced_run(self, at: Mapping[str, Any], *, max_steps: int = MAX_STEPS, tf: bool = False
-                   ) -> Run:
+    def traced_run(self, at: Mapping[str, Any], **options: Unpack[Options]) -> Run:
         """Run with a record of everything and of the values that decided its course,
         `run.record.guards`: the record is valid at every point where these decide the same.
         """
-        running = self._running(at, max_steps)
-        running.tf, running.output = tf, lambda printed: None
+        running = self._running(at, options)
+        running.output = lambda printed: None
         running.run.record.guards = []
         running.run.record.absorbing = False
         run = execute(running, self.statements, self.lines)
         self._check_given(run, running.given)
         return run
 
-    def _running(self, at: Mapping[str, Any] | None, max_steps: int, log: bool = False) -> Running:
+    def _running(self, at: Mapping[str, Any] | None, options: Options, log: bool = False
+                 ) -> Running:
         """Return a `Running` whose inputs have their values."""
         if at is not None and not hasattr(at, "items"):
             raise TypeError(f"values are given by name, not as {at!r}")
@@ -187,8 +181,12 @@ class Program:
             name: value for name, value in given.items()
             if name in self.names.inputs or name in self.names.early
             or (name in CONSTANTS and name not in self.names.bound)}
-        return Running(
-            run_code, self.source, undeclared, given, max_steps, self.names.tapes, log)
+        running = Running(run_code, self.source, undeclared, given,
+                          options.get("max_steps", MAX_STEPS), self.names.tapes, log)
+        running.tf, running.run.options = options.get("tf", False), options
+        budget = options.get("max_bytes")
+        running.run.record.max_bytes = _half_of_memory() if budget is None else budget
+        return running
 
     def _check_given(self, run: Run, given: Mapping[str, Any]) -> None:
         """Raise E0204 for a value for a name that is computed, as it would be ignored."""

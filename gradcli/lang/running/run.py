@@ -23,7 +23,7 @@ from gradcli.ops.values import is_array, plain, shape_of
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from typing import Any
+    from typing import Any, TypedDict
 
     from gradcli.base.errors import Source, Span
     from gradcli.engine.record.variable import Variable
@@ -31,6 +31,15 @@ if TYPE_CHECKING:
     from gradcli.lang.running.tapes import FileTape
     from gradcli.lang.syntax.code import Declaration, Function
     from gradcli.ops.kinds import Op
+
+    class Options(TypedDict, total=False):
+        """How a program is run. max_steps: the budget of steps. max_bytes: what one array may take,
+        by default half of the machine. tf: None where TensorFlow says None.
+        """
+
+        max_steps: int
+        max_bytes: float | None
+        tf: bool
 
 # A name that is bound in many places keeps the first binding and so many of the newest places.
 MAX_BINDINGS = 100
@@ -108,15 +117,18 @@ class Run:
     log: on request, the notes for explanations.
     named: with a log, id of a value to the binding that gave it a name first.
     more: further names of values, as (name, id, span, kind, time).
+    kept: what was found out about the run for one explanation, for the next one.
+    options: the options it was run with.
     """
 
     __slots__ = (
         "asked", "asked_tape", "bindings", "defined", "doubtful", "expects", "functions", "held",
-        "last", "log", "more", "named", "notes", "on_tape", "prints", "record", "registered",
-        "results", "steps", "summed", "tapes", "variables", "watched")
+        "kept", "last", "log", "more", "named", "notes", "on_tape", "options", "prints", "record",
+        "registered", "results", "steps", "summed", "tapes", "variables", "watched")
 
     def __init__(self, everything: bool = True) -> None:
         self.record = Record(everything)
+        self.options: Options = {}
         self.bindings: dict[str, list[Binding]] = {}
         self.results: dict[Span, Any] = {}
         self.functions: dict[str, Function] = {}
@@ -139,6 +151,11 @@ class Run:
         self.held: dict[str, dict[str, int]] = {}
         self.summed: dict[int, tuple[int, Span]] = {}
         self.doubtful: set[int] = set()
+        self.kept: dict[Any, dict[Any, Any]] = {}
+
+    def keeps(self, about: Any) -> dict[Any, Any]:
+        """Return what is kept about something: a target, or a name for it."""
+        return self.kept.setdefault(about, {})
 
     def tape(self) -> FileTape | None:
         """Return the tape of the file that is asked from outside, by default the last to close."""

@@ -365,7 +365,7 @@ def _open(program: Program, name: str) -> bool:
 def run_with(ask: Ask, given: Mapping[str, Any], made_up: set[str]) -> Run:
     """The program run and traced. Its errors say which values were made up."""
     try:
-        run = ask.program.traced_run(given, max_steps=ask.max_steps, tf=ask.tf)
+        run = ask.program.traced_run(given, **ask.options())
         guards = run.record.guards
         ask.program.choose(run, ask.tape)
         run.record.guards, run.record.absorbing = guards, False
@@ -381,7 +381,7 @@ def run_with(ask: Ask, given: Mapping[str, Any], made_up: set[str]) -> Run:
 def asked_at(ask: Ask, at: Mapping[str, Any]) -> Ask:
     """The same question at other values."""
     return Ask(ask.program, at=at, of=ask.of, wrt=ask.wrt, watch=ask.watch, tape=ask.tape,
-               tf=ask.tf, max_steps=ask.max_steps, max_bytes=ask.max_bytes)
+               **ask.options())
 
 
 def names_of(run: Run, wrt: Sequence[str]) -> list[Binding]:

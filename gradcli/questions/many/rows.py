@@ -308,12 +308,11 @@ class Points:
     def _asked(self, point: dict[str, Any]) -> tuple[list[Part], bool, list[str]]:
         """The answers at one point, whether one may be wrong, and what derivatives leave out."""
         self.ask.at = {**self.at, **point}
-        self.ask.rough.clear()
         run = self.ask.run(explain=False)
         with run.record:
             unsaid = left_out(self.ask, self.command, run)
             parts = parts_of(self.ask, self.command, run, emit=False)
-            doubtful = is_doubtful(run, parts) or bool(self.ask.rough)
+            doubtful = is_doubtful(run, parts) or bool(run.keeps("rough"))
         self._check(parts)
         return parts, doubtful, unsaid
 

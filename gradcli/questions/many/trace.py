@@ -35,7 +35,7 @@ def trace(question: Ask, at: Mapping[str, Any], names: Sequence[str],
     program = question.program
     if program.names.tapes:
         raise Unrecorded
-    run = program.traced_run(at, max_steps=question.max_steps, tf=question.tf)
+    run = program.traced_run(at, **question.options())
     if question.tf and run.watched:
         raise Unrecorded    # which uses count is found out once all have run
     record = run.record

@@ -32,8 +32,8 @@ def graph(ask: Ask, most: int = MAX_NODES) -> Answer:
     """The graph of what a question is about, of at most so many operations: loops and lines are one
     node where there are more. Raises what `why` raises.
     """
-    told = explained(ask).answer
-    logged = ask.logged()
+    found = explained(ask)
+    told, logged = found.answer, found.logged
     with logged.record:
         made = made_by(logged)
         targets = _targets(ask, logged)

@@ -75,7 +75,7 @@ def complex_step(run: Run, function: Function, binding: Binding, along: Directio
     try:
         tensors = function.tensors
         if not run.record.everything or run.tapes:
-            run = function.ask.logged()     # a tape of the file keeps only what rules read
+            run = function.ask.logged(run)     # a tape of the file keeps only what rules read
             with run.record:
                 tensors = function.again(run)
                 binding = function.source(run, binding)
