@@ -14,6 +14,7 @@ from __future__ import annotations
 from gradcli.base.errors import error
 from gradcli.ops.graph import Graph
 from gradcli.ops.table.elementwise import add, divide, multiply, negative, power, subtract
+from gradcli.ops.text import Symbolic
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -139,7 +140,7 @@ class Formula(Graph):
         return found[node]
 
 
-class Node:
+class Node(Symbolic):
     """A node as an operand: operations on it, and rules that are run on it, make more nodes.
 
     value: of a number, else None; id: None, as of everything that no tape knows.
@@ -157,45 +158,15 @@ class Node:
         return self.formula.value(self.number)
 
     def __gradcli_apply__(self, op: Op, args: Sequence[Any], attributes: Mapping[str, Any]) -> Node:
-        return _made(self.formula, op, args)
-
-    def __add__(self, other: Any) -> Node:
-        return _made(self.formula, add, (self, other))
-
-    def __radd__(self, other: Any) -> Node:
-        return _made(self.formula, add, (other, self))
-
-    def __sub__(self, other: Any) -> Node:
-        return _made(self.formula, subtract, (self, other))
-
-    def __rsub__(self, other: Any) -> Node:
-        return _made(self.formula, subtract, (other, self))
-
-    def __mul__(self, other: Any) -> Node:
-        return _made(self.formula, multiply, (self, other))
-
-    def __rmul__(self, other: Any) -> Node:
-        return _made(self.formula, multiply, (other, self))
-
-    def __truediv__(self, other: Any) -> Node:
-        return _made(self.formula, divide, (self, other))
-
-    def __rtruediv__(self, other: Any) -> Node:
-        return _made(self.formula, divide, (other, self))
+        formula = self.formula
+        return Node(formula, formula.share(op, tuple([
+            a.number if type(a) is Node else formula.number(float(a)) for a in args])))
 
     def __pow__(self, other: Any) -> Node:
-        return _made(self.formula, power, (self, other))
+        return self.__gradcli_apply__(power, (self, other), {})
 
     def __rpow__(self, other: Any) -> Node:
-        return _made(self.formula, power, (other, self))
-
-    def __neg__(self) -> Node:
-        return _made(self.formula, negative, (self,))
-
-
-def _made(formula: Formula, op: Op, args: Sequence[Any]) -> Node:
-    return Node(formula, formula.share(op, tuple([
-        a.number if type(a) is Node else formula.number(float(a)) for a in args])))
+        return self.__gradcli_apply__(power, (other, self), {})
 
 
 # --------------------------------------------------------------------------------------------------

@@ -23,8 +23,8 @@ from gradcli.formulas.terms import (
     whole,
 )
 from gradcli.ops import TABLE
-from gradcli.ops.describe import SPELLED
 from gradcli.ops.graph import reached
+from gradcli.ops.text import SPELLED, Symbolic
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -146,11 +146,10 @@ def _bessel(name: str) -> Callable[..., Term | None]:
     return rule
 
 
-class _Traced:
+class _Traced(Symbolic):
     """A term, as what formulas are traced with."""
 
     __slots__ = ("algebra", "term")
-    value = None
 
     def __init__(self, algebra: Algebra, term: Term) -> None:
         self.algebra = algebra
@@ -162,18 +161,6 @@ class _Traced:
 
     def _term(self, x: Any) -> Term:
         return x.term if type(x) is _Traced else self.algebra.constant(float(x))
-
-    def __add__(self, other: Any) -> _Traced:
-        return _Traced(self.algebra, self.algebra.add(self.term, self._term(other)))
-
-    def __sub__(self, other: Any) -> _Traced:
-        return _Traced(self.algebra, self.algebra.sum_of([
-            (self.term, ONE), (self._term(other), MINUS)]))
-
-    def __mul__(self, other: Any) -> _Traced:
-        return _Traced(self.algebra, self.algebra.times(self.term, self._term(other)))
-
-    __rmul__ = __mul__
 
 
 def _spelled(name: str) -> Callable[..., Term | None]:

@@ -7,125 +7,12 @@ from __future__ import annotations
 
 from gradcli.ops import INTERNAL, TABLE
 from gradcli.ops.kinds import COMPOSITE, Op
+from gradcli.ops.text import Text, applied, text_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator
     from typing import Any
-
-# Binding strength of what a text was made by, weakest first.
-OR, AND, NOT, COMPARISON, SUM, PRODUCT, SIGN, POWER, ATOM = range(9)
-
-# Operations that are written with an operator: the operator, its strength, and those that its
-# operands need.
-OPERATORS = {
-    "divide": ("/", PRODUCT, PRODUCT, SIGN), "power": ("^", POWER, ATOM, ATOM),
-    "multiply": ("*", PRODUCT, PRODUCT, SIGN), "add": (" + ", SUM, SUM, PRODUCT),
-    "subtract": (" - ", SUM, SUM, PRODUCT),
-    "less": (" < ", COMPARISON, SUM, SUM), "less_equal": (" <= ", COMPARISON, SUM, SUM),
-    "greater": (" > ", COMPARISON, SUM, SUM), "greater_equal": (" >= ", COMPARISON, SUM, SUM),
-    "equal": (" == ", COMPARISON, SUM, SUM), "not_equal": (" != ", COMPARISON, SUM, SUM),
-    "logical_and": (" and ", AND, AND, NOT), "logical_or": (" or ", OR, OR, AND),
-}
-
-
-class Text:
-    """A formula being written: operators and operations on it write more of it."""
-
-    __slots__ = ("strength", "text")
-    value = None
-
-    def __init__(self, text: str, strength: int = ATOM) -> None:
-        self.text = text
-        self.strength = strength
-
-    def __gradcli_apply__(self, op: Op, args: Sequence[Any], attributes: Mapping[str, Any]) -> Text:
-        return _applied(op, args, attributes)
-
-    def __add__(self, other: Any) -> Text:
-        return Text(f"{_in(self, SUM)} + {_in(other, PRODUCT)}", SUM)
-
-    def __radd__(self, other: Any) -> Text:
-        return _text(other) + self
-
-    def __sub__(self, other: Any) -> Text:
-        return Text(f"{_in(self, SUM)} - {_in(other, PRODUCT)}", SUM)
-
-    def __rsub__(self, other: Any) -> Text:
-        return _text(other) - self
-
-    def __mul__(self, other: Any) -> Text:
-        return Text(f"{_in(self, PRODUCT)}*{_in(other, SIGN)}", PRODUCT)
-
-    def __rmul__(self, other: Any) -> Text:
-        return _text(other) * self
-
-    def __truediv__(self, other: Any) -> Text:
-        return Text(f"{_in(self, PRODUCT)}/{_in(other, SIGN)}", PRODUCT)
-
-    def __rtruediv__(self, other: Any) -> Text:
-        return _text(other) / self
-
-    def __neg__(self) -> Text:
-        return Text(f"-{_in(self, PRODUCT)}", min(SIGN, max(self.strength, PRODUCT)))
-
-
-def _polygamma_difference(n: float, x: Any, d: Any) -> Any:
-    if n == 0.0:
-        return TABLE["digamma"](x) - TABLE["digamma"](x + d)
-    return TABLE["polygamma"](n, x) - TABLE["polygamma"](n, x + d)
-
-
-def _besselie_derivative(k: float, n: Any, x: Any) -> Any:
-    if k == 0.0:
-        return TABLE["besselie"](n, x)
-    around = _besselie_derivative(k - 1.0, n - 1.0, x) + _besselie_derivative(k - 1.0, n + 1.0, x)
-    return 0.5 * around - TABLE["sign"](x) * _besselie_derivative(k - 1.0, n, x)
-
-
-def _besselke_derivative(k: float, n: Any, x: Any) -> Any:
-    if k == 0.0:
-        return TABLE["besselke"](n, x)
-    around = _besselke_derivative(k - 1.0, n - 1.0, x) + _besselke_derivative(k - 1.0, n + 1.0, x)
-    return _besselke_derivative(k - 1.0, n, x) - 0.5 * around
-
-
-SPELLED = {"polygamma_difference": _polygamma_difference,
-           "besselie_derivative": _besselie_derivative,
-           "besselke_derivative": _besselke_derivative}
-"""What formulas write for rows that only rules use, which keep digits that this loses."""
-
-
-def _applied(op: Op, args: Sequence[Any], attributes: Mapping[str, Any]) -> Text:
-    if op.name in SPELLED and type(args[0]) is float:
-        spelled: Text = SPELLED[op.name](*args)
-        return spelled
-    if op.name == "square":
-        return Text(f"{_in(args[0], ATOM)}^2", POWER)
-    if op.name == "one_minus_square":
-        return Text(f"1 - {_in(args[0], ATOM)}^2", SUM)
-    if op.name == "unit_part":
-        both = ", ".join(sorted(_in(a, OR) for a in args))
-        return Text(f"{_in(args[0], PRODUCT)}/hypot({both})", PRODUCT)
-    if op.name == "reciprocal":
-        return 1 / _text(args[0])
-    if op.name == "negative":
-        return -_text(args[0])
-    if op.name in OPERATORS and not attributes:
-        operator, strength, left, right = OPERATORS[op.name]
-        return Text(f"{_in(args[0], left)}{operator}{_in(args[1], right)}", strength)
-    parts = [*[_in(a, OR) for a in args], *[f"{k}={v}" for k, v in attributes.items()]]
-    return Text(f"{op.name}({', '.join(parts)})")
-
-
-def _text(value: Any) -> Text:
-    return value if isinstance(value, Text) else Text(
-        f"{value:.12g}" if isinstance(value, float) else str(value))
-
-
-def _in(value: Any, strength: int) -> str:
-    t = _text(value)
-    return t.text if t.strength >= strength else f"({t.text})"
 
 
 def derivatives(op: Op) -> list[str | None]:
@@ -137,9 +24,9 @@ def derivatives(op: Op) -> list[str | None]:
         return []
     names = [Text(p) for p in op.parameters]
     # Traced with the value's own formula in place of `ans`: 1/(2*sqrt(x)), not 0.5/ans.
-    ans = _applied(op, names, {})
+    ans = applied(op, names, {})
     return [
-        None if rule is None else _text(rule(*names, ans) if callable(rule) else rule).text
+        None if rule is None else text_of(rule(*names, ans) if callable(rule) else rule).text
         for rule in op.rules]
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-GREEK = frozenset((
-    "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi pi rho sigma tau"
-    " upsilon phi chi psi omega Gamma Delta Theta Lambda Xi Pi Sigma Upsilon Phi Psi Omega"
-).split())
+# Letters whose names are commands of LaTeX.
+GREEK = dict(zip(
+    "αβγδεζηθικλμνξπρστυφχψωΓΔΘΛΞΠΣΥΦΨΩ",
+    ("alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi pi rho sigma tau"
+     " upsilon phi chi psi omega Gamma Delta Theta Lambda Xi Pi Sigma Upsilon Phi Psi Omega"
+     ).split(), strict=True))
 
 
 def latex_name(name: str) -> str:
@@ -16,7 +18,7 @@ def latex_name(name: str) -> str:
     if not index and stem.rstrip("0123456789") != stem and stem[:1].isalpha():
         bare = stem.rstrip("0123456789")
         stem, index = bare, stem[len(bare):]
-    if stem in GREEK:
+    if stem in GREEK.values():
         shown = "\\" + stem
     elif len(stem) == 1:
         shown = stem

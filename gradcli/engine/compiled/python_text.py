@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from gradcli.ops.kinds import NAMES, Op
+from gradcli.ops.kinds import Op
+from gradcli.ops.text import Symbolic
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ def number_text(x: float) -> str:
     return repr(x) if x >= 0 else f"({x!r})"
 
 
-class Symbol:
+class Symbol(Symbolic):
     """A number that is only a text: what a rule makes of symbols is the text of its slope."""
 
     __slots__ = ("names", "reads", "text")
@@ -49,36 +50,6 @@ class Symbol:
         reads = frozenset().union(*[a.reads for a in args if isinstance(a, Symbol)])
         texts = [a.text if isinstance(a, Symbol) else float(a) for a in args]
         return Symbol(f"({call_text(op, texts, self.names)})", reads, self.names)
-
-    def _with(self, name: str, *args: Any) -> Any:
-        return self.__gradcli_apply__(NAMES[name], args, {})
-
-    def __add__(self, other: Any) -> Any:
-        return self._with("add", self, other)
-
-    def __radd__(self, other: Any) -> Any:
-        return self._with("add", other, self)
-
-    def __sub__(self, other: Any) -> Any:
-        return self._with("subtract", self, other)
-
-    def __rsub__(self, other: Any) -> Any:
-        return self._with("subtract", other, self)
-
-    def __mul__(self, other: Any) -> Any:
-        return self._with("multiply", self, other)
-
-    def __rmul__(self, other: Any) -> Any:
-        return self._with("multiply", other, self)
-
-    def __truediv__(self, other: Any) -> Any:
-        return self._with("divide", self, other)
-
-    def __rtruediv__(self, other: Any) -> Any:
-        return self._with("divide", other, self)
-
-    def __neg__(self) -> Any:
-        return self._with("negative", self)
 
     def __bool__(self) -> bool:
         raise TypeError("a symbol is neither true nor false")

@@ -5,24 +5,27 @@ from __future__ import annotations
 from gradcli.formulas.arrays import size
 from gradcli.formulas.lowering import LOWERED, SYMBOLIC, ZEROS, cofactor
 from gradcli.formulas.terms import NAME, NUMBER, PRODUCT, whole
-from gradcli.formulas.text.python import Arrays, accepted, summed_axes
-from gradcli.formulas.text.text import (
+from gradcli.formulas.text.python import Arrays, Python, accepted, summed_axes
+from gradcli.formulas.text.writing import Scalars, Writer, chosen, listed
+from gradcli.ops import lookup
+from gradcli.ops.rows import INTERNAL
+from gradcli.ops.text import (
     ADDED,
     AND,
     ANY,
     ATOM,
     CHOICE,
     COMPARISON,
+    COMPARISONS,
+    LATEX,
     MULTIPLIED,
     NOT,
     OR,
+    PATTERNS,
     POWER,
     SIGN,
     inside,
 )
-from gradcli.formulas.text.writing import Scalars, Writer, chosen, listed, no_arrays
-from gradcli.ops import lookup
-from gradcli.ops.rows import INTERNAL
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -32,7 +35,7 @@ if TYPE_CHECKING:
 
     from gradcli.formulas.algebra import Algebra
     from gradcli.formulas.terms import Term
-    from gradcli.formulas.text.text import Text
+    from gradcli.ops.text import Piece
 
 
 class C(Scalars):
@@ -41,7 +44,9 @@ class C(Scalars):
     __slots__ = ()
 
     name = "c"
+    title = "a C function"
     patterns: ClassVar = {
+        **COMPARISONS,
         # Exact near 1.
         "one_minus_square": ("(1.0 - {0})*(1.0 + {0})", (MULTIPLIED,), MULTIPLIED),
         "where": ("{0} ? {1} : {2}", (OR, OR, CHOICE), CHOICE),
@@ -75,20 +80,20 @@ class C(Scalars):
         return name.isascii() and name.isidentifier() and not (
             name in self.RESERVED or name in self.MACROS or name in self.functions.values())
 
-    def constant(self, name: str) -> Text:
+    def constant(self, name: str) -> Piece:
         """The standard has none: the function declares them."""
         if self.algebra.table.has_name(name):
             return super().constant(name)
         self.needs.add(name)
         return name, ATOM
 
-    def function(self, term: Term, args: Sequence[Text]) -> Text:
+    def function(self, term: Term, args: Sequence[Piece]) -> Piece:
         """A function of math.h; those of Bessel are POSIX."""
         if term.operation.name.startswith("bessel_"):
             self.needs.add("posix")
         return super().function(term, args)
 
-    def op_besselj(self, term: Term, args: Sequence[Text]) -> Text:
+    def op_besselj(self, term: Term, args: Sequence[Piece]) -> Piece:
         """jn(2, x), yn(2, x), of whole orders. Raises E0802 for others."""
         order = whole(term.args[0].value) if term.args[0].kind == NUMBER else None
         if order is None:
@@ -102,19 +107,19 @@ class C(Scalars):
         """A double."""
         return f"{n}.0"
 
-    def float(self, value: float) -> Text:
+    def float(self, value: float) -> Piece:
         """Not a number and infinity are macros."""
         text, strength = super().float(value)
         return text.replace("nan", "NAN").replace("inf", "INFINITY"), strength
 
-    def powered(self, base: Text, exponent: Text, term: Term) -> Text:
+    def powered(self, base: Piece, exponent: Piece, term: Term) -> Piece:
         """A square or cube of a name as a product, else pow."""
         if term.kind == NUMBER and term.value in (2, 3) and base[1] == ATOM and (
                 base[0].isidentifier()):
             return "*".join([base[0]] * int(term.value)), MULTIPLIED
         return f"pow({base[0]}, {exponent[0]})", ATOM
 
-    def op_mod(self, term: Term, args: Sequence[Text]) -> Text:
+    def op_mod(self, term: Term, args: Sequence[Piece]) -> Piece:
         """The remainder with the sign of the divisor."""
         x, y = args[0], args[1]
         return (f"{inside(x, ADDED)} - {inside(y, POWER)}*floor({inside(x, MULTIPLIED)}/"
@@ -129,11 +134,7 @@ class Gradcli(Arrays):
 
     __slots__ = ()
 
-    patterns: ClassVar = {
-        "logical_and": ("{0} and {1}", (AND, NOT), AND),
-        "logical_or": ("{0} or {1}", (OR, AND), OR),
-        "logical_not": ("not {0}", (COMPARISON,), NOT),
-        "floor_divide": ("floor_divide({0}, {1})", (ANY, ANY), ATOM)}
+    patterns: ClassVar = {**PATTERNS, "logical_not": ("not {0}", (COMPARISON,), NOT)}
     lowered: ClassVar = {"cofactor": cofactor}
 
     def scattered(self, places: Sequence[int], text: str, term: Term) -> str:
@@ -145,24 +146,24 @@ class Gradcli(Arrays):
         """reshape(x, [2, 3])."""
         return f"reshape({text}, {list(shape)})"
 
-    def op_sum_to(self, term: Term, args: Sequence[Text]) -> Text:
+    def op_sum_to(self, term: Term, args: Sequence[Piece]) -> Piece:
         """The sum over the axes that are not in a shape."""
         axes, before = summed_axes(term), term.args[0].shape
         text = f"sum({args[0][0]}, axis={list(axes)})" if axes else args[0][0]
         kept = tuple(n for k, n in enumerate(before) if k - len(before) not in axes)
         return (text if kept == term.shape else self.reshaped(text, term.shape)), ATOM
 
-    def op_align(self, term: Term, args: Sequence[Text]) -> Text:
+    def op_align(self, term: Term, args: Sequence[Piece]) -> Piece:
         """Unit axes in front."""
         return self.reshaped(args[0][0], term.shape), ATOM
 
-    def op_cast_float(self, term: Term, args: Sequence[Text]) -> Text:
+    def op_cast_float(self, term: Term, args: Sequence[Piece]) -> Piece:
         """Another type: of floating point, whole numbers, truth values."""
         return f"cast({args[0][0]}, \"{term.attributes['dtype']}\")", ATOM
 
     op_cast_other = op_cast_float
 
-    def function(self, term: Term, args: Sequence[Text]) -> Text:
+    def function(self, term: Term, args: Sequence[Piece]) -> Piece:
         """By its name in the table, with what differs from the defaults."""
         op = term.operation
         if op.name in INTERNAL or lookup(op.name) is not op:
@@ -185,25 +186,6 @@ def literal(value: Any) -> str:
 
 
 # --------------------------------------------------------------------------------------------------
-# Writers by the name of their language.
-
-def writer_of(language: str, a: Algebra) -> Writer:
-    """What writes a language: "gradcli", "python", "c", "latex" or "sympy"."""
-    if language == "python":
-        from gradcli.formulas.text.python import Python
-
-        return Python(a)
-    if language == "c":
-        return C(a)
-    if language == "latex":
-        return Latex(a)
-    if language == "sympy":
-        return Sympy(a)
-
-    return Gradcli(a)
-
-
-# --------------------------------------------------------------------------------------------------
 # Formulas as LaTeX shows them.
 
 class Latex(Writer):
@@ -212,6 +194,7 @@ class Latex(Writer):
     __slots__ = ()
 
     name = "latex"
+    title = "LaTeX"
     patterns: ClassVar = {
         "where": (r"\begin{{cases}} {1} & {0} \\ {2} & \text{{otherwise}} \end{{cases}}",
                   (ANY, ANY, ANY), ATOM),
@@ -224,13 +207,13 @@ class Latex(Writer):
         """Letters of ASCII: others have commands, or none."""
         return name.isascii()
 
-    def identifier(self, name: str) -> Text:
+    def identifier(self, name: str) -> Piece:
         """x, \\theta, x_{1}, \\mathrm{rate}."""
         from gradcli.render.formula_names import latex_name
 
         return latex_name(self.names.get(name, name)), ATOM
 
-    def constant(self, name: str) -> Text:
+    def constant(self, name: str) -> Piece:
         """pi and e."""
         return {"pi": r"\pi", "e": "e"}[name], ATOM
 
@@ -245,29 +228,29 @@ class Latex(Writer):
             return text
         return rf"{mantissa} \cdot 10^{{{int(exponent)}}}"
 
-    def float(self, value: float) -> Text:
+    def float(self, value: float) -> Piece:
         """As a decimal."""
         text, strength = super().float(value)
         sign = text[:len(text) - len(text.lstrip("-"))]
         bare = {"nan": r"\mathrm{NaN}", "inf": r"\infty"}.get(text[len(sign):])
         return (sign + (bare or self.decimal(text[len(sign):]))), strength
 
-    def root(self, base: Text) -> Text:
+    def root(self, base: Piece) -> Piece:
         """A square root."""
         return rf"\sqrt{{{base[0]}}}", ATOM
 
-    def powered(self, base: Text, exponent: Text, term: Term) -> Text:
+    def powered(self, base: Piece, exponent: Piece, term: Term) -> Piece:
         """A power."""
         if exponent[0].endswith("}") or len(exponent[0]) > 1:
             return f"{_braced(base, ATOM)}^{{{exponent[0]}}}", POWER
         return f"{_braced(base, ATOM)}^{exponent[0]}", POWER
 
-    def enclosed(self, text: Text, strength: int) -> str:
+    def enclosed(self, text: Piece, strength: int) -> str:
         """Brackets grow with what is inside."""
         return _braced(text, strength)
 
-    def fraction(self, sign: str, above: str, up: Sequence[Text], below: str,
-                 down: Sequence[Text]) -> Text:
+    def fraction(self, sign: str, above: str, up: Sequence[Piece], below: str,
+                 down: Sequence[Piece]) -> Piece:
         """A fraction, or factors side by side."""
         if not below and not down:
             return sign + _beside(above, up), MULTIPLIED
@@ -275,7 +258,7 @@ class Latex(Writer):
         under = down[0][0] if len(down) == 1 and not below else _beside(below, down)
         return rf"{sign}\frac{{{over}}}{{{under}}}", MULTIPLIED
 
-    def op_index(self, term: Term, args: Sequence[Text]) -> Text:
+    def op_index(self, term: Term, args: Sequence[Piece]) -> Piece:
         """x_{0,1}, counted from 0 as in the names of derivatives. Raises E0802 for slices."""
         pattern = term.attributes["pattern"]
         if not all(isinstance(item, int) for item in pattern):
@@ -284,7 +267,7 @@ class Latex(Writer):
 
     def missing(self, term: Term) -> Exception:
         """What LaTeX lacks are axes, shapes and places."""
-        return no_arrays(self.name)
+        return self.no_arrays()
 
     def _tells(self, term: Term) -> bool:
         """Whether the text of a row says all: axes and shapes have no place in it."""
@@ -295,11 +278,7 @@ class Latex(Writer):
             return len(term.shape) == 2
         return not chosen(term)
 
-    def compared(self, term: Term, args: Sequence[Text]) -> Text:
-        """A comparison as its row shows it."""
-        return self.function(term, args)
-
-    def function(self, term: Term, args: Sequence[Text]) -> Text:
+    def function(self, term: Term, args: Sequence[Piece]) -> Piece:
         """By the row's own LaTeX."""
         op = term.operation
         if not self._tells(term):
@@ -313,11 +292,11 @@ class Latex(Writer):
         return rf"\operatorname{{{shown}}}\left({listed(args)}\right)", ATOM
 
 
-def _braced(text: Text, strength: int) -> str:
-    return text[0] if text[1] >= strength else rf"\left({text[0]}\right)"
+def _braced(text: Piece, strength: int) -> str:
+    return inside(text, strength, LATEX)
 
 
-def _beside(number: str, factors: Sequence[Text]) -> str:
+def _beside(number: str, factors: Sequence[Piece]) -> str:
     parts = [number] if number else []
     parts += [_braced(f, MULTIPLIED) if len(factors) == 1 and not number else _braced(f, POWER)
               for f in factors]
@@ -337,7 +316,12 @@ class Sympy(Scalars):
     __slots__ = ()
 
     name = "sympy"
+    title = "SymPy"
     patterns: ClassVar = {
+        **COMPARISONS,
+        # == compares structures.
+        "equal": ("Eq({0}, {1})", (ANY, ANY), ATOM),
+        "not_equal": ("Ne({0}, {1})", (ANY, ANY), ATOM),
         "where": ("Piecewise(({1}, {0}), ({2}, True))", (ANY, ANY, ANY), ATOM),
         "one_minus_square": ("1 - {0}**2", (ATOM,), ADDED),
         "log2": ("log({0}, 2)", (ANY,), ATOM), "log10": ("log({0}, 10)", (ANY,), ATOM),
@@ -357,7 +341,7 @@ class Sympy(Scalars):
         "si": "Si", "ci": "Ci", "shi": "Shi", "chi": "Chi", "lambertw": "LambertW",
         "logical_and": "And", "logical_or": "Or", "logical_not": "Not"}
 
-    def constant(self, name: str) -> Text:
+    def constant(self, name: str) -> Piece:
         """pi and e; as numbers where a name of the file hides them."""
         if self.algebra.table.has_name(name):
             return super().constant(name)
@@ -376,12 +360,16 @@ class Sympy(Scalars):
     OTHERS = frozenset(("symbols", "Piecewise", "Eq", "Ne", "oo", "nan"))
     """What else the statements call; `sympify` is told of names that it knows otherwise."""
 
-    def float(self, value: float) -> Text:
+    def float(self, value: float) -> Piece:
         """Infinity is oo."""
         text, strength = super().float(value)
         return text.replace("inf", "oo"), strength
 
-    def compared(self, term: Term, args: Sequence[Text]) -> Text:
-        """Eq and Ne: == compares structures."""
-        name = {"equal": "Eq", "not_equal": "Ne"}.get(term.operation.name)
-        return (f"{name}({listed(args)})", ATOM) if name else super().compared(term, args)
+
+# --------------------------------------------------------------------------------------------------
+# Writers by the name of their language.
+
+def writer_of(language: str, a: Algebra) -> Writer:
+    """Return what writes a language: "python", "c", "latex", "sympy", or else gradcli's own."""
+    languages = {writer.name: writer for writer in (Python, C, Latex, Sympy)}
+    return languages.get(language, Gradcli)(a)

@@ -9,10 +9,10 @@ from fractions import Fraction
 from gradcli.base.lazy import np
 from gradcli.formulas.arrays import size
 from gradcli.formulas.lowering import LOWERED
-from gradcli.formulas.text.text import ATOM, MULTIPLIED, POWER, SIGN, inside
 from gradcli.formulas.text.writing import Writer, chosen, listed
 from gradcli.ops import lookup
 from gradcli.ops.rows import INTERNAL
+from gradcli.ops.text import ATOM, COMPARISONS, MULTIPLIED, POWER, SIGN, inside
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from typing import Any, ClassVar
 
     from gradcli.formulas.terms import Term
-    from gradcli.formulas.text.text import Text
+    from gradcli.ops.text import Piece
 
 
 # --------------------------------------------------------------------------------------------------
@@ -33,12 +33,12 @@ class Arrays(Writer):
 
     none = "none"
 
-    def op_one_minus_square(self, term: Term, args: Sequence[Text]) -> Text:
+    def op_one_minus_square(self, term: Term, args: Sequence[Piece]) -> Piece:
         """1 - x^2, which is exact near 1 as a product."""
         x = inside(args[0], MULTIPLIED)
         return f"(1 - {x})*(1 + {x})", MULTIPLIED
 
-    def op_index(self, term: Term, args: Sequence[Text]) -> Text:
+    def op_index(self, term: Term, args: Sequence[Piece]) -> Piece:
         """x[1, :]."""
         rest = iter([text for text, _ in args[1:]])
         inner = [next(rest) if item == "i" else self._subscript(item)
@@ -52,7 +52,7 @@ class Arrays(Writer):
             return ":".join(parts) + ("" if item.step is None else f":{item.step}")
         return self.none if item is None else str(item)
 
-    def op_put(self, term: Term, args: Sequence[Text]) -> Text:
+    def op_put(self, term: Term, args: Sequence[Piece]) -> Piece:
         """Zeros with elements at some places. Raises E0802 for computed places."""
         if len(term.args) > 1:
             raise self.missing(term)
@@ -99,7 +99,8 @@ class Python(Arrays):
     __slots__ = ()
 
     name = "python"
-    patterns: ClassVar = {"matmul": ("{0} @ {1}", (SIGN, POWER), MULTIPLIED)}
+    title = "a NumPy function"
+    patterns: ClassVar = {**COMPARISONS, "matmul": ("{0} @ {1}", (SIGN, POWER), MULTIPLIED)}
     power_sign = "**"
     none = "None"
     functions: ClassVar = FUNCTIONS
@@ -113,12 +114,12 @@ class Python(Arrays):
         """Functions of `math`."""
         return {OF_MATH[t.op.name] for t in terms if t.op is not None and t.op.name in OF_MATH}
 
-    def constant(self, name: str) -> Text:
+    def constant(self, name: str) -> Piece:
         """pi and e are NumPy's."""
         self.needs.add("np")
         return f"np.{name}", ATOM
 
-    def float(self, value: float) -> Text:
+    def float(self, value: float) -> Piece:
         """Not a number and infinity are NumPy's."""
         text, strength = super().float(value)
         bare = text.lstrip("-")
@@ -127,7 +128,7 @@ class Python(Arrays):
             return text.replace(bare, f"np.{bare}"), strength
         return text, strength
 
-    def array(self, value: Any) -> Text:
+    def array(self, value: Any) -> Piece:
         """np.array([...])."""
         self.needs.add("np")
         return f"np.array({super().array(value)[0]})", ATOM
@@ -139,12 +140,12 @@ class Python(Arrays):
             return text.replace("nan", "np.nan").replace("inf", "np.inf")
         return super().nested(value)
 
-    def root(self, base: Text) -> Text:
+    def root(self, base: Piece) -> Piece:
         """np.sqrt(x)."""
         self.needs.add("np")
         return f"np.sqrt({base[0]})", ATOM
 
-    def powered(self, base: Text, exponent: Text, term: Term) -> Text:
+    def powered(self, base: Piece, exponent: Piece, term: Term) -> Piece:
         """x**n; NumPy's function where a root or power of Python's numbers might be complex."""
         if term.kind == "number" and isinstance(term.value, Fraction) and (
                 term.value.denominator == 1):
@@ -160,57 +161,57 @@ class Python(Arrays):
         """np.reshape(x, (2, 3))."""
         return f"np.reshape({text}, {shape})"
 
-    def op_sum_to(self, term: Term, args: Sequence[Text]) -> Text:
+    def op_sum_to(self, term: Term, args: Sequence[Piece]) -> Piece:
         """The sum over the axes that are not in a shape."""
         axes = summed_axes(term)
         text = f"np.sum({args[0][0]}, axis={axes})" if axes else args[0][0]
         return self.reshaped(text, term.shape), ATOM
 
-    def op_solve(self, term: Term, args: Sequence[Text]) -> Text:
+    def op_solve(self, term: Term, args: Sequence[Piece]) -> Piece:
         """np.linalg.solve, of the transposed matrix too."""
         matrix = args[0][0]
         if term.attributes.get("adjoint"):
             matrix = f"np.swapaxes({matrix}, -1, -2)"
         return f"np.linalg.solve({matrix}, {args[1][0]})", ATOM
 
-    def op_reshape(self, term: Term, args: Sequence[Text]) -> Text:
+    def op_reshape(self, term: Term, args: Sequence[Piece]) -> Piece:
         """np.reshape."""
         return self.reshaped(args[0][0], term.shape), ATOM
 
     op_align = op_reshape
 
-    def op_broadcast_to(self, term: Term, args: Sequence[Text]) -> Text:
+    def op_broadcast_to(self, term: Term, args: Sequence[Piece]) -> Piece:
         """np.broadcast_to."""
         return f"np.broadcast_to({args[0][0]}, {term.shape})", ATOM
 
-    def op_transpose(self, term: Term, args: Sequence[Text]) -> Text:
+    def op_transpose(self, term: Term, args: Sequence[Piece]) -> Piece:
         """x.T, or axes in another order."""
         axes = tuple(a + len(term.shape) for a in term.attributes["axes"])
         if axes == tuple(range(len(term.shape)))[::-1]:
             return f"np.transpose({args[0][0]})", ATOM
         return f"np.transpose({args[0][0]}, {axes})", ATOM
 
-    def op_stack(self, term: Term, args: Sequence[Text]) -> Text:
+    def op_stack(self, term: Term, args: Sequence[Piece]) -> Piece:
         """np.stack."""
         axis = term.attributes["axis"] + len(term.shape)
         return f"np.stack([{listed(args)}]{f', axis={axis}' if axis else ''})", ATOM
 
-    def op_concat(self, term: Term, args: Sequence[Text]) -> Text:
+    def op_concat(self, term: Term, args: Sequence[Piece]) -> Piece:
         """np.concatenate."""
         axis = term.attributes["axis"] + len(term.shape)
         return f"np.concatenate([{listed(args)}]{f', axis={axis}' if axis else ''})", ATOM
 
-    def op_cast_float(self, term: Term, args: Sequence[Text]) -> Text:
+    def op_cast_float(self, term: Term, args: Sequence[Piece]) -> Piece:
         """Another floating point type."""
         return f"np.{term.attributes['dtype']}({args[0][0]})", ATOM
 
     op_cast_other = op_cast_float
 
-    def op_stop_gradient(self, term: Term, args: Sequence[Text]) -> Text:
+    def op_stop_gradient(self, term: Term, args: Sequence[Piece]) -> Piece:
         """The value itself."""
         return args[0]
 
-    def op_sum(self, term: Term, args: Sequence[Text]) -> Text:
+    def op_sum(self, term: Term, args: Sequence[Piece]) -> Piece:
         """np.sum with its axes."""
         axes = tuple(term.attributes["axis"])
         named = "" if len(axes) == len(term.args[0].shape) else f", axis={axes}"
@@ -219,7 +220,7 @@ class Python(Arrays):
 
     op_mean = op_max = op_min = op_sum
 
-    def op_reduce_max(self, term: Term, args: Sequence[Text]) -> Text:
+    def op_reduce_max(self, term: Term, args: Sequence[Piece]) -> Piece:
         """np.max, np.min."""
         axes = tuple(term.attributes["axis"])
         named = "" if len(axes) == len(term.args[0].shape) else f", axis={axes}"
@@ -228,13 +229,13 @@ class Python(Arrays):
 
     op_reduce_min = op_reduce_max
 
-    def call(self, term: Term, args: Sequence[Text]) -> Text:
+    def call(self, term: Term, args: Sequence[Piece]) -> Piece:
         """What is no plain call is NumPy's, too."""
         if hasattr(self, "op_" + term.operation.name):
             self.needs.add("np")
         return super().call(term, args)
 
-    def function(self, term: Term, args: Sequence[Text]) -> Text:
+    def function(self, term: Term, args: Sequence[Piece]) -> Piece:
         """NumPy's function, else that of `math` at each element, else gradcli's own. Raises E0802
         for an operation that only rules use.
         """

@@ -1,4 +1,4 @@
-"""A text with how tightly what made it binds."""
+"""Numbers, names and constant arrays of formulas as text."""
 
 from __future__ import annotations
 
@@ -8,29 +8,16 @@ from fractions import Fraction
 
 from gradcli.base.errors import error
 from gradcli.formulas import terms
+from gradcli.ops.text import ATOM, MULTIPLIED, SIGN
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable
-    from typing import Any, TypeAlias
+    from typing import Any
 
     from gradcli.formulas.algebra import Algebra
     from gradcli.formulas.terms import Number
-
-    Text: TypeAlias = tuple[str, int]
-
-# Binding strength of what a text was made by, weakest first.
-CHOICE, OR, AND, NOT, COMPARISON, ADDED, MULTIPLIED, SIGN, POWER, ATOM = range(10)
-ANY = CHOICE
-
-
-def inside(text: Text, strength: int) -> str:
-    """A text as an operand of something that binds so tightly."""
-    return text[0] if text[1] >= strength else f"({text[0]})"
-
-
-# --------------------------------------------------------------------------------------------------
-# Numbers, names and constant arrays as text.
+    from gradcli.ops.text import Piece
 
 # Arrays of more elements are no formula.
 MAX_ELEMENTS = 10_000
@@ -50,11 +37,11 @@ class Atoms:
         self.needs: set[str] = set()
         self.names: dict[str, str] = {}
 
-    def identifier(self, name: str) -> Text:
+    def identifier(self, name: str) -> Piece:
         """A name of the file."""
         return self.names.get(name, name), ATOM
 
-    def constant(self, name: str) -> Text:
+    def constant(self, name: str) -> Piece:
         """pi or e; as a number where a name of the file hides it."""
         if self.algebra.table.has_name(name):
             return repr({"pi": math.pi, "e": math.e}[name]), ATOM
@@ -68,7 +55,7 @@ class Atoms:
         """A decimal as Python writes it."""
         return text
 
-    def number(self, value: Number) -> Text:
+    def number(self, value: Number) -> Piece:
         """A number by itself."""
         if isinstance(value, Fraction):
             sign = "-" if value < 0 else ""
@@ -87,7 +74,7 @@ class Atoms:
         """p/q."""
         return f"{self.whole(value.numerator)}/{self.whole(value.denominator)}"
 
-    def float(self, value: float) -> Text:
+    def float(self, value: float) -> Piece:
         """A float that is no fraction."""
         if value != value:
             return "nan", ATOM
@@ -112,7 +99,7 @@ class Atoms:
             return sign, p, q
         return sign, "" if value == 1 else self.float(value)[0], ""
 
-    def array(self, value: Any) -> Text:
+    def array(self, value: Any) -> Piece:
         """A constant array. Raises E0803 for one that is too long to be written."""
         if value.size > MAX_ELEMENTS:
             raise error("E0803", f"a constant array of {value.size:,} elements is no formula",

@@ -9,17 +9,9 @@ from gradcli.base.errors import error
 from gradcli.formulas import terms as numbers
 from gradcli.formulas.sharing import LONGEST, Units, negative_power, power
 from gradcli.formulas.terms import ARRAY, CALL, HALF, NAME, NUMBER, PRODUCT, SUM, whole
-from gradcli.formulas.text.text import (
-    ADDED,
-    ATOM,
-    COMPARISON,
-    MULTIPLIED,
-    POWER,
-    SIGN,
-    Atoms,
-    inside,
-)
+from gradcli.formulas.text.text import Atoms
 from gradcli.ops.rows import INTERNAL
+from gradcli.ops.text import ADDED, ATOM, COMPARISONS, MULTIPLIED, POWER, SIGN, inside
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -27,7 +19,7 @@ if TYPE_CHECKING:
     from typing import Any, ClassVar
 
     from gradcli.formulas.terms import Number, Term
-    from gradcli.formulas.text.text import Text
+    from gradcli.ops.text import Pattern, Piece
 
 
 # --------------------------------------------------------------------------------------------------
@@ -40,7 +32,7 @@ class Arithmetic(Atoms):
 
     power_sign = "^"
 
-    def sum(self, term: Term, found: Mapping[int, Text]) -> Text:
+    def sum(self, term: Term, found: Mapping[int, Piece]) -> Piece:
         """A sum, a positive term first where there is one."""
         parts = [self.scaled(c, t, found) for t, c in term.items]
         if term.value > 0 and all(text.startswith("-") for text, _ in parts):
@@ -55,7 +47,7 @@ class Arithmetic(Atoms):
             out += f" - {shown[1:]}" if shown.startswith("-") else f" + {shown}"
         return out, ADDED
 
-    def scaled(self, coefficient: Number, term: Term, found: Mapping[int, Text]) -> Text:
+    def scaled(self, coefficient: Number, term: Term, found: Mapping[int, Piece]) -> Piece:
         """A number times a term whose text is known."""
         text = found[term.number]
         if coefficient == 1:
@@ -65,7 +57,7 @@ class Arithmetic(Atoms):
         sign, above, below = self.split(coefficient)
         return self.quotient(sign, above, [text], below, [])
 
-    def product(self, term: Term, found: Mapping[int, Text]) -> Text:
+    def product(self, term: Term, found: Mapping[int, Piece]) -> Piece:
         """A product of powers, those with negative exponents below the line."""
         table = self.algebra.table
         items = list(term.items)
@@ -76,8 +68,8 @@ class Arithmetic(Atoms):
         if whole_term.number in found and found[whole_term.number][1] == ATOM and (
                 whole_term is not term and whole_term.kind == PRODUCT):
             return self.quotient(sign, above, [found[whole_term.number]], below, [])
-        up: list[Text] = []
-        down: list[Text] = []
+        up: list[Piece] = []
+        down: list[Piece] = []
         turned = self._turned(term, found)
         items = self._with_constants(items, found, up, down)
         for base, exponent in sorted(items, key=_place):
@@ -93,8 +85,8 @@ class Arithmetic(Atoms):
             (down if negative_power(exponent) else up).append(text)
         return self.quotient(sign, above, up, below, down)
 
-    def _with_constants(self, items: Sequence[tuple[Term, Term]], found: Mapping[int, Text],
-                        up: list[Text], down: list[Text]) -> list[tuple[Term, Term]]:
+    def _with_constants(self, items: Sequence[tuple[Term, Term]], found: Mapping[int, Piece],
+                        up: list[Piece], down: list[Piece]) -> list[tuple[Term, Term]]:
         """sqrt(2)*sqrt(pi) as one root; the factors that are left."""
         table = self.algebra.table
         rest = list(items)
@@ -109,7 +101,7 @@ class Arithmetic(Atoms):
                 side.append(self.root(inner))
         return rest
 
-    def _turned(self, term: Term, found: Mapping[int, Text]) -> Term | None:
+    def _turned(self, term: Term, found: Mapping[int, Piece]) -> Term | None:
         """The difference in a negative product that takes the sign in: -x*(a - b) is x*(b - a),
         unless it has a name.
         """
@@ -122,13 +114,13 @@ class Arithmetic(Atoms):
                 return base
         return None
 
-    def _negated(self, base: Term, exponent: Term, found: Mapping[int, Text]) -> Text:
+    def _negated(self, base: Term, exponent: Term, found: Mapping[int, Piece]) -> Piece:
         """A sum with its signs turned, to a power without sign."""
         table = self.algebra.table
         return self.raised(self.sum(table.turned(base), found),
                            table.number(abs(exponent.value)), found)
 
-    def raised(self, base: Text, exponent: Term, found: Mapping[int, Text]) -> Text:
+    def raised(self, base: Piece, exponent: Term, found: Mapping[int, Piece]) -> Piece:
         """base^exponent with an exponent that is not negative."""
         if exponent.kind == NUMBER:
             if exponent.value == 1:
@@ -138,16 +130,16 @@ class Arithmetic(Atoms):
             return self.powered(base, self.number(exponent.value), exponent)
         return self.powered(base, found[exponent.number], exponent)
 
-    def root(self, base: Text) -> Text:
+    def root(self, base: Piece) -> Piece:
         """The square root."""
         return f"sqrt({base[0]})", ATOM
 
-    def powered(self, base: Text, exponent: Text, term: Term) -> Text:
+    def powered(self, base: Piece, exponent: Piece, term: Term) -> Piece:
         """A power with an operator."""
         return f"{inside(base, ATOM)}{self.power_sign}{inside(exponent, ATOM)}", POWER
 
-    def quotient(self, sign: str, above: str, up: Sequence[Text], below: str,
-                 down: Sequence[Text]) -> Text:
+    def quotient(self, sign: str, above: str, up: Sequence[Piece], below: str,
+                 down: Sequence[Piece]) -> Piece:
         """sign above*up/(below*down)."""
         if len(up) == 1 and not above and not below and not down:
             only = up[0]
@@ -155,12 +147,12 @@ class Arithmetic(Atoms):
                     ) if sign else only
         return self.fraction(sign, above, up, below, down)
 
-    def enclosed(self, text: Text, strength: int) -> str:
+    def enclosed(self, text: Piece, strength: int) -> str:
         """A text as an operand, in brackets where it needs them."""
         return inside(text, strength)
 
-    def fraction(self, sign: str, above: str, up: Sequence[Text], below: str,
-                 down: Sequence[Text]) -> Text:
+    def fraction(self, sign: str, above: str, up: Sequence[Piece], below: str,
+                 down: Sequence[Piece]) -> Piece:
         """The same where there is more than one factor."""
         over, under = [[*([number] if number else []), *[inside(f, POWER) for f in factors]]
                        for number, factors in ((above, up), (below, down))]
@@ -182,23 +174,20 @@ def _place(item: tuple[Term, Term]) -> tuple[int, int]:
 # Nobody reads a longer formula.
 MAX_CHARACTERS = 1_000_000
 
-COMPARISONS = {"less": "<", "less_equal": "<=", "greater": ">", "greater_equal": ">=",
-               "equal": "==", "not_equal": "!="}
-
-
 class Writer(Arithmetic):
     """One language.
 
-    name: as --format knows it. functions: operation to the function of the language. patterns:
-    operation to (text around its operands, how strongly each place binds, how strongly the whole
-    does). lowered: operation to what is written in place of it, made of terms.
+    name: as --format knows it; title: as messages name it. functions: operation to the function of
+    the language. patterns: how operations are written that are no calls. lowered: operation to
+    what is written in place of it, made of terms.
     """
 
     __slots__ = ()
 
     name = "gradcli"
+    title = "an expression file"
     functions: ClassVar[Mapping[str, str]] = {}
-    patterns: ClassVar[Mapping[str, tuple[str, tuple[int, ...], int]]] = {}
+    patterns: ClassVar[Mapping[str, Pattern]] = COMPARISONS
     lowered: ClassVar[Mapping[str, Callable[..., Term]]] = {}
 
     def accepts(self, name: str) -> bool:
@@ -236,13 +225,13 @@ class Writer(Arithmetic):
         return made
 
     def _written(self, terms: Sequence[Term], names: Mapping[int, str], longest: int
-                 ) -> tuple[dict[int, str], dict[int, Text]]:
+                 ) -> tuple[dict[int, str], dict[int, Piece]]:
         """The texts of terms that are in order, parts first, and what stands for them in others:
         their names. What is longer than the longest is cut behind that, lest texts grow with every
         way through the terms.
         """
         own: dict[int, str] = {}
-        found: dict[int, Text] = {}
+        found: dict[int, Piece] = {}
         for term in terms:
             text, strength = self._text(term, found, names)
             own[term.number] = text
@@ -250,7 +239,7 @@ class Writer(Arithmetic):
                 term.number in names) else (text[:longest + 1], strength)
         return own, found
 
-    def _text(self, term: Term, found: Mapping[int, Text], names: Mapping[int, str]) -> Text:
+    def _text(self, term: Term, found: Mapping[int, Piece], names: Mapping[int, str]) -> Piece:
         if term.kind == NUMBER:
             return self.number(term.value)
         if term.kind == NAME:
@@ -265,26 +254,19 @@ class Writer(Arithmetic):
 
     # --- operations -----------------------------------------------------------------------------
 
-    def call(self, term: Term, args: Sequence[Text]) -> Text:
+    def call(self, term: Term, args: Sequence[Piece]) -> Piece:
         """An operation of the table. Raises E0802 where the language has none like it."""
         name = term.operation.name
-        if name in COMPARISONS:
-            return self.compared(term, args)
         special = getattr(self, "op_" + name, None)
         if special is not None:
-            found: Text = special(term, args)
+            found: Piece = special(term, args)
             return found
         if name in self.patterns:
             pattern, places, strength = self.patterns[name]
             return pattern.format(*map(inside, args, places)), strength
         return self.function(term, args)
 
-    def compared(self, term: Term, args: Sequence[Text]) -> Text:
-        """A comparison with its operator."""
-        sign = COMPARISONS[term.operation.name]
-        return f"{inside(args[0], ADDED)} {sign} {inside(args[1], ADDED)}", COMPARISON
-
-    def function(self, term: Term, args: Sequence[Text]) -> Text:
+    def function(self, term: Term, args: Sequence[Piece]) -> Piece:
         """An operation that is written as a call."""
         function = self.functions.get(term.operation.name)
         if function is None:
@@ -295,11 +277,16 @@ class Writer(Arithmetic):
         """The error for what the language does not have."""
         name = term.operation.name
         what = "`index` at a computed place" if name in ("put", "index") else f"`{name}`"
-        return error("E0802", f"{what} cannot be written as {TITLES[self.name]}",
+        return error("E0802", f"{what} cannot be written as {self.title}",
                      help="gradcli grad gives numbers" if self.name == "gradcli" else
                      "--format gradcli writes it" if self.name == "python" or (
                          name in INTERNAL or (name == "put" and len(term.args) > 1)) else
                      "--format gradcli or --format python writes it")
+
+    def no_arrays(self) -> Exception:
+        """The error for arrays where formulas are of numbers."""
+        return error("E0802", f"arrays cannot be written as {self.title}",
+                     help="--format gradcli or --format python writes them")
 
 
 class Scalars(Writer):
@@ -307,30 +294,20 @@ class Scalars(Writer):
 
     __slots__ = ()
 
-    def op_stop_gradient(self, term: Term, args: Sequence[Text]) -> Text:
+    def op_stop_gradient(self, term: Term, args: Sequence[Piece]) -> Piece:
         """The value itself: nobody differentiates these formulas again."""
         return args[0]
 
-    def _text(self, term: Term, found: Mapping[int, Text], names: Mapping[int, str]) -> Text:
+    def _text(self, term: Term, found: Mapping[int, Piece], names: Mapping[int, str]) -> Piece:
         """Raises E0802 for arrays: a name is that of one number."""
         if term.shape:
-            raise no_arrays(self.name)
+            raise self.no_arrays()
         return super()._text(term, found, names)
 
 
-def no_arrays(name: str) -> Exception:
-    """The error for arrays where formulas are of numbers."""
-    return error("E0802", f"arrays cannot be written as {TITLES[name]}",
-                 help="--format gradcli or --format python writes them")
-
-
-def listed(args: Sequence[Text]) -> str:
+def listed(args: Sequence[Piece]) -> str:
     """Operands of a call."""
     return ", ".join([text for text, _ in args])
-
-
-TITLES = {"gradcli": "an expression file", "python": "a NumPy function", "c": "a C function",
-          "latex": "LaTeX", "sympy": "SymPy", "text": "text"}
 
 
 def chosen(term: Term) -> dict[str, Any]:

@@ -6,7 +6,21 @@ write more of the formula. What is not written with an operator has its LaTeX fr
 
 from __future__ import annotations
 
-from gradcli.ops.describe import ATOM, OPERATORS, POWER, PRODUCT, SIGN, SPELLED, SUM, Text
+from gradcli.ops.text import (
+    ADDED,
+    ATOM,
+    LATEX,
+    MULTIPLIED,
+    PATTERNS,
+    POWER,
+    SIGN,
+    SPELLED,
+    Symbolic,
+    Text,
+    inside,
+)
+from gradcli.ops.text import applied as applied_text
+from gradcli.render.formula_names import GREEK
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,13 +29,6 @@ if TYPE_CHECKING:
 
     from gradcli.ops.kinds import Op
 
-# Letters whose names are commands of LaTeX; a name is looked up either way.
-GREEK = dict(zip(
-    "αβγδεζηθικλμνξπρστυφχψωΓΔΘΛΞΠΣΥΦΨΩ",
-    ("alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi pi rho sigma tau "
-     "upsilon phi chi psi omega "
-     "Gamma Delta Theta Lambda Xi Pi Sigma Upsilon Phi Psi Omega").split(), strict=True))
-WORDS = frozenset(GREEK.values())
 RELATIONS = {"less": "<", "less_equal": r"\le", "greater": ">", "greater_equal": r"\ge",
              "equal": "=", "not_equal": r"\ne", "logical_and": r"\land", "logical_or": r"\lor"}
 KNOWN = {3.141592653589793: ("pi", r"\pi"), 2.718281828459045: ("e", "e")}
@@ -35,13 +42,12 @@ LISTED = 4
 INSIDE = ("{", "(", "|", ",", "[", "{cases}", "&", r"\\")
 
 
-class Written:
+class Written(Symbolic):
     """A formula being written. text: in gradcli's spelling. tex: the same in LaTeX, and how
     strongly that binds.
     """
 
     __slots__ = ("strength", "tex", "text")
-    value = None
 
     def __init__(self, text: Text, tex: str, strength: int = ATOM) -> None:
         self.text = text
@@ -51,35 +57,6 @@ class Written:
     def __gradcli_apply__(self, op: Op, args: Sequence[Any], attributes: Mapping[str, Any]
                           ) -> Written:
         return applied(op, args, attributes)
-
-    def __add__(self, other: Any) -> Written:
-        return _joined(self, other, "+", SUM, SUM, PRODUCT, self.text + written(other).text)
-
-    def __radd__(self, other: Any) -> Written:
-        return written(other) + self
-
-    def __sub__(self, other: Any) -> Written:
-        return _joined(self, other, "-", SUM, SUM, PRODUCT, self.text - written(other).text)
-
-    def __rsub__(self, other: Any) -> Written:
-        return written(other) - self
-
-    def __mul__(self, other: Any) -> Written:
-        return _joined(self, other, r"\cdot", PRODUCT, PRODUCT, POWER,
-                       self.text * written(other).text)
-
-    def __rmul__(self, other: Any) -> Written:
-        return written(other) * self
-
-    def __truediv__(self, other: Any) -> Written:
-        second = written(other)
-        return Written(self.text / second.text, rf"\frac{{{self.tex}}}{{{second.tex}}}", PRODUCT)
-
-    def __rtruediv__(self, other: Any) -> Written:
-        return written(other) / self
-
-    def __neg__(self) -> Written:
-        return Written(-self.text, f"-{_in(self, PRODUCT)}", SUM)
 
 
 def name(text: str) -> Written:
@@ -95,7 +72,7 @@ def name(text: str) -> Written:
 
 
 def _word(text: str) -> str:
-    if text in GREEK or text in WORDS:
+    if text in GREEK or text in GREEK.values():
         return f"\\{GREEK.get(text, text)}"
     return text if len(text) == 1 or text.isdigit() else rf"\mathrm{{{text}}}"
 
@@ -118,9 +95,9 @@ def written(value: Any) -> Written:
         return written(value.item())
     if shape is not None and len(shape) == 1 and shape[0] <= LISTED and value.dtype.kind in "fiu":
         numbers = [written(v) for v in value.tolist()]
-        inside = " & ".join([v.tex for v in numbers])
+        cells = " & ".join([v.tex for v in numbers])
         return Written(Text(f"[{', '.join([v.text.text for v in numbers])}]"),
-                       rf"\begin{{pmatrix}} {inside} \end{{pmatrix}}")
+                       rf"\begin{{pmatrix}} {cells} \end{{pmatrix}}")
     if shape is not None:
         size = "x".join(map(str, shape))
         return Written(Text(f"[{size} numbers]"), rf"[\text{{{size} numbers}}]")
@@ -130,10 +107,11 @@ def written(value: Any) -> Written:
 def _number(text: str, negative: bool) -> Written:
     mantissa, _, exponent = text.partition("e")
     if not exponent:
-        return Written(Text(text, SIGN if negative else ATOM), text, PRODUCT if negative else ATOM)
+        return Written(Text(text, SIGN if negative else ATOM), text,
+                       MULTIPLIED if negative else ATOM)
     power = f"10^{{{int(exponent)}}}"
     tex = power if mantissa == "1" else rf"{mantissa} \cdot {power}"
-    return Written(Text(text, SIGN if negative else ATOM), tex, PRODUCT)
+    return Written(Text(text, SIGN if negative else ATOM), tex, MULTIPLIED)
 
 
 def applied(op: Op, args: Sequence[Any], attributes: Mapping[str, Any]) -> Written:
@@ -151,16 +129,16 @@ def spelled(op: Op, operands: Sequence[Text], attributes: Mapping[str, Any]) -> 
         return Text(f"[{', '.join([o.text for o in operands])}]")
     if op.name == "index":
         of, *given = operands
-        name_ = of.text if of.strength == ATOM else f"({of.text})"
+        name_ = inside((of.text, of.strength), ATOM)
         return Text(f"{name_}[{_inside(given, attributes.get('pattern', ()))}]")
     called = SHOWN.get(op.name, op.name)
     attributes = _plain(attributes)
     if not hasattr(op, "latex") or called != op.name:  # of a file, or not for files to call
-        inside = [o.text for o in (*operands, *[o.text for o in _options(attributes)])]
-        return Text(f"{called}({', '.join(inside)})")
+        texts = [o.text for o in (*operands, *[o.text for o in _options(attributes)])]
+        return Text(f"{called}({', '.join(texts)})")
     if op.name == "positive":
         return operands[0]
-    return Text("").__gradcli_apply__(op, operands, attributes)
+    return applied_text(op, operands, attributes)
 
 
 def _drawn(op: Op, operands: Sequence[Written], attributes: Mapping[str, Any]) -> tuple[str, int]:
@@ -169,8 +147,7 @@ def _drawn(op: Op, operands: Sequence[Written], attributes: Mapping[str, Any]) -
         return rf"\left[{', '.join([o.tex for o in operands])}\right]", ATOM
     if op.name == "index":
         of, *given = operands
-        inside = _inside([o.text for o in given], attributes.get("pattern", ()))
-        below = inside.replace("_", r"\_")
+        below = _inside([o.text for o in given], attributes.get("pattern", ())).replace("_", r"\_")
         return rf"{{{_in(of, ATOM)}}}_{{{below}}}", ATOM
     called = SHOWN.get(op.name, op.name)
     attributes = _plain(attributes)
@@ -182,14 +159,14 @@ def _drawn(op: Op, operands: Sequence[Written], attributes: Mapping[str, Any]) -
         above = "2" if op.name == "square" else operands[1].tex
         return f"{_in(operands[0], ATOM)}^{{{above}}}", POWER
     if op.name == "one_minus_square":
-        return f"1 - {_in(operands[0], ATOM)}^{{2}}", SUM
+        return f"1 - {_in(operands[0], ATOM)}^{{2}}", ADDED
     if op.name == "negative":
-        return f"-{_in(operands[0], PRODUCT)}", SUM
+        return f"-{_in(operands[0], MULTIPLIED)}", ADDED
     if op.name in RELATIONS:
-        return _between(operands[0], operands[1], RELATIONS[op.name], SUM, SUM), SUM
+        return _between(operands[0], operands[1], RELATIONS[op.name], ADDED, ADDED), ADDED
     if op.name in ("add", "subtract", "multiply"):
         sign = {"add": "+", "subtract": "-", "multiply": r"\cdot"}[op.name]
-        _, strength, left, right = OPERATORS[op.name]
+        _, (left, right), strength = PATTERNS[op.name]
         return _between(operands[0], operands[1], sign, left,
                         POWER if op.name == "multiply" else right), strength
     return _from_row(op, operands)
@@ -223,13 +200,12 @@ def _from_row(op: Op, operands: Sequence[Written]) -> tuple[str, int]:
             enclosed = before.rstrip().endswith(INSIDE)
             bare = bare or not enclosed
             shown = before + (operand.tex if enclosed else _in(operand, ATOM)) + after
-    return shown, SUM if bare else _strength(template)
+    return shown, ADDED if bare else _strength(template)
 
 
 def _call(called: str, operands: Sequence[Written]) -> str:
     word = called.replace("_", r"\_")
-    inside = ", ".join([o.tex for o in operands])
-    return rf"\operatorname{{{word}}}\left({inside}\right)"
+    return rf"\operatorname{{{word}}}\left({', '.join([o.tex for o in operands])}\right)"
 
 
 def _inside(given: Sequence[Text], pattern: Sequence[Any]) -> str:
@@ -265,23 +241,18 @@ def _strength(template: str) -> int:
         depth += (character in "({") - (character in ")}")
         outside += character if depth == 0 else ""
     if " + " in outside or " - " in outside:
-        return SUM
+        return ADDED
     if outside.startswith(r"\frac") or " " in outside.replace("&", ""):
-        return PRODUCT
+        return MULTIPLIED
     return POWER if "^" in outside else ATOM
-
-
-def _joined(first: Written, second: Any, sign: str, strength: int, left: int, right: int,
-            text: Text) -> Written:
-    return Written(text, _between(first, written(second), sign, left, right), strength)
 
 
 def _between(first: Written, second: Written, sign: str, left: int, right: int) -> str:
     a, b = _in(first, left), _in(second, right)
     if b.startswith("-"):
-        b = rf"\left({b}\right)"
+        b = LATEX.format(b)
     return f"{a} {sign} {b}"
 
 
 def _in(operand: Written, strength: int) -> str:
-    return operand.tex if operand.strength >= strength else rf"\left({operand.tex}\right)"
+    return inside((operand.tex, operand.strength), strength, LATEX)

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
     from gradcli.engine.record.record import Entry
     from gradcli.lang.running.run import Run
-    from gradcli.ops.describe import Text
     from gradcli.ops.kinds import Op
+    from gradcli.ops.text import Text
 
 # A formula of more characters than this is not written out again in those behind it.
 LONGEST = 36
