@@ -439,6 +439,7 @@ def _by_name(name: str) -> Callable[..., Any]:
     def call(*values: Any) -> Any:
         return getattr(np, name)(*values)
 
+    call.__qualname__ = f"np.{name}"
     return call
 
 

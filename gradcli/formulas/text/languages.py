@@ -199,9 +199,6 @@ class Latex(Writer):
         "where": (r"\begin{{cases}} {1} & {0} \\ {2} & \text{{otherwise}} \end{{cases}}",
                   (ANY, ANY, ANY), ATOM),
         "exp": ("e^{{{0}}}", (ANY,), POWER)}
-    functions: ClassVar = {name: rf"\{name}" for name in (
-        "sin cos tan sec csc cot sinh cosh tanh coth").split()} | {
-        "log": r"\ln", "asin": r"\arcsin", "acos": r"\arccos", "atan": r"\arctan"}
 
     def accepts(self, name: str) -> bool:
         """Letters of ASCII: others have commands, or none."""
@@ -283,8 +280,6 @@ class Latex(Writer):
         op = term.operation
         if not self._tells(term):
             raise self.missing(term)
-        if op.name in self.functions and len(args) == 1:
-            return rf"{self.functions[op.name]}\left({args[0][0]}\right)", ATOM
         if op.latex:
             text = op.latex.format(*[a for a, _ in args], *[""] * 4)
             return text, ATOM if text.endswith((")", "}", "|", "rfloor")) else ADDED

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from typing import Any, ClassVar
 
     from gradcli.formulas.terms import Term
+    from gradcli.ops.kinds import Op
     from gradcli.ops.text import Piece
 
 
@@ -78,16 +79,18 @@ def summed_axes(term: Term) -> tuple[int, ...]:
                  if k < extra or (n != 1 and after[k - extra] == 1))
 
 FUNCTIONS = {
-    **{name: name for name in (
-        "sin cos tan sinh cosh tanh exp exp2 expm1 log log2 log10 log1p sqrt cbrt hypot abs sign"
-        " maximum minimum floor ceil trunc where copysign heaviside fmod mod isnan isfinite"
-        " logical_and logical_or logical_not radians degrees sinc matmul floor_divide zeros_like"
-        " ones_like kron cross outer").split()},
-    "asin": "arcsin", "acos": "arccos", "atan": "arctan", "atan2": "arctan2", "asinh": "arcsinh",
-    "acosh": "arccosh", "atanh": "arctanh", "round": "rint", "logaddexp": "logaddexp",
-    "inv": "linalg.inv", "det": "linalg.det", "solve": "linalg.solve", "outer": "outer",
-    "cholesky": "linalg.cholesky", "pinv": "linalg.pinv", "dot": "dot", "matvec": "matmul"}
-"""Operation to what NumPy calls it."""
+    **{name: f"np.{name}" for name in (
+        "matmul floor_divide zeros_like ones_like kron cross outer sinc dot").split()},
+    **{name: f"np.linalg.{name}" for name in "inv det solve cholesky pinv".split()},
+    "matvec": "np.matmul", "isinf": "", "logical_xor": ""}
+"""Operation to what NumPy calls it where the row computes otherwise; empty: by the row."""
+
+
+def function_of(op: Op) -> str:
+    """Return what NumPy calls an operation, empty where it has none."""
+    by_row = getattr(op.arrays, "__qualname__", "") if op.elementwise else ""
+    return FUNCTIONS.get(op.name, by_row if by_row.startswith("np.") else "")
+
 
 OF_MATH = {"erf": "erf", "erfc": "erfc", "gamma": "gamma", "lgamma": "lgamma"}
 """Operations that Python's `math` has and NumPy has not."""
@@ -103,7 +106,6 @@ class Python(Arrays):
     patterns: ClassVar = {**COMPARISONS, "matmul": ("{0} @ {1}", (SIGN, POWER), MULTIPLIED)}
     power_sign = "**"
     none = "None"
-    functions: ClassVar = FUNCTIONS
     lowered: ClassVar = LOWERED
 
     def accepts(self, name: str) -> bool:
@@ -242,9 +244,10 @@ class Python(Arrays):
         op = term.operation
         named = [f"{k}={v.tolist() if hasattr(v, 'tolist') else v!r}"
                  for k, v in chosen(term).items()]
-        if op.name in FUNCTIONS and not named:
+        function = function_of(op)
+        if function and not named:
             self.needs.add("np")
-            return f"np.{FUNCTIONS[op.name]}({listed(args)})", ATOM
+            return f"{function}({listed(args)})", ATOM
         if op.name in OF_MATH:
             self.needs |= {"np", "math", op.name}
             return f"{op.name}({listed(args)})", ATOM

@@ -13,6 +13,7 @@ from gradcli.homework.mistakes.site import Site, outer
 from gradcli.homework.mistakes.ways import BETWEEN, EVERYWHERE, SITE, WHOLE, Found
 from gradcli.homework.mistakes.words import BOTH_VARY, OF_POWERS, RULES, SENTENCES
 from gradcli.ops.table.elementwise import add, divide, multiply, negative, power, subtract
+from gradcli.ops.text import ADDED, ATOM, MULTIPLIED, PATTERNS, POWER, inside
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -174,8 +175,6 @@ def _places(way: Way, found: Found) -> dict[str, str]:
 LONGEST = 44
 LARGEST = 360       # denominator of a fraction: half a degree
 PI = 3.141592653589793
-# How tightly a text holds together.
-SUM, PRODUCT, POWER, ATOM = range(4)
 
 
 def typed(reference: Reference, node: int) -> str:
@@ -203,24 +202,22 @@ def _text(formula: Formula, node: int) -> tuple[str, int]:
         return (leaf, ATOM) if isinstance(leaf, str) else _number(leaf)
     if op in (multiply, divide, negative):
         return _product(formula, node)
+    texts = [_text(formula, a) for a in args]
     if op is add or op is subtract:
-        left, right = _text(formula, args[0])[0], _text(formula, args[1])
+        (left, _), (right, strength) = texts
         minus = op is subtract
-        inside = right[0]
-        if minus and right[1] == SUM:
-            inside = f"({inside})"
-        elif inside.startswith("-"):
-            minus, inside = not minus, inside[1:]
-        return f"{left} {'-' if minus else '+'} {inside}", SUM
-    if op is power:
-        return f"{_bound(_text(formula, args[0]), ATOM)}^{_bound(_text(formula, args[1]), ATOM)}", \
-            POWER
-    if op.name == "square":
-        return f"{_bound(_text(formula, args[0]), ATOM)}^2", POWER
+        if minus and strength == ADDED:
+            right = f"({right})"
+        elif right.startswith("-"):
+            minus, right = not minus, right[1:]
+        return f"{left} {'-' if minus else '+'} {right}", ADDED
+    if op is power or op.name == "square":
+        pattern, places, strength = PATTERNS[op.name]
+        return pattern.format(*map(inside, texts, places)), strength
     if op.name == "exp":
-        return f"e^{_bound(_text(formula, args[0]), ATOM)}", POWER
+        return f"e^{inside(texts[0], ATOM)}", POWER
     name = {"log": "ln"}.get(op.name, op.name)
-    return f"{name}({', '.join([_text(formula, a)[0] for a in args])})", ATOM
+    return f"{name}({', '.join([text for text, _ in texts])})", ATOM
 
 
 def _number(value: float) -> tuple[str, int]:
@@ -228,7 +225,7 @@ def _number(value: float) -> tuple[str, int]:
         return "e", ATOM
     above, below = ratio(abs(value))
     text = f"{'-' * (value < 0)}{above}{f'/{below}' if below else ''}"
-    return text, SUM if value < 0 else PRODUCT if below else ATOM
+    return text, ADDED if value < 0 else MULTIPLIED if below else ATOM
 
 
 def number(value: float) -> str:
@@ -256,10 +253,6 @@ def ratio(value: float) -> tuple[str, str]:
     return text, ""
 
 
-def _bound(text: tuple[str, int], least: int) -> str:
-    return text[0] if text[1] >= least else f"({text[0]})"
-
-
 def _product(formula: Formula, node: int) -> tuple[str, int]:
     """Return the text of a product, numbers first and divisors last, and its binding strength."""
     up: list[int] = []
@@ -267,15 +260,15 @@ def _product(formula: Formula, node: int) -> tuple[str, int]:
     k = _factors(formula, node, up, down)
     sign = "-" if k < 0 else ""
     k = abs(k)
-    texts = [_bound(_text(formula, f), POWER) for f in up]
+    texts = [inside(_text(formula, f), POWER) for f in up]
     texts.sort(key=len)
     first, over = ratio(k)
     above = _joined(([] if first == "1" and texts else [first]) + texts)
-    below = [*([over] if over else []), *[_bound(_text(formula, f), POWER) for f in down]]
+    below = [*([over] if over else []), *[inside(_text(formula, f), POWER) for f in down]]
     if not below:
-        return f"{sign}{above}", PRODUCT if not sign else SUM
+        return f"{sign}{above}", MULTIPLIED if not sign else ADDED
     under = below[0] if len(below) == 1 else f"({_joined(below)})"
-    return f"{sign}{above}/{under}", PRODUCT if not sign else SUM
+    return f"{sign}{above}/{under}", MULTIPLIED if not sign else ADDED
 
 
 def _factors(formula: Formula, node: int, up: list[int], down: list[int]) -> float:

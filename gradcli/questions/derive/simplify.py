@@ -29,13 +29,10 @@ POINTS, SEED, NEAR = 12, 20, 1e-8
 # Beyond so many characters SymPy takes minutes.
 LONGEST = 4_000
 
-FUNCTIONS = {
-    name: name for name in (
-        "sin cos tan sec csc cot asin acos atan asec acsc acot sinh cosh tanh sech csch coth asinh"
-        " acosh atanh acoth asech acsch exp log sign gamma erf erfc erfi erfinv erfcinv atan2"
-        " digamma polygamma besselj bessely besseli besselk fresnels fresnelc").split()} | {
-    "Abs": "abs", "loggamma": "lgamma", "floor": "floor", "ceiling": "ceil", "Max": "maximum",
-    "Min": "minimum", "Ei": "ei", "Si": "si", "Ci": "ci"}
+# What comes back from SymPy: these have other arguments there, or were not tried.
+ONE_WAY = frozenset((
+    "beta zeta li shi chi lambertw cbrt logical_and logical_or logical_not").split())
+FUNCTIONS = {function: name for name, function in Sympy.functions.items() if name not in ONE_WAY}
 
 
 def simplified(a: Algebra, terms: Sequence[Term], names: Mapping[str, Any]
