@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gradcli.base.commas import split
 from gradcli.base.errors import error
 
 TYPE_CHECKING = False
@@ -173,7 +174,7 @@ def _choice(*known: str) -> Callable[[str, Any], str]:
 
 
 def _names(name: str, value: Any) -> tuple[str, ...]:
-    parts = value.split(",") if isinstance(value, str) else value
+    parts = split(value) if isinstance(value, str) else value
     if not isinstance(parts, (list, tuple)) or not all(isinstance(p, str) for p in parts):
         raise _wrong(name, "names, such as x or x,y", value)
     found = tuple([p.strip() for p in parts if p.strip()])
@@ -233,7 +234,7 @@ def _numbers(name: str, value: Any) -> tuple[float, ...]:
         text = value.strip()
         if text[:1] + text[-1:] in ("[]", "()", "<>", "{}"):
             text = text[1:-1]
-        value = [v.strip() for v in text.split(",") if v.strip()]
+        value = split(text)
     if not isinstance(value, (list, tuple)):
         raise _wrong(name, "a list of numbers", value)
     return tuple([number(name, v) for v in value])
@@ -241,7 +242,7 @@ def _numbers(name: str, value: Any) -> tuple[float, ...]:
 
 def _point(name: str, value: Any) -> dict[str, float]:
     if isinstance(value, str):
-        value = dict(_assigned(name, part) for part in value.split(",") if part.strip())
+        value = dict(_assigned(name, part) for part in split(value))
     if isinstance(value, (int, float)) and not isinstance(value, bool):
         return {"": number(name, value)}  # of the only variable there is
     if not isinstance(value, dict):
@@ -258,7 +259,7 @@ def _assigned(name: str, part: str) -> tuple[str, str]:
 
 def _ranges(name: str, value: Any) -> dict[str, tuple[float, float]]:
     if isinstance(value, str):
-        value = dict(_assigned(name, part) for part in value.split(",") if part.strip())
+        value = dict(_assigned(name, part) for part in split(value))
     if not isinstance(value, dict):
         raise _wrong(name, "ranges by name", value)
     found = {}

@@ -6,6 +6,7 @@ import os
 import re
 import tomllib
 
+from gradcli.base.commas import split
 from gradcli.base.errors import Diagnostic, GradcliError, Source, read
 from gradcli.homework.checking.problem import DEFAULTS
 from gradcli.homework.sheets.cells import delimiter, folded, records
@@ -264,7 +265,7 @@ def _plain(name: str, text: str) -> Any:
         except ValueError:
             return text
     if name == "credit":
-        return dict(part.partition("=")[::2] for part in text.replace(" ", "").split(","))
+        return dict(part.partition("=")[::2] for part in split(text.replace(" ", "")))
     return text
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from math import inf
 
+from gradcli.base.commas import split
 from gradcli.base.errors import Diagnostic, GradcliError, Source
 from gradcli.engine.record.record import Record
 from gradcli.engine.record.structure import flatten
@@ -333,7 +334,7 @@ def names_of(wrt: str | Sequence[str] | None) -> list[str]:
     if wrt is None:
         return []
     if isinstance(wrt, str):
-        return [name.strip() for name in wrt.split(",") if name.strip()]
+        return split(wrt)
     names = list(wrt)
     for name in names:
         if not isinstance(name, str):

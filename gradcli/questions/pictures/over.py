@@ -49,7 +49,7 @@ def over(texts: Sequence[str]) -> list[Over]:
     for text in texts:
         name, equals, _ = text.partition("=")
         try:
-            base, at = split(name)
+            base, at = element(name)
         except ValueError:
             base, at = "", ()
         if not (equals and base):
@@ -115,8 +115,8 @@ def _bad(option: str, text: str, span: Span, message: str, help: str) -> Gradcli
 MOST = 6
 
 
-def split(text: str) -> tuple[str, Index]:
-    """The name and the index of `y`, `y[1]`, `y[0,1]` and `y[0][1]`. Raises ValueError for what is
+def element(text: str) -> tuple[str, Index]:
+    """Read the name and the index of `y`, `y[1]`, `y[0,1]` and `y[0][1]`. Raises ValueError for what is
     none of these.
     """
     name, bracket, rest = text.strip().partition("[")
@@ -210,7 +210,7 @@ def _asked(text: str) -> tuple[str, Index]:
     if "[" not in text or "," in text:
         return text, ()
     try:
-        return split(text)
+        return element(text)
     except ValueError:
         raise error("E0813", f"`{text}` names no element",
                     help="write y[1], or y[0][1] for a matrix") from None
