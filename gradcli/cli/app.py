@@ -119,8 +119,8 @@ class _Group(TyperGroup):
 
 
 def near(word: str, names: Iterable[str]) -> list[str]:
-    """What may have been meant, best first: a name that begins so, the same letters in another
-    order, a name with a part that begins as one of these, a similar one; at most two.
+    """Find what may have been meant, best first: a name that begins so, the same letters in
+    another order, a name with a part that begins as one of these, a similar one; at most two.
     """
     known = list(names)
     bare = word.lstrip("-")
@@ -134,7 +134,7 @@ def near(word: str, names: Iterable[str]) -> list[str]:
 
 
 def named(argv: Sequence[str]) -> list[str]:
-    """The command that a line begins with; all, if it begins with none.
+    """Return the command that a line begins with; all, if it begins with none.
 
     Only the list of all commands, and what is near a slip, needs more than that one; to build all
     takes 50 ms.
@@ -206,7 +206,7 @@ TYPES: dict[str, Any] = {
 
 
 def _whole(text: Any) -> int:
-    """A whole number from 1 on."""
+    """Read a whole number from 1 on."""
     words = str(text)
     if not (words.isascii() and words.isdigit() and len(words) <= 15 and int(words) > 0):
         raise typer.BadParameter(f"'{visible(words)}' is not a whole number from 1 on.")
@@ -232,7 +232,7 @@ def _from_option(option: Option) -> inspect.Parameter:
 
 
 def _completing(words: Sequence[str]) -> Callable[[str], list[str]]:
-    """What a shell completes the beginning of a word to."""
+    """Return a function that completes the beginning of a word to one of these."""
     def completed(incomplete: str) -> list[str]:
         return [word for word in words if word.startswith(incomplete)]
 

@@ -16,7 +16,7 @@ OK, WRONG, USAGE, BAD_INPUT, BUG, INTERRUPTED = 0, 1, 2, 3, 70, 130
 
 
 class Environment:
-    """Where input comes from and where output goes. Tests make their own."""
+    """The streams and variables of one command line. Tests make their own."""
 
     __slots__ = ("stderr", "stdin", "stdout", "variables")
 
@@ -29,7 +29,7 @@ class Environment:
         self.variables = os.environ if variables is None else variables
 
     def input(self) -> BinaryIO:
-        """Standard input, as bytes; empty if it is closed."""
+        """Return standard input, as bytes; empty if it is closed."""
         if self.stdin is not None:
             return self.stdin
         if sys.stdin is None:
@@ -37,7 +37,7 @@ class Environment:
         return sys.stdin.buffer
 
     def output(self) -> BinaryIO:
-        """Standard output, for bytes. A `with` leaves it open."""
+        """Return standard output, for bytes. A `with` leaves it open."""
         self.stdout.flush()
         return _Bytes(self.stdout)  # type: ignore[return-value]
 
@@ -47,14 +47,14 @@ class Environment:
         write(self.stderr, text)
 
     def terminal(self, stream: TextIO) -> bool:
-        """Whether a person reads this stream."""
+        """Tell if a person reads this stream."""
         try:
             return stream.isatty()
         except (AttributeError, ValueError):
             return False
 
     def color(self, stream: TextIO, wish: str) -> bool:
-        """Whether to colour a stream: --color, then NO_COLOR, CLICOLOR_FORCE, TERM=dumb."""
+        """Decide if a stream is coloured: --color, then NO_COLOR, CLICOLOR_FORCE, TERM=dumb."""
         if wish != "auto":
             return wish == "always"
         if self.variables.get("NO_COLOR"):
@@ -64,7 +64,7 @@ class Environment:
         return self.terminal(stream) and self.variables.get("TERM") != "dumb"
 
     def width(self, stream: TextIO) -> int:
-        """Columns of a terminal: COLUMNS, else asked of it, else 80."""
+        """Return the columns of a terminal: COLUMNS, else asked of it, else 80."""
         columns = self.variables.get("COLUMNS", "")
         if columns.isascii() and columns.isdigit() and int(columns[:4]) > 0:
             return int(columns[:4])
@@ -113,7 +113,7 @@ class Messages:
         return getattr(self._stream, name)
 
     def write(self, text: str) -> int:
-        """Some text; a stream that does not take it is given up."""
+        """Write a text; a stream that does not take it is given up."""
         try:
             return self._stream.write(text)
         except OSError:
@@ -121,7 +121,7 @@ class Messages:
             return len(text)
 
     def flush(self) -> None:
-        """All that was written."""
+        """Flush all that was written."""
         try:
             self._stream.flush()
         except OSError:
@@ -129,14 +129,14 @@ class Messages:
 
 
 def _open(stream: TextIO | None, mode: str) -> TextIO:
-    """A stream; for one that the caller closed (`>&-`, where Python has None) nowhere, which with
-    the mode "r" refuses what is written.
+    """Return a stream; for one that the caller closed (`>&-`, where Python has None) nowhere, which
+    with the mode "r" refuses what is written.
     """
     return open(os.devnull, mode) if stream is None else stream  # type: ignore[return-value]
 
 
 def forget(stream: TextIO) -> None:
-    """After a failed write, keep Python's shutdown from trying it again."""
+    """Keep Python's shutdown from trying a failed write again."""
     try:
         os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
     except (OSError, ValueError, AttributeError):
@@ -144,7 +144,7 @@ def forget(stream: TextIO) -> None:
 
 
 def write(stream: TextIO, text: str) -> None:
-    """Text to a stream; what its encoding lacks becomes a visible escape."""
+    """Write a text to a stream; what its encoding lacks becomes a visible escape."""
     try:
         stream.write(text)
     except UnicodeEncodeError:

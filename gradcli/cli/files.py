@@ -18,15 +18,15 @@ STANDARD = {"/dev/stdout": 1, "/dev/stderr": 2}
 
 
 def write_file(path: str, text: str, option: str = "-o") -> None:
-    """Text to a file, all of it or nothing (`whole_file`)."""
+    """Write a text to a file, all of it or nothing (`whole_file`)."""
     with whole_file(path, option) as file:
         file.write(text.encode("utf-8", "backslashreplace"))
 
 
 @contextmanager
 def whole_file(path: str, option: str = "-o") -> Iterator[BinaryIO]:
-    """A file to write to that gets its name when all is written, so that none is left half
-    written. option: which one asked for it.
+    """Open a file that gets its name when all is written, so that none is left half written.
+    option: which one asked for it.
 
     A link is followed and a file's mode kept; a device or pipe is written to, never replaced, nor
     is the file that /dev/stdout has become.
@@ -60,8 +60,8 @@ def _unwritable(path: str, option: str, problem: Exception) -> GradcliError:
 
 
 class _Replacement:
-    """What will be the file at `path`: without a name where the system can (a process that is
-    killed leaves nothing), else a temporary one beside it.
+    """The later content of the file at `path`: without a name where the system can (a process that
+    is killed leaves nothing), else a temporary one beside it.
     """
 
     __slots__ = ("_file", "_mode", "_path", "_temporary")

@@ -49,14 +49,14 @@ SIGNS = {"\\": "\\(rs", "-": "\\-", "^": "\\(ha", "~": "\\(ti", "`": "\\(ga", "'
 
 
 def pages() -> dict[str, str]:
-    """File name to page: `gradcli-hw-run.1`."""
+    """Return all pages, by file name: `gradcli-hw-run.1`."""
     found = {"gradcli.1": _group(""), "gradcli-hw.1": _group("hw")}
     found.update((f"{_dashed(name)}.1", _page(find(name))) for name in COMMANDS)
     return found
 
 
 def escaped(text: str) -> str:
-    """Text that roff shows as it is: no hyphenation signs for minus, no commands in a line."""
+    """Escape a text for roff: no hyphenation signs for minus, no commands in a line."""
     text = "".join([SIGNS.get(character, character) for character in text])
     return f"\\&{text}" if text.startswith(".") else text
 
@@ -150,7 +150,7 @@ def _finished(lines: list[str], others: Iterable[str]) -> str:
 
 
 def write(folder: str) -> None:
-    """All pages into a folder, which is made."""
+    """Write all pages into a folder, which is made."""
     import os
 
     os.makedirs(folder, exist_ok=True)

@@ -125,7 +125,7 @@ def _answer(ran: Ran, out: OutputFolder, sheet: Sheet) -> dict[str, Any]:
 
 def _remarks(ran: Ran, out: OutputFolder, options: Class, environment: Environment
              ) -> None:
-    """What was odd, for standard error."""
+    """Tell what was odd on standard error."""
     lines = []
     if not _numbers(ran.written.stats)["students"]["handed_in"]:
         lines.append("notes: nobody handed anything in: is this the right folder?")
@@ -139,7 +139,7 @@ def _remarks(ran: Ran, out: OutputFolder, options: Class, environment: Environme
 
 
 def _line(text: str, environment: Environment) -> str:
-    """A remark, in lines as wide as the terminal if there is one."""
+    """Break a remark into lines as wide as the terminal if there is one."""
     if not environment.terminal(environment.stderr):
         return text
     from textwrap import fill

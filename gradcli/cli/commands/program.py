@@ -84,7 +84,7 @@ def run(options: Question, environment: Environment) -> int:
 
 
 def _bar(options: Question, environment: Environment) -> Any:
-    """A progress bar where a person watches."""
+    """Return a progress bar where a person watches."""
     if options.quiet or not environment.terminal(environment.stderr):
         return None
     from gradcli.render.progress import Progress

@@ -53,14 +53,14 @@ def run(options: Why, environment: Environment) -> int:
 
 
 def _missing(answer: dict[str, Any]) -> list[tuple[int, int]]:
-    """(number of the result, number of the source) of each gradient that has no path."""
+    """Return (number of the result, number of the source) of each gradient without a path."""
     return [(i, j) for i, result in enumerate(answer["results"])
             for j, source in enumerate(result["sources"]) if source["reasons"]]
 
 
 def _mend(source: Source, text: str, options: Why, environment: Environment) -> None:
-    """The diff with --fix, the change with --write: the file first, so that none is announced
-    that was not made.
+    """Show the diff with --fix, make the change with --write: the file first, so that none is
+    announced that was not made.
     """
     if options.write and text != source.text:
         _change(options.file or "", source, text)
@@ -77,7 +77,7 @@ def _mend(source: Source, text: str, options: Why, environment: Environment) -> 
 
 
 def _change(path: str, source: Source, text: str) -> None:
-    """The file gets this text or stays as it is. Raises E0605 if it is no regular file, or no
+    """Give the file this text or leave it as it is. Raises E0605 if it is no regular file, or no
     longer holds what was read.
     """
     import os
@@ -99,7 +99,7 @@ def _change(path: str, source: Source, text: str) -> None:
 
 
 def _summary(answer: dict[str, Any], mended: Mended, options: Why) -> str:
-    """What is mended and what is not, for standard error."""
+    """Tell what is mended and what is not, for standard error."""
     missing = _missing(answer)
     if not missing:
         return "nothing to mend: no gradient is None\n"

@@ -116,8 +116,8 @@ MOST = 6
 
 
 def element(text: str) -> tuple[str, Index]:
-    """Read the name and the index of `y`, `y[1]`, `y[0,1]` and `y[0][1]`. Raises ValueError for what is
-    none of these.
+    """Read the name and the index of `y`, `y[1]`, `y[0,1]` and `y[0][1]`. Raises ValueError for
+    what is none of these.
     """
     name, bracket, rest = text.strip().partition("[")
     if not name.strip().isidentifier() or (bracket and not rest.endswith("]")):
