@@ -8,7 +8,7 @@ PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
 OLDEST := build/oldest
 XDIST  := --numprocesses auto --dist worksteal
 
-.PHONY: help demo test test-processors test-oldest bench man clean
+.PHONY: help demo test test-fast test-processors test-oldest bench man clean
 
 help:           ## this list
 	@sed -n 's/^\([a-z-]*\): .*## */  make \1	/p' $(MAKEFILE_LIST)
@@ -21,6 +21,10 @@ test: $(VENV)/.installed-test       ## ruff, mypy, pytest (PYTEST_ARGS="-k name"
 	$(BIN)/mypy & types=$$!; \
 	$(BIN)/pytest $(XDIST) $(PYTEST_ARGS); tests=$$?; \
 	wait $$types && exit $$tests
+
+test-fast: $(VENV)/.installed-test  ## ruff, and 3 cases of each quick test: no mypy, no processes
+	$(BIN)/ruff check .
+	$(BIN)/pytest $(XDIST) --fast $(PYTEST_ARGS)
 
 test-processors: $(VENV)/.installed-test    ## what prints numbers, as older processors do
 	$(BIN)/python tests/tools/processors.py $(XDIST) $(PYTEST_ARGS)

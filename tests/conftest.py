@@ -23,7 +23,7 @@ from typing import Any
 import pytest
 from commands import Environment, Ran, run
 from draws import SEED
-from folders import ROOT
+from folders import DATA, ROOT
 from hypothesis import HealthCheck, settings
 from loaded import command, loaded_by
 from printed import as_shown
@@ -57,32 +57,64 @@ os.environ.update(TERM="xterm-256color", COLUMNS="80", LINES="24", LC_ALL="C.UTF
 os.environ["OPENBLAS_NUM_THREADS"] = "1"
 
 
+SLOW = DATA / "slow.txt"
+TOO_SLOW = 0.3      # seconds for three cases
+SPENT: dict[str, float] = defaultdict(float)
+"""The seconds of each test function."""
+
+
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--update-golden", action="store_true",
                      help="write what the tests see into the golden files; then read the diff")
     parser.addoption("--cases", type=int, metavar="N",
                      help="run at most N cases of each test function, drawn with a fixed seed")
+    parser.addoption("--fast", action="store_true",
+                     help="run 3 cases of each test function, without those that start processes or"
+                          " that tests/data/slow.txt names")
+    parser.addoption("--update-slow", action="store_true",
+                     help="with --cases 3: write tests/data/slow.txt anew, by what each takes now")
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_configure(config: pytest.Config) -> None:
     if SEED is not None and config.option.hypothesis_seed is None:
         config.option.hypothesis_seed = SEED
+    if config.option.fast and config.option.cases is None:
+        config.option.cases = 3
 
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out cases of test functions that have more than --cases."""
+    """Leave out cases of test functions that have more than --cases, and with --fast slow ones."""
     most = config.option.cases
     if most is None:
         return
+    slow = SLOW.read_text().split() if config.option.fast else ()
     cases: dict[str, list[int]] = defaultdict(list)
     for k, item in enumerate(items):
-        cases[item.nodeid.partition("[")[0]].append(k)
+        if not config.option.fast or not (
+                "home" in item.fixturenames     # type: ignore[attr-defined]
+                or item.get_closest_marker("slow") or function(item.nodeid) in slow):
+            cases[item.nodeid.partition("[")[0]].append(k)
     kept = {k for function, found in cases.items()
             for k in random.Random(function).sample(found, min(most, len(found)))}
     config.hook.pytest_deselected(items=[item for k, item in enumerate(items) if k not in kept])
     items[:] = [item for k, item in enumerate(items) if k in kept]
+
+
+def function(nodeid: str) -> str:
+    """Return the file and name of a test function, whatever the folder and the case."""
+    return nodeid.partition("[")[0].rpartition("/")[2]
+
+
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    SPENT[function(report.nodeid)] += report.duration
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    if session.config.option.update_slow and not hasattr(session.config, "workerinput"):
+        SLOW.write_text("".join([
+            f"{name}\n" for name in sorted(SPENT) if SPENT[name] > TOO_SLOW]))
 
 
 def pytest_report_header() -> str:

@@ -39,7 +39,7 @@ TYPED = {
     "3": ["2x cos(x^2)", "cos(x^2)", "-2x cos(x^2)", "2x sin(x^2)", "cos(2x)"],
     "4": ["-x/y", "x/y", "-y/x", "-x/sqrt(25 - x^2)", "|"],
     "5": ["ln(x^2) + 2", "2 ln x + 2", "ln(x^2) + 1"]}
-STUDENTS = 150
+STUDENTS = 80
 
 
 def results(folder: Path, out: str, *arguments: str) -> bytes:
