@@ -16,6 +16,7 @@ from typing import Any
 import mpmath as mp
 import numpy as np
 from draws import drawn
+from references import FUNCTIONS
 
 from gradcli.ops import TABLE
 
@@ -23,35 +24,14 @@ Env = dict[str, Any]
 DIGITS = 60
 
 
-def _sigmoid(x: Any) -> Any:
-    return 1 / (1 + mp.exp(-x))
-
-
-# Written from the definitions, not from gradcli's rows.
-REFERENCES: dict[str, Callable[..., Any]] = {
-    "add": lambda x, y: x + y, "subtract": lambda x, y: x - y, "multiply": lambda x, y: x * y,
-    "divide": lambda x, y: x / y, "negative": lambda x: -x, "positive": lambda x: +x,
-    "reciprocal": lambda x: 1 / x, "square": lambda x: x * x, "power": lambda x, y: x ** y,
-    "sqrt": mp.sqrt, "cbrt": mp.cbrt, "rsqrt": lambda x: 1 / mp.sqrt(x),
-    "hypot": lambda x, y: mp.sqrt(x * x + y * y), "exp": mp.exp, "exp2": lambda x: mp.mpf(2) ** x,
-    "expm1": lambda x: mp.exp(x) - 1, "log": mp.log, "log2": lambda x: mp.log(x) / mp.log(2),
-    "log10": lambda x: mp.log(x) / mp.log(10), "log1p": lambda x: mp.log(1 + x),
-    "xlogy": lambda x, y: x * mp.log(y), "xlog1py": lambda x, y: x * mp.log(1 + y),
-    "xdivy": lambda x, y: x / y, "logaddexp": lambda x, y: mp.log(mp.exp(x) + mp.exp(y)),
-    "sin": mp.sin, "cos": mp.cos, "tan": mp.tan, "sec": mp.sec, "csc": mp.csc, "cot": mp.cot,
-    "asin": mp.asin, "acos": mp.acos, "atan": mp.atan, "atan2": mp.atan2,
-    "asec": lambda x: mp.acos(1 / x), "acsc": lambda x: mp.asin(1 / x),
-    "acot": lambda x: mp.atan(1 / x), "sinh": mp.sinh, "cosh": mp.cosh, "tanh": mp.tanh,
-    "sech": mp.sech, "csch": mp.csch, "coth": mp.coth, "asinh": mp.asinh, "acosh": mp.acosh,
-    "atanh": mp.atanh, "asech": lambda x: mp.acosh(1 / x), "acsch": lambda x: mp.asinh(1 / x),
-    "acoth": lambda x: mp.atanh(1 / x), "radians": lambda x: x * mp.pi / 180,
-    "degrees": lambda x: x * 180 / mp.pi, "abs": abs, "maximum": max, "minimum": min,
-    "sigmoid": _sigmoid, "log_sigmoid": lambda x: mp.log(_sigmoid(x)),
-    "softplus": lambda x: mp.log(1 + mp.exp(x)), "softsign": lambda x: x / (1 + abs(x)),
-    "gelu": lambda x: x * (1 + mp.erf(x / mp.sqrt(2))) / 2, "silu": lambda x: x * _sigmoid(x),
-    "elu": lambda x: x if x > 0 else mp.exp(x) - 1, "erf": mp.erf, "erfc": mp.erfc,
-    "relu": lambda x: x if x > 0 else mp.mpf(0),
-}
+# What is drawn. An operation made of others is known by the row that it is.
+REFERENCES = {name: FUNCTIONS[{"gelu": "gelu_erf"}.get(name, name)] for name in """
+    add subtract multiply divide negative positive reciprocal square power sqrt cbrt rsqrt
+    hypot exp exp2 expm1 log log2 log10 log1p xlogy xlog1py xdivy logaddexp sin cos tan sec
+    csc cot asin acos atan atan2 asec acsc acot sinh cosh tanh sech csch coth asinh acosh
+    atanh asech acsch acoth radians degrees abs maximum minimum sigmoid log_sigmoid softplus
+    softsign gelu silu elu erf erfc relu
+    """.split()}
 # Smooth to all orders; the others have a kink that a difference might straddle.
 KINKED = ("abs", "maximum", "minimum", "softsign", "elu", "relu")
 SMOOTH = [name for name in REFERENCES if name in TABLE and name not in KINKED]
