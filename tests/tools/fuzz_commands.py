@@ -424,7 +424,7 @@ def complaint(one: Case, folder: Path) -> str | None:
                 warnings.simplefilter("ignore", ResourceWarning)
                 gc.collect(1)
         plain = read(one.argv)
-        written = None if plain is None else _written(plain[1].get("output"))
+        written = None if plain is None else _written(getattr(plain, "output", None))
     except Hang:
         return "a hang"
     except BaseException as problem:
@@ -463,8 +463,7 @@ def _judged(one: Case, status: int, out: str, err: str, usage: str, warned: list
     plain = read(one.argv)
     if plain is None:       # Typer may have read it otherwise than can be told here
         return None
-    values = plain[1]
-    format = values["format"]
+    format = getattr(plain, "format", None)
     points = any(word.startswith(("--points", "--batch")) for word in one.argv)
     if status == 3:
         if out and not points and one.argv[0] not in EARLY:
