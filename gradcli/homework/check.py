@@ -12,7 +12,7 @@ from gradcli.base.errors import GradcliError, error
 from gradcli.homework.checking.answered import Answered
 from gradcli.homework.checking.built import CONSTANTS
 from gradcli.homework.checking.compare import Comparison
-from gradcli.homework.checking.prepared import Prepared, ready
+from gradcli.homework.checking.prepared import PreparedProblem, ready
 from gradcli.homework.checking.reference import names
 from gradcli.homework.checking.trial import Trial, is_right
 from gradcli.lang.paper.answer import Reading, alternatives, read
@@ -40,7 +40,7 @@ NOTHING = frozenset(("n/a", "na", "blank", "skip", "skipped"))
 """What stands for no answer, besides a dash."""
 
 
-def prepare(problem: Problem, seed: object = 0) -> Prepared:
+def prepare(problem: Problem, seed: object = 0) -> PreparedProblem:
     """Return a problem that is ready for answers, with its `expected` and `accept` checked.
 
     Raises E0701 for fields that the kind has not, E0702 for those that are missing, E0704 for a
@@ -70,7 +70,7 @@ def prepare(problem: Problem, seed: object = 0) -> Prepared:
     return prepared
 
 
-def check(prepared: Prepared, answer: str) -> dict[str, Any]:
+def check(prepared: PreparedProblem, answer: str) -> dict[str, Any]:
     """Return the result for one answer, as plain data; whatever was typed, nothing is raised.
 
     Keys: verdict, mistake, also, confidence, message, read_as, alternatives, witness, points,
@@ -99,7 +99,7 @@ def check(prepared: Prepared, answer: str) -> dict[str, Any]:
     return result
 
 
-def _of_lines(prepared: Prepared, lines: list[str], whole: dict[str, Any]) -> dict[str, Any]:
+def _of_lines(prepared: PreparedProblem, lines: list[str], whole: dict[str, Any]) -> dict[str, Any]:
     """Return the result for several lines: right or wrong if all are, else for a person.
 
     whole: the result for all as one formula, or as the components of a vector. It counts where
@@ -126,7 +126,7 @@ def _of_lines(prepared: Prepared, lines: list[str], whole: dict[str, Any]) -> di
             "hint": None, "read_as": "; ".join([one["read_as"] or "?" for one in found])}
 
 
-def _of_text(prepared: Prepared, answer: str) -> dict[str, Any]:
+def _of_text(prepared: PreparedProblem, answer: str) -> dict[str, Any]:
     """Return the result for a text that is one answer, without its time."""
     result: dict[str, Any] = {
         "verdict": "unreadable", "mistake": None, "also": [], "confidence": None, "message": "",
@@ -148,7 +148,7 @@ def _of_text(prepared: Prepared, answer: str) -> dict[str, Any]:
     return result
 
 
-def _check(prepared: Prepared, text: str, result: dict[str, Any], deadline: float) -> None:
+def _check(prepared: PreparedProblem, text: str, result: dict[str, Any], deadline: float) -> None:
     problem, reference = prepared.problem, prepared.reference
     reading = _read(prepared, text)
     result["read_as"] = reading.read_as
@@ -217,7 +217,7 @@ def _check(prepared: Prepared, text: str, result: dict[str, Any], deadline: floa
                 result["message"] += f"; the left side names {named}"
 
 
-def _unsure_left(reading: Reading, prepared: Prepared) -> str:
+def _unsure_left(reading: Reading, prepared: PreparedProblem) -> str:
     """Return why the meaning of a left side is unknown, or "": an equation with other letters,
     `wrong = 2x`, that may be no equation or not linear, and more than a derivative, `(dy/dx)(2y) =
     -2x`.
@@ -291,7 +291,7 @@ def _other_sides(trial: Trial, right: bool) -> list[Reading]:
     return [one for one in found if known.issuperset(one.names)]
 
 
-def _read(prepared: Prepared, text: str) -> Reading:
+def _read(prepared: PreparedProblem, text: str) -> Reading:
     """Read an answer in the shape that is asked for, or else as a vector, which is no misprint."""
     reference = prepared.reference
     if prepared.single and ("x" in text or "X" in text):
@@ -309,7 +309,7 @@ def _read(prepared: Prepared, text: str) -> Reading:
         raise
 
 
-def _listed(prepared: Prepared, text: str) -> list[Answered]:
+def _listed(prepared: PreparedProblem, text: str) -> list[Answered]:
     """Return the readings of the right shape that a text has where some commas between digits
     separate components: (1,2) is a vector or 1.2.
     """
@@ -342,7 +342,7 @@ def _times_ten(text: str) -> str:
     return re.sub(r"(?<=\d)( *)[xX](?= *10 *(?:\^|\*\*|[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]))", r"\1*", text)
 
 
-def read_accepted(prepared: Prepared, text: str) -> Answered | None:
+def read_accepted(prepared: PreparedProblem, text: str) -> Answered | None:
     """Read an answer that a sheet accepts; return None for words, `does not exist`, which are a
     text and no formula. Raises GradcliError for what is neither.
     """
@@ -363,7 +363,7 @@ def read_accepted(prepared: Prepared, text: str) -> Answered | None:
     return None if len(left) > 1 else answered
 
 
-def _accepts_text(prepared: Prepared, text: str, result: dict[str, Any]) -> bool:
+def _accepts_text(prepared: PreparedProblem, text: str, result: dict[str, Any]) -> bool:
     """Return whether the sheet accepts this text, whatever it means, and fill in its result if so.
 
     Blanks and the last dot do not matter, nor do capitals where it is no formula.

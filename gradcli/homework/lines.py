@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
-    from gradcli.homework.checking.prepared import Prepared
+    from gradcli.homework.checking.prepared import PreparedProblem
 
 SCHEMA = 1
 KEPT = 32
@@ -39,7 +39,7 @@ class Checker:
         self._defaults = defaults
         self._seed = seed
         self.name = name
-        self._kept: dict[str, Prepared | GradcliError] = {}
+        self._kept: dict[str, PreparedProblem | GradcliError] = {}
 
     def answer(self, raw: bytes, number: int) -> tuple[dict[str, Any], bool]:
         """Return the object for a line, and whether the answer is right; number: from 1."""
@@ -56,7 +56,7 @@ class Checker:
         found = checked(ready, answer)
         return {"schema": SCHEMA, "id": id, **found}, right(found, ready.problem.domain_policy)
 
-    def _prepared(self, fields: dict[str, Any]) -> Prepared:
+    def _prepared(self, fields: dict[str, Any]) -> PreparedProblem:
         """Return the problem of these fields, ready; the least recently used one is dropped."""
         key = repr(fields)
         found = self._kept.pop(key, None)
@@ -73,7 +73,7 @@ class Checker:
         return found
 
 
-def checked(ready: Prepared, answer: str) -> dict[str, Any]:
+def checked(ready: PreparedProblem, answer: str) -> dict[str, Any]:
     """Return the result for an answer, with the keys of KEYS, even where the check itself fails."""
     try:
         found = check.check(ready, answer)
@@ -90,7 +90,7 @@ def undecided(message: str) -> dict[str, Any]:
             "points": {"usable": 0, "agree": 0, "disagree": 0, "undefined": 0}}
 
 
-def unreadable(ready: Prepared, answer: str) -> tuple[Diagnostic, ...]:
+def unreadable(ready: PreparedProblem, answer: str) -> tuple[Diagnostic, ...]:
     """Return diagnostics that say why an answer cannot be read, and where; none if it can."""
     try:
         Answered(read(answer, ready.reference.names), ready.reference, ready.problem)

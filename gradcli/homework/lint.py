@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import Any
 
-    from gradcli.homework.checking.prepared import Prepared
+    from gradcli.homework.checking.prepared import PreparedProblem
     from gradcli.homework.marking.earlier import Saved
     from gradcli.homework.marking.results import Result
     from gradcli.homework.sheets.sheet import Sheet
@@ -52,7 +52,7 @@ def lint(sheet: Sheet, seed: int | str | None = None) -> tuple[dict[str, Any], l
             "problems": problems}, wrong
 
 
-def _usable(ready: Prepared) -> int:
+def _usable(ready: PreparedProblem) -> int:
     """Return the number of points at which an answer can be compared with the right one."""
     if ready.single:
         return int(ready.side.finite.all())
@@ -60,7 +60,7 @@ def _usable(ready: Prepared) -> int:
     return int(itself.agree.all(axis=0).sum())
 
 
-def _values(ready: Prepared) -> list[dict[str, Any]]:
+def _values(ready: PreparedProblem) -> list[dict[str, Any]]:
     """Return the right answer at some points, those with short numbers first."""
     found = []
     good: Any = ready.side.finite.all(axis=0)
@@ -72,7 +72,7 @@ def _values(ready: Prepared) -> list[dict[str, Any]]:
     return found
 
 
-def _names(ready: Prepared) -> list[str]:
+def _names(ready: PreparedProblem) -> list[str]:
     """Return warnings of letters that nobody declared and of variables that the function lacks."""
     reference, problem = ready.reference, ready.problem
     used = reference.formula.leaves(reference.functions)
@@ -90,7 +90,7 @@ def _names(ready: Prepared) -> list[str]:
     return found
 
 
-def _warnings(ready: Prepared) -> list[str]:
+def _warnings(ready: PreparedProblem) -> list[str]:
     found = []
     reading, problem = ready.reference.reading, ready.problem
     others = [one.read_as for one in ambiguous(reading)]

@@ -15,7 +15,7 @@ from time import perf_counter
 
 from gradcli.base.errors import Diagnostic, GradcliError, Source
 from gradcli.base.workers.pools import pool
-from gradcli.homework.handed_in.records import Note
+from gradcli.homework.handed_in.records import InputNote
 from gradcli.homework.marking import executors
 from gradcli.homework.marking.earlier import (
     MANIFEST,
@@ -49,11 +49,11 @@ if TYPE_CHECKING:
     from gradcli.homework.marking.folder import OutputFolder
     from gradcli.homework.marking.overrides import Override
     from gradcli.homework.marking.results import Result
-    from gradcli.homework.reports.outputs import Written
+    from gradcli.homework.reports.outputs import OutputSummary
     from gradcli.homework.sheets.sheet import Sheet
 
 
-class Wish:
+class RunOptions:
     """The options of a run.
 
     jobs, scheduler: the executor.
@@ -86,7 +86,7 @@ class Wish:
         self.roster_path = roster_path
 
 
-class Ran:
+class RunSummary:
     """The summary of a run.
 
     checked, reused: numbers of answers.
@@ -102,12 +102,12 @@ class Ran:
         self.seconds = 0.0
         self.stale: list[tuple[str, str]] = []
         self.notes: Counter[str]
-        self.written: Written
+        self.written: OutputSummary
 
 
 def run(sheet: Sheet, submissions: Submissions, roster: Roster | None, out: OutputFolder,
-        wish: Wish, progress: Callable[[Iterable[Any], int], Iterable[Any]] | None = None,
-        each: Callable[[str], Any] | None = None) -> Ran:
+        options: RunOptions, progress: Callable[[Iterable[Any], int], Iterable[Any]] | None = None,
+        each: Callable[[str], Any] | None = None) -> RunSummary:
     """Check what changed, mark all, write all files, and return the summary.
 
     progress: wraps an iterator, with its length. each: called with the line of each result.
@@ -116,36 +116,37 @@ def run(sheet: Sheet, submissions: Submissions, roster: Roster | None, out: Outp
     to E0745 for overrides and templates, E0748 and E0749 for the folder. On KeyboardInterrupt what
     is checked is kept, and the exception goes on.
     """
-    executors.prepared(sheet, wish.seed)
+    executors.prepared(sheet, options.seed)
     refuse_other_sheet(out.path, sheet)
-    for template in wish.templates:     # while nothing has been done
-        fill(template, sheet, (), wish.column)
+    for template in options.templates:     # while nothing has been done
+        fill(template, sheet, (), options.column)
     everybody = students(submissions, roster)
-    paths = override_files(wish.overrides, out.path)
+    paths = override_files(options.overrides, out.path)
     overrides = joined_overrides(paths, sheet, [s.id for s in everybody])
     new = manifest(
-        sheet, seed=wish.seed, overrides=text_hash(" ".join(map(file_hash, paths)))
+        sheet, seed=options.seed, overrides=text_hash(" ".join(map(file_hash, paths)))
         if paths else None,
-        roster=None if wish.roster_path is None else file_hash(wish.roster_path))
-    ran = Ran()
+        roster=None if options.roster_path is None else file_hash(options.roster_path))
+    ran = RunSummary()
     with ExitStack() as stack:
-        journal = stack.enter_context(Journal(out.path, new, wish.fresh))
-        earlier = stack.enter_context(Earlier(new) if wish.fresh else reusable(out.path, new))
-        notes = Notes(stack.enter_context(out.open(NOTES)), wish.raw)
+        journal = stack.enter_context(Journal(out.path, new, options.fresh))
+        earlier = stack.enter_context(Earlier(new) if options.fresh else reusable(out.path, new))
+        notes = Notes(stack.enter_context(out.open(NOTES)), options.raw)
         notes.add(submissions.notes)
         there = submissions if progress is None else progress(submissions, len(submissions))
-        found = Found(sheet, wish.seed, journal, earlier)
+        found = RunResults(sheet, options.seed, journal, earlier)
         started = perf_counter()
-        found.check(_handed_in(there, notes, new.files), wish)
+        found.check(_handed_in(there, notes, new.files), options)
         ran.seconds = perf_counter() - started
         ran.checked, ran.reused, ran.notes = found.checked, found.reused, notes.counts
         with out.open(RESULTS) as stream:
             ran.written = write_outputs(
                 out, sheet, everybody,
                 _marked(found.results(everybody, overrides), overrides, stream, ran, notes, each),
-                files=(*USUAL, GRADESCOPE) if wish.gradescope else USUAL, overrides=overrides,
-                level=wish.level, raw=wish.raw, templates=wish.templates, column=wish.column,
-                visibility=wish.visibility)
+                files=(*USUAL, GRADESCOPE) if options.gradescope else USUAL, overrides=overrides,
+                level=options.level, raw=options.raw, templates=options.templates,
+                column=options.column,
+                visibility=options.visibility)
             # Results that are newer than their manifest must not be taken for what it says.
             if os.path.lexists(os.path.join(out.path, MANIFEST)):
                 os.unlink(os.path.join(out.path, MANIFEST))
@@ -164,7 +165,7 @@ def _handed_in(submissions: Iterable[Submission], notes: Notes, digests: dict[st
         yield from submission.answers
 
 
-class Found:
+class RunResults:
     """The results of a run: new ones, those still valid, and blank ones.
 
     Only their offsets are kept in memory.
@@ -181,9 +182,9 @@ class Found:
         self._known: dict[tuple[str, str], tuple[str, str | None, int | None]] = {}
         self.checked = self.reused = 0
 
-    def check(self, answers: Iterable[Answer], wish: Wish) -> None:
+    def check(self, answers: Iterable[Answer], options: RunOptions) -> None:
         """Check the answers that have no valid result."""
-        with pool(wish.jobs, wish.scheduler, guarded=True) as (executor, workers):
+        with pool(options.jobs, options.scheduler, guarded=True) as (executor, workers):
             executors.check_answers(
                 self._sheet, self._new(answers), self._note, executor=executor, workers=workers,
                 seed=self._seed)
@@ -238,7 +239,7 @@ class Found:
 
 
 def _marked(found: Iterable[tuple[Result, str | None]],
-            overrides: Mapping[tuple[str, str], Override], stream: TextIO, ran: Ran,
+            overrides: Mapping[tuple[str, str], Override], stream: TextIO, ran: RunSummary,
             notes: Notes, each: Callable[[str], Any] | None) -> Iterator[Result]:
     """Yield the results with their overrides, each written to the stream first.
 
@@ -267,12 +268,13 @@ def _marked(found: Iterable[tuple[Result, str | None]],
         yield one
 
 
-def _unused(result: Result, said: Override, why: str) -> Note:
+def _unused(result: Result, said: Override, why: str) -> InputNote:
     """Return a note on an override that does not count."""
     told = [f"a score of {number(said.score)}"] if said.score is not None else []
     told += [f"the comment `{said.comment}`"] if said.comment else []
-    return Note("override", f"problem {result.problem}: {why} {' and '.join(told)}; see review.csv",
-                result.file, result.line, result.student)
+    return InputNote("override",
+                     f"problem {result.problem}: {why} {' and '.join(told)}; see review.csv",
+                     result.file, result.line, result.student)
 
 
 def students(submissions: Submissions, roster: Roster | None) -> list[Student]:
@@ -312,20 +314,21 @@ def override_files(given: str | None, folder: str) -> list[str]:
 # --------------------------------------------------------------------------------------------------
 # The files of a run, written again from its results: other templates, levels, overrides.
 
-def export(saved: Saved, out: OutputFolder, wish: Wish) -> Written:
+def export(saved: Saved, out: OutputFolder, options: RunOptions) -> OutputSummary:
     """Write the outputs of an earlier run again, with newer overrides; nothing is checked.
 
     Raises as `run` does. Returns what `write_outputs` returns.
     """
-    paths = override_files(wish.overrides, saved.folder)
+    paths = override_files(options.overrides, saved.folder)
     overrides = joined_overrides(paths, saved.sheet, [s.id for s in saved.students]
                                ) if paths else None
     with out.open(RESULTS) as stream:
         return write_outputs(
             out, saved.sheet, saved.students, _results(saved, overrides, stream),
-            files=(*USUAL, GRADESCOPE) if wish.gradescope else USUAL, overrides=overrides,
-            level=wish.level, raw=wish.raw, templates=wish.templates, column=wish.column,
-            visibility=wish.visibility)
+            files=(*USUAL, GRADESCOPE) if options.gradescope else USUAL, overrides=overrides,
+            level=options.level, raw=options.raw, templates=options.templates,
+            column=options.column,
+            visibility=options.visibility)
 
 
 def _results(saved: Saved, overrides: Mapping[tuple[str, str], Override] | None,

@@ -34,8 +34,8 @@ _ENDS = frozenset((*t.CLOSING, *t.IDENTIFIERS, t.NUMBER, t.SUPERSCRIPT, t.PI, t.
                    t.FALSE, t.NONE))
 
 
-def place(source: Source, problem: GradcliError, at: Instruction, args: Sequence[Any] = (),
-          named: Mapping[str, Any] | None = None) -> None:
+def locate(source: Source, problem: GradcliError, at: Instruction, args: Sequence[Any] = (),
+           named: Mapping[str, Any] | None = None) -> None:
     """Set the span of an error of the instruction `at` to the part that it is about, if unset.
 
     args, named: the values that the instruction took.
@@ -45,7 +45,7 @@ def place(source: Source, problem: GradcliError, at: Instruction, args: Sequence
     if about is None or first.span is not None:
         return
     kind, what = about
-    written = Written(source.text, at)
+    written = InstructionText(source.text, at)
     if kind == "value":
         key = _holder(what, args, named or {})
         if key is not None and (span := written.argument(key)) is not None:
@@ -59,7 +59,7 @@ def place(source: Source, problem: GradcliError, at: Instruction, args: Sequence
         first.span = written.callee()
 
 
-class Written:
+class InstructionText:
     """The text of an instruction, in tokens."""
 
     __slots__ = ("arg", "count", "ends", "keywords", "kinds", "opcode", "starts")

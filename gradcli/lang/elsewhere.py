@@ -43,7 +43,7 @@ SPELLINGS = {
 DECLARED = {"Variable": "var x = 3.0", "constant": "const x = 3.0"}
 
 
-def meant(name: str) -> str | None:
+def equivalent(name: str) -> str | None:
     """Return what to write for a function of this name; None if it is not known elsewhere."""
     return DECLARED.get(name) or SPELLINGS.get(name) or OTHER_SYSTEMS.get(name.lower())
 
@@ -56,7 +56,7 @@ def of_module(text: str, start: int) -> str | None:
 
     found = re.match(r"tf\.(?:\w+\.)?(\w+)\(", text[start:])
     name = found[1] if found else ""
-    return meant(name) or (f"{name}(...)" if name in PUBLIC else None)
+    return equivalent(name) or (f"{name}(...)" if name in PUBLIC else None)
 
 
 def derivative_sign(text: str, span: Span) -> Span | None:

@@ -147,8 +147,8 @@ def _compresses(targets: Sequence[Tensor], sources: Sequence[Tensor],
     from gradcli.engine.record import record as records
     from gradcli.engine.sparse import sweeps
 
-    return sweeps.nonzeros(records.current().history(), sweeps.Side(targets),
-                           sweeps.Side(sources), open) <= MAX_PLACED
+    return sweeps.nonzeros(records.current().history(), sweeps.Flattened(targets),
+                           sweeps.Flattened(sources), open) <= MAX_PLACED
 
 
 def _triples(value: Any, target: Tensor, source: Tensor) -> Any:

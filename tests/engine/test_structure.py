@@ -49,7 +49,7 @@ BAND = "x[1:-1]^2*x[:-2] - sin(x[2:])*x[1:-1]"
 def pattern(target: Tensor, sources: list[Any]) -> Any:
     """Truth values: target elements by source elements."""
     found = sweeps.structure(
-        records.current().history(), sweeps.Side([target]), sweeps.Side(sources))
+        records.current().history(), sweeps.Flattened([target]), sweeps.Flattened(sources))
     out = np.zeros(found.shape, bool)
     out[found.rows, found.columns] = True
     return out
@@ -251,7 +251,7 @@ def test_hessians_take_few_directions(text: str, colours: int) -> None:
         (g,) = calculus.gradient([program.targets(run)[0].tensor], [source], emit=True)
         entries = run.record.history()
         plan = sweeps.plan_of_hessian(
-            entries, sweeps.structure(entries, sweeps.Side([g]), sweeps.Side([source])))
+            entries, sweeps.structure(entries, sweeps.Flattened([g]), sweeps.Flattened([source])))
     assert plan.count == colours
 
 

@@ -384,8 +384,8 @@ def test_ids_survive_the_way_through_a_spreadsheet(student: str, text: str) -> N
     given: dict[tuple[str, str], Override] = {}
     found = list(records(source, delimiter(source.text), "E0740"))
     overrides._read(
-        found[1], overrides._places(found[0], source), source, ",", overrides.Known([student]),
-        overrides.Known(["1a"]), {"1a": 2.0}, given)
+        found[1], overrides._places(found[0], source), source, ",", overrides.KnownNames([student]),
+        overrides.KnownNames(["1a"]), {"1a": 2.0}, given)
     assert [(key, o.score, o.other(text)) for key, o in given.items()] == [
         ((student, "1a"), 0.5, False)]
 

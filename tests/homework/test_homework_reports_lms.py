@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from gradcli.base.errors import GradcliError
 from gradcli.homework.handed_in.records import Student
-from gradcli.homework.reports.lms import Filled, fill
+from gradcli.homework.reports.lms import FilledExport, fill
 
 CANVAS = (
     "\ufeffStudent,ID,SIS User ID,SIS Login ID,Section,Quiz (4),Chain rule (23769),"
@@ -56,7 +56,7 @@ def students() -> list[tuple[Student, float | None]]:
 
 
 def filled(tmp_path: Path, text: str, column: str | None = None,
-           scores: list[tuple[Student, float | None]] | None = None) -> Filled:
+           scores: list[tuple[Student, float | None]] | None = None) -> FilledExport:
     path = tmp_path / "export.csv"
     path.write_text(text, encoding="utf-8", newline="")
     return fill(str(path), SHEET, students() if scores is None else scores, column)

@@ -21,7 +21,7 @@ from gradcli.base.errors import GradcliError
 from gradcli.homework.handed_in.records import Student
 from gradcli.homework.marking import marks
 from gradcli.homework.marking.folder import OutputFolder
-from gradcli.homework.marking.marks import FULL, HINT, LEVELS, VERDICT, told
+from gradcli.homework.marking.marks import FULL, HINT, LEVELS, VERDICT, feedback
 from gradcli.homework.marking.overrides import Override
 from gradcli.homework.marking.results import Result
 from gradcli.homework.reports import gradebook
@@ -122,13 +122,13 @@ def test_feedback_of_somebody_who_handed_nothing_in() -> None:
 def test_a_person_has_the_last_word(verdict: str, score: float, words: str) -> None:
     result = answer("s", "1a", "x", checked(verdict, message="machine"))
     marks.overridden(result, Override(score, "by hand", None, 2))
-    found = told(SHEET["1a"], result, VERDICT)
+    found = feedback(SHEET["1a"], result, VERDICT)
     assert (found.verdict, found.comment, found.message) == (words, "by hand", "")
 
 
 def test_a_hidden_problem_tells_the_verdict_only() -> None:
     result = answer("s", "3", "2x^2", {**CHAIN, "message": "secret"})
-    found = told(SHEET["3"], result, FULL)
+    found = feedback(SHEET["3"], result, FULL)
     assert (found.verdict, found.read_as, found.message, found.witness) == ("not right", "", "", "")
 
 
@@ -136,25 +136,26 @@ def test_a_hint_does_not_give_the_expected_value_away() -> None:
     result = answer("s", "1a", "x", checked(
         "wrong", message="at x = 1.3 this is 1.3, and should be -0.309196",
         witness={"at": {"x": 1.3}, "expected": -0.309196, "got": 1.3}))
-    assert told(SHEET["1a"], result, HINT).message == ""
-    assert told(SHEET["1a"], result, FULL).witness == (
+    assert feedback(SHEET["1a"], result, HINT).message == ""
+    assert feedback(SHEET["1a"], result, FULL).witness == (
         "at x = 1.3 the value is -0.3092, and the answer gives 1.3")
     named = answer("s", "1a", "cos(x^2)", CHAIN)
     assert "should be" in str(named.message)
-    assert told(SHEET["1a"], named, HINT).message == told(SHEET["1a"], named, FULL).message == (
+    assert feedback(SHEET["1a"], named, HINT).message == feedback(SHEET["1a"], named,
+                                                                  FULL).message == (
         "looks like the inner derivative of `x^2` is missing: multiply by 2x")
     shape = answer("s", "1a", "x", checked("wrong", message="a vector of 2 is asked for"))
-    assert told(SHEET["1a"], shape, HINT).message == "a vector of 2 is asked for"
+    assert feedback(SHEET["1a"], shape, HINT).message == "a vector of 2 is asked for"
 
 
 def test_nobody_waits_for_a_person_who_was_there() -> None:
     result = answer("s", "1a", "6x = 0", checked(
         "undecided", message="one side is right: a person has to look at it"))
-    assert told(SHEET["1a"], result, HINT).message.endswith("a person has to look at it")
+    assert feedback(SHEET["1a"], result, HINT).message.endswith("a person has to look at it")
     result.override = {"score": None, "comment": "see me"}
-    assert told(SHEET["1a"], result, HINT).message.endswith("a person has to look at it")
+    assert feedback(SHEET["1a"], result, HINT).message.endswith("a person has to look at it")
     result.override = {"score": 1.0, "comment": ""}
-    assert told(SHEET["1a"], result, HINT).message == "one side is right"
+    assert feedback(SHEET["1a"], result, HINT).message == "one side is right"
 
 
 def test_witness_values_are_rounded_and_may_be_anything() -> None:

@@ -17,7 +17,7 @@ from gradcli.base.errors import GradcliError, Source
 from gradcli.homework.handed_in import folder as walk
 from gradcli.homework.handed_in import opening, roster, texts
 from gradcli.homework.handed_in.opening import open_submissions
-from gradcli.homework.handed_in.records import Ids, Note, Submission, Submissions, Unreadable
+from gradcli.homework.handed_in.records import Ids, InputNote, Submission, Submissions, Unreadable
 from gradcli.homework.handed_in.tables import csv_answers, json_answers
 from gradcli.homework.handed_in.texts import plain
 from gradcli.homework.sheets.cells import records
@@ -47,11 +47,11 @@ def given_answers(submissions: Submissions) -> dict[str, dict[str, str]]:
             for one in submissions}
 
 
-def all_notes(submissions: Submissions) -> list[Note]:
+def all_notes(submissions: Submissions) -> list[InputNote]:
     return [*submissions.notes, *[note for one in submissions for note in one.notes]]
 
 
-def told(notes: list[Note]) -> list[tuple[str, str | None, int | None]]:
+def told(notes: list[InputNote]) -> list[tuple[str, str | None, int | None]]:
     return [(note.about, note.file, note.line) for note in notes]
 
 

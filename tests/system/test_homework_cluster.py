@@ -16,7 +16,7 @@ from folders import ROOT
 from homework_made import TWO_PROBLEMS
 from transcripts import in_process
 
-from gradcli.homework.run import Found
+from gradcli.homework.run import RunResults
 
 # Importing Dask warns about what it finds or not; none of that is ours.
 pytestmark = pytest.mark.filterwarnings("default")
@@ -95,15 +95,15 @@ def test_whoever_checks_the_file_is_the_same(folder: Path, monkeypatch: pytest.M
         assert results(folder, "cluster", "--scheduler", address) == alone
         pid = next(iter(cluster.workers.values())).process.pid
         killed = threading.Event()
-        note = Found._note
+        note = RunResults._note
 
-        def noting(self: Found, outcomes: list[object]) -> None:
+        def noting(self: RunResults, outcomes: list[object]) -> None:
             """A worker is killed when the first answers come: others are under way then."""
             if not killed.is_set():
                 os.kill(pid, signal.SIGKILL)
                 killed.set()
             note(self, outcomes)    # type: ignore[arg-type]
 
-        monkeypatch.setattr(Found, "_note", noting)
+        monkeypatch.setattr(RunResults, "_note", noting)
         assert results(folder, "killed", "--scheduler", address) == alone
         assert killed.is_set()

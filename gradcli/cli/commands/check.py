@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from gradcli.cli.environment import Environment
     from gradcli.cli.options.homework import Check, Homework
-    from gradcli.homework.checking.prepared import Prepared
+    from gradcli.homework.checking.prepared import PreparedProblem
 
 MAX_ANSWER = 64 * 1024
 
@@ -75,7 +75,7 @@ def seed_of(options: Homework) -> int | str:
     return int(text) if text.isascii() and text.isdigit() and len(text) < 20 else text
 
 
-def _prepared(options: Check) -> Prepared:
+def _prepared(options: Check) -> PreparedProblem:
     """Return the problem of the command line, ready; what is wrong with it has its place there."""
     from gradcli.homework import check
 

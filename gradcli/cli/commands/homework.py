@@ -19,7 +19,7 @@ from gradcli.homework.marking.marks import class_marks
 from gradcli.homework.marking.results import read_results
 from gradcli.homework.reports.items import Stats
 from gradcli.homework.reports.notes import NOTES, summary
-from gradcli.homework.run import Wish
+from gradcli.homework.run import RunOptions
 from gradcli.homework.run import run as run_class
 from gradcli.homework.sheets.formats import open_sheet
 from gradcli.render.numbers import visible
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from gradcli.homework.handed_in.records import Submissions
     from gradcli.homework.handed_in.roster import Roster
     from gradcli.homework.marking.marks import Marks
-    from gradcli.homework.run import Ran
+    from gradcli.homework.run import RunSummary
     from gradcli.homework.sheets.sheet import Sheet
 
 # Processes, unless --jobs says how many; two at least, for one that dies is replaced only then.
@@ -115,7 +115,7 @@ def _bar(options: Class, environment: Environment) -> Any:
     return bar
 
 
-def _answer(ran: Ran, out: OutputFolder, sheet: Sheet) -> dict[str, Any]:
+def _answer(ran: RunSummary, out: OutputFolder, sheet: Sheet) -> dict[str, Any]:
     return {
         "schema": 1, "command": "hw run", **_numbers(ran.written.stats), "out": out.path,
         "checked": ran.checked, "reused": ran.reused, "seconds": round(ran.seconds, 3),
@@ -123,7 +123,7 @@ def _answer(ran: Ran, out: OutputFolder, sheet: Sheet) -> dict[str, Any]:
         "notes": dict(ran.notes), "exports": _exports(ran.written)}
 
 
-def _remarks(ran: Ran, out: OutputFolder, options: Class, environment: Environment
+def _remarks(ran: RunSummary, out: OutputFolder, options: Class, environment: Environment
              ) -> None:
     """Tell what was odd on standard error."""
     lines = []
@@ -148,7 +148,7 @@ def _line(text: str, environment: Environment) -> str:
                 break_long_words=False, break_on_hyphens=False)
 
 
-def _status(ran: Ran, options: Class) -> int:
+def _status(ran: RunSummary, options: Class) -> int:
     if options.exit_zero:
         return OK
     wanted = set(listed(options.fail_on))
@@ -271,10 +271,10 @@ def _numbers(stats: Stats) -> dict[str, Any]:
     return found
 
 
-def _wish(options: Class, sheet: Sheet) -> Wish:
+def _wish(options: Class, sheet: Sheet) -> RunOptions:
     """Return the options as the run takes them."""
     jobs = options.jobs or max(FEWEST, min(MOST, os.cpu_count() or 1))
-    return Wish(
+    return RunOptions(
         seed=sheet.seed if options.seed is None else seed_of(options), jobs=jobs,
         scheduler=options.scheduler, fresh=options.fresh,
         overrides=options.overrides, level=options.feedback, raw=options.raw_csv,

@@ -182,7 +182,7 @@ def apply(op: Op, args: Sequence[Any], attributes: Mapping[str, Any]) -> Any:
         batches: tuple[int, ...] = ()
         if batch or given:
             batches = (*[a.batch if type(a) is Tensor else 0 for a in args], batch)
-        put_down(record, op, out, ids, values, attributes, batches, place, wanted)
+        record_operation(record, op, out, ids, values, attributes, batches, place, wanted)
     if not wanted and trace is not None:
         answer = 0.0 if type(ans) is float and not attributes else answer_kind(ans, attributes)
         trace.push((op, out.id, ids, answer, place))
@@ -193,9 +193,9 @@ def _is_complex(value: Any) -> bool:
     return type(value) not in SCALAR_TYPES and value.dtype.kind == "c"
 
 
-def put_down(record: records.Record, op: Op, out: Tensor, ids: tuple[int | None, ...],
-             values: Sequence[Any], attributes: Mapping[str, Any], batches: tuple[int, ...],
-             place: Any, wanted: bool) -> None:
+def record_operation(record: records.Record, op: Op, out: Tensor, ids: tuple[int | None, ...],
+                     values: Sequence[Any], attributes: Mapping[str, Any], batches: tuple[int, ...],
+                     place: Any, wanted: bool) -> None:
     """Append the entry of an operation that ran, if it is wanted, and push it to the accumulators.
 
     ids, values, attributes, batches, place: as in an entry (see `gradcli.engine.record.record`);

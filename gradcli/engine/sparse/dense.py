@@ -44,7 +44,7 @@ def _jacobian(target: Tensor, source: Tensor, mode: str, each: float) -> Any:
     smooth = target.id is not None and source.id is not None and is_float(target.value)
     if smooth and is_float(source.value) and pays(m, n):
         entries = records.current().history()
-        rows, columns = sweeps.Side([target]), sweeps.Side([source])
+        rows, columns = sweeps.Flattened([target]), sweeps.Flattened([source])
         check("Jacobian", rows, columns, each)
         if sweeps.nonzeros(entries, rows, columns) * SAVED > m * n:
             return derivatives.jacobian(target, [source], mode=mode)[0]
@@ -61,11 +61,11 @@ def hessian(gradients: Sequence[tuple[int, Tensor]], sources: Sequence[Tensor], 
     """Return blocks as `gradcli.engine.sparse.sweeps.hessian` does, dense; none where that does not
     pay, or one has a NaN. Raises E0403 where they are over the memory budget.
     """
-    heights = sweeps.Side([g for _, g in gradients])
+    heights = sweeps.Flattened([g for _, g in gradients])
     n = heights.size
     if not pays(n, n):
         return {}
-    widths = sweeps.Side([sources[i] for i, _ in gradients])
+    widths = sweeps.Flattened([sources[i] for i, _ in gradients])
     check("Hessian", heights, widths, each)
     if sweeps.nonzeros(records.current().history(), heights, widths) * SAVED > n * n:
         return {}
@@ -75,7 +75,7 @@ def hessian(gradients: Sequence[tuple[int, Tensor]], sources: Sequence[Tensor], 
     return {place: block.dense() for place, block in found.items()}
 
 
-def check(what: str, targets: sweeps.Side, sources: sweeps.Side, each: float) -> None:
+def check(what: str, targets: sweeps.Flattened, sources: sweeps.Flattened, each: float) -> None:
     """Raise E0403 where a dense array of derivatives is over the memory budget.
 
     what: its name, for the message. each: bytes for one element.

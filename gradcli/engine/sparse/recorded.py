@@ -11,7 +11,7 @@ from gradcli.engine.record import record as records
 from gradcli.engine.record.tensor import Tensor
 from gradcli.engine.sparse import sweeps
 from gradcli.engine.sparse.colouring import compressed
-from gradcli.engine.sparse.sweeps import Side
+from gradcli.engine.sparse.sweeps import Flattened
 from gradcli.engine.sparse.triples import Triples
 from gradcli.engine.sweeps import reverse, tangent
 from gradcli.engine.sweeps.derivatives import size
@@ -40,7 +40,7 @@ class Matrix:
     def __init__(self, targets: Sequence[Tensor], sources: Sequence[Tensor], sparse: bool,
                  symmetric: bool = False, open: Collection[int | None] = ()) -> None:
         entries = records.current().history()
-        self._targets, self._sources = Side(targets), Side(sources)
+        self._targets, self._sources = Flattened(targets), Flattened(sources)
         self._sparse = sparse
         known = sweeps.reaching(entries, sources)
         self.there = [[t.id is not None and bool(known.get(t.id, 0) >> j & 1)
@@ -57,7 +57,7 @@ class Matrix:
                               [t.id for t in carried.tensors if t.id is not None], emit=True)
         self._place(plan, carried, found)
 
-    def _place(self, plan: Compression, carried: Side, found: dict[int, Any]) -> None:
+    def _place(self, plan: Compression, carried: Flattened, found: dict[int, Any]) -> None:
         """Find the index of each element in the values of the sweep, one behind the other."""
         self.tensors: list[Any] = []
         self._shapes: list[tuple[int, ...]] = []
@@ -78,13 +78,13 @@ class Matrix:
         rows, columns = plan.matrix.rows, plan.matrix.columns
         self._blocks = []
         for (a, b), target in zip(self._targets.spans(), self._targets.shapes, strict=True):
-            line: list[Block] = []
+            line: list[MatrixBlock] = []
             for (first, end), source in zip(
                     self._sources.spans(), self._sources.shapes, strict=True):
                 here = np.flatnonzero(
                     (rows >= a) & (rows < b) & (columns >= first) & (columns < end))
-                line.append(Block(target, source, rows[here] - a, columns[here] - first,
-                                  slots[here]))
+                line.append(MatrixBlock(target, source, rows[here] - a, columns[here] - first,
+                                        slots[here]))
             self._blocks.append(line)
 
     def blocks(self, values: Sequence[Any]) -> list[list[Any]]:
@@ -98,7 +98,7 @@ class Matrix:
                  for j, there in enumerate(line)] for i, line in enumerate(self.there)]
 
 
-class Block:
+class MatrixBlock:
     """A block of a matrix.
 
     rows, columns: of its elements in order.

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 SIDES = {"auto": "any", "forward": "columns", "reverse": "rows"}
 
 
-class Side:
+class Flattened:
     """Values flattened one behind the other: ends[k] is where the next after value k begins."""
 
     __slots__ = ("ends", "shapes", "size", "tensors")
@@ -72,7 +72,7 @@ class Side:
         return parts[0] if len(parts) == 1 else np.concatenate(parts, axis=1)
 
 
-def structure(entries: Sequence[Entry], targets: Side, sources: Side,
+def structure(entries: Sequence[Entry], targets: Flattened, sources: Flattened,
               open: Collection[int | None] = ()) -> Sparse:
     """Return the structure of the derivatives.
 
@@ -94,13 +94,13 @@ def structure(entries: Sequence[Entry], targets: Side, sources: Side,
     return Sparse((targets.size, sources.size), np.concatenate(rows), np.concatenate(columns))
 
 
-def nonzeros(entries: Sequence[Entry], targets: Side, sources: Side,
+def nonzeros(entries: Sequence[Entry], targets: Flattened, sources: Flattened,
              open: Collection[int | None] = ()) -> int:
     """Return the number of derivatives that can differ from 0."""
     return sum(p.count() for p in _patterns(entries, targets, sources, open).values())
 
 
-def _patterns(entries: Sequence[Entry], targets: Side, sources: Side,
+def _patterns(entries: Sequence[Entry], targets: Flattened, sources: Flattened,
               open: Collection[int | None] = ()) -> dict[int, Pattern]:
     known: dict[int, Pattern] = {}
     for t, (a, _) in zip(sources.tensors, sources.spans(), strict=True):
@@ -110,7 +110,7 @@ def _patterns(entries: Sequence[Entry], targets: Side, sources: Side,
     return patterns(entries, known, [t.id for t in targets.tensors if t.id is not None], open)
 
 
-def swept(entries: Segment, plan: Compression, targets: Side, sources: Side) -> Any:
+def swept(entries: Segment, plan: Compression, targets: Flattened, sources: Flattened) -> Any:
     """Return the elements of the structure, by one sweep in the directions of the plan."""
     count = plan.count
     if not count:
@@ -127,7 +127,7 @@ def swept(entries: Segment, plan: Compression, targets: Side, sources: Side) -> 
 
 
 def _in_range(entries: Segment, plan: Compression, seeds: dict[int, Any], found: dict[int, Any],
-              carried: Side, sources: Side) -> dict[int, Any]:
+              carried: Flattened, sources: Flattened) -> dict[int, Any]:
     """Return the result of a sweep, mended where numbers may have left the range of floats.
 
     seeds, found: of the sweep, by id.
@@ -148,8 +148,8 @@ def _in_range(entries: Segment, plan: Compression, seeds: dict[int, Any], found:
     return after
 
 
-def without_nan(entries: Sequence[Entry], matrix: Sparse, values: Any, targets: Side,
-                sources: Side) -> Any:
+def without_nan(entries: Sequence[Entry], matrix: Sparse, values: Any, targets: Flattened,
+                sources: Flattened) -> Any:
     """Return the values, those that are NaN from a sweep with zeros that absorb infinite slopes."""
     if not has_nan(values) or not records.current().absorbing:
         return values
@@ -175,7 +175,7 @@ def jacobian(target: Tensor, sources: Sequence[Tensor], *, mode: str = "auto") -
     wanted = [s for s, there in zip(sources, joined, strict=True) if there]
     if not wanted:
         return [None] * len(sources)
-    rows, columns = Side([target]), Side(wanted)
+    rows, columns = Flattened([target]), Flattened(wanted)
     plan = compressed(structure(entries, rows, columns), SIDES[mode])
     values = swept(entries, plan, rows, columns)
     if mode != "forward":
@@ -211,7 +211,8 @@ def reaching(entries: Sequence[Entry], sources: Sequence[Tensor]) -> dict[int, i
     return known
 
 
-def blocks(matrix: Sparse, values: Any, targets: Side, sources: Side) -> list[list[Triples]]:
+def blocks(matrix: Sparse, values: Any, targets: Flattened, sources: Flattened
+           ) -> list[list[Triples]]:
     """Return the matrix cut up: a block for each target and each source."""
     found = []
     for (a, b), height in zip(targets.spans(), targets.shapes, strict=True):
@@ -238,7 +239,7 @@ def hessian(gradients: Sequence[tuple[int, Tensor]], sources: Sequence[Tensor], 
     rows = [i for i, _ in gradients]
     if not rows:
         return {}
-    heights, widths = Side([g for _, g in gradients]), Side([sources[i] for i in rows])
+    heights, widths = Flattened([g for _, g in gradients]), Flattened([sources[i] for i in rows])
     matrix = structure(entries, heights, widths)
     plan = plan_of_hessian(entries, matrix) if mode == "forward" else compressed(matrix, "rows")
     if most is not None and plan.count > most:

@@ -12,7 +12,7 @@ from gradcli.base.lazy import np
 from gradcli.engine.record import record as records
 from gradcli.engine.record.record import fresh_id, place_in
 from gradcli.engine.record.structure import flatten, like
-from gradcli.engine.record.tensor import Tensor, leaf, operand, put_down, value_of
+from gradcli.engine.record.tensor import Tensor, leaf, operand, record_operation, value_of
 from gradcli.engine.record.variable import Variable, plain_value
 from gradcli.ops import lookup
 from gradcli.ops.kinds import GENERAL, UNREGISTERED, Op
@@ -102,7 +102,7 @@ def record_custom(name: str, args: Sequence[Tensor], outputs: Sequence[Tensor],
     wanted = record.wants(ids)
     place = place_in(record, 3)
     if wanted or record.accumulators:
-        put_down(record, op, made, ids, [a.value for a in args], {}, (), place, wanted)
+        record_operation(record, op, made, ids, [a.value for a in args], {}, (), place, wanted)
     if not wanted and record.trace is not None:
         record.trace.push((op.bare(), made.id, ids, 0.0, place))
     parts = iter([made] if len(smooth) == 1 else _unpacked(made, shapes, dtypes))

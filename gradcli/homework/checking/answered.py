@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from gradcli.homework.checking.built import Tree
-    from gradcli.homework.checking.prepared import Prepared
+    from gradcli.homework.checking.prepared import PreparedProblem
     from gradcli.homework.checking.problem import Problem
     from gradcli.homework.checking.reference import Reference
     from gradcli.lang.paper.answer import Reading
@@ -165,7 +165,7 @@ def _by_variables(labels: Sequence[str], items: Sequence[Tree], reference: Refer
     return None
 
 
-def misnamed(reading: Reading, prepared: Prepared) -> str:
+def misnamed(reading: Reading, prepared: PreparedProblem) -> str:
     """Return the quantity named by the left side if it is not the one asked for, else ""."""
     reference, problem = prepared.reference, prepared.problem
     if reading.labels:
@@ -303,7 +303,7 @@ def _place(said: Claim, reference: Reference, problem: Problem) -> str:
             f" ({', '.join(shown(at[n]) for n in orders[0])})")
 
 
-def _operand(said: Claim, prepared: Prepared) -> str:
+def _operand(said: Claim, prepared: PreparedProblem) -> str:
     """Describe the differentiated formula if it is no function plus a number, else return ""."""
     reference, problem = prepared.reference, prepared.problem
     if not said.operand or problem.kind not in ("derivative", "partial"):

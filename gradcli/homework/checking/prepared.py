@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from gradcli.homework.checking.problem import Problem
 
 
-class Prepared:
+class PreparedProblem:
     """A problem with its right answer at a pool of points.
 
     inputs: name to an array over the points, or a float where `at` fixes it.
@@ -87,7 +87,7 @@ class Prepared:
         return points.generator(self.seed, self.problem.id, self.problem.function, *about)
 
 
-def ready(problem: Problem, seed: object = 0, deadline: float = float("inf")) -> Prepared:
+def ready(problem: Problem, seed: object = 0, deadline: float = float("inf")) -> PreparedProblem:
     """Return a problem that is ready for answers.
 
     Raises E0701 for fields that the kind has not, E0702 for those that are missing, E0704 for a
@@ -115,10 +115,10 @@ def ready(problem: Problem, seed: object = 0, deadline: float = float("inf")) ->
     found = points.pool(problem, known, points.number(seed, problem.id, problem.function))
     if reference.constraint is not None and problem.dependent not in problem.at:
         found, errors = _curve(reference, problem, found, errors, deadline)
-        prepared = Prepared(problem, reference, seed, found, errors, deadline)
+        prepared = PreparedProblem(problem, reference, seed, found, errors, deadline)
     else:
         prepared = _with_enough_points(
-            Prepared(problem, reference, seed, found, errors, deadline))
+            PreparedProblem(problem, reference, seed, found, errors, deadline))
     finite = prepared.side.finite.any(axis=1)       # whatever letters are that `at` does not give
     if (prepared.single or (problem.at and problem.kind != "tangent")) and not finite.all():
         raise error("E0704", "the right answer is not defined at this point",
@@ -127,7 +127,7 @@ def ready(problem: Problem, seed: object = 0, deadline: float = float("inf")) ->
     return prepared
 
 
-def _check_corner(prepared: Prepared) -> None:
+def _check_corner(prepared: PreparedProblem) -> None:
     """Raise E0704 for the one point of a problem if the slope jumps there.
 
     Letters that `at` does not give, as in a*abs(x), have any value.
@@ -147,7 +147,7 @@ def _check_corner(prepared: Prepared) -> None:
                     about=("option", "at"))
 
 
-def _with_enough_points(prepared: Prepared) -> Prepared:
+def _with_enough_points(prepared: PreparedProblem) -> PreparedProblem:
     """Return the problem with other points if too few of its points are usable."""
     problem, reference = prepared.problem, prepared.reference
     formula, nodes = reference.formula, reference.nodes
@@ -162,9 +162,9 @@ def _with_enough_points(prepared: Prepared) -> Prepared:
             finite &= ~np.isnan(value)
         return finite
 
-    def again(inputs: dict[str, Any]) -> Prepared:
-        return Prepared(problem, reference, prepared.seed, inputs, prepared.errors,
-                        prepared.values.deadline)
+    def again(inputs: dict[str, Any]) -> PreparedProblem:
+        return PreparedProblem(problem, reference, prepared.seed, inputs, prepared.errors,
+                               prepared.values.deadline)
 
     if prepared.certain[0] is None and not prepared.single and \
             prepared.side.finite.all(axis=0).sum() < points.ENOUGH:

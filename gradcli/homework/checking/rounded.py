@@ -30,7 +30,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from gradcli.homework.checking.prepared import Prepared
+    from gradcli.homework.checking.prepared import PreparedProblem
     from gradcli.homework.checking.trial import Trial
 
     # A number, and what it is a factor of: the nodes above and below a fraction bar.
@@ -104,13 +104,13 @@ def _exact_inside(trial: Trial) -> list[str]:
     return typed
 
 
-def may_round(prepared: Prepared) -> bool:
+def may_round(prepared: PreparedProblem) -> bool:
     """Return whether the right answer has numbers that are not whole, as far as it is expanded."""
     return any(not parts or not all(_is_whole(number) for number, _ in parts)
                for parts in [_terms(prepared, c) for c in range(len(prepared.reference.nodes))])
 
 
-def hides_numbers(prepared: Prepared) -> bool:
+def hides_numbers(prepared: PreparedProblem) -> bool:
     """Return whether a number that is not whole stands inside of a function or an exponent of the
     right answer, which a tolerance does not reach: sin(x/3), e^(pi*x), sqrt(2*x).
     """
@@ -176,7 +176,7 @@ def _is_whole(number: float) -> bool:
     return abs(number - round(number)) <= NEAR * abs(number)
 
 
-def _terms(prepared: Prepared, c: int) -> list[Part]:
+def _terms(prepared: PreparedProblem, c: int) -> list[Part]:
     """Return the terms of a component, each a number and an array, with those that differ by a
     number only joined. Empty where there are too many.
     """
@@ -187,7 +187,7 @@ def _terms(prepared: Prepared, c: int) -> list[Part]:
     return found
 
 
-def _joined(prepared: Prepared, terms: list[Term]) -> list[Part]:
+def _joined(prepared: PreparedProblem, terms: list[Term]) -> list[Part]:
     parts: list[Part] = []
     if len(terms) > MOST:
         return parts
@@ -209,7 +209,7 @@ def _joined(prepared: Prepared, terms: list[Term]) -> list[Part]:
     return [(number, factor) for number, factor in parts if number]
 
 
-def _expanded(prepared: Prepared, node: int) -> list[Term]:
+def _expanded(prepared: PreparedProblem, node: int) -> list[Term]:
     """Return a node as a sum of terms; more than MOST of them are not written out."""
     formula = prepared.reference.formula
     values = prepared.values

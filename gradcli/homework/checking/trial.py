@@ -9,7 +9,7 @@ from gradcli.homework.checking import compare, rounded, switches, verdict
 from gradcli.homework.checking import pool as points
 from gradcli.homework.checking.answered import Answered
 from gradcli.homework.checking.compare import Comparison, Side
-from gradcli.homework.checking.prepared import Prepared
+from gradcli.homework.checking.prepared import PreparedProblem
 from gradcli.lang.syntax.code import BINARY, PUSH, UNARY
 
 TYPE_CHECKING = False
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 MORE = 4096
 
 
-def is_right(prepared: Prepared, reading: Reading, deadline: float) -> bool:
+def is_right(prepared: PreparedProblem, reading: Reading, deadline: float) -> bool:
     """Return whether another reading of an answer, or another answer, is right.
 
     deadline: of `time.thread_time`; raises TimeoutError after it.
@@ -46,7 +46,7 @@ class Trial:
     __slots__ = ("answered", "comparison", "deadline", "errors", "inputs", "notes", "prepared",
                  "side", "values")
 
-    def __init__(self, prepared: Prepared, answered: Answered, deadline: float) -> None:
+    def __init__(self, prepared: PreparedProblem, answered: Answered, deadline: float) -> None:
         self.prepared = prepared
         self.answered = answered
         self.deadline = deadline
@@ -133,8 +133,8 @@ class Trial:
         """Return the trial of this answer at other points."""
         prepared = self.prepared
         known = {n: inputs[n] for n in prepared.inputs}
-        other = Prepared(prepared.problem, prepared.reference, prepared.seed, known,
-                         prepared.errors, self.deadline)
+        other = PreparedProblem(prepared.problem, prepared.reference, prepared.seed, known,
+                                prepared.errors, self.deadline)
         return Trial(other, self.answered, self.deadline)
 
     def _resampled(self) -> Trial:

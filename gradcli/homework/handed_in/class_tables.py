@@ -12,7 +12,7 @@ from gradcli.base.errors import Diagnostic, GradcliError, Source
 from gradcli.homework.handed_in.folder import answers
 from gradcli.homework.handed_in.records import (
     Ids,
-    Note,
+    InputNote,
     Parsed,
     Student,
     Submission,
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from typing import BinaryIO
 
     from gradcli.homework.handed_in.roster import Roster
-    from gradcli.homework.sheets.cells import Record
+    from gradcli.homework.sheets.cells import CellRow
     from gradcli.homework.sheets.sheet import Sheet
 
 LONG = {**STUDENT, "problem": ("problem id", "question", "question id", "exercise", "task"),
@@ -69,7 +69,7 @@ def table_of(data: bytes, path: str, sheet: Sheet, roster: Roster | None,
         raise unreadable(path, "there is nothing in it")
     titles = [cell.text.strip() for cell in head.cells]
     ids = Ids(sheet.ids)
-    of_class = OfClass(ids, path, roster)
+    of_class = ClassAnswers(ids, path, roster)
     if remark:
         of_class.note("encoding", remark)
     known = columns(titles, LONG)
@@ -100,7 +100,7 @@ def table_of(data: bytes, path: str, sheet: Sheet, roster: Roster | None,
     return of_class.submissions()
 
 
-def _student_column(source: Source, head: Record, titles: Sequence[str], wanted: str | None
+def _student_column(source: Source, head: CellRow, titles: Sequence[str], wanted: str | None
                     ) -> int:
     place = head.start, max(head.start + 1, head.cells[-1].span[1])
     if wanted is not None:
@@ -122,7 +122,7 @@ def _student_column(source: Source, head: Record, titles: Sequence[str], wanted:
     return known["student"]
 
 
-def _problem_columns(source: Source, head: Record, titles: Sequence[str], ids: Ids,
+def _problem_columns(source: Source, head: CellRow, titles: Sequence[str], ids: Ids,
                      mapping: Mapping[str, str], student: int) -> dict[int, str]:
     """Return the problem that each column answers, by the number of the column.
 
@@ -180,7 +180,7 @@ MAX_BYTES = 256 * 1024 * 1024
 MAX_NAME = 200
 
 
-class OfClass:
+class ClassAnswers:
     """The answers of a class while a file is read.
 
     file: its name. found: id of a student to the student and the answers so far.
@@ -193,7 +193,7 @@ class OfClass:
         self._roster = roster
         self.file = file
         self.found: dict[str, tuple[Student, Parsed]] = {}
-        self.notes: list[Note] = []
+        self.notes: list[InputNote] = []
 
     def of(self, name: str, line: int) -> Parsed | None:
         """Return the answers of a student so far; None, with a note, where the name is unusable."""
@@ -211,12 +211,13 @@ class OfClass:
             else:
                 student = Student(id, email=id if "@" in id else "")
                 if self._roster is not None:
-                    self.notes.append(Note("student", "not in the roster", self.file, line, id))
+                    self.notes.append(InputNote("student", "not in the roster", self.file, line,
+                                                id))
             self.found[id] = student, Parsed(self._ids)
         return self.found[id][1]
 
     def note(self, about: str, message: str, line: int | None = None) -> None:
-        self.notes.append(Note(about, message, self.file, line))
+        self.notes.append(InputNote(about, message, self.file, line))
 
     def submissions(self) -> Submissions:
         ordered = sorted(self.found)
@@ -229,7 +230,7 @@ class OfClass:
                 [(id, answer) for id, (answer, _) in parsed.answers.items()])).encode())
             return Submission(
                 student, answers(student.id, self._ids, given), [self.file],
-                [Note(about, message, self.file, line, student.id)
+                [InputNote(about, message, self.file, line, student.id)
                  for about, message, line in parsed.notes], digest.hexdigest())
 
         return Submissions([self.found[id][0] for id in ordered], read, self.notes)
@@ -266,7 +267,7 @@ def open_stdin(stdin: BinaryIO, sheet: Sheet, roster: Roster | None = None, *,
         if len(data) > MAX_BYTES + before:
             raise unreadable("-", f"larger than {MAX_BYTES // 1024 ** 2} MiB")
         return table_of(data, STDIN, sheet, roster, student_column, mapping)
-    of_class = OfClass(Ids(sheet.ids), STDIN, roster)
+    of_class = ClassAnswers(Ids(sheet.ids), STDIN, roster)
     _lines(of_class, stdin, first, before + 1)
     return of_class.submissions()
 
@@ -277,7 +278,7 @@ def open_lines(path: str, sheet: Sheet, roster: Roster | None = None) -> Submiss
     Lines that are no such object are passed over with a note; the student that one names counts as
     having handed something in. Raises E0734 (cannot be read).
     """
-    of_class = OfClass(Ids(sheet.ids), path, roster)
+    of_class = ClassAnswers(Ids(sheet.ids), path, roster)
     try:
         with open(path, "rb") as file:
             _lines(of_class, file, file.readline(MAX_LINE + 1), 1)
@@ -286,7 +287,7 @@ def open_lines(path: str, sheet: Sheet, roster: Roster | None = None) -> Submiss
     return of_class.submissions()
 
 
-def _lines(of_class: OfClass, file: BinaryIO, line: bytes, number: int) -> None:
+def _lines(of_class: ClassAnswers, file: BinaryIO, line: bytes, number: int) -> None:
     """Parse the lines of a file from `line` on, which was read already; number: of that line."""
     while line:
         if len(line) > MAX_LINE:
@@ -299,7 +300,7 @@ def _lines(of_class: OfClass, file: BinaryIO, line: bytes, number: int) -> None:
         number += 1
 
 
-def _line(of_class: OfClass, line: bytes, number: int) -> None:
+def _line(of_class: ClassAnswers, line: bytes, number: int) -> None:
     student = None
     try:
         said, _ = text(line)

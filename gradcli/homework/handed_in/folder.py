@@ -12,16 +12,22 @@ from gradcli.homework.handed_in import tables, texts
 from gradcli.homework.handed_in.records import (
     Answer,
     Ids,
-    Note,
+    InputNote,
     Parsed,
     Submission,
     Submissions,
     Unreadable,
     printable,
 )
+from gradcli.homework.handed_in.student_files import (
+    StudentFiles,
+    by_student,
+    file_owner,
+    owned_files,
+    stem,
+)
 from gradcli.homework.handed_in.tables import owner
 from gradcli.homework.handed_in.texts import plain, read_bytes, text
-from gradcli.homework.handed_in.theirs import Theirs, by_student, file_owner, owned_files, stem
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -59,7 +65,7 @@ def open_folder(root: str, sheet: Sheet, roster: Roster | None = None, *, follow
     return Submissions([theirs.student for theirs in ordered], read, notes)
 
 
-def _read(root: str, ids: Ids, theirs: Theirs, follow: bool) -> Submission:
+def _read(root: str, ids: Ids, theirs: StudentFiles, follow: bool) -> Submission:
     """Read all files of a student; of several answers to a problem the last counts."""
     notes = list(theirs.notes)
     found: dict[str, tuple[str, int | None, str]] = {}
@@ -80,19 +86,19 @@ def _read(root: str, ids: Ids, theirs: Theirs, follow: bool) -> Submission:
         except Unreadable as problem:
             digest.update(f"{shown}: {problem}".encode())
             faults.append((shown, f"cannot be read: {problem}"))
-            notes.append(Note("unreadable", str(problem), shown, student=theirs.student.id))
+            notes.append(InputNote("unreadable", str(problem), shown, student=theirs.student.id))
             continue
         files.append(shown)
         if remark:
-            notes.append(Note("encoding", remark, shown, student=theirs.student.id))
-        notes += [Note(about, message, shown, line, theirs.student.id)
+            notes.append(InputNote("encoding", remark, shown, student=theirs.student.id))
+        notes += [InputNote(about, message, shown, line, theirs.student.id)
                   for about, message, line in parsed.notes]
         for id, (answer, line) in parsed.answers.items():
             before = found.get(id, ("", None, ""))
             if before[0]:
-                notes.append(Note("repeated", f"problem {id} is answered in {before[2]}, too: "
-                                  + ("this answer counts" if answer else "that answer counts"),
-                                  shown, line, theirs.student.id))
+                notes.append(InputNote("repeated", f"problem {id} is answered in {before[2]}, too: "
+                                       + ("this answer counts" if answer else "that answer counts"),
+                                       shown, line, theirs.student.id))
             if answer or not before[0]:
                 found[id] = answer, line, shown
     return Submission(theirs.student, answers(theirs.student.id, ids, found, faults), files, notes,
@@ -122,7 +128,7 @@ def answers(student: str, ids: Ids, found: Mapping[str, tuple[str, int | None, s
     return made
 
 
-def _readable(theirs: Theirs, notes: list[Note]) -> list[str]:
+def _readable(theirs: StudentFiles, notes: list[InputNote]) -> list[str]:
     """Return the files that may hold answers: only those called answers, if there are any."""
     paths = []
     for path, _ in theirs.files:
@@ -132,11 +138,11 @@ def _readable(theirs: Theirs, notes: list[Note]) -> list[str]:
         else:
             what = "packed files are not unpacked" if ending in PACKED else (
                 f"{printable(ending)} files are not read")
-            notes.append(Note("skipped", what, printable(path), student=theirs.student.id))
+            notes.append(InputNote("skipped", what, printable(path), student=theirs.student.id))
     named = [path for path in paths if stem(path).lower() == "answers"]
     if named:
-        notes += [Note("skipped", "there is a file called answers", printable(path),
-                       student=theirs.student.id) for path in paths if path not in named]
+        notes += [InputNote("skipped", "there is a file called answers", printable(path),
+                            student=theirs.student.id) for path in paths if path not in named]
     return named or paths
 
 
@@ -221,7 +227,7 @@ MAX_FILES = 200_000
 MAX_DEPTH = 8
 
 
-def walk(root: str, follow: bool = False) -> tuple[list[str], list[Note]]:
+def walk(root: str, follow: bool = False) -> tuple[list[str], list[InputNote]]:
     """Return the regular files below a folder, as paths from there with / between names, in the
     order of their names; and notes on what was passed over. follow: whether links are followed.
 
@@ -238,7 +244,7 @@ def walk(root: str, follow: bool = False) -> tuple[list[str], list[Note]]:
             source=Source("", root), span=(0, 0),
             help="give the folder that holds the students' files")) from None
     files: list[str] = []
-    notes: list[Note] = []
+    notes: list[InputNote] = []
     seen = {(first.st_dev, first.st_ino)}
     pending = [("", 0)]
     while pending:
@@ -246,7 +252,8 @@ def walk(root: str, follow: bool = False) -> tuple[list[str], list[Note]]:
         try:
             entries = sorted(os.scandir(os.path.join(root, folder)), key=lambda e: e.name)
         except OSError as problem:
-            notes.append(Note("skipped", f"folder: {(problem.strerror or '').lower()}", folder))
+            notes.append(InputNote("skipped", f"folder: {(problem.strerror or '').lower()}",
+                                   folder))
             continue
         for entry in entries:
             path = f"{folder}/{entry.name}" if folder else entry.name
@@ -262,7 +269,7 @@ def walk(root: str, follow: bool = False) -> tuple[list[str], list[Note]]:
                     seen.add(identity)
                 pending.append((path, depth + 1))
             else:
-                notes.append(Note("skipped", what, path))
+                notes.append(InputNote("skipped", what, path))
             if len(files) + len(notes) > MAX_FILES:
                 raise GradcliError(Diagnostic(
                     "E0731", f"`{root}` holds more than {MAX_FILES:,} files",

@@ -32,7 +32,7 @@ class Answer:
         return f"Answer({self.student!r}, {self.problem!r}, {self.answer!r})"
 
 
-class Note:
+class InputNote:
     """A remark on input that was passed over, or read differently than it looks.
 
     about: "skipped" (a file or line that is not read), "unknown" (an id that the sheet has not),
@@ -65,7 +65,7 @@ class Submission:
     __slots__ = ("answers", "digest", "files", "notes", "student")
 
     def __init__(self, student: Student, answers: Sequence[Answer], files: Sequence[str],
-                 notes: Sequence[Note], digest: str) -> None:
+                 notes: Sequence[InputNote], digest: str) -> None:
         self.student = student
         self.answers = list(answers)
         self.files = list(files)
@@ -82,7 +82,7 @@ class Submissions:
     __slots__ = ("_read", "notes", "students")
 
     def __init__(self, students: Sequence[Student], read: Callable[[int], Submission],
-                 notes: Sequence[Note]) -> None:
+                 notes: Sequence[InputNote]) -> None:
         self.students = list(students)
         self.notes = list(notes)
         self._read = read
@@ -98,7 +98,7 @@ class Unreadable(Exception):
     """A file or text that cannot be read; the message says why."""
 
 
-class OfSeveral(Unreadable):
+class ClassTable(Unreadable):
     """A file where one student's is expected, and which is a table of the class."""
 
 

@@ -6,7 +6,7 @@ import json
 import re
 
 from gradcli.base.errors import GradcliError, Source
-from gradcli.homework.handed_in.records import Ids, OfSeveral, Parsed, Unreadable, short
+from gradcli.homework.handed_in.records import ClassTable, Ids, Parsed, Unreadable, short
 from gradcli.homework.sheets.cells import STUDENT, columns, delimiter, fitted, records
 
 TYPE_CHECKING = False
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from typing import Any
 
-    from gradcli.homework.sheets.cells import Record
+    from gradcli.homework.sheets.cells import CellRow
 
 TITLES = {"problem": ("id", "question", "exercise", "task", "problem id", "question id", "aufgabe"),
           "answer": ("response", "solution", "antwort")}
@@ -37,7 +37,7 @@ def csv_answers(text: str, ids: Ids) -> Parsed:
         return parsed
     titles = [cell.text for cell in table[0].cells]
 
-    def in_columns(row: Record, last: int | None) -> list[str]:
+    def in_columns(row: CellRow, last: int | None) -> list[str]:
         try:
             return fitted(row, len(titles), source, last, "E0709")
         except GradcliError as failure:
@@ -118,8 +118,8 @@ def one_student(names: Iterable[str]) -> str | None:
     """Return the one name of a student; None if nobody is named. Raises `OfSeveral`."""
     several = list(dict.fromkeys([name.strip() for name in names if name.strip()]))
     if len(several) > 1:
-        raise OfSeveral(f"it holds answers of several students: {short(several[0])},"
-                        f" {short(several[1])}{', ...' if several[2:] else ''}")
+        raise ClassTable(f"it holds answers of several students: {short(several[0])},"
+                         f" {short(several[1])}{', ...' if several[2:] else ''}")
     return several[0] if several else None
 
 

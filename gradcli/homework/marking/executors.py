@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from gradcli.base.errors import Diagnostic
-    from gradcli.homework.checking.prepared import Prepared
+    from gradcli.homework.checking.prepared import PreparedProblem
     from gradcli.homework.handed_in.records import Answer
 
     # Of a problem's id, the text of an answer, and why it could not be read, if so.
@@ -35,7 +35,7 @@ SMALL_ONES = 16
 KEPT = 4096
 
 
-def prepared(sheet: Sheet, seed: int | str | None = None) -> dict[str, Prepared]:
+def prepared(sheet: Sheet, seed: int | str | None = None) -> dict[str, PreparedProblem]:
     """Return all problems of a sheet, ready for answers. seed: in place of the sheet's.
 
     Raises all that is wrong with them, with its locations in the sheet.

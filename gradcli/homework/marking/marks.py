@@ -201,7 +201,7 @@ WAITS = ": a person has to look at it"
 """What a message says until somebody did."""
 
 
-class Told:
+class Feedback:
     """The feedback on one answer, nothing escaped yet.
 
     verdict: in words.
@@ -217,12 +217,12 @@ class Told:
         self.read_as = self.message = self.witness = ""
 
 
-def told(problem: Problem, result: Result | None, level: str) -> Told:
+def feedback(problem: Problem, result: Result | None, level: str) -> Feedback:
     """Return the feedback on a result at a level."""
     if result is None:
-        return Told(WORDS["blank"])
+        return Feedback(WORDS["blank"])
     given = result.override
-    found = Told(_verdict(problem, result), given["comment"] if given else "")
+    found = Feedback(_verdict(problem, result), given["comment"] if given else "")
     if problem.hidden or level not in (HINT, FULL) or result.verdict == "blank":
         return found
     found.read_as = result.read_as or ""

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from gradcli.base.errors import Source
-    from gradcli.homework.sheets.cells import Cell, Record
+    from gradcli.homework.sheets.cells import Cell, CellRow
     from gradcli.homework.sheets.sheet import Sheet
 
 NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d{1,3})?", re.ASCII | re.IGNORECASE)
@@ -122,8 +122,8 @@ def read_overrides(path: str, sheet: Sheet, students: Iterable[str]
     rows = (row for row in records(source, separator, "E0740") if not row.empty)
     head = next(rows, None)
     places = _places(head, source)
-    people = Known(students)
-    problems = Known(problem.id for problem in sheet.problems)
+    people = KnownNames(students)
+    problems = KnownNames(problem.id for problem in sheet.problems)
     most = {problem.id: float(problem.points) for problem in sheet.problems}
     found: dict[tuple[str, str], Override] = {}
     wrong: list[GradcliError] = []
@@ -137,8 +137,9 @@ def read_overrides(path: str, sheet: Sheet, students: Iterable[str]
     return found
 
 
-def _read(row: Record, places: Mapping[str, int], source: Source, separator: str, people: Known,
-          problems: Known, most: Mapping[str, float], found: dict[tuple[str, str], Override]
+def _read(row: CellRow, places: Mapping[str, int], source: Source, separator: str,
+          people: KnownNames, problems: KnownNames, most: Mapping[str, float],
+          found: dict[tuple[str, str], Override]
           ) -> None:
     """Parse one row, and add its override to `found`.
 
@@ -175,7 +176,7 @@ def _read(row: Record, places: Mapping[str, int], source: Source, separator: str
         first.others.append(this)
 
 
-def _places(head: Record | None, source: Source) -> dict[str, int]:
+def _places(head: CellRow | None, source: Source) -> dict[str, int]:
     """Return the index of each column. Raises E0740."""
     names = [cell.text.strip().lower() for cell in head.cells] if head else []
     places = {key: names.index(name) for key, known in COLUMNS.items()
@@ -202,7 +203,7 @@ def _score(cell: Cell, source: Source, separator: str, most: float) -> float:
     return abs(value)
 
 
-class Known:
+class KnownNames:
     """The names that a row may mean, unchanged and as a spreadsheet gives them back."""
 
     __slots__ = ("_as_cells", "_names")

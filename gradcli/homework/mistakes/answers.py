@@ -7,9 +7,9 @@ from gradcli.base.lazy import np
 from gradcli.formulas.rounding import error_of
 from gradcli.homework.checking.reference import slope
 from gradcli.homework.checking.switches import corner
+from gradcli.homework.mistakes.derivation import BETWEEN, LEFT, SITE, WHOLE, Explanation
 from gradcli.homework.mistakes.rules import RARE
 from gradcli.homework.mistakes.sample import EXACT, LEAST, RTOL, evaluated, near, rows, taken
-from gradcli.homework.mistakes.ways import BETWEEN, LEFT, SITE, WHOLE, Found
 from gradcli.homework.mistakes.whole import function, is_on_curve, names_of
 
 TYPE_CHECKING = False
@@ -18,28 +18,28 @@ if TYPE_CHECKING:
     from typing import Any
 
     from gradcli.homework.checking.trial import Trial
-    from gradcli.homework.mistakes.sample import Given, Sample
-    from gradcli.homework.mistakes.ways import Way
+    from gradcli.homework.mistakes.derivation import Derivation
+    from gradcli.homework.mistakes.sample import AnswerComponent, Sample
 
 POINTS = (1.0, -1.0, 2.0, -2.0, 3.0, -3.0, 0.0)
 ROUNDED = 0.02
 PRIMES = (1, 7, 11, 13, 17, 19, 23, 29)
 
 
-def from_answer(way: Way, trial: Trial, given: Given) -> list[Found]:
+def from_answer(derivation: Derivation, trial: Trial, given: AnswerComponent) -> list[Explanation]:
     """Return explanations of one component of an answer that is a formula."""
     if given.sample.single:
         return _rounded_number(given)
-    found: list[Found] = []
-    found += _constant_answer(way, trial, given)
-    found += _integrated(way, trial, given)
-    found += _ratio(way, given)
+    found: list[Explanation] = []
+    found += _constant_answer(derivation, trial, given)
+    found += _integrated(derivation, trial, given)
+    found += _ratio(derivation, given)
     found += _offset(trial, given)
-    found += _part_of_domain(way, trial, given)
+    found += _part_of_domain(derivation, trial, given)
     return found
 
 
-def undefined(trial: Trial, deadline: float) -> list[Found]:
+def undefined(trial: Trial, deadline: float) -> list[Explanation]:
     """Explain an answer that is no number anywhere: not where the right one is, nor at any size.
 
     deadline: of `time.thread_time`; raises TimeoutError after it.
@@ -53,58 +53,60 @@ def undefined(trial: Trial, deadline: float) -> list[Found]:
     found = evaluated(formula, nodes, inputs, {}, deadline)
     if any(np.isfinite(value).any() for value in found):
         return []
-    return [Found("undefined_answer", WHOLE, agree=trial.prepared.size)]
+    return [Explanation("undefined_answer", WHOLE, agree=trial.prepared.size)]
 
 
-def _rounded_number(given: Given) -> list[Found]:
+def _rounded_number(given: AnswerComponent) -> list[Explanation]:
     """Explain a number that is the right one, but not to enough digits."""
     right, value = float(given.sample.right[given.c][0]), float(given.at[0])
     if value == 0 and right != 0:
-        return [Found("answer_zero", LEFT, sure=False)]
+        return [Explanation("answer_zero", LEFT, sure=False)]
     if right and 0 < abs(value / right - 1) <= ROUNDED + EXACT:
-        return [Found("rounded_constant", WHOLE, 9.0, agree=1, sure=abs(value / right - 1) < 1e-2)]
+        return [Explanation("rounded_constant", WHOLE, 9.0, agree=1,
+                            sure=abs(value / right - 1) < 1e-2)]
     return []
 
 
-def _node(trial: Trial, given: Given) -> int:
+def _node(trial: Trial, given: AnswerComponent) -> int:
     return trial.answered.nodes[given.c]
 
 
-def _constant_answer(way: Way, trial: Trial, given: Given) -> list[Found]:
+def _constant_answer(derivation: Derivation, trial: Trial, given: AnswerComponent
+                     ) -> list[Explanation]:
     """Explain zero, the value at a point, or a number where a formula is asked for."""
     if trial.answered.formula.leaves([_node(trial, given)]) and not given.constant:
         return []
     value = float(given.at[0])
     if value == 0:
-        return [Found("answer_zero", WHOLE, sure=False, agree=len(given.at))]
-    reference = way.reference
-    if way.problem.kind == "tangent":
-        return [Found("not_a_formula", LEFT, -1.0, sure=False, detail={
-            "slope" if _is_slope(way, value) else "number": "1"})]
+        return [Explanation("answer_zero", WHOLE, sure=False, agree=len(given.at))]
+    reference = derivation.reference
+    if derivation.problem.kind == "tangent":
+        return [Explanation("not_a_formula", LEFT, -1.0, sure=False, detail={
+            "slope" if _is_slope(derivation, value) else "number": "1"})]
     d = reference.nodes[given.c]
     names = reference.formula.leaves([d])
     if not names:
-        return [Found("constant_to_one", LEFT, sure=False)
+        return [Explanation("constant_to_one", LEFT, sure=False)
                 ] if value == 1 and reference.formula.value(d) == 0 else []
-    found = [Found("not_a_formula", LEFT, -1.0, sure=False, detail={"number": "1"})]
-    at = way.problem.at
+    found = [Explanation("not_a_formula", LEFT, -1.0, sure=False, detail={"number": "1"})]
+    at = derivation.problem.at
     points: list[Mapping[str, float]] = [dict.fromkeys(names, p) for p in POINTS]
     if set(names) <= set(at):
         points.insert(0, at)
-    for point in [point for point in points if is_on_curve(way, point)]:
+    for point in [point for point in points if is_on_curve(derivation, point)]:
         wanted, = evaluated(reference.formula, [d], point, {})
-        if near(wanted, value, EXACT) and _is_slope_at(way, d, names, point):
+        if near(wanted, value, EXACT) and _is_slope_at(derivation, d, names, point):
             text = ", ".join([f"{n} = {point[n]:g}" for n in names])
             # Much is the same at 0, without anybody having put in 0.
             rank = BETWEEN - 1 if any(point.values()) else 2 * RARE
-            return [Found("evaluated_at_point", SITE, rank, sure=False, detail={"at": text}),
+            return [Explanation("evaluated_at_point", SITE, rank, sure=False, detail={"at": text}),
                     *found]
     return found
 
 
-def _is_slope(way: Way, value: float) -> bool:
+def _is_slope(derivation: Derivation, value: float) -> bool:
     """Return whether a number is the slope of the tangent that is asked for."""
-    reference, at = way.reference, way.problem.at
+    reference, at = derivation.reference, derivation.problem.at
     steep = slope(reference.formula, reference.functions[0], reference.wrt[0])
     if len(reference.wrt) > 1 or not set(reference.formula.leaves([steep])) <= set(at):
         return False
@@ -112,21 +114,22 @@ def _is_slope(way: Way, value: float) -> bool:
     return bool(near(wanted, value, EXACT))
 
 
-def _is_slope_at(way: Way, d: int, names: Sequence[str], point: Mapping[str, float]) -> bool:
+def _is_slope_at(derivation: Derivation, d: int, names: Sequence[str], point: Mapping[str, float]
+                 ) -> bool:
     """Return whether a derivative exists at a point: the function has a value, and no corner."""
-    formula = way.reference.formula
-    known = [f for f in way.reference.functions if set(formula.leaves([f])) <= set(point)]
+    formula = derivation.reference.formula
+    known = [f for f in derivation.reference.functions if set(formula.leaves([f])) <= set(point)]
     return bool(np.isfinite(evaluated(formula, known, point, {})).all()) and corner(
         formula, [d], point, names) is None
 
 
-def _integrated(way: Way, trial: Trial, given: Given) -> list[Found]:
+def _integrated(derivation: Derivation, trial: Trial, given: AnswerComponent) -> list[Explanation]:
     """Explain an answer whose derivative is the function. No integral is needed to find it."""
-    if way.problem.kind not in ("derivative", "partial", "gradient", "jacobian", "hessian"):
+    if derivation.problem.kind not in ("derivative", "partial", "gradient", "jacobian", "hessian"):
         return []
-    reference, formula = way.reference, trial.answered.formula
-    f = function(way, given.c)
-    name = names_of(way, given.c)[0]
+    reference, formula = derivation.reference, trial.answered.formula
+    f = function(derivation, given.c)
+    name = names_of(derivation, given.c)[0]
     if f == reference.nodes[given.c]:
         return []
     try:
@@ -155,10 +158,10 @@ def _integrated(way: Way, trial: Trial, given: Given) -> list[Found]:
             usable & (error <= 1e-4 * size), (sample.prepared.size,)).sum())
     if agree < LEAST:
         return []
-    return [Found("integrated", WHOLE, 0.5, agree=agree, sure=not given.constant)]
+    return [Explanation("integrated", WHOLE, 0.5, agree=agree, sure=not given.constant)]
 
 
-def _ratio(way: Way, given: Given) -> list[Found]:
+def _ratio(derivation: Derivation, given: AnswerComponent) -> list[Explanation]:
     """Explain the right answer times a constant, or rounded somewhere."""
     sample = given.sample
     right = sample.right[given.c]
@@ -172,36 +175,36 @@ def _ratio(way: Way, given: Given) -> list[Found]:
     k = float(np.median(ratio))
     spread = float(abs(ratio - k).max())
     far = float(abs(ratio - 1).max())
-    found: list[Found] = []
+    found: list[Explanation] = []
     if given.constant:
-        return [Found("rounded_constant", LEFT, 0.0, sure=False, detail={"k": k})
+        return [Explanation("rounded_constant", LEFT, 0.0, sure=False, detail={"k": k})
                 ] if 0 < far <= ROUNDED + EXACT else []
     if spread <= EXACT * abs(k) and good.sum() >= clear.sum() - 1:
         if k == -1 or abs(k + 1) <= EXACT:
             return []  # the table has it
         name = "constant_factor"
         if any(abs(abs(k) * v - 1) <= 1e-7 or abs(abs(k) / v - 1) <= 1e-7
-               for v in _literals(way, given.c)):
-            found.append(Found("constant_factor_dropped", LEFT, 0.5, sure=False,
-                               detail={"k": k, "ratio": True}))
-        found.append(Found(name, LEFT, 1.0, sure=False, detail={"k": k}))
+               for v in _literals(derivation, given.c)):
+            found.append(Explanation("constant_factor_dropped", LEFT, 0.5, sure=False,
+                                     detail={"k": k, "ratio": True}))
+        found.append(Explanation(name, LEFT, 1.0, sure=False, detail={"k": k}))
     if 0 < far <= ROUNDED + EXACT:
-        found.append(Found("rounded_constant", LEFT, 0.0, detail={"k": k}))
+        found.append(Explanation("rounded_constant", LEFT, 0.0, detail={"k": k}))
     return found
 
 
-def _literals(way: Way, c: int) -> list[float]:
+def _literals(derivation: Derivation, c: int) -> list[float]:
     """Return the numbers that stand in the function, without 0 and 1."""
-    formula = way.reference.formula
+    formula = derivation.reference.formula
     found = []
-    for k in formula.needed([function(way, c)]):
+    for k in formula.needed([function(derivation, c)]):
         value = formula.value(k)
         if value is not None and abs(value) not in (0.0, 1.0):
             found.append(abs(value))
     return found
 
 
-def _offset(trial: Trial, given: Given) -> list[Found]:
+def _offset(trial: Trial, given: AnswerComponent) -> list[Explanation]:
     """Explain the right answer plus a constant, +C among them."""
     sample = given.sample
     right = sample.right[given.c]
@@ -215,15 +218,17 @@ def _offset(trial: Trial, given: Given) -> list[Found]:
         values = trial.inputs[name]
         values = values if type(values) is float else values[sample.columns][good]
         if (abs(rest - values) <= EXACT * (size + abs(values))).all():
-            return [Found("constant_added", LEFT, 0.2, detail={"k": name}, agree=int(good.sum()))]
+            return [Explanation("constant_added", LEFT, 0.2, detail={"k": name},
+                                agree=int(good.sum()))]
     middle = float(np.median(rest))
     if middle and (abs(rest - middle) <= EXACT * (size + abs(middle))).all() and (
             size <= 1e6 * abs(middle)).any():
-        return [Found("constant_added", LEFT, 2.0, sure=False, detail={"k": middle})]
+        return [Explanation("constant_added", LEFT, 2.0, sure=False, detail={"k": middle})]
     return []
 
 
-def _part_of_domain(way: Way, trial: Trial, given: Given) -> list[Found]:
+def _part_of_domain(derivation: Derivation, trial: Trial, given: AnswerComponent
+                    ) -> list[Explanation]:
     """Explain an answer that is right at some of the points, with the region of these."""
     comparison = trial.comparison
     if comparison is None:
@@ -232,8 +237,8 @@ def _part_of_domain(way: Way, trial: Trial, given: Given) -> list[Found]:
     usable = int(agree.sum()) + int(disagree.sum())
     if not usable or not 0.2 <= agree.sum() / usable <= 0.98 or agree.sum() < LEAST:
         return []
-    return [Found("right_on_part_of_domain", LEFT, -0.5, agree=int(agree.sum()), sure=True,
-                  detail={"region": _region(trial, agree, disagree)})]
+    return [Explanation("right_on_part_of_domain", LEFT, -0.5, agree=int(agree.sum()), sure=True,
+                        detail={"region": _region(trial, agree, disagree)})]
 
 
 def _region(trial: Trial, agree: Any, disagree: Any) -> str:
@@ -272,8 +277,8 @@ MOST = 4
 SAME = 1e-7
 
 
-def rearranged(sample: Sample, givens: list[Given], shape: tuple[int, ...],
-               wrong: list[int]) -> list[Found]:
+def rearranged(sample: Sample, givens: list[AnswerComponent], shape: tuple[int, ...],
+               wrong: list[int]) -> list[Explanation]:
     """Return explanations of an answer whose components are right, but in another order.
 
     givens: the components.
@@ -292,14 +297,14 @@ def rearranged(sample: Sample, givens: list[Given], shape: tuple[int, ...],
     right, given = right[:, columns], given[:, columns]
     agree = sample.prepared.size
     constant = _constant(right)
-    found: list[Found] = []
+    found: list[Explanation] = []
     if len(shape) == 2:
         found += _matrix(right, given, shape, wrong, agree, constant)
     elif n <= MOST:
         for order in _permutations(n):
             if order != tuple(range(n)) and near(right[list(order)], given, SAME).all():
-                found.append(Found("components_swapped", WHOLE, -3.0, agree=agree,
-                                   sure=not constant))
+                found.append(Explanation("components_swapped", WHOLE, -3.0, agree=agree,
+                                         sure=not constant))
                 break
     return found
 
@@ -309,29 +314,29 @@ def _constant(values: Any) -> bool:
 
 
 def _matrix(right: Any, given: Any, shape: tuple[int, ...], wrong: list[int], agree: int,
-            constant: bool) -> list[Found]:
+            constant: bool) -> list[Explanation]:
     m, n = shape
     square = right.reshape(m, n, -1)
     typed = given.reshape(m, n, -1)
-    found: list[Found] = []
+    found: list[Explanation] = []
     if m == n and near(square.transpose(1, 0, 2), typed, SAME).all():
-        found.append(Found("transposed", WHOLE, -4.0, agree=agree, sure=not constant))
+        found.append(Explanation("transposed", WHOLE, -4.0, agree=agree, sure=not constant))
     for axis, length in enumerate(shape):
         if 1 < length <= MOST:
             for order in _permutations(length):
                 turned = square[list(order)] if axis == 0 else square[:, list(order)]
                 if order != tuple(range(length)) and near(turned, typed, SAME).all():
-                    found.append(Found("components_swapped", WHOLE, -3.0, agree=agree,
-                                       sure=not constant))
+                    found.append(Explanation("components_swapped", WHOLE, -3.0, agree=agree,
+                                             sure=not constant))
                     break
     if m == n:
         off = [k for k in range(m * n) if k // n != k % n and (right[k] != 0).any()]
         if set(wrong) <= set(off) and all((given[k] == 0).all() for k in wrong):
-            found.append(Found("mixed_partials_missing", WHOLE, -2.0, agree=agree, detail={
+            found.append(Explanation("mixed_partials_missing", WHOLE, -2.0, agree=agree, detail={
                 "entries": entries(wrong, shape)}))
     lines = {k // n for k in wrong}
     if len(lines) == 1 and m > 1 and n > 1:
-        found.append(Found("one_row_wrong", LEFT, -0.2, agree=agree, detail={
+        found.append(Explanation("one_row_wrong", LEFT, -0.2, agree=agree, detail={
             "row": str(lines.pop() + 1), "entries": entries(wrong, shape)}))
     return found
 
@@ -351,7 +356,7 @@ def entries(wrong: list[int], shape: tuple[int, ...]) -> str:
                       for k in wrong[:6]])
 
 
-def _gradient(sample: Sample, trial: Trial, given: Any) -> list[Found]:
+def _gradient(sample: Sample, trial: Trial, given: Any) -> list[Explanation]:
     """Explain first derivatives where the second ones are asked for."""
     reference = trial.prepared.reference
     slopes = sample.of([slope(reference.formula, reference.functions[0], n)
@@ -359,10 +364,11 @@ def _gradient(sample: Sample, trial: Trial, given: Any) -> list[Found]:
     right = rows([np.broadcast_to(s, given[0].shape) for s in slopes], len(sample.columns))
     if not near(right, given, SAME).all():
         return []
-    return [Found("wrong_order", WHOLE, agree=sample.prepared.size, detail={"order": "first"})]
+    return [Explanation("wrong_order", WHOLE, agree=sample.prepared.size,
+                        detail={"order": "first"})]
 
 
-def misshaped(sample: Sample, trial: Trial) -> list[Found]:
+def misshaped(sample: Sample, trial: Trial) -> list[Explanation]:
     """Return explanations of an answer whose shape is not the one asked for."""
     answered, reference = trial.answered, trial.prepared.reference
     wanted = reference.shape
@@ -376,11 +382,11 @@ def misshaped(sample: Sample, trial: Trial) -> list[Found]:
     if answered.transposed and len(given):
         order = [i * wanted[0] + j for j in range(wanted[0]) for i in range(wanted[1])]
         sure = bool(near(right, given[order], SAME).all())
-        return [Found("transposed", WHOLE, agree=sample.prepared.size, sure=sure)]
+        return [Explanation("transposed", WHOLE, agree=sample.prepared.size, sure=sure)]
     if not wanted:
         number = sample.single or trial.prepared.problem.kind == "directional"
         names = ("not_a_number", "not_a_formula") if number else ("not_a_formula", "not_a_number")
-        return [Found(name, WHOLE, rank, agree=sample.prepared.size)
+        return [Explanation(name, WHOLE, rank, agree=sample.prepared.size)
                 for rank, name in enumerate(names)]
     if trial.prepared.problem.kind == "hessian" and len(nodes) == len(reference.wrt):
         found = _gradient(sample, trial, given)
@@ -391,9 +397,9 @@ def misshaped(sample: Sample, trial: Trial) -> list[Found]:
         total = right.sum(axis=0)
         with np.errstate(all="ignore"):
             if len(given) and near(total, given[0], SAME).all():
-                return [Found("components_summed", WHOLE, agree=sample.prepared.size)]
+                return [Explanation("components_summed", WHOLE, agree=sample.prepared.size)]
     if len(nodes) < len(right):
         sure = len(given) > 0 and all(near(right, g, SAME).all(axis=1).any() for g in given)
-        return [Found("components_missing", WHOLE, agree=sample.prepared.size, sure=sure,
-                      detail=detail)]
+        return [Explanation("components_missing", WHOLE, agree=sample.prepared.size, sure=sure,
+                            detail=detail)]
     return []

@@ -8,21 +8,21 @@ from gradcli.base.lazy import np
 from gradcli.formulas.rounding import error_of
 from gradcli.homework.mistakes import answers
 from gradcli.homework.mistakes.answers import from_answer, undefined
-from gradcli.homework.mistakes.sample import LEAST, ROUGH, Given, Sample, near
-from gradcli.homework.mistakes.sentences import other_brackets, other_names, sentence
-from gradcli.homework.mistakes.steps import Steps, node_of, pair
-from gradcli.homework.mistakes.ways import (
+from gradcli.homework.mistakes.derivation import (
     BETWEEN,
     LEFT,
     MOST,
     PAIR,
     SITE,
     WHOLE,
-    Found,
-    Way,
+    Derivation,
+    Explanation,
     confidence,
     ranked,
 )
+from gradcli.homework.mistakes.sample import LEAST, ROUGH, AnswerComponent, Sample, near
+from gradcli.homework.mistakes.sentences import other_brackets, other_names, sentence
+from gradcli.homework.mistakes.steps import Steps, node_of, pair
 from gradcli.homework.mistakes.whole import in_degrees, misread, other_lines, other_points, whole
 
 TYPE_CHECKING = False
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any, TypeVar
 
-    from gradcli.homework.checking.prepared import Prepared
+    from gradcli.homework.checking.prepared import PreparedProblem
     from gradcli.homework.checking.trial import Trial
     from gradcli.homework.mistakes.steps import Pair
     from gradcli.lang.paper.answer import Reading
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     Made = TypeVar("Made")
 
 
-def diagnose(prepared: Prepared, trial: Trial, others: list[Reading], result: dict[str, Any],
+def diagnose(prepared: PreparedProblem, trial: Trial, others: list[Reading], result: dict[str, Any],
              deadline: float) -> None:
     """Fill in mistake, also, confidence and hint, which goes before the message too.
 
@@ -57,7 +57,7 @@ def diagnose(prepared: Prepared, trial: Trial, others: list[Reading], result: di
         result.update(mistake=None, also=[], confidence=None, hint=None)
 
 
-def name(prepared: Prepared, found: list[Found], result: dict[str, Any]) -> None:
+def name(prepared: PreparedProblem, found: list[Explanation], result: dict[str, Any]) -> None:
     """Write the best explanation into a result, and the others' names beside it."""
     first = found[0]
     names = [f.name for one in found for f in (one, one.also) if f is not None]
@@ -65,12 +65,12 @@ def name(prepared: Prepared, found: list[Found], result: dict[str, Any]) -> None
     result["also"] = [n for n in dict.fromkeys(names) if n != first.name][:MOST]
     result["confidence"] = confidence(
         found, prepared.single, prepared.single or prepared.problem.kind == "tangent")
-    told = result["hint"] = sentence(_way(prepared), first)
+    told = result["hint"] = sentence(_derivation(prepared), first)
     result["message"] = f"{told}; {result['message']}" if result["message"] else told
 
 
-def explanations(prepared: Prepared, trial: Trial, others: list[Reading], deadline: float
-                 ) -> list[Found]:
+def explanations(prepared: PreparedProblem, trial: Trial, others: list[Reading], deadline: float
+                 ) -> list[Explanation]:
     """Return all explanations of an answer, in no order.
 
     others: other readings of the answer. deadline: of `time.thread_time`.
@@ -79,26 +79,26 @@ def explanations(prepared: Prepared, trial: Trial, others: list[Reading], deadli
     return _of_values(prepared, trial, deadline) + reread
 
 
-def _of_values(prepared: Prepared, trial: Trial, deadline: float) -> list[Found]:
+def _of_values(prepared: PreparedProblem, trial: Trial, deadline: float) -> list[Explanation]:
     """Return the explanations of an answer as it was read."""
     sample = _sample(prepared)
     if trial.side is None:
         return answers.misshaped(sample, trial)
-    found: list[Found] = []
+    found: list[Explanation] = []
     if trial.answered.unknown:
         found = other_names(prepared, trial)
         if found:
             return found
     if not np.isfinite(trial.side.values[:, prepared.side.finite.all(axis=0)]).any():
         return undefined(trial, deadline) or [
-            Found("undefined_answer", LEFT, agree=prepared.size, sure=False)]
-    givens = [Given(trial, sample, c) for c in range(len(prepared.reference.nodes))]
+            Explanation("undefined_answer", LEFT, agree=prepared.size, sure=False)]
+    givens = [AnswerComponent(trial, sample, c) for c in range(len(prepared.reference.nodes))]
     wrong = _wrong(trial, len(givens))
     found = [] if trial.comparison is not None else [
-        Found("not_a_number", WHOLE, -6.0, agree=prepared.size, detail={"formula": "1"})]
+        Explanation("not_a_number", WHOLE, -6.0, agree=prepared.size, detail={"formula": "1"})]
     found += answers.rearranged(sample, givens, prepared.reference.shape, wrong)
     found += _misread(prepared, sample, givens)
-    each: list[list[Found]] = []
+    each: list[list[Explanation]] = []
     for c in wrong:
         if thread_time() > deadline:
             break
@@ -118,32 +118,33 @@ def _wrong(trial: Trial, n: int) -> list[int]:
     return found or list(range(n))
 
 
-def _weaker(found: Found, component: str) -> Found:
+def _weaker(found: Explanation, component: str) -> Explanation:
     """Return an explanation with its component named, and a weaker level: where other components
     are right, one of them is hardly the answer to another question.
     """
-    found = found.but(detail={**found.detail, "component": component})
-    return found.but(level=SITE, rank=BETWEEN + 1 + found.rank) if found.level == WHOLE else found
+    found = found.replaced(detail={**found.detail, "component": component})
+    return found.replaced(level=SITE,
+                          rank=BETWEEN + 1 + found.rank) if found.level == WHOLE else found
 
 
-def _of_component(prepared: Prepared, trial: Trial, sample: Sample, given: Given, deadline: float
-                  ) -> list[Found]:
+def _of_component(prepared: PreparedProblem, trial: Trial, sample: Sample, given: AnswerComponent,
+                  deadline: float) -> list[Explanation]:
     table = _table(prepared, sample, given.c)
     found = table.hits(given)
-    found += from_answer(_way(prepared), trial, given)
+    found += from_answer(_derivation(prepared), trial, given)
     if sample.single:
         return found
     if all(f.level == LEFT for f in found):
         found = _doubles(prepared, sample, given.c).hits(given) + found
     if not found:
-        if _way(prepared).linear:
+        if _derivation(prepared).linear:
             found = sums(table, given)
         if not found and thread_time() < deadline:
             found = _pairs(prepared, sample, given.c).hits(given)
     return found
 
 
-def _in_common(each: list[list[Found]]) -> list[Found]:
+def _in_common(each: list[list[Explanation]]) -> list[Explanation]:
     """Return explanations that hold for all wrong components; else those of each one, less sure."""
     if not each:
         return []
@@ -152,13 +153,13 @@ def _in_common(each: list[list[Found]]) -> list[Found]:
     names = set.intersection(*({f.name for f in found} for found in each))
     if names:
         return [f for found in each for f in found if f.name in names]
-    return [f.but(sure=False) for found in each for f in found]
+    return [f.replaced(sure=False) for found in each for f in found]
 
 
 # ---- what is known of a problem ----------------------------------------------------------------
 
 
-def _kept(prepared: Prepared, key: Any, make: Callable[[], Made]) -> Made:
+def _kept(prepared: PreparedProblem, key: Any, make: Callable[[], Made]) -> Made:
     """Return a value from the problem's cache, made on first use."""
     found: Made | None = prepared.cache.get(key)
     if found is None:
@@ -166,49 +167,50 @@ def _kept(prepared: Prepared, key: Any, make: Callable[[], Made]) -> Made:
     return found
 
 
-def _way(prepared: Prepared) -> Way:
-    return _kept(prepared, "way", lambda: Way(prepared.reference, prepared.problem))
+def _derivation(prepared: PreparedProblem) -> Derivation:
+    return _kept(prepared, "derivation", lambda: Derivation(prepared.reference, prepared.problem))
 
 
-def _sample(prepared: Prepared) -> Sample:
+def _sample(prepared: PreparedProblem) -> Sample:
     return _kept(prepared, "sample", lambda: Sample(prepared))
 
 
-def _steps(prepared: Prepared, sample: Sample, c: int) -> Steps:
-    return _kept(prepared, ("steps", c), lambda: Steps(_way(prepared), sample, c))
+def _steps(prepared: PreparedProblem, sample: Sample, c: int) -> Steps:
+    return _kept(prepared, ("steps", c), lambda: Steps(_derivation(prepared), sample, c))
 
 
-def _table(prepared: Prepared, sample: Sample, c: int) -> Table:
-    def make() -> Table:
-        way = _way(prepared)
-        made = whole(way, c) + in_degrees(way, c)
+def _table(prepared: PreparedProblem, sample: Sample, c: int) -> WrongAnswers:
+    def make() -> WrongAnswers:
+        derivation = _derivation(prepared)
+        made = whole(derivation, c) + in_degrees(derivation, c)
         if prepared.problem.kind == "tangent":
-            made += other_lines(way)
+            made += other_lines(derivation)
         elif sample.single:
-            made += other_points(way, c)
+            made += other_points(derivation, c)
         return single_mistakes(_steps(prepared, sample, c), made)
 
     return _kept(prepared, ("table", c), make)
 
 
-def _doubles(prepared: Prepared, sample: Sample, c: int) -> Table:
+def _doubles(prepared: PreparedProblem, sample: Sample, c: int) -> WrongAnswers:
     return _kept(prepared, ("doubles", c),
                  lambda: mistakes_at_one_place(_steps(prepared, sample, c)))
 
 
-def _pairs(prepared: Prepared, sample: Sample, c: int) -> Table:
+def _pairs(prepared: PreparedProblem, sample: Sample, c: int) -> WrongAnswers:
     return _kept(prepared, ("pairs", c), lambda: double_mistakes(_steps(prepared, sample, c)))
 
 
-def _misread(prepared: Prepared, sample: Sample, givens: list[Given]) -> list[Found]:
+def _misread(prepared: PreparedProblem, sample: Sample, givens: list[AnswerComponent]
+             ) -> list[Explanation]:
     """Explain the right answer for another function, which is easily read in place of this one."""
     if not prepared.problem.variants:
         return []
-    for text, nodes in _kept(prepared, "variants", lambda: misread(_way(prepared))):
+    for text, nodes in _kept(prepared, "variants", lambda: misread(_derivation(prepared))):
         agree = [given.agreeing(node) if len(given.matches(sample.of([node]))) else 0
                  for given, node in zip(givens, nodes, strict=True)]
         if all(agree):
-            return [Found("misread_function", WHOLE, -5.0, agree=min(agree), detail={
+            return [Explanation("misread_function", WHOLE, -5.0, agree=min(agree), detail={
                 "piece": text}, sure=not all(g.constant for g in givens))]
     return []
 
@@ -223,14 +225,14 @@ MAX_SITES = 300
 """Of more wrong answers not all pairs are formed."""
 
 
-class Table:
+class WrongAnswers:
     """Wrong answers with their values: found[k] belongs to row k of the matrix."""
 
-    __slots__ = ("found", "matrix", "way")
+    __slots__ = ("derivation", "found", "matrix")
 
-    def __init__(self, steps: Steps, found: Sequence[Found | Pair], matrix: Any) -> None:
+    def __init__(self, steps: Steps, found: Sequence[Explanation | Pair], matrix: Any) -> None:
         """Keep the wrong answers that are defined and differ from the right one at some point."""
-        self.way = steps.way
+        self.derivation = steps.derivation
         sample = steps.sample
         right = sample.right[steps.c]
         finite = np.isfinite(matrix) & np.isfinite(right)
@@ -240,45 +242,45 @@ class Table:
         self.found = [found[k] for k in kept.tolist()]
         self.matrix = matrix[kept]
 
-    def hits(self, given: Given) -> list[Found]:
+    def hits(self, given: AnswerComponent) -> list[Explanation]:
         """Return the wrong answers that equal a component of an answer, compared at all points."""
         found = []
         for k in given.matches(self.matrix):
             one = self.found[k]
             if isinstance(one, tuple):
                 one = self.found[k] = pair(*one)
-            one.node = node_of(self.way, given.c, one)
+            one.node = node_of(self.derivation, given.c, one)
             agree = given.agreeing(one.node)
             if agree and (given.sample.single or agree >= LEAST):
-                found.append(one.but(agree=agree, sure=one.sure and not given.constant))
+                found.append(one.replaced(agree=agree, sure=one.sure and not given.constant))
         return found
 
 
-def single_mistakes(steps: Steps, others: list[Found]) -> Table:
+def single_mistakes(steps: Steps, others: list[Explanation]) -> WrongAnswers:
     """Return the table of one wrong rule, at one operation or at all, and of `others`."""
     others = others + steps.in_earlier()
     singles, rows = steps.singles()
     everywhere, more = steps.everywhere()
     nodes = [f.node for f in others if f.node is not None]
-    return Table(steps, [*singles, *everywhere, *others],
-                 np.concatenate([rows, more, steps.sample.of(nodes)]))
+    return WrongAnswers(steps, [*singles, *everywhere, *others],
+                        np.concatenate([rows, more, steps.sample.of(nodes)]))
 
 
-def double_mistakes(steps: Steps) -> Table:
+def double_mistakes(steps: Steps) -> WrongAnswers:
     """Return the table of two wrong rules, one inside of the other."""
-    return Table(steps, *steps.pairs())
+    return WrongAnswers(steps, *steps.pairs())
 
 
-def mistakes_at_one_place(steps: Steps) -> Table:
+def mistakes_at_one_place(steps: Steps) -> WrongAnswers:
     """Return the table of two mistakes with one operation."""
-    return Table(steps, *steps.doubles())
+    return WrongAnswers(steps, *steps.doubles())
 
 
-def sums(table: Table, given: Given) -> list[Found]:
+def sums(table: WrongAnswers, given: AnswerComponent) -> list[Explanation]:
     """Return pairs of mistakes at operations apart from each other, whose effects on a sum of
     derivatives add up to the answer.
     """
-    sites = [k for k, f in enumerate(table.found) if isinstance(f, Found) and f.level == SITE]
+    sites = [k for k, f in enumerate(table.found) if isinstance(f, Explanation) and f.level == SITE]
     if given.sample.single or not 2 <= len(sites) <= MAX_SITES:
         return []
     right = given.sample.right[given.c]
@@ -293,11 +295,11 @@ def sums(table: Table, given: Given) -> list[Found]:
         scale = np.maximum(abs(given.at[columns]), abs(right[columns]))
         # Pairs whose sum fits at the first point; of these, those that fit at all.
         fit = abs(moved[:, None, :2] + moved[None, :, :2] - rest[:2]) <= ROUGH * scale[:2]
-    found: list[Found] = []
+    found: list[Explanation] = []
     for k, m in np.argwhere(np.triu(fit.all(axis=2), 1)):
         one, other = table.found[sites[k]], table.found[sites[m]]
-        assert isinstance(one, Found)
-        assert isinstance(other, Found)
+        assert isinstance(one, Explanation)
+        assert isinstance(other, Explanation)
         if (one.step, one.site) == (other.step, other.site):
             continue
         with np.errstate(all="ignore"):
@@ -305,15 +307,16 @@ def sums(table: Table, given: Given) -> list[Found]:
         agree = given.agreeing_with(*_added(table, given, one, other)) if fits else 0
         if agree >= LEAST:
             first, second = sorted((one, other), key=lambda f: f.rank)
-            found.append(first.but(level=PAIR, rank=first.rank + second.rank, also=second,
+            found.append(first.replaced(level=PAIR, rank=first.rank + second.rank, also=second,
                                    agree=agree, sure=not given.constant))
     return found
 
 
-def _added(table: Table, given: Given, one: Found, other: Found) -> tuple[Any, Any]:
+def _added(table: WrongAnswers, given: AnswerComponent, one: Explanation, other: Explanation
+           ) -> tuple[Any, Any]:
     """Return the values with two mistakes added up, and their errors."""
     prepared = given.sample.prepared
-    nodes = [node_of(table.way, given.c, one), node_of(table.way, given.c, other),
+    nodes = [node_of(table.derivation, given.c, one), node_of(table.derivation, given.c, other),
              prepared.reference.nodes[given.c]]
     (v, e), (w, f), (d, g) = [
         (value, error_of(value, bound)) for value, bound in prepared.values.of(nodes)]

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from gradcli.formulas.nodes import Formula
-    from gradcli.homework.checking.prepared import Prepared
+    from gradcli.homework.checking.prepared import PreparedProblem
     from gradcli.homework.checking.trial import Trial
 
 SIZE = 40
@@ -41,7 +41,7 @@ class Sample:
 
     __slots__ = ("columns", "inputs", "known", "prepared", "right", "single")
 
-    def __init__(self, prepared: Prepared) -> None:
+    def __init__(self, prepared: PreparedProblem) -> None:
         self.prepared = prepared
         self.single = prepared.single
         self.columns = _columns(prepared)
@@ -55,7 +55,7 @@ class Sample:
                     len(self.columns))
 
 
-def _columns(prepared: Prepared) -> Any:
+def _columns(prepared: PreparedProblem) -> Any:
     """Return the first points with an exact right answer (many digits) of ordinary size."""
     if prepared.single:
         return np.array([0])
@@ -115,7 +115,7 @@ def near(wanted: Any, given: Any, rtol: float) -> Any:
         return (abs(wanted - given) <= rtol * size) & (size < np.inf)
 
 
-class Given:
+class AnswerComponent:
     """One component of an answer.
 
     at: its values at the sample.

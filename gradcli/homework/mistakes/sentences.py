@@ -7,10 +7,10 @@ from gradcli.base.lazy import np
 from gradcli.formulas.rounding import UNIT, Values
 from gradcli.homework.checking.answered import Answered
 from gradcli.homework.checking.compare import Comparison, Side
+from gradcli.homework.mistakes.derivation import BETWEEN, EVERYWHERE, SITE, WHOLE, Explanation
 from gradcli.homework.mistakes.rules import MIDDLE_LOST
 from gradcli.homework.mistakes.sample import LEAST, evaluated, near, rows, taken
 from gradcli.homework.mistakes.site import Site, outer
-from gradcli.homework.mistakes.ways import BETWEEN, EVERYWHERE, SITE, WHOLE, Found
 from gradcli.homework.mistakes.words import BOTH_VARY, OF_POWERS, RULES, SENTENCES
 from gradcli.ops.table.elementwise import add, divide, multiply, negative, power, subtract
 from gradcli.ops.text import ADDED, ATOM, MULTIPLIED, PATTERNS, POWER, inside
@@ -21,19 +21,19 @@ if TYPE_CHECKING:
     from typing import Any
 
     from gradcli.formulas.nodes import Formula
-    from gradcli.homework.checking.prepared import Prepared
+    from gradcli.homework.checking.prepared import PreparedProblem
     from gradcli.homework.checking.reference import Reference
     from gradcli.homework.checking.trial import Trial
+    from gradcli.homework.mistakes.derivation import Derivation
     from gradcli.homework.mistakes.sample import Sample
-    from gradcli.homework.mistakes.ways import Way
     from gradcli.lang.paper.answer import Reading
 
 """Derivatives by u of the functions whose rules are learnt by heart."""
 
-def sentence(way: Way, found: Found) -> str:
+def sentence(derivation: Derivation, found: Explanation) -> str:
     """Return the sentence for the student about an explanation."""
-    values = {**_places(way, found), **_details(found)}
-    text = _special(way, found) or SENTENCES[found.name]
+    values = {**_places(derivation, found), **_details(found)}
+    text = _special(derivation, found) or SENTENCES[found.name]
     if values.get("inner") == "1":
         text = text.removesuffix(", and multiply by {inner}")
     message = "looks like " + text.format_map(_Texts(values))
@@ -42,7 +42,7 @@ def sentence(way: Way, found: Found) -> str:
     if found.site is None and "component" in found.detail:
         message += f", in component {found.detail['component']}"
     if found.also is not None:
-        message += f"; and {sentence(way, found.also).removeprefix('looks like ')}"
+        message += f"; and {sentence(derivation, found.also).removeprefix('looks like ')}"
     return message
 
 
@@ -56,7 +56,7 @@ class _Texts(dict[str, str]):
                 "rule": "look it up"}.get(key, "something else")
 
 
-def _details(found: Found) -> dict[str, str]:
+def _details(found: Explanation) -> dict[str, str]:
     made = {}
     for key, value in found.detail.items():
         if isinstance(value, float):
@@ -66,13 +66,13 @@ def _details(found: Found) -> dict[str, str]:
     return made
 
 
-def _special(way: Way, found: Found) -> str | None:
+def _special(derivation: Derivation, found: Explanation) -> str | None:
     """Return a sentence that depends on more than the name, None where the name is enough."""
-    if way.problem.kind == "tangent":
-        return _of_tangent(way, found)
+    if derivation.problem.kind == "tangent":
+        return _of_tangent(derivation, found)
     if found.name == "rounded_constant" and found.level == WHOLE:
         return "this is near, but not near enough: round at the end only" + (
-            ", to 3 digits or more" if way.problem.tolerance is None else "")
+            ", to 3 digits or more" if derivation.problem.tolerance is None else "")
     if found.name == "not_a_number" and "formula" in found.detail:
         return "the point was not put in: {number} asked for"
     if found.name == "sign_error" and "direction" in found.detail:
@@ -102,9 +102,9 @@ def _special(way: Way, found: Found) -> str | None:
     return None
 
 
-def _of_tangent(way: Way, found: Found) -> str | None:
+def _of_tangent(derivation: Derivation, found: Explanation) -> str | None:
     """Return a sentence on lines and planes, where the answer is not a derivative."""
-    one = len(way.reference.wrt) == 1
+    one = len(derivation.reference.wrt) == 1
     what = "line" if one else "plane"
     if found.name == "constant_added" and isinstance(found.detail["k"], float):
         k = found.detail["k"]
@@ -128,15 +128,15 @@ def _of_tangent(way: Way, found: Found) -> str | None:
     return None
 
 
-def _places(way: Way, found: Found) -> dict[str, str]:
+def _places(derivation: Derivation, found: Explanation) -> dict[str, str]:
     """Return the texts of the operation that was differentiated wrongly, and of its parts."""
-    reference = way.reference
-    values = {"x": reference.wrt[0], "dependent": way.problem.dependent,
+    reference = derivation.reference
+    values = {"x": reference.wrt[0], "dependent": derivation.problem.dependent,
               "number": "numbers are" if reference.shape else "one number is",
-              "unit": "degrees" if way.problem.angle == "degree" else "radians"}
+              "unit": "degrees" if derivation.problem.angle == "degree" else "radians"}
     if found.site is None or found.step is None:
         return values
-    sweeps = way.sweeps(found.step)
+    sweeps = derivation.sweeps(found.step)
     formula = reference.formula
     site = Site(formula, found.site, sweeps.right.carried, found.step[1], sweeps.parameters)
     values["x"] = found.step[1]
@@ -312,8 +312,8 @@ def _joined(texts: list[str]) -> str:
 FEW = 8
 
 
-def other_brackets(prepared: Prepared, trial: Trial, sample: Sample, others: list[Reading],
-                   deadline: float) -> list[Found]:
+def other_brackets(prepared: PreparedProblem, trial: Trial, sample: Sample, others: list[Reading],
+                   deadline: float) -> list[Explanation]:
     """Return the first other reading that is right.
 
     Those that the answer's spelling speaks for go first; of the rest one may be right by chance.
@@ -325,14 +325,14 @@ def other_brackets(prepared: Prepared, trial: Trial, sample: Sample, others: lis
 
     inputs = taken(trial.inputs, sample.columns[:FEW])
     right = sample.right[:, :FEW]
-    found: list[Found] = []
+    found: list[Explanation] = []
     for other in others:
         if _may_be(prepared, other, inputs, right) and is_right(prepared, other, deadline):
             against = doubt(trial.answered.reading, other)
             level, rank = (SITE, BETWEEN) if against == "sum" or _around_a_sum(
                 trial, other) else (WHOLE, -9.0)
-            found.append(Found("missing_parentheses", level, rank, agree=prepared.size,
-                               sure=not against, detail={"piece": other.read_as}))
+            found.append(Explanation("missing_parentheses", level, rank, agree=prepared.size,
+                                     sure=not against, detail={"piece": other.read_as}))
             if not against:
                 break
     return found
@@ -344,7 +344,7 @@ def _around_a_sum(trial: Trial, other: Reading) -> bool:
     return trial.answered.reading.code[-1][1] in sums and other.code[-1][1] == "multiply"
 
 
-def _may_be(prepared: Prepared, other: Reading, inputs: dict[str, Any], right: Any) -> bool:
+def _may_be(prepared: PreparedProblem, other: Reading, inputs: dict[str, Any], right: Any) -> bool:
     """Return whether a reading is right, or nearly, at a few points; most are not."""
     try:
         answered = Answered(other, prepared.reference, prepared.problem)
@@ -356,7 +356,7 @@ def _may_be(prepared: Prepared, other: Reading, inputs: dict[str, Any], right: A
     return bool((near(right, values, 1e-2) | ~np.isfinite(right) | ~np.isfinite(values)).all())
 
 
-def other_names(prepared: Prepared, trial: Trial) -> list[Found]:
+def other_names(prepared: PreparedProblem, trial: Trial) -> list[Explanation]:
     """Explain an answer that is right if letters unknown to the problem are its variables."""
     formula, nodes = trial.answered.formula, trial.answered.nodes
     for renamed in _renamed(prepared, trial.answered.unknown):
@@ -367,12 +367,12 @@ def other_names(prepared: Prepared, trial: Trial) -> list[Found]:
         agree = int(compared.agree.sum(axis=1).min())
         if not compared.disagree.any() and agree >= min(LEAST, prepared.size):
             given, name = next(iter(renamed.items()))
-            return [Found("wrong_variable_name", WHOLE, -8.0, agree=agree, detail={
+            return [Explanation("wrong_variable_name", WHOLE, -8.0, agree=agree, detail={
                 "given": given, "wanted": name})]
     return []
 
 
-def _renamed(prepared: Prepared, unknown: tuple[str, ...]) -> Iterator[dict[str, str]]:
+def _renamed(prepared: PreparedProblem, unknown: tuple[str, ...]) -> Iterator[dict[str, str]]:
     """Yield assignments of one or two unknown names to variables of the problem."""
     names = [n for n in prepared.reference.variables if n not in prepared.problem.parameters]
     if len(unknown) == 1:

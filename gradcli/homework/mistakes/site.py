@@ -282,7 +282,7 @@ def coefficient(formula: Formula, node: int) -> float:
 # --------------------------------------------------------------------------------------------------
 # Operands with values: rules that are written for nodes of a formula, run on arrays instead.
 
-class Seen(Node):
+class OperandValues(Node):
     """An operand with its values. number: of its node, -1 if there is none."""
 
     __slots__ = ("seen",)
@@ -296,40 +296,40 @@ class Seen(Node):
     def value(self) -> float | None:
         return self.seen if isinstance(self.seen, float) else None
 
-    def __add__(self, other: Any) -> Seen:
-        return Seen(self.formula, -1, self.seen + seen_of(other))
+    def __add__(self, other: Any) -> OperandValues:
+        return OperandValues(self.formula, -1, self.seen + values_of(other))
 
-    def __radd__(self, other: Any) -> Seen:
-        return Seen(self.formula, -1, other + self.seen)
+    def __radd__(self, other: Any) -> OperandValues:
+        return OperandValues(self.formula, -1, other + self.seen)
 
-    def __sub__(self, other: Any) -> Seen:
-        return Seen(self.formula, -1, self.seen - seen_of(other))
+    def __sub__(self, other: Any) -> OperandValues:
+        return OperandValues(self.formula, -1, self.seen - values_of(other))
 
-    def __rsub__(self, other: Any) -> Seen:
-        return Seen(self.formula, -1, other - self.seen)
+    def __rsub__(self, other: Any) -> OperandValues:
+        return OperandValues(self.formula, -1, other - self.seen)
 
-    def __mul__(self, other: Any) -> Seen:
-        return Seen(self.formula, -1, self.seen * seen_of(other))
+    def __mul__(self, other: Any) -> OperandValues:
+        return OperandValues(self.formula, -1, self.seen * values_of(other))
 
-    def __rmul__(self, other: Any) -> Seen:
-        return Seen(self.formula, -1, other * self.seen)
+    def __rmul__(self, other: Any) -> OperandValues:
+        return OperandValues(self.formula, -1, other * self.seen)
 
-    def __truediv__(self, other: Any) -> Seen:
-        return Seen(self.formula, -1, applied(divide, (self.seen, seen_of(other))))
+    def __truediv__(self, other: Any) -> OperandValues:
+        return OperandValues(self.formula, -1, applied(divide, (self.seen, values_of(other))))
 
-    def __rtruediv__(self, other: Any) -> Seen:
-        return Seen(self.formula, -1, applied(divide, (seen_of(other), self.seen)))
+    def __rtruediv__(self, other: Any) -> OperandValues:
+        return OperandValues(self.formula, -1, applied(divide, (values_of(other), self.seen)))
 
-    def __pow__(self, other: Any) -> Seen:
-        return Seen(self.formula, -1, _power(self.seen, seen_of(other)))
+    def __pow__(self, other: Any) -> OperandValues:
+        return OperandValues(self.formula, -1, _power(self.seen, values_of(other)))
 
-    def __neg__(self) -> Seen:
-        return Seen(self.formula, -1, -self.seen)
+    def __neg__(self) -> OperandValues:
+        return OperandValues(self.formula, -1, -self.seen)
 
 
-def seen_of(operand: Any) -> Any:
+def values_of(operand: Any) -> Any:
     """Return the values of an operand; of a number itself."""
-    return operand.seen if operand.__class__ is Seen else operand
+    return operand.seen if operand.__class__ is OperandValues else operand
 
 
 def _power(x: Any, n: Any) -> Any:
@@ -341,7 +341,7 @@ def _power(x: Any, n: Any) -> Any:
     return applied(power, (x, n))
 
 
-class SeenSite(Site):
+class ValuedSite(Site):
     """A site whose operands have values. known: those of all nodes."""
 
     __slots__ = ("known",)
@@ -351,32 +351,33 @@ class SeenSite(Site):
         self.known = known
         super().__init__(formula, k, carried, variable, parameters)
 
-    def node(self, k: int) -> Seen:
-        return Seen(self.formula, k, self.known[k])
+    def node(self, k: int) -> OperandValues:
+        return OperandValues(self.formula, k, self.known[k])
 
-    def tangent(self, node: Node) -> Seen | None:
+    def tangent(self, node: Node) -> OperandValues | None:
         return self.carried.get(node.number)
 
-    def instead(self, node: Node, tangent: Node) -> SeenSite:
-        return SeenSite(self.formula, self.k, {**self.carried, node.number: tangent},
-                        self.variable, self.parameters, self.known)
+    def instead(self, node: Node, tangent: Node) -> ValuedSite:
+        return ValuedSite(self.formula, self.k, {**self.carried, node.number: tangent},
+                          self.variable, self.parameters, self.known)
 
-    def inside(self, node: Node) -> SeenSite:
-        return SeenSite(self.formula, node.number, self.carried, self.variable, self.parameters,
-                        self.known)
+    def inside(self, node: Node) -> ValuedSite:
+        return ValuedSite(self.formula, node.number, self.carried, self.variable, self.parameters,
+                          self.known)
 
-    def number(self, value: float) -> Seen:
-        return Seen(self.formula, -1, value)
+    def number(self, value: float) -> OperandValues:
+        return OperandValues(self.formula, -1, value)
 
-    def call(self, name: str, *operands: Node) -> Seen:
+    def call(self, name: str, *operands: Node) -> OperandValues:
         op = lookup(name)
         assert op is not None
-        return Seen(self.formula, -1, applied(op, [seen_of(o) for o in operands]))
+        return OperandValues(self.formula, -1, applied(op, [values_of(o) for o in operands]))
 
-    def slope(self, op: Op, operands: tuple[Node, ...], place: int = 0) -> Seen:
-        return Seen(self.formula, -1, slope_at(op, [seen_of(o) for o in operands], place))
+    def slope(self, op: Op, operands: tuple[Node, ...], place: int = 0) -> OperandValues:
+        return OperandValues(self.formula, -1,
+                             slope_at(op, [values_of(o) for o in operands], place))
 
-    def folded(self, node: Node) -> Seen:
+    def folded(self, node: Node) -> OperandValues:
         return self.node(node.number)
 
 

@@ -1,28 +1,28 @@
 """One rule used wrongly at one operation, at all of them, or two rules: in numbers, at the sample.
 
 The answer to a problem is a formula of the derivatives that it takes (`gradcli.homework.mistakes.
-ways`). Where one of these is not differentiated again, names stand for it in that formula, and the
-rows of all its wrong sweeps replace them at once.
+derivation`). Where one of these is not differentiated again, names stand for it in that formula,
+and the rows of all its wrong sweeps replace them at once.
 """
 
 from __future__ import annotations
 
 from gradcli.base.lazy import np
+from gradcli.homework.mistakes.derivation import EVERYWHERE, PAIR, SITE, SLOPE, Explanation
 from gradcli.homework.mistakes.sample import evaluated
-from gradcli.homework.mistakes.sweeps import Rows, at_all_sites
-from gradcli.homework.mistakes.ways import EVERYWHERE, PAIR, SITE, SLOPE, Found
+from gradcli.homework.mistakes.sweeps import WrongTangents, at_all_sites
 from gradcli.ops.table.elementwise import add, multiply, subtract
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from gradcli.homework.mistakes.derivation import Derivation, Step
     from gradcli.homework.mistakes.rules import Rule
     from gradcli.homework.mistakes.sample import Sample
     from gradcli.homework.mistakes.sweeps import Key
-    from gradcli.homework.mistakes.ways import Step, Way
 
-    Made = tuple[list[Found], Any]
+    Made = tuple[list[Explanation], Any]
     Pair = tuple[Step, Key, Key]
 
 MAX_PAIRS = 2_000
@@ -34,19 +34,20 @@ ENDS = ((0.0, "at 0"), (1.0, "at 1"))
 class Steps:
     """The last derivatives of a component, under all wrong rules."""
 
-    __slots__ = ("_formula", "_node", "_rows", "c", "earlier", "last", "sample", "way")
+    __slots__ = ("_formula", "_node", "_rows", "c", "derivation", "earlier", "last", "sample")
 
-    def __init__(self, way: Way, sample: Sample, c: int) -> None:
-        self.way = way
+    def __init__(self, derivation: Derivation, sample: Sample, c: int) -> None:
+        self.derivation = derivation
         self.sample = sample
         self.c = c
-        self._formula = way.reference.formula
-        steps = list(dict.fromkeys(way.steps(c)))
-        self.last = steps if way.problem.kind in ALL_LAST and way.problem.order == 1 else steps[-1:]
+        self._formula = derivation.reference.formula
+        steps = list(dict.fromkeys(derivation.steps(c)))
+        all_last = derivation.problem.kind in ALL_LAST and derivation.problem.order == 1
+        self.last = steps if all_last else steps[-1:]
         self.earlier = [s for s in steps if s not in self.last]
         self._rows = {step: [self._rows_of(step, p) for p, _ in ENDS] if _is_open(step) else
                       [self._rows_of(step, 0.0)] for step in self.last}
-        self._node = way.component(c, self._placeholder)
+        self._node = derivation.component(c, self._placeholder)
 
     def _name(self, step: Step) -> str:
         return f"step {self.last.index(step)}"
@@ -55,7 +56,7 @@ class Steps:
         """Return a name for a derivative; of an equation for dy/dx, an expression linear in it."""
         formula = self._formula
         if step not in self.last:
-            return self.way.right(step)
+            return self.derivation.right(step)
         name = self._name(step)
         if not _is_open(step):
             return formula.leaf(name)
@@ -63,12 +64,12 @@ class Steps:
         return formula.share(add, (low, formula.share(multiply, (
             formula.leaf(SLOPE), formula.share(subtract, (high, low))))))
 
-    def _rows_of(self, step: Step, p: float) -> Rows:
+    def _rows_of(self, step: Step, p: float) -> WrongTangents:
         formula, sample = self._formula, self.sample
         inputs: dict[str, Any]
-        if self.way.problem.kind == "tangent":  # only the slopes at the point matter
+        if self.derivation.problem.kind == "tangent":  # only the slopes at the point matter
             points = 1
-            inputs = {**dict.fromkeys(sample.inputs, 1.0), **self.way.problem.at}
+            inputs = {**dict.fromkeys(sample.inputs, 1.0), **self.derivation.problem.at}
         else:
             points = len(sample.columns)
             inputs = {**sample.inputs, SLOPE: np.full(points, p)}
@@ -78,7 +79,7 @@ class Steps:
             evaluated(formula, nodes, inputs, known)
             return known
 
-        return Rows(self.way.sweeps(step), values, points)
+        return WrongTangents(self.derivation.sweeps(step), values, points)
 
     def _finished(self, rows: dict[Step, list[Any]]) -> Any:
         """Return the values of the component, given rows for derivatives; the others are right."""
@@ -110,7 +111,7 @@ class Steps:
 
         made: for each derivative and each of its ends, keys and rows. level: of the explanations.
         """
-        found: list[Found] = []
+        found: list[Explanation] = []
         values: list[Any] = []
         for number, step in enumerate(self.last):
             keys = made[step][0][0]
@@ -136,16 +137,17 @@ class Steps:
                        for r in self._rows[step]] for step in self.last}
         return [self._everywhere(rules) for rules in several], self._finished(rows)
 
-    def _everywhere(self, rules: tuple[Rule, ...]) -> Found:
+    def _everywhere(self, rules: tuple[Rule, ...]) -> Explanation:
         """Return the explanation by rules at all sites, described at the first of them."""
         step, rule, site = next(
             (step, *key) for step in self.last for key in self._rows[step][0].keys
             if key[0] in rules)
-        return Found(rule.name, EVERYWHERE, rule.rank, step=step, rule=rule, site=site, rules=rules)
+        return Explanation(rule.name, EVERYWHERE, rule.rank, step=step, rule=rule, site=site,
+                           rules=rules)
 
-    def pairs(self) -> tuple[list[Found | Pair], Any]:
+    def pairs(self) -> tuple[list[Explanation | Pair], Any]:
         """Return explanations by two rules at two sites, one inside of the other, with values."""
-        found: list[Found | Pair] = []
+        found: list[Explanation | Pair] = []
         values: list[Any] = []
         for step in self.last:
             made = [r.pairs(MAX_PAIRS) for r in self._rows[step]]
@@ -155,25 +157,26 @@ class Steps:
                 values.append(self._finished({step: [rows for _, rows in made]}))
         return found, _joined(values, self.sample)
 
-    def in_earlier(self) -> list[Found]:
+    def in_earlier(self) -> list[Explanation]:
         """Return explanations by mistakes in derivatives that are then differentiated rightly."""
-        way, c, formula = self.way, self.c, self._formula
+        derivation, c, formula = self.derivation, self.c, self._formula
         limit = len(formula.ops) + MAX_NODES
-        found: list[Found] = []
+        found: list[Explanation] = []
         for step in self.earlier:
-            for rule, site, tangent in way.sweeps(step).singles():
+            for rule, site, tangent in derivation.sweeps(step).singles():
                 if len(formula.ops) > limit:
                     return found
-                wrong = way.or_zero(tangent)
-                found.append(Found(rule.name, SITE, rule.rank + 0.5, step=step, site=site,
-                                   rule=rule, node=way.component(c, _instead(way, step, wrong))))
+                wrong = derivation.or_zero(tangent)
+                found.append(Explanation(rule.name, SITE, rule.rank + 0.5, step=step, site=site,
+                                         rule=rule, node=derivation.component(
+                                             c, _instead(derivation, step, wrong))))
         first = {one.rule: one for one in reversed(found) if one.rule is not None}
         for rules in at_all_sites([one.rule for one in found if one.rule is not None]):
             if len(formula.ops) > limit:
                 return found
             one = first[rules[0]]
-            found.append(one.but(level=EVERYWHERE, rules=rules, node=way.component(
-                c, _at_all(way, rules))))
+            found.append(one.replaced(level=EVERYWHERE, rules=rules, node=derivation.component(
+                c, _at_all(derivation, rules))))
         return found
 
 
@@ -186,13 +189,14 @@ def _is_open(step: Step) -> bool:
     return step[2] is not None and step[2][2]
 
 
-def _by_rule(level: int, rank: float, step: Step, key: Key, joint: bool = False) -> Found:
+def _by_rule(level: int, rank: float, step: Step, key: Key, joint: bool = False) -> Explanation:
     """Return the explanation by a rule at a site; of two mistakes there, by both."""
     rule, site = key
     second = rule.second
-    return Found(rule.name, level, rule.rank + rank, step=step, site=site, rule=rule, joint=joint,
-                 also=None if second is None else Found(
-                     second.name, SITE, second.rank, step=step, site=site, rule=second))
+    return Explanation(rule.name, level, rule.rank + rank, step=step, site=site, rule=rule,
+                       joint=joint,
+                       also=None if second is None else Explanation(
+                           second.name, SITE, second.rank, step=step, site=site, rule=second))
 
 
 def _chosen(some: list[Key], rows: Any, keys: list[Key], right: Any) -> Any:
@@ -205,39 +209,41 @@ def _joined(values: list[Any], sample: Sample) -> Any:
     return np.concatenate(values) if values else np.empty((0, len(sample.columns)))
 
 
-def pair(step: Step, one: Key, other: Key) -> Found:
+def pair(step: Step, one: Key, other: Key) -> Explanation:
     """Return the explanation by two rules used wrongly, the likelier mistake first."""
-    first, second = [Found(rule.name, SITE, rule.rank, step=step, site=site, rule=rule)
+    first, second = [Explanation(rule.name, SITE, rule.rank, step=step, site=site, rule=rule)
                      for rule, site in sorted((one, other), key=lambda key: key[0].rank)]
-    return first.but(level=PAIR, rank=first.rank + second.rank, also=second)
+    return first.replaced(level=PAIR, rank=first.rank + second.rank, also=second)
 
 
-def _instead(way: Way, step: Step, wrong: int) -> Any:
-    return lambda s: wrong if s == step else way.right(s)
+def _instead(derivation: Derivation, step: Step, wrong: int) -> Any:
+    return lambda s: wrong if s == step else derivation.right(s)
 
 
-def _at_all(way: Way, rules: tuple[Rule, ...]) -> Any:
-    return lambda s: way.or_zero(way.sweeps(s).everywhere(rules))
+def _at_all(derivation: Derivation, rules: tuple[Rule, ...]) -> Any:
+    return lambda s: derivation.or_zero(derivation.sweeps(s).everywhere(rules))
 
 
-def node_of(way: Way, c: int, found: Found) -> int:
+def node_of(derivation: Derivation, c: int, found: Explanation) -> int:
     """Return the node of a component under the mistakes of an explanation."""
     if found.node is not None:
         return found.node
     step = found.step
     assert step is not None
     if found.level == EVERYWHERE:
-        return way.component(c, _at_all(way, found.rules))
+        return derivation.component(c, _at_all(derivation, found.rules))
     assert found.rule is not None
     assert found.site is not None
     rule, site = found.rule, found.site
     if found.joint:
-        return way.component(c, lambda s: way.or_zero(way.sweeps(s).single(rule, site)))
+        return derivation.component(
+            c, lambda s: derivation.or_zero(derivation.sweeps(s).single(rule, site)))
     other = found.also
     if found.level == PAIR and other is not None and other.site != site:
         assert other.rule is not None
         assert other.site is not None
         first, second = sorted(((rule, site), (other.rule, other.site)), key=lambda key: key[1])
-        return way.component(c, _instead(way, step, way.or_zero(
-            way.sweeps(step).pair(first, second))))
-    return way.component(c, _instead(way, step, way.or_zero(way.sweeps(step).single(rule, site))))
+        return derivation.component(c, _instead(derivation, step, derivation.or_zero(
+            derivation.sweeps(step).pair(first, second))))
+    return derivation.component(c, _instead(
+        derivation, step, derivation.or_zero(derivation.sweeps(step).single(rule, site))))

@@ -9,7 +9,7 @@ from __future__ import annotations
 from gradcli.base.lazy import np
 from gradcli.formulas.nodes import Tangents, partial
 from gradcli.homework.mistakes.rules import DOUBLE, RULES
-from gradcli.homework.mistakes.site import Seen, SeenSite, Site, seen_of, slope_at
+from gradcli.homework.mistakes.site import OperandValues, Site, ValuedSite, slope_at, values_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -169,7 +169,7 @@ LONG = 48
 """So many operations at most are swept site by site."""
 
 
-class Rows:
+class WrongTangents:
     """The wrong tangents of a node under one rule at one site each, at some points.
 
     keys: (rule, site) of each row of `values`.
@@ -202,7 +202,7 @@ class Rows:
         if missing:
             self._known.update(evaluated(missing))
         self._partials: dict[tuple[int, int], Any] = {}
-        self._carried = {k: None if t is None else Seen(formula, t, self._known[t])
+        self._carried = {k: None if t is None else OperandValues(formula, t, self._known[t])
                          for k, t in carried.items()}
         top = self._carried[sweeps.node]
         self.right = np.broadcast_to(0.0 if top is None else top.seen, (points,))
@@ -239,10 +239,10 @@ class Rows:
         moved = rows if right is None else rows - right.seen
         return np.broadcast_to(self.right + adjoint * moved, rows.shape)
 
-    def _site(self, k: int, carried: Mapping[int, Any]) -> SeenSite:
+    def _site(self, k: int, carried: Mapping[int, Any]) -> ValuedSite:
         sweeps = self._sweeps
-        return SeenSite(sweeps.formula, k, carried, sweeps.variable, sweeps.parameters,
-                        self._known)
+        return ValuedSite(sweeps.formula, k, carried, sweeps.variable, sweeps.parameters,
+                          self._known)
 
     def _at(self, k: int, rules: list[Rule]) -> list[tuple[Rule, Any]]:
         """Return the rules that apply at a site, and the values of their tangents."""
@@ -251,7 +251,7 @@ class Rows:
         for rule in rules:
             made = rule.at(site)
             if made is not None:
-                found.append((rule, seen_of(made)))
+                found.append((rule, values_of(made)))
         return found
 
     def _stacked(self, values: list[Any]) -> Any:
@@ -276,17 +276,17 @@ class Rows:
         for place, a in enumerate(self._sweeps.formula.args[k]):
             t = carried[a]
             if t is not None:
-                total = total + seen_of(t) * self._partial(k, place)
+                total = total + values_of(t) * self._partial(k, place)
         return total
 
     def _forward(self, k: int, rows: Any) -> Any:
         """Return tangents of the node, given wrong ones of a site, a row each."""
         formula, sweeps = self._sweeps.formula, self._sweeps
         carried = dict(self._carried)
-        carried[k] = Seen(formula, -1, rows)
+        carried[k] = OperandValues(formula, -1, rows)
         for later in sweeps._downstream(k):
-            carried[later] = Seen(formula, -1, self._tangent(later, carried))
-        return np.broadcast_to(seen_of(carried[sweeps.node]), rows.shape)
+            carried[later] = OperandValues(formula, -1, self._tangent(later, carried))
+        return np.broadcast_to(values_of(carried[sweeps.node]), rows.shape)
 
     def _everywhere(self) -> dict[tuple[Rule, ...], Any]:
         sweeps, formula = self._sweeps, self._sweeps.formula
@@ -302,15 +302,15 @@ class Rows:
             made_up: set[int] = set()       # tangents where the right rules have none
             for k in sweeps.order:
                 if carried[k] is not None or not made_up.isdisjoint(formula.args[k]):
-                    carried[k] = Seen(formula, -1, self._tangent(k, carried))
+                    carried[k] = OperandValues(formula, -1, self._tangent(k, carried))
                     made_up.add(k)
                 if k in sites:
                     site = self._site(k, carried)
                     made = next((m for rule in rules if (m := rule.at(site)) is not None), None)
                     if made is not None:
-                        carried[k] = Seen(formula, -1, seen_of(made))
+                        carried[k] = OperandValues(formula, -1, values_of(made))
                         made_up.add(k)
-            found[rules] = np.broadcast_to(seen_of(carried[sweeps.node]), (self._points,))
+            found[rules] = np.broadcast_to(values_of(carried[sweeps.node]), (self._points,))
         return found
 
     def pairs(self, most: int) -> tuple[list[tuple[Key, Key]], Any]:
@@ -327,20 +327,20 @@ class Rows:
         with np.errstate(all="ignore"):
             for k, inner in rules_at.items():
                 site = self._site(k, self._carried)
-                rows = self._stacked([seen_of(rule.at(site)) for rule in inner])
+                rows = self._stacked([values_of(rule.at(site)) for rule in inner])
                 carried = dict(self._carried)
-                carried[k] = Seen(formula, -1, rows)
+                carried[k] = OperandValues(formula, -1, rows)
                 after = sweeps._downstream(k)
                 for later in after:
-                    carried[later] = Seen(formula, -1, self._tangent(later, carried))
-                top = seen_of(carried[sweeps.node])
+                    carried[later] = OperandValues(formula, -1, self._tangent(later, carried))
+                top = values_of(carried[sweeps.node])
                 for later in after:
                     outer = self._site(later, carried)
                     for rule in rules_at.get(later, ()):
                         wrong = rule.at(outer)
                         if wrong is None or len(keys) > most:
                             continue
-                        moved = adjoints[later] * (seen_of(wrong) - seen_of(carried[later]))
+                        moved = adjoints[later] * (values_of(wrong) - values_of(carried[later]))
                         made.append(np.broadcast_to(top + moved, rows.shape))
                         keys += [((one, k), (rule, later)) for one in inner]
         return keys, np.concatenate(made) if made else np.empty((0, self._points))

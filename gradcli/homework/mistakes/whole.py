@@ -9,24 +9,24 @@ from gradcli.formulas.nodes import Tangents
 from gradcli.homework.checking import built
 from gradcli.homework.checking.problem import Problem
 from gradcli.homework.checking.reference import Reference, slope, weighted
-from gradcli.homework.mistakes.sample import evaluated
-from gradcli.homework.mistakes.ways import (
+from gradcli.homework.mistakes.derivation import (
     BETWEEN,
     SITE,
     SLOPE,
     WHOLE,
-    Found,
+    Explanation,
     at_point,
     line,
     solved,
 )
+from gradcli.homework.mistakes.sample import evaluated
 from gradcli.ops.table.elementwise import add, divide, multiply, negative, subtract
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from gradcli.homework.mistakes.ways import Way
+    from gradcli.homework.mistakes.derivation import Derivation
 
 MAX_NODES = 80
 """So many nodes at most are made for derivatives of other orders."""
@@ -35,72 +35,72 @@ SURE = frozenset(("answered_original", "slope_not_evaluated"))
 """Of tangent lines, what cannot be chance; other lines have a slope that many ways lead to."""
 
 
-def whole(way: Way, c: int) -> list[Found]:
+def whole(derivation: Derivation, c: int) -> list[Explanation]:
     """Return other answers to one component that are made without looking at the student's."""
-    made: list[Found] = []
-    for name, node, detail in _all(way, c):
+    made: list[Explanation] = []
+    for name, node, detail in _all(derivation, c):
         # Of one variable and constants, few differentiate by a constant.
-        if name == "sign_error" or (way.problem.kind == "tangent" and name not in SURE) or (
-                name == "wrong_variable" and way.problem.kind == "derivative"):
-            made.append(Found(name, SITE, BETWEEN + len(made) / 10, node=node, detail=detail))
+        if name == "sign_error" or (derivation.problem.kind == "tangent" and name not in SURE) or (
+                name == "wrong_variable" and derivation.problem.kind == "derivative"):
+            made.append(Explanation(name, SITE, BETWEEN + len(made) / 10, node=node, detail=detail))
         else:
-            made.append(Found(name, WHOLE, len(made), node=node, detail=detail))
+            made.append(Explanation(name, WHOLE, len(made), node=node, detail=detail))
     return made
 
 
-def _all(way: Way, c: int) -> Iterator[tuple[str, int, dict[str, str]]]:
-    reference, problem = way.reference, way.problem
+def _all(derivation: Derivation, c: int) -> Iterator[tuple[str, int, dict[str, str]]]:
+    reference, problem = derivation.reference, derivation.problem
     formula = reference.formula
     d = reference.nodes[c]
     kind = problem.kind
-    f = function(way, c)
+    f = function(derivation, c)
     yield "sign_error", formula.share(negative, (d,)), {}
     if kind == "implicit":
-        yield from _implicit(way)
+        yield from _implicit(derivation)
         return
     if kind == "parametric":
-        yield from _parametric(way)
+        yield from _parametric(derivation)
         return
     yield "answered_original", f, {}
     if kind == "tangent":
-        yield from _tangent(way)
+        yield from _tangent(derivation)
         return
     if kind == "directional":
-        yield from _directional(way, d)
+        yield from _directional(derivation, d)
         return
-    yield from _orders(way, c, f)
-    yield from _variables(way, c, f)
+    yield from _orders(derivation, c, f)
+    yield from _variables(derivation, c, f)
     if formula.value(d) is None:
         yield "reciprocal_of_derivative", formula.share(divide, (formula.number(1.0), d)), {}
 
 
-def function(way: Way, c: int) -> int:
+def function(derivation: Derivation, c: int) -> int:
     """Return the function that a component is a derivative of."""
-    functions = way.reference.functions
-    if len(functions) > 1 and way.problem.kind == "jacobian":
-        return functions[c // len(way.reference.wrt)]
+    functions = derivation.reference.functions
+    if len(functions) > 1 and derivation.problem.kind == "jacobian":
+        return functions[c // len(derivation.reference.wrt)]
     return functions[0]
 
 
-def names_of(way: Way, c: int) -> list[str]:
+def names_of(derivation: Derivation, c: int) -> list[str]:
     """Return the variables of a component, one for each time that it is differentiated."""
-    wrt, n = way.reference.wrt, len(way.reference.wrt)
-    kind = way.problem.kind
+    wrt, n = derivation.reference.wrt, len(derivation.reference.wrt)
+    kind = derivation.problem.kind
     if kind == "hessian":
         return [wrt[c // n], wrt[c % n]]
     if kind in ("gradient", "jacobian") or (kind == "value" and n > 1):
         return [wrt[c % n]]
     if kind == "partial" and n > 1:
         return list(wrt)
-    return [wrt[0]] * way.problem.order
+    return [wrt[0]] * derivation.problem.order
 
 
-def _orders(way: Way, c: int, f: int) -> Iterator[tuple[str, int, dict[str, str]]]:
-    formula = way.reference.formula
-    names = names_of(way, c)
+def _orders(derivation: Derivation, c: int, f: int) -> Iterator[tuple[str, int, dict[str, str]]]:
+    formula = derivation.reference.formula
+    names = names_of(derivation, c)
     limit = len(formula.ops) + MAX_NODES
     # One number is equal to much: there, only the orders next to the one asked for.
-    highest = len(names) + 1 if way.problem.kind == "value" else ORDERS
+    highest = len(names) + 1 if derivation.problem.kind == "value" else ORDERS
     if len(set(names)) > 1:
         for name in dict.fromkeys(names):
             yield "wrong_order", slope(formula, f, name), {"order": "first", "by": f" by {name}"}
@@ -119,9 +119,9 @@ def _ordinal(order: int) -> str:
     return names[order - 1] if order <= len(names) else f"{order}th"
 
 
-def _variables(way: Way, c: int, f: int) -> Iterator[tuple[str, int, dict[str, str]]]:
-    formula = way.reference.formula
-    names = names_of(way, c)
+def _variables(derivation: Derivation, c: int, f: int) -> Iterator[tuple[str, int, dict[str, str]]]:
+    formula = derivation.reference.formula
+    names = names_of(derivation, c)
     others = [n for n in formula.leaves([f]) if n not in names]
     if len(set(names)) > 1:
         for name in names:
@@ -136,7 +136,7 @@ def _variables(way: Way, c: int, f: int) -> Iterator[tuple[str, int, dict[str, s
         for _ in names:
             node = slope(formula, node, other)
         yield "wrong_variable", node, {"variable": other}
-    free = [n for n in others if n not in way.problem.parameters]
+    free = [n for n in others if n not in derivation.problem.parameters]
     if len(names) == 1:
         for chosen in [free] if len(free) < 2 else [free, *([n] for n in free)]:
             if chosen:
@@ -145,10 +145,10 @@ def _variables(way: Way, c: int, f: int) -> Iterator[tuple[str, int, dict[str, s
                     [1.0] * (len(chosen) + 1)), {"variable": " and ".join(chosen)}
 
 
-def _directional(way: Way, d: int) -> Iterator[tuple[str, int, dict[str, str]]]:
+def _directional(derivation: Derivation, d: int) -> Iterator[tuple[str, int, dict[str, str]]]:
     from math import hypot
 
-    reference, problem = way.reference, way.problem
+    reference, problem = derivation.reference, derivation.problem
     formula, length = reference.formula, hypot(*problem.direction)
     if problem.normalize and length != 1:
         yield "direction_not_normalised", formula.share(
@@ -165,8 +165,8 @@ def _directional(way: Way, d: int) -> Iterator[tuple[str, int, dict[str, str]]]:
         yield "missing_term", node, {"piece": f"the derivative by {name} alone"}
 
 
-def _implicit(way: Way) -> Iterator[tuple[str, int, dict[str, str]]]:
-    reference, problem = way.reference, way.problem
+def _implicit(derivation: Derivation) -> Iterator[tuple[str, int, dict[str, str]]]:
+    reference, problem = derivation.reference, derivation.problem
     formula, f = reference.formula, reference.constraint
     assert f is not None
     by_x, by_y = slope(formula, f, reference.wrt[0]), slope(formula, f, problem.dependent)
@@ -180,13 +180,13 @@ def _implicit(way: Way) -> Iterator[tuple[str, int, dict[str, str]]]:
     yield "implicit_inverted", inverted, {}
     yield "implicit_missing_dydx", formula.share(add, (by_x, by_y)), {}
     yield "implicit_missing_dydx", by_x, {}
-    yield from _dydx_lost(way, f)
+    yield from _dydx_lost(derivation, f)
 
 
-def _dydx_lost(way: Way, f: int) -> Iterator[tuple[str, int, dict[str, str]]]:
+def _dydx_lost(derivation: Derivation, f: int) -> Iterator[tuple[str, int, dict[str, str]]]:
     """Yield answers without dy/dx at one of the operations on y, which has the tangent 1 there."""
-    reference = way.reference
-    formula, dependent = reference.formula, way.problem.dependent
+    reference = derivation.reference
+    formula, dependent = reference.formula, derivation.problem.dependent
     y = formula.leaf(dependent)
     one = formula.number(1.0)
     for k in formula.needed([f]):
@@ -203,14 +203,15 @@ def _dydx_lost(way: Way, f: int) -> Iterator[tuple[str, int, dict[str, str]]]:
             yield "implicit_missing_dydx", made, {}
 
 
-def _parametric(way: Way) -> Iterator[tuple[str, int, dict[str, str]]]:
-    reference, order = way.reference, way.problem.order
+def _parametric(derivation: Derivation) -> Iterator[tuple[str, int, dict[str, str]]]:
+    reference, order = derivation.reference, derivation.problem.order
     formula, t = reference.formula, reference.wrt[0]
     x, y = [slope(formula, f, t) for f in reference.functions]
     first = formula.share(divide, (y, x))
     yield "reciprocal_of_derivative", formula.share(divide, (x, y)), {}
     if order == 1:
-        yield "missing_chain_factor", y, {"inner": f"d{_letter(way)}/d{t}", "parametric": "1"}
+        yield "missing_chain_factor", y, {"inner": f"d{_letter(derivation)}/d{t}",
+                                          "parametric": "1"}
         yield "wrong_variable", x, {"variable": t}
         yield "product_of_derivatives", formula.share(multiply, (x, y)), {"parametric": "1"}
         return
@@ -218,20 +219,20 @@ def _parametric(way: Way) -> Iterator[tuple[str, int, dict[str, str]]]:
     downs, ups = [slope(formula, f, t, order) for f in reference.functions]
     yield "quotient_of_derivatives", formula.share(divide, (ups, downs)), {"parametric": "1"}
     yield "missing_chain_factor", slope(formula, first, t), {
-        "inner": f"d{_letter(way)}/d{t}", "parametric": "1"}
+        "inner": f"d{_letter(derivation)}/d{t}", "parametric": "1"}
     yield "wrong_order", slope(formula, reference.functions[1], t, order), {"order": "other"}
 
 
-def _letter(way: Way) -> str:
-    return "x" if way.reference.wrt[0] != "x" else "u"
+def _letter(derivation: Derivation) -> str:
+    return "x" if derivation.reference.wrt[0] != "x" else "u"
 
 
-def _tangent(way: Way) -> Iterator[tuple[str, int, dict[str, str]]]:
-    reference, problem = way.reference, way.problem
+def _tangent(derivation: Derivation) -> Iterator[tuple[str, int, dict[str, str]]]:
+    reference, problem = derivation.reference, derivation.problem
     formula, f = reference.formula, reference.functions[0]
     slopes = [slope(formula, f, n) for n in reference.wrt]
-    yield "slope_not_evaluated", line(way, slopes, problem.at), {}
-    here = at_point(way)
+    yield "slope_not_evaluated", line(derivation, slopes, problem.at), {}
+    here = at_point(derivation)
     for node in slopes if len(slopes) == 1 else []:
         yield "slope_not_evaluated", node, {}
         steep = formula.substituted(node, here)
@@ -239,25 +240,25 @@ def _tangent(way: Way) -> Iterator[tuple[str, int, dict[str, str]]]:
             formula.leaf(reference.wrt[0]),
             formula.number(problem.at[reference.wrt[0]]))))), {"piece": "the line without f(a)"}
         # The normal instead of the tangent: the slope of the line at a right angle.
-        yield "reciprocal_of_derivative", line(way, [formula.share(
+        yield "reciprocal_of_derivative", line(derivation, [formula.share(
             divide, (formula.number(-1.0), steep))], problem.at), {"normal": "1"}
-        yield "reciprocal_of_derivative", line(way, [formula.share(
+        yield "reciprocal_of_derivative", line(derivation, [formula.share(
             divide, (formula.number(1.0), steep))], problem.at), {}
     turned = [formula.share(negative, (formula.substituted(s, here),)) for s in slopes]
-    yield "sign_error", line(way, turned, problem.at), {"slope": "1"}
+    yield "sign_error", line(derivation, turned, problem.at), {"slope": "1"}
 
 
-def misread(way: Way) -> list[tuple[str, list[int]]]:
+def misread(derivation: Derivation) -> list[tuple[str, list[int]]]:
     """Return (text, nodes of its right answer) of functions that this one is easily taken for."""
     made = []
-    for text in way.problem.variants:
-        fields = {**way.problem.fields(), "function": text, "expected": None}
+    for text in derivation.problem.variants:
+        fields = {**derivation.problem.fields(), "function": text, "expected": None}
         try:
             other = Reference(Problem(**fields))
         except GradcliError:
             continue
-        if other.shape == way.reference.shape:
-            made.append((text, _copied(other, way.reference)))
+        if other.shape == derivation.reference.shape:
+            made.append((text, _copied(other, derivation.reference)))
     return made
 
 
@@ -275,11 +276,11 @@ def _copied(other: Reference, reference: Reference) -> list[int]:
     return [places[k] for k in other.nodes]
 
 
-def in_degrees(way: Way, c: int) -> list[Found]:
+def in_degrees(derivation: Derivation, c: int) -> list[Explanation]:
     """Return the right derivative with the arguments of trigonometric functions in degrees, or,
     where degrees are asked for, in radians.
     """
-    reference = way.reference
+    reference = derivation.reference
     formula, d = reference.formula, reference.nodes[c]
     unit = formula.number(built.PI / 180)
     places: dict[int, int] = {}
@@ -293,13 +294,13 @@ def in_degrees(way: Way, c: int) -> list[Found]:
         if op.name in built.TAKES_ANGLE:
             changed = True
             args = [formula.share(
-                divide if way.problem.angle == "degree" else multiply, (args[0], unit))]
+                divide if derivation.problem.angle == "degree" else multiply, (args[0], unit))]
         places[k] = formula.share(op, tuple(args)) if args != list(formula.args[k]) else k
     if not changed:
         return []
     once = places[d]
-    return [Found("degree_mode", WHOLE, 20, node=once),
-            Found("degree_mode", WHOLE, 21, node=formula.share(multiply, (once, unit)))]
+    return [Explanation("degree_mode", WHOLE, 20, node=once),
+            Explanation("degree_mode", WHOLE, 21, node=formula.share(multiply, (once, unit)))]
 
 
 # --------------------------------------------------------------------------------------------------
@@ -309,34 +310,34 @@ NEAR = 1e-6
 """How far from a curve a point of it may be, whose numbers may be rounded."""
 
 
-def other_points(way: Way, c: int) -> list[Found]:
+def other_points(derivation: Derivation, c: int) -> list[Explanation]:
     """Return the right formula at another point, and other numbers at the right one."""
-    formula = way.reference.formula
-    d = way.reference.nodes[c]
-    made: list[Found] = []
-    for point in filter(partial(is_on_curve, way), _points(way)):
+    formula = derivation.reference.formula
+    d = derivation.reference.nodes[c]
+    made: list[Explanation] = []
+    for point in filter(partial(is_on_curve, derivation), _points(derivation)):
         text = ", ".join([f"{n} = {v:g}" for n, v in point.items()])
         node = formula.substituted(d, {
             formula.leaf(n): formula.number(v) for n, v in point.items()})
-        made.append(Found("evaluated_at_wrong_point", WHOLE, 10 + len(made), node=node,
-                          detail={"at": text}))
-    for text, node in _values(way, c):
-        made.append(Found("evaluated_at_wrong_point", WHOLE, 10 + len(made), node=node,
-                          detail={"what": text}))
+        made.append(Explanation("evaluated_at_wrong_point", WHOLE, 10 + len(made), node=node,
+                                detail={"at": text}))
+    for text, node in _values(derivation, c):
+        made.append(Explanation("evaluated_at_wrong_point", WHOLE, 10 + len(made), node=node,
+                                detail={"what": text}))
     return made
 
 
-def is_on_curve(way: Way, point: Mapping[str, float]) -> bool:
+def is_on_curve(derivation: Derivation, point: Mapping[str, float]) -> bool:
     """Return whether a point can be on the curve of an implicit problem; True if there is none."""
-    formula, node = way.reference.formula, way.reference.constraint
+    formula, node = derivation.reference.formula, derivation.reference.constraint
     if node is None or not set(formula.leaves([node])) <= set(point):
         return True
     value, = evaluated(formula, [node], point, {})
     return bool(abs(value) <= NEAR * (1.0 + max(map(abs, point.values()))))
 
 
-def _points(way: Way) -> Iterator[dict[str, float]]:
-    at = way.problem.at
+def _points(derivation: Derivation) -> Iterator[dict[str, float]]:
+    at = derivation.problem.at
     names = list(at)
     values = list(at.values())
     yield {n: -v for n, v in at.items()}
@@ -350,14 +351,14 @@ def _points(way: Way) -> Iterator[dict[str, float]]:
             yield {**at, name: 0.0}
 
 
-def _values(way: Way, c: int) -> Iterator[tuple[str, int]]:
+def _values(derivation: Derivation, c: int) -> Iterator[tuple[str, int]]:
     """Yield f(p), f''(p) and f(p + 1) - f(p)."""
-    formula, at = way.reference.formula, way.problem.at
-    f = function(way, c)
-    if way.problem.kind in ("implicit", "parametric"):
+    formula, at = derivation.reference.formula, derivation.problem.at
+    f = function(derivation, c)
+    if derivation.problem.kind in ("implicit", "parametric"):
         return
     yield "the value of the function itself there", f
-    names = names_of(way, c)
+    names = names_of(derivation, c)
     yield "the second derivative there", slope(formula, f, names[0], 2)
     if names[0] in at:
         shifted = formula.substituted(f, {
@@ -365,21 +366,21 @@ def _values(way: Way, c: int) -> Iterator[tuple[str, int]]:
         yield "the difference to the next whole step", formula.share(subtract, (shifted, f))
 
 
-def other_lines(way: Way) -> list[Found]:
+def other_lines(derivation: Derivation) -> list[Explanation]:
     """Return tangents whose slope belongs to another point, or is another number."""
-    reference, problem = way.reference, way.problem
+    reference, problem = derivation.reference, derivation.problem
     formula, f = reference.formula, reference.functions[0]
     slopes = [slope(formula, f, n) for n in reference.wrt]
-    made: list[Found] = []
+    made: list[Explanation] = []
 
     def keep(steep: list[int], text: str) -> None:
-        made.append(Found("evaluated_at_wrong_point", WHOLE, 10 + len(made),
-                          node=line(way, steep, problem.at), detail={"what": text}))
+        made.append(Explanation("evaluated_at_wrong_point", WHOLE, 10 + len(made),
+                                node=line(derivation, steep, problem.at), detail={"what": text}))
 
-    for point in _points(way):
+    for point in _points(derivation):
         leaves = {formula.leaf(n): formula.number(v) for n, v in point.items()}
         keep([formula.substituted(s, leaves) for s in slopes], "the slope at another point")
-    here = at_point(way)
+    here = at_point(derivation)
     if len(slopes) == 1:
         keep([formula.substituted(f, here)], "the function's value as the slope")
         keep([formula.substituted(slope(formula, slopes[0], reference.wrt[0]), here)],

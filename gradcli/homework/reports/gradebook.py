@@ -9,7 +9,7 @@ from __future__ import annotations
 import csv
 import os
 
-from gradcli.homework.marking.marks import BLANK, HINT, MISSING, RIGHT, WAITING, WRONG, told
+from gradcli.homework.marking.marks import BLANK, HINT, MISSING, RIGHT, WAITING, WRONG, feedback
 from gradcli.homework.sheets.cells import cell, code, number, plain, prose
 from gradcli.render.machine import dump
 from gradcli.render.numbers import visible
@@ -76,7 +76,7 @@ def page(sheet: Sheet, marks: Marks, level: str) -> str:
 
 
 def _problem(problem: Problem, result: Result | None, level: str) -> Iterator[str]:
-    found = told(problem, result, level)
+    found = feedback(problem, result, level)
     score = number(result.score if result else 0.0)
     yield f"## Problem {plain(problem.id)}"
     yield ""
@@ -125,7 +125,7 @@ def messages(sheet: Sheet, everybody: Iterable[Marks], folder: str = "") -> Iter
             counts[kind] += 1
             if kind == RIGHT or counts[kind] > MOST:
                 continue
-            found = told(problem, result, HINT)
+            found = feedback(problem, result, HINT)
             file = result.file and os.path.normpath(os.path.join(folder, result.file))
             place = [("file", file), ("line", result.line),
                      ("title", f"{marks.student.id}, problem {problem.id}")]
@@ -171,7 +171,7 @@ def results_json(sheet: Sheet, marks: Marks, level: str = "hint", visibility: st
 
 def _test(problem: Problem, result: Result | None, level: str, visibility: str, at: int
           ) -> dict[str, Any]:
-    found = told(problem, result, level)
+    found = feedback(problem, result, level)
     score = result.score if result else 0.0
     most = float(problem.points)
     lines = [found.verdict]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from xml.etree import ElementTree
 
-from gradcli.homework.marking.marks import BLANK, FULL, MISSING, RIGHT, WAITING, told
+from gradcli.homework.marking.marks import BLANK, FULL, MISSING, RIGHT, WAITING, feedback
 from gradcli.homework.sheets.cells import number
 from gradcli.render.numbers import visible
 
@@ -63,7 +63,7 @@ def _outcome(case: ElementTree.Element, problem: Problem, kind: str, result: Res
         return
     if kind == RIGHT:
         return
-    found = told(problem, result, FULL)
+    found = feedback(problem, result, FULL)
     name = "review" if kind == WAITING else result.verdict
     mistake = None if problem.hidden else result.mistake
     outcome = ElementTree.SubElement(

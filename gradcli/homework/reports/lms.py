@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from gradcli.homework.handed_in.records import Student
-    from gradcli.homework.sheets.cells import Record
+    from gradcli.homework.sheets.cells import CellRow
     from gradcli.homework.sheets.sheet import Sheet
 
 CANVAS, MOODLE = "canvas", "moodle"
@@ -40,7 +40,7 @@ NOT_POINTS = re.compile(r".*\((Percentage|Letter|Feedback)\)", re.DOTALL)
 DECIMAL_COMMA = re.compile(r"\s*\d+,\d+\s*", re.ASCII)
 
 
-class Filled:
+class FilledExport:
     """An export filled in.
 
     system: "canvas" or "moodle".
@@ -67,7 +67,7 @@ class Filled:
 
 
 def fill(path: str, sheet: Sheet, scores: Iterable[tuple[Student, float | None]],
-         column: str | None = None) -> Filled:
+         column: str | None = None) -> FilledExport:
     """Return the export at `path` with each student's score; None leaves the cell unchanged.
 
     column: the title of the one to fill; by default the one that is named like the sheet, or the
@@ -85,7 +85,7 @@ def fill(path: str, sheet: Sheet, scores: Iterable[tuple[Student, float | None]]
     names = [cell.text.strip() for cell in head.cells]
     body = table[table.index(head) + 1:]
     at = _column(system, head, names, body, sheet, column, source)
-    filled = Filled(system, names[at])
+    filled = FilledExport(system, names[at])
     people = [row for row in body if _is_person(row, names)]
     for row in people:
         if any(cell.text.strip() for cell in row.cells[len(names):]):
@@ -120,7 +120,7 @@ def _bytes(path: str) -> bytes:
         return file.read(MAX_BYTES + 1)
 
 
-def _system(head: Record | None, source: Source) -> str:
+def _system(head: CellRow | None, source: Source) -> str:
     names = {cell.text.strip() for cell in head.cells} if head else set()
     if {"Student", "ID"} <= names and names & {"Section", "SIS Login ID", "SIS User ID"}:
         return CANVAS
@@ -131,7 +131,7 @@ def _system(head: Record | None, source: Source) -> str:
                   "export the gradebook as CSV, in English, and give that file")
 
 
-def _column(system: str, head: Record, names: Sequence[str], body: Sequence[Record], sheet: Sheet,
+def _column(system: str, head: CellRow, names: Sequence[str], body: Sequence[CellRow], sheet: Sheet,
             column: str | None, source: Source) -> int:
     """Return the index of the column to fill."""
     points = next((row for row in body if _is_points(row, names)), None)
@@ -163,7 +163,7 @@ def _bare(system: str, name: str) -> str:
     return found[1] if found else name
 
 
-def _worked_out(system: str, name: str, points: Record | None, at: int) -> bool:
+def _worked_out(system: str, name: str, points: CellRow | None, at: int) -> bool:
     """Return whether the system fills the column itself, or wants something else than points."""
     if system == MOODLE:
         return NOT_POINTS.fullmatch(name) is not None or name == "Course total"
@@ -172,12 +172,12 @@ def _worked_out(system: str, name: str, points: Record | None, at: int) -> bool:
     return False
 
 
-def _is_points(row: Record, names: Sequence[str]) -> bool:
+def _is_points(row: CellRow, names: Sequence[str]) -> bool:
     return "Student" in names and len(row.cells) > names.index("Student") and (
         row.cells[names.index("Student")].text.strip() == POINTS_POSSIBLE)
 
 
-def _is_person(row: Record, names: Sequence[str]) -> bool:
+def _is_person(row: CellRow, names: Sequence[str]) -> bool:
     """Return whether the row is a student's: neither empty nor one of Canvas's own in front."""
     if row.empty or _is_points(row, names):
         return False
@@ -187,13 +187,13 @@ def _is_person(row: Record, names: Sequence[str]) -> bool:
     return any(about)
 
 
-def _called(row: Record, names: Sequence[str]) -> str:
+def _called(row: CellRow, names: Sequence[str]) -> str:
     texts = [cell.text.strip() for cell, name in zip(row.cells, names, strict=False)
              if name in ("Student", "Full name", "First name", "Last name", "Surname")]
     return " ".join(filter(None, texts)) or row.cells[0].text
 
 
-def _decimal_comma(names: Sequence[str], at: int, body: Sequence[Record]) -> bool:
+def _decimal_comma(names: Sequence[str], at: int, body: Sequence[CellRow]) -> bool:
     """Return whether numbers in the file have a decimal comma."""
     for row in body:
         for k, cell in enumerate(row.cells[:len(names)]):
@@ -202,7 +202,7 @@ def _decimal_comma(names: Sequence[str], at: int, body: Sequence[Record]) -> boo
     return False
 
 
-def _written(row: Record, at: int, text: str, separator: str) -> str:
+def _written(row: CellRow, at: int, text: str, separator: str) -> str:
     """Return the row with another text in one cell, quoted as the row is."""
     raws = [cell.raw for cell in row.cells]
     raws += [""] * (at + 1 - len(raws))
@@ -214,12 +214,12 @@ def _written(row: Record, at: int, text: str, separator: str) -> str:
     return separator.join(raws) + row.end
 
 
-def _stop(row: Record, separator: str) -> int:
+def _stop(row: CellRow, separator: str) -> int:
     last = row.cells[-1]
     return last.start + len(last.raw) + len(row.end)
 
 
-def _notes(sheet: Sheet, names: Sequence[str], at: int, body: Sequence[Record]) -> Iterable[str]:
+def _notes(sheet: Sheet, names: Sequence[str], at: int, body: Sequence[CellRow]) -> Iterable[str]:
     most = sum([float(problem.points) for problem in sheet.problems])
     for row in body:
         k = at if _is_points(row, names) else (

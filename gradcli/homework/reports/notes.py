@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import TextIO
 
-    from gradcli.homework.handed_in.records import Note
+    from gradcli.homework.handed_in.records import InputNote
 
 NOTES = "notes.csv"
 COLUMNS = ("about", "student_id", "file", "line", "message")
@@ -35,7 +35,7 @@ class Notes:
         self._writer.writerow(COLUMNS)
         self.counts: Counter[str] = Counter()
 
-    def add(self, notes: Iterable[Note]) -> None:
+    def add(self, notes: Iterable[InputNote]) -> None:
         """Write notes, and count them."""
         for note in notes:
             self.counts[note.about] += 1

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from gradcli.homework.marking.folder import OutputFolder
     from gradcli.homework.marking.overrides import Override
     from gradcli.homework.marking.results import Result
-    from gradcli.homework.reports.lms import Filled
+    from gradcli.homework.reports.lms import FilledExport
     from gradcli.homework.sheets.sheet import Sheet
 
 GRADEBOOK, REVIEW, ITEMS, JUNIT = "gradebook.csv", "review.csv", "item-analysis.csv", "junit.xml"
@@ -31,7 +31,7 @@ ALL = (GRADEBOOK, REVIEW, FEEDBACK, ITEMS, GRADESCOPE, JUNIT)
 USUAL = (GRADEBOOK, REVIEW, FEEDBACK, ITEMS, JUNIT)
 
 
-class Written:
+class OutputSummary:
     """The summary of the files.
 
     waiting: the number of answers that a person should look at.
@@ -41,7 +41,7 @@ class Written:
 
     __slots__ = ("exports", "stats", "waiting")
 
-    def __init__(self, stats: Stats, waiting: int, exports: list[Filled]) -> None:
+    def __init__(self, stats: Stats, waiting: int, exports: list[FilledExport]) -> None:
         self.stats = stats
         self.waiting = waiting
         self.exports = exports
@@ -51,7 +51,7 @@ def write_outputs(folder: OutputFolder, sheet: Sheet, students: Sequence[Student
                   results: Iterable[Result], *, files: Iterable[str] = USUAL,
                   overrides: Mapping[tuple[str, str], Override] | None = None, level: str = "hint",
                   raw: bool = False, templates: Iterable[str] = (), column: str | None = None,
-                  visibility: str = "visible") -> Written:
+                  visibility: str = "visible") -> OutputSummary:
     """Write the files of a run, and return a summary.
 
     students: everybody, those of the roster who handed nothing in too.
@@ -105,10 +105,10 @@ def write_outputs(folder: OutputFolder, sheet: Sheet, students: Sequence[Student
         exports = [fill(path, sheet, scores, column) for path in templates]
         for name, filled in zip(_export_names(exports), exports, strict=True):
             folder.write(name, filled.text)
-    return Written(stats, review.count if review else 0, exports)
+    return OutputSummary(stats, review.count if review else 0, exports)
 
 
-def _export_names(exports: Iterable[Filled]) -> list[str]:
+def _export_names(exports: Iterable[FilledExport]) -> list[str]:
     """Return gradebook-canvas.csv, gradebook-moodle.csv; a second one of a kind gets a number."""
     names: list[str] = []
     for filled in exports:

@@ -39,7 +39,7 @@ class Cell:
         return self.start, self.start + max(1, len(self.raw))
 
 
-class Record:
+class CellRow:
     """The cells of a row, and the line end behind it ("" at the end of the text)."""
 
     __slots__ = ("cells", "end", "start")
@@ -68,7 +68,7 @@ def delimiter(text: str) -> str:
     return max(DELIMITERS, key=head.count)
 
 
-def records(source: Source, separator: str, code: str) -> Iterator[Record]:
+def records(source: Source, separator: str, code: str) -> Iterator[CellRow]:
     """Yield the rows of a text, empty ones too.
 
     A quote that is never closed is an error of the given `code`.
@@ -90,11 +90,11 @@ def records(source: Source, separator: str, code: str) -> Iterator[Record]:
         cells.append(Cell(found[0][:len(found[0]) - len(end)], value, at))
         at = found.end()
         if end != separator:
-            yield Record(cells, end, start)
+            yield CellRow(cells, end, start)
             cells, start = [], at
 
 
-def fitted(record: Record, width: int, source: Source, last: int | None, code: str) -> list[str]:
+def fitted(record: CellRow, width: int, source: Source, last: int | None, code: str) -> list[str]:
     """Return the texts of a row in a table of `width` columns, the missing ones empty.
 
     last: the column that an answer with commas and without quotes is put together in, if it is the

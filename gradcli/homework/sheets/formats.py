@@ -10,7 +10,7 @@ from gradcli.base.commas import split
 from gradcli.base.errors import Diagnostic, GradcliError, Source, read
 from gradcli.homework.checking.problem import DEFAULTS
 from gradcli.homework.sheets.cells import delimiter, folded, records
-from gradcli.homework.sheets.sheet import ID, OPTIONS, Found, Sheet, stem
+from gradcli.homework.sheets.sheet import ID, OPTIONS, Sheet, SheetProblems, stem
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ class _Reader:
         self.source = source
         self.document = document
         self.places = places(source.text)
-        self.found = Found(source)
+        self.found = SheetProblems(source)
 
     def key(self, *path: str | int) -> Span:
         return self._place(path)[0]
@@ -213,7 +213,7 @@ _ENTRY = re.compile(r"\s*([^\s:]{1,32})\s*:(.*)")
 
 def csv_sheet(source: Source) -> Sheet:
     """Parse a sheet in CSV, a row for each problem: `id,function,wrt,points`, and other fields."""
-    found = Found(source)
+    found = SheetProblems(source)
     table = [record.cells for record in records(source, delimiter(source.text), "E0709")
              if not record.empty]
     if not table:
@@ -235,7 +235,7 @@ def csv_sheet(source: Source) -> Sheet:
     return found.sheet(stem(source.name))
 
 
-def _row(found: Found, header: list[str], row: list[Cell]) -> None:
+def _row(found: SheetProblems, header: list[str], row: list[Cell]) -> None:
     whole = row[0].start, row[-1].start + len(row[-1].raw)
     if len(row) > len(header):
         found.tell("E0709", f"this row has {len(row)} cells, and the first row {len(header)}",
@@ -274,7 +274,7 @@ def list_sheet(source: Source) -> Sheet:
 
     Empty lines and those that begin with # are skipped.
     """
-    found = Found(source)
+    found = SheetProblems(source)
     at = 0
     for line in source.text.split("\n"):
         entry = _ENTRY.fullmatch(line.rstrip("\r"))

@@ -128,7 +128,7 @@ def stem(name: str) -> str:
     return os.path.splitext(os.path.basename(name))[0].strip("<>") or "sheet"
 
 
-class Found:
+class SheetProblems:
     """The problems of a sheet, and the errors in them, while it is read."""
 
     __slots__ = ("ids", "places", "problems", "source", "wrong")

@@ -14,7 +14,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from gradcli.lang.paper.parts import Expansion
+    from gradcli.lang.paper.parts import PartsReader
     from gradcli.lang.paper.plain import Plain
     from gradcli.lang.paper.tokens import Tokens
     from gradcli.lang.syntax.code import Code
@@ -46,7 +46,7 @@ class Reading:
         self.code = code
         self.tokens = tokens  # for other readings
         self.origin = origin
-        self.expansion: Expansion | None = None
+        self.expansion: PartsReader | None = None
         self.left: str | None = None
         self.labels: tuple[str, ...] = ()
         self.sides = ""
@@ -108,9 +108,9 @@ def read(text: str, names: Names, both: bool = False) -> Reading:
             raise
         raise origin.moved_error(problem) from None
     if origin.expands:
-        from gradcli.lang.paper.parts import Expansion
+        from gradcli.lang.paper.parts import PartsReader
 
-        found.expansion = Expansion(text, names)
+        found.expansion = PartsReader(text, names)
         found.expand()
     return found
 

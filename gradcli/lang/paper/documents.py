@@ -43,7 +43,7 @@ def program(source: Source) -> Program:
     are those in the LaTeX.
     """
     try:
-        writer = _Reader(source.text).written()
+        writer = _DocumentReader(source.text).written()
     except GradcliError as problem:
         for one in problem.diagnostics:
             one.source = source
@@ -51,7 +51,7 @@ def program(source: Source) -> Program:
     return Program(LatexSource(source, writer.texts, writer.spans))
 
 
-class _Reader:
+class _DocumentReader:
     """A LaTeX text while it is read. known: the names in it; functions: names that were given as
     f(x), each with the text of its arguments.
     """
@@ -63,9 +63,9 @@ class _Reader:
         self.known = variables(self.text)
         self.functions: dict[str, str] = {}
 
-    def written(self) -> Writer:
+    def written(self) -> ProgramWriter:
         """Return all formulas, written as a program."""
-        writer = Writer()
+        writer = ProgramWriter()
         for line in lines(self.text):
             start, end = line.parts[0][0], line.parts[-1][1]
             for (_, before), (behind, _) in zip(line.parts, line.parts[1:], strict=False):
@@ -306,7 +306,7 @@ class Piece:
         self.before = list(before)
 
 
-class Writer:
+class ProgramWriter:
     """A program while it is written. texts: its words; spans: where each was read."""
 
     __slots__ = ("_left", "_loops", "spans", "texts")

@@ -25,7 +25,7 @@ from gradcli.lang.paper.latex_parts import (
     SIDES,
     SUMS,
     WORDS,
-    Delimited,
+    LatexParts,
 )
 from gradcli.lang.paper.plain import Plain, put_character
 from gradcli.lang.paper.tokens import ALONE, GREEK, LOADED, SCHOOL, SPECIAL, STOP_WORDS
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 MAX_ROOT = 12
 
 
-class LATEX(Delimited):
+class LatexReader(LatexParts):
     r"""A LaTeX text while it is read.
 
     program, decimal_comma: as in `Names`.

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from gradcli.base.errors import error
 from gradcli.lang.paper import tokens as t
-from gradcli.lang.paper.plain import Part, Plain
+from gradcli.lang.paper.plain import Placeholder, Plain
 from gradcli.lang.paper.tokens import GREEK
 
 TYPE_CHECKING = False
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from gradcli.base.errors import Span
 
 
-class Delimited:
+class LatexParts:
     """A LaTeX text, read up to offset `at`. waiting: the use of the next argument."""
 
     __slots__ = ("at", "end", "found", "text", "waiting")
@@ -95,7 +95,7 @@ class Delimited:
             raise error("E0710", f"a formula has at most {len(characters)} sums, cases, binomials"
                         " and norms", place, help="name some of them")
         character = characters[len(found.parts)]
-        found.parts[character] = Part(kind, place, places, order)
+        found.parts[character] = Placeholder(kind, place, places, order)
         found.expands = True
         self.at = place[1]
         if use and use != "word":

@@ -47,7 +47,7 @@ SIGNS = ("+", "-", "−", "\\cdot", "\\times", "\\pm")
 NO_NAME = "write y = ..., f(x) = ..., or the formula alone"
 
 
-class Line:
+class FormulaLine:
     """One formula.
 
     name: the span of the name on the left side, or None.
@@ -96,13 +96,13 @@ def _without(text: str, kept: list[Span]) -> str:
     return "".join([*found, " " * (len(text) - at)])
 
 
-def lines(text: str) -> Iterator[Line]:
+def lines(text: str) -> Iterator[FormulaLine]:
     """Yield the formulas of a text that `formulas` gave.
 
     Raises E0210 for a text without one, E0719 for a left side that is no name, E0720 for a line
     that begins with a sign where it is not clear whether the one before goes on.
     """
-    line: Line | None = None
+    line: FormulaLine | None = None
     broken = ""
     for begin, end, equals, ending in _lines(text):
         if begin == end:
@@ -124,20 +124,21 @@ def lines(text: str) -> Iterator[Line]:
     yield line
 
 
-def _line(text: str, begin: int, end: int, equals: list[int], before: Line | None) -> Line:
+def _line(text: str, begin: int, end: int, equals: list[int], before: FormulaLine | None
+          ) -> FormulaLine:
     """Return the line of text[begin:end]; one that begins with `=` has the left side of `before`.
 
     equals: the offsets of its equals signs. Raises E0719 for a left side that is no name.
     """
     if not equals:
-        return Line(None, "", [(begin, end)])
+        return FormulaLine(None, "", [(begin, end)])
     place = _trimmed(text, equals[-1] + 1, end)
     if before is not None and begin == equals[0]:
-        return Line(before.name, before.arguments, [place])
+        return FormulaLine(before.name, before.arguments, [place])
     found = LEFT.match(text, begin, equals[0])
     if found is None:
         raise error("E0719", "this left side is no name", (begin, equals[0]), help=NO_NAME)
-    return Line(found.span(1), found.group(2) or "", [place])
+    return FormulaLine(found.span(1), found.group(2) or "", [place])
 
 
 def _lines(text: str) -> Iterator[tuple[int, int, list[int], str]]:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from gradcli.base.errors import Span
     from gradcli.lang.paper.names import Names
-    from gradcli.lang.paper.plain import Part
+    from gradcli.lang.paper.plain import Placeholder
     from gradcli.lang.syntax.code import Code
 
 MAX_DEPTH = 10
@@ -44,7 +44,7 @@ NORMS = {"": ("norm",), "2": ("norm",), "1": ("abs", "sum"), r"\infty": ("abs", 
 """Order -> the operations, one after the other."""
 
 
-class Expansion:
+class PartsReader:
     """One text whose parts are read. counted: names that count terms: indices and those in their
     bounds. depth: the number of parts around the one that is read.
     """
@@ -77,7 +77,7 @@ class Expansion:
             self.depth -= 1
         return code
 
-    def expanded(self, code: Code, parts: Mapping[str, Part]) -> Code:
+    def expanded(self, code: Code, parts: Mapping[str, Placeholder]) -> Code:
         """Return code with that of its parts put in; factorials and binomials of names are left."""
         found: Code = []
         for instruction in code:
@@ -146,7 +146,7 @@ class Expansion:
                             help="give the bounds as numbers")
         return index, self.finished(low), self.finished(high)
 
-    def _operand(self, part: Part) -> Code:
+    def _operand(self, part: Placeholder) -> Code:
         if part.kind == CASES:
             return self._cases(part)
         place = part.place
@@ -156,7 +156,7 @@ class Expansion:
         (inside,) = operands
         return [*inside, *[(c.CALL, (name, 1, ()), *place) for name in NORMS[part.order]]]
 
-    def _cases(self, part: Part) -> Code:
+    def _cases(self, part: Placeholder) -> Code:
         """Return the code of where(a, x, where(b, y, z)), with nan where no condition holds.
 
         Raises E0720 for cases behind the one that holds otherwise.
@@ -178,7 +178,7 @@ class Expansion:
             tests.append([])
         return [*found, *[(c.CALL, ("where", 3, ()), *part.place)] * (len(tests) - 1)]
 
-    def _sum(self, part: Part, body: Code) -> Code:
+    def _sum(self, part: Placeholder, body: Code) -> Code:
         """Return the code of a sum or product over an index. body: the code of its term.
 
         Raises E0720 for an index that is no name.

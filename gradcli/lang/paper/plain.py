@@ -33,7 +33,7 @@ SIGNS = {
 ROOTS = {"2": "√", "3": "∛", "4": "∜"}
 
 
-class Part:
+class Placeholder:
     """A part of the text for which one character stands.
 
     kind: one of those of `parts`.
@@ -62,7 +62,7 @@ class Plain:
 
     def __init__(self) -> None:
         self.characters: list[str] = []
-        self.parts: dict[str, Part] = {}
+        self.parts: dict[str, Placeholder] = {}
         self.expands = False
         self.starts: list[int] = []
         self.ends: list[int] = []

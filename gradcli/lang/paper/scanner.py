@@ -45,9 +45,9 @@ def plain(text: str, names: Names, begin: int = 0, end: int | None = None) -> Pl
         at = min(text.index(character) for character in PRIVATE.intersection(text))
         raise bad_character(text, at)
     if "\\" in text or "$" in text or "{,}" in text or names.program:
-        from gradcli.lang.paper.latex import LATEX
+        from gradcli.lang.paper.latex import LatexReader
 
-        found = LATEX(text, names.program, names.decimal_comma).run(begin, end)
+        found = LatexReader(text, names.program, names.decimal_comma).run(begin, end)
     else:
         found = Plain()
         while begin < end:

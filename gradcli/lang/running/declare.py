@@ -34,8 +34,8 @@ ATTRIBUTES = {"var": ("trainable", "name"), "const": (), "input": ("domain",)}
 KINDS = {"var": "variable", "const": "constant", "input": "input"}
 
 
-def declared(run: Running, d: Declaration, initial: Any, attributes: Mapping[str, Any],
-             local: dict[str, Any] | None = None) -> None:
+def declare(run: Running, d: Declaration, initial: Any, attributes: Mapping[str, Any],
+            local: dict[str, Any] | None = None) -> None:
     """Bind the declared name.
 
     Raises E0203 (no value), E0208 (an attribute that does not exist), E0306 (type), E0301 (shape),

@@ -9,7 +9,7 @@ from __future__ import annotations
 from gradcli.base.errors import Diagnostic, GradcliError, error
 from gradcli.engine.record.tensor import core_shape, value_of
 from gradcli.lang.running.calls import NoGradient, as_tensor, call_numpy, call_operation, one_of
-from gradcli.lang.running.declare import declared
+from gradcli.lang.running.declare import declare
 from gradcli.lang.running.run import Expect, attribute, bound, is_number, item, literal, truth
 from gradcli.lang.running.verbs import prime
 from gradcli.lang.syntax import code as c
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     Instruction = Callable[[Running, Any, Stack, Span, Scope], None]
 
 
-def taken(stack: Stack, count: int) -> list[Any]:
+def pop_items(stack: Stack, count: int) -> list[Any]:
     """Remove the upper `count` items from a stack and return them."""
     items = stack[len(stack) - count:]
     del stack[len(stack) - count:]
@@ -41,16 +41,16 @@ def taken(stack: Stack, count: int) -> list[Any]:
 def _call(stack: Stack, arg: tuple[str, int, Sequence[str]]) -> tuple[list[Any], dict[str, Any]]:
     """Remove the positional and the keyword arguments of a call from the stack and return them."""
     _, count, keywords = arg
-    named = dict(zip(keywords, taken(stack, len(keywords)), strict=True))
-    return taken(stack, count), named
+    named = dict(zip(keywords, pop_items(stack, len(keywords)), strict=True))
+    return pop_items(stack, count), named
 
 
 def _list(run: Running, arg: int, stack: Stack, span: Span, local: Scope) -> None:
-    stack.append(literal(taken(stack, arg)))
+    stack.append(literal(pop_items(stack, arg)))
 
 
 def _dict(run: Running, arg: int, stack: Stack, span: Span, local: Scope) -> None:
-    items = taken(stack, 2 * arg)
+    items = pop_items(stack, 2 * arg)
     for key in items[::2]:
         if not isinstance(key, str):
             raise error("E0306", "a key of a dictionary must be a text", help='write {"w": w}')
@@ -96,7 +96,7 @@ def _attribute(run: Running, arg: str, stack: Stack, span: Span, local: Scope) -
 def _prime(run: Running, arg: tuple[str, int, int], stack: Stack, span: Span, local: Scope
            ) -> None:
     name, order, count = arg
-    points = taken(stack, count)
+    points = pop_items(stack, count)
     at = run.at
     try:
         stack.append(prime(run, name, order, points, local))
@@ -157,14 +157,14 @@ def _iterate(run: Running, arg: None, stack: Stack, span: Span, local: Scope) ->
 
 
 def _expect(run: Running, arg: Expectation, stack: Stack, span: Span, local: Scope) -> None:
-    attributes = dict(zip(arg.attributes, taken(stack, len(arg.attributes)), strict=True))
-    operands = taken(stack, 2 if arg.operator else 1)
+    attributes = dict(zip(arg.attributes, pop_items(stack, len(arg.attributes)), strict=True))
+    operands = pop_items(stack, 2 if arg.operator else 1)
     run.run.expects.append(checked(arg, operands, attributes, span))
 
 
 def _declare(run: Running, arg: Declaration, stack: Stack, span: Span, local: Scope) -> None:
-    attributes = dict(zip(arg.attributes, taken(stack, len(arg.attributes)), strict=True))
-    declared(run, arg, stack.pop() if arg.has_value else None, attributes, local)
+    attributes = dict(zip(arg.attributes, pop_items(stack, len(arg.attributes)), strict=True))
+    declare(run, arg, stack.pop() if arg.has_value else None, attributes, local)
     run.run.last = arg.name if arg.keyword != "input" else run.run.last
 
 

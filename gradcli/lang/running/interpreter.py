@@ -19,20 +19,21 @@ if TYPE_CHECKING:
 
     from gradcli.base.errors import Diagnostic
     from gradcli.lang.running.calls import NoGradient
-    from gradcli.lang.running.lines import Lines, Waiting
+    from gradcli.lang.running.lines import LazyBindings, LoweredLines
     from gradcli.lang.running.run import Printed, Run
     from gradcli.lang.running.running import Running
     from gradcli.lang.syntax.code import Code, Statement
 
 
-def execute(running: Running, statements: Sequence[Statement], lines: Mapping[int, Lines]) -> Run:
+def execute(running: Running, statements: Sequence[Statement], lines: Mapping[int, LoweredLines]
+            ) -> Run:
     """Run all statements. Raises one `GradcliError` with all independent errors.
 
     lines: number of a statement to the lines that it and those behind it are together.
     """
     found: list[Diagnostic] = []
     missing: list[tuple[Diagnostic, NoGradient]] = []
-    waiting: Waiting | None = None
+    waiting: LazyBindings | None = None
     at = 0
     with running.run.record:
         while at < len(statements):

@@ -34,9 +34,9 @@ else:
 WORTH = 32
 
 
-def lower(statements: Sequence[Statement]) -> dict[int, Lines]:
+def lower(statements: Sequence[Statement]) -> dict[int, LoweredLines]:
     """Return all sequences of lines that only calculate with numbers, by their first statement."""
-    found: dict[int, Lines] = {}
+    found: dict[int, LoweredLines] = {}
     codes = [statement.code for statement in statements]
     elsewhere = set(VERBS)
     at = 0
@@ -44,7 +44,7 @@ def lower(statements: Sequence[Statement]) -> dict[int, Lines]:
         lowered = Lowering(elsewhere)
         end = lowered.take(codes, at)
         if len(lowered.ops) >= WORTH:
-            found[at] = Lines(lowered, end - at, sum(map(len, codes[at:end])))
+            found[at] = LoweredLines(lowered, end - at, sum(map(len, codes[at:end])))
         else:
             # A short sequence is other code to the lines behind it.
             elsewhere.update([name for s in statements[at:end] for name in s.names])
@@ -54,7 +54,7 @@ def lower(statements: Sequence[Statement]) -> dict[int, Lines]:
     return found
 
 
-class Lines:
+class LoweredLines:
     """A sequence of `count` statements, which take `steps` steps, and its Wengert list.
 
     names: those that they bind, in this order.
@@ -86,7 +86,7 @@ class Lines:
                     found.setdefault(ins[1], []).append(k)
         return found
 
-    def run(self, running: Running) -> Waiting | None:
+    def run(self, running: Running) -> LazyBindings | None:
         """Run the lines; return their bindings, or None if they need the ordinary way."""
         run, scope, lowered = running.run, running.scope, self.lowered
         record = run.record
@@ -116,24 +116,24 @@ class Lines:
         record.entries.append((
             passage, passage.last, tuple(ids.values()), (), None, PLAIN, lowered.places[-1], ()))
         record.entries.stretched = True
-        done = Done(self, passage, held)
+        done = PassageRun(self, passage, held)
         for k in self.results:
             ins = lowered.ends[k]
             run.add_result(done.value(lowered.ended[k]), (ins[2], ins[3]))
         run.steps += self.steps
-        run.bindings = waiting = Waiting(run.bindings, done)
+        run.bindings = waiting = LazyBindings(run.bindings, done)
         run.last = lowered.ends[-1][1]
         running.at = lowered.ends[-1]
         record.place = self.place or record.place
         return waiting
 
 
-class Done:
+class PassageRun:
     """Lines that have run. held: slot to the value that a name which they read had before."""
 
     __slots__ = ("held", "lines", "passage")
 
-    def __init__(self, lines: Lines, passage: Passage, held: dict[int, Any]) -> None:
+    def __init__(self, lines: LoweredLines, passage: Passage, held: dict[int, Any]) -> None:
         self.lines = lines
         self.passage = passage
         self.held = held
@@ -166,14 +166,14 @@ class Done:
         return out
 
 
-class Waiting(Base):
+class LazyBindings(Base):
     """The bindings of a run whose last lines were run together, made when they are asked for; None
     stands for those not made so far.
     """
 
     __slots__ = ("before", "done")
 
-    def __init__(self, before: dict[str, list[Binding]], done: Done) -> None:
+    def __init__(self, before: dict[str, list[Binding]], done: PassageRun) -> None:
         super().__init__(before)
         self.before = before
         self.done = done

@@ -208,7 +208,7 @@ class Names:
                 label="a value cannot be called",
                 help=_product(name, source.text, span[1]))
         from gradcli.base.similar import nearest
-        from gradcli.lang.elsewhere import derivative_sign, meant
+        from gradcli.lang.elsewhere import derivative_sign, equivalent
         from gradcli.lang.messages.joined import called, order_of
 
         above = derivative_sign(source.text, span)
@@ -219,7 +219,7 @@ class Names:
                 source=source, help=DERIVED[min(order, 3)].format(order) if order > 1 else
                 "write the formula alone: `gradcli grad` gives its derivative")
 
-        known, short = meant(name), len(name) <= 2
+        known, short = equivalent(name), len(name) <= 2
         product = _product(name, source.text, span[1]) if sum(map(str.isalpha, name)) == 1 else None
         near = None if known or short else called(
             name, {*self.functions, *PUBLIC}, {*self.order, *given}) or nearest(

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from typing import Any, Unpack
 
     from gradcli.base.errors import Span
-    from gradcli.lang.running.lines import Lines
+    from gradcli.lang.running.lines import LoweredLines
     from gradcli.lang.running.run import Binding, Options, Printed, Run
 
     Progress = Callable[[Iterable[Any], int | None], Iterable[Any]]
@@ -44,7 +44,7 @@ class Program:
     def __init__(self, source: Source) -> None:
         self.source = source
         self.statements = parse(source)
-        self.lines: Mapping[int, Lines] = {}
+        self.lines: Mapping[int, LoweredLines] = {}
         if sum([len(statement.code) for statement in self.statements]) > LONG:
             from gradcli.lang.running.lines import lower
 

@@ -107,9 +107,9 @@ class Running:
         the error of another instruction that ran inside of this one gets none.
         """
         if problem.about is not None and at is self.at:
-            from gradcli.lang.blame import place
+            from gradcli.lang.blame import locate
 
-            place(self.source, problem, at, args, named)
+            locate(self.source, problem, at, args, named)
 
     def call(self, function: Function, args: Sequence[Any], around: Mapping[str, Any] | None = None
              ) -> Any:

@@ -6,7 +6,7 @@ import os
 
 from gradcli.base.errors import Diagnostic, GradcliError, Source
 from gradcli.homework.handed_in import tables, texts
-from gradcli.homework.handed_in.records import Note, OfSeveral, Student, Unreadable, printable
+from gradcli.homework.handed_in.records import ClassTable, InputNote, Student, Unreadable, printable
 from gradcli.homework.handed_in.tables import IGNORED, STEPS, Owner, owner
 from gradcli.homework.handed_in.texts import read_bytes, text
 
@@ -23,7 +23,7 @@ HEAD = 4096
 TEXTS = (".txt", ".md", ".text", "")
 
 
-class Theirs:
+class StudentFiles:
     """The files of one student: paths, each with its owner."""
 
     __slots__ = ("files", "notes", "student")
@@ -31,10 +31,10 @@ class Theirs:
     def __init__(self, student: Student) -> None:
         self.student = student
         self.files: list[tuple[str, Owner]] = []
-        self.notes: list[Note] = []
+        self.notes: list[InputNote] = []
 
 
-def owned_files(root: str, assignment: str, ids: Ids, paths: Sequence[str], notes: list[Note],
+def owned_files(root: str, assignment: str, ids: Ids, paths: Sequence[str], notes: list[InputNote],
            follow: bool, whose: Callable[[Sequence[str]], Mapping[str, str | None]] | None
            ) -> list[tuple[str, Owner]]:
     """Return the files that may hold answers, each with its owner.
@@ -48,8 +48,8 @@ def owned_files(root: str, assignment: str, ids: Ids, paths: Sequence[str], note
     """
     wanted = [path for path in paths if not IGNORED.fullmatch(path)]
     if len(wanted) < len(paths):
-        notes.append(Note("skipped", f"{len(paths) - len(wanted):,} files of systems, such as"
-                          " timestamp.txt"))
+        notes.append(InputNote("skipped", f"{len(paths) - len(wanted):,} files of systems, such as"
+                               " timestamp.txt"))
     if whose is not None:
         named = whose(wanted)
         found = []
@@ -58,7 +58,7 @@ def owned_files(root: str, assignment: str, ids: Ids, paths: Sequence[str], note
             if id:
                 found.append((path, Owner("pattern", id, path.rpartition("/")[2])))
             else:
-                notes.append(Note("skipped", "--student-pattern finds no student", path))
+                notes.append(InputNote("skipped", "--student-pattern finds no student", path))
         return found
     in_steps = any(path.startswith(STEPS[0] + "/") for path in wanted) and all(
         path.partition("/")[0] in STEPS for path in wanted if "/" in path)
@@ -73,7 +73,7 @@ def owned_files(root: str, assignment: str, ids: Ids, paths: Sequence[str], note
             if one.shape == "file":
                 one.id = file_owner(root, path, ids, follow) or one.id
             found.append((path, one))
-    notes += [Note("skipped", f"{count:,} files beside what students submitted", step)
+    notes += [InputNote("skipped", f"{count:,} files beside what students submitted", step)
               for step, count in steps.items()]
     return _of_assignment(found, assignment, notes)
 
@@ -93,7 +93,7 @@ def file_owner(root: str, path: str, ids: Ids, follow: bool) -> str | None:
         elif ending in tables.READERS:
             whole, _ = text(read_bytes(os.path.join(root, path), follow=follow))
             said = tables.READERS[ending](whole, ids).student
-    except OfSeveral as problem:
+    except ClassTable as problem:
         shown = printable(os.path.join(root, path))
         raise GradcliError(Diagnostic(
             "E0730", f"`{shown}` is not one student's file: {problem}", source=Source("", shown),
@@ -106,7 +106,7 @@ def file_owner(root: str, path: str, ids: Ids, follow: bool) -> str | None:
     return said[:200] if said else None
 
 
-def _of_assignment(owned: list[tuple[str, Owner]], assignment: str, notes: list[Note]
+def _of_assignment(owned: list[tuple[str, Owner]], assignment: str, notes: list[InputNote]
                    ) -> list[tuple[str, Owner]]:
     """Drop a student's files in folders of other assignments, if there are several and no file
     beside.
@@ -120,37 +120,37 @@ def _of_assignment(owned: list[tuple[str, Owner]], assignment: str, notes: list[
         if one.shape == "folder" and len(several) > 1 and "" not in several:
             mine = one.rest.partition("/")[0]
             if mine.casefold() != assignment.casefold():
-                notes.append(Note("skipped", f"of another assignment than {assignment}", path,
-                                  student=one.id))
+                notes.append(InputNote("skipped", f"of another assignment than {assignment}", path,
+                                       student=one.id))
                 continue
         found.append((path, one))
     return found
 
 
-def by_student(owned: Iterable[tuple[str, Owner]], roster: Roster | None, notes: list[Note]
-              ) -> dict[str, Theirs]:
+def by_student(owned: Iterable[tuple[str, Owner]], roster: Roster | None, notes: list[InputNote]
+              ) -> dict[str, StudentFiles]:
     """Return the files of each student by id, which is that of the roster where there is one."""
     owned = sorted(owned, key=lambda pair: (pair[1].attempt, pair[0]))
     numbers: dict[str, set[str]] = {}
     for _, one in owned:
         numbers.setdefault(one.id, set()).add(one.lms)
-    found: dict[str, Theirs] = {}
+    found: dict[str, StudentFiles] = {}
     for path, one in owned:
         shared = len(numbers[one.id]) > 1
         entry = roster.find(one.id) if roster is not None and not shared else None
         id = printable(entry.id if entry is not None else f"{one.id}_{one.lms}" if shared
                        else one.id)
         if id not in found:
-            found[id] = Theirs(_person(id, entry, one))
+            found[id] = StudentFiles(_person(id, entry, one))
             if roster is not None and entry is None:
-                notes.append(Note("student", "not in the roster", path, student=id))
+                notes.append(InputNote("student", "not in the roster", path, student=id))
         elif not _alike(found[id].files[0], (path, one)):
             # Whoever writes another one's name into a file must not replace what they answered.
             kept, other = found[id].files[0], (path, one)
             if _is_named(other, id) and not _is_named(kept, id):
                 kept, other = other, kept
                 found[id].files = [kept]
-            found[id].notes.append(Note(
+            found[id].notes.append(InputNote(
                 "student", f"also says it is by {id}, and is not read: {printable(kept[0])} is",
                 other[0], student=id))
             continue

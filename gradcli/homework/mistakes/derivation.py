@@ -32,7 +32,7 @@ SLOPE = "dy/dx"
 """The name of the derivative that an implicit equation is solved for."""
 
 
-class Way:
+class Derivation:
     """The walks to the components of an answer.
 
     linear: the answer is a sum of derivatives, so two mistakes in it add up.
@@ -82,47 +82,47 @@ class Way:
         return found
 
 
-def _derivative(way: Way, c: int, d: Differentiator) -> int:
-    node = way.reference.functions[0]
-    for _ in range(way.problem.order):
-        node = d((node, way.reference.wrt[0], None))
+def _derivative(derivation: Derivation, c: int, d: Differentiator) -> int:
+    node = derivation.reference.functions[0]
+    for _ in range(derivation.problem.order):
+        node = d((node, derivation.reference.wrt[0], None))
     return node
 
 
-def _value(way: Way, c: int, d: Differentiator) -> int:
-    if len(way.reference.wrt) == 1:
-        return _derivative(way, c, d)
-    return _gradient(way, c, d)
+def _value(derivation: Derivation, c: int, d: Differentiator) -> int:
+    if len(derivation.reference.wrt) == 1:
+        return _derivative(derivation, c, d)
+    return _gradient(derivation, c, d)
 
 
-def _partial(way: Way, c: int, d: Differentiator) -> int:
-    wrt = way.reference.wrt
-    node = way.reference.functions[0]
+def _partial(derivation: Derivation, c: int, d: Differentiator) -> int:
+    wrt = derivation.reference.wrt
+    node = derivation.reference.functions[0]
     for name in wrt:
-        for _ in range(way.problem.order if len(wrt) == 1 else 1):
+        for _ in range(derivation.problem.order if len(wrt) == 1 else 1):
             node = d((node, name, None))
     return node
 
 
-def _gradient(way: Way, c: int, d: Differentiator) -> int:
-    return d((way.reference.functions[0], way.reference.wrt[c], None))
+def _gradient(derivation: Derivation, c: int, d: Differentiator) -> int:
+    return d((derivation.reference.functions[0], derivation.reference.wrt[c], None))
 
 
-def _jacobian(way: Way, c: int, d: Differentiator) -> int:
-    row, column = divmod(c, len(way.reference.wrt))
-    return d((way.reference.functions[row], way.reference.wrt[column], None))
+def _jacobian(derivation: Derivation, c: int, d: Differentiator) -> int:
+    row, column = divmod(c, len(derivation.reference.wrt))
+    return d((derivation.reference.functions[row], derivation.reference.wrt[column], None))
 
 
-def _hessian(way: Way, c: int, d: Differentiator) -> int:
-    row, column = divmod(c, len(way.reference.wrt))
-    first = d((way.reference.functions[0], way.reference.wrt[row], None))
-    return d((first, way.reference.wrt[column], None))
+def _hessian(derivation: Derivation, c: int, d: Differentiator) -> int:
+    row, column = divmod(c, len(derivation.reference.wrt))
+    first = d((derivation.reference.functions[0], derivation.reference.wrt[row], None))
+    return d((first, derivation.reference.wrt[column], None))
 
 
-def _directional(way: Way, c: int, d: Differentiator) -> int:
+def _directional(derivation: Derivation, c: int, d: Differentiator) -> int:
     from math import hypot
 
-    reference, problem = way.reference, way.problem
+    reference, problem = derivation.reference, derivation.problem
     total = weighted(reference.formula, [
         d((reference.functions[0], n, None)) for n in reference.wrt], problem.direction)
     length = hypot(*problem.direction) if problem.normalize else 1.0
@@ -139,8 +139,8 @@ def solved(formula: Formula, total: int) -> int:
         at_0, formula.share(subtract, (at_1, at_0)))),))
 
 
-def _implicit(way: Way, c: int, d: Differentiator) -> int:
-    reference, problem = way.reference, way.problem
+def _implicit(derivation: Derivation, c: int, d: Differentiator) -> int:
+    reference, problem = derivation.reference, derivation.problem
     formula, name, dependent = reference.formula, reference.wrt[0], problem.dependent
     assert reference.constraint is not None
     first = found = solved(
@@ -150,40 +150,41 @@ def _implicit(way: Way, c: int, d: Differentiator) -> int:
     return found
 
 
-def _parametric(way: Way, c: int, d: Differentiator) -> int:
-    reference = way.reference
+def _parametric(derivation: Derivation, c: int, d: Differentiator) -> int:
+    reference = derivation.reference
     formula, name = reference.formula, reference.wrt[0]
     x, found = reference.functions
     speed = d((x, name, None))
-    for _ in range(way.problem.order):
+    for _ in range(derivation.problem.order):
         found = formula.share(divide, (d((found, name, None)), speed))
     return found
 
 
-def _tangent(way: Way, c: int, d: Differentiator) -> int:
-    reference, problem = way.reference, way.problem
-    here = at_point(way)
-    return line(way, [reference.formula.substituted(
+def _tangent(derivation: Derivation, c: int, d: Differentiator) -> int:
+    reference, problem = derivation.reference, derivation.problem
+    here = at_point(derivation)
+    return line(derivation, [reference.formula.substituted(
         d((reference.functions[0], n, None)), here) for n in reference.wrt], problem.at)
 
 
-def at_point(way: Way) -> dict[int, int]:
+def at_point(derivation: Derivation) -> dict[int, int]:
     """Return the variables' nodes, and those of their values at the point of a tangent."""
-    formula = way.reference.formula
-    return {formula.leaf(n): formula.number(way.problem.at[n]) for n in way.reference.wrt}
+    formula = derivation.reference.formula
+    return {formula.leaf(n): formula.number(derivation.problem.at[n])
+            for n in derivation.reference.wrt}
 
 
-def line(way: Way, slopes: list[int], at: dict[str, float]) -> int:
+def line(derivation: Derivation, slopes: list[int], at: dict[str, float]) -> int:
     """Return the tangent line or plane with given slopes."""
-    formula, wrt = way.reference.formula, way.reference.wrt
-    total = formula.substituted(way.reference.functions[0], at_point(way))
+    formula, wrt = derivation.reference.formula, derivation.reference.wrt
+    total = formula.substituted(derivation.reference.functions[0], at_point(derivation))
     for name, steep in zip(wrt, slopes, strict=True):
         step = formula.share(subtract, (formula.leaf(name), formula.number(at[name])))
         total = formula.share(add, (total, formula.share(multiply, (steep, step))))
     return total
 
 
-WALKS: dict[str, Callable[[Way, int, Differentiator], int]] = {
+WALKS: dict[str, Callable[[Derivation, int, Differentiator], int]] = {
     "derivative": _derivative, "value": _value, "partial": _partial, "gradient": _gradient,
     "jacobian": _jacobian, "hessian": _hessian, "directional": _directional,
     "implicit": _implicit, "parametric": _parametric, "tangent": _tangent}
@@ -212,7 +213,7 @@ SPECIFIC = frozenset((
 MOST = 6
 
 
-class Found:
+class Explanation:
     """One explanation of a wrong answer.
 
     level: of those above.
@@ -234,7 +235,7 @@ class Found:
     def __init__(self, name: str, level: int, rank: float = 0.0, *, node: int | None = None,
                  step: Step | None = None, site: int | None = None, rule: Rule | None = None,
                  detail: dict[str, Any] | None = None, sure: bool = True, agree: int = 0,
-                 also: Found | None = None, joint: bool = False, rules: tuple[Rule, ...] = ()
+                 also: Explanation | None = None, joint: bool = False, rules: tuple[Rule, ...] = ()
                  ) -> None:
         self.name = name
         self.level = level
@@ -250,22 +251,22 @@ class Found:
         self.joint = joint
         self.rules = rules
 
-    def but(self, **changes: Any) -> Found:
+    def replaced(self, **changes: Any) -> Explanation:
         """Return a copy with these fields replaced."""
-        fields = {name: getattr(self, name) for name in Found.__slots__}
+        fields = {name: getattr(self, name) for name in Explanation.__slots__}
         fields.update(changes)
-        return Found(fields.pop("name"), fields.pop("level"), fields.pop("rank"), **fields)
+        return Explanation(fields.pop("name"), fields.pop("level"), fields.pop("rank"), **fields)
 
 
-def ranked(found: Iterable[Found]) -> list[Found]:
+def ranked(found: Iterable[Explanation]) -> list[Explanation]:
     """Return the best explanation of each name, the best first."""
-    best: dict[str, Found] = {}
+    best: dict[str, Explanation] = {}
     for one in sorted(found, key=lambda f: (f.level, f.rank)):
         best.setdefault(one.name, one)
     return list(best.values())
 
 
-def confidence(found: list[Found], single: bool, numbers: bool) -> str:
+def confidence(found: list[Explanation], single: bool, numbers: bool) -> str:
     """Return "high" if one explanation stands out, "low" if it may be another or may be chance.
 
     single: whether the problem has one point. numbers: whether the answer is one number, or a line,
