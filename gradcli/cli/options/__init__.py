@@ -2,7 +2,9 @@
 
 One row feeds both readers of a command line: `cli.plain_argv`, which starts in no time and takes
 only the plain form, and `cli.app`, the Typer application, which takes everything else and writes
-all help and all usage errors; manual pages and completion are made of it, too.
+all help and all usage errors; manual pages, completion and the list in docs/README.md are made of
+it, too. A new command is a name here, a row, the question and the layout that the row names, and a
+schema.
 """
 
 from __future__ import annotations
