@@ -22,8 +22,8 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from gradcli.python.program import loads
-from gradcli.questions.ask import Ask
 from gradcli.questions.derive.derive import Derivation
+from gradcli.questions.question import Question
 
 CORPORA = Path(__file__).resolve().parent.parent / "tests" / "data" / "corpora"
 # What the corpora call functions, in SymPy; others make the case unreadable for it.
@@ -69,7 +69,8 @@ def of_sympy(text: str, wrt: list[str]) -> int | None:
 
 def of_gradcli(text: str, wrt: list[str], simplify: bool) -> tuple[int, list[str]]:
     """Characters of the derivatives and of the definitions they use, and the texts."""
-    answer = Derivation(Ask(loads(text), wrt=wrt), "gradient", 1).answer("gradcli", simplify, True)
+    question = Question(loads(text), wrt=wrt)
+    answer = Derivation(question, "gradient", 1).answer("gradcli", simplify, True)
     lines = [f"{d['name']} = {d['formula']}" for d in answer["definitions"]]
     lines += [r["formula"] for r in answer["results"]]
     return sum([len(line) for line in lines]), lines

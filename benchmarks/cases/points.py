@@ -27,13 +27,13 @@ def gradcli(text: str, paired: bool = True) -> Callable[[], Any]:
     """paired: sine and cosine together from the tangent, where that is exact on this machine."""
     import gradcli as g
     from gradcli.engine.compiled import statements
-    from gradcli.questions.ask import Ask
     from gradcli.questions.many.rows import Points
+    from gradcli.questions.question import Question
 
     if not paired:
         statements.available = lambda: False
 
-    points = Points(Ask(g.loads(text)), "grad", ["x", "y", "z"])
+    points = Points(Question(g.loads(text)), "grad", ["x", "y", "z"])
     data = columns()
     return lambda: points.answers(data).arrays
 

@@ -16,8 +16,8 @@ from gradcli.base.similar import nearest
 from gradcli.engine.compiled import statements
 from gradcli.engine.record.variable import ASSIGNING
 from gradcli.lang.running.program import Program
-from gradcli.questions.ask import Ask
 from gradcli.questions.many.rows import Answers, Points
+from gradcli.questions.question import Question
 from gradcli.render import numbers
 
 TYPE_CHECKING = False
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 class Job:
     """A question at the points of a table.
 
-    command, asked: the question, as `Ask` takes it.
+    command, asked: the question, as `Question` takes it.
     inputs: the inputs that the `wanted` columns give.
     layout, output: of the results; None until the first point is done.
     on_error: "stop", "skip" or "null".
@@ -61,9 +61,9 @@ class Job:
         self.output: Output | None = None
         self.key = uuid.uuid4().hex
 
-    def ask(self, point: Mapping[str, Any] | None = None) -> Ask:
+    def ask(self, point: Mapping[str, Any] | None = None) -> Question:
         """Return the question, at a point."""
-        ask = Ask(Program(Source(self.text, self.name)), **self.asked)
+        ask = Question(Program(Source(self.text, self.name)), **self.asked)
         ask.at.update(point or {})
         return ask
 

@@ -12,8 +12,8 @@ from gradcli.lang.running import program
 from gradcli.lang.running.calls import MissingGradients
 from gradcli.lang.running.program import doubted, names_of
 from gradcli.lang.running.run import own, plain_structure
-from gradcli.questions.ask import Ask
 from gradcli.questions.named import named
+from gradcli.questions.question import Question
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ class Program(program.Program):
 
     def _ask(self, what: str, of: str | None, wrt: str | Sequence[str] | None,
              at: Mapping[str, Any] | None, sparse: bool = False) -> dict[str, Any]:
-        question = Ask(
+        question = Question(
             self, of=[of] if of else (), wrt=names_of(wrt), sparse=sparse, noted=False)
         run = self.run(at)
         with run.record:

@@ -1,6 +1,6 @@
 """Questions of the command line, answered as plain data in the shape of `gradcli/schemas`.
 
-An `Ask` holds what was asked. `grad`, `jac`, `hess`, `evaluate` return one dict each: floats,
+A `Question` holds what was asked. `grad`, `jac`, `hess`, `evaluate` return one dict each: floats,
 strings, None, nested lists; nothing of NumPy or of the engine. Renderers print them, `--format
 json` dumps them. Explanations and differences are imported when an answer needs them.
 """
@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from gradcli.lang.running.calls import NoGradient
 from gradcli.lang.running.run import plain_structure
-from gradcli.questions.ask import Ask, answer, reason
 from gradcli.questions.derivatives import gradients, jacobians
 from gradcli.questions.first_order import first_order
 from gradcli.questions.notes import troubles
 from gradcli.questions.plain_data import data, shape
+from gradcli.questions.question import Question, answer, reason
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from gradcli.questions.plain_data import Answer
 
-__all__ = ["Ask", "evaluate", "failed", "grad", "hess", "jac"]
+__all__ = ["Question", "evaluate", "failed", "grad", "hess", "jac"]
 
 # Relative difference to finite differences above which --verify calls a derivative wrong: they are
 # good for about ten digits on smooth functions.
@@ -33,7 +33,7 @@ PERHAPS_WRONG = ("range-value", "range-slope", "digits-cancelled", "part-left-ou
                  "differences-rough")
 
 
-def evaluate(ask: Ask) -> Answer:
+def evaluate(ask: Question) -> Answer:
     """Values of the targets."""
     run = ask.run()
     results = []
@@ -51,17 +51,17 @@ def evaluate(ask: Ask) -> Answer:
     return answer(ask, "eval", results)
 
 
-def grad(ask: Ask) -> Answer:
+def grad(ask: Question) -> Answer:
     """Gradients of the targets; of one with several elements, that of their sum."""
     return first_order(ask, "grad", "gradient", gradients)
 
 
-def jac(ask: Ask) -> Answer:
+def jac(ask: Question) -> Answer:
     """Jacobians: target shape + source shape."""
     return first_order(ask, "jac", "jacobian", jacobians)
 
 
-def hess(ask: Ask) -> Answer:
+def hess(ask: Question) -> Answer:
     """Hessians: a block for each pair of sources, and with `eig` the eigenvalues of the whole."""
     from gradcli.questions.second_order import second_order
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from gradcli.explain.missing.scene import Window
     from gradcli.lang.running.log import Asked
     from gradcli.lang.running.run import Run
-    from gradcli.questions.ask import Ask
+    from gradcli.questions.question import Question
 
 
 def chosen_questions(logged: Run) -> list[Asked]:
@@ -56,7 +56,7 @@ def answered(question: Asked) -> Iterator[tuple[list[Any], list[tuple[Any, Any]]
         yield targets, [(source, gap or question.found) for source in sources[:1]]
 
 
-def kind_of(ask: Ask, question: Asked) -> str:
+def kind_of(ask: Question, question: Asked) -> str:
     """What was asked for: a gradient with weights is a `vjp`."""
     if question.kind in ("gradient", "grad"):
         text = text_at(ask, question.span)
@@ -95,7 +95,7 @@ def binding_of(logged: Run, states: Collection[int], name: str, source: Any) -> 
     return known or Binding(name, source, (0, 0), "computed")
 
 
-def names_of(ask: Ask, logged: Run, question: Asked, which: int, values: Sequence[Any],
+def names_of(ask: Question, logged: Run, question: Asked, which: int, values: Sequence[Any],
               otherwise: str) -> list[str]:
     """What the targets (which = 0) or sources (1) of a question are called: as written there if
     that is a name, or all there is.
@@ -111,7 +111,7 @@ def names_of(ask: Ask, logged: Run, question: Asked, which: int, values: Sequenc
     return [_called(ask, logged, value, otherwise) for value in values]
 
 
-def _of_prime(ask: Ask, logged: Run, question: Asked) -> tuple[str, str]:
+def _of_prime(ask: Question, logged: Run, question: Asked) -> tuple[str, str]:
     """Target and source of `f'(2.0)`: `f(2.0)`, and what f calls its argument if that is no name.
     """
     text = text_at(ask, question.span)
@@ -122,13 +122,13 @@ def _of_prime(ask: Ask, logged: Run, question: Asked) -> tuple[str, str]:
     return text.replace("'", "", 1), argument if argument.isidentifier() else parameter
 
 
-def written(ask: Ask, question: Asked, which: int) -> str | None:
+def written(ask: Question, question: Asked, which: int) -> str | None:
     """The name that stands for the targets (0) or sources (1) of a question, if it is one name."""
     parts = _arguments(text_at(ask, question.span))[which:which + 1]
     return parts[0] if parts and parts[0].isidentifier() else None
 
 
-def _called(ask: Ask, logged: Run, value: Any, otherwise: str) -> str:
+def _called(ask: Question, logged: Run, value: Any, otherwise: str) -> str:
     """The first name of a value; else what stands where it was made."""
     if isinstance(value, Variable):
         return value.name

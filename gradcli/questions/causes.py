@@ -12,8 +12,8 @@ from gradcli.explain.missing.file import of_named
 from gradcli.explain.missing.fixes import trial_runs
 from gradcli.lang.running.run import is_number, parts
 from gradcli.ops.values import is_float
-from gradcli.questions.ask import Ask, note, tensors, tensors_of
 from gradcli.questions.plain_data import is_finite, is_zero
+from gradcli.questions.question import Question, note, tensors, tensors_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,14 +29,14 @@ if TYPE_CHECKING:
     from gradcli.questions.plain_data import Answer
 
 
-def causes(ask: Ask, run: Run, target: Target, binding: Binding) -> list[Reason]:
+def causes(ask: Question, run: Run, target: Target, binding: Binding) -> list[Reason]:
     """The causes, the one to mend first on top, each with a fix that was tried if it can be."""
     logged = ask.logged(run)
 
     def again(changed: Program) -> tuple[list[Any], Any]:
         """The same question to a changed program: the target's values and the gradient."""
-        other = Ask(changed, at=ask.at, of=ask.of, wrt=ask.wrt, watch=ask.watch, tape=ask.tape,
-                    **ask.options())
+        other = Question(changed, at=ask.at, of=ask.of, wrt=ask.wrt, watch=ask.watch, tape=ask.tape,
+                         **ask.options())
         assert logged.log is not None
         found = trial_runs(logged.log).run(
             changed.source.text, lambda: other.run(explain=False))
@@ -74,7 +74,7 @@ def is_bad(value: Any) -> bool:
                for v in flatten(value))
 
 
-def sums(ask: Ask, run: Run, ids: Iterable[int | None]) -> list[Answer]:
+def sums(ask: Question, run: Run, ids: Iterable[int | None]) -> list[Answer]:
     """Which of these values are the gradient of several elements together."""
     from gradcli.explain.notes import summed
 
@@ -83,7 +83,7 @@ def sums(ask: Ask, run: Run, ids: Iterable[int | None]) -> list[Answer]:
             for count, span in sorted(found)]
 
 
-def out_of_range(ask: Ask, run: Run, prints: Sequence[Printed]) -> list[list[Answer]]:
+def out_of_range(ask: Question, run: Run, prints: Sequence[Printed]) -> list[list[Answer]]:
     """Of each value in some prints whether it is another one than floats on the way made of it."""
     from gradcli.explain.notes import flushed
     from gradcli.explain.notes import out_of_range as off
@@ -96,7 +96,7 @@ def out_of_range(ask: Ask, run: Run, prints: Sequence[Printed]) -> list[list[Ans
              for t in of if t.id in ids] for one, of in values]
 
 
-def zeros(ask: Ask, logged: Run, value: Any) -> list[Answer]:
+def zeros(ask: Question, logged: Run, value: Any) -> list[Answer]:
     """Why the gradients in what was printed are exactly 0. logged: a run that keeps everything."""
     questions = _questions(logged)
     out: list[Answer] = []
@@ -106,7 +106,7 @@ def zeros(ask: Ask, logged: Run, value: Any) -> list[Answer]:
     return [n for k, n in enumerate(out) if n not in out[:k]]
 
 
-def nonfinite(ask: Ask, logged: Run, number: int, item: int, value: Any) -> list[Answer]:
+def nonfinite(ask: Question, logged: Run, number: int, item: int, value: Any) -> list[Answer]:
     """Why numbers in what was printed are NaN or infinite. logged: a run that keeps everything.
     number: of the print; item: which of its values.
     """
@@ -123,7 +123,7 @@ def nonfinite(ask: Ask, logged: Run, number: int, item: int, value: Any) -> list
     return [n for k, n in enumerate(out) if n not in out[:k]]
 
 
-def lost_digits(ask: Ask, logged: Run, number: int, item: int, value: Any) -> list[Answer]:
+def lost_digits(ask: Question, logged: Run, number: int, item: int, value: Any) -> list[Answer]:
     """What the digits of numbers in what was printed are worth, where some cancelled; as
     `nonfinite`.
     """
@@ -157,7 +157,7 @@ def lost_digits(ask: Ask, logged: Run, number: int, item: int, value: Any) -> li
     return [n for k, n in enumerate(out) if n not in out[:k]]
 
 
-def doubtful(ask: Ask, logged: Run, value: Any) -> list[Answer]:
+def doubtful(ask: Question, logged: Run, value: Any) -> list[Answer]:
     """What gradients in what was printed would be, had zeros not absorbed it, or of which target
     that is no number they are. logged: a run that keeps everything.
     """
@@ -250,7 +250,7 @@ def _questions(logged: Run) -> dict[int, tuple[Asked, Any, Tensor]]:
     return questions
 
 
-def _zero(ask: Ask, logged: Run, question: Asked, source: Any) -> list[Note]:
+def _zero(ask: Question, logged: Run, question: Asked, source: Any) -> list[Note]:
     from gradcli.explain.numbers import zeros as why_zero
 
     targets = _targets(question)

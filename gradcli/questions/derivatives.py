@@ -9,7 +9,7 @@ from gradcli.engine.record.tensor import Tensor, leaf
 from gradcli.lang.running.run import parts, tensor_of
 from gradcli.ops import PUBLIC
 from gradcli.ops.values import has_nan, plain, zeros
-from gradcli.questions.ask import seeds_of
+from gradcli.questions.question import seeds_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     from typing import Any
 
     from gradcli.lang.running.run import Binding, Run, Target
-    from gradcli.questions.ask import Ask
+    from gradcli.questions.question import Question
 
 
-def gradients(ask: Ask, run: Run, target: Target, bindings: Sequence[Binding],
+def gradients(ask: Question, run: Run, target: Target, bindings: Sequence[Binding],
               emit: bool = False) -> list[Any]:
     """Per source the gradient of the (weighted) sum of the target's elements, or None.
 
@@ -60,7 +60,7 @@ def _absorbed(found: list[Any], sources: Sequence[Tensor],
     return found
 
 
-def with_constants(ask: Ask, found: list[Any], tensors: Sequence[Tensor],
+def with_constants(ask: Question, found: list[Any], tensors: Sequence[Tensor],
                     sources: Sequence[Tensor], shape: Sequence[int]) -> list[Any]:
     """0 for None where the target is itself a derivative and does not depend on the source; shape:
     of the target, of a Jacobian.
@@ -97,7 +97,7 @@ def _weighted(rows: Any, weight: Any, target_shape: Sequence[int]) -> Any:
     return plain(np.tensordot(weights, rows, axes=len(target_shape)))
 
 
-def jacobians(ask: Ask, run: Run, target: Target, bindings: Sequence[Binding],
+def jacobians(ask: Question, run: Run, target: Target, bindings: Sequence[Binding],
               emit: bool = False) -> list[Any]:
     """Per source the Jacobian, target shape + source shape, or None. emit: as for gradients."""
     if ask.mode == "finite" and not emit:
@@ -119,7 +119,7 @@ def jacobians(ask: Ask, run: Run, target: Target, bindings: Sequence[Binding],
     return with_constants(ask, found, [tensor], sources, tensor.shape)
 
 
-def hessian(ask: Ask, run: Run, target: Target, bindings: Sequence[Binding],
+def hessian(ask: Question, run: Run, target: Target, bindings: Sequence[Binding],
             emit: bool = False) -> calculus.Hessian:
     """Second derivatives by the mode that was asked for; None where the first one is. emit: as for
     gradients.

@@ -9,8 +9,8 @@ from gradcli.engine.finite import NOISE, NOISE_32, best, difference, noise
 from gradcli.explain.catalogue import Note
 from gradcli.lang.running.run import parts, tensor_of
 from gradcli.ops.values import dtype_of, is_complex, is_float, plain, shape_of, zeros
-from gradcli.questions.ask import seeds_of
 from gradcli.questions.plain_data import data, is_finite
+from gradcli.questions.question import seeds_of
 from gradcli.questions.sparse import whole
 
 TYPE_CHECKING = False
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     from typing import Any
 
     from gradcli.lang.running.run import Binding, Run, Target
-    from gradcli.questions.ask import Ask
     from gradcli.questions.plain_data import Answer
+    from gradcli.questions.question import Question
 
 
-def finite(ask: Ask, run: Run, target: Target, binding: Binding, *, summed: bool) -> Any:
+def finite(ask: Question, run: Run, target: Target, binding: Binding, *, summed: bool) -> Any:
     """Difference quotients of the whole program in every element of one source.
 
     summed: of the weighted sum of the target's elements, else of each. None for an unwatched or
@@ -34,7 +34,7 @@ def finite(ask: Ask, run: Run, target: Target, binding: Binding, *, summed: bool
         ask, run, target, [binding], lambda x: _value_at(ask, target, binding, x, summed))
 
 
-def finite_hessian(ask: Ask, run: Run, target: Target, row: Binding, column: Binding) -> Any:
+def finite_hessian(ask: Question, run: Run, target: Target, row: Binding, column: Binding) -> Any:
     """Differences of exact gradients: an independent check of the second order alone."""
     if not ask.watched(run, row):
         return None
@@ -50,7 +50,7 @@ def finite_hessian(ask: Ask, run: Run, target: Target, row: Binding, column: Bin
     return _slopes(ask, run, target, [row, column], gradient_at)
 
 
-def _slopes(ask: Ask, run: Run, target: Target, bindings: Sequence[Binding],
+def _slopes(ask: Question, run: Run, target: Target, bindings: Sequence[Binding],
             f: Callable[[Any], Any]) -> Any:
     """Slopes in the last of the bindings."""
     binding = bindings[-1]
@@ -75,7 +75,7 @@ def _slopes(ask: Ask, run: Run, target: Target, bindings: Sequence[Binding],
     return found
 
 
-def rough(ask: Ask, run: Run, target: Target, *bindings: Binding) -> list[Note]:
+def rough(ask: Question, run: Run, target: Target, *bindings: Binding) -> list[Note]:
     """A note on differences that are in doubt."""
     doubt = run.keeps("rough").get((target.name, *[b.name for b in bindings])) if (
         ask.mode == "finite") else None
@@ -83,7 +83,7 @@ def rough(ask: Ask, run: Run, target: Target, *bindings: Binding) -> list[Note]:
                  target.span)] if doubt else []
 
 
-def _check_free(ask: Ask, target: Target, binding: Binding) -> None:
+def _check_free(ask: Question, target: Target, binding: Binding) -> None:
     """Raises E0836 for a variable that the file assigns before the target reads it."""
     run = ask.run(explain=False)
     again = run.bindings[binding.name][0]
@@ -116,7 +116,7 @@ def _slopes_at(value: Any, f: Callable[[Any], Any]) -> tuple[Any, str]:
     return stacked.reshape(stacked.shape[:-1] + shape), doubt
 
 
-def _value_at(ask: Ask, target: Target, binding: Binding, x: Any, summed: bool) -> Any:
+def _value_at(ask: Question, target: Target, binding: Binding, x: Any, summed: bool) -> Any:
     run = ask.run({binding.name: x})
     with run.record:
         again = ask.same_target(run, target)
@@ -132,7 +132,7 @@ def _value_at(ask: Ask, target: Target, binding: Binding, x: Any, summed: bool) 
     return total
 
 
-def verify(ask: Ask, run: Run, target: Target, bindings: list[Binding], sources: list[Answer],
+def verify(ask: Question, run: Run, target: Target, bindings: list[Binding], sources: list[Answer],
            field: str) -> None:
     """Add to each source that has a derivative what differences say of it."""
     largest = max([_largest(t.value) for t in parts(target)], default=0.0)
@@ -141,7 +141,7 @@ def verify(ask: Ask, run: Run, target: Target, bindings: list[Binding], sources:
             ask, run, target, binding, summed=field == "gradient"))
 
 
-def verify_blocks(ask: Ask, run: Run, target: Target, bindings: list[Binding],
+def verify_blocks(ask: Question, run: Run, target: Target, bindings: list[Binding],
                   blocks: list[Answer]) -> None:
     """Add to each block of a Hessian what differences of gradients say of it."""
     by_name = {b.name: b for b in bindings}

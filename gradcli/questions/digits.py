@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from gradcli.engine.record.record import Entry
     from gradcli.explain.catalogue import Note
     from gradcli.lang.running.run import Binding, Run, Target
-    from gradcli.questions.ask import Ask
+    from gradcli.questions.question import Question
 
 # Of a longer record nobody looks whether digits cancelled.
 MOST_ENTRIES = 10_000
@@ -80,7 +80,7 @@ def _grown_of_arrays(entry: Entry) -> float:
     return min(float(np.max(grown, initial=0.0)) * part, INFINITE)
 
 
-def of_value(ask: Ask, run: Run, target: Target) -> list[Note]:
+def of_value(ask: Question, run: Run, target: Target) -> list[Note]:
     """What the digits of a value are worth, if some cancelled."""
     found = _cancelled(ask, run, target)
     if found is None:
@@ -91,7 +91,7 @@ def of_value(ask: Ask, run: Run, target: Target) -> list[Note]:
     return told
 
 
-def _cancelled(ask: Ask, run: Run, target: Target, order: int = 0, share: float = 1.0) -> Any:
+def _cancelled(ask: Question, run: Run, target: Target, order: int = 0, share: float = 1.0) -> Any:
     """What knows the operations that show rounding; None if all together they make it less than
     LARGE. A derivative is about as many times steeper than the value as its order says. share: how
     large it is beside its parts.
@@ -108,7 +108,7 @@ def _cancelled(ask: Ask, run: Run, target: Target, order: int = 0, share: float 
     return made[_cancelled]
 
 
-def of_derivative(ask: Ask, run: Run, target: Target, binding: Binding, g: Any, field: str
+def of_derivative(ask: Question, run: Run, target: Target, binding: Binding, g: Any, field: str
                   ) -> list[Note]:
     """What the digits of a derivative are worth, if some cancelled: there, or between its parts,
     which are about as large as a quotient of value and source.
@@ -124,7 +124,7 @@ def of_derivative(ask: Ask, run: Run, target: Target, binding: Binding, g: Any, 
     return told
 
 
-def of_second(ask: Ask, run: Run, target: Target, row: Binding, column: Binding, block: Any
+def of_second(ask: Question, run: Run, target: Target, row: Binding, column: Binding, block: Any
               ) -> list[Note]:
     """The same of a second derivative."""
     x, y = row.value.value, column.value.value
@@ -138,7 +138,7 @@ def of_second(ask: Ask, run: Run, target: Target, row: Binding, column: Binding,
     return told
 
 
-def _of_parts(ask: Ask, run: Run, target: Target, order: int, g: Any, x: Any) -> Any:
+def _of_parts(ask: Question, run: Run, target: Target, order: int, g: Any, x: Any) -> Any:
     """What knows the operations that show rounding, those of a derivative among them: its parts are
     about as large as a quotient of the value and x. None if there can be none.
     """

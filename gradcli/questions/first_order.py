@@ -5,10 +5,10 @@ from __future__ import annotations
 from gradcli.engine import calculus
 from gradcli.lang.running.run import plain_structure
 from gradcli.ops.values import shape_of, zeros
-from gradcli.questions.ask import answer, note, reason, tensors_of
 from gradcli.questions.notes import moved, point, troubles
 from gradcli.questions.notes import of_gradient as notes_of_gradient
 from gradcli.questions.plain_data import data, shape
+from gradcli.questions.question import answer, note, reason, tensors_of
 from gradcli.questions.sparse import derivative, seen
 
 TYPE_CHECKING = False
@@ -17,20 +17,20 @@ if TYPE_CHECKING:
     from typing import Any
 
     from gradcli.lang.running.run import Binding, Run, Target
-    from gradcli.questions.ask import Ask
     from gradcli.questions.plain_data import Answer
+    from gradcli.questions.question import Question
 
-    Question = Callable[[Ask, Run, Target, list[Binding]], list[Any]]
+    Derivatives = Callable[[Question, Run, Target, list[Binding]], list[Any]]
 
 
-def first_order(ask: Ask, command: str, field: str, question: Question) -> Answer:
+def first_order(ask: Question, command: str, field: str, derivatives: Derivatives) -> Answer:
     """One result per target, in it one item per source."""
     def of(run: Run, target: Target, bindings: list[Binding]) -> Answer:
         tensors = tensors_of(target)
         value = plain_structure(target.tensor)
         count = sum([calculus.size(t.shape) for t in tensors])
         several = command == "grad" and count != 1
-        found = question(ask, run, target, bindings)
+        found = derivatives(ask, run, target, bindings)
         common = troubles(ask, run, target)
         common += moved(ask, run, target, bindings)
         if several:
@@ -50,7 +50,8 @@ def first_order(ask: Ask, command: str, field: str, question: Question) -> Answe
     return answer(ask, command, each_target(ask, of))
 
 
-def each_target(ask: Ask, work: Callable[[Run, Target, list[Binding]], Answer]) -> list[Answer]:
+def each_target(ask: Question, work: Callable[[Run, Target, list[Binding]], Answer]
+                ) -> list[Answer]:
     """Run the program; what `work` says of each target, given the sources, in its record."""
     run = ask.run()
     with run.record:
@@ -59,7 +60,8 @@ def each_target(ask: Ask, work: Callable[[Run, Target, list[Binding]], Answer]) 
         return [work(run, target, bindings) for target in targets]
 
 
-def _source(ask: Ask, run: Run, target: Target, binding: Binding, g: Any, field: str) -> Answer:
+def _source(ask: Question, run: Run, target: Target, binding: Binding, g: Any, field: str
+            ) -> Answer:
     value = binding.value.value
     reasons: list[Answer] = []
     found: list[Answer] = []

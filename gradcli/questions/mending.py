@@ -6,9 +6,9 @@ from gradcli.base.errors import GradcliError, Source
 from gradcli.explain.missing.harm import harms
 from gradcli.lang.running.calls import NoGradient
 from gradcli.lang.running.program import Program
-from gradcli.questions.ask import Ask
 from gradcli.questions.asked import answered, chosen_questions
 from gradcli.questions.derivatives import gradients
+from gradcli.questions.question import Question
 from gradcli.questions.why import explained, sources_of
 
 TYPE_CHECKING = False
@@ -84,12 +84,12 @@ def _round(found: Explained) -> Mended:
     return Mended(_edited(found.ask.program.source.text, chosen), gained, lost, left, broken)
 
 
-def _changed(found: Explained, text: str) -> Ask:
+def _changed(found: Explained, text: str) -> Question:
     """The same questions to a changed program."""
     ask = found.ask
     wrt = [] if found.numbers else [s["wrt"] for s in found.answer["results"][0]["sources"]]
-    return Ask(Program(Source(text, ask.program.source.name)), at=ask.at, of=ask.of, wrt=wrt,
-               tape=ask.tape, watch=ask.watch, **ask.options())
+    return Question(Program(Source(text, ask.program.source.name)), at=ask.at, of=ask.of, wrt=wrt,
+                    tape=ask.tape, watch=ask.watch, **ask.options())
 
 
 def _together(mends: Sequence[Mend]) -> list[Mend]:
@@ -134,7 +134,7 @@ def _lost(found: Explained, chosen: Sequence[Mend]) -> Place | None:
         return None
 
 
-def _there(found: Explained, ask: Ask) -> list[list[bool]]:
+def _there(found: Explained, ask: Question) -> list[list[bool]]:
     """Of each result whether each source has a gradient in a changed program. Raises what that
     ends in.
     """

@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 
     from gradcli.engine.record.tensor import Tensor
     from gradcli.lang.running.run import Binding, Run, Target
-    from gradcli.questions.ask import Ask
+    from gradcli.questions.question import Question
 
     # What the values that were found are given as.
     Form = Callable[[Sequence[Any]], Any]
 
 
-def named(ask: Ask, what: str, run: Run, target: Target, varies: Sequence[str] | None = None
+def named(ask: Question, what: str, run: Run, target: Target, varies: Sequence[str] | None = None
           ) -> tuple[list[Any], Form]:
     """Return derivatives as tensors, plain values or None, and the form of their values; within
     `run.record`.
@@ -36,12 +36,12 @@ def named(ask: Ask, what: str, run: Run, target: Target, varies: Sequence[str] |
     return NAMED[what](ask, run, target, ask.program.sources(run, ask.wrt), varies)
 
 
-def _gradient(ask: Ask, run: Run, target: Target, sources: list[Binding],
+def _gradient(ask: Question, run: Run, target: Target, sources: list[Binding],
               varies: Sequence[str] | None) -> tuple[list[Any], Form]:
     return gradients(ask, run, target, sources, varies is not None), _by_source(sources)
 
 
-def _jacobian(ask: Ask, run: Run, target: Target, sources: list[Binding],
+def _jacobian(ask: Question, run: Run, target: Target, sources: list[Binding],
               varies: Sequence[str] | None) -> tuple[list[Any], Form]:
     if varies is None:
         return jacobians(ask, run, target, sources), _by_source(sources)
@@ -64,7 +64,7 @@ def _jacobian(ask: Ask, run: Run, target: Target, sources: list[Binding],
     return matrix.tensors, form
 
 
-def _hessian(ask: Ask, run: Run, target: Target, sources: list[Binding],
+def _hessian(ask: Question, run: Run, target: Target, sources: list[Binding],
              varies: Sequence[str] | None) -> tuple[list[Any], Form]:
     if varies is None:
         blocks = hessian(ask, run, target, sources).blocks

@@ -12,8 +12,8 @@ from gradcli.engine.sweeps.extremes import extreme
 from gradcli.lang.running.run import Target, parts
 from gradcli.ops.values import is_complex, is_float
 from gradcli.questions import digits
-from gradcli.questions.ask import note, seeds_of, tensors_of
 from gradcli.questions.plain_data import data, is_finite, is_zero
+from gradcli.questions.question import note, seeds_of, tensors_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,16 +24,16 @@ if TYPE_CHECKING:
     from gradcli.explain.catalogue import Note
     from gradcli.explain.numbers.trials import Trials
     from gradcli.lang.running.run import Binding, Run, Target
-    from gradcli.questions.ask import Ask
     from gradcli.questions.plain_data import Answer
+    from gradcli.questions.question import Question
 
-    Of = Callable[[Ask, Run, Target, list[int], str], Any]
+    Of = Callable[[Question, Run, Target, list[int], str], Any]
 
 # Longer runs are not made again beside the point.
 MOST_STEPS = 20_000
 
 
-def of_gradient(ask: Ask, run: Run, target: Target, binding: Binding, g: Any, field: str,
+def of_gradient(ask: Question, run: Run, target: Target, binding: Binding, g: Any, field: str,
                 trials: Trials | None = None) -> list[Answer]:
     """What has to be said of a derivative that exists: conventions at kinks, a name that was bound
     again. trials: what tries rewrites for it, where it is not asked for by names.
@@ -94,7 +94,7 @@ def of_gradient(ask: Ask, run: Run, target: Target, binding: Binding, g: Any, fi
     return said + [note(ask, n) for n in found]
 
 
-def _whole(ask: Ask, run: Run, target: Target, binding: Binding
+def _whole(ask: Question, run: Run, target: Target, binding: Binding
            ) -> tuple[Run, Target, Binding] | None:
     """The same in a run that records what is made of numbers alone, if there is one."""
     whole = with_numbers(ask, run, target)
@@ -104,7 +104,8 @@ def _whole(ask: Ask, run: Run, target: Target, binding: Binding
     return *whole, whole[0].bindings[binding.name][k]
 
 
-def boundaries(ask: Ask, run: Run, target: Target, binding: Binding, order: int = 1) -> list[Note]:
+def boundaries(ask: Question, run: Run, target: Target, binding: Binding, order: int = 1
+               ) -> list[Note]:
     """Notes on comparisons that are decided otherwise beside the point, where derivatives up to an
     order in a name are not the same on both sides.
     """
@@ -131,7 +132,7 @@ def boundaries(ask: Ask, run: Run, target: Target, binding: Binding, order: int 
     return told
 
 
-def left_out(ask: Ask, run: Run, target: Target, bindings: list[Binding]) -> list[Answer]:
+def left_out(ask: Question, run: Run, target: Target, bindings: list[Binding]) -> list[Answer]:
     """What derivatives in these names leave out; differences leave out nothing."""
     made = run.keeps(target)
     if left_out not in made:
@@ -145,7 +146,8 @@ def left_out(ask: Ask, run: Run, target: Target, bindings: list[Binding]) -> lis
         ask.program.source)]
 
 
-def _explained(ask: Ask, run: Run, target: Target, binding: Binding, field: str, of: Of) -> Any:
+def _explained(ask: Question, run: Run, target: Target, binding: Binding, field: str, of: Of
+               ) -> Any:
     """What explains derivatives of a target, for all sources whose gradients are swept together."""
     made = run.keeps(target)
     if of not in made or binding.value.id not in made[of].sources or field == "jacobian":
@@ -153,7 +155,7 @@ def _explained(ask: Ask, run: Run, target: Target, binding: Binding, field: str,
     return made[of]
 
 
-def _kinks(ask: Ask, run: Run, target: Target) -> Any:
+def _kinks(ask: Question, run: Run, target: Target) -> Any:
     """What knows the conventions on the ways to a target; None if there can be none."""
     made = run.keeps(target)
     if _kinks not in made:
@@ -165,7 +167,7 @@ def _kinks(ask: Ask, run: Run, target: Target) -> Any:
     return made[_kinks]
 
 
-def _sources(ask: Ask, run: Run, target: Target, binding: Binding, field: str) -> list[int]:
+def _sources(ask: Question, run: Run, target: Target, binding: Binding, field: str) -> list[int]:
     """The sources of the sweep; Jacobians of what is no scalar have each their own."""
     sources = {binding.value.id}
     # A file that asks for itself need not have any that the command line would ask for.
@@ -175,7 +177,7 @@ def _sources(ask: Ask, run: Run, target: Target, binding: Binding, field: str) -
     return sorted(sources)
 
 
-def _zero(ask: Ask, run: Run, target: Target, sources: list[int], field: str) -> Any:
+def _zero(ask: Question, run: Run, target: Target, sources: list[int], field: str) -> Any:
     from gradcli.explain.numbers import zeros
 
     tensors = parts(target)
@@ -190,7 +192,7 @@ FEW_STEPS = 1_000
 FEW_NUMBERS = 100_000
 
 
-def moved(ask: Ask, run: Run, target: Target, bindings: Sequence[Binding]) -> list[Answer]:
+def moved(ask: Question, run: Run, target: Target, bindings: Sequence[Binding]) -> list[Answer]:
     """Notes on sources that were assigned before the target read them."""
     if not any(run.assigned(b) for b in bindings):
         return []
@@ -199,7 +201,7 @@ def moved(ask: Ask, run: Run, target: Target, bindings: Sequence[Binding]) -> li
     return states.remarks(ask, run, target, bindings)
 
 
-def troubles(ask: Ask, run: Run, target: Target) -> list[Answer]:
+def troubles(ask: Question, run: Run, target: Target) -> list[Answer]:
     """Notes on names that hide others and on a target that is NaN or infinite; nothing is loaded
     where there is nothing to say.
     """
@@ -243,7 +245,7 @@ def worded(explain: Callable[[Any], list[Note]], plain: Any, whole: Any) -> list
     return decided if spread or not found else found
 
 
-def with_numbers(ask: Ask, run: Run, target: Target) -> tuple[Run, Target] | None:
+def with_numbers(ask: Question, run: Run, target: Target) -> tuple[Run, Target] | None:
     """A run that records what is made of numbers alone, and its target; None where nothing that the
     target meets is.
     """
@@ -254,7 +256,7 @@ def with_numbers(ask: Ask, run: Run, target: Target) -> tuple[Run, Target] | Non
     return found
 
 
-def _with_numbers(ask: Ask, run: Run, target: Target) -> tuple[Run, Target] | None:
+def _with_numbers(ask: Question, run: Run, target: Target) -> tuple[Run, Target] | None:
     if run.steps > FEW_STEPS:
         return None
     entries = run.record.compact()
@@ -277,7 +279,7 @@ def _with_numbers(ask: Ask, run: Run, target: Target) -> tuple[Run, Target] | No
         return None
 
 
-def _lost_constants(ask: Ask, run: Run, target: Target) -> list[tuple[str, Any]]:
+def _lost_constants(ask: Question, run: Run, target: Target) -> list[tuple[str, Any]]:
     """What is said of a target that meets a constant which is 0 or infinite only because floats
     end: as it is written, or on its way. run: one that records constants.
     """
@@ -291,7 +293,7 @@ def _lost_constants(ask: Ask, run: Run, target: Target) -> list[tuple[str, Any]]
     return [(told.message, told.span)] if out_of_range(run, tensors) else []
 
 
-def point(ask: Ask, run: Run, target: Target, binding: Binding) -> Answer:
+def point(ask: Question, run: Run, target: Target, binding: Binding) -> Answer:
     """The fields of a source that say where it is; see `gradcli.questions.states.point`."""
     if not run.assigned(binding):
         return {"at": data(binding.value.value)}

@@ -17,9 +17,9 @@ from gradcli.lang.running.calls import NoGradient
 from gradcli.lang.running.program import Program
 from gradcli.lang.running.run import Target, parts
 from gradcli.ops.values import shape_of
-from gradcli.questions.ask import Ask, seeds_of, tensors, tensors_of
 from gradcli.questions.asked import names_of, states_of
 from gradcli.questions.derivatives import gradients, hessian, jacobians, total
+from gradcli.questions.question import Question, seeds_of, tensors, tensors_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -37,9 +37,9 @@ if TYPE_CHECKING:
 PER_STEP = 20
 
 
-def of_value(ask: Ask, run: Run, target: Target) -> Trials:
+def of_value(ask: Question, run: Run, target: Target) -> Trials:
     """What tries rewrites for the value of a target."""
-    def asked(other: Ask, found: Run, made: Target) -> Answered:
+    def asked(other: Question, found: Run, made: Target) -> Answered:
         tensors = tensors_of(made)
         return [t.value for t in tensors], None, lambda: nonfinite.of_value(
             found, tensors, other.program.source)
@@ -47,9 +47,9 @@ def of_value(ask: Ask, run: Run, target: Target) -> Trials:
     return _trials(ask, run, _named(ask, run, target, [], asked), None, target)
 
 
-def of_derivative(ask: Ask, run: Run, target: Target, name: str, field: str) -> Trials:
+def of_derivative(ask: Question, run: Run, target: Target, name: str, field: str) -> Trials:
     """The same for a gradient or Jacobian in a name."""
-    def asked(other: Ask, found: Run, made: Target) -> Answered:
+    def asked(other: Question, found: Run, made: Target) -> Answered:
         (binding,) = other.program.sources(found, [name])
         (g,) = (jacobians if field == "jacobian" else gradients)(other, found, made, [binding])
 
@@ -66,9 +66,9 @@ def of_derivative(ask: Ask, run: Run, target: Target, name: str, field: str) -> 
     return _trials(ask, run, _named(ask, run, target, [name], asked), name, target)
 
 
-def of_second(ask: Ask, run: Run, target: Target, row: str, column: str) -> Trials:
+def of_second(ask: Question, run: Run, target: Target, row: str, column: str) -> Trials:
     """The same for a block of a Hessian."""
-    def asked(other: Ask, found: Run, made: Target) -> Answered:
+    def asked(other: Question, found: Run, made: Target) -> Answered:
         sources = other.program.sources(found, list(dict.fromkeys((row, column))))
         rows, columns = sources[0], sources[-1]
         block = hessian(other, found, made, sources).blocks[0, len(sources) - 1]
@@ -91,13 +91,13 @@ def of_second(ask: Ask, run: Run, target: Target, row: str, column: str) -> Tria
                    row if row == column else None, target, 2, nearby)
 
 
-def beside(ask: Ask, run: Run, target: Target, binding: Binding, order: int
+def beside(ask: Question, run: Run, target: Target, binding: Binding, order: int
            ) -> Callable[[Any], list[tuple[list[float], float]]]:
     """The values of a target and its derivatives in a name, order by order, by its value, and how
     far rounding may have moved each order. Behind the first those of a sum with weights of the ones
     before.
     """
-    def asked(other: Ask, found: Run, made: Target) -> Answered:
+    def asked(other: Question, found: Run, made: Target) -> Answered:
         sources = [other.source(found, b) for b in other.program.sources(found, [binding.name])]
         whole, levels = parts(made), []
         for k in range(order + 1):
@@ -118,7 +118,7 @@ def _weighted(tensor: Tensor) -> Tensor:
     return tensor*np.cos(np.arange(n) + 0.5).reshape(tensor.shape) if tensor.shape else tensor
 
 
-def of_question(ask: Ask, logged: Run, question: Asked, item: int) -> Trials:
+def of_question(ask: Question, logged: Run, question: Asked, item: int) -> Trials:
     """The same for an answer to a question of the file; item: which of its answers."""
     assert logged.log is not None
     number = next(k for k, one in enumerate(logged.log.questions) if one is question)
@@ -151,7 +151,7 @@ def of_question(ask: Ask, logged: Run, question: Asked, item: int) -> Trials:
     return trials
 
 
-def of_printed(ask: Ask, logged: Run, number: int, item: int, value: Any,
+def of_printed(ask: Question, logged: Run, number: int, item: int, value: Any,
                why: Callable[[Run, list[Tensor], Source], list[Note]]) -> Trials:
     """The same for a value that a file prints: of its print of this number the one at `item`. why:
     tells of tensors of a run why they are no finite numbers.
@@ -179,7 +179,7 @@ def _first_states(logged: Run, last: float = math.inf) -> bool:
     return logged.log is not None and all(state.after > last for state in logged.log.states)
 
 
-def _changed(ask: Ask, run: Run, text: str) -> Program:
+def _changed(ask: Question, run: Run, text: str) -> Program:
     if text == ask.program.source.text:
         return ask.program
     kept = run.keeps("changed")     # the last one, parsed once for all points
@@ -190,12 +190,12 @@ def _changed(ask: Ask, run: Run, text: str) -> Program:
     return program
 
 
-def _named(ask: Ask, run: Run, target: Target, wrt: list[str],
-           asked: Callable[[Ask, Run, Target], Answered]) -> Again:
+def _named(ask: Question, run: Run, target: Target, wrt: list[str],
+           asked: Callable[[Question, Run, Target], Answered]) -> Again:
     def again(text: str, moved: Mapping[str, Any]) -> Answered:
-        other = Ask(_changed(ask, run, text), at={**ask.at, **moved}, of=ask.of, wrt=wrt,
-                    mode=ask.mode, output_gradient=ask.output_gradient, watch=ask.watch,
-                    tape=ask.tape, **ask.options())
+        other = Question(_changed(ask, run, text), at={**ask.at, **moved}, of=ask.of, wrt=wrt,
+                         mode=ask.mode, output_gradient=ask.output_gradient, watch=ask.watch,
+                         tape=ask.tape, **ask.options())
         found = other.run(explain=False)
         with found.record:
             return asked(other, found, other.same_target(found, target))
@@ -203,7 +203,7 @@ def _named(ask: Ask, run: Run, target: Target, wrt: list[str],
     return again
 
 
-def _value(ask: Ask, run: Run, target: Target) -> Again:
+def _value(ask: Question, run: Run, target: Target) -> Again:
     """The value alone. A point is computed once: the notes of all sources and blocks look at the
     same ones.
     """
@@ -227,7 +227,7 @@ def _value(ask: Ask, run: Run, target: Target) -> Again:
     return again
 
 
-def _trials(ask: Ask, run: Run, again: Again, wrt: str | None = None,
+def _trials(ask: Question, run: Run, again: Again, wrt: str | None = None,
             target: Target | None = None, order: int = 1, nearby: Trials | None = None) -> Trials:
     at = {name: value_of(run.bindings[name][0].value)
           for name in ask.program.default_sources() if name in run.bindings}
@@ -238,7 +238,7 @@ def _trials(ask: Ask, run: Run, again: Again, wrt: str | None = None,
                   _value(ask, run, target) if target is not None else None, nearby)
 
 
-def not_finite(ask: Ask, run: Run, target: Target, sources: list[int], field: str) -> Any:
+def not_finite(ask: Question, run: Run, target: Target, sources: list[int], field: str) -> Any:
     """What explains why derivatives of a target are no finite numbers."""
     from gradcli.explain.numbers import nonfinite
 

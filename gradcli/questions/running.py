@@ -10,7 +10,6 @@ from gradcli.engine.sweeps.extremes import extreme
 from gradcli.lang.running.calls import MissingGradients, NoGradient
 from gradcli.lang.running.run import plain_structure
 from gradcli.questions import digits
-from gradcli.questions.ask import note, reason, tensors
 from gradcli.questions.causes import (
     doubtful,
     has_zero,
@@ -22,6 +21,7 @@ from gradcli.questions.causes import (
     zeros,
 )
 from gradcli.questions.plain_data import data, lines
+from gradcli.questions.question import note, reason, tensors
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 
     from gradcli.lang.running.program import Progress
     from gradcli.lang.running.run import Printed, Run
-    from gradcli.questions.ask import Ask
     from gradcli.questions.plain_data import Answer
+    from gradcli.questions.question import Question
 
 # A loop may print thousands of missing gradients; the first ones are explained.
 MAX_EXPLAINED = 20
@@ -39,7 +39,7 @@ MAX_EXPLAINED = 20
 MAX_NOTED = 1000
 
 
-def run(ask: Ask, each: Callable[[Answer, bool], None] | None = None,
+def run(ask: Question, each: Callable[[Answer, bool], None] | None = None,
         progress: Progress | None = None, notes: bool = False) -> Answer:
     """Run the program; what it printed and expected.
 
@@ -110,7 +110,7 @@ def run(ask: Ask, each: Callable[[Answer, bool], None] | None = None,
         "held": [{"tape": name, **stats} for name, stats in found.held.items()]}
 
 
-def _notes(ask: Ask, found: Run, all_: bool) -> list[Answer]:
+def _notes(ask: Question, found: Run, all_: bool) -> list[Answer]:
     from gradcli.explain.catalogue import Note
 
     more = found.shadows() if ask.verbose else []
@@ -147,7 +147,7 @@ def _printable(value: Any) -> Any:
     return f"<{getattr(plain, 'name', type(plain).__name__)}>"
 
 
-def _explain(ask: Ask, gaps: list[tuple[int, Answer]], notes: bool) -> None:
+def _explain(ask: Question, gaps: list[tuple[int, Answer]], notes: bool) -> None:
     """Fill in why things are None, NaN, doubtful or 0, from a second run that keeps everything."""
     wanted = dict(gaps)
     seen: list[tuple[int, Answer, list[Any]]] = []

@@ -6,11 +6,11 @@ from gradcli.engine import calculus
 from gradcli.lang.running.run import plain_structure
 from gradcli.ops.values import shape_of, zeros
 from gradcli.questions import digits
-from gradcli.questions.ask import answer, note, reason, tensors_of
 from gradcli.questions.derivatives import hessian, total
 from gradcli.questions.first_order import each_target
 from gradcli.questions.notes import boundaries, left_out, moved, point, troubles
 from gradcli.questions.plain_data import data, is_finite, is_zero, shape
+from gradcli.questions.question import answer, note, reason, tensors_of
 from gradcli.questions.sparse import derivative, seen
 
 TYPE_CHECKING = False
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
     from gradcli.explain.catalogue import Note
     from gradcli.lang.running.run import Binding, Run, Target
-    from gradcli.questions.ask import Ask
     from gradcli.questions.plain_data import Answer
+    from gradcli.questions.question import Question
 
     Blocks = Mapping[tuple[int, int], Any]
 
@@ -29,13 +29,13 @@ if TYPE_CHECKING:
 MAX_EXPLAINED = 8
 
 
-def second_order(ask: Ask) -> Answer:
+def second_order(ask: Question) -> Answer:
     """One result per target, in it one block per pair of sources."""
     return answer(ask, "hess", each_target(
         ask, lambda run, target, bindings: _result(ask, run, target, bindings)))
 
 
-def _result(ask: Ask, run: Run, target: Target, bindings: list[Binding]) -> Answer:
+def _result(ask: Question, run: Run, target: Target, bindings: list[Binding]) -> Answer:
     value = plain_structure(target.tensor)
     common = troubles(ask, run, target) + moved(ask, run, target, bindings)
     told_at = set()
@@ -82,7 +82,7 @@ def _result(ask: Ask, run: Run, target: Target, bindings: list[Binding]) -> Answ
     return result
 
 
-def _told(ask: Ask, run: Run, target: Target, bindings: list[Binding], found: calculus.Hessian
+def _told(ask: Question, run: Run, target: Target, bindings: list[Binding], found: calculus.Hessian
           ) -> list[Answer]:
     """The blocks as data: a missing one with the causes of its row's and column's None, a zero by
     structure with a note (with --tf it is None, as in TensorFlow).

@@ -11,8 +11,8 @@ from gradcli.engine.record.record import ANS, IDS, OP, OUT, PLACE
 from gradcli.engine.record.variable import ASSIGNING
 from gradcli.engine.sweeps.reach import ancestry
 from gradcli.explain.catalogue import Note
-from gradcli.questions.ask import note, place, tensors_of
 from gradcli.questions.plain_data import data
+from gradcli.questions.question import note, place, tensors_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from gradcli.base.errors import Span
     from gradcli.engine.record.record import Entry
     from gradcli.lang.running.run import Binding, Run, Target
-    from gradcli.questions.ask import Ask
     from gradcli.questions.plain_data import Answer
+    from gradcli.questions.question import Question
 
 
 class State:
@@ -62,7 +62,7 @@ def states_read(run: Run, binding: Binding, targets: Sequence[Target]) -> list[S
     return found
 
 
-def point(ask: Ask, run: Run, target: Target, binding: Binding) -> Answer:
+def point(ask: Question, run: Run, target: Target, binding: Binding) -> Answer:
     """The fields of a source that say where it is: `at`, the value that the answer belongs to, and,
     of a variable that was assigned on the way, `states`: all of its values that the target reads.
     """
@@ -73,7 +73,7 @@ def point(ask: Ask, run: Run, target: Target, binding: Binding) -> Answer:
         {"value": data(s.value), **place(ask, s.span or binding.span)} for s in states]}
 
 
-def remarks(ask: Ask, run: Run, target: Target, bindings: Sequence[Binding]) -> list[Answer]:
+def remarks(ask: Question, run: Run, target: Target, bindings: Sequence[Binding]) -> list[Answer]:
     """A note on each source that was assigned before the target read it."""
     found = []
     for binding in bindings:
@@ -84,7 +84,7 @@ def remarks(ask: Ask, run: Run, target: Target, bindings: Sequence[Binding]) -> 
     return found
 
 
-def _note(ask: Ask, binding: Binding, states: Sequence[State]) -> Note:
+def _note(ask: Question, binding: Binding, states: Sequence[State]) -> Note:
     name, last = binding.name, states[-1]
     if len(states) == 1:
         value = f"`{name}` = {last.value:.6g}" if type(last.value) is float else (
@@ -97,7 +97,7 @@ def _note(ask: Ask, binding: Binding, states: Sequence[State]) -> Note:
     return Note("assigned-state", said, last.span)
 
 
-def the_state(ask: Ask, run: Run, target: Target, binding: Binding) -> Any:
+def the_state(ask: Question, run: Run, target: Target, binding: Binding) -> Any:
     """The one value of a source that a target reads. Raises E0836 where it reads several."""
     if not run.assigned(binding):
         return binding.value.value
@@ -109,7 +109,8 @@ def the_state(ask: Ask, run: Run, target: Target, binding: Binding) -> Any:
     return states[0].value if states else binding.value.value
 
 
-def check_free(ask: Ask, run: Run, target: Target, bindings: Sequence[Binding], what: str) -> None:
+def check_free(ask: Question, run: Run, target: Target, bindings: Sequence[Binding], what: str
+               ) -> None:
     """Raises E0836 for a source whose first value is overwritten before the target reads it: what
     runs the program at other values would see no change.
     """
@@ -122,7 +123,7 @@ def check_free(ask: Ask, run: Run, target: Target, bindings: Sequence[Binding], 
                                "leave the assignment out, or name another variable with --wrt")
 
 
-def _refused(ask: Ask, binding: Binding, states: Sequence[State], message: str, help: str
+def _refused(ask: Question, binding: Binding, states: Sequence[State], message: str, help: str
              ) -> GradcliError:
     span = states[-1].span or binding.span
     return GradcliError(Diagnostic("E0836", message, span=span, source=ask.program.source,

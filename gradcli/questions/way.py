@@ -12,8 +12,8 @@ from gradcli.explain import path as paths
 from gradcli.explain.missing import file_scene
 from gradcli.explain.written import head_of
 from gradcli.ops.values import SCALAR_TYPES, is_float
-from gradcli.questions.ask import note, place, tensors_of
 from gradcli.questions.plain_data import shape
+from gradcli.questions.question import note, place, tensors_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,13 +26,13 @@ if TYPE_CHECKING:
     from gradcli.lang.running.log import Asked
     from gradcli.lang.running.run import Binding, Run, Target
     from gradcli.ops.kinds import Op
-    from gradcli.questions.ask import Ask
     from gradcli.questions.plain_data import Answer
+    from gradcli.questions.question import Question
 
 ASSIGNED = "assign"
 
 
-def way_between(ask: Ask, run: Run, target: Target, binding: Binding, notes: list[Answer]
+def way_between(ask: Question, run: Run, target: Target, binding: Binding, notes: list[Answer]
                 ) -> Answer:
     """The way from a source to a target of the command line, in a run that keeps everything.
     notes: gets what is to be said of its slopes.
@@ -53,7 +53,7 @@ def way_between(ask: Ask, run: Run, target: Target, binding: Binding, notes: lis
                       ask.watched(run, binding) and is_float(binding.value.value), notes=notes)
 
 
-def way_of(ask: Ask, logged: Run, source: Binding, own: Collection[Any], targets: set[Any],
+def way_of(ask: Question, logged: Run, source: Binding, own: Collection[Any], targets: set[Any],
            window: Window | None, watched: bool, asked: Asked | None = None,
            notes: list[Answer] | None = None) -> Answer:
     """`path`: the source and each place on a shortest way to the target; `ways`: how many let a
@@ -92,7 +92,7 @@ def way_of(ask: Ask, logged: Run, source: Binding, own: Collection[Any], targets
     return {"path": rows, "ways": paths.count_paths(history, own, targets, window)}
 
 
-def _beyond(ask: Ask, logged: Run, steps: list[paths.PathStep]) -> list[Answer]:
+def _beyond(ask: Question, logged: Run, steps: list[paths.PathStep]) -> list[Answer]:
     from gradcli.engine.sweeps import wide
     from gradcli.explain.notes import shown
 
@@ -130,7 +130,7 @@ def _upstream(history: Segment, step: paths.PathStep, targets: set[Any]) -> floa
     return g if type(g) is float and g and math.isfinite(g) else 1.0
 
 
-def _row(ask: Ask, logged: Run, step: paths.PathStep, span: Span | None, operation: str,
+def _row(ask: Question, logged: Run, step: paths.PathStep, span: Span | None, operation: str,
          upstream: float) -> Answer:
     named = logged.named
     at = place(ask, span)
@@ -148,7 +148,7 @@ def _value(value: Any) -> Answer:
     return {"shape": shape(value), "value": value if type(value) in SCALAR_TYPES else None}
 
 
-def _place_of(ask: Ask, logged: Run, step: paths.PathStep, asked: Asked | None
+def _place_of(ask: Question, logged: Run, step: paths.PathStep, asked: Asked | None
               ) -> tuple[Span | None, str, Op | None]:
     """Where a step is, what it is called, and the operation if it is one: of one that computes a
     derivative, the question. A call has the name that is written there, which may stand for several
@@ -171,14 +171,14 @@ def _place_of(ask: Ask, logged: Run, step: paths.PathStep, asked: Asked | None
     return step.span, name if name.replace(".", "").isidentifier() else op.name, op
 
 
-def bound_at(ask: Ask, binding: Binding) -> Span | None:
+def bound_at(ask: Question, binding: Binding) -> Span | None:
     """Where a name was bound; of one that is only read, where that first happens."""
     if binding.span != (0, 0):
         return binding.span
     return ask.program.names.inputs.get(binding.name)
 
 
-def _statement(ask: Ask, span: Span) -> str:
+def _statement(ask: Question, span: Span) -> str:
     """The statement around a place, if it is on one line; else the place alone."""
     for statement in ask.program.statements:
         if statement.start <= span[0] < statement.end:
@@ -187,6 +187,6 @@ def _statement(ask: Ask, span: Span) -> str:
     return text_at(ask, span)
 
 
-def text_at(ask: Ask, span: Span) -> str:
+def text_at(ask: Question, span: Span) -> str:
     """What stands there, on one line."""
     return " ".join(ask.program.source.text[span[0]:span[1]].split())

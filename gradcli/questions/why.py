@@ -14,7 +14,6 @@ from gradcli.lang.running.calls import NoGradient
 from gradcli.lang.running.run import Binding, Target, plain_structure
 from gradcli.ops.values import dtype_of, is_float, shape_of, zeros
 from gradcli.questions import retrying
-from gradcli.questions.ask import Ask, answer, note, place, reason, tensors_of
 from gradcli.questions.asked import (
     answered,
     binding_of,
@@ -30,6 +29,7 @@ from gradcli.questions.causes import causes, requested
 from gradcli.questions.derivatives import gradients
 from gradcli.questions.notes import moved, of_gradient, point, troubles
 from gradcli.questions.plain_data import data, is_finite, lines, shape
+from gradcli.questions.question import Question, answer, note, place, reason, tensors_of
 from gradcli.questions.way import bound_at, text_at, way_between, way_of
 
 TYPE_CHECKING = False
@@ -59,8 +59,8 @@ class Explained:
 
     __slots__ = ("answer", "ask", "logged", "mends", "numbers")
 
-    def __init__(self, ask: Ask, logged: Run, answer: Answer, mends: list[Mend], numbers: list[int]
-                 ) -> None:
+    def __init__(self, ask: Question, logged: Run, answer: Answer, mends: list[Mend],
+                 numbers: list[int]) -> None:
         self.numbers = numbers
         self.logged = logged
         self.ask = ask
@@ -68,12 +68,12 @@ class Explained:
         self.mends = mends
 
 
-def why(ask: Ask) -> Answer:
+def why(ask: Question) -> Answer:
     """The answer alone."""
     return explained(ask).answer
 
 
-def explained(ask: Ask) -> Explained:
+def explained(ask: Question) -> Explained:
     """All causes, notes and ways: of the gradients that the file asks for itself, of each place one
     (see `chosen_questions`); of every target in every source, if there are none or some are named.
     """
@@ -95,7 +95,7 @@ def explained(ask: Ask) -> Explained:
 # --- what the command line asks for -----------------------------------------------------------
 
 
-def _of_command(ask: Ask, run: Run, mends: list[Mend]) -> list[Answer]:
+def _of_command(ask: Question, run: Run, mends: list[Mend]) -> list[Answer]:
     """One result per target, in it one item per source."""
     results: list[Answer] = []
     with run.record:
@@ -131,7 +131,7 @@ def _elements(tensors: Sequence[Tensor]) -> int:
     return sum([calculus.size(t.shape) for t in tensors])
 
 
-def sources_of(ask: Ask, run: Run) -> list[Binding]:
+def sources_of(ask: Question, run: Run) -> list[Binding]:
     """As for `grad`; where that finds none, every name that something was bound to."""
     try:
         return ask.program.sources(run, ask.wrt)
@@ -143,7 +143,7 @@ def sources_of(ask: Ask, run: Run) -> list[Binding]:
         return plain
 
 
-def _source(ask: Ask, name: str, value: Any, g: Any, because: Sequence[Reason],
+def _source(ask: Question, name: str, value: Any, g: Any, because: Sequence[Reason],
             notes: list[Answer]) -> Answer:
     return {"wrt": name, "shape": shape(value), "at": data(value), "gradient": data(g),
             "reasons": [reason(ask, r) for r in because], "notes": notes}
@@ -155,7 +155,7 @@ def _remember(mends: list[Mend], result: int, source: int, because: Sequence[Rea
         mends.append((result, source, edits))
 
 
-def _names(ask: Ask, run: Run, bindings: Sequence[Binding]) -> list[Answer]:
+def _names(ask: Question, run: Run, bindings: Sequence[Binding]) -> list[Answer]:
     """What is watched, and what is not, of all that was bound to a value from outside."""
     asked = {b.name for b in bindings}
     told = []
@@ -169,7 +169,7 @@ def _names(ask: Ask, run: Run, bindings: Sequence[Binding]) -> list[Answer]:
     return told
 
 
-def _name(ask: Ask, name: str, binding: Binding, on: bool) -> Answer:
+def _name(ask: Question, name: str, binding: Binding, on: bool) -> Answer:
     at = place(ask, bound_at(ask, binding))
     value = binding.value.value
     kind = TYPES.get(dtype_of(value)) or KINDS[binding.kind]
@@ -180,7 +180,7 @@ def _name(ask: Ask, name: str, binding: Binding, on: bool) -> Answer:
 # --- what the file asks for -------------------------------------------------------------------
 
 
-def _of_file(ask: Ask, logged: Run, questions: Sequence[Asked], mends: list[Mend]
+def _of_file(ask: Question, logged: Run, questions: Sequence[Asked], mends: list[Mend]
              ) -> list[Answer]:
     """One result per question, in it one item per source; a `jvp` has one result per target."""
     results: list[Answer] = []
@@ -198,7 +198,7 @@ def _of_file(ask: Ask, logged: Run, questions: Sequence[Asked], mends: list[Mend
     return results
 
 
-def _result(ask: Ask, logged: Run, question: Asked, targets: list[Any]) -> Answer:
+def _result(ask: Question, logged: Run, question: Asked, targets: list[Any]) -> Answer:
     at = place(ask, question.span)
     values = [value_then(logged, target, question) for target in targets]
     value = values[0] if len(values) == 1 else values
@@ -221,11 +221,11 @@ def _turn(logged: Run, question: Asked) -> Answer:
             "turns": len(turns)} if len(turns) > 1 else {}
 
 
-def _causes(ask: Ask, logged: Run, g: Any) -> list[Reason]:
+def _causes(ask: Question, logged: Run, g: Any) -> list[Reason]:
     return of_missing(ask.program, ask.at, logged, g) if isinstance(g, NoGradient) else []
 
 
-def _answer(ask: Ask, logged: Run, question: Asked, item: int, result: Answer,
+def _answer(ask: Question, logged: Run, question: Asked, item: int, result: Answer,
             targets: Sequence[Any], name: str, source: Any, g: Any, because: list[Reason]
             ) -> Answer:
     """One answer to a question of the file, as a source of the schema."""
@@ -250,7 +250,7 @@ def _answer(ask: Ask, logged: Run, question: Asked, item: int, result: Answer,
             **way_of(ask, logged, binding, states, ends, window, on, question)}
 
 
-def _seen(ask: Ask, logged: Run, question: Asked) -> list[Answer]:
+def _seen(ask: Question, logged: Run, question: Asked) -> list[Answer]:
     """What the tape of a question watches of all that was bound by then to a value from outside."""
     window = window_of(question)
     if window is None:

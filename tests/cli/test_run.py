@@ -354,7 +354,7 @@ def test_output_to_a_file_is_whole_or_not_at_all(tmp_path: Path) -> None:
 
 def test_from_python() -> None:
     """The library call: all prints in the answer, or handed over as they happen."""
-    ask = questions.Ask(gradcli.loads("x = 1.5\nprint(x)\nprint(grad(floor(x), x))\nprint(2)"))
+    ask = questions.Question(gradcli.loads("x = 1.5\nprint(x)\nprint(grad(floor(x), x))\nprint(2)"))
     found = run_program(ask)
     assert [item["value"] for p in found["printed"] for item in p["values"]] == [1.5, None, 2.0]
     seen: list[tuple[Any, bool]] = []
@@ -649,6 +649,7 @@ def test_only_doubtful_gradients_wait_for_their_notes() -> None:
     text = ("var x = 0.0\nvar w = 2.0\ntape t, persistent=true:\n    y = where(x > 0, log(x), 0)\n"
             "    z = w^2\nprint(t.gradient(y, x))\nprint(z)\n")
     waits: list[bool] = []
-    told = run_program(questions.Ask(gradcli.loads(text)), lambda one, wait: waits.append(wait))
+    question = questions.Question(gradcli.loads(text))
+    told = run_program(question, lambda one, wait: waits.append(wait))
     assert waits == [True, False]
     assert [n["code"] for n in told["printed"][0]["values"][0]["notes"]] == ["nan-dead-branch"]

@@ -16,7 +16,7 @@ from gradcli.cli.commands import question
 from gradcli.cli.environment import Environment
 from gradcli.cli.main import run
 from gradcli.cli.options import COMMANDS, find
-from gradcli.cli.options.questions import Question
+from gradcli.cli.options.questions import QuestionOptions
 from gradcli.cli.plain_argv import read
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -48,7 +48,7 @@ def test_a_question_takes_the_options_of_its_row(name: str) -> None:
     row = find(name)
     module, _, function = row.question.rpartition(".")
     asked = getattr(import_module(f"gradcli.questions.{module}"), function)
-    own = {one.name for one in row.options} - set(Question.fields())
+    own = {one.name for one in row.options} - set(QuestionOptions.fields())
     first, *others = inspect.signature(asked).parameters
     assert (first, set(others)) == ("ask", own)
     import_module(f"gradcli.render.layouts.{row.layout}")
@@ -103,7 +103,7 @@ def test_the_readme_names_every_command() -> None:
 def test_reading_latex_leaves_the_options_as_they_are() -> None:
     line = ["grad", "-e", r"\\alpha^2", "--latex", "--at", "alpha=3", "--wrt", "alpha"]
     options = read(line)
-    assert isinstance(options, Question)
+    assert isinstance(options, QuestionOptions)
     before = dict(vars(options))
     out = StringIO()
     assert question.run(options, Environment(BytesIO(), out, StringIO(), {})) == 0

@@ -17,7 +17,7 @@ import pytest
 from draws import SEED, drawn
 
 from gradcli import GradientTape, Variable, loads, ops
-from gradcli.questions import Ask, grad, second_order
+from gradcli.questions import Question, grad, second_order
 from gradcli.questions.derivatives import gradients, jacobians
 
 LIVE, DEAD = (1.7, 2.6), (0.0, -1.0)
@@ -120,7 +120,7 @@ def test_a_dead_branch_has_no_second_derivative(seed: int, choice: str) -> None:
     k = [*WITHIN].index(choice) % 3
     for wrt, mode in (("xab", "reverse"), *(some[k:k + 1] if SEED is None else some),
                       ("xab", "forward")):
-        ask = Ask(program, at=POINT, of=["y"], wrt=[*wrt], mode=mode)
+        ask = Question(program, at=POINT, of=["y"], wrt=[*wrt], mode=mode)
         run = ask.run()
         with run.record:
             target, bindings = program.targets(run, ["y"])[0], program.sources(run, [*wrt])
@@ -141,7 +141,7 @@ def test_both_modes_absorb_alike(seed: int, choice: str) -> None:
         for tf in (False, True):
             found = []
             for mode in ("reverse", "forward"):
-                ask = Ask(program, at=POINT, of=["y"], wrt=["x", "a", "b"], mode=mode, tf=tf)
+                ask = Question(program, at=POINT, of=["y"], wrt=["x", "a", "b"], mode=mode, tf=tf)
                 run = ask.run()
                 with run.record:
                     found.append(question(ask, run, program.targets(run, ["y"])[0],
@@ -189,7 +189,7 @@ def test_what_a_selection_leaves_out(text: str, x: list[float], slope: Any) -> N
 
 def test_tensorflows_way_and_tapes() -> None:
     text = "sum(where(x > 0, alpha*log(x), 0))"
-    ask = Ask(loads(f"var x = [0, 2]\nvar alpha = 3.0\n{text}"), tf=True)
+    ask = Question(loads(f"var x = [0, 2]\nvar alpha = 3.0\n{text}"), tf=True)
     sources = grad(ask)["results"][0]["sources"]
     assert np.isnan(sources[0]["gradient"][0])
     assert np.isnan(sources[1]["gradient"])

@@ -12,7 +12,7 @@ from gradcli.engine.compiled.blocks import Executor
 from gradcli.engine.compiled.graph import graph
 from gradcli.ops import PUBLIC, TABLE
 from gradcli.python.program import loads
-from gradcli.questions import Ask
+from gradcli.questions import Question
 from gradcli.questions.many.rows import Points
 
 ROWS = [op for op in (TABLE[name] for name in TABLE)
@@ -110,7 +110,7 @@ WAYS = [
 def test_each_point_takes_its_own_way(text: str, ways: int) -> None:
     program = loads(text)
     x = np.random.default_rng(9).uniform(-2, 2, 200)
-    points = Points(Ask(program), "grad", ["x"])
+    points = Points(Question(program), "grad", ["x"])
     answers = points.answers([x])
     (values, slopes), failed = answers.arrays, answers.failed
     assert not failed
@@ -127,7 +127,7 @@ def test_each_point_takes_its_own_way(text: str, ways: int) -> None:
 
 def test_a_point_that_fails_is_told_and_the_others_are_answered() -> None:
     program = loads("input x = 1\nL = [x, 2x]\nL[int(x)]^2")
-    answers = Points(Ask(program), "grad", ["x"]).answers([np.array([0.5, 7.0, 1.5])])
+    answers = Points(Question(program), "grad", ["x"]).answers([np.array([0.5, 7.0, 1.5])])
     (values, _), failed = answers.arrays, answers.failed
     assert list(failed) == [1]
     assert failed[1].code == "E0305"

@@ -21,7 +21,7 @@ from gradcli.engine import calculus
 from gradcli.engine.record.tensor import leaf
 from gradcli.ops import TABLE
 from gradcli.python.program import loads
-from gradcli.questions import Ask, hess
+from gradcli.questions import Question, hess
 
 SCALARS: dict[str, tuple[int, ...]] = {"x": (), "y": (), "z": ()}
 ARRAYS: dict[str, tuple[int, ...]] = {"x": (), "v": (3,), "A": (2, 3)}
@@ -98,7 +98,7 @@ def test_hessians(seed: int) -> None:
     parsed = loads(program.text)
     found = parsed.hessian("out", at=at)
     # Reverse over reverse; the default is forward over reverse.
-    result = hess(Ask(parsed, at=at, of=["out"], mode="forward"))["results"][0]
+    result = hess(Question(parsed, at=at, of=["out"], mode="forward"))["results"][0]
     other = {(b["row"], b["col"]): b["hessian"] for b in result["blocks"]}
     draw = random.Random(seed)
     for _ in range(8):

@@ -32,7 +32,7 @@ from gradcli import questions
 from gradcli.engine.sweeps.absorbing import ORDERING
 from gradcli.ops import PUBLIC, TABLE
 from gradcli.python.program import loads
-from gradcli.questions import Ask
+from gradcli.questions import Question
 from gradcli.questions.many.prepared import Prepared
 from gradcli.questions.steps.steps import steps
 from gradcli.questions.why import why
@@ -153,7 +153,7 @@ def told(text: str, x: float) -> list[tuple[float, list[str]]]:
     program = loads(text)
     out = []
     for ask in (questions.grad, questions.hess):
-        found = ask(Ask(program, at={"x": x}))["results"][0]
+        found = ask(Question(program, at={"x": x}))["results"][0]
         notes = [n["code"] for n in found["notes"]]
         part = (found.get("sources") or found["blocks"])[0]
         notes += [n["code"] for n in part["notes"]]
@@ -253,20 +253,21 @@ def close(a: Any, b: float) -> bool:
 def test_every_way_to_a_derivative(text: str, x: float, first: float, second: float) -> None:
     program = loads(text)
     for mode in ("reverse", "forward"):
-        (got,) = questions.grad(Ask(program, at={"x": x}, mode=mode))["results"][0]["sources"]
+        (got,) = questions.grad(Question(program, at={"x": x}, mode=mode))["results"][0]["sources"]
         assert close(got["gradient"], first)
     array = np.array([0.5, x])
-    (got,) = questions.jac(Ask(program, at={"x": array}))["results"][0]["sources"]
+    (got,) = questions.jac(Question(program, at={"x": array}))["results"][0]["sources"]
     assert close(got["jacobian"][1][1], first)
     assert got["jacobian"][0][1] == 0
     summed = loads(f"sum({text})")
-    (got,) = questions.grad(Ask(summed, at={"x": array}))["results"][0]["sources"]
+    (got,) = questions.grad(Question(summed, at={"x": array}))["results"][0]["sources"]
     assert close(got["gradient"][1], first)
     for mode in ("reverse", "forward"):
-        (got,) = questions.hess(Ask(summed, at={"x": array}, mode=mode))["results"][0]["blocks"]
+        question = Question(summed, at={"x": array}, mode=mode)
+        (got,) = questions.hess(question)["results"][0]["blocks"]
         assert close(got["hessian"][1][1], second)
     # A derivative that the file takes itself is recorded, and so is that of it.
-    (got,) = questions.grad(Ask(loads(f"f(x) = {text}\ny = f'(x)\ny"), at={"x": x},
+    (got,) = questions.grad(Question(loads(f"f(x) = {text}\ny = f'(x)\ny"), at={"x": x},
                               wrt=["x"]))["results"]
     assert close(got["value"], first)
     assert close(got["sources"][0]["gradient"], second)
@@ -304,14 +305,15 @@ def test_tapes_and_custom_gradients() -> None:
 
 def test_float32() -> None:
     """Its range is smaller: 1/cosh(x)^2 at 60 has the slope -8 exp(-120)."""
-    found = questions.grad(Ask(loads("var x: float32 = 40.0\ncosh(x)^(-2)*1e30")))["results"][0]
+    question = Question(loads("var x: float32 = 40.0\ncosh(x)^(-2)*1e30"))
+    found = questions.grad(question)["results"][0]
     assert close(found["sources"][0]["gradient"], -8e30 * math.exp(-80.0)) or abs(
         found["sources"][0]["gradient"] / (-8e30 * math.exp(-80.0)) - 1) < 1e-5
 
 
 def test_a_value_that_is_not_right_has_a_note() -> None:
     for command in (questions.evaluate, questions.grad):
-        found = command(Ask(loads("exp(-800x)*1e300"), at={"x": 1.0}))["results"][0]
+        found = command(Question(loads("exp(-800x)*1e300"), at={"x": 1.0}))["results"][0]
         assert [n["code"] for n in found["notes"]] == ["range-value"]
     assert close(found["sources"][0]["gradient"], -2.93429967e-45)
 
@@ -327,7 +329,7 @@ def test_a_constant_that_is_not_right_has_a_note(constant: str, text: str) -> No
         right = eval(re.sub(r"([0-9.]+(e-?[0-9]+)?)", r"mp.mpf('\1')", constant).replace(
             "^", "**"), {"mp": mp, **names})
     for command in (questions.evaluate, questions.grad):
-        found = command(Ask(loads(text.format(constant)), at={"x": 1.0}))["results"][0]
+        found = command(Question(loads(text.format(constant)), at={"x": 1.0}))["results"][0]
         wrong = float(right) != 0.0 and found["value"] == 0.0
         assert [n["code"] for n in found["notes"]] == ["range-value"]*wrong
 
@@ -336,13 +338,13 @@ def test_a_constant_that_is_not_right_has_a_note(constant: str, text: str) -> No
     ("x*1e-330", "`1e-330` is too small"), ("x/1e400", "`1e400` is too large"),
     ("f(t) = t + 0.5e-400\nf(x)", "`0.5e-400` is too small"), ("x*0.0e-400", ""), ("x*0", "")])
 def test_a_number_that_is_no_float_has_a_note(text: str, said: str) -> None:
-    notes = questions.grad(Ask(loads(text), at={"x": 1.0}))["results"][0]["notes"]
+    notes = questions.grad(Question(loads(text), at={"x": 1.0}))["results"][0]["notes"]
     assert [n["message"][:len(said)] for n in notes] == [said]*bool(said)
 
 
 def test_what_a_row_has_lost_has_a_note() -> None:
     """besselk(0, 750) is less than the smallest float; nobody knows what is left of it."""
-    found = questions.grad(Ask(loads("besselk(0, x)*1e300*x"), at={"x": 750.0}))["results"][0]
+    found = questions.grad(Question(loads("besselk(0, x)*1e300*x"), at={"x": 750.0}))["results"][0]
     codes = [n["code"] for n in (*found["notes"], *found["sources"][0]["notes"])]
     assert "range-slope" in codes or "range-value" in codes
 
@@ -350,26 +352,26 @@ def test_what_a_row_has_lost_has_a_note() -> None:
 @pytest.mark.parametrize(("text", "x", "first", "second"), LOST)
 def test_sparse(text: str, x: float, first: float, second: float) -> None:
     at = {"x": np.array([0.5, x])}
-    (got,) = questions.jac(Ask(loads(text), at=at, sparse=True))["results"][0]["sources"]
+    (got,) = questions.jac(Question(loads(text), at=at, sparse=True))["results"][0]["sources"]
     assert close(got["sparse"]["values"][-1], first)
     for mode in ("reverse", "forward"):
-        (got,) = questions.hess(Ask(loads(f"sum({text})"), at=at, sparse=True, mode=mode)
+        (got,) = questions.hess(Question(loads(f"sum({text})"), at=at, sparse=True, mode=mode)
                               )["results"][0]["blocks"]
         assert close(got["sparse"]["values"][-1], second)
 
 
 def test_sparse_says_what_is_not_known() -> None:
-    found = questions.jac(Ask(loads("besselk(0, x)*1e300*x"), at={"x": np.array([1.0, 750.0])},
+    found = questions.jac(Question(loads("besselk(0, x)*1e300*x"), at={"x": np.array([1.0, 750.0])},
                             sparse=True))["results"][0]
     assert "range-slope" in [n["code"] for n in found["sources"][0]["notes"]]
 
 
 @pytest.mark.parametrize(("text", "x", "first", "second"), LOST)
 def test_accumulators_and_forward_blocks(text: str, x: float, first: float, second: float) -> None:
-    value = questions.evaluate(Ask(loads(
+    value = questions.evaluate(Question(loads(
         f"var x = {x!r}\nforward acc(x, 1.0):\n    y = {text}\nacc.jvp(y)")))["results"][0]
     assert close(value["value"], first)
-    value = questions.evaluate(Ask(loads(
+    value = questions.evaluate(Question(loads(
         f"var x = {x!r}\nforward acc(x, 1.0):\n    tape t:\n        y = {text}\n"
         "    g = t.gradient(y, x)\nacc.jvp(g)")))["results"][0]
     assert close(value["value"], second)
@@ -411,7 +413,7 @@ def test_python_warns_where_it_cannot_know() -> None:
     with pytest.warns(RuntimeWarning, match="a derivative may be wrong"):
         outer.gradient(total, v)
     program = loads("z = complex(x, 0.0)\nreal(z*z/exp(z*z))")
-    found = questions.grad(Ask(program, at={"x": 19.8277}))["results"][0]
+    found = questions.grad(Question(program, at={"x": 19.8277}))["results"][0]
     assert "range-slope" in [n["code"] for n in found["sources"][0]["notes"]]
 
 
@@ -436,7 +438,7 @@ def test_rows_that_may_be_wrong_are_counted(command: str, text: str, value: floa
 
 def test_numbers_of_tables_that_are_no_floats_are_told() -> None:
     for mode in ("reverse", "forward"):
-        found = steps(Ask(loads("x^2/exp(x^2)"), at={"x": 19.8277}, mode=mode)
+        found = steps(Question(loads("x^2/exp(x^2)"), at={"x": 19.8277}, mode=mode)
                               )["results"][0]
         (said,) = [n["message"] for n in found["notes"] if n["code"] == "range-shown"]
         assert "∂v4/∂v3 is about -1.317e-339" in said
@@ -444,9 +446,9 @@ def test_numbers_of_tables_that_are_no_floats_are_told() -> None:
         last = found["steps"][-1]
         if mode == "forward":
             assert close(last["tangents"]["x"], -2.84585455e-167)
-    (source,) = why(Ask(loads("cosh(x)^(-2)"), at={"x": 250.0}))["results"][0]["sources"]
+    (source,) = why(Question(loads("cosh(x)^(-2)"), at={"x": 250.0}))["results"][0]["sources"]
     assert [n["message"] for n in source["notes"] if "is about -3.043e-325" in n["message"]]
-    (source,) = why(Ask(loads("cosh(x)^(-2)"), at={"x": 2.0}))["results"][0]["sources"]
+    (source,) = why(Question(loads("cosh(x)^(-2)"), at={"x": 2.0}))["results"][0]["sources"]
     assert not source["notes"]
 
 
@@ -456,9 +458,10 @@ def test_numbers_of_tables_that_are_no_floats_are_told() -> None:
     ("x^2.5/x^1.5*1e20", 1e-150, 1e20)])
 def test_what_is_divided_by_may_be_very_small(text: str, x: float, slope: float) -> None:
     array = np.array([0.5, x])
-    (got,) = questions.grad(Ask(loads(text), at={"x": x}))["results"][0]["sources"]
+    (got,) = questions.grad(Question(loads(text), at={"x": x}))["results"][0]["sources"]
     assert close(got["gradient"], slope)
-    (got,) = questions.grad(Ask(loads(f"sum({text})"), at={"x": array}))["results"][0]["sources"]
+    question = Question(loads(f"sum({text})"), at={"x": array})
+    (got,) = questions.grad(question)["results"][0]["sources"]
     assert close(got["gradient"][1], slope)
     for point, whole in ((x, text), (array, f"sum({text})")):
         asked = Prepared(loads(whole), None, None, "gradient")
@@ -536,7 +539,7 @@ def test_what_hands_numbers_on_is_in_no_doubt(name: str, at: list[float]) -> Non
     text = f"sum({name}(x, [0, 0]))" if "segment" in name else f"sum({name}(x))"
     if PUBLIC[name].name.startswith("pool"):
         text = f"sum({name}(reshape(x, shape=[1, 2, 1]), size=2))"
-    (result,) = questions.grad(Ask(loads(text), at={"x": np.array(at)}))["results"]
+    (result,) = questions.grad(Question(loads(text), at={"x": np.array(at)}))["results"]
     codes = [n["code"] for n in (*result["notes"], *result["sources"][0]["notes"])]
     assert not {"range-value", "range-slope"} & set(codes)
 
@@ -545,6 +548,6 @@ def test_what_hands_numbers_on_is_in_no_doubt(name: str, at: list[float]) -> Non
     ("log(exp(x)+1)*(1/3)", 1000.0, "write `softplus(x)`"),
     ("(1-cos(x))*(1/3)", 1e-9, "write `2*sin(x/2)^2`")])
 def test_constants_beside_do_not_take_the_advice_away(text: str, x: float, form: str) -> None:
-    (result,) = questions.grad(Ask(loads(text), at={"x": x}))["results"]
+    (result,) = questions.grad(Question(loads(text), at={"x": x}))["results"]
     assert form in " ".join(n["message"] for n in (
         *result["notes"], *result["sources"][0]["notes"]))

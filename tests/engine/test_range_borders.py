@@ -20,7 +20,7 @@ from transcripts import in_process
 
 from gradcli import questions
 from gradcli.python.program import load, loads
-from gradcli.questions import Ask
+from gradcli.questions import Question
 from gradcli.questions.running import run as run_printed
 
 # --- values that overflow -----------------------------------------------------------------------
@@ -31,7 +31,7 @@ def of_first(text: str, at: dict[str, object]) -> list[tuple[float, list[str]]]:
     out = []
     for ask, parts, field in ((questions.grad, "sources", "gradient"),
                               (questions.hess, "blocks", "hessian")):
-        found = ask(Ask(loads(text), at=at, wrt=["x"]))["results"][0]
+        found = ask(Question(loads(text), at=at, wrt=["x"]))["results"][0]
         part = found[parts][0]
         number = part[field]
         while isinstance(number, list):
@@ -68,16 +68,16 @@ def test_beside_a_value_that_overflows(form: str) -> None:
 @pytest.mark.parametrize("sparse", [False, True])
 def test_a_neighbour_that_overflows(mode: str, sparse: bool) -> None:
     """ln(1 + e^x) at 800 has no value in floats; that at 400 has a second derivative of 0."""
-    ask = Ask(loads("sum(ln(1+exp(x)))"), at={"x": np.array([400.0, 800.0])}, mode=mode,
-              sparse=sparse)
+    ask = Question(loads("sum(ln(1+exp(x)))"), at={"x": np.array([400.0, 800.0])}, mode=mode,
+                   sparse=sparse)
     (block,) = questions.hess(ask)["results"][0]["blocks"]
     assert (block["sparse"]["values"][0] if sparse else block["hessian"][0][0]) == 0
-    ask = Ask(loads("x^2/exp(x^2)+y^3*x"), at={"x": 19.8277, "y": 1e200}, mode=mode)
+    ask = Question(loads("x^2/exp(x^2)+y^3*x"), at={"x": 19.8277, "y": 1e200}, mode=mode)
     blocks = {(b["row"], b["col"]): b["hessian"]
               for b in questions.hess(ask)["results"][0]["blocks"]}
     assert blocks["x", "x"] == pytest.approx(1.124221808e-165)
     assert blocks["y", "y"] == pytest.approx(6 * 1e200 * 19.8277)
-    (source,) = questions.grad(Ask(
+    (source,) = questions.grad(Question(
         loads("x^2/exp(x^2)+y^3"), at={"x": 19.8277, "y": 1e200}, wrt=["x"], mode=mode)
         )["results"][0]["sources"]
     assert source["gradient"] == pytest.approx(-2.84585455e-167)
@@ -107,10 +107,11 @@ def test_a_part_beside_what_cancels_survives(mass: str, x: float, mode: str) -> 
         rng.shuffle(parts)
         text = " + ".join(parts)
         right = of_small(template, c, x)
-        (block,) = questions.hess(Ask(loads(text), at={"x": x}, mode=mode))["results"][0]["blocks"]
+        question = Question(loads(text), at={"x": x}, mode=mode)
+        (block,) = questions.hess(question)["results"][0]["blocks"]
         assert abs(block["hessian"] - right) <= 2e-15 + 1e-9 * abs(right), (text, x)
         at = {"x": np.array([0.5, x])}
-        (block,) = questions.hess(Ask(loads(f"sum({text})"), at=at, mode=mode)
+        (block,) = questions.hess(Question(loads(f"sum({text})"), at=at, mode=mode)
                                 )["results"][0]["blocks"]
         assert abs(block["hessian"][1][1] - right) <= 2e-15 + 1e-9 * abs(right), (text, x)
 
@@ -124,7 +125,7 @@ def test_what_cancels_alone_leaves_nothing(mass: str, x: float) -> None:
             "ln(exp(x))": lambda: v, "ln(3+exp(2*x))": lambda: mp.log(3 + mp.exp(2 * v)),
             "sqrt(1+exp(2*x))/exp(x)": lambda: mp.sqrt(1 + mp.exp(2 * v)) / mp.exp(v),
             "ln(cosh(x))": lambda: mp.log(mp.cosh(v))}[mass](), mpf(x), 2, h=mpf(10) ** -200)
-    (block,) = questions.hess(Ask(loads(mass), at={"x": x}))["results"][0]["blocks"]
+    (block,) = questions.hess(Question(loads(mass), at={"x": x}))["results"][0]["blocks"]
     assert abs(block["hessian"] - right) <= 4e-15
 
 
@@ -138,7 +139,7 @@ def test_what_is_left_of_parts_that_are_no_floats_is_right_or_doubted(
     for x in (1e-104, 3e-104, 1.3e-120, 1e-160, 1.7e-160, 1e-200):
         with mpmath.workdps(700):
             right = mpmath.diff(f, mpf(x), 2, h=mpf(x)*mpf(10)**-40)
-        found = questions.hess(Ask(loads(text), at={"x": x}, mode=mode))["results"][0]
+        found = questions.hess(Question(loads(text), at={"x": x}, mode=mode))["results"][0]
         notes = [*found["notes"], *found["blocks"][0]["notes"]]
         off = abs(mpf(found["blocks"][0]["hessian"]) - right) > 1e-9*abs(right)
         assert not off or {n["code"] for n in notes} & {"range-slope", "digits-cancelled"}, found
@@ -174,7 +175,7 @@ TRUE = {
 def test_inner_values_that_leave_the_range(inner: str, outer: str) -> None:
     for u in VECTORS:
         text = outer.format(inner)
-        found = questions.evaluate(Ask(loads(text), at={"u": np.array(u)}))["results"][0]
+        found = questions.evaluate(Question(loads(text), at={"u": np.array(u)}))["results"][0]
         with mpmath.workdps(900):
             exact = [mpf(v) for v in u]
             value = INNER[inner](exact)
@@ -208,10 +209,10 @@ def test_what_lost_nothing_is_not_swept_again(text: str, monkeypatch: pytest.Mon
 
     monkeypatch.setattr("gradcli.engine.sweeps.wide.Swept", refused)
     for mode in ("reverse", "forward"):
-        questions.grad(Ask(loads(text), at={"x": 1.5}, mode=mode))
+        questions.grad(Question(loads(text), at={"x": 1.5}, mode=mode))
     if "[" not in text:
-        questions.grad(Ask(loads(f"sum({text})"), at={"x": np.array([1.5, 0.5, 2.0])}))
-        questions.jac(Ask(loads(text), at={"x": np.array([1.5, 0.5, 2.0])}))
+        questions.grad(Question(loads(f"sum({text})"), at={"x": np.array([1.5, 0.5, 2.0])}))
+        questions.jac(Question(loads(text), at={"x": np.array([1.5, 0.5, 2.0])}))
 
 
 @pytest.mark.parametrize("text", NO_NUMBER)
@@ -234,7 +235,7 @@ def test_what_lost_something_is_swept_again(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(wide, "Swept", lambda *a: seen.append(1) or whole(*a))
     for text, x in (("ln(x^60)", 1000.0), ("exp(-400*x)*1e300", 2.0), ("x^2/exp(x^2)", 19.8277)):
         seen.clear()
-        questions.grad(Ask(loads(text), at={"x": x}))
+        questions.grad(Question(loads(text), at={"x": x}))
         assert seen
 
 
@@ -278,7 +279,7 @@ def test_constants_of_float32_have_its_range(order: tuple[int, ...]) -> None:
     factors = "*".join(f"1e{k}" for k in order)
     for x in ("1.0", "[1.0, 2.0]"):
         program = loads(f"var x: float32 = {x}\nsum(x*{factors})")
-        found = questions.evaluate(Ask(program))["results"][0]
+        found = questions.evaluate(Question(program))["results"][0]
         assert [n["code"] for n in found["notes"]]
 
 
@@ -288,7 +289,7 @@ def test_a_rewrite_without_a_second_derivative_is_no_crash() -> None:
             "out = xlogy(where(s0 < softmax(u)[0], s0, x), exp(x))")
     at = {"x": -1000.0, "u": np.array([-2.3444, 1.3206, -250.0])}
     for mode in ("reverse", "forward"):
-        assert questions.hess(Ask(loads(text), at=at, mode=mode))["results"][0]["blocks"]
+        assert questions.hess(Question(loads(text), at=at, mode=mode))["results"][0]["blocks"]
 
 
 NEAR_1 = [1.0, 1 + 2.0**-52, 1.00000001, 1.01, 1.09, 1.1, 1.3, 1e200, math.inf]
@@ -322,7 +323,7 @@ def test_printed_values_that_left_the_range_are_noted(form: str) -> None:
         right = eval(text, {"decimal": decimal, "x": x, "y": y,
                             "exp": lambda v: v.exp()})
     source = f"var x = 1e60\nvar y = 800.0\nz = {form.format('y', 'x')}\nprint(z)\n"
-    (told,) = run_printed(Ask(loads(source)), notes=True)["printed"]
+    (told,) = run_printed(Question(loads(source)), notes=True)["printed"]
     (item,) = told["values"]
     near = float(right) if abs(right) < decimal.Decimal("1.7e308") else math.inf
     wrong = math.isfinite(item["value"]) and not math.isclose(item["value"], near, rel_tol=1e-9)
@@ -361,9 +362,9 @@ def in_all_ways(text: str, x: float) -> Iterator[tuple[int, float]]:
     for order, ask, parts, field in ((0, questions.grad, "sources", "gradient"),
                                      (1, questions.hess, "blocks", "hessian")):
         for mode in ("reverse", "forward"):
-            found = ask(Ask(loads(text), at={"x": x}, mode=mode))["results"][0][parts][0]
+            found = ask(Question(loads(text), at={"x": x}, mode=mode))["results"][0][parts][0]
             yield order, found[field]
-            found = ask(Ask(loads(f"sum({text})"), at={"x": np.array([x, 2.5])}, mode=mode)
+            found = ask(Question(loads(f"sum({text})"), at={"x": np.array([x, 2.5])}, mode=mode)
                         )["results"][0][parts][0]
             yield order, np.ravel(found[field])[0]
         _, out, _ = in_process([field[:4], "-e", text, "--points", f"x=[2.5,{x!r}]", "--format",
@@ -406,9 +407,9 @@ def test_values_beside_the_path_are_found_again(beside: str, mode: str) -> None:
         low, here, high = (eval(text, {"x": at["x"] + s * h, "y": mpf(at["y"]), "mpf": mpf,
                                        "sqrt": mp.sqrt, "exp": mp.exp}) for s in (-1, 0, 1))
         right = [(high - low) / (2 * h), (high - 2 * here + low) / h**2]
-    (source,) = questions.grad(Ask(loads(beside), at=at, wrt=["x"], mode=mode)
+    (source,) = questions.grad(Question(loads(beside), at=at, wrt=["x"], mode=mode)
                              )["results"][0]["sources"]
-    (block,) = questions.hess(Ask(loads(beside), at=at, wrt=["x"], mode=mode)
+    (block,) = questions.hess(Question(loads(beside), at=at, wrt=["x"], mode=mode)
                             )["results"][0]["blocks"]
     assert source["gradient"] == pytest.approx(float(right[0]), rel=1e-9)
     assert block["hessian"] == pytest.approx(float(right[1]), rel=1e-9)
@@ -417,10 +418,10 @@ def test_values_beside_the_path_are_found_again(beside: str, mode: str) -> None:
 def test_a_file_tape_lacks_values_that_no_rule_reads(monkeypatch: pytest.MonkeyPatch) -> None:
     """And none is made of what stands in their place."""
     path = "samples/training/dense_layer.txt"
-    before = questions.grad(Ask(load(path)))["results"][0]
+    before = questions.grad(Question(load(path)))["results"][0]
     monkeypatch.setattr("gradcli.engine.sweeps.derivatives.extreme", lambda *_: True)
     monkeypatch.setattr("gradcli.engine.sweeps.wide.tame", lambda *_, **__: False)
-    after = questions.grad(Ask(load(path)))["results"][0]
+    after = questions.grad(Question(load(path)))["results"][0]
     assert after["sources"] == before["sources"]
 
 
@@ -430,7 +431,7 @@ def test_a_file_tape_lacks_values_that_no_rule_reads(monkeypatch: pytest.MonkeyP
     ("gamma(x)", 171.4), ("x^x", 143.0), ("1/x", 1e-160), ("rsqrt(x)", 1e-300), ("log(x)", 1e-310),
     ("csch(x)", 1e-200), ("coth(x)", 1e-200), ("besselk(0, x)", 1e-310)])
 def test_a_slope_too_large_for_a_float_is_not_infinite(text: str, x: float) -> None:
-    found = questions.grad(Ask(loads(text), at={"x": x}))["results"][0]["sources"][0]
+    found = questions.grad(Question(loads(text), at={"x": x}))["results"][0]["sources"][0]
     (note,) = found["notes"]
     assert math.isinf(found["gradient"])
     assert note["code"] == "nan-overflow", note
@@ -441,5 +442,5 @@ def test_a_slope_too_large_for_a_float_is_not_infinite(text: str, x: float) -> N
 @pytest.mark.parametrize(("text", "x"), [
     ("sqrt(x)", 0.0), ("acos(x)", 1.0), ("asin(x)", -1.0), ("acosh(x)", 1.0), ("cbrt(x)", 0.0)])
 def test_a_slope_that_is_infinite_is_right(text: str, x: float) -> None:
-    found = questions.grad(Ask(loads(text), at={"x": x}))["results"][0]["sources"][0]
+    found = questions.grad(Question(loads(text), at={"x": x}))["results"][0]["sources"][0]
     assert [n["code"] for n in found["notes"]] == ["nan-infinite-slope"]

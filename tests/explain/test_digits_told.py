@@ -24,7 +24,7 @@ from transcripts import in_process
 
 from gradcli import questions
 from gradcli.python.program import loads
-from gradcli.questions import Ask
+from gradcli.questions import Question
 
 CODE = "digits-cancelled"
 Function = Callable[[mpf], mpf]
@@ -315,7 +315,7 @@ def test_no_warning_of_numpy_where_it_was_not_loaded() -> None:
     ("(1e8+0.5)-1e8", {}, False), ("1-cos(0)", {}, False), ("exp(2)-exp(x)", {"x": 2.0}, False)])
 def test_numbers_that_are_the_decimals_that_stand_for_them_are_exact(
         text: str, at: dict[str, Any], told: bool) -> None:
-    (result,) = questions.evaluate(Ask(loads(text), at=at))["results"]
+    (result,) = questions.evaluate(Question(loads(text), at=at))["results"]
     codes = [n["code"] for n in result["notes"]]
     assert codes == ["digits-cancelled"]*told
     if all(isinstance(v, float) for v in at.values()):
@@ -333,7 +333,7 @@ def test_digits_of_a_gradient_are_not_told_by_the_sum_of_its_elements(outer: str
     """Where its elements cancel, each may be off none the less."""
     at = [size, size + 1.0, size + 2.0]
     text = outer.format("mean(x^2)-mean(x)^2")
-    (result,) = questions.grad(Ask(loads(text), at={"x": np.array(at)}))["results"]
+    (result,) = questions.grad(Question(loads(text), at={"x": np.array(at)}))["results"]
     (source,) = result["sources"]
     slope = {"sqrt({})": lambda v: 1/(2*v**0.5), "log({})": lambda v: 1/v,
              "1/({})": lambda v: -1/v**2, "({})^2": lambda v: 2*v, "{}": lambda v: 1.0}[outer](2/3)

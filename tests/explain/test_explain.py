@@ -14,7 +14,7 @@ import pytest
 from gradcli.base.errors import GradcliError
 from gradcli.explain.missing.scene import Scene
 from gradcli.python.program import loads
-from gradcli.questions import Ask, evaluate, grad, hess, jac
+from gradcli.questions import Question, evaluate, grad, hess, jac
 from gradcli.questions.causes import causes
 
 AT = {"x": 1.5, "y": 0.5}
@@ -24,7 +24,7 @@ def ask(text: str, wrt: str = "", command: Any = grad, **options: Any) -> dict[s
     program = loads(text)
     at = options.pop("at", {k: v for k, v in AT.items()
                             if k in program.names.inputs or k in program.names.early})
-    found = command(Ask(program, at=at, wrt=wrt.split(",") if wrt else [], **options))
+    found = command(Question(program, at=at, wrt=wrt.split(",") if wrt else [], **options))
     result: dict[str, Any] = found["results"][0]
     return result
 
@@ -159,7 +159,7 @@ def test_causes(text: str, wrt: str, expected: list[tuple[str, str, str | None, 
 def with_fixes(text: str, wrt: str) -> str:
     """The text with all offered changes put in, from the end backwards."""
     program = loads(text)
-    asked = Ask(program, wrt=[wrt], at={
+    asked = Question(program, wrt=[wrt], at={
         k: v for k, v in AT.items() if k in program.names.inputs or k in program.names.early})
     run = asked.run()
     (target,) = program.targets(run)

@@ -28,7 +28,7 @@ from transcripts import in_process
 from gradcli.cli.options.table import FORMATS
 from gradcli.explain.path import MAX_PATHS
 from gradcli.python.program import loads
-from gradcli.questions import Ask, mending
+from gradcli.questions import Question, mending
 from gradcli.questions import why as explaining
 
 BROKEN = sorted(path for path in (ROOT / "samples" / "none").glob("*.txt"))
@@ -754,7 +754,7 @@ def test_what_is_no_file_is_not_replaced(file: Callable[[str], Path], tmp_path: 
 
 def test_fixes_that_overlap_or_do_not_work_together_are_left_out() -> None:
     program = loads("var x = 2.0\nvar y = 3.0\nfloor(x)*ceil(y)\n")
-    found = explaining.explained(Ask(program))
+    found = explaining.explained(Question(program))
     assert mending.mended(found).gained == {(0, 0), (0, 1)}
     # The second of two changes of one place is not made; a change that breaks another neither.
     for i, (result, source, _) in enumerate(list(found.mends)):
@@ -980,7 +980,7 @@ tape t:
     both = [z, u]
     print(t.gradient({asked}, a))
 """)
-    answer = explaining.why(Ask(program))
+    answer = explaining.why(Question(program))
     messages = {r["message"] for s in answer["results"][0]["sources"] for r in s["reasons"]}
     assert messages == {f"{name} does not depend on a"}
 

@@ -14,7 +14,7 @@ from draws import drawn
 
 from gradcli import loads
 from gradcli.questions import why
-from gradcli.questions.ask import Ask
+from gradcli.questions.question import Question
 
 HEAD = """var x = 2.0
 const k = 1.0
@@ -39,7 +39,7 @@ def blamed(*lines: str) -> tuple[str, str]:
     text = HEAD + "tape t:\n" + "".join(
         f"    {line}\n" for block in lines for line in block.split("\n"))
     text += "print(t.gradient(y, x))\n"
-    answer = why.why(Ask(loads(text)))
+    answer = why.why(Question(loads(text)))
     reason = answer["results"][0]["sources"][0]["reasons"][0]
     return reason["code"], text.splitlines()[reason["line"] - 1].strip()
 
@@ -83,7 +83,7 @@ def test_of_two_functions_the_one_that_is_called_for_it() -> None:
     for lines in (("y = clampit(k)", "z = other(k)"), ("z = other(k)", "y = clampit(k)")):
         code, _ = blamed(*lines)
         assert code == "source-untaken-branch"
-        answer = why.why(Ask(loads(HEAD + "tape t:\n" + "".join(
+        answer = why.why(Question(loads(HEAD + "tape t:\n" + "".join(
             f"    {line}\n" for line in lines) + "t.gradient(y, x)\n")))
         assert answer["results"][0]["sources"][0]["reasons"][0]["line"] == 5
     assert blamed("z = f(k, 1)", "y = f(k, 2)") == (
@@ -125,7 +125,7 @@ def test_what_was_trained_before_is_no_cause(seed: int) -> None:
         for before in ([], steps):
             text = "\n".join(["var w = 2.0", "var b = 1.5", *before, end])
             first = text[:text.index("tape u")].count("\n") + 1
-            answer = why.why(Ask(loads(text)))
+            answer = why.why(Question(loads(text)))
             sources = answer["results"][-1]["sources"]
             reasons = [r for source in sources for r in source["reasons"]]
             assert code in [r["code"] for r in reasons], text

@@ -18,7 +18,7 @@ from transcripts import in_process
 import gradcli
 from gradcli import ops
 from gradcli.python.program import loads
-from gradcli.questions import Ask, grad, hess, jac
+from gradcli.questions import Question, grad, hess, jac
 from gradcli.questions.running import run
 
 # Code, line, column, words that the note has.
@@ -27,7 +27,7 @@ Told = tuple[str, int, int, str]
 
 def ask(text: str, wrt: str, command: Any = grad, **options: Any) -> dict[str, Any]:
     program = loads(text)
-    found: dict[str, Any] = command(Ask(program, wrt=wrt.split(","), **options))["results"][0]
+    found: dict[str, Any] = command(Question(program, wrt=wrt.split(","), **options))["results"][0]
     return found
 
 
@@ -370,7 +370,7 @@ def test_a_tape_of_a_file() -> None:
 
 def printed(text: str, notes: bool = True) -> tuple[list[list[dict[str, Any]]], list[str]]:
     """The notes on each printed value, and the codes of the notes on the run."""
-    found = run(Ask(loads(text)), notes=notes)
+    found = run(Question(loads(text)), notes=notes)
     return ([item["notes"] for one in found["printed"] for item in one["values"]],
             [n["code"] for n in found["notes"]])
 

@@ -30,8 +30,8 @@ from transcripts import blocks, brief, in_process, question, steps
 
 from gradcli.base.errors import GradcliError
 from gradcli.python.program import load, loads
-from gradcli.questions.ask import Ask
 from gradcli.questions.derive.derive import Derivation
+from gradcli.questions.question import Question
 from gradcli.render.layouts import formula
 from gradcli.render.layouts.formulas import heading, identifiers
 
@@ -42,7 +42,7 @@ FOLDER = DATA / "derive"
 def derived(text: str, language: str = "gradcli", *, order: int = 1, what: str = "gradient",
             named: bool = True, **asked: Any) -> tuple[Any, str]:
     """The answer and the file of a language."""
-    answer = Derivation(Ask(loads(text), **asked), what, order).answer(language, False, named)
+    answer = Derivation(Question(loads(text), **asked), what, order).answer(language, False, named)
     return answer, formula.render(answer, language)
 
 
@@ -65,7 +65,7 @@ def tupled(found: Any) -> tuple[Any, ...]:
 
 def wrong(rows: list[Row], order: int) -> list[str]:
     """What the files of one formula get wrong at the points of all its cases."""
-    ask = Ask(loads(rows[0]["expr"]), wrt=rows[0]["wrt"])
+    ask = Question(loads(rows[0]["expr"]), wrt=rows[0]["wrt"])
     found = Derivation(ask, "gradient", order)
     ours, theirs = [found.answer(language, False, True) for language in ("gradcli", "python")]
     program = loads(formula.render(ours, "gradcli"))
@@ -155,11 +155,11 @@ def test_formulas_of_the_samples_evaluate_to_the_gradient(path: Path) -> None:
     text = brief(path)
     try:
         want = loads(text).gradient()
-        ask = Ask(loads(text))
+        ask = Question(loads(text))
     except GradcliError:    # a sample for a run: what it asks itself
         target, sources = question(path)
         want = loads(text).gradient(target, sources.split(","))
-        ask = Ask(loads(text), of=[target], wrt=sources.split(","))
+        ask = Question(loads(text), of=[target], wrt=sources.split(","))
     found = Derivation(ask, "gradient", 1)
     for language in ("gradcli", "python"):
         answer = found.answer(language, False, True)
@@ -569,7 +569,7 @@ def test_a_simplification_with_other_values_is_refused(monkeypatch: pytest.Monke
         return a.times(term, a.constant(1.0001))
 
     monkeypatch.setattr(simplify, "_simplified", other)
-    found = Derivation(Ask(loads("x^2*sin(x)")), "gradient", 1)
+    found = Derivation(Question(loads("x^2*sin(x)")), "gradient", 1)
     answer = found.answer("gradcli", True, True)
     assert answer["results"][0]["formula"] == "x^2*cos(x) + 2*x*sin(x)"
     assert [n["code"] for n in answer["notes"]] == ["not-simplified"]
@@ -702,7 +702,7 @@ def test_zero_to_a_power_and_division_by_zero() -> None:
 def test_a_long_sum_takes_time_in_proportion() -> None:
     """Two thousand summands: a partial sum of each would have millions of parts."""
     text = " + ".join([f"{k % 5 + 1}*x^{k % 9}*sin(x*{k})" for k in range(2000)])
-    found = Derivation(Ask(loads(text)), "gradient", 1)
+    found = Derivation(Question(loads(text)), "gradient", 1)
     parts = sum([len(t.items) for t in found.algebra.table.all])
     assert parts < 100_000
     file = formula.render(found.answer("gradcli", False, True), "gradcli")

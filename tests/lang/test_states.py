@@ -18,7 +18,7 @@ from draws import drawn, many
 from transcripts import in_process
 
 from gradcli import GradcliError, loads
-from gradcli.questions import Ask, grad, hess, jac
+from gradcli.questions import Question, grad, hess, jac
 from gradcli.questions.calculus.newton import newton
 from gradcli.questions.calculus.tangents import directional, propagate, tangent
 from gradcli.questions.calculus.taylor import laplacian, taylor
@@ -40,7 +40,7 @@ CALCULUS: tuple[tuple[Any, dict[str, Any]], ...] = (
 
 
 def of(text: str, question: Any = grad, **options: Any) -> dict[str, Any]:
-    ask = Ask(loads(text), wrt=["w"], **options)
+    ask = Question(loads(text), wrt=["w"], **options)
     found: dict[str, Any] = question(ask)["results"][0]
     return found
 
@@ -155,7 +155,7 @@ def test_why_and_grad_say_what_the_program_gets(seed: int) -> None:
     text = taped(drawn(seed))
     lines = text.splitlines()
     run = loads(text).run()
-    told = {lines[r["line"] - 1]: r["sources"][0]["gradient"] for r in why(Ask(loads(text)))[
+    told = {lines[r["line"] - 1]: r["sources"][0]["gradient"] for r in why(Question(loads(text)))[
         "results"]}
     for line in lines:
         name, _, question = line.strip().partition(" = ")
@@ -166,7 +166,7 @@ def test_why_and_grad_say_what_the_program_gets(seed: int) -> None:
         assert told[line] == expected, (text, line)
         tape, _, target, source = re.findall(r"\w+", question)
         if tape == "t0":
-            ask = Ask(loads(text), of=[target], wrt=[source], tape=tape)
+            ask = Question(loads(text), of=[target], wrt=[source], tape=tape)
             (found,) = grad(ask)["results"][0]["sources"]
             assert found["gradient"] == expected, (text, line)
 
@@ -203,7 +203,7 @@ def test_another_variable_that_is_assigned_leaves_the_source_where_it_is() -> No
     result = of(text)
     assert (result["sources"][0]["at"], result["sources"][0]["gradient"]) == (5.0, 3.0)
     assert not result["notes"]
-    found = grad(Ask(loads(text)))["results"][0]["sources"]
+    found = grad(Question(loads(text)))["results"][0]["sources"]
     assert [(s["wrt"], s["at"]) for s in found] == [("w", 5.0), ("b", 3.0)]
     moved = of(text, lambda ask: newton(ask))
     assert (moved["converged"], moved["solution"]) == (True, {"w": 0.0})

@@ -7,7 +7,7 @@ from conftest import folded
 from draws import drawn
 
 from gradcli import loads
-from gradcli.questions import Ask, grad
+from gradcli.questions import Question, grad
 
 SOURCES = {"const": "const c = 2.0", "frozen": "var c = 2.0, trainable=false",
            "input": "input c = 2.0", "variable": "var c = 2.0"}
@@ -15,7 +15,7 @@ SOURCES = {"const": "const c = 2.0", "frozen": "var c = 2.0, trainable=false",
 
 def slope(text: str, **options: object) -> float | None:
     """The derivative of `y` in `c` under TensorFlow's rules, and why it is None."""
-    ask = Ask(loads(text), wrt=["c"], of=["y"], tf=True, **options)  # type: ignore[arg-type]
+    ask = Question(loads(text), wrt=["c"], of=["y"], tf=True, **options)  # type: ignore[arg-type]
     (source,) = grad(ask)["results"][0]["sources"]
     if source["gradient"] is None:
         assert [r["code"] for r in source["reasons"]] == ["source-watched-late"], text
@@ -59,5 +59,5 @@ def test_a_second_watch_changes_nothing_and_made_values_keep_their_way() -> None
     twice = "const c = 3.0\nwatch(c)\nu = c^2\nwatch(c)\ny = u*c"
     assert slope(twice) == 27.0
     # `u` was on the tape already, so its own use before the watch counts.
-    ask = Ask(loads("var w = 3.0\nu = w^2\nv = 5*u\nwatch(u)\ny = v + u"), wrt=["u"], tf=True)
+    ask = Question(loads("var w = 3.0\nu = w^2\nv = 5*u\nwatch(u)\ny = v + u"), wrt=["u"], tf=True)
     assert grad(ask)["results"][0]["sources"][0]["gradient"] == 6.0

@@ -82,8 +82,8 @@ def test_the_ends() -> None:
 
 
 def test_an_order_is_named_where_it_is_to_blame() -> None:
-    from gradcli.questions import Ask, grad
+    from gradcli.questions import Question, grad
 
-    found = grad(Ask(loads("sphericalj(0.5, x)"), at={"x": 1.5}))["results"][0]["sources"][0]
+    found = grad(Question(loads("sphericalj(0.5, x)"), at={"x": 1.5}))["results"][0]["sources"][0]
     (note,) = found["notes"]
     assert "`sphericalj` of 0.5 and 1.5 is not a number" in note["message"]

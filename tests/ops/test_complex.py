@@ -18,7 +18,7 @@ import gradcli
 from gradcli import ForwardAccumulator, GradientTape, Tensor, Variable, constant, ops
 from gradcli.ops import TABLE
 from gradcli.python.program import loads
-from gradcli.questions import Ask, grad
+from gradcli.questions import Question, grad
 
 Function = Callable[[Any], Any]
 
@@ -116,7 +116,7 @@ def test_the_parts_of_a_real_number() -> None:
 def test_a_tangent_that_is_no_number_is_told_without_a_warning() -> None:
     """Warnings are errors in these tests; (1 + inf i) times 1 is one to NumPy."""
     for text in ("complex(1, inf)*x", "sum(complex([1, 2], inf)*x)"):
-        found = grad(Ask(loads(text), at={"x": 2.0}, mode="forward"))
+        found = grad(Question(loads(text), at={"x": 2.0}, mode="forward"))
         assert np.isnan(found["results"][0]["sources"][0]["gradient"])
 
 

@@ -17,7 +17,7 @@ from gradcli.engine import calculus
 from gradcli.engine.record.record import Record
 from gradcli.engine.record.tensor import leaf
 from gradcli.ops import NAMES
-from gradcli.questions import Ask, grad
+from gradcli.questions import Question, grad
 
 STEP = 1e-30
 random = np.random.default_rng(15)
@@ -153,8 +153,8 @@ def test_a_function_of_eigenvectors_and_eigenvalues_is_right_or_nan(name: str) -
 def test_what_has_no_slope_is_nan_with_a_note(text: str, mode: str) -> None:
     singular = "(A" in text
     a = np.array([[1.0, 2.0], [2.0, 4.0]]) if singular else np.eye(2)
-    ask = Ask(loads(f"e = svd(A)\ny = {text}"), wrt=["A"], mode=mode,
-              at={"A": a, **({"B": [1.0, 2.0]} if "B" in text else {})})
+    ask = Question(loads(f"e = svd(A)\ny = {text}"), wrt=["A"], mode=mode,
+                   at={"A": a, **({"B": [1.0, 2.0]} if "B" in text else {})})
     (source,) = grad(ask)["results"][0]["sources"]
     if singular or mode == "reverse":
         assert np.isnan(source["gradient"]).all()

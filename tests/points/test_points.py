@@ -13,7 +13,7 @@ from gradcli.ops import NAMES, TABLE
 from gradcli.ops.rows import INTERNAL
 from gradcli.ops.wide import ROWS, Wide, wide
 from gradcli.python.program import loads
-from gradcli.questions import Ask
+from gradcli.questions import Question
 from gradcli.questions.many.parts import parts_of, plain_value
 from gradcli.questions.many.rows import Answers, Points
 
@@ -43,11 +43,11 @@ def compare(text: str, command: str, columns: dict[str, Any], **options: Any) ->
     """Points against single questions: values, what is missing, and which rows fail."""
     program = loads(text)
     names = list(columns)
-    points = Points(Ask(program, **options), command, names)
+    points = Points(Question(program, **options), command, names)
     answers = points.answers(list(columns.values()))
     for k in range(len(columns[names[0]])):
         at = {n: float(c[k]) if c.ndim == 1 else c[k] for n, c in columns.items()}
-        ask = Ask(program, at=at, **options)
+        ask = Question(program, at=at, **options)
         try:
             run = ask.run(explain=False)
             with run.record:
@@ -108,11 +108,11 @@ def test_options_mean_the_same(options: dict[str, Any]) -> None:
     columns = grid("xy")
     at = options.get("at", {})
     program, names = loads(CHAIN), [n for n in columns if n not in at]
-    points = Points(Ask(program, **options), "grad", names)
+    points = Points(Question(program, **options), "grad", names)
     answers = points.answers([columns[n] for n in names])
     for k in range(len(columns["x"])):
         here = {**{n: float(c[k]) for n, c in columns.items()}, **at}
-        ask = Ask(program, **{**options, "at": here})
+        ask = Question(program, **{**options, "at": here})
         run = ask.run()
         with run.record:
             expected = parts_of(ask, "grad", run, emit=False)
@@ -122,23 +122,23 @@ def test_options_mean_the_same(options: dict[str, Any]) -> None:
 
 
 def test_titles_name_every_number() -> None:
-    points = Points(Ask(loads("y = [x*v[0], v[1]]")), "jac", ["x", "v"])
+    points = Points(Question(loads("y = [x*v[0], v[1]]")), "jac", ["x", "v"])
     points.answers([np.ones(3), np.ones((3, 2))])
     assert points.layout is not None
     assert points.layout.titles == [
         "y[0]", "y[1]", "dy[0]/dx", "dy[1]/dx", "dy[0]/dv[0]", "dy[0]/dv[1]", "dy[1]/dv[0]",
         "dy[1]/dv[1]"]
-    points = Points(Ask(loads("f(t) = t^3\ny = f(x)*z")), "hess", ["x", "z"])
+    points = Points(Question(loads("f(t) = t^3\ny = f(x)*z")), "hess", ["x", "z"])
     points.answers([np.ones(1), np.ones(1)])
     assert points.layout is not None
     assert points.layout.titles == ["y", "d2y/dxdx", "d2y/dxdz", "d2y/dzdx", "d2y/dzdz"]
 
 
 def test_a_point_of_another_shape_or_kind_is_told() -> None:
-    points = Points(Ask(loads("input x = 1\nL = [x, 2x, 3x]\ny = L[0:int(x)]")), "eval", ["x"])
+    points = Points(Question(loads("input x = 1\nL = [x, 2x, 3x]\ny = L[0:int(x)]")), "eval", ["x"])
     found = points.answers([np.array([2.0, 3.0, 2.0])])
     assert {k: d.code for k, d in found.failed.items()} == {1: "E0615"}
-    points = Points(Ask(loads("input x = 1\ny = x > 1 if x > 0 else 3")), "eval", ["x"])
+    points = Points(Question(loads("input x = 1\ny = x > 1 if x > 0 else 3")), "eval", ["x"])
     found = points.answers([np.array([2.0, -3.0, 0.5])])
     assert {k: d.code for k, d in found.failed.items()} == {1: "E0615"}
 
@@ -146,9 +146,9 @@ def test_a_point_of_another_shape_or_kind_is_told() -> None:
 def test_absorbing_zeros_do_not_depend_on_the_other_points() -> None:
     text = "where(x > 0, sqrt(x), 0)*y + 0*log(x)"
     columns = grid("xy")
-    whole = Points(Ask(loads(text)), "grad", ["x", "y"]).answers(list(columns.values()))
+    whole = Points(Question(loads(text)), "grad", ["x", "y"]).answers(list(columns.values()))
     for k in range(len(columns["x"])):
-        alone = Points(Ask(loads(text)), "grad", ["x", "y"]).answers(
+        alone = Points(Question(loads(text)), "grad", ["x", "y"]).answers(
             [c[k:k + 1] for c in columns.values()])
         for a, b in zip(whole.arrays, alone.arrays, strict=True):
             assert a[k].tobytes() == b[0].tobytes()

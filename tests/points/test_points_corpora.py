@@ -11,7 +11,7 @@ import pytest
 from corpora import COUNTS, agrees, cases
 
 from gradcli.python.program import loads
-from gradcli.questions import Ask
+from gradcli.questions import Question
 from gradcli.questions.many.rows import Points
 
 
@@ -26,7 +26,8 @@ def by_formula(name: str) -> list[list[dict[str, Any]]]:
 def answered(rows: list[dict[str, Any]], command: str, paired: bool) -> tuple[dict[str, Any], int]:
     """Title to the numbers at all points, and in how many ways they were found."""
     names = list(rows[0]["vars"])
-    points = Points(Ask(loads(rows[0]["expr"]), wrt=rows[0]["wrt"]), command, names, paired=paired)
+    question = Question(loads(rows[0]["expr"]), wrt=rows[0]["wrt"])
+    points = Points(question, command, names, paired=paired)
     answers = points.answers([np.array([row["vars"][n] for row in rows]) for n in names])
     assert not answers.failed
     assert points.layout is not None

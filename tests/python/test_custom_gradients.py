@@ -29,7 +29,7 @@ from gradcli import (
 )
 from gradcli.engine.record import record as records
 from gradcli.ops import TABLE
-from gradcli.questions import Ask
+from gradcli.questions import Question
 from gradcli.questions.why import why
 
 
@@ -765,7 +765,7 @@ def test_the_slopes_of_a_way_multiply_to_the_gradient(rule: str, around: str) ->
     text = ("@custom_gradient\ndef f(y):\n    def grad(up):\n        return " + rule
             + "\n    return y\nvar v = 2.0\ntape t:\n    a = "
             + around.format("f(3*" + around.format("f(v)") + ")") + "\ng = t.gradient(a, v)\n")
-    source = why(Ask(loads(text)))["results"][0]["sources"][0]
+    source = why(Question(loads(text)))["results"][0]["sources"][0]
     if source["ways"] == 1:
         assert math.prod([step["slope"] for step in source["path"][1:]]) == pytest.approx(
             source["gradient"])

@@ -19,8 +19,8 @@ import gradcli
 from gradcli import GradcliError, Program, load, loads
 from gradcli.ops import PUBLIC
 from gradcli.ops.values import limits
-from gradcli.questions.ask import Ask
 from gradcli.questions.derivatives import gradients
+from gradcli.questions.question import Question
 
 AT = {"x": 1.5, "y": 0.5}
 
@@ -448,7 +448,7 @@ def test_no_option_of_a_run_is_kept_for_a_later_one() -> None:
 def test_questions_to_one_program_do_not_see_each_other() -> None:
     """What a question watches is of its run, whatever ran in between."""
     program = loads("const c = 2.0\nvar x = 3.0\nif x > 10:\n    watch(c)\ny = c*x")
-    ask = Ask(program, wrt=["c"])
+    ask = Question(program, wrt=["c"])
     run = ask.run()
     ask.run({"x": 11.0})
     with run.record:

@@ -24,7 +24,7 @@ import gradcli
 from gradcli.cli.options.calculus import ROWS
 from gradcli.cli.options.table import FORMATS
 from gradcli.engine.sweeps.series import Expansion, Series, polynomial
-from gradcli.questions import Ask
+from gradcli.questions import Question
 from gradcli.questions.calculus import taylor as taylors
 from gradcli.questions.calculus.implicit import implicit
 from gradcli.questions.calculus.point import Point
@@ -179,7 +179,7 @@ def test_series_are_derivatives_of_derivatives(text: str) -> None:
     program = gradcli.loads(text)
     run = program.run({"x": 1.3})
     with run.record:
-        point = Point(Ask(program, at={"x": 1.3}), run, program.targets(run)[0])
+        point = Point(Question(program, at={"x": 1.3}), run, program.targets(run)[0])
         by_series = taylors.series_of(point, 5)
         by_derivatives = taylors.by_derivatives(point.tensor, point.sources[0], 5)
     assert by_series == pytest.approx(by_derivatives, rel=1e-9, abs=1e-10)
@@ -205,7 +205,7 @@ def test_the_work_grows_like_a_polynomial() -> None:
         program = gradcli.loads(text)
         run = program.run({"x": 1.3})
         with run.record:
-            point = Point(Ask(program, at={"x": 1.3}), run, program.targets(run)[0])
+            point = Point(Question(program, at={"x": 1.3}), run, program.targets(run)[0])
             x = polynomial(1.3, 1.0)
             (source,) = point.sources
             assert source.id is not None
@@ -623,7 +623,7 @@ def test_systems_of_implicit_functions() -> None:
 
 def test_several_dependent_options_are_all_taken() -> None:
     program = gradcli.loads("[u + v - x, u - v - 2x]")
-    found = implicit(Ask(program, at={"x": 1.0, "u": 1.5, "v": -0.5}),
+    found = implicit(Question(program, at={"x": 1.0, "u": 1.5, "v": -0.5}),
                      ["u", "v"])["results"][0]
     assert [d["derivative"] for d in found["derivatives"]] == pytest.approx([1.5, -0.5])
     assert failed("implicit", "-e", "x + y", "--dependent", "y,y", "--at", "x=1,y=-1").startswith(

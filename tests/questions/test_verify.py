@@ -31,7 +31,7 @@ from gradcli.engine.finite import best
 from gradcli.ops import PUBLIC, TABLE
 from gradcli.ops.kinds import LINEAR
 from gradcli.python.program import Program
-from gradcli.questions import Ask
+from gradcli.questions import Question
 from gradcli.questions.verify import compare
 from gradcli.questions.verify.complex_step import complex_step, way_of
 from gradcli.questions.verify.function import Directions, Function
@@ -220,7 +220,7 @@ def test_the_complex_step_is_exact(text: str) -> None:
 
 def stepped(text: str, at: dict[str, Any], wrt: str) -> Any:
     """Value and complex-step derivative of a formula, and why there is none."""
-    ask = Ask(Program(Source(text, "-e")), at=at, wrt=[wrt])
+    ask = Question(Program(Source(text, "-e")), at=at, wrt=[wrt])
     run = ask.run()
     with run.record:
         (target,) = ask.program.targets(run, [])

@@ -281,7 +281,7 @@ def test_no_text_of_others_reaches_the_terminal_unescaped(text: str) -> None:
 def test_questions_answer_like_the_library() -> None:
     """`gradcli.questions` is all that stands between the command line and the library."""
     program = gradcli.loads("x^2*y")
-    told = questions.grad(questions.Ask(program, at={"x": 3.0, "y": 2.0}))
+    told = questions.grad(questions.Question(program, at={"x": 3.0, "y": 2.0}))
     assert [s["gradient"] for s in told["results"][0]["sources"]] == list(
         program.gradient(at={"x": 3.0, "y": 2.0}).values())
 

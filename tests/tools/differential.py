@@ -29,9 +29,9 @@ from differential_programs import Drawn, Evaluation, Maker, Point, smaller, text
 
 from gradcli.base.errors import GradcliError, Source
 from gradcli.python.program import Program
-from gradcli.questions.ask import Ask
 from gradcli.questions.derivatives import gradients
 from gradcli.questions.first_order import first_order
+from gradcli.questions.question import Question
 from gradcli.questions.second_order import second_order
 
 MOVED = 4
@@ -96,7 +96,8 @@ def answers(program: Drawn, point: Point) -> list[tuple[str, Any, float | None, 
     if not read:
         return []
     for mode in MODES:
-        whole = first_order(Ask(parsed, at=at, wrt=read, mode=mode), "grad", "gradient", gradients)
+        question = Question(parsed, at=at, wrt=read, mode=mode)
+        whole = first_order(question, "grad", "gradient", gradients)
         result = whole["results"][0]
         common = [n["code"] for n in result["notes"]]
         found.append(("value", (), result["value"], common))
@@ -104,7 +105,7 @@ def answers(program: Drawn, point: Point) -> list[tuple[str, Any, float | None, 
             codes = common + [n["code"] for n in source["notes"]]
             for k, v in enumerate(_flat(source["gradient"], point[source["wrt"]])):
                 found.append((f"grad {mode}", (starts[source["wrt"]] + k,), v, codes))
-        whole = second_order(Ask(parsed, at=at, wrt=read, mode=mode))
+        whole = second_order(Question(parsed, at=at, wrt=read, mode=mode))
         result = whole["results"][0]
         common = [n["code"] for n in result["notes"]]
         for block in result["blocks"]:

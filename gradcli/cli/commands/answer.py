@@ -8,7 +8,7 @@ from gradcli.base.lazy import np
 from gradcli.cli.commands.output import Output
 from gradcli.cli.commands.question import ask_from, guarded, values_at
 from gradcli.cli.environment import OK, WRONG
-from gradcli.cli.options.questions import Question
+from gradcli.cli.options.questions import QuestionOptions
 from gradcli.lang.running.program import constant
 from gradcli.render.numbers import visible
 
@@ -23,17 +23,17 @@ if TYPE_CHECKING:
     from gradcli.questions.plain_data import Answer
 
 
-def run(options: Question, environment: Environment) -> int:
+def run(options: QuestionOptions, environment: Environment) -> int:
     """Put the question of the row and show it with the layout of the row; 1 if a check failed or a
     method did not converge.
 
-    The question is given an `Ask`, and by name those options that an `Ask` does not know.
+    The question is given a `Question`, and by name those options that a `Question` does not know.
     """
     row = options.command
     question = _function(f"questions.{row.question}")
-    own = [one.name for one in row.options if one.name not in Question.fields()]
+    own = [one.name for one in row.options if one.name not in QuestionOptions.fields()]
 
-    def work(program: Program, options: Question) -> tuple[Answer, dict[str, Any]]:
+    def work(program: Program, options: QuestionOptions) -> tuple[Answer, dict[str, Any]]:
         ask = ask_from(program, options)
         return question(ask, **{
             name: READERS.get(name, _itself)(getattr(options, name)) for name in own}), ask.at
@@ -52,7 +52,8 @@ def _function(path: str) -> Callable[..., Any]:
     return found
 
 
-def _show(answer: Answer, at: dict[str, Any], options: Question, environment: Environment) -> None:
+def _show(answer: Answer, at: dict[str, Any], options: QuestionOptions, environment: Environment
+          ) -> None:
     """Print an answer that is shown as sheets. at: the point."""
     output = Output(options, environment)
     if options.quiet:

@@ -9,7 +9,7 @@ from gradcli.cli.commands.output import Output
 from gradcli.cli.commands.question import ask_from, budgets, guarded, values_at
 from gradcli.cli.environment import OK, USAGE
 from gradcli.cli.options.pictures import PICTURES
-from gradcli.questions import Ask
+from gradcli.questions import Question
 from gradcli.render.numbers import visible
 
 TYPE_CHECKING = False
@@ -74,7 +74,7 @@ def _plotted(program: Program, options: Plot) -> Answer:
                 f"give one of {', '.join(known)}" if known else "there is no input to plot over"))
     view = None if options.range is None else limits_of(options.range, "--range")
     # Names and values, no sources yet; a comma in an index is no sum.
-    ask = Ask(program, at=values_at(options.at), **budgets(options), of=[
+    ask = Question(program, at=values_at(options.at), **budgets(options), of=[
         ",".join([name.replace(",", "][") for name in split(text)]) for text in options.of])
     if len(axes) == 2:
         from gradcli.questions.pictures.field import field

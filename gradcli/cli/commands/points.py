@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     from gradcli.base.errors import Diagnostic
     from gradcli.cli.environment import Environment
-    from gradcli.cli.options.questions import Question
+    from gradcli.cli.options.questions import QuestionOptions
     from gradcli.lang.running.program import Program
     from gradcli.points.job import Done
     from gradcli.points.table import Table
@@ -47,7 +47,7 @@ TOLD = 10
 WRITTEN = {**ENDINGS, "json": "json", "md": "markdown"}
 
 
-def run(options: Question, environment: Environment) -> int:
+def run(options: QuestionOptions, environment: Environment) -> int:
     """Answer a question at every row; 1 with --strict if a gradient is None or a number NaN,
     infinite or perhaps wrong.
     """
@@ -57,7 +57,7 @@ def run(options: Question, environment: Environment) -> int:
     return status
 
 
-def _answer(program: Program, options: Question, environment: Environment) -> int:
+def _answer(program: Program, options: QuestionOptions, environment: Environment) -> int:
     command = options.command.name
     with ExitStack() as stack:
         table = stack.enter_context(_table(options, environment))
@@ -100,7 +100,7 @@ def told(blocks: Iterator[Done]) -> Generator[Done]:
         raise
 
 
-def _table(options: Question, environment: Environment) -> Table:
+def _table(options: QuestionOptions, environment: Environment) -> Table:
     texts = options.points
     if is_range(texts[0]):
         return ranges(texts, ROWS)
@@ -108,7 +108,7 @@ def _table(options: Question, environment: Environment) -> Table:
     return open_table(texts[0], options.points_format, stdin, ROWS)
 
 
-def _format(options: Question, environment: Environment, table: Table) -> str:
+def _format(options: QuestionOptions, environment: Environment, table: Table) -> str:
     """--format, else by the name of -o, else a table on a terminal, else as the input."""
     path = options.output
     if options.format:
@@ -118,7 +118,7 @@ def _format(options: Question, environment: Environment, table: Table) -> str:
     return "table" if environment.terminal(environment.stdout) else table.format
 
 
-def _stream(options: Question, environment: Environment, chosen: str) -> Any:
+def _stream(options: QuestionOptions, environment: Environment, chosen: str) -> Any:
     """Where the rows go: a context manager."""
     path = None if options.output == "-" else options.output
     if chosen == "table":
@@ -141,7 +141,7 @@ def _packed(path: str) -> Iterator[BinaryIO]:
         yield packed    # type: ignore[misc]
 
 
-def _has_bar(options: Question, environment: Environment, chosen: str) -> bool:
+def _has_bar(options: QuestionOptions, environment: Environment, chosen: str) -> bool:
     """Whether progress is shown: on a terminal, unless rows come out on it meanwhile."""
     between = options.output in (None, "-") and chosen != "table" and (
         environment.terminal(environment.stdout))
@@ -158,7 +158,7 @@ class Report:
     __slots__ = ("bad", "doubtful", "environment", "first_bad", "first_doubtful", "job",
                  "left_out", "missing", "options", "progress", "wrong")
 
-    def __init__(self, job: Job, options: Question, environment: Environment,
+    def __init__(self, job: Job, options: QuestionOptions, environment: Environment,
                  progress: Progress) -> None:
         self.job = job
         self.options = options
@@ -276,7 +276,8 @@ class Gathered:
 
     __slots__ = ("count", "environment", "first", "last", "options", "path", "rest", "terminal")
 
-    def __init__(self, path: str | None, options: Question, environment: Environment) -> None:
+    def __init__(self, path: str | None, options: QuestionOptions, environment: Environment
+                 ) -> None:
         self.path = path
         self.options = options
         self.environment = environment

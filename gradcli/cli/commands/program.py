@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from gradcli.cli.environment import Environment
-    from gradcli.cli.options.questions import Question
+    from gradcli.cli.options.questions import QuestionOptions
     from gradcli.lang.running.program import Program
 
 LINES = ("table", "plain")
@@ -23,7 +23,7 @@ LINES = ("table", "plain")
 BY_LINES = ("ndjson", "csv", "tsv")
 
 
-def run(options: Question, environment: Environment) -> int:
+def run(options: QuestionOptions, environment: Environment) -> int:
     """Run the program; 1 if an expectation does not hold.
 
     What it prints appears as it happens, where a format has a line for each print and no more to
@@ -55,7 +55,7 @@ def run(options: Question, environment: Environment) -> int:
         else:
             kept.append(told)
 
-    def work(program: Program, options: Question) -> dict[str, Any]:
+    def work(program: Program, options: QuestionOptions) -> dict[str, Any]:
         answer["file"] = program.source.name
         # In text they would be in the way of what is printed.
         notes = chosen == "json" or options.verbose > 0
@@ -83,7 +83,7 @@ def run(options: Question, environment: Environment) -> int:
     return WRONG if any(not e["holds"] for e in answer["expects"]) else OK
 
 
-def _bar(options: Question, environment: Environment) -> Any:
+def _bar(options: QuestionOptions, environment: Environment) -> Any:
     """Return a progress bar where a person watches."""
     if options.quiet or not environment.terminal(environment.stderr):
         return None
@@ -92,7 +92,7 @@ def _bar(options: Question, environment: Environment) -> Any:
     return Progress(environment.stderr)
 
 
-def _remarks(answer: dict[str, Any], options: Question, chosen: str) -> list[str]:
+def _remarks(answer: dict[str, Any], options: QuestionOptions, chosen: str) -> list[str]:
     """Failed expectations always; reasons and notes where the format has no place for them."""
     lines = list(programs.failures(answer))
     if not options.quiet and chosen not in ("json", "ndjson"):

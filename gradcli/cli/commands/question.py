@@ -9,7 +9,7 @@ from gradcli.cli.commands.output import deliver
 from gradcli.cli.environment import OK, WRONG
 from gradcli.cli.options.table import memory, seconds
 from gradcli.lang.running.program import Program, constant, plain_value
-from gradcli.questions import Ask
+from gradcli.questions import Question
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from typing import Any, TypeVar
 
     from gradcli.cli.environment import Environment
-    from gradcli.cli.options.questions import ProgramOptions, Question
+    from gradcli.cli.options.questions import ProgramOptions, QuestionOptions
     from gradcli.questions.plain_data import Answer
 
     Given = TypeVar("Given", bound=ProgramOptions)
@@ -27,14 +27,14 @@ QUESTIONS = {
     "grad": answers.grad, "jac": answers.jac, "hess": answers.hess, "eval": answers.evaluate}
 
 
-def run(options: Question, environment: Environment) -> int:
+def run(options: QuestionOptions, environment: Environment) -> int:
     """Answer one question; 1 if something that was checked is wrong."""
     answer = guarded(options, environment, _answered)
     deliver(answer, options, environment)
     return WRONG if answers.failed(answer, options.strict) else OK
 
 
-def _answered(program: Program, options: Question) -> Answer:
+def _answered(program: Program, options: QuestionOptions) -> Answer:
     ask = ask_from(program, options)
     found = QUESTIONS[options.command.name](ask)
     if ask.verify:
@@ -162,13 +162,13 @@ def stop_after(limit: float) -> Callable[[], None]:
 # ---- from the texts of the options to what the library takes -----------------------------------
 
 
-def ask_from(program: Program, options: Question) -> Ask:
+def ask_from(program: Program, options: QuestionOptions) -> Question:
     """Return the question that the options put to a program."""
-    return Ask(program, **asked(options))
+    return Question(program, **asked(options))
 
 
-def asked(options: Question) -> dict[str, Any]:
-    """Return the arguments of `Ask` but the program."""
+def asked(options: QuestionOptions) -> dict[str, Any]:
+    """Return the arguments of `Question` but the program."""
     weights = options.output_gradient
     return {
         **budgets(options), "at": values_at(options.at),
@@ -181,7 +181,7 @@ def asked(options: Question) -> dict[str, Any]:
 
 
 def budgets(options: ProgramOptions) -> dict[str, Any]:
-    """Return those arguments of `Ask` that limit its work."""
+    """Return those arguments of `Question` that limit its work."""
     found: dict[str, Any] = {}
     if options.max_steps is not None:
         found["max_steps"] = options.max_steps

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gradcli.base.commas import listed
-from gradcli.cli.options.questions import BUDGET, SHOWN, Question
+from gradcli.cli.options.questions import BUDGET, SHOWN, QuestionOptions
 from gradcli.cli.options.table import (
     OUTPUT,
     POINT,
@@ -16,7 +16,7 @@ from gradcli.cli.options.table import (
 NAMES = "NAME[,NAME]"
 
 
-class Calculus(Question):
+class Calculus(QuestionOptions):
     """The options of verify and of the commands of calculus."""
 
     wrt: list[str] = option(

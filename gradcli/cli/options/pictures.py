@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gradcli.base.commas import listed
-from gradcli.cli.options.questions import BUDGET, ProgramOptions, Question
+from gradcli.cli.options.questions import BUDGET, ProgramOptions, QuestionOptions
 from gradcli.cli.options.table import (
     LIMITS,
     OUTPUT,
@@ -92,7 +92,7 @@ class Plot(Picture):
         return sorted(found)
 
 
-class Graph(Picture, Question):
+class Graph(Picture, QuestionOptions):
     """The options of graph."""
 
     usual = "dot"

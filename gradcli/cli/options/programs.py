@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gradcli.cli.options.questions import BUDGET, PATHS, SHOWN, Question
+from gradcli.cli.options.questions import BUDGET, PATHS, SHOWN, QuestionOptions
 from gradcli.cli.options.table import OUTPUT, POINT, Command, Options, argument, fitting, option
 
 MAX_ORDER = 12
@@ -11,7 +11,7 @@ LANGUAGES = {"py": "python", "c": "c", "h": "c", "tex": "latex", "json": "json",
 """End of the name of a file of formulas to its format."""
 
 
-class Why(Question):
+class Why(QuestionOptions):
     """The options of why, which also mends."""
 
     fix: bool = option(
@@ -39,7 +39,7 @@ class Lookup(Options):
     name: str | None = argument("An operation by name or alias; all of them by default.")
 
 
-class Steps(Question):
+class Steps(QuestionOptions):
     """The options of steps."""
 
     mode: str = option(
@@ -48,7 +48,7 @@ class Steps(Question):
     verbose: int = option("-v --verbose", "Say more; all steps, however many.", "", OUTPUT)
 
 
-class Derive(Question):
+class Derive(QuestionOptions):
     """The options of derive."""
 
     of: list[str] = option(
@@ -96,7 +96,7 @@ ROWS = {row.name: row for row in (
             f"file expression wrt of {PATHS} at fix write {SHOWN} strict {BUDGET}", "why.run",
             "gradcli why model.txt --wrt x", "gradcli why model.txt --fix",
             "gradcli why model.txt --write"),
-    Command("run", "Run a program: its print statements, loops and expectations.", Question,
+    Command("run", "Run a program: its print statements, loops and expectations.", QuestionOptions,
             f"file expression tf at {SHOWN} {BUDGET}", "program.run",
             "gradcli run train.txt", "gradcli run train.txt --format json",
             "gradcli run train.txt -v"),

@@ -56,7 +56,7 @@ class ProgramOptions(Options):
         return wrong
 
 
-class Question(ProgramOptions):
+class QuestionOptions(ProgramOptions):
     """The options of a question about derivatives."""
 
     wrt: list[str] = option(
@@ -134,22 +134,22 @@ class Question(ProgramOptions):
 
 
 ROWS = {row.name: row for row in (
-    Command("grad", "Gradients of a target, and why one is None.", Question,
+    Command("grad", "Gradients of a target, and why one is None.", QuestionOptions,
             f"file expression latex wrt of mode verify output_gradient {PATHS} {ROWS_OF}"
             f" {SHOWN} strict {WORKERS} {BUDGET}", "question.run",
             "gradcli grad expr.txt --wrt x", "gradcli grad -e 'x^2*sin(y)' --at x=1.5,y=0.5",
             "echo 'x^2' | gradcli grad - --at x=3 --format json",
             "gradcli grad expr.txt --points data.csv -o slopes.csv",
             "gradcli grad -e 'sin(x)/x' --points 'x=linspace(1,2,11)'"),
-    Command("jac", "Jacobian: target shape + source shape.", Question,
+    Command("jac", "Jacobian: target shape + source shape.", QuestionOptions,
             f"file expression latex wrt of mode verify sparse {PATHS} {ROWS_OF} {SHOWN}"
             f" strict {WORKERS} {BUDGET}", "question.run",
             "gradcli jac -e '[r*cos(t), r*sin(t)]' --wrt r,t --at r=2,t=0.5"),
-    Command("hess", "Hessian: second derivatives, as a matrix or in blocks.", Question,
+    Command("hess", "Hessian: second derivatives, as a matrix or in blocks.", QuestionOptions,
             f"file expression latex wrt of mode verify eig sparse {PATHS} {ROWS_OF}"
             f" {SHOWN} strict {WORKERS} {BUDGET}", "question.run",
             "gradcli hess -e '100(y-x^2)^2+(1-x)^2' --wrt x,y --at x=-1.2,y=1 --eig"),
-    Command("eval", "Values only.", Question,
+    Command("eval", "Values only.", QuestionOptions,
             f"file expression latex of {ROWS_OF} {SHOWN} strict {WORKERS} {BUDGET}", "question.run",
             "gradcli eval expr.txt", "gradcli eval -e '2^10'"),
 )}

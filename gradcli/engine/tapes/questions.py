@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from gradcli.engine.tapes.watching import Watching
 
 
-class Question:
+class Request:
     """One question to a tape.
 
     asking: when and where it is asked.

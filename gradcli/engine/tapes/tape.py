@@ -25,7 +25,7 @@ from gradcli.engine.record.tensor import Tensor
 from gradcli.engine.record.variable import Variable
 from gradcli.engine.sweeps import derivatives
 from gradcli.engine.tapes import batch
-from gradcli.engine.tapes.questions import Question, total
+from gradcli.engine.tapes.questions import Request, total
 from gradcli.engine.tapes.requests import (
     Past,
     is_zero,
@@ -170,7 +170,7 @@ class GradientTape(Watching):
         zero = is_zero(unconnected_gradients)
         targets, wanted = tensors_of(target, "target"), tensors_of(sources, "source")
         weights = weights_of(target, output_gradients, len(targets), self.tensorflow_semantics)
-        q = Question(self, self._ask("gradient"), targets, wanted, zero, self.compact())
+        q = Request(self, self._ask("gradient"), targets, wanted, zero, self.compact())
         asked = [Tensor(s.value, i) for s, own in zip(wanted, q.ids, strict=True)
                  for i in own if i in q.on_tape]
         answers = iter(derivatives.gradient(
@@ -199,7 +199,7 @@ class GradientTape(Watching):
         target = one_tensor(target, "target")
         wanted = tensors_of(sources, "source")
         self._check_loop(experimental_use_pfor)
-        q = Question(self, self._ask("jacobian"), [target], wanted, zero, self.window())
+        q = Request(self, self._ask("jacobian"), [target], wanted, zero, self.window())
         y = Tensor(target.value, target.id)
         out = []
         for k, s in enumerate(wanted):
@@ -222,7 +222,7 @@ class GradientTape(Watching):
         batch.check_shapes(target, source)
         b, rest = target.shape[0], target.shape[1:]
         self._check_loop(experimental_use_pfor)
-        q = Question(
+        q = Request(
             self, self._ask("batch_jacobian"), [target], [source], zero, self.window())
         parts = batch.jacobians(Tensor(target.value, target.id), q.leaves(0), q.entries,
                                 emit=q.emit, check=not self.tensorflow_semantics)
@@ -272,7 +272,7 @@ class GradientTape(Watching):
         return error("E0501", f"the tape is used up: it answered one question, {where}, and is"
                      " not persistent", help="GradientTape(persistent=True) answers many")
 
-    def _done(self, question: Question, answers: Sequence[Any]) -> None:
+    def _done(self, question: Request, answers: Sequence[Any]) -> None:
         """Note that a question was answered; one that raised an error leaves the tape unchanged."""
         time, place = question.asking
         if not self.used:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from gradcli.engine.record.record import Entry
     from gradcli.engine.record.tensor import Tensor
     from gradcli.engine.record.variable import Variable
-    from gradcli.engine.tapes.questions import Question
+    from gradcli.engine.tapes.questions import Request
 
 
 class FileTape(GradientTape):
@@ -55,7 +55,7 @@ class FileTape(GradientTape):
         if variable.id in self.watched and variable.id not in self.held:
             self.held[variable.id] = variable.value, variable.assigned
 
-    def _done(self, question: Question, answers: Sequence[Any]) -> None:
+    def _done(self, question: Request, answers: Sequence[Any]) -> None:
         self.asked = self.asked or question.targets
         self.asked_at = question.asking[0]
         if not self.persistent:

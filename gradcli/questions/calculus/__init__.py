@@ -1,4 +1,4 @@
 """Calculus with a program: each command a few lines over gradients, Jacobians and Hessians.
 
-Each function takes an `Ask` and returns plain data in the shape of `gradcli/schemas`.
+Each function takes a `Question` and returns plain data in the shape of `gradcli/schemas`.
 """

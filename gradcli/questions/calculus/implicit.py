@@ -14,25 +14,25 @@ from gradcli.base.lazy import np
 from gradcli.engine import calculus
 from gradcli.engine.sweeps.series import AtKink, Expansion, NoSeries, Series, guarded
 from gradcli.ops.values import shape_of
-from gradcli.questions.ask import answer
 from gradcli.questions.calculus.point import Point, in_option, one_of
 from gradcli.questions.calculus.point import order as in_order
 from gradcli.questions.plain_data import data
+from gradcli.questions.question import answer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
-    from gradcli.questions.ask import Ask
     from gradcli.questions.plain_data import Answer
+    from gradcli.questions.question import Question
 
 MOST = 100
 # How far F may be from 0, relative to how far a step of 1 % of x and y takes it.
 NEAR = 1e-3
 
 
-def implicit(ask: Ask, dependent: Sequence[str], order: int | None = None) -> Answer:
+def implicit(ask: Question, dependent: Sequence[str], order: int | None = None) -> Answer:
     """Return dy/dx and what follows, up to an order. With more than one dependent variable the
     targets are the equations of one system. Raises E0835 where the point is not on the curve, or
     where the curve has no slope there.

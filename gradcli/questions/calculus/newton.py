@@ -13,16 +13,16 @@ from gradcli.base.errors import GradcliError
 from gradcli.base.lazy import np, quiet
 from gradcli.engine.sweeps.series import AtKink, Expansion, NoSeries, polynomial
 from gradcli.ops.values import shape_of
-from gradcli.questions.ask import answer
 from gradcli.questions.calculus.point import Point, order, remark
 from gradcli.questions.plain_data import data
+from gradcli.questions.question import answer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from gradcli.questions.ask import Ask
     from gradcli.questions.plain_data import Answer
+    from gradcli.questions.question import Question
 
 STEPS, TOLERANCE, HALVINGS = 50, 1e-12, 40
 # On a plateau a step may be of any length: one of the size of x counts if it leaves so much.
@@ -55,7 +55,7 @@ class Iterate:
             self.merit = float(np.hypot.reduce(self.residual))
 
 
-def newton(ask: Ask, minimum: bool = False, iterations: int | None = None,
+def newton(ask: Question, minimum: bool = False, iterations: int | None = None,
            tolerance: float | None = None) -> Answer:
     """The iterates, whether they converged, and if not, why."""
     run = ask.run()
@@ -67,7 +67,7 @@ def newton(ask: Ask, minimum: bool = False, iterations: int | None = None,
     return answer(ask, "newton", results)
 
 
-def _result(ask: Ask, which: int, minimum: bool, most: int, tolerance: float) -> Answer:
+def _result(ask: Question, which: int, minimum: bool, most: int, tolerance: float) -> Answer:
     here = _at(ask, which, {}, minimum)
     if not minimum and len(here.residual) != len(here.x):
         raise here.point.error(
@@ -121,7 +121,7 @@ def _result(ask: Ask, which: int, minimum: bool, most: int, tolerance: float) ->
         "found": data(here.value), "iterates": told}
 
 
-def _at(ask: Ask, which: int, changed: dict[str, Any], minimum: bool) -> Iterate:
+def _at(ask: Question, which: int, changed: dict[str, Any], minimum: bool) -> Iterate:
     run = ask.run(changed)
     with run.record:
         point = Point(ask, run, ask.program.targets(run, ask.of)[which])
@@ -165,7 +165,7 @@ def _step(here: Iterate, minimum: bool) -> tuple[Any, str]:
     return step, ""
 
 
-def _searched(ask: Ask, which: int, here: Iterate, step: Any, minimum: bool, tolerance: float
+def _searched(ask: Question, which: int, here: Iterate, step: Any, minimum: bool, tolerance: float
               ) -> tuple[Iterate | None, str, float]:
     """The first point on the way, halved again and again, that is better than here; why there is
     none; the share of the step.
@@ -199,7 +199,7 @@ def _searched(ask: Ask, which: int, here: Iterate, step: Any, minimum: bool, tol
                   " that steps lead far beyond one; try another start"), 0.0
 
 
-def _stretched(ask: Ask, which: int, here: Iterate, step: Any, minimum: bool, usual: Iterate,
+def _stretched(ask: Question, which: int, here: Iterate, step: Any, minimum: bool, usual: Iterate,
                lengths: list[float]) -> tuple[Iterate, float]:
     """Where a longer step leads if steps shrink by one ratio and it leads nearer than the usual
     one; the share of the step.

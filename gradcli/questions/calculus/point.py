@@ -15,9 +15,9 @@ from gradcli.lang.syntax.code import CONSTANTS
 from gradcli.ops import PUBLIC
 from gradcli.ops.values import is_complex, is_float, shape_of, show
 from gradcli.questions import digits
-from gradcli.questions.ask import answer, note, tensors_of
 from gradcli.questions.notes import boundaries, left_out, moved, troubles
 from gradcli.questions.plain_data import data, is_finite
+from gradcli.questions.question import answer, note, tensors_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from gradcli.explain.notes import Kinks
     from gradcli.explain.numbers.limits import LocalSeries
     from gradcli.lang.running.run import Binding, Run, Target
-    from gradcli.questions.ask import Ask
     from gradcli.questions.plain_data import Answer
+    from gradcli.questions.question import Question
 
 # Causes of a missing derivative where it is 0 in truth.
 ZERO = ("source-unrelated", "target-constant")
@@ -44,7 +44,7 @@ class Point:
     __slots__ = ("ask", "bindings", "curves", "free", "names", "run", "slopes", "sources", "target",
                  "tensor", "values")
 
-    def __init__(self, ask: Ask, run: Run, target: Target, free: Sequence[str] = ()) -> None:
+    def __init__(self, ask: Question, run: Run, target: Target, free: Sequence[str] = ()) -> None:
         self.free = free
         self.slopes: list[Any] = []
         self.curves: dict[tuple[int, int], Any] = {}
@@ -290,7 +290,7 @@ def remark(code: str, message: str) -> Answer:
     return {"code": code, "message": message, "line": None, "column": None}
 
 
-def each(command: str, ask: Ask, work: Callable[[Point], Answer]) -> Answer:
+def each(command: str, ask: Question, work: Callable[[Point], Answer]) -> Answer:
     """One result for each target."""
     free = declared(ask) if command in FREE else []
     run = ask.run()
@@ -330,7 +330,7 @@ FREE = ("taylor", "tangent", "directional", "divergence", "curl", "laplacian")
 ORDERED = ("directional", "divergence", "curl")
 
 
-def declared(ask: Ask) -> list[str]:
+def declared(ask: Question) -> list[str]:
     """Variables of --at and --wrt that a program without declarations does not mention: they are
     made its inputs. None where names are without a value, of which one may be written wrong.
     """
@@ -346,7 +346,7 @@ def declared(ask: Ask) -> list[str]:
     return found
 
 
-def order(ask: Ask, run: Run, command: str) -> None:
+def order(ask: Question, run: Run, command: str) -> None:
     """The variables in the order of --at where it names all, else of declarations, else of the
     alphabet. Raises E0831 where a command needs an order and none of these is one.
     """

@@ -13,14 +13,14 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
-    from gradcli.questions.ask import Ask
     from gradcli.questions.plain_data import Answer
+    from gradcli.questions.question import Question
 
 # How far to look for a derivative that is not 0 where the first one is.
 FURTHER = 9
 
 
-def tangent(ask: Ask) -> Answer:
+def tangent(ask: Question) -> Answer:
     """Of one number by one variable a line, by several a plane; of a vector by one variable the
     tangent of a curve, by two the tangent plane of a surface.
     """
@@ -129,7 +129,7 @@ def _one_vector(point: Point) -> None:
             "take a row of it, such as y[0], or one element")
 
 
-def directional(ask: Ask, direction: tuple[str, list[float], dict[str, Any]]) -> Answer:
+def directional(ask: Question, direction: tuple[str, list[float], dict[str, Any]]) -> Answer:
     """The derivative along a direction as it is given, and for each unit of length. direction:
     as it was written, numbers in the order of the variables, and in their place those of each
     variable by name, an array for an array.
@@ -191,7 +191,7 @@ NOTABLE = 0.05
 INDEFINITE = -1e-12
 
 
-def propagate(ask: Ask, sigma: dict[str, Any], correlation: dict[tuple[str, str], float],
+def propagate(ask: Question, sigma: dict[str, Any], correlation: dict[tuple[str, str], float],
               second_order: bool = False) -> Answer:
     """sigma: name to uncertainty, of an array to one of each element or one for all; correlation:
     (name, name) to a number. Raises E0834 for what is none.

@@ -17,14 +17,14 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
-    from gradcli.questions.ask import Ask
     from gradcli.questions.plain_data import Answer
+    from gradcli.questions.question import Question
 
 DEFAULT, MOST = 3, 100
 MOST_TERMS = 1000
 
 
-def taylor(ask: Ask, order: int | None = None) -> Answer:
+def taylor(ask: Question, order: int | None = None) -> Answer:
     """The terms, each with its powers, derivative and coefficient."""
     order = order or DEFAULT
 
@@ -182,7 +182,7 @@ def _check(point: Point, terms: list[Answer]) -> None:
 # --------------------------------------------------------------------------------------------------
 # Divergence, curl and Laplacian at a point.
 
-def divergence(ask: Ask) -> Answer:
+def divergence(ask: Question) -> Answer:
     """The sum of dF_i/dx_i; terms has each."""
     def of(point: Point) -> Answer:
         rows = _field(point, "a divergence", ())
@@ -195,7 +195,7 @@ def divergence(ask: Ask) -> Answer:
     return each("divergence", ask, of)
 
 
-def curl(ask: Ask) -> Answer:
+def curl(ask: Question) -> Answer:
     """A vector in three dimensions, in two a number: dF_1/dx_0 - dF_0/dx_1."""
     def of(point: Point) -> Answer:
         d = _field(point, "a curl", (2, 3))
@@ -208,7 +208,7 @@ def curl(ask: Ask) -> Answer:
     return each("curl", ask, of)
 
 
-def laplacian(ask: Ask) -> Answer:
+def laplacian(ask: Question) -> Answer:
     """The sum of the second derivatives; of a vector that of each element."""
     def of(point: Point) -> Answer:
         point.jacobian()

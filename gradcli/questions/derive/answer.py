@@ -14,8 +14,8 @@ from gradcli.formulas.lowering import lowered
 from gradcli.formulas.rewrites import ABOVE, IMPLIED, NONNEGATIVE, factored, implied, positive
 from gradcli.formulas.sharing import Shared, shared
 from gradcli.formulas.text.languages import writer_of
-from gradcli.questions.ask import note
 from gradcli.questions.plain_data import data
+from gradcli.questions.question import note
 from gradcli.render.numbers import exact
 
 TYPE_CHECKING = False

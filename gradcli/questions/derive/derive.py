@@ -23,9 +23,9 @@ from gradcli.lang.running.calls import no_operand
 from gradcli.lang.running.run import parts, tensor_of
 from gradcli.ops import TABLE
 from gradcli.ops.values import SMOOTH_DTYPES, dtype_of, is_float, shape_of
-from gradcli.questions.ask import Ask, reason, tensors_of
 from gradcli.questions.derive.answer import answered
 from gradcli.questions.notes import left_out
+from gradcli.questions.question import Question, reason, tensors_of
 from gradcli.questions.states import is_link
 
 TYPE_CHECKING = False
@@ -63,7 +63,7 @@ class Part:
         self.tensor = tensor
 
 
-def derived(ask: Ask, *, what: str = "gradient", order: int = 1, language: str = "gradcli",
+def derived(ask: Question, *, what: str = "gradient", order: int = 1, language: str = "gradcli",
             simplify: bool = False, named: bool = True) -> Answer:
     """The derivatives of the targets as formulas.
 
@@ -91,7 +91,7 @@ class Derivation:
         "on_record", "order", "parts", "primal", "replay", "run", "shapes", "states", "wanted",
         "what")
 
-    def __init__(self, ask: Ask, what: str, order: int) -> None:
+    def __init__(self, ask: Question, what: str, order: int) -> None:
         self.ask = ask
         self.what = what
         self.order = 2 if what == "hessian" and order == 1 else order
@@ -311,7 +311,7 @@ class Derivation:
 # Programs run to become formulas, with made-up values where nobody gave one: formulas hold at all
 # points.
 
-def values_for(ask: Ask) -> tuple[dict[str, Any], set[str]]:
+def values_for(ask: Question) -> tuple[dict[str, Any], set[str]]:
     """Values to run with, and the names whose value nobody gave: any will do, since formulas hold
     at all points.
     """
@@ -343,7 +343,7 @@ def values_for(ask: Ask) -> tuple[dict[str, Any], set[str]]:
     return given, made_up
 
 
-def _refuse_joined(ask: Ask, names: Sequence[str]) -> None:
+def _refuse_joined(ask: Question, names: Sequence[str]) -> None:
     """Raises E0203 for `xsinx` and its like, which are no inputs unless somebody names them."""
     found = ask.program.names.apart(
         [name for name in names if name not in ask.wrt], ask.program.source, ask.at)
@@ -362,7 +362,7 @@ def _open(program: Program, name: str) -> bool:
     return False
 
 
-def run_with(ask: Ask, given: Mapping[str, Any], made_up: set[str]) -> Run:
+def run_with(ask: Question, given: Mapping[str, Any], made_up: set[str]) -> Run:
     """The program run and traced. Its errors say which values were made up."""
     try:
         run = ask.program.traced_run(given, **ask.options())
@@ -378,10 +378,10 @@ def run_with(ask: Ask, given: Mapping[str, Any], made_up: set[str]) -> Run:
         raise
 
 
-def asked_at(ask: Ask, at: Mapping[str, Any]) -> Ask:
+def asked_at(ask: Question, at: Mapping[str, Any]) -> Question:
     """The same question at other values."""
-    return Ask(ask.program, at=at, of=ask.of, wrt=ask.wrt, watch=ask.watch, tape=ask.tape,
-               **ask.options())
+    return Question(ask.program, at=at, of=ask.of, wrt=ask.wrt, watch=ask.watch, tape=ask.tape,
+                    **ask.options())
 
 
 def names_of(run: Run, wrt: Sequence[str]) -> list[Binding]:

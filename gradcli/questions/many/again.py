@@ -32,7 +32,7 @@ from gradcli.engine.sweeps.wide import flushed
 from gradcli.lang.running.run import parts
 from gradcli.ops.kinds import EDGE
 from gradcli.ops.wide import Wide, wide
-from gradcli.questions.ask import seeds_of
+from gradcli.questions.question import seeds_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -43,8 +43,8 @@ if TYPE_CHECKING:
     from gradcli.engine.compiled.trace import Trace
     from gradcli.engine.record.record import Entry
     from gradcli.lang.running.run import Run
-    from gradcli.questions.ask import Ask
     from gradcli.questions.many.parts import Part
+    from gradcli.questions.question import Question
 
 # Rows of which the values of all statements are kept at a time.
 ROWS = 4096
@@ -184,7 +184,7 @@ class Forward:
 
     __slots__ = ("entries", "guard_sqrt", "inputs", "sources", "targets")
 
-    def __init__(self, ask: Ask, run: Run, entries: Sequence[Entry], inputs: Iterable[int]
+    def __init__(self, ask: Question, run: Run, entries: Sequence[Entry], inputs: Iterable[int]
                  ) -> None:
         self.entries = entries
         self.inputs = list(inputs)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from gradcli.lang.running.run import Binding, Run
-    from gradcli.questions.ask import Ask
+    from gradcli.questions.question import Question
 
     Index = tuple[int, ...]
     Name = Callable[[Index], str]
@@ -46,7 +46,7 @@ class Part:
         self.derivative = derivative
 
 
-def parts_of(ask: Ask, command: str, run: Run, emit: bool) -> list[Part]:
+def parts_of(ask: Question, command: str, run: Run, emit: bool) -> list[Part]:
     """The parts of an answer, within `run.record`: per target its value, then its derivatives.
 
     Raises Unrecorded with `emit` for what has no recorded form.
@@ -61,7 +61,7 @@ def parts_of(ask: Ask, command: str, run: Run, emit: bool) -> list[Part]:
     return found
 
 
-def left_out(ask: Ask, command: str, run: Run) -> list[str]:
+def left_out(ask: Question, command: str, run: Run) -> list[str]:
     """What the derivatives of an answer leave out, within `run.record`."""
     if DERIVATIVES[command] is None or ask.mode == "finite" or not run.record.is_partial():
         return []
@@ -82,14 +82,14 @@ def _values(target: Target) -> Iterator[Part]:
         yield Part(partial(numbers.indexed, name), tensor, tensor.shape, False)
 
 
-def _gradients(ask: Ask, run: Run, target: Target, bindings: list[Binding], emit: bool
+def _gradients(ask: Question, run: Run, target: Target, bindings: list[Binding], emit: bool
                ) -> Iterator[Part]:
     for b, g in zip(bindings, gradients(ask, run, target, bindings, emit), strict=True):
         yield Part(partial(numbers.first_derivative, target.name, b.name, ()),
                    _given(ask, g, b.value.shape), b.value.shape)
 
 
-def _jacobians(ask: Ask, run: Run, target: Target, bindings: list[Binding], emit: bool
+def _jacobians(ask: Question, run: Run, target: Target, bindings: list[Binding], emit: bool
                ) -> Iterator[Part]:
     """A list of scalars is differentiated item by item, which takes no arrays at all."""
     items = target.tensor if isinstance(target.tensor, list) else []
@@ -111,7 +111,7 @@ def _jacobians(ask: Ask, run: Run, target: Target, bindings: list[Binding], emit
                    _given(ask, g, whole), whole)
 
 
-def _hessians(ask: Ask, run: Run, target: Target, bindings: list[Binding], emit: bool
+def _hessians(ask: Question, run: Run, target: Target, bindings: list[Binding], emit: bool
               ) -> Iterator[Part]:
     found = hessian(ask, run, target, bindings, emit)
     for (i, j), block in sorted(found.blocks.items()):
@@ -125,7 +125,7 @@ def _hessians(ask: Ask, run: Run, target: Target, bindings: list[Binding], emit:
                    _given(ask, block, whole), whole)
 
 
-def _successive(ask: Ask, run: Run, target: Target, bindings: list[Binding], emit: bool
+def _successive(ask: Question, run: Run, target: Target, bindings: list[Binding], emit: bool
                 ) -> Iterator[Part]:
     """The derivative in the first source, that one's in the second, and so on; with one name k
     times the first k derivatives. Sources are scalars, or the `element` of an array that the
@@ -152,7 +152,7 @@ def _split(name: Callable[..., str], of: Sequence[str], rank: int, at: Index) ->
     return name(*of, at[:rank], at[rank:])
 
 
-def _given(ask: Ask, g: Any, shape: Sequence[int]) -> Any:
+def _given(ask: Question, g: Any, shape: Sequence[int]) -> Any:
     return zeros(tuple(shape)) if g is None and ask.unconnected == "zero" else g
 
 

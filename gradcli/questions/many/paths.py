@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from gradcli.lang.running.run import Run
-    from gradcli.questions.ask import Ask
+    from gradcli.questions.question import Question
 
 
 class Path:
@@ -97,7 +97,7 @@ def worked(executor: Executor, columns: Sequence[Any]) -> tuple[Any, list[Any] |
         np.concatenate(parts) for parts in zip(*arrays, strict=True)] or None
 
 
-def traced(ask: Ask, command: str, names: Sequence[str], point: Mapping[str, Any], size: int,
+def traced(ask: Question, command: str, names: Sequence[str], point: Mapping[str, Any], size: int,
            paired: bool | None = None) -> Path:
     """Trace a question at one point. names: of the columns. size, paired: as `Executor` takes them.
 

@@ -19,9 +19,9 @@ from gradcli.lang.running.program import doubted, names_of, plain_value
 from gradcli.lang.running.run import is_number, own, plain_structure
 from gradcli.ops.kinds import EDGE
 from gradcli.ops.values import shape_of
-from gradcli.questions.ask import Ask
 from gradcli.questions.many.trace import trace
 from gradcli.questions.named import NAMED, named
+from gradcli.questions.question import Question
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ class Prepared:
         if what not in NAMED:
             raise error("E0208", f"`{what}` cannot be prepared",
                         help=f"{' or '.join(NAMED)} can")
-        self._question = Ask(
+        self._question = Question(
             program, of=[of] if of else (), wrt=names_of(wrt), sparse=sparse, noted=False)
         self._what = what
         self._known: dict[Any, Known] = {}
@@ -129,7 +129,7 @@ class Prepared:
             known.left = known.patience
 
 
-def _traced(question: Ask, what: str, at: Mapping[str, Any], names: Sequence[str]
+def _traced(question: Question, what: str, at: Mapping[str, Any], names: Sequence[str]
             ) -> Callable[[Sequence[Any]], Any]:
     """Trace a question at a point. names: of what varies, in the order of the values that the
     result takes.

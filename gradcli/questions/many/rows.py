@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
-    from gradcli.questions.ask import Ask
+    from gradcli.questions.question import Question
 
 # After so many ways points are asked one by one: each has a way of its own, it seems.
 MAX_PATHS = 64
@@ -118,7 +118,7 @@ class Points:
 
     __slots__ = ("ask", "at", "command", "layout", "names", "one_by_one", "paired", "paths", "size")
 
-    def __init__(self, ask: Ask, command: str, names: Sequence[str], size: int = BLOCK,
+    def __init__(self, ask: Question, command: str, names: Sequence[str], size: int = BLOCK,
                  layout: Layout | None = None, paired: bool | None = None) -> None:
         self.ask = ask
         self.at = dict(ask.at)

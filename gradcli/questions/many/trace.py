@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     from typing import Any, TypeVar
 
     from gradcli.lang.running.run import Run
-    from gradcli.questions.ask import Ask
+    from gradcli.questions.question import Question
 
     T = TypeVar("T")
 
 
-def trace(question: Ask, at: Mapping[str, Any], names: Sequence[str],
+def trace(question: Question, at: Mapping[str, Any], names: Sequence[str],
           asked: Callable[[Run], tuple[list[Any], list[Any], T]]) -> tuple[Trace, T]:
     """Run a program at a point and ask it there, all recorded.
 

@@ -26,10 +26,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from typing import Any
 
-    from gradcli.questions.ask import Ask
     from gradcli.questions.pictures.over import Over
     from gradcli.questions.pictures.sampling import Sampled
     from gradcli.questions.plain_data import Answer
+    from gradcli.questions.question import Question
 
 # Beyond the values a picture has so much room, as a share of them.
 MARGIN = 0.05
@@ -51,7 +51,7 @@ NONE = 1e-11
 LOOKED = (0.5, 0.75, 0.25, 1.0, 0.0)
 
 
-def curves(ask: Ask, over: Over, orders: Sequence[int], view: tuple[float, float] | None
+def curves(ask: Question, over: Over, orders: Sequence[int], view: tuple[float, float] | None
            ) -> Answer:
     """The picture of the targets of a question over one input.
 
@@ -320,7 +320,7 @@ def _gaps(xs: Any, ys: Any) -> Iterator[str]:
 def _why(values: Values, curve: Answer, x: float) -> list[str]:
     """What the engine says of the operations that are at a kink there."""
     from gradcli.explain.notes import Kinks
-    from gradcli.questions.ask import tensors_of
+    from gradcli.questions.question import tensors_of
 
     ask = values.ask
     try:

@@ -12,9 +12,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
-    from gradcli.questions.ask import Ask
     from gradcli.questions.pictures.over import Over
     from gradcli.questions.plain_data import Answer
+    from gradcli.questions.question import Question
 
 # Points of the grid in a row, and the first and the step of those that have an arrow.
 GRID = 121
@@ -29,7 +29,7 @@ FAR = 8.0
 LOOKED = ((0.5, 0.5), (0.75, 0.6), (0.25, 0.4), (1.0, 1.0), (0.0, 0.0))
 
 
-def field(ask: Ask, overs: Sequence[Over], view: tuple[float, float] | None) -> Answer:
+def field(ask: Question, overs: Sequence[Over], view: tuple[float, float] | None) -> Answer:
     """The picture of a target over two inputs. Raises as `curves` does."""
     values = Values(ask, overs, 0, [
         tuple([o.low + s * (o.high - o.low) for o, s in zip(overs, shares, strict=True)])

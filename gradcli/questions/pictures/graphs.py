@@ -9,7 +9,7 @@ from gradcli.engine.record.record import ANS, ATTRIBUTES, IDS, OP, OUT, VALUES, 
 from gradcli.explain.missing import file_scene
 from gradcli.ops.graph import reached
 from gradcli.ops.values import SCALAR_TYPES, shape_of
-from gradcli.questions.ask import tensors_of
+from gradcli.questions.question import tensors_of
 from gradcli.questions.way import bound_at, text_at
 from gradcli.questions.why import explained
 
@@ -20,15 +20,15 @@ if TYPE_CHECKING:
 
     from gradcli.base.errors import Span
     from gradcli.lang.running.run import Binding, Run
-    from gradcli.questions.ask import Ask
     from gradcli.questions.plain_data import Answer
+    from gradcli.questions.question import Question
 
     Key = Any
 
 MAX_NODES = 200
 
 
-def graph(ask: Ask, most: int = MAX_NODES) -> Answer:
+def graph(ask: Question, most: int = MAX_NODES) -> Answer:
     """The graph of what a question is about, of at most so many operations: loops and lines are one
     node where there are more. Raises what `why` raises.
     """
@@ -53,7 +53,7 @@ def graph(ask: Ask, most: int = MAX_NODES) -> Answer:
             "tapes": list(logged.tapes), "notes": notes}
 
 
-def _targets(ask: Ask, logged: Run) -> dict[int, str]:
+def _targets(ask: Question, logged: Run) -> dict[int, str]:
     """Ids of what was asked about, and what they are called."""
     log = logged.log
     assert log is not None
@@ -154,7 +154,7 @@ class Chosen:
         self.note = note
 
 
-def keys(ask: Ask, kept: Sequence[Made], most: int) -> Chosen:
+def keys(ask: Question, kept: Sequence[Made], most: int) -> Chosen:
     """The finest way to put values together that gives at most so many nodes."""
     def each(one: Made) -> Key:
         return one.id if one.question is None else ("question", one.question)
@@ -253,7 +253,7 @@ KINDS = {"variable": "variable", "nontrainable": "variable", "input": "input",
 class Nodes:
     """nodes: key to node. edges: (from, to) to edge."""
 
-    def __init__(self, ask: Ask, logged: Run, told: Answer) -> None:
+    def __init__(self, ask: Question, logged: Run, told: Answer) -> None:
         self.ask = ask
         self.logged = logged
         self.nodes: dict[Key, Answer] = {}

@@ -13,8 +13,8 @@ from gradcli.engine import calculus
 from gradcli.engine.record.record import ANS, OUT
 from gradcli.engine.record.tensor import Tensor
 from gradcli.ops.kinds import EDGE
-from gradcli.questions.ask import tensors_of
 from gradcli.questions.many.parts import DERIVATIVES
+from gradcli.questions.question import tensors_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from gradcli.lang.running.program import constant
 from gradcli.lang.running.run import Target, is_number, tensor_of
 from gradcli.ops.table.shapes import index
 from gradcli.ops.values import SCALAR_TYPES
-from gradcli.questions.ask import Ask
+from gradcli.questions.question import Question
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -147,13 +147,13 @@ def within(name: str, at: Index, shape: Sequence[int], option: str) -> Index:
     return tuple([k % n for k, n in zip(at, shape, strict=True)])
 
 
-class Along(Ask):
+class Along(Question):
     """A question whose sources are one element of an array. element: which, or () for a number."""
 
     __slots__ = ("element",)
 
-    def __init__(self, ask: Ask, element: Index) -> None:
-        for name in Ask.__slots__:
+    def __init__(self, ask: Question, element: Index) -> None:
+        for name in Question.__slots__:
             setattr(self, name, getattr(ask, name))
         self.element = element
 

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
     from gradcli.base.errors import Diagnostic
     from gradcli.lang.running.run import Run
-    from gradcli.questions.ask import Ask
     from gradcli.questions.pictures.over import Over
     from gradcli.questions.plain_data import Answer
+    from gradcli.questions.question import Question
 
 
 class Values:
@@ -39,7 +39,7 @@ class Values:
     __slots__ = ("_arrays", "_names", "_points", "ask", "count", "elements", "missing", "overs",
                  "problem", "targets")
 
-    def __init__(self, ask: Ask, overs: Sequence[Over], order: int,
+    def __init__(self, ask: Question, overs: Sequence[Over], order: int,
                  points: Sequence[Sequence[float]]) -> None:
         self.elements = Elements(ask.program)
         self.overs = list(overs)
@@ -222,7 +222,7 @@ def title(values: Values) -> str:
     return visible(_short(what)) + (f"\nat {visible(_short(point))}" if point else "")
 
 
-def _formula(ask: Ask, target: Target) -> str:
+def _formula(ask: Question, target: Target) -> str:
     """The statement that made the target, on one line; empty where others may have made it."""
     name = target.name.partition("[")[0]
     if len(re.findall(rf"(?m)^\s*{re.escape(name)}\s*[-+*/]?=(?!=)",

@@ -17,10 +17,10 @@ from gradcli.engine.sweeps.extremes import extreme
 from gradcli.lang.running.run import parts, plain_structure
 from gradcli.ops.kinds import UNREGISTERED
 from gradcli.ops.values import SCALAR_TYPES, check_bytes, is_float, shape_of
-from gradcli.questions.ask import answer, note, place, reason, tensors_of
 from gradcli.questions.derivatives import gradients, jacobians
 from gradcli.questions.notes import moved, of_gradient, point, troubles
 from gradcli.questions.plain_data import data, shape, undata
+from gradcli.questions.question import answer, note, place, reason, tensors_of
 from gradcli.questions.steps.text import Written, name, written
 from gradcli.questions.steps.trace import GENERAL, Formulas, Trace, rule_name, taught
 
@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 
     from gradcli.engine.record.record import Entry
     from gradcli.lang.running.run import Binding, Run, Target
-    from gradcli.questions.ask import Ask
     from gradcli.questions.plain_data import Answer
+    from gradcli.questions.question import Question
 
     # (row, partial) of what a value goes into, by its name.
     Uses = Mapping[str, list[tuple[Answer, Answer]]]
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 ON_PATHS = ("input", "step", "cut")
 
 
-def steps(ask: Ask, most: int | None = None) -> Answer:
+def steps(ask: Question, most: int | None = None) -> Answer:
     """One result per target: `steps`, inputs and constants first, and `sources` as `grad` has
     them. With mode "forward" each step has its tangents, else its adjoint.
 
@@ -56,7 +56,7 @@ def steps(ask: Ask, most: int | None = None) -> Answer:
     return answer(ask, "steps", results)
 
 
-def _result(ask: Ask, run: Run, target: Target, bindings: list[Binding], most: int | None
+def _result(ask: Question, run: Run, target: Target, bindings: list[Binding], most: int | None
             ) -> Answer:
     forward = ask.mode == "forward"
     tensors = tensors_of(target)
@@ -92,7 +92,8 @@ def _result(ask: Ask, run: Run, target: Target, bindings: list[Binding], most: i
                     for b, g in zip(bindings, found, strict=True)], "notes": common}
 
 
-def _source(ask: Ask, run: Run, target: Target, binding: Binding, g: Any, forward: bool) -> Answer:
+def _source(ask: Question, run: Run, target: Target, binding: Binding, g: Any, forward: bool
+            ) -> Answer:
     field = "jacobian" if forward else "gradient"
     because: list[Answer] = []
     notes: list[Answer] = []
@@ -153,7 +154,7 @@ def _wanted(rows: Mapping[int, Answer], sources: Mapping[str, Tensor], uses: Use
     return wanted | {i for i in ids if id(rows[i]) in first or rows[i]["name"] in sources}
 
 
-def _fill(ask: Ask, trace: Trace, rows: Mapping[int, Answer], wanted: set[int]) -> None:
+def _fill(ask: Question, trace: Trace, rows: Mapping[int, Answer], wanted: set[int]) -> None:
     """Values of the rows that are shown, their formulas and local derivatives."""
     for i in wanted:
         rows[i]["shape"], rows[i]["value"] = shape(trace.values[i]), data(trace.values[i])
@@ -187,7 +188,8 @@ def _adjoints(trace: Trace, target: Target, rows: Mapping[int, Answer]) -> dict[
     return dict(zip(ids, found, strict=True))
 
 
-def _beyond(ask: Ask, trace: Trace, target: Target, rows: Mapping[int, Answer]) -> list[Answer]:
+def _beyond(ask: Question, trace: Trace, target: Target, rows: Mapping[int, Answer]
+            ) -> list[Answer]:
     """A note on numbers of the table that stand for others, which are no floats."""
     from gradcli.engine.sweeps import wide
     from gradcli.explain.notes import shown

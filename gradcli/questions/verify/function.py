@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from gradcli.engine.record.tensor import Tensor
     from gradcli.lang.running.run import Binding, Run, Target
     from gradcli.ops.values import Shape
-    from gradcli.questions.ask import Ask
+    from gradcli.questions.question import Question
 
 
 class Function:
@@ -27,7 +27,7 @@ class Function:
 
     __slots__ = ("ask", "ranged", "row", "target", "tensors")
 
-    def __init__(self, ask: Ask, run: Run, target: Target, row: Binding | None = None) -> None:
+    def __init__(self, ask: Question, run: Run, target: Target, row: Binding | None = None) -> None:
         self.ask = ask
         self.target = target
         self.row = row

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from gradcli.base.errors import Span
     from gradcli.engine.record.record import Entry
     from gradcli.lang.running.run import Run
-    from gradcli.questions.ask import Ask
+    from gradcli.questions.question import Question
 
 SEED = 7
 # What may be to blame.
@@ -47,7 +47,7 @@ def not_linear(elements: Sequence[dict[str, Any]], scaled: Any) -> bool:
         for one, two in zip(elements, np.ravel(scaled).tolist(), strict=True))
 
 
-def blamed(ask: Ask, run: Run, targets: Sequence[Tensor], entries: Sequence[Entry]
+def blamed(ask: Question, run: Run, targets: Sequence[Tensor], entries: Sequence[Entry]
            ) -> Iterator[tuple[str, str, Span | None]]:
     """(code, message, place) of what makes a difference, each place once."""
     said: set[Any] = set()

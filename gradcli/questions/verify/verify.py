@@ -14,10 +14,10 @@ from gradcli.engine.record.record import ANS
 from gradcli.lang.running.run import plain_structure
 from gradcli.ops.values import dtype_of, is_complex, is_float, plain, shape_of
 from gradcli.questions import VERIFY_TOLERANCE
-from gradcli.questions.ask import answer, note, place, reason, seeds_of
 from gradcli.questions.first_order import each_target
 from gradcli.questions.notes import left_out, moved, point
 from gradcli.questions.plain_data import data, shape
+from gradcli.questions.question import answer, note, place, reason, seeds_of
 from gradcli.questions.sparse import whole
 from gradcli.questions.verify import suspects
 from gradcli.questions.verify.compare import (
@@ -49,8 +49,8 @@ if TYPE_CHECKING:
 
     from gradcli.engine.record.record import Entry
     from gradcli.lang.running.run import Binding, Run, Target
-    from gradcli.questions.ask import Ask
     from gradcli.questions.plain_data import Answer
+    from gradcli.questions.question import Question
 
 __all__ = ["verify", "worst"]
 
@@ -61,7 +61,7 @@ MOST_ENTRIES = 500
 KINKS = ("undecided-kink", "undecided-jump")
 
 
-def verify(ask: Ask) -> Answer:
+def verify(ask: Question) -> Answer:
     """Each target by each source, element by element (of large ones in random directions)."""
     def of(run: Run, target: Target, bindings: list[Binding]) -> Answer:
         value = plain_structure(target.tensor)
@@ -111,7 +111,7 @@ def _second(run: Run, function: Function, bindings: list[Binding]) -> list[Answe
 # off. What is to blame becomes a note. Of second derivatives the methods are put to the gradient,
 # as they are to any function, and to the target itself: a Hessian is no better than its gradient.
 
-def beside(ask: Ask, found: Answer) -> None:
+def beside(ask: Question, found: Answer) -> None:
     """Complete the checks in an answer."""
     results = iter(found["results"])
 
@@ -129,7 +129,7 @@ def beside(ask: Ask, found: Answer) -> None:
             each_target(ask, of)
 
 
-def _sources(ask: Ask, run: Run, target: Target, bindings: list[Binding], sources: list[Answer]
+def _sources(ask: Question, run: Run, target: Target, bindings: list[Binding], sources: list[Answer]
              ) -> None:
     function = Function(ask, run, target)
     for binding, source in zip(bindings, sources, strict=True):
@@ -143,7 +143,7 @@ def _sources(ask: Ask, run: Run, target: Target, bindings: list[Binding], source
             _conclude(source, field, [told], better)
 
 
-def _blocks(ask: Ask, run: Run, target: Target, bindings: list[Binding], blocks: list[Answer]
+def _blocks(ask: Question, run: Run, target: Target, bindings: list[Binding], blocks: list[Answer]
             ) -> None:
     function = Function(ask, run, target)
     by_name = {b.name: b for b in bindings}
@@ -163,7 +163,7 @@ def _blocks(ask: Ask, run: Run, target: Target, bindings: list[Binding], blocks:
                 told, *[firsts[name] for name in dict.fromkeys((row.name, column.name))]], better)
 
 
-def _weights(ask: Ask, function: Function) -> Any:
+def _weights(ask: Question, function: Function) -> Any:
     """Of all elements of the target."""
     seeds = seeds_of(ask, function.tensors) or [1.0] * len(function.tensors)
     return np.concatenate([np.broadcast_to(seed, t.shape).ravel() for seed, t in zip(

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from gradcli.questions.plain_data import Answer
 
 
-class Ask:
+class Question:
     """What was asked; names as on the command line.
 
     at: values by name. of: targets, a comma list being a sum. mode: "reverse", "forward" or
@@ -138,7 +138,7 @@ class Ask:
         return tensor if self.watched(run, binding) else leaf(tensor.value)
 
 
-def answer(ask: Ask, command: str, results: list[Answer]) -> Answer:
+def answer(ask: Question, command: str, results: list[Answer]) -> Answer:
     """The outermost object. `lines`, the text where the reasons point, is for people only: JSON
     leaves it out.
     """
@@ -162,7 +162,7 @@ def tensors_of(target: Target) -> list[Tensor]:
     return [leaf(value if is_number(value) else 0.0)]
 
 
-def seeds_of(ask: Ask, tensors: Sequence[Tensor]) -> list[Any]:
+def seeds_of(ask: Question, tensors: Sequence[Tensor]) -> list[Any]:
     """--output-gradient as one weight per target; empty if it is not given. Raises E0301 for one
     that does not fit its target.
     """
@@ -172,7 +172,7 @@ def seeds_of(ask: Ask, tensors: Sequence[Tensor]) -> list[Any]:
     return found
 
 
-def _weights(ask: Ask, tensors: Sequence[Tensor]) -> list[Any]:
+def _weights(ask: Question, tensors: Sequence[Tensor]) -> list[Any]:
     weights = ask.output_gradient
     if weights is None:
         return []
@@ -188,7 +188,7 @@ def _weights(ask: Ask, tensors: Sequence[Tensor]) -> list[Any]:
     return [float(w) if shape_of(w) == () else w for w in given]
 
 
-def place(ask: Ask, span: Span | None) -> Answer:
+def place(ask: Question, span: Span | None) -> Answer:
     """Lines and columns from 1, ends exclusive; None without a place."""
     if span is None:
         return {"line": None, "column": None, "end_line": None, "end_column": None}
@@ -197,7 +197,7 @@ def place(ask: Ask, span: Span | None) -> Answer:
     return {"line": line, "column": column, "end_line": end_line, "end_column": end_column}
 
 
-def reason(ask: Ask, why: Reason) -> Answer:
+def reason(ask: Question, why: Reason) -> Answer:
     """A cause of None as data."""
     related = []
     for span, message in why.related:
@@ -207,7 +207,7 @@ def reason(ask: Ask, why: Reason) -> Answer:
             "related": related, "fix": why.fix, "fix_works": why.fix_works}
 
 
-def note(ask: Ask, what: Note) -> Answer:
+def note(ask: Question, what: Note) -> Answer:
     """A note as data."""
     at = place(ask, what.span)
     return {"code": what.code, "message": what.message, "line": at["line"],
