@@ -76,6 +76,19 @@ def test_help_has_a_panel_for_each_kind_of_option(name: str) -> None:
         panel for panel in ("Question", "Point", "Output", "Limits") if panel in shown]
 
 
+PANELS = {
+    "Question": "expression latex wrt of mode kind", "Point": "at points sigma domain",
+    "Output": "format digits output out color quiet verbose strict fix write",
+    "Limits": "jobs scheduler max_steps max_memory timeout seed"}
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_options_of_all_commands_have_the_panel_of_their_kind(name: str) -> None:
+    panels = {one.name: one.panel for one in find(name).options}
+    for panel, names in PANELS.items():
+        assert {panels.get(one, panel) for one in names.split()} == {panel}
+
+
 # --- documents ------------------------------------------------------------------------------------
 
 
@@ -101,7 +114,7 @@ def test_the_readme_names_every_command() -> None:
 
 
 def test_reading_latex_leaves_the_options_as_they_are() -> None:
-    line = ["grad", "-e", r"\\alpha^2", "--latex", "--at", "alpha=3", "--wrt", "alpha"]
+    line = ["grad", "-e", r"\mu^2", "--latex", "--at", "mu=3", "--wrt", "mu"]
     options = read(line)
     assert isinstance(options, QuestionOptions)
     before = dict(vars(options))
