@@ -1,61 +1,59 @@
-"""How answers and errors look: one module per output format.
+"""How answers and errors look: a layout per kind of answer, a writer per format, pages between.
 
 An answer is a plain dict of the shape that the schemas in `gradcli/schemas` describe, made of
-dicts, lists, strings, numbers, booleans and None. Renderers read a missing key as absent and know
-no mathematics. `text` serves the formats that are a pure function of the answer; tables and
-progress bars depend on a terminal: `table`, `progress` and what they are made of import rich, and
-nothing else does.
+dicts, lists, strings, numbers, booleans and None. Layouts read a missing key as absent and know no
+mathematics. `terminal` and `progress` import rich, when they write.
 """
 
 from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from typing import Any
 
+    from gradcli.render.page import Page
+
 FORMATS = ("plain", "json", "ndjson", "csv", "tsv", "markdown", "latex")
+WRITERS = {"plain": ("plain",), "csv": ("delimited", ","), "tsv": ("delimited", "\t"),
+           "markdown": ("markdown",), "latex": ("latex",), "table": ("terminal",)}
 
 
-def text(answer: dict[str, Any], format: str, digits: int | None = None) -> str:
-    """The answer in one of FORMATS, ending in a line end (empty if there is nothing to print).
+def text(answer: dict[str, Any], format: str, digits: int | None = None, **view: Any) -> str:
+    """Return the answer in one of FORMATS, ending in a line end (empty if there is nothing to say).
 
-    digits: of the numbers in Markdown and LaTeX; None for all. Raises ValueError for any other
-    format.
+    digits: of the numbers in Markdown, LaTeX and tables; None for all. view: of tables, as in
+    `write`. Raises ValueError for any other format.
     """
-    if answer["command"] == "run":
-        from gradcli.render.layouts import programs
-
-        return programs.render(answer, format)
-    if answer["command"] == "why" and format not in ("json", "ndjson"):
-        from gradcli.render.layouts import why
-
-        return why.render(answer, format, digits)
-    if format == "plain":
+    command = answer["command"]
+    if command == "run":
+        return str(_module("layouts.programs").render(answer, format))
+    if format == "plain" and command in ("grad", "jac", "hess", "eval"):
         from gradcli.render import plain
 
-        return plain.render(answer)
-    if format == "json":
+        return plain.lines(plain.fields(answer))    # a page would double what this loads
+    if format not in (*FORMATS, "table"):
+        raise ValueError(f"unknown format `{format}`; there are {', '.join(FORMATS)}")
+    pages: Any = ()
+    if format not in ("json", "ndjson"):
+        layout = _module(f"layouts.{command if command in ('ops', 'why') else 'derivatives'}")
+        pages = layout.pages(answer, digits if format in ("markdown", "latex") else None)
+    if format == "table":
+        view["digits"] = digits
+    return write(answer, pages, format, **view)
+
+
+def write(answer: dict[str, Any], pages: Iterable[Page], format: str, **view: Any) -> str:
+    """Return an answer as JSON, or its pages in another format. view: width, color, digits,
+    encoding and whole, of a table.
+    """
+    if format in ("json", "ndjson"):
         from gradcli.render import machine
 
-        return machine.render(answer)
-    if format == "ndjson":
-        from gradcli.render import machine
+        return machine.render(answer) if format == "json" else machine.render_ndjson(answer)
+    module, *options = WRITERS[format]
+    return str(_module(module).write(pages, *options, **view))
 
-        return machine.render_ndjson(answer)
-    if format in ("csv", "tsv"):
-        from gradcli.render import delimited
 
-        return delimited.render(answer, "\t" if format == "tsv" else ",")
-    if format in ("markdown", "latex"):
-        from gradcli.render import numbers
-
-        answer = numbers.rounded(answer, digits)
-    if format == "markdown":
-        from gradcli.render import markdown
-
-        return markdown.render(answer)
-    if format == "latex":
-        from gradcli.render import latex
-
-        return latex.render(answer)
-    raise ValueError(f"unknown format `{format}`; there are {', '.join(FORMATS)}")
+def _module(name: str) -> Any:
+    return __import__(f"gradcli.render.{name}", fromlist=["_"])

@@ -7,13 +7,17 @@ surprise.
 
 from __future__ import annotations
 
-from gradcli.render import entries, numbers, triples
+from gradcli.render import entries, numbers
+from gradcli.render import page as parts
 from gradcli.render.numbers import visible
+from gradcli.render.page import Text, shown
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from typing import Any
+
+    from gradcli.render.page import Page
 
     Index = tuple[int | str, ...]
 
@@ -28,14 +32,75 @@ _SPECIAL = {"\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "%": 
             "&": r"\&", "_": r"\_", "^": r"\textasciicircum{}", "~": r"\textasciitilde{}"}
 
 
-def render(answer: dict[str, Any]) -> str:
-    """One display per result; `ops` is a tabular."""
-    if answer.get("command") == "ops":
-        return _operations(answer)
-    kinds = {"eval": _values, "jac": _jacobian, "hess": _hessian}
-    show = kinds.get(answer["command"], _gradient)
-    return "\n".join([show(result) + _remarks(entries.named(answer["command"], result))
-                      for result in answer.get("results") or ()])
+def write(pages: Sequence[Page]) -> str:
+    """Return all pages: titles and remarks as comments, facts aligned, tables as tabulars."""
+    return "\n".join([text for page in pages for text in _page(list(page.latex), page.digits)
+                      if text])
+
+
+def _page(blocks: Sequence[parts.Block], digits: int | None) -> Iterator[str]:
+    comments = [block.pieces if isinstance(block, parts.Title) else (block.text,)
+                for block in blocks if isinstance(block, parts.Title | parts.Remark)]
+    yield "".join(["% " + "".join([visible(one if isinstance(one, str) else shown(one, digits))
+                                   for one in pieces]) + "\n" for pieces in comments])
+    text = ""
+    equations = False
+    for block in blocks:
+        said = isinstance(block, parts.Causes | parts.Excerpt)
+        if not (said and equations):        # what they say follows directly
+            yield text
+            text = ""
+        text += _block(block, digits)
+        equations = isinstance(block, parts.Equations) or (said and equations)
+    yield text
+
+
+def _block(block: parts.Block, digits: int | None) -> str:
+    if isinstance(block, parts.Verdict):
+        # Typeset, not a comment: without it a point that is no solution would look like one.
+        return f"{escaped(block.word)}\n"
+    if isinstance(block, parts.Facts):
+        return _align([value.tex if isinstance(value, Text) else
+                       f"{_words(name)} &= {_value(value, digits)}" for name, value in block.rows])
+    if isinstance(block, parts.Table):
+        lines = [[_cell(value, digits) for value in row] for row in block.rows]
+        return _tabular(block.sides, [_cell(head, digits) for head in block.head], lines)
+    if isinstance(block, parts.Equations):
+        return _align([_tex(line) for line in block.lines])
+    if isinstance(block, parts.Causes):
+        return _remarks(block.items)
+    if isinstance(block, parts.Excerpt):
+        return "".join([f"% {visible(line)}\n" for line in block.lines])
+    return _tex(block.text) + "\n" if isinstance(block, parts.Paragraph) else ""
+
+
+def _tex(text: str) -> str:
+    return text.tex if isinstance(text, Text) and text.tex else escaped(text)
+
+
+def _words(text: str) -> str:
+    return text.tex if isinstance(text, Text) and text.tex else f"\\text{{{escaped(text)}}}"
+
+
+def _cell(value: Any, digits: int | None) -> str:
+    if isinstance(value, parts.Typed):
+        return f"\\texttt{{{escaped(value)}}}"
+    if isinstance(value, str):
+        return f"${value.tex}$" if isinstance(value, Text) and value.tex else escaped(value)
+    return "" if value is None else f"${_value(value, digits)}$"
+
+
+def _value(value: Any, digits: int | None) -> str:
+    if isinstance(value, list):
+        return r"\left(" + r",\; ".join([_value(item, digits) for item in value]) + r"\right)"
+    return number(value, digits)
+
+
+def _tabular(sides: str, head: list[str], rows: Iterable[list[str]]) -> str:
+    """A table of finished cells."""
+    lines = [" & ".join(row) + r" \\" for row in (head, *rows)]
+    return "\n".join([f"\\begin{{tabular}}{{{sides}}}", lines[0], r"\hline", *lines[1:],
+                      r"\end{tabular}", ""])
 
 
 def escaped(text: str) -> str:
@@ -53,6 +118,27 @@ def name(text: str, index: Index = ()) -> str:
         base, below = text, ""
     subscripts = [_word(part) for part in below.split("_") if part] + [str(i) for i in index]
     return _word(base) + (f"_{{{','.join(subscripts)}}}" if subscripts else "")
+
+
+def latex_name(name: str) -> str:
+    r"""x, \theta, x_{1}, \mathrm{rate}_{\mathrm{max}}, as in formulas of `derive`."""
+    stem, _, index = name.partition("_")
+    if not stem:
+        return rf"\mathrm{{{name}}}".replace("_", r"\_")
+    if not index and stem.rstrip("0123456789") != stem and stem[:1].isalpha():
+        bare = stem.rstrip("0123456789")
+        stem, index = bare, stem[len(bare):]
+    if stem in _WORDS:
+        shown = "\\" + stem
+    elif len(stem) == 1:
+        shown = stem
+    else:
+        shown = rf"\mathrm{{{stem}}}"
+    if not index:
+        return shown
+    inner = index if index.isdigit() or len(index) == 1 else rf"\mathrm{{{index}}}".replace(
+        "_", r"\_")
+    return f"{shown}_{{{inner}}}"
 
 
 def element(text: str) -> str:
@@ -96,20 +182,6 @@ def number(value: Any, digits: int | None = None) -> str:
     return f"{mantissa} \\times 10^{{{int(power)}}}" if exponent else text
 
 
-def _array(value: Any) -> str:
-    """A scalar, a vector as a column, a matrix, or a list of matrices."""
-    rank = len(numbers.shape(value))
-    if not numbers.regular(value):
-        return f"\\text{{{escaped(numbers.exact(value))}}}"
-    if rank == 0:
-        return number(value)
-    if rank == 1:
-        return pmatrix([[number(item)] for item in value])
-    if rank == 2:
-        return _matrix(value)
-    return r"\left(" + r",\; ".join([_array(item) for item in value]) + r"\right)"
-
-
 def pmatrix(rows: Iterable[list[str]]) -> str:
     """A matrix of finished entries, a line of text per row."""
     inner = " \\\\\n".join([f"  {' & '.join(row)}" for row in rows])
@@ -121,72 +193,7 @@ def _align(lines: list[str]) -> str:
     return f"\\begin{{align*}}\n{inner}\n\\end{{align*}}\n" if lines else ""
 
 
-def _values(result: dict[str, Any]) -> str:
-    return _align([f"{name(result['of'])} &= {_array(result.get('value'))}"])
-
-
-def _fraction(of: str, wrt: str) -> str:
-    return f"\\frac{{\\partial {name(of)}}}{{\\partial {name(wrt)}}}"
-
-
-def _gradient(result: dict[str, Any]) -> str:
-    return _align([f"{_fraction(result['of'], source['wrt'])} &= {_array(source.get('gradient'))}"
-                   for source in result.get("sources") or ()])
-
-
-def _jacobian(result: dict[str, Any]) -> str:
-    if triples.are_in(result):
-        return _align([
-            f"\\frac{{\\partial {name(*row)}}}{{\\partial {name(*column)}}} &= {number(value)}"
-            for row, column, value in triples.of(result)])
-    lines = []
-    for source in result.get("sources") or ():
-        _, _, values = entries.jacobian_matrix({**result, "sources": [source]})
-        text = number(None) if source.get("jacobian") is None else _matrix(values)
-        lines.append(f"{_fraction(result['of'], source['wrt'])} &= {text}")
-    return _align(lines)
-
-
-def _hessian(result: dict[str, Any]) -> str:
-    if triples.are_in(result):
-        return _align([
-            f"\\frac{{\\partial^2 {name(result['of'])}}}{{\\partial {name(*row)} \\partial"
-            f" {name(*column)}}} &= {number(value)}" for row, column, value in triples.of(result)
-        ] + _eigen(result))
-    _, _, values = entries.hessian_matrix(result)
-    sources = dict.fromkeys([block["row"] for block in result.get("blocks") or ()])
-    lines = [f"\\nabla^2_{{{','.join(map(name, sources))}}} {name(result['of'])}"
-             f" &= {_matrix(values)}"]
-    return _align(lines + _eigen(result))
-
-
-def _eigen(result: dict[str, Any]) -> list[str]:
-    lines = []
-    if result.get("eigenvalues"):
-        lines.append("\\lambda &= " + ",\\; ".join(map(number, result["eigenvalues"])))
-    if result.get("definiteness"):
-        lines.append(f"&\\text{{{escaped(result['definiteness'])}}}")
-    return lines
-
-
-def _matrix(values: list[list[Any]]) -> str:
-    if len(values) == 1 == len(values[0]):
-        return number(values[0][0])
-    return pmatrix([list(map(number, line)) for line in values])
-
-
 def _remarks(items: entries.Named) -> str:
     return "".join([
         visible(f"% {entries.told(names, remark)}") + "\n"
         for names, _, remark, _ in [*entries.reasons(items), *entries.notes(items)]])
-
-
-def _operations(answer: dict[str, Any]) -> str:
-    lines = ["\\begin{tabular}{lll}", "operation & notation & derivative \\\\", "\\hline"]
-    for operation in answer.get("operations") or ():
-        notation = operation.get("latex")
-        derivative = ", ".join(entries.derivatives(operation))
-        cells = [f"\\texttt{{{escaped(operation['name'])}}}", f"${notation}$" if notation else "",
-                 f"\\texttt{{{escaped(derivative)}}}"]
-        lines.append(" & ".join(cells) + " \\\\")
-    return "\n".join([*lines, "\\end{tabular}", ""])

@@ -101,12 +101,14 @@ def render(answer: dict[str, Any]) -> str:
 
 
 def render_ndjson(answer: dict[str, Any]) -> str:
-    """One object per result (per operation for `ops`), each with what they have in common."""
+    """Return an object per result or operation, each with what they have in common."""
     return "".join([dump(one) + "\n" for one in _separate(answer)])
 
 
 def _separate(answer: dict[str, Any]) -> Iterator[dict[str, Any]]:
     lists = ("results", "operations")
+    if not any(key in answer for key in lists):
+        yield answer
     common = {key: value for key, value in answer.items() if key not in (*lists, "lines")}
     for key in lists:
         for item in answer.get(key) or ():

@@ -5,25 +5,69 @@ Names are code spans; text of others cannot break a table or start markup.
 
 from __future__ import annotations
 
-from gradcli.render import entries, numbers, triples
+from gradcli.render import entries
+from gradcli.render import page as parts
 from gradcli.render.numbers import visible
+from gradcli.render.page import Code, Page, Text, shown
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Sequence
     from typing import Any
+
 
 LEFT, RIGHT = ":--", "--:"
 
 
-def render(answer: dict[str, Any]) -> str:
-    """The whole answer; parts are separated by blank lines."""
-    if answer.get("command") == "ops":
-        parts = [_operations(answer)]
-    else:
-        parts = [part for result in answer.get("results") or ()
-                 for part in _result(answer["command"], result)]
-    return "\n".join([part for part in parts if part])
+def write(pages: Sequence[Page]) -> str:
+    """Return all pages; blocks are separated by blank lines, remarks are one list."""
+    texts: list[str] = []
+    for page in pages:
+        before = None
+        for block in page.blocks:
+            text = _block(block, page.digits)
+            if text and isinstance(block, parts.Remark) and isinstance(before, parts.Remark):
+                texts[-1] += text
+            elif text:
+                texts.append(text)
+            before = block
+    return "\n".join(texts)
+
+
+def _block(block: parts.Block, digits: int | None) -> str:
+    if isinstance(block, parts.Title):
+        pieces = block.pieces if isinstance(block.pieces, tuple) else (block.pieces,)
+        texts = [one if isinstance(one, str) else shown(one, digits) for one in pieces]
+        return f"{_inline(texts)}\n"
+    if isinstance(block, parts.Verdict):
+        return f"**{prose(block.word)}**{block.message and f': {prose(block.message)}'}\n"
+    if isinstance(block, parts.Facts):
+        return "".join([
+            f"- {prose(name) if isinstance(name, Text) else name}: {_inline([value], digits)}\n"
+            for name, value in block.rows])
+    if isinstance(block, parts.Table):
+        return table(
+            [head if type(head) is str else _inline([head]) for head in block.head],
+            [LEFT if side == "l" else RIGHT for side in block.sides],
+            [["<br>".join([_inline([line], digits) for line in value if line])
+              if isinstance(value, tuple) else _inline([value], digits) for value in row]
+             for row in block.rows])
+    if isinstance(block, parts.Equations):
+        return "\n".join(["```text", *block.lines, "```\n"])
+    if isinstance(block, parts.Causes):
+        return _remarks(block.items)
+    if isinstance(block, parts.Remark):
+        return f"- {block.head and f'{block.head} '}{prose(block.text)}\n"
+    assert isinstance(block, parts.Paragraph)
+    return f"{prose(block.text)}\n"
+
+
+def _inline(pieces: Iterable[Any], digits: int | None = None) -> str:
+    """Code, sentences and numbers, one behind the other."""
+    return "".join([
+        code(piece) if isinstance(piece, Code) else prose(piece) if isinstance(piece, str) else
+        _inline(piece, digits) if isinstance(piece, tuple) else
+        "" if piece is None else shown(piece, digits) for piece in pieces])
 
 
 def code(text: str) -> str:
@@ -54,84 +98,6 @@ def table(header: Sequence[str], sides: Sequence[str], rows: Iterable[Sequence[s
     return "".join([f"| {' | '.join(line)} |\n" for line in lines])
 
 
-def _result(command: str, result: dict[str, Any]) -> Iterator[str]:
-    yield _title(result)
-    if command == "eval":
-        value = result.get("value")
-        if isinstance(value, list | dict):
-            yield table(["element", "value"], [LEFT, RIGHT], [
-                [code(numbers.indexed(result["of"], index)), number(item)]
-                for index, item in numbers.elements(value)])
-    elif command == "jac":
-        yield _jacobian(result)
-    elif command == "hess":
-        yield _hessian(result)
-    else:
-        yield _gradient(result)
-    yield _remarks(entries.named(command, result))
-
-
-def _title(result: dict[str, Any]) -> str:
-    """`y` = 9 at `x` = 3; arrays are left out of the point."""
-    value = result.get("value")
-    point = result.get("at") or {
-        source["wrt"]: source.get("at") for source in result.get("sources") or ()}
-    at = ", ".join([f"{code(name)} = {number(item)}" for name, item in point.items()
-                    if item is not None and not isinstance(item, list)])
-    if isinstance(value, list | dict):
-        axes = result.get("shape")
-        what = f"is an array of shape {' x '.join(map(str, axes))}" if axes else "has parts"
-    else:
-        what = f"= {number(value)}"
-    return f"{code(result['of'])} {what}{f' at {at}' if at else ''}\n"
-
-
-def number(value: Any) -> str:
-    """A number in full; a string as code."""
-    return code(value) if isinstance(value, str) else numbers.exact(value)
-
-
-def _gradient(result: dict[str, Any]) -> str:
-    checked = any(source.get("verify") for source in result.get("sources") or ())
-    rows = []
-    for source, index, at, value, check in entries.gradients(result):
-        place = "" if at is None or isinstance(at, list) else number(at)
-        row = [code(numbers.indexed(source["wrt"], index)), place, number(value)]
-        rows.append([*row, number(check)] if checked else row)
-    header = ["source", "at", "gradient", *(["check"] if checked else [])]
-    return table(header, [LEFT, *[RIGHT] * (len(header) - 1)], rows)
-
-
-def _jacobian(result: dict[str, Any]) -> str:
-    return _triples(result) or _matrix(entries.jacobian_matrix(result))
-
-
-def _hessian(result: dict[str, Any]) -> str:
-    lines = [f"- {name}: {prose(numbers.exact(value))}\n"
-             for name, value in entries.eigen(result)]
-    matrix = _triples(result) or _matrix(entries.hessian_matrix(result))
-    return matrix + ("\n" + "".join(lines) if lines else "")
-
-
-def _matrix(matrix: entries.Matrix) -> str:
-    """A table with names on both sides."""
-    rows, columns, values = matrix
-    return table(
-        ["", *[code(numbers.indexed(*label)) for label in columns]],
-        [LEFT, *[RIGHT] * len(columns)],
-        [[code(numbers.indexed(*label)), *map(number, line)]
-         for label, line in zip(rows, values, strict=True)])
-
-
-def _triples(result: dict[str, Any]) -> str:
-    """A line for each element that can differ from 0; nothing if the whole stands there."""
-    if not triples.are_in(result):
-        return ""
-    return table(["row", "column", "value"], [LEFT, LEFT, RIGHT], [
-        [code(numbers.indexed(*row)), code(numbers.indexed(*column)), number(value)]
-        for row, column, value in triples.of(result)])
-
-
 def _remarks(items: entries.Named) -> str:
     lines = []
     for names, value, remark, _ in [*entries.reasons(items), *entries.notes(items)]:
@@ -140,11 +106,3 @@ def _remarks(items: entries.Named) -> str:
         lines.append(f"- {f'{who}: ' if who else ''}{prose(remark['message'])}"
                      f"{entries.line(remark)}{fix}\n")
     return "".join(lines)
-
-
-def _operations(answer: dict[str, Any]) -> str:
-    return table(["name", "derivative", "domain", "what it is"], [LEFT] * 4, [
-        [code(", ".join([operation["name"], *(operation.get("aliases") or ())])),
-         code(", ".join(entries.derivatives(operation))),
-         prose(operation.get("domain") or ""), prose(operation.get("doc") or "")]
-        for operation in answer.get("operations") or ()])

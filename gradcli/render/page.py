@@ -1,194 +1,205 @@
-"""A sheet: what a command of calculus says, before it has a format.
+"""A page: what is to be said, before it has a format.
 
-A title, a verdict, facts (name and value), formulas (name, text, LaTeX), one table, and remarks.
-Plain lines, Markdown and LaTeX are made of these here, tables for a terminal in
-`render.sheet_table`; CSV, in `render.layouts.calculus`, needs the formulas only.
+A layout (`render.layouts`, one for each kind of answer) makes pages of an answer, a writer (one for
+each format: `plain`, `delimited`, `markdown`, `latex`, `terminal`) makes a text of pages. JSON is
+the answer itself.
 """
 
 from __future__ import annotations
 
-from gradcli.render import latex, numbers
-from gradcli.render.layouts.derivatives import MISSING, print_parts
-from gradcli.render.markdown import LEFT, RIGHT, code, prose, table
-from gradcli.render.numbers import visible
-from gradcli.render.terminal import View
+from typing import Any, NamedTuple
+
+from gradcli.render import numbers
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from typing import Any, TextIO
+    from collections.abc import Callable, Iterable, Sequence
 
-    Row = Sequence[str]
+    from gradcli.render import entries
+    from gradcli.render.view import Column, View
 
-ENDS = (40, 10)
+MISSING, WRONG = "yellow", "red"
+GOOD, BAD = "bold green", "bold red"
+UNLIMITED = 10 ** 6     # columns of a terminal for what is not to be folded
+ENDS = (40, 10)     # rows of a long table that a terminal shows, first and last
 
 
-class Sheet:
-    """name: the target. title: pieces, texts and numbers in turn. verdict: "" or a sentence that
-    says how it went, bad: whether that is bad. head, rows: the table; its first `labels` columns
-    are texts. tex: the mathematics that these stand for, signs: that of facts. remarks: (sentence,
-    whether it is a reproach). told: what has no room in lines of names and values.
-
-    At a terminal `wrong` rows are marked, `brief` columns have two digits, `narrow` has other heads
-    and words, `short` has heads for where the others are too wide, and of many rows `ends` tells
-    how many of the first and the last are shown. digits: of the numbers in formulas; None: all.
+class Page:
+    """The same said for three readers. fields: names and values, for shells. records: one table,
+    its head first, for spreadsheets. blocks: for people. screen: the blocks of a terminal, if it
+    has others, latex: those of LaTeX. told: what goes to standard error where a format has no room
+    for it. digits: of numbers for people; None for all.
     """
 
-    __slots__ = ("_plain", "bad", "brief", "digits", "ends", "facts", "formulas", "head", "labels",
-                 "name", "narrow", "remarks", "rows", "short", "signs", "tex", "title", "told",
-                 "verdict", "wrong")
+    __slots__ = ("blocks", "digits", "fields", "latex", "records", "screen", "told")
 
-    def __init__(self, name: str, title: Sequence[Any], digits: int | None = None) -> None:
-        self.name = name
-        self.title = list(title)
+    def __init__(self, digits: int | None = None, *, fields: Iterable[Sequence[str]] = (),
+                 records: Iterable[Sequence[Any]] = (), blocks: Iterable[Block] = (),
+                 screen: Callable[[View], Iterable[Block]] | None = None,
+                 latex: Iterable[Block] | None = None) -> None:
         self.digits = digits
-        self.facts: list[tuple[str, Any]] = []
-        self.formulas: list[tuple[str, str, str]] = []
-        self.head: list[str] = []
-        self.rows: list[list[Any]] = []
-        self.labels = 1
-        self.remarks: list[tuple[str, bool]] = []
+        self.fields = fields
+        self.records = records
+        self.blocks = blocks
+        self.screen = screen
+        self.latex = blocks if latex is None else latex
         self.told: list[str] = []
-        self.verdict = ""
-        self.bad = False
+
+
+class Text(str):
+    """A text that formats show differently. tex: in LaTeX. brief: on a terminal. style: there."""
+
+    __slots__ = ("brief", "style", "tex")
+    brief: str
+    style: str
+    tex: str
+
+    def __new__(cls, text: str, tex: str = "", brief: str | None = None, style: str = "") -> Text:
+        made = super().__new__(cls, text)
+        made.tex = tex
+        made.brief = text if brief is None else brief
+        made.style = style
+        return made
+
+
+class Code(Text):
+    """A formula, a name, or another text of a program."""
+
+    __slots__ = ()
+
+
+class Typed(Code):
+    """Code that LaTeX, too, shows as such."""
+
+    __slots__ = ()
+
+
+class Title(NamedTuple):
+    """A text, or texts and numbers in turn. gap, as in all blocks: whether a blank line stands
+    above on a terminal.
+    """
+
+    pieces: Any
+    gap: bool = False
+
+
+class Verdict(NamedTuple):
+    """A word that says how it went, and more about it."""
+
+    word: str
+    style: str
+    message: str = ""
+    gap: bool = False
+
+
+class Facts(NamedTuple):
+    """Names, each with a value: a number, an array, a sentence, code, which is an equation in
+    LaTeX, or a tuple of these.
+    """
+
+    rows: list[tuple[str, Any]]
+    gap: bool = False
+
+
+class Table:
+    """Columns below their heads: plain words, Text or a tuple of these. sides: "l" of texts, "r" of
+    numbers, for each. A cell is a text, a number, an array, None or a tuple of lines.
+
+    On a terminal columns that do not fit go below, those of texts at the left again, where it is
+    `split`; or two columns of formulas are folded, those that are `soft`. wrong: rows that are
+    marked. brief: columns with two digits. short: heads for where others are too wide. limits:
+    columns of the terminal that a text gets. ends: how many of the first and the last of many rows
+    are shown.
+    """
+
+    __slots__ = ("brief", "ends", "gap", "head", "limits", "rows", "short", "sides", "soft",
+                 "split", "wrong")
+
+    def __init__(self, head: Sequence[Any] = (), rows: Iterable[Sequence[Any]] = (),
+                 sides: str = "", *, split: bool = False, soft: tuple[int, ...] = (),
+                 limits: dict[int, int] | None = None, gap: bool = False) -> None:
+        self.gap = gap
+        self.fill(head, rows, sides)
+        self.split = split
+        self.soft = soft
+        self.limits = limits or {}
         self.wrong: set[int] = set()
-        self.brief: set[int] = set()
-        self.narrow: dict[str, str] = {}
-        self.tex: dict[str, str] = {}
-        self.signs: dict[str, str] = {}
+        self.brief: Sequence[int] = ()
         self.short: dict[str, str] = {}
         self.ends = ENDS
-        self._plain: list[tuple[str, Any, bool]] = []
 
-    def say(self, name: str, value: Any) -> None:
-        """A plain line, or one for each element; the name contains the target's."""
-        self._plain.append((name, value, True))
-
-    def say_own(self, name: str, value: Any) -> None:
-        """The same with a name that is the same for each target."""
-        self._plain.append((name, value, False))
-
-    def lines(self, several: bool) -> Iterator[tuple[str, str]]:
-        """Plain lines. several: there are sheets of other targets, too."""
-        target = numbers.closed(self.name)
-        for name, value, unique in self._plain:
-            whole = name if unique or not several else f"{target}.{name}"
-            for index, item in numbers.elements(value):
-                yield numbers.indexed(whole, index), numbers.exact(item)
+    def fill(self, head: Sequence[Any], rows: Iterable[Sequence[Any]] = (), sides: str = ""
+             ) -> None:
+        """Set the columns; where no sides are given, the first is of texts."""
+        self.head = head
+        self.rows = list(rows)
+        self.sides = sides or "l" + "r" * (len(head) - 1)
 
 
-def render(sheets: Sequence[Sheet], format: str) -> str:
-    """All sheets as plain lines, Markdown or LaTeX."""
-    if format == "plain":
-        return "".join(["\t".join(map(visible, line)) + "\n" for s in sheets
-                        for line in s.lines(len(sheets) > 1)])
-    if format == "markdown":
-        return "\n".join([part for s in sheets for part in _markdown(s)])
-    return "\n".join([part for s in sheets for part in _latex(s)])
+class Remark(NamedTuple):
+    """A sentence. head: a word that stands outside, `note:`. about: what a layout knows of it."""
+
+    text: str
+    style: str = ""
+    head: str = ""
+    gap: bool = False
+    about: Any = None
+
+
+class Paragraph(NamedTuple):
+    """A sentence by itself; a Text where LaTeX has another."""
+
+    text: str
+    gap: bool = False
+
+
+class Equations(NamedTuple):
+    """Lines with one left side, aligned at the sign; each a text, and what it is in LaTeX."""
+
+    lines: Sequence[str]
+    gap: bool = False
+
+
+class Causes(NamedTuple):
+    """Reasons and notes: items are names and values with what can have them, answer has the file
+    and the lines where their places are.
+    """
+
+    items: entries.Named
+    answer: dict[str, Any]
+    gap: bool = False
+
+
+class Excerpt(NamedTuple):
+    """Finished lines."""
+
+    lines: list[str]
+    style: str = ""
+    gap: bool = False
+
+
+class Grid(NamedTuple):
+    """A table for one terminal: columns of finished lines."""
+
+    columns: list[Column]
+    gap: bool = False
+
+
+class Rich(NamedTuple):
+    """What rich lays out, for a terminal only."""
+
+    renderable: Any
+    gap: bool = False
+
+
+Block = (Title | Verdict | Facts | Table | Remark | Paragraph | Equations | Causes | Excerpt | Grid
+         | Rich)
 
 
 def shown(value: Any, digits: int | None) -> str:
-    """A number or an array on one line, rounded if there is a number of digits."""
+    """Return a number or an array on one line, rounded if there is a number of digits."""
     if digits is None:
         return numbers.exact(value)
     if isinstance(value, list):
         return f"[{', '.join([shown(item, digits) for item in value])}]"
     return numbers.significant(value, digits)
-
-
-def _title(sheet: Sheet) -> str:
-    return "".join([piece if isinstance(piece, str) else shown(piece, sheet.digits)
-                    for piece in sheet.title])
-
-
-def _markdown(sheet: Sheet) -> Iterator[str]:
-    yield f"{prose(_title(sheet))}\n"
-    if sheet.verdict:
-        yield f"**{prose(sheet.verdict)}**\n"
-    told = [f"- {prose(name)}: {code(text)}\n" for name, text, _ in sheet.formulas]
-    told += [f"- {prose(name)}: {shown(value, sheet.digits)}\n" for name, value in sheet.facts]
-    if told:
-        yield "".join(told)
-    if sheet.rows:
-        yield table(list(map(prose, sheet.head)),
-                    [LEFT] * sheet.labels + [RIGHT] * (len(sheet.head) - sheet.labels),
-                    [["" if v is None else code(v) if isinstance(v, str) else
-                      shown(v, sheet.digits) for v in row] for row in sheet.rows])
-    if sheet.remarks:
-        yield "".join([f"- {prose(text)}\n" for text, _ in sheet.remarks])
-
-
-def _latex(sheet: Sheet) -> Iterator[str]:
-    comments = [_title(sheet), *[text for text, _ in sheet.remarks]]
-    yield "".join([f"% {visible(text)}\n" for text in comments])
-    if sheet.verdict:
-        # Typeset, not a comment: without it a point that is no solution would look like one.
-        yield f"{latex.escaped(sheet.verdict)}\n"
-    equations = [text for _, _, text in sheet.formulas] + [
-        f"{sheet.signs.get(name) or _words(name)} &= {_number(value, sheet.digits)}"
-        for name, value in sheet.facts]
-    if equations:
-        inner = " \\\\\n".join(equations)
-        yield f"\\begin{{align*}}\n{inner}\n\\end{{align*}}\n"
-    if sheet.rows:
-        sides = "l" * sheet.labels + "r" * (len(sheet.head) - sheet.labels)
-        lines = [f"\\begin{{tabular}}{{{sides}}}",
-                 " & ".join([_text(sheet, head) for head in sheet.head]) + r" \\", "\\hline"]
-        lines += [" & ".join([
-            _text(sheet, v) if isinstance(v, str) else
-            "" if v is None else f"${_number(v, sheet.digits)}$"
-            for v in row]) + r" \\" for row in sheet.rows]
-        yield "\n".join([*lines, "\\end{tabular}", ""])
-
-
-def _text(sheet: Sheet, text: str) -> str:
-    return f"${sheet.tex[text]}$" if text in sheet.tex else latex.escaped(text)
-
-
-def _words(text: str) -> str:
-    return f"\\text{{{latex.escaped(text)}}}"
-
-
-def _number(value: Any, digits: int | None) -> str:
-    if isinstance(value, list):
-        return r"\left(" + r",\; ".join([_number(item, digits) for item in value]) + r"\right)"
-    return latex.number(value, digits)
-
-
-# --------------------------------------------------------------------------------------------------
-# Rows of numbers as a table for a terminal: the first and the last ones, if there are many.
-
-def print_rows(header: Row, first: Sequence[Row], last: Sequence[Row], between: int,
-               stream: TextIO, *, width: int, color: bool, digits: int, encoding: str) -> None:
-    """Write rows of cells to `stream`; between: how many were left out before the last ones."""
-    view = View({}, digits, width, encoding, whole=True)
-    rows = [*first, *last]
-    columns = []
-    for k, name in enumerate(header):
-        cells = [row[k] for row in rows]
-        shown = [_shown(cell, digits) for cell in cells]
-        if any(map(_is_number, cells)):
-            shown = numbers.aligned(shown)
-        styles = [MISSING if cell in ("None", "nan", "inf", "-inf", "") else "" for cell in cells]
-        lines = [([text], style) for text, style in zip(shown, styles, strict=True)]
-        if between:
-            lines.insert(len(first), (["..."], ""))
-        columns.append((view.name(name), lines))
-    parts = [view.table(columns)]
-    if between:
-        parts.append(view.text(f"{between + len(rows):,} rows, the first {len(first)} and the last"
-                               f" {len(last)} shown"))    # type: ignore[arg-type]
-    print_parts(parts, stream, width, color)
-
-
-def _shown(cell: str, digits: int) -> str:
-    """A number rounded for people; anything else as it is."""
-    return numbers.significant(float(cell), digits) if _is_number(cell) else cell
-
-
-def _is_number(cell: str) -> bool:
-    try:
-        float(cell)
-    except ValueError:
-        return False
-    return True

@@ -1,7 +1,7 @@
 """One `name<TAB>value` per line, for shells: `cut -f2`, `awk`, `grep`.
 
 Gradients, Jacobians and Hessians print no values and arrays one line per element; None is `None`.
-With --verify a third column holds the independent result. Operations print their derivatives.
+With --verify a third column holds the independent result.
 """
 
 from __future__ import annotations
@@ -11,19 +11,26 @@ from gradcli.render.numbers import visible
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator, Sequence
     from typing import Any
+
+    from gradcli.render.page import Page
 
     Row = tuple[str, ...]
 
 
-def render(answer: dict[str, Any]) -> str:
-    """All lines of the answer, results in order."""
-    rows = _operations(answer) if answer.get("command") == "ops" else _results(answer)
+def write(pages: Iterable[Page]) -> str:
+    """Return all lines of pages."""
+    return lines([row for page in pages for row in page.fields])
+
+
+def lines(rows: Iterable[Sequence[str]]) -> str:
+    """Return a line for each row of names and values."""
     return "".join(["\t".join(map(visible, row)) + "\n" for row in rows])
 
 
-def _results(answer: dict[str, Any]) -> Iterator[Row]:
+def fields(answer: dict[str, Any]) -> Iterator[Row]:
+    """Yield names and numbers of values and derivatives."""
     rows = {"eval": _values, "jac": _jacobian, "hess": _hessian}.get(answer["command"], _gradient)
     for result in answer.get("results") or ():
         yield from rows(result)
@@ -56,8 +63,3 @@ def _hessian(result: dict[str, Any]) -> Iterator[Row]:
         yield (name, numbers.exact(value), *_check(block, check))
     for name, value in entries.eigen(result):
         yield name, numbers.exact(value)
-
-
-def _operations(answer: dict[str, Any]) -> Iterator[Row]:
-    for operation in answer.get("operations") or ():
-        yield operation["name"], ", ".join(entries.derivatives(operation))

@@ -825,7 +825,7 @@ def test_a_pair_has_one_correlation() -> None:
 
 NEW = ("gradcli.questions.calculus", "gradcli.questions.verify.verify",
        "gradcli.cli.options.calculus",
-       "gradcli.cli.commands.answer", "gradcli.render.page",
+       "gradcli.cli.commands.answer",
        "gradcli.render.layouts.calculus", "gradcli.render.layouts.verify")
 
 

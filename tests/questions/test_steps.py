@@ -30,7 +30,7 @@ from gradcli.python.program import loads
 from gradcli.questions.steps import trace
 from gradcli.questions.steps.text import applied, name, written
 from gradcli.questions.steps.trace import KINDS, NAMES, TAUGHT, rule_name, taught
-from gradcli.render.layouts.steps import fold
+from gradcli.render.terminal import fold
 
 GOLDEN = DATA / "steps"
 # What is asked where a sample has no variable or input of its own, or would train for a minute.

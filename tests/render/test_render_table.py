@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import re
 from typing import Any
 
@@ -28,16 +27,17 @@ from hand_made import (
     slope,
 )
 from rich.cells import cell_len
-from rich.table import Table
 
+from gradcli import render
 from gradcli.render import entries, layout
-from gradcli.render.layouts.derivatives import print_tables, tables
+from gradcli.render.layouts import derivatives
+from gradcli.render.page import Block, Grid
+from gradcli.render.view import View
 
 
 def shown(given: Answer, width: int = 80, **options: Any) -> str:
-    stream = io.StringIO()
-    print_tables(given, stream, width=width, **options)
-    return stream.getvalue()
+    return render.text(given, "table", width=width, **{
+        "color": False, "digits": 6, "encoding": "utf-8", "whole": False, **options})
 
 
 def test_the_table_of_the_contract() -> None:
@@ -312,10 +312,12 @@ def test_decimal_points_are_aligned_in_a_column() -> None:
     assert len(ends) == 1
 
 
-def test_tables_are_renderables() -> None:
-    parts = tables(SIMPLE, 6)
-    assert any(isinstance(part, Table) for part in parts)
-    assert [type(part) for part in parts] == [type(part) for part in tables(SIMPLE)]
+def test_tables_are_blocks_of_a_page() -> None:
+    (page,) = derivatives.pages(SIMPLE)
+    assert page.screen is not None
+    blocks = list(page.screen(View(6, 80, "utf-8", whole=False)))
+    assert all(isinstance(block, Block) for block in blocks)
+    assert any(isinstance(block, Grid) for block in blocks)
 
 
 def test_digits() -> None:

@@ -18,7 +18,7 @@ from transcripts import in_process
 
 from gradcli.cli.options.calculus import ROWS
 from gradcli.render import latex
-from gradcli.render.sheet_table import broken
+from gradcli.render.terminal import broken
 
 ASKED: dict[str, list[str]] = {
     "verify": ["verify", "-e", "x^2*sin(y)", "--at", "x=1.5,y=0.5"],

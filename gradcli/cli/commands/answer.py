@@ -54,39 +54,22 @@ def _function(path: str) -> Callable[..., Any]:
 
 def _show(answer: Answer, at: dict[str, Any], options: QuestionOptions, environment: Environment
           ) -> None:
-    """Print an answer that is shown as sheets. at: the point."""
+    """Print an answer, a page for each target. at: the point."""
     output = Output(options, environment)
     if options.quiet:
         for result in answer["results"]:
             result["notes"] = []
-    if output.format in ("json", "ndjson"):
-        from gradcli.render import machine as json
-
-        output.put(json.render(answer) if output.format == "json" else json.render_ndjson(answer))
-        return
-    from gradcli.render.page import render
-
-    people = output.format in ("table", "markdown", "latex")
-    view = output.view()
-    digits = view["digits"] if output.format == "table" else options.digits if people else None
+    people = output.format in ("markdown", "latex")
+    digits = output.digits() if output.format == "table" else options.digits if people else None
     moving = {name.partition("[")[0] for result in answer["results"]
               for name in result.get("at", ())}
-    sheets = _function(f"render.layouts.{options.command.layout}.sheets")(
-        answer, digits, verbose=options.verbose > 0,
-        held={name: value for name, value in at.items() if name not in moving})
-    if output.format == "table":
-        from gradcli.render import sheet_table
-
-        output.put(sheet_table.render(
-            sheets, whole=not output.to_terminal or options.verbose > 0, **view))
-    elif output.format in ("csv", "tsv"):
-        from gradcli.render.layouts import calculus
-
-        output.put(calculus.render(answer, sheets, "\t" if output.format == "tsv" else ","))
-    else:
-        output.put(render(sheets, output.format))
+    pages = [] if output.format in ("json", "ndjson") else _function(
+        f"render.layouts.{options.command.layout}.pages")(
+            answer, digits, verbose=options.verbose > 0,
+            held={name: value for name, value in at.items() if name not in moving})
+    output.write(answer, pages, whole=not output.to_terminal or options.verbose > 0)
     if output.bare():
-        output.remark("".join([visible(text) + "\n" for sheet in sheets for text in sheet.told]))
+        output.remark("".join([visible(text) + "\n" for page in pages for text in page.told]))
 
 
 # ---- what options of a row say, as its question takes it ---------------------------------------
@@ -145,8 +128,7 @@ SHORTENED = ("table", "markdown", "latex")
 def steps(options: Steps, environment: Environment) -> int:
     """Show a derivative operation by operation."""
     from gradcli.questions.steps.steps import steps as stepped
-    from gradcli.render.layouts import steps_lines
-    from gradcli.render.layouts.steps import SHOWN
+    from gradcli.render.layouts.steps import SHOWN, pages
 
     output = Output(options, environment)
     verbose = options.verbose > 0
@@ -157,28 +139,13 @@ def steps(options: Steps, environment: Environment) -> int:
     if options.quiet:
         for part in [p for result in answer["results"] for p in (result, *result["sources"])]:
             part["notes"] = []
-    output.put(
-        _tables(answer, output, whole) if output.format == "table" else steps_lines.render(
-            output.rounded(answer), output.format, verbose, output.encoding()))
+    output.write(answer, pages(output.rounded(answer), verbose, output.encoding()), whole=whole)
     if output.bare():
         from gradcli.render import remarks
 
         command = "jac" if answer["mode"] == "forward" else "grad"
         output.remark(remarks.text({**answer, "command": command}))
     return OK
-
-
-def _tables(answer: Answer, output: Output, whole: bool) -> str:
-    from io import StringIO
-
-    from gradcli.render.layouts.derivatives import print_parts
-    from gradcli.render.layouts.steps import tables
-
-    buffer, view = StringIO(), output.view()
-    print_parts(tables(
-        answer, view["digits"], view["width"], view["encoding"], whole), buffer, view["width"],
-        view["color"])
-    return buffer.getvalue()
 
 
 def derive(options: Derive, environment: Environment) -> int:

@@ -41,17 +41,10 @@ def run(options: Check, environment: Environment) -> int:
 
 
 def _show(answer: dict[str, Any], options: Check, environment: Environment) -> None:
-    from gradcli.render.layouts import check as rendering
+    from gradcli.render.layouts.check import page
 
     output = Output(options, environment)
-    if output.format == "table":
-        from gradcli.render.layouts import check_table
-
-        output.put(check_table.render(
-            answer, quiet=options.quiet, verbose=options.verbose > 0, **output.view()))
-    else:
-        output.put(rendering.render(
-            output.rounded(answer), output.format, quiet=options.quiet))
+    output.write(answer, [page(output.rounded(answer), options.quiet, options.verbose > 0)])
 
 
 # ---- the problem that a command line states, and where on it an error stands -------------------

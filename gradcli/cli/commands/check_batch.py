@@ -114,9 +114,9 @@ class _Output:
         self._flush = flush
         self._format = format
         if format != "ndjson":
-            from gradcli.render.layouts.check import header
+            from gradcli.render.layouts.check import COLUMNS
 
-            text(header("\t" if format == "tsv" else ","))
+            self._row(COLUMNS)
 
     def __call__(self, answer: dict[str, Any] | None) -> None:
         if answer is None:
@@ -128,7 +128,12 @@ class _Output:
         else:
             from gradcli.render.layouts.check import row
 
-            self._text(row(answer, "\t" if self._format == "tsv" else ","))
+            self._row(row(answer))
+
+    def _row(self, cells: Sequence[Any]) -> None:
+        from gradcli.render.delimited import lines
+
+        self._text(lines([cells], "\t" if self._format == "tsv" else ","))
 
 
 def _output(options: Check, environment: Environment) -> Any:

@@ -251,17 +251,12 @@ def _show(answer: dict[str, Any], options: Class, environment: Environment) -> N
     output = Output(options, environment)
     if options.quiet and output.path is None and options.format is None:
         return
-    if output.format == "table":
-        from gradcli.render.layouts import homework_table
+    from gradcli.render.layouts.homework import page
 
-        view = output.view()
-        if answer["command"] == "hw lint":  # what it shows is for people, wherever it goes
-            view["digits"] = options.digits or TERMINAL_DIGITS
-        output.put(homework_table.render(answer, whole=not output.to_terminal, **view))
-    else:
-        from gradcli.render.layouts import homework
-
-        output.put(homework.render(output.rounded(answer), output.format))
+    # What lint shows is for people, wherever it goes.
+    lint = answer["command"] == "hw lint"
+    digits = {"digits": options.digits or TERMINAL_DIGITS} if lint else {}
+    output.write(answer, [page(output.rounded(answer))], whole=not output.to_terminal, **digits)
 
 
 def _numbers(stats: Stats) -> dict[str, Any]:

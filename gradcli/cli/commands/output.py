@@ -7,12 +7,13 @@ from gradcli.cli.environment import write
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
     from typing import Any
 
     from gradcli.base.errors import Diagnostic
     from gradcli.cli.environment import Environment
     from gradcli.cli.options.table import Options
+    from gradcli.render.page import Page
 
 PIPE_WIDTH = 10_000
 TERMINAL_DIGITS, EXACT_DIGITS = 6, 17
@@ -67,6 +68,15 @@ class Output:
         found: dict[str, Any] = rounded(answer, self._options.digits)
         return found
 
+    def write(self, answer: dict[str, Any], pages: Iterable[Page] | None = None, **view: Any
+              ) -> None:
+        """Print an answer, or write it to the file: all of it or nothing. pages: where its command
+        does not say them. view: of tables, what is not as their reader has it.
+        """
+        view = {**self.view(), **view} if self.format == "table" else {}
+        self.put(render.write(answer, pages, self.format, **view) if pages is not None else
+                 render.text(answer, self.format, **{"digits": self._options.digits, **view}))
+
     def put(self, text: str) -> None:
         """Print the text, or write it to the file: all of it or nothing."""
         if self.path is None:
@@ -101,17 +111,16 @@ def deliver(answer: dict[str, Any], options: Options, environment: Environment) 
     output = Output(options, environment)
     if options.quiet:
         _without_notes(answer)
-    output.put(_tables(answer, output) if output.format == "table" else
-               render.text(answer, output.format, options.digits))
+    output.write(answer, whole=not output.to_terminal)
     # What `why` has to say is its answer.
     if output.bare() and answer["command"] != "why" and (options.verbose or _has_more(answer)):
         from gradcli.render import remarks
 
         told = remarks.text(answer)
         if options.verbose and answer["command"] == "grad" and output.format == "plain":
-            from gradcli.render.layouts import why
+            from gradcli.render.layouts import ways
 
-            told += why.plain_paths(answer)
+            told += ways.plain_paths(answer)
         output.remark(told)
 
 
@@ -119,16 +128,6 @@ def _has_more(answer: dict[str, Any]) -> bool:
     return any(
         part.get("reasons") or part.get("notes") for result in answer.get("results", ())
         for part in (result, *result.get("sources", ()), *result.get("blocks", ())))
-
-
-def _tables(answer: dict[str, Any], output: Output) -> str:
-    from io import StringIO
-
-    from gradcli.render.layouts import derivatives
-
-    buffer = StringIO()
-    derivatives.print_tables(answer, buffer, whole=not output.to_terminal, **output.view())
-    return buffer.getvalue()
 
 
 def _without_notes(answer: dict[str, Any]) -> None:

@@ -24,7 +24,6 @@ from gradcli.points.ranges import is_range, ranges
 from gradcli.points.writing import output
 from gradcli.questions.plain_data import data
 from gradcli.render.numbers import exact
-from gradcli.render.page import print_rows
 from gradcli.render.progress import Progress
 
 TYPE_CHECKING = False
@@ -307,21 +306,20 @@ class Gathered:
     def __exit__(self, kind: object, *rest: object) -> None:
         if kind is not None or not self.first:
             return
-        from io import StringIO
+        from gradcli.render.layouts.points import page
+        from gradcli.render.terminal import write as table
 
         environment, stdout = self.environment, self.environment.stdout
         encoding = "utf-8" if self.path else getattr(stdout, "encoding", None) or "ascii"
-        buffer = StringIO()
         header, *first = [line.split("\t") for line in self.first]
         last = [line.split("\t") for line in self.last]
-        print_rows(
-            header, first, last, self.count - 1 - len(first) - len(last), buffer,
-            encoding=encoding,
+        text = table(
+            [page(header, first, last, self.count - 1 - len(first) - len(last))], encoding=encoding,
             width=environment.width(stdout) if self.terminal else PIPE_WIDTH,
             digits=self.options.digits or (
                 TERMINAL_DIGITS if self.terminal else EXACT_DIGITS),
             color=not self.path and environment.color(stdout, self.options.color))
         if self.path:
-            write_file(self.path, buffer.getvalue())
+            write_file(self.path, text)
         else:
-            write(stdout, buffer.getvalue())
+            write(stdout, text)

@@ -206,7 +206,7 @@ class Latex(Writer):
 
     def identifier(self, name: str) -> Piece:
         """x, \\theta, x_{1}, \\mathrm{rate}."""
-        from gradcli.render.formula_names import latex_name
+        from gradcli.render.latex import latex_name
 
         return latex_name(self.names.get(name, name)), ATOM
 

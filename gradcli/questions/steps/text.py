@@ -20,7 +20,7 @@ from gradcli.ops.text import (
     inside,
 )
 from gradcli.ops.text import applied as applied_text
-from gradcli.render.formula_names import GREEK
+from gradcli.render.latex import GREEK
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

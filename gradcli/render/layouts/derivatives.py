@@ -1,407 +1,256 @@
-"""Answers as tables for a terminal, by rich; the only renderer that rounds, folds and colours.
+"""Values, gradients, Jacobians and Hessians as pages.
 
-A title states target, value and point; below the table stand the reason of each None with its
-place and its fix, and the notes. Numbers are never cut. Colour only means something: yellow is a
-missing or unusable number, red a failed check. Text of others is never read as markup. rich is
-imported inside functions only.
+In CSV, grad has the columns `of,value,wrt,at,gradient,reason`; jac `of,wrt,jacobian`; hess
+`of,row,col,hessian`; eval `of,value`. Arrays are in long form, a row per element, named `x[0]`. A
+None is `None`; `reason` is the code of its first reason. `value` is empty for an array, which
+`gradcli eval` prints. With --verify a column `check` is added, with --sparse `row_index` and
+`column_index`: there the names stand alone, and an index has a number for each axis, `0 1`.
 """
 
 from __future__ import annotations
 
-from gradcli.render import entries, layout, numbers, remarks, triples
-from gradcli.render.terminal import NAME, PARTIAL, UNLIMITED, View, widest
+from gradcli.render import entries, numbers
+from gradcli.render.latex import escaped, name, number, pmatrix
+from gradcli.render.layouts.derivative_tables import has_triples, screen, triples
+from gradcli.render.page import Causes, Code, Equations, Facts, Page, Table, Text, Title
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-    from typing import Any, TextIO
+    from collections.abc import Callable, Iterator, Sequence
+    from typing import Any
 
-    from rich.text import Text
+    from gradcli.render.page import Block
 
-    from gradcli.render.terminal import Column, Lines
+    Answer = dict[str, Any]
+    Result = dict[str, Any]
+    Row = list[Any]
 
-GAP = 3             # columns between columns
-HEADER = 16         # a name in the head of a matrix is folded beyond this
-POINT = 12          # a point of more elements is named by its shape only
-MATRIX = 400        # a matrix of more elements is summarised
-MISSING, WRONG = "yellow", "red"
-OFF = "\x1b[0m"
-BY_DIFFERENCES = " (finite differences)"
+INDICES = ("row_index", "column_index")
 
 
-def print_tables(answer: dict[str, Any], stream: TextIO, width: int = 80, color: bool = False,
-                 digits: int = 6, encoding: str = "utf-8", whole: bool = False) -> None:
-    """Write the answer to `stream` as tables, rounded to `digits`, at most `width` wide.
+def pages(answer: Answer, digits: int | None = None) -> list[Page]:
+    """Return one page of all results. digits: of its numbers for people, but at a terminal."""
+    from gradcli.render import plain
 
-    Wider only if a single number would not fit otherwise. Characters that `encoding` lacks are
-    written as escapes, rules and symbols in ASCII then. With `whole` large arrays are not
-    summarised. Nothing is read from the environment.
-    """
-    print_parts(tables(answer, digits, width, encoding, whole), stream, width, color)
-
-
-def print_parts(parts: Iterable[Any], stream: TextIO, width: int, color: bool) -> None:
-    """Renderables as text, no wider than `width` unless a single one needs more."""
-    from io import StringIO
-
-    from rich.console import Console
-    from rich.measure import Measurement
-    from rich.text import Text
-
-    buffer = StringIO()
-    console = Console(
-        file=buffer, width=UNLIMITED, height=100, force_terminal=color, legacy_windows=False,
-        color_system="standard" if color else None, highlight=False, emoji=False, markup=False,
-        _environ={})
-    for part in parts:
-        needs = Measurement.get(console, console.options, part)
-        finished = isinstance(part, Text) and part.no_wrap
-        console.print(part, width=max(width, needs.maximum if finished else needs.minimum))
-    stream.write("".join([_bare(line) + "\n" for line in buffer.getvalue().splitlines()]))
+    results = numbers.rounded(answer.get("results") or [], digits)
+    return [Page(fields=plain.fields(answer),
+                 records=RECORDS.get(answer["command"], _gradients)(answer),
+                 blocks=(b for r in results for b in document(answer, r)),
+                 screen=lambda view: screen(view, answer),
+                 latex=(b for r in results for b in equations(answer, r)))]
 
 
-def _bare(line: str) -> str:
-    """The line without blanks at its end, in front of where a colour ends, too."""
-    kept = line.rstrip()
-    while kept.endswith("m") and "\x1b[" in kept:
-        text, _, code = kept.rpartition("\x1b[")
-        if not code[:-1].replace(";", "").isdigit():
-            break
-        kept = text.rstrip()
-    return kept + OFF if "\x1b[" in kept else kept
+# --- for spreadsheets -----------------------------------------------------------------------------
 
 
-def tables(answer: dict[str, Any], digits: int = 6, width: int = 80,
-           encoding: str = "utf-8", whole: bool = False) -> list[Any]:
-    """The renderables that `print_tables` prints: titles, tables and remarks in order."""
-    view = View(answer, digits, width, encoding, whole)
-    if answer.get("command") == "ops":
-        return list(_operations(view, answer.get("operations") or []))
-    if answer.get("command") == "why":
-        from gradcli.render.layouts import why_table
-
-        return list(why_table.page(view, answer))
-    results = answer.get("results") or []
-    if answer.get("command") == "eval" and len(results) > 1:
-        return list(_values(view, results))
-    kinds = {"eval": _value, "jac": _jacobian, "hess": _hessian}
-    show = kinds.get(answer["command"], _gradient)
-    parts: list[Any] = []
-    for result in results:
-        parts += [view.text(""), *show(view, result)] if parts else show(view, result)
-    return parts
+def _gradients(answer: Answer) -> Iterator[Sequence[Any]]:
+    checked = _checked(answer)
+    yield ["of", "value", "wrt", "at", "gradient", "reason", *["check"] * checked]
+    for result in answer.get("results") or ():
+        value = _single(result.get("value"))
+        for source, index, at, gradient, check in entries.gradients(result):
+            yield [result["of"], value, numbers.indexed(source["wrt"], index),
+                   None if at is None else _single(at), *_last(source, gradient, check, checked)]
 
 
-def _style(value: Any) -> str:
-    """Yellow for None, NaN and infinities, in an array too."""
-    for _, item in numbers.elements(value):
-        if item is None or (isinstance(item, float) and item - item != 0):
-            return MISSING
-    return ""
+def _jacobians(answer: Answer) -> Iterator[Sequence[Any]]:
+    checked, sparse = _checked(answer), any(map(has_triples, answer.get("results") or ()))
+    yield ["of", "wrt", *INDICES * sparse, "jacobian", "reason", *["check"] * checked]
+    for result in answer.get("results") or ():
+        for source, row, column, value, check in entries.jacobians(result):
+            yield [*_names(result["of"], source["wrt"], row, column, sparse),
+                   *_last(source, value, check, checked)]
 
 
-def _title(view: View, result: dict[str, Any], at: dict[str, Any], before: str = "",
-           optional: bool = False) -> Text:
-    """`y = 9 at x = 3, c = 2`; an optional point is left out if the line would be too long."""
-    whole = f"{before}{result['of']} = {_brief(view, result.get('value'))}"
-    point = ", ".join([f"{name} = {_brief(view, value, POINT)}" for name, value in at.items()
-                       if value is not None])
-    full = f"{whole} at {point}" if point else whole
-    if view.mode == "finite":
-        whole, full = whole + BY_DIFFERENCES, full + BY_DIFFERENCES
-    fits = widest([view.safe(full)]) <= view.width
-    return view.text(full if fits or not optional else whole, "bold")
+def _hessians(answer: Answer) -> Iterator[Sequence[Any]]:
+    checked, sparse = _checked(answer), any(map(has_triples, answer.get("results") or ()))
+    yield ["of", "row", "col", *INDICES * sparse, "hessian", "reason", *["check"] * checked]
+    for result in answer.get("results") or ():
+        for block, row, column, value, check in entries.hessians(result):
+            yield [result["of"], *_names(block["row"], block["col"], row, column, sparse),
+                   *_last(block, value, check, checked)]
+        for called, value in entries.eigen(result):
+            yield [result["of"], called, "", *["", ""] * sparse, value, "", *[""] * checked]
 
 
-def _brief(view: View, value: Any, limit: int = layout.SUMMARISED) -> str:
-    """A scalar or a small array on one line, the shape of a larger one."""
-    if view.large(value, limit):
-        return f"({layout.summary(value, view.digits)[0]})"
-    return layout.inline(value, view.digits)
+def _values(answer: Answer) -> Iterator[Sequence[Any]]:
+    yield ["of", "value"]
+    for result in answer.get("results") or ():
+        for index, value in numbers.elements(result.get("value")):
+            yield [numbers.indexed(result["of"], index), _single(value)]
 
 
-def _sources_at(result: dict[str, Any]) -> dict[str, Any]:
-    return {source["wrt"]: source.get("at") for source in result.get("sources") or ()}
+RECORDS: dict[str, Callable[[Answer], Iterator[Sequence[Any]]]] = {
+    "eval": _values, "jac": _jacobians, "hess": _hessians}
 
 
-def _gradient(view: View, result: dict[str, Any]) -> Iterator[Any]:
-    yield _title(view, result, _sources_at(result), optional=True)
-    total = layout.count(result.get("value"))
-    if result.get("summed") and "sum" not in [note["code"] for note in result.get("notes") or ()]:
-        yield view.text(f"gradient of the sum of its {total} elements; `gradcli jac` shows each"
-                        if total > 1 else f"gradient of the sum of {result['of']}")
-    yield view.text("")
-    sources = result.get("sources") or []
-    checks = [source.get("verify") or {} for source in sources]
-    numeric = [("at", [_point(view, source.get("at", "")) for source in sources], []),
-               ("gradient", [source.get("gradient") for source in sources],
-                [" *" if source.get("notes") else "" for source in sources])]
-    after: list[Column] = []
-    if any(checks):
-        method = next(filter(None, checks)).get("method", "finite")
-        numeric.append((method, [_checked(check) for check in checks], []))
-        after.append((["difference"], [_difference(view, check) for check in checks]))
-    names = [source["wrt"] for source in sources]
-    yield view.table(_columns(view, "source", names, numeric, after))
-    yield from remarks.below(view, entries.named("grad", result))
-    if any("path" in source for source in sources):
-        from gradcli.render.layouts import why_table
-
-        yield from why_table.paths(view, result)
+def _names(of: str, wrt: str, row: entries.Index, column: entries.Index, sparse: bool) -> Row:
+    """Where an element stands: with indices, or beside them, a number per axis."""
+    if sparse:
+        return [of, wrt, " ".join(map(str, row)), " ".join(map(str, column))]
+    return [numbers.indexed(of, row), numbers.indexed(wrt, column)]
 
 
-def _point(view: View, value: Any) -> Any:
-    """Where a source is; of all but a small array the shape says enough."""
-    return layout.summary(value, view.digits)[0] if view.large(value, POINT) else value
+def _last(item: Result, value: Any, check: Any, checked: bool) -> Row:
+    reasons = item.get("reasons")
+    return [_single(value), reasons[0]["code"] if reasons else "",
+            *[numbers.exact(check) if check is None else check] * checked]
 
 
-def _checked(check: dict[str, Any]) -> Any:
-    """The independent result; of an array only if it disagrees."""
-    value = check.get("gradient", "")
-    return "" if isinstance(value, list) and not entries.disagrees(check) else value
+def _single(value: Any) -> Any:
+    """A number or a text; an array is left out."""
+    return "" if isinstance(value, list | dict) else "None" if value is None else value
 
 
-def _difference(view: View, check: dict[str, Any]) -> tuple[Lines, str]:
-    """How far the independent result is off; red if the check says that it failed."""
-    if check.get("difference") is None:
-        return [""], ""
-    return [numbers.significant(check["difference"], 2)], \
-        WRONG if entries.disagrees(check) else ""
+def _checked(answer: Answer) -> bool:
+    return any(part.get("verify") for result in answer.get("results") or ()
+               for part in (*(result.get("sources") or ()), *(result.get("blocks") or ())))
 
 
-def _columns(view: View, head: str, names: list[str],
-             numeric: list[tuple[str, list[Any], Lines]], after: list[Column]) -> list[Column]:
-    """A column of names, columns of values (head, values, marks) and what stands behind them.
-
-    Each column of values gets what it needs at least; what is left goes to those that need little
-    more first. Long names are folded more tightly before a table grows too wide.
-    """
-    wide = [[_widest(view, value, UNLIMITED) for value in values] for _, values, _ in numeric]
-    slim = [[_widest(view, value, 1) for value in values] for _, values, _ in numeric]
-    natural, least = ([max([len(head), *needs]) + (2 if any(marks) else 0)
-                       for needs, (head, _, marks) in zip(all_needs, numeric, strict=True)]
-                      for all_needs in (wide, slim))
-    fixed = sum(least) + GAP * len(numeric) + sum([GAP + len(column[0][0]) for column in after])
-    limit = min(NAME, max(12, view.width - fixed - sum(natural) + sum(least)))
-    labels = [view.name(name, max(8, min(limit, view.width - fixed))) for name in names]
-    room = view.width - fixed - max(map(widest, [*labels, [head]]))
-    widths = list(least)
-    order = sorted(range(len(numeric)), key=lambda at: natural[at] - least[at])
-    for done, at in enumerate(order):
-        more = min(natural[at] - least[at], max(0, room // (len(order) - done)))
-        widths[at] += more
-        room -= more
-    found: list[Column] = [([head], [(label, "") for label in labels])]
-    for (title, values, marks), width in zip(numeric, widths, strict=True):
-        texts = _cells_of(view, values, width, marks or [""] * len(values))
-        found.append(([title], list(zip(texts, map(_style, values), strict=True))))
-    return found + after
+# --- for people -----------------------------------------------------------------------------------
 
 
-def _widest(view: View, value: Any, width: int) -> int:
-    return max(map(len, view.lines(value, width)))
+def document(answer: Answer, result: Result) -> Iterator[Block]:
+    """Yield a title, a table and what is to be said of them."""
+    yield _title(result)
+    yield from DOCUMENTS.get(answer["command"], _gradient)(result)
+    yield Causes(entries.named(answer["command"], result), answer)
 
 
-def _cells_of(view: View, values: list[Any], width: int, marks: Lines) -> list[Lines]:
-    """Numbers aligned at the decimal point, words and arrays as they are; marks behind."""
-    single = [at for at, value in enumerate(values)
-              if not isinstance(value, str | bool | list | dict)]
-    texts = numbers.aligned([numbers.significant(values[at], view.digits) for at in single])
-    found = [[] if at in single else view.lines(value, width - len(marks[at]))
-             for at, value in enumerate(values)]
-    for at, text in zip(single, texts, strict=True):
-        found[at] = [text.rstrip()]
-    for cell, mark in zip(found, marks, strict=True):
-        cell[-1] += mark
-    return found
+def _title(result: Result) -> Title:
+    """`y` = 9 at `x` = 3; arrays are left out of the point."""
+    value = result.get("value")
+    point = result.get("at") or {
+        source["wrt"]: source.get("at") for source in result.get("sources") or ()}
+    at = [piece for called, item in point.items()
+          if item is not None and not isinstance(item, list)
+          for piece in (", ", Code(called), " = ", _told(item))][1:]
+    what: list[Any] = [" = ", _told(value)]
+    if isinstance(value, list | dict):
+        axes = result.get("shape")
+        what = [f" is an array of shape {' x '.join(map(str, axes))}" if axes else " has parts"]
+    return Title((Code(result["of"]), *what, *([" at ", *at] if at else [])))
 
 
-def _value(view: View, result: dict[str, Any]) -> Iterator[Any]:
-    head = f"{view.safe(result['of'])} = "
-    lines = view.lines(result.get("value"), max(20, view.width - len(head)))
-    yield view.cell([(head if at == 0 else " " * len(head)) + line
-                     for at, line in enumerate(lines)], _style(result.get("value")))
-    yield from remarks.below(view, entries.named("eval", result))
+def _told(value: Any) -> Any:
+    """A number; a text as code."""
+    return Code(value) if isinstance(value, str) else "None" if value is None else value
 
 
-def _values(view: View, results: list[dict[str, Any]]) -> Iterator[Any]:
-    yield view.table(_columns(view, "name", [result["of"] for result in results],
-                              [("value", [result.get("value") for result in results], [])], []))
-    yield from remarks.below(view, [one for result in results
-                                    for one in entries.named("eval", result)])
+def _value(result: Result) -> Iterator[Block]:
+    value = result.get("value")
+    if isinstance(value, list | dict):
+        yield Table(["element", "value"], [
+            [Code(numbers.indexed(result["of"], index)), _told(item)]
+            for index, item in numbers.elements(value)])
 
 
-def _jacobian(view: View, result: dict[str, Any]) -> Iterator[Any]:
-    sources = result.get("sources") or []
-    yield _title(view, result, _sources_at(result), "Jacobian of ")
-    yield view.text("")
-    named = entries.named("jac", result)
-    noted = {(result["of"], source["wrt"]) for source in sources if source.get("notes")}
-    if triples.are_in(result):
-        yield from _triples(view, named, result, noted)
-    else:
-        yield from _matrix(view, named, lambda: entries.jacobian_matrix(result), noted,
-                           (PARTIAL[0] if view.fancy else "d") + result["of"])
-    yield from _checks(view, named)
-    yield from remarks.below(view, named)
+def _gradient(result: Result) -> Iterator[Block]:
+    checked = any(source.get("verify") for source in result.get("sources") or ())
+    rows = []
+    for source, index, at, value, check in entries.gradients(result):
+        place = "" if at is None or isinstance(at, list) else _told(at)
+        rows.append([Code(numbers.indexed(source["wrt"], index)), place, _told(value),
+                     *[_told(check)] * checked])
+    yield Table(["source", "at", "gradient", *["check"] * checked], rows)
 
 
-def _checks(view: View, named: entries.Named) -> Iterator[Any]:
-    for name, _, source in named:
-        check = source.get("verify") or {}
-        if check.get("difference") is not None:
-            (text,), style = _difference(view, check)
-            yield view.text(f"check ({check.get('method', 'finite')}): relative difference of"
-                            f" {name} {text}", style)
+def _jacobian(result: Result) -> Iterator[Block]:
+    yield _matrix(result, entries.jacobian_matrix)
 
 
-def _hessian(view: View, result: dict[str, Any]) -> Iterator[Any]:
-    blocks = result.get("blocks") or []
-    yield _title(view, result, result.get("at") or {}, "Hessian of ")
-    yield view.text("")
-    named = entries.named("hess", result)
-    noted = {(block["row"], block["col"]) for block in blocks if block.get("notes")}
-    if triples.are_in(result):
-        yield from _triples(view, named, result, noted)
-    else:
-        yield from _matrix(view, named, lambda: entries.hessian_matrix(result), noted,
-                           (PARTIAL if view.fancy else "d2") + result["of"])
-    eigenvalues = result.get("eigenvalues")
-    if eigenvalues is not None or result.get("definiteness") is not None:
-        yield view.text("")
-    if eigenvalues is not None:
-        lines = view.lines(eigenvalues, view.width - 14)
-        yield view.cell([f"{'eigenvalues' if at == 0 else '':14}{line}"
-                         for at, line in enumerate(lines)])
-    if result.get("definiteness") is not None:
-        yield view.text(f"{'definiteness':14}{result['definiteness']}")
-    yield from _checks(view, named)
-    yield from remarks.below(view, named)
+def _hessian(result: Result) -> Iterator[Block]:
+    yield _matrix(result, entries.hessian_matrix)
+    yield Facts([(called, numbers.exact(value)) for called, value in entries.eigen(result)])
 
 
-def _matrix(view: View, named: entries.Named, build: Callable[[], entries.Matrix],
-            noted: set[tuple[str, str]], corner: str) -> Iterator[Any]:
-    """Names on both sides, in groups of as many columns as fit; a summary if it is too large."""
-    named = [one for one in named if one[0]]
-    if not view.whole and sum(layout.count(value) for _, value, _ in named) > MATRIX:
-        yield _summary(view, named)
-        return
-    rows, columns, values = build()
-    left = [view.name(numbers.indexed(*label)) for label in rows]
-    side = max([widest(view.name(corner)), *map(widest, left)])
-    found: list[Column] = []
-    for at, label in enumerate(columns):
-        column = [line[at] for line in values]
-        texts = _marked(view, rows, label, column, noted)
-        head = view.name(numbers.indexed(*label), max(HEADER, widest(texts)))
-        width = widest([*head, *texts])
-        found.append(([" " * (width - widest([line])) + line for line in head], [
-            ([text.rjust(width)], _style(value))
-            for text, value in zip(texts, column, strict=True)]))
-    widths = [widest(head) for head, _ in found]
-    for number, group in enumerate(groups(widths, view.width - side)):
-        if number:
-            yield view.text("")
-        yield view.table([(view.name(corner), [(name, "") for name in left]),
-                          *[found[at] for at in group]])
+def _matrix(result: Result, build: Callable[[Result], entries.Matrix]) -> Table:
+    """A table with names on both sides; a line for each element that can differ from 0."""
+    if has_triples(result):
+        return Table(["row", "column", "value"], [
+            [Code(numbers.indexed(*row)), Code(numbers.indexed(*column)), _told(value)]
+            for row, column, value in triples(result)], "llr")
+    rows, columns, values = build(result)
+    return Table(["", *[Code(numbers.indexed(*label)) for label in columns]], [
+        [Code(numbers.indexed(*label)), *map(_told, line)]
+        for label, line in zip(rows, values, strict=True)])
 
 
-def _summary(view: View, named: entries.Named) -> Any:
-    """A table of blocks that are too large to be shown."""
-    view.summarised = True
-    return view.table([
-        (["block"], [(view.name(name), "") for name, _, _ in named]),
-        (["summary"], [(_summarised(view, value, item), _style(value))
-                       for _, value, item in named])])
+DOCUMENTS: dict[str, Callable[[Result], Iterator[Block]]] = {
+    "eval": _value, "jac": _jacobian, "hess": _hessian}
 
 
-def _summarised(view: View, value: Any, item: dict[str, Any]) -> Lines:
-    if not isinstance(value, list):
-        return [numbers.significant(value)]
-    lines = layout.summary(value, view.digits)
-    if "sparse" in item:
-        shape = " x ".join(map(str, item["sparse"]["shape"]))
-        lines[0] = f"{len(value):,} of a {shape} array"
+# --- in LaTeX: gradients as equations, Jacobians and Hessians as matrices -------------------------
+
+
+def equations(answer: Answer, result: Result) -> Iterator[Block]:
+    """Yield one display, and what is to be said of it."""
+    lines = LATEX.get(answer["command"], _gradient_lines)(result)
+    yield Equations([Text("", line) for line in lines])
+    yield Causes(entries.named(answer["command"], result), answer)
+
+
+def _value_lines(result: Result) -> list[str]:
+    return [f"{name(result['of'])} &= {_array(result.get('value'))}"]
+
+
+def _gradient_lines(result: Result) -> list[str]:
+    return [f"{_fraction(result['of'], source['wrt'])} &= {_array(source.get('gradient'))}"
+            for source in result.get("sources") or ()]
+
+
+def _jacobian_lines(result: Result) -> list[str]:
+    if has_triples(result):
+        return [f"\\frac{{\\partial {name(*row)}}}{{\\partial {name(*column)}}} &= {number(value)}"
+                for row, column, value in triples(result)]
+    lines = []
+    for source in result.get("sources") or ():
+        _, _, values = entries.jacobian_matrix({**result, "sources": [source]})
+        text = number(None) if source.get("jacobian") is None else _grid(values)
+        lines.append(f"{_fraction(result['of'], source['wrt'])} &= {text}")
     return lines
 
 
-def _triples(view: View, named: entries.Named, result: dict[str, Any],
-             noted: set[tuple[str, str]]) -> Iterator[Any]:
-    """A line for each element that can differ from 0."""
-    found = list(triples.of(result))
-    if not view.whole and len(found) > MATRIX:
-        yield _summary(view, [one for one in named if one[0]])
-        return
-    values = [value for _, _, value in found]
-    marks = [" *" if (row[0], column[0]) in noted and (not value or value - value != 0) else ""
-             for row, column, value in found]
-    texts = numbers.aligned([numbers.significant(value, view.digits) for value in values])
-    yield view.table([
-        (["row"], [(view.name(numbers.indexed(*row)), "") for row, _, _ in found]),
-        (["column"], [(view.name(numbers.indexed(*column)), "") for _, column, _ in found]),
-        (["value"], [([(text.rstrip() if mark else text) + mark], _style(value))
-                     for text, mark, value in zip(texts, marks, values, strict=True)])])
+def _hessian_lines(result: Result) -> list[str]:
+    if has_triples(result):
+        lines = [f"\\frac{{\\partial^2 {name(result['of'])}}}{{\\partial {name(*row)} \\partial"
+                 f" {name(*column)}}} &= {number(value)}" for row, column, value in triples(
+                     result)]
+    else:
+        _, _, values = entries.hessian_matrix(result)
+        sources = dict.fromkeys([block["row"] for block in result.get("blocks") or ()])
+        lines = [f"\\nabla^2_{{{','.join(map(name, sources))}}} {name(result['of'])}"
+                 f" &= {_grid(values)}"]
+    if result.get("eigenvalues"):
+        lines.append("\\lambda &= " + ",\\; ".join(map(number, result["eigenvalues"])))
+    if result.get("definiteness"):
+        lines.append(f"&\\text{{{escaped(result['definiteness'])}}}")
+    return lines
 
 
-def _marked(view: View, rows: list[entries.Label], column: entries.Label, values: list[Any],
-            noted: set[tuple[str, str]]) -> Lines:
-    """A column's texts, aligned, with a mark at zeros and non-numbers that a note explains."""
-    marks = [" *" if (row, column[0]) in noted and (not value or value - value != 0) else ""
-             for (row, _), value in zip(rows, values, strict=True)]
-    texts = numbers.aligned([numbers.significant(value, view.digits) for value in values])
-    marked = [text.rstrip() + mark if mark else text
-              for text, mark in zip(texts, marks, strict=True)]
-    width = max(map(len, marked), default=0)
-    return [text.ljust(width) for text in marked]
+LATEX: dict[str, Callable[[Result], list[str]]] = {
+    "eval": _value_lines, "jac": _jacobian_lines, "hess": _hessian_lines}
 
 
-def groups(widths: Sequence[int], room: int) -> Iterator[list[int]]:
-    """Consecutive columns that fit into `room` together, at least one at a time."""
-    group: list[int] = []
-    used = 0
-    for at, width in enumerate(widths):
-        if group and used + GAP + width > room:
-            yield group
-            group, used = [], 0
-        group.append(at)
-        used += GAP + width
-    if group:
-        yield group
+def _fraction(of: str, wrt: str) -> str:
+    return f"\\frac{{\\partial {name(of)}}}{{\\partial {name(wrt)}}}"
 
 
-def _operations(view: View, operations: list[dict[str, Any]]) -> Iterator[Any]:
-    if len(operations) == 1:
-        yield from _operation(view, operations[0])
-        return
-    names = [view.name(operation["name"]) for operation in operations]
-    formulas = [", ".join(entries.derivatives(operation)) for operation in operations]
-    room = view.width - max(map(widest, [["operation"], *names])) - 2 * GAP
-    formula = max(20, min(widest(["derivative", *formulas]), room // 2))
-    table = view.table([(["operation"], [])])
-    table.add_column("derivative", overflow="fold", max_width=formula)
-    table.add_column("what it is", overflow="fold", max_width=max(20, room - formula))
-    for operation, name, text in zip(operations, names, formulas, strict=True):
-        table.add_row(view.cell(name), view.text(text), view.text(operation.get("doc") or ""))
-    yield table
+def _array(value: Any) -> str:
+    """A scalar, a vector as a column, a matrix, or a list of matrices."""
+    rank = len(numbers.shape(value))
+    if not numbers.regular(value):
+        return f"\\text{{{escaped(numbers.exact(value))}}}"
+    if rank == 0:
+        return number(value)
+    if rank == 1:
+        return pmatrix([[number(item)] for item in value])
+    if rank == 2:
+        return _grid(value)
+    return r"\left(" + r",\; ".join([_array(item) for item in value]) + r"\right)"
 
 
-def _operation(view: View, operation: dict[str, Any]) -> Iterator[Any]:
-    from rich.table import Table
-
-    arguments = operation.get("arguments") or []
-    yield view.text(f"{operation['name']}({', '.join(arguments)})", "bold")
-    if operation.get("doc"):
-        yield view.text(operation["doc"])
-    yield view.text("")
-    grid = Table.grid(padding=(0, 2))
-    grid.add_column(no_wrap=True)
-    grid.add_column(overflow="fold", max_width=max(20, view.width - 2 - max(
-        map(len, ["aliases", *[f"d/d{argument}" for argument in arguments]]))))
-    for argument, text in zip(arguments, entries.derivatives(operation), strict=False):
-        grid.add_row(view.text(f"d/d{argument}"), view.text(text))
-    for key in ("kind", "domain", "kinks", "latex"):
-        if operation.get(key):
-            grid.add_row(view.text(key), view.text(str(operation[key])))
-    if operation.get("aliases"):
-        grid.add_row(view.text("also"), view.text(", ".join(operation["aliases"])))
-    yield grid
+def _grid(values: list[list[Any]]) -> str:
+    if len(values) == 1 == len(values[0]):
+        return number(values[0][0])
+    return pmatrix([list(map(number, line)) for line in values])

@@ -5,14 +5,123 @@ An answer holds the formulas as text in its language; here they get names, a hea
 
 from __future__ import annotations
 
-from gradcli.render.layouts import derivative_lines as lines
+from gradcli.render import numbers
 from gradcli.render.layouts import formulas as files
+from gradcli.render.layouts.formulas import closed, doubts, heading, why
+from gradcli.render.markdown import code
+from gradcli.render.numbers import visible
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from typing import Any
 
     Answer = dict[str, Any]
+
+MISSING, OFF = "\x1b[33m", "\x1b[0m"
+"""A derivative that is None is yellow, as in the tables of numbers."""
+
+
+def plain(answer: Answer) -> str:
+    """One name and formula per line."""
+    lines = [f"{d['name']}\t{d['formula']}" for d in answer["definitions"]]
+    lines += [f"{heading(r)}\t{r['formula']}" for r in answer["results"]]
+    return "\n".join(lines) + "\n"
+
+
+def table(answer: Answer, width: int | None = None, color: bool = False) -> str:
+    """Equations below each other, what has a name first. Longer ones go on below the sign, if there
+    is a width.
+    """
+    rows = [(d["name"], d["formula"], False) for d in answer["definitions"]]
+    rows += [(heading(r), r["formula"] or f"None: {why(r)}", r["formula"] is None)
+             for r in answer["results"]]
+    names = max([len(name) for name, _, _ in rows], default=0)
+    lines: list[str] = []
+    for t in answer["targets"]:
+        if t["formula"]:
+            lines += _folded(f"{visible(t['of'])} = ", visible(t["formula"]), width)
+    if lines:
+        lines.append("")
+    for name, text, missing in rows:
+        shown = _folded(f"{visible(name):<{names}} = ", visible(text), width)
+        lines += [f"{MISSING}{line}{OFF}" for line in shown] if missing and color else shown
+    if answer["conditions"]:
+        lines += ["", *_folded("holds where ", visible(" and ".join(answer["conditions"])), width)]
+    if answer["conditions"]:
+        lines += [visible(text) for text in doubts(answer)]
+    return "\n".join(lines) + "\n"
+
+
+def _folded(head: str, text: str, width: int | None) -> list[str]:
+    """A head and a text in lines that are no wider, if they can be: they break at spaces, and go on
+    below the text, or near the margin where the head takes most of the line.
+    """
+    if width is None or len(head) + len(text) <= width:
+        return [head + text]
+    from textwrap import wrap
+
+    indent = len(head) if len(head) <= width // 2 else 4
+    return wrap(head + text, width, subsequent_indent=" " * indent, break_long_words=False,
+                break_on_hyphens=False, drop_whitespace=True)
+
+
+def markdown(answer: Answer) -> str:
+    """A table of formulas."""
+    rows = [(d["name"], d["formula"]) for d in answer["definitions"]] + [
+        (heading(r), r["formula"] or f"None: {why(r)}") for r in answer["results"]]
+    lines = ["| | formula |", "|---|---|"]
+    lines += [f"| {code(name)} | {code(text)} |" for name, text in rows]
+    if answer["conditions"]:
+        lines += ["", f"They hold where {visible(' and '.join(answer['conditions']))}."]
+        lines += [f"\n{visible(line)}." for line in doubts(answer)]
+    return "\n".join(lines) + "\n"
+
+
+def delimited(answer: Answer, delimiter: str) -> str:
+    """A header, then a row for each formula; names of what stands more than once come first."""
+    import csv
+    import io
+
+    stream = io.StringIO()
+    csv.writer(stream, delimiter=delimiter, lineterminator="\n").writerows(_rows(answer))
+    return stream.getvalue()
+
+
+def _rows(answer: Answer) -> Iterator[list[str]]:
+    from gradcli.render.delimited import cell
+
+    yield ["of", "element", "wrt", "formula", "conditions", "reason"]
+    for one in answer["definitions"]:
+        yield [cell(one["name"]), "", "", _cell(one["formula"]), "", ""]
+    conditions = cell(" and ".join(answer["conditions"]))
+    for result in answer["results"]:
+        by = [numbers.indexed(closed(w["name"]), tuple(w["element"])) for w in result["wrt"]]
+        missing = result["formula"] is None
+        reason = result["reasons"][0]["code"] if result["reasons"] else ""
+        yield [cell(result["of"]), " ".join(map(str, result["element"])), cell(" ".join(by)),
+               "None" if missing else _cell(result["formula"]), "" if missing else conditions,
+               cell(reason)]
+
+
+def _cell(formula: str) -> str:
+    """A formula as text that no spreadsheet runs; one that is a number stays a number."""
+    from gradcli.render.delimited import cell
+
+    try:
+        float(formula)
+    except ValueError:
+        return cell(formula)
+    return formula
+
+
+def json(answer: Answer) -> str:
+    """One object."""
+    from gradcli.render.machine import dump
+
+    shown = {k: v for k, v in answer.items() if k not in ("needs", "renamed")}
+    return dump(shown) + "\n"
+
 
 FILES = {
     "gradcli": files.gradcli, "python": files.python, "c": files.c, "sympy": files.sympy,
@@ -20,9 +129,9 @@ FILES = {
 """By language."""
 
 LINES = {
-    "plain": lines.plain, "markdown": lines.markdown, "json": lines.json,
-    "csv": lambda answer: lines.delimited(answer, ","),
-    "tsv": lambda answer: lines.delimited(answer, "\t")}
+    "plain": plain, "markdown": markdown, "json": json,
+    "csv": lambda answer: delimited(answer, ","),
+    "tsv": lambda answer: delimited(answer, "\t")}
 """With formulas as gradcli writes them."""
 
 
@@ -36,5 +145,5 @@ def render(answer: Answer, chosen: str, width: int | None = None, color: bool = 
     which fold at no width if there is none.
     """
     if chosen == "table":
-        return lines.table(answer, width, color)
+        return table(answer, width, color)
     return (FILES.get(chosen) or LINES[chosen])(answer)

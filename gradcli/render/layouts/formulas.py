@@ -173,7 +173,7 @@ def _fraction(result: Answer, d: str) -> str:
 
 def _symbol(name: str, element: Any = ()) -> str:
     """A name as LaTeX shows it: as the formulas do."""
-    from gradcli.render.formula_names import latex_name
+    from gradcli.render.latex import latex_name
 
     shown = latex_name(name) if name.isidentifier() else rf"\left({name}\right)".replace("_", r"\_")
     if not element:

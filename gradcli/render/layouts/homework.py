@@ -1,21 +1,25 @@
-"""What the commands of `gradcli hw` tell, as text: lines of name and value, JSON, CSV, Markdown.
+"""What the commands of `gradcli hw` tell, as pages.
 
-Each answer has facts (a name and a text) and rows (a head and cells, a number or a text each);
-`homework_table` shows the same to people.
+Each answer has facts (a name and a text) and rows (a head and cells, a number or a text each). A
+terminal shows them with bars, where it is wide enough.
 """
 
 from __future__ import annotations
 
 from gradcli.render import numbers
-from gradcli.render.delimited import cell
-from gradcli.render.markdown import LEFT, RIGHT, prose, table
-from gradcli.render.numbers import visible
+from gradcli.render.layouts import check
+from gradcli.render.page import UNLIMITED, Facts, Page, Remark, Table, Text, Title
+from gradcli.render.view import GAP, NAME, widest
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from typing import Any
 
+    from gradcli.render.page import Block
+    from gradcli.render.view import View
+
+    Column = tuple[str, Sequence[Any], int]     # head, cells, columns of the terminal for a cell
     Fact = tuple[str, str]
     Head = tuple[str, ...]
     Row = list[Any]
@@ -25,46 +29,42 @@ UNTOLD = ("student", "problem", "at", "component", "function", "kind", "read_as"
           "points", "max_score", "file", "files")
 DIGITS = 6
 """Of the right answers that `hw lint` shows to a teacher; JSON has all."""
+# Of the bar of a problem: kind, colour, character, character where there is ASCII only.
+KINDS = (("right", "green", "\u2588", "#"), ("wrong", "red", "\u2592", "x"),
+         ("review", "yellow", "\u2591", "?"), ("blank", "dim", "\u00b7", "."))
+BAR = 20
+TEXT, NARROW = 28, 12
+ALIKE = 10
+"""So many answers that several gave are listed on a terminal."""
+MOST = 40
+"""So many changes are listed on a terminal."""
 MISTAKES = 3
 """So many mistakes of a problem are named where there is little room."""
 
 
-def render(answer: dict[str, Any], format: str) -> str:
-    """The answer in a format, ending in a line end."""
-    if format in ("json", "ndjson"):
-        from gradcli.render import machine
+def page(answer: dict[str, Any]) -> Page:
+    """Return the page of an answer."""
+    head, body = ROWS[answer["command"]](answer)
+    return Page(fields=_fields(answer, head, body), records=[head, *body],
+                blocks=_blocks(answer, head, body),
+                screen=lambda view: SCREENS[answer["command"]](view, answer))
 
-        return machine.dump(answer) + "\n"
-    head, body = rows(answer)
-    if format in ("csv", "tsv"):
-        return separated(head, body, "\t" if format == "tsv" else ",")
-    if format == "markdown":
-        parts = ["".join([f"- {name}: {prose(text)}\n" for name, text in facts(answer)])]
-        if body:
-            parts.append(table(
-                head, [RIGHT if _is_number(value) else LEFT for value in body[0]],
-                [[prose(_shown(value)) for value in row] for row in body]))
-        return "\n".join([part for part in parts if part])
-    lines = [f"{visible(name)}\t{visible(text)}\n" for name, text in facts(answer)]
+
+def _fields(answer: dict[str, Any], head: Head, body: list[Row]) -> Iterator[Fact]:
+    yield from facts(answer)
+    keys = 2 if head[:2] in (("student", "problem"), ("problem", "at"), ("component", "at")) else 1
     for row in body:
-        lines += [f"{visible(_key(row, head))} {name}\t{visible(_shown(value))}\n"
-                  for name, value in zip(head, row, strict=True)
-                  if name not in UNTOLD and value not in (None, "")]
-    return "".join(lines)
+        key = " ".join(map(_shown, row[:keys]))
+        for name, value in zip(head, row, strict=True):
+            if name not in UNTOLD and value not in (None, ""):
+                yield f"{key} {name}", _shown(value)
 
 
-def separated(head: Head, body: list[Row], delimiter: str) -> str:
-    """CSV or TSV; spreadsheets take texts as texts."""
-    import csv
-    import io
-
-    stream = io.StringIO()
-    writer = csv.writer(stream, delimiter=delimiter, lineterminator="\n")
-    writer.writerow(head)
-    for row in body:
-        writer.writerow([_shown(value) if _is_number(value) else cell(_shown(value))
-                         for value in row])
-    return stream.getvalue()
+def _blocks(answer: dict[str, Any], head: Head, body: list[Row]) -> Iterator[Block]:
+    yield Facts(facts(answer))
+    if body:
+        yield Table(head, [[*map(_shown, row)] for row in body],
+                    "".join(["r" if _is_number(value) else "l" for value in body[0]]))
 
 
 def _is_number(value: Any) -> bool:
@@ -75,23 +75,9 @@ def _shown(value: Any) -> str:
     return "" if value is None else numbers.exact(value)
 
 
-def _keys(head: Head) -> int:
-    """How many columns name the row."""
-    return 2 if head[:2] in (("student", "problem"), ("problem", "at"), ("component", "at")) else 1
-
-
-def _key(row: Row, head: Head) -> str:
-    return " ".join([_shown(value) for value in row[:_keys(head)]])
-
-
 def facts(answer: dict[str, Any]) -> list[Fact]:
     """What is told besides the rows."""
     return list(FACTS[answer["command"]](answer))
-
-
-def rows(answer: dict[str, Any]) -> tuple[Head, list[Row]]:
-    """The head and the cells."""
-    return ROWS[answer["command"]](answer)
 
 
 # ---- run and stats ---------------------------------------------------------------------------
@@ -295,16 +281,166 @@ def overridden(override: dict[str, Any]) -> str:
 
 
 def _explain_rows(answer: dict[str, Any]) -> tuple[Head, list[Row]]:
-    from gradcli.render.layouts.check import components
-
     witness = answer["witness"]
     found = [] if not witness else [
         [index or "1", place(witness["at"]), expected, got]
-        for index, expected, got in components(witness)]
+        for index, expected, got in check.components(witness)]
     return ("component", "at", "expected", "got"), found
+
+
+# ---- on a terminal ---------------------------------------------------------------------------
+
+
+def _title(answer: dict[str, Any]) -> Title:
+    sheet = answer["sheet"]
+    return Title(f"{sheet['title'] or sheet['id']}: {people(answer['students'])}")
+
+
+def _class(view: View, answer: dict[str, Any]) -> Iterator[Block]:
+    yield _title(answer)
+    yield _problems(view, answer)
+    yield _facts(answer, "sheet", "students", gap=True)
+    waiting = answer["answers"]["review"]
+    if waiting:
+        where = f" in {answer['out']}/review.csv" if "out" in answer else ""
+        yield Remark(f"{waiting:,} answer{'s wait' if waiting > 1 else ' waits'} for you{where};"
+                     " write scores there and run this again", head="note:")
+
+
+def _facts(answer: dict[str, Any], *told: str, gap: bool = False) -> Facts:
+    """What is not told above."""
+    return Facts([fact for fact in facts(answer) if fact[0] not in told], gap)
+
+
+def _stats(view: View, answer: dict[str, Any]) -> Iterator[Block]:
+    """What went wrong: the mistakes of each problem, and wrong answers that several gave."""
+    yield _title(answer)
+    problems = answer["problems"]
+    columns = [("problem", [one["problem"] for one in problems], NAME), *_counts(problems)]
+    yield _table([*columns, _mistakes(view, problems, max(NARROW, view.width - _wide(
+        view, columns)))])
+    alike = [(one["problem"], cluster) for one in problems
+             for cluster in one["clusters"] if cluster["count"] > 1]
+    if alike:
+        alike.sort(key=lambda pair: -pair[1]["count"])
+        room = max(NARROW, (view.width - 24) // 2)
+        yield Table(
+            ["problem", "answer of several", "how many", "mistake"],
+            [[problem, one["answer"], f"{one['count']:>8,}", one["mistake"] or ""]
+             for problem, one in (alike if view.whole else alike[:ALIKE])],
+            limits={1: room, 3: room}, gap=True)
+    yield _facts(answer, "sheet", "students", gap=True)
+
+
+def _problems(view: View, answer: dict[str, Any]) -> Table:
+    """A row for each problem; where there is room, a bar of how it went and the mistakes."""
+    problems = answer["problems"]
+    columns: list[Column] = [
+        ("problem", [one["problem"] for one in problems], NAME),
+        ("function", [one["function"] for one in problems], TEXT), *_counts(problems)]
+    room = view.width - _wide(view, columns)
+    if room >= BAR:
+        columns.append(("how it went", [bar(view, one) for one in problems], UNLIMITED))
+    if room >= BAR + GAP + TEXT:
+        columns.append(_mistakes(view, problems, room - BAR - GAP))
+    return _table(columns)
+
+
+def _table(columns: list[Column]) -> Table:
+    return Table([head for head, _, _ in columns],
+                 zip(*[cells for _, cells, _ in columns], strict=True), gap=True,
+                 limits={k: limit for k, (_, _, limit) in enumerate(columns)})
+
+
+def _wide(view: View, columns: list[Column]) -> int:
+    """The characters that columns take, with the gaps behind them."""
+    return sum([max([widest([head]), *[widest(view.name(text, limit)) for text in cells]]) + GAP
+                for head, cells, limit in columns])
+
+
+def _counts(problems: list[dict[str, Any]]) -> Iterator[Column]:
+    """How many answers were right, wrong and so on."""
+    for kind, style, *_ in KINDS:
+        texts = [f"{one[kind]:,}" for one in problems]
+        wide = max(map(len, [kind, *texts]))
+        yield kind.rjust(wide), [Text(text.rjust(wide), style=style if one[kind] else "")
+                                 for text, one in zip(texts, problems, strict=True)], UNLIMITED
+
+
+def _mistakes(view: View, problems: list[dict[str, Any]], room: int) -> Column:
+    """The most frequent mistakes, with as many in a line as there is room for."""
+    cells = []
+    for problem in problems:
+        lines: list[str] = []
+        for part in counted(problem["mistakes"], MISTAKES).split(", "):
+            if lines and len(lines[-1]) + len(part) + 2 < room:
+                lines[-1] += f" {part},"
+            else:
+                lines.append(f"{part},")
+        lines[-1] = lines[-1].removesuffix(",")
+        cells.append(tuple([piece for line in lines for piece in view.name(line, room)]))
+    return "mistakes", cells, UNLIMITED
+
+
+def bar(view: View, counts: dict[str, Any], width: int = BAR) -> str:
+    """Shares as a bar, a character for each kind, and no colour; what there is has one at least."""
+    total = sum([counts[kind] for kind, *_ in KINDS])
+    if not total:
+        return ""
+    lengths = [max(1, round(counts[kind] * width / total)) if counts[kind] else 0
+               for kind, *_ in KINDS]
+    lengths[lengths.index(max(lengths))] += width - sum(lengths)
+    return "".join([(fancy if view.fancy else ascii) * length for (_, _, fancy, ascii), length
+                    in zip(KINDS, lengths, strict=True)])
+
+
+def _export(view: View, answer: dict[str, Any]) -> Iterator[Block]:
+    yield _facts(answer)
+
+
+def _lint(view: View, answer: dict[str, Any]) -> Iterator[Block]:
+    sheet, problems = answer["sheet"], answer["problems"]
+    yield Title(f"{sheet['title'] or sheet['id']}: {len(problems)} problems,"
+                f" {numbers.exact(sheet['max_score'])} points")
+    for one in problems:
+        yield Title(f"{one['problem']}: {task(one['kind'], one['order'])} of {one['read_as']} by"
+                    f" {', '.join(one['wrt'])}", gap=True)
+        yield Table(["at", "right answer"], [
+            [place(value["at"], view.digits), short(value["expected"], view.digits)]
+            for value in one["values"]], limits={0: TEXT, 1: max(TEXT, view.width - TEXT - 6)})
+        for warning in one["warnings"]:
+            yield Remark(warning, head="warning:")
+
+
+def _diff(view: View, answer: dict[str, Any]) -> Iterator[Block]:
+    changes = answer["changes"]
+    if not changes:
+        yield Remark("no mark changed")
+        return
+    yield Title(f"{len(changes):,} mark{'s' if len(changes) > 1 else ''} changed")
+    head, body = _diff_rows(answer)
+    shown = body if view.whole else body[:MOST]
+    columns: list[Column] = []
+    for at, name in enumerate(head):
+        texts = [_shown(row[at]) for row in shown]
+        columns.append((name.replace("_", " "), numbers.aligned(texts) if name.endswith("score")
+                        else texts, NAME))
+    yield _table(columns)
+    if len(shown) < len(body):
+        yield Remark(f"... and {len(body) - len(shown):,} more; --format csv lists all")
+
+
+def _explain(view: View, answer: dict[str, Any]) -> Iterator[Block]:
+    yield Title(f"student {answer['student']}, problem {answer['problem']['id']}:"
+                f" {numbers.exact(answer['score'])} of {numbers.exact(answer['max'])} points")
+    yield check.verdict(answer, gap=True)
+    yield _facts(answer, "student", "problem", "verdict", "score", "message")
+    yield from check.witness(view, answer["witness"])
 
 
 FACTS = {"hw run": _class_facts, "hw stats": _class_facts, "hw export": _export_facts,
          "hw lint": _lint_facts, "hw diff": _diff_facts, "hw explain": _explain_facts}
 ROWS = {"hw run": _class_rows, "hw stats": _class_rows, "hw export": _export_rows,
         "hw lint": _lint_rows, "hw diff": _diff_rows, "hw explain": _explain_rows}
+SCREENS = {"hw run": _class, "hw stats": _stats, "hw export": _export, "hw lint": _lint,
+           "hw diff": _diff, "hw explain": _explain}

@@ -1,30 +1,31 @@
-"""The steps of a derivative: the rows that all formats print, and the formats of one line a row.
+"""The steps of a derivative as pages.
 
 Two walks: forwards the values (and the tangents, with --mode forward), backwards the adjoints, each
 beside the local derivatives that it is made with. ∂ is the derivative of one operation, d that of
-all operations in between. `plain` has a name and a number on each line. CSV has a row for each
-local derivative.
+all operations in between. For shells a name and a number on each line, for spreadsheets a row for
+each local derivative, in LaTeX one tabular.
 """
 
 from __future__ import annotations
 
-from itertools import zip_longest
-
 from gradcli.render import entries, layout, numbers
+from gradcli.render.latex import escaped, name, number
 from gradcli.render.numbers import encodable
-from gradcli.render.remarks import below
-from gradcli.render.terminal import RULE, View, widest
+from gradcli.render.page import Causes, Code, Equations, Page, Paragraph, Table, Text, Title
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from typing import Any
 
+    from gradcli.render.page import Block
+    from gradcli.render.view import View
+
     Step = dict[str, Any]
     Show = Callable[[Any], str]
     Symbol = Callable[[str, str], str]
     # Cells of a table; each has one or more lines.
-    Row = list[list[str]]
+    Row = list[tuple[str, ...]]
 
 EXACT = 17          # digits that tell every number from all others
 # Steps of a table; of more, as many as this are shown, half of them at each end.
@@ -36,6 +37,106 @@ NONE = "None"
 MARKS = {"constant": " (constant)", "cut": " (no derivative)", "behind": " (no derivative)"}
 ON_PATHS = ("input", "step", "cut")
 SIGN = "∂"
+
+
+def pages(answer: dict[str, Any], whole: bool = False, encoding: str = "utf-8") -> list[Page]:
+    """Return a page for each result. whole: all steps, however many."""
+    symbol, records = symbol_of(encoding), _records(answer)
+    several = len(answer["results"]) > 1
+    return [Page(fields=_fields(result, symbol, f"{result['of']}: " if several else ""),
+                 records=records if at == 0 else (), blocks=_document(answer, result, whole),
+                 screen=_screen(answer, result), latex=_latex(answer, result, whole))
+            for at, result in enumerate(answer["results"])]
+
+
+def _document(answer: dict[str, Any], result: dict[str, Any], whole: bool) -> Iterator[Block]:
+    yield from _told(answer, result, short(EXACT, whole), symbol_of("utf-8"), whole)
+    if result["steps"]:
+        yield Causes(remarks(answer, result), answer)
+
+
+def _screen(answer: dict[str, Any], result: dict[str, Any]) -> Callable[[View], Iterator[Block]]:
+    def screen(view: View) -> Iterator[Block]:
+        yield from _told(answer, result, short(view.digits, view.whole), symbol_of(view.encoding),
+                         view.whole)
+        yield Causes(remarks(answer, result), answer)
+
+    return screen
+
+
+def _told(answer: dict[str, Any], result: dict[str, Any], show: Show, symbol: Symbol, whole: bool
+          ) -> Iterator[Block]:
+    """Both walks as tables, and the chain rule for each source."""
+    yield Title(Code(title(result, show)))
+    if not result["steps"]:
+        yield Paragraph("no step: it is made of no operation")
+        return
+    yield _table("lllr", ("step", "operation", "formula so far", "value"), (0, 1, 2), (1, 2),
+                 values(result, show, whole))
+    if answer["mode"] == "forward":
+        heads = [Code(f"d/d{s['wrt']}") for s in result["sources"]]
+        yield _table("lll" + "r" * len(heads), ("step", "local derivative", "rule", *heads),
+                     (0, 1), (1, 2), forward(result, show, symbol, whole))
+    else:
+        yield _table("lrll", ("step", "adjoint", "local derivative", "rule"), (0, 2), (2, 3),
+                     backward(result, show, symbol, whole))
+        for source in result["sources"]:
+            lines = chain(result, source, show, symbol)
+            if lines:
+                yield Equations(lines, gap=True)
+    told = legend(result, symbol)
+    if told:
+        yield Paragraph(Text(told), gap=True)
+
+
+def _table(sides: str, heads: Sequence[str], codes: Sequence[int], soft: tuple[int, int],
+           rows: Sequence[Row]) -> Table:
+    return Table(heads, [[tuple(map(Code, cell)) if k in codes else cell
+                          for k, cell in enumerate(row)] for row in rows],
+                 sides, soft=soft, gap=True)
+
+
+def _fields(result: dict[str, Any], symbol: Symbol, of: str) -> Iterator[tuple[str, str]]:
+    """Names and numbers: forwards the steps, then each walk's derivatives, local ones beside them.
+    """
+    for step in result["steps"]:
+        yield f"{of}{_equal(named(result, step), step['operation'])}", numbers.exact(step["value"])
+        for wrt, tangent in step.get("tangents", {}).items():
+            if step["kind"] in ON_PATHS:
+                yield from _slopes(step, symbol, of)
+                yield f"{of}{numbers.first_derivative(step['name'], wrt)}", numbers.exact(tangent)
+    for step in reversed(result["steps"]):
+        if step["kind"] in ON_PATHS and "adjoint" in step:
+            name = numbers.first_derivative(result["of"], step["name"])
+            yield f"{of}{name}", numbers.exact(step["adjoint"])
+            yield from _slopes(step, symbol, of)
+
+
+def _slopes(step: Step, symbol: Symbol, of: str) -> Iterator[tuple[str, str]]:
+    for partial in step["partials"]:
+        value, formula = partial["value"], partial["formula"]
+        called = symbol(step["name"], partial["wrt"])
+        yield of + _equal(called, None if formula == numbers.exact(value) else formula), (
+            numbers.exact(value))
+
+
+def _equal(called: str, formula: str | None) -> str:
+    return called if formula is None else f"{called} = {formula}"
+
+
+def _records(answer: dict[str, Any]) -> Iterator[Sequence[Any]]:
+    ahead = answer["mode"] == "forward"
+    sources = [s["wrt"] for s in answer["results"][0]["sources"]] if ahead else []
+    yield ["of", "number", "step", "kind", "operation", "formula", "value", "operand", "rule",
+           "derivative", "slope", *([f"d/d{name}" for name in sources] if ahead else ["adjoint"])]
+    for result in answer["results"]:
+        for step in result["steps"]:
+            carried = [step["tangents"][n] for n in sources] if ahead else [step["adjoint"]]
+            for partial in step["partials"] or [{}]:
+                yield [result["of"], *[step[key] for key in (
+                    "number", "name", "kind", "operation", "formula", "value")],
+                    *map(partial.get, ("wrt", "rule", "formula", "value")),
+                    *[NONE if c is None else c for c in carried]]
 
 
 def symbol_of(encoding: str) -> Symbol:
@@ -55,7 +156,7 @@ def legend(result: dict[str, Any], symbol: Symbol) -> str:
     return ""
 
 
-# --- the two tables, for people ---------------------------------------------------------------
+# --- the two walks ----------------------------------------------------------------------------
 
 
 def some(steps: Sequence[Step], rows: Callable[[Step], list[Row]], count: int, whole: bool
@@ -68,8 +169,8 @@ def some(steps: Sequence[Step], rows: Callable[[Step], list[Row]], count: int, w
     half = SHOWN // 2
     first, last = [[row for step in end for row in rows(step)]
                    for end in (steps[:half], steps[-half:])]
-    gap = [[""] for _ in first[0]]
-    gap[0], gap[1] = ["..."], [f"{count - 2 * half} more; -v shows all"]
+    gap: Row = [("...",), (f"{count - 2 * half} more; -v shows all",),
+                *[("",)] * (len(first[0]) - 2)]
     return [*first[:half], gap, *last[-half:]]
 
 
@@ -88,9 +189,9 @@ def short(digits: int, whole: bool = False) -> Show:
 def values(result: dict[str, Any], show: Show, whole: bool) -> list[Row]:
     """Step, operation, formula so far, value; what an operand is in place of the operation."""
     return some(result["steps"], lambda step: [[
-        [named(result, step)], [step["operation"] or step["kind"]],
-        ["" if step["operation"] is None else step["formula"]],
-        [show(step["value"]) + (MARKS.get(step["kind"], "") if step["operation"] else "")]]],
+        (named(result, step),), (step["operation"] or step["kind"],),
+        ("" if step["operation"] is None else step["formula"],),
+        (show(step["value"]) + (MARKS.get(step["kind"], "") if step["operation"] else ""),)]],
         len(result["steps"]), whole)
 
 
@@ -105,7 +206,7 @@ def backward(result: dict[str, Any], show: Show, symbol: Symbol, whole: bool) ->
     """Step, adjoint, local derivatives, their rules; the last step first."""
     walked = [step for step in reversed(result["steps"]) if step["kind"] in ON_PATHS]
     return some(walked, lambda step: [[
-        [named(result, step)], [show(step["adjoint"])], *locals_of(step, show, symbol)]],
+        (named(result, step),), (show(step["adjoint"]),), *locals_of(step, show, symbol)]],
         len(walked), whole)
 
 
@@ -113,8 +214,8 @@ def forward(result: dict[str, Any], show: Show, symbol: Symbol, whole: bool) -> 
     """Step, local derivatives, their rules, and the derivative of the step in each source."""
     walked = [step for step in result["steps"] if step["kind"] in ON_PATHS]
     return some(walked, lambda step: [[
-        [named(result, step)], *locals_of(step, show, symbol),
-        *[[_tangent(result, step, t, show)] for t in step["tangents"].values()]]],
+        (named(result, step),), *locals_of(step, show, symbol),
+        *[(_tangent(result, step, t, show),) for t in step["tangents"].values()]]],
         len(walked), whole)
 
 
@@ -123,10 +224,10 @@ def _tangent(result: dict[str, Any], step: Step, tangent: Any, show: Show) -> st
     return "" if tangent is None and step["name"] not in result["result"] else show(tangent)
 
 
-def locals_of(step: Step, show: Show, symbol: Symbol) -> tuple[list[str], list[str]]:
+def locals_of(step: Step, show: Show, symbol: Symbol) -> Row:
     """The local derivatives of a step, and the rule of each."""
     found = [(local(step, p, show, symbol), p["rule"]) for p in step["partials"]] or [("", "")]
-    return [text for text, _ in found], [rule for _, rule in found]
+    return [tuple([text for text, _ in found]), tuple([rule for _, rule in found])]
 
 
 def local(step: Step, partial: dict[str, Any], show: Show, symbol: Symbol) -> str:
@@ -189,118 +290,107 @@ def title(result: dict[str, Any], show: Show) -> str:
     return f"{result['of']} = {show(result['value'])}" + (f" at {at}" if at else "")
 
 
-WITHOUT = "no step: it is made of no operation"
+# --- in LaTeX: a tabular for each result and, backwards, one display for each source --------------
+
+CDOT = r"\cdot"
+# The derivative of one operation, and that of all operations in between.
+PARTIAL = r"\partial"
+TOTAL = r"\mathrm{d}"
+LEGEND = f"${PARTIAL}$ is the derivative of one operation, ${TOTAL}$ that of all together."
 
 
-# --------------------------------------------------------------------------------------------------
-# The steps of a derivative as tables for a terminal.
-
-GAP = 3             # columns between columns
-LEAST = 12          # columns for a formula, however narrow the terminal
-HEAD = 16           # columns for a head, unless what stands below is wider
-BREAKS = " ,*/"     # where a formula is broken, behind the character
-
-
-def tables(answer: dict[str, Any], digits: int, width: int, encoding: str, whole: bool
-           ) -> list[Any]:
-    """Renderables for `gradcli.render.layouts.derivatives.print_parts`. whole: all steps, however
-    many."""
-    view = View(answer, digits, width, encoding, whole)
-    parts: list[Any] = []
-    for result in answer["results"]:
-        if parts:
-            parts.append(view.text(""))
-        parts += _result(view, answer, result)
-    return parts
-
-
-def _result(view: View, answer: dict[str, Any], result: dict[str, Any]) -> Iterator[Any]:
-    show, symbol = short(view.digits, view.whole), symbol_of(view.encoding)
-    yield view.text(title(result, show), "bold")
-    if not result["steps"]:
-        yield view.text(WITHOUT)
-    elif answer["mode"] == "forward":
-        yield from _values(view, result)
-        yield view.text("")
-        heads = [f"d/d{s['wrt']}" for s in result["sources"]]
-        yield _table(view, ("step", "local derivative", "rule", *heads),
-                     forward(result, show, symbol, view.whole), (1, 2))
-    else:
-        yield from _values(view, result)
-        yield view.text("")
-        yield _table(view, ("step", "adjoint", "local derivative", "rule"),
-                     backward(result, show, symbol, view.whole), (2, 3))
+def _latex(answer: dict[str, Any], result: dict[str, Any], whole: bool) -> Iterator[Block]:
+    if result["steps"]:
+        yield _tabular(answer, result, whole)
         for source in result["sources"]:
-            lines = chain(result, source, show, symbol)
+            lines = _chain(result, source)
             if lines:
-                yield view.text("")
-                indent = lines[0].index(" = ") + 3
-                yield view.cell([
-                    text for line in lines for text in _hung(line, view.width, indent)])
-    told = legend(result, symbol)
-    if told:
-        yield view.text("")
-        yield view.cell(fold(told, view.width))
-    yield from below(view, remarks(answer, result))
+                yield Equations([Text("", line) for line in lines])
+    if legend(result, symbol_of("utf-8")):
+        yield Paragraph(Text("", LEGEND))
+    yield Causes(remarks(answer, result), answer)
 
 
-def _values(view: View, result: dict[str, Any]) -> Iterator[Any]:
-    yield view.text("")
-    yield _table(view, ("step", "operation", "formula so far", "value"),
-                 values(result, short(view.digits, view.whole), view.whole), (1, 2))
+def _tabular(answer: dict[str, Any], result: dict[str, Any], whole: bool) -> Table:
+    ahead = answer["mode"] == "forward"
+    heads = [Text("", _fraction(CDOT, name(s["wrt"]), TOTAL)) for s in result["sources"]
+             ] if ahead else ["adjoint"]
+    rows = some(
+        result["steps"], lambda step: [[(text,) for text in row]
+                                       for row in _rows(result, step, ahead)],
+        sum([len(step["partials"]) or 1 for step in result["steps"]]), whole)
+    return Table(["step", "formula", "value", "local derivative", "rule", *heads],
+                 [[cell[0] for cell in row] for row in rows], "lllll" + "r" * len(heads))
 
 
-def _table(view: View, heads: Sequence[str], rows: Sequence[Row], soft: tuple[int, int]) -> Any:
-    """The rows below their heads; the two soft columns are folded where the width asks for it."""
-    columns = [[list(map(view.safe, row[k])) for row in rows] for k in range(len(heads))]
-    names = [view.safe(head) for head in heads]
-    widths = [max([min(widest([name]), HEAD), *map(widest, cells)])
-              for name, cells in zip(names, columns, strict=True)]
-    room = view.width - GAP * (len(heads) - 1) - sum(
-        [w for k, w in enumerate(widths) if k not in soft])
-    first, second = (widths[k] for k in soft)
-    if first + second > room:
-        # The shorter one keeps its width as long as the other has half of the room.
-        smaller = min(first, second, max(LEAST, room // 2))
-        larger = max(LEAST, room - smaller)
-        first, second = (smaller, larger) if first <= second else (larger, smaller)
-    limits = {**dict(enumerate(widths)), soft[0]: first, soft[1]: second}
-    pieces = [[name] if k in soft else fold(name, limits[k]) for k, name in enumerate(names)]
-    lines = list(map(list, zip_longest(*pieces, fillvalue="")))
-    high = len(lines)
-    for row in zip(*columns, strict=True):
-        # The lines of a cell stand beside those of the others, folded or not.
-        for line in range(max(map(len, row))):
-            pieces = [fold(cell[line], limits[k]) if line < len(cell) else [""]
-                      for k, cell in enumerate(row)]
-            lines += map(list, zip_longest(*pieces, fillvalue=""))
-    wide = [max([widest([line[k]]) for line in lines]) for k in range(len(heads))]
-    texts = [(" " * GAP).join([text + " " * (w - widest([text]))
-                               for text, w in zip(line, wide, strict=True)]) for line in lines]
-    rule = RULE if view.fancy else "-"
-    # One text: a table of rich takes 3 ms for each of its rows.
-    return view.cell(
-        [*texts[:high], rule * (sum(wide) + GAP * (len(wide) - 1)), *texts[high:]])
+def _rows(result: dict[str, Any], step: Step, ahead: bool) -> list[list[str]]:
+    """A row for each local derivative of a step, the first with what is the step's own."""
+    carried = list(step["tangents"].values()) if ahead else [step["adjoint"]]
+    tex = step["tex"]
+    left = tex["name"]
+    if [step["name"]] == result["result"] and step["name"] != result["of"]:
+        left = f"{name(result['of'])} = {left}"
+    operation = tex["operation"]
+    first = ["" if step["number"] is None else str(step["number"]),
+             Text("", left if operation is None else f"{left} = {operation}"),
+             Text("", _value(step["value"]))]
+    last = [MARKS[step["kind"]].strip(" ()") if step["kind"] in MARKS else Text("", _value(c))
+            for c in carried]
+    rows = []
+    for k, partial in enumerate(step["partials"] or [None]):
+        local = ["", ""] if partial is None else [
+            Text("", _local(tex["name"], partial)), partial["rule"]]
+        rows.append([*(first if k == 0 else [""] * 3), *local,
+                     *(last if k == 0 else [""] * len(last))])
+    return rows
 
 
-def fold(text: str, width: int) -> list[str]:
-    """A formula in lines of at most `width`, broken behind a blank, comma or operator."""
-    lines = []
-    while widest([text]) > width:
-        end = max(1, width)
-        while widest([text[:end]]) > width and end > 1:
-            end -= 1
-        at = max([text.rfind(c, 0, end) for c in BREAKS]) + 1
-        at = at if at >= end // 2 else end
-        lines.append(text[:at].rstrip())
-        text = text[at:].lstrip()
-    return [*lines, text]
+def _local(left: str, partial: dict[str, Any]) -> str:
+    parts = [_fraction(left, partial["tex"]["wrt"], PARTIAL)]
+    if partial["tex"]["formula"] is not None:
+        parts.append(partial["tex"]["formula"])
+    if partial["value"] is not None and _value(partial["value"]) != parts[-1]:
+        parts.append(_value(partial["value"]))
+    elif len(parts) == 1 and cut(partial):
+        parts.append(number(None))
+    return " = ".join(parts)
 
 
-def _hung(line: str, width: int, indent: int) -> list[str]:
-    """A line of the chain rule, what does not fit below its right side."""
-    indent = min(indent, width // 3)
-    first, *more = fold(line, width)
-    if not more:
-        return [first]
-    return [first, *[" " * indent + text for text in fold(" ".join(more), width - indent)]]
+def _chain(result: dict[str, Any], source: dict[str, Any]) -> list[str]:
+    step = next((s for s in result["steps"] if s["name"] == source["wrt"]), None)
+    if step is None or source.get("gradient") is None or not step.get("through"):
+        return []
+    of, wrt = name(result["of"]), name(source["wrt"])
+    through = step["through"]
+    names = {s["name"]: s for s in result["steps"]}
+    products = []
+    for t in through[:TERMS]:
+        inner = _fraction(t["tex"]["step"], wrt, PARTIAL)
+        own = t["step"] == result["of"]
+        outer = _fraction(of, t["tex"]["step"], TOTAL)
+        products.append(inner if own else f"{outer} \\cdot {inner}")
+    rest = r" + \dotsb" if len(through) > TERMS else ""
+    lines = [f"{_fraction(of, wrt, TOTAL)} &= {' + '.join(products)}{rest}"]
+    pairs = [(names[t["step"]]["adjoint"], t["value"]) for t in through]
+    if not rest and all(isinstance(n, int | float) for pair in pairs for n in pair):
+        lines.append("&= " + " + ".join([
+            f"{_factored(a)} \\cdot {_factored(b)}" for a, b in pairs]))
+    return [*lines, f"&= {_value(source['gradient'])}"]
+
+
+def _fraction(above: str, below: str, sign: str) -> str:
+    return f"\\frac{{{sign} {above}}}{{{sign} {below}}}"
+
+
+def _value(value: Any) -> str:
+    """A number in full, a small array, else the shape."""
+    if isinstance(value, list | dict):
+        if layout.count(value) > SMALL:
+            return f"\\text{{{escaped(layout.summary(value, EXACT)[0])}}}"
+        return f"\\text{{{escaped(layout.inline(value, EXACT))}}}"
+    return number(value)
+
+
+def _factored(value: float) -> str:
+    text = number(value)
+    return f"\\left({text}\\right)" if text.startswith("-") or "times" in text else text

@@ -1,9 +1,10 @@
-"""verify as sheets: one row for each number that was compared; of many, those that differ."""
+"""verify as pages: one row for each number that was compared; of many, those that differ."""
 
 from __future__ import annotations
 
 from gradcli.render import latex, numbers
-from gradcli.render.page import Sheet
+from gradcli.render.layouts.targets import Target, along, name_of, with_records
+from gradcli.render.page import WRONG, Code, Remark, Text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -11,8 +12,8 @@ if TYPE_CHECKING:
     from typing import Any
 
 METHODS = ("reverse", "forward", "complex", "central")
-HEADS = {"reverse": "reverse", "forward": "forward", "complex": "complex step",
-         "central": "central"}
+WITHOUT = {"complex": "complex step", "central": "differences"}
+SIGNS = {"agree": "", "differ": "!", "undecided": "?"}      # on a terminal
 SHOWN = 12      # of a source with more numbers the worst ones are shown
 WORDS = {
     "agree": "all derivatives agree", "differ": "derivatives differ (!)",
@@ -20,96 +21,97 @@ WORDS = {
     "none": "there is no derivative to check"}
 
 
-def sheets(answer: dict[str, Any], digits: int | None = None, *, verbose: bool = False,
-           held: Mapping[str, Any] | None = None) -> list[Sheet]:
-    """A sheet for each target. verbose: all numbers, and each place once more; digits: None for
-    all.
+def pages(answer: dict[str, Any], digits: int | None = None, *, verbose: bool = False,
+          held: Mapping[str, Any] | None = None) -> list[Target]:
+    """Return a page for each target. verbose: all numbers, and each place once more; digits: None
+    for all.
     """
-    found = [_sheet(result, verbose, digits) for result in answer["results"]]
-    if len(found) > 1:
-        for sheet in found:
-            sheet.told = [text.replace("note: ", f"note: {sheet.name}: ", 1)
-                          if text.startswith("note: ") else text for text in sheet.told]
-    return found
+    several = len(answer["results"]) > 1
+    found = [_page(result, verbose, digits, several) for result in answer["results"]]
+    if several:
+        for page in found:
+            page.told = [text.replace("note: ", f"note: {page.name}: ", 1)
+                         if text.startswith("note: ") else text for text in page.told]
+    return with_records(answer, found)
 
 
-def _sheet(result: dict[str, Any], verbose: bool, digits: int | None) -> Sheet:
+def _page(result: dict[str, Any], verbose: bool, digits: int | None, several: bool) -> Target:
     value = result["value"]
     pieces: list[Any] = [f"{result['of']} = ", value] if not isinstance(value, list) else [
         f"{result['of']} of shape {' x '.join(map(str, result['shape'] or []))}"]
     at = [(s["wrt"], s["at"]) for s in result["sources"] if not isinstance(s["at"], list)]
     for k, (name, x) in enumerate(at):
         pieces += [" at " if k == 0 else ", ", f"{name} = ", x]
-    sheet = Sheet(result["of"], pieces, digits)
-    sheet.verdict = WORDS[result["verdict"]]
-    sheet.bad = result["verdict"] == "differ"
-    sheet.head = ["derivative", *HEADS.values(), "error", "difference", "verdict"]
-    sheet.brief = {5, 6}
-    sheet.narrow = {"complex step": "complex", "verdict": "", "agree": "", "differ": "!",
-                    "undecided": "?"}
-    sheet.short = {"difference": "diff"}
-    sheet.say(numbers.closed(sheet.name), value)
-    sheet.say(f"verdict({sheet.name})", result["verdict"])
+    page = Target(result["of"], pieces, digits, several)
+    page.judge(WORDS[result["verdict"]], result["verdict"] == "differ")
+    page.table.fill(["derivative", "reverse", "forward", Text("complex step", brief="complex"),
+                     "central", "error", "difference", Text("verdict", brief="")])
+    page.table.brief = (5, 6)
+    page.table.short = {"difference": "diff"}
+    page.say(numbers.closed(page.name), value)
+    page.say(f"verdict({page.name})", result["verdict"])
     for source in result["sources"]:
-        _source(sheet, source, verbose)
+        _source(page, source, verbose)
     for block in result["blocks"]:
-        _block(sheet, block)
-    return sheet
+        _block(page, block)
+    return page
 
 
-def _block(sheet: Sheet, block: dict[str, Any]) -> None:
+def _block(page: Target, block: dict[str, Any]) -> None:
     row, column, (one,) = block["row"], block["col"], block["elements"]
-    name = numbers.second_derivative(sheet.name, row, column)
-    _compared(sheet, [name], [one])
-    _row(sheet, name, one)
+    name = numbers.second_derivative(page.name, row, column)
+    _compared(page, [name], [one])
     by = [latex.element(row), latex.element(column)]
-    sheet.tex[name] = latex.derivative(
-        latex.element(sheet.name), {x: by.count(x) for x in by})
-    _remarks(sheet, {**block, "wrt": name})
+    _row(page, Code(name, latex.derivative(
+        latex.element(page.name), {x: by.count(x) for x in by})), one)
+    _remarks(page, {**block, "wrt": name})
 
 
-def _compared(sheet: Sheet, names: list[str], elements: list[dict[str, Any]]) -> None:
+def _compared(page: Target, names: list[str], elements: list[dict[str, Any]]) -> None:
     for name, one in zip(names, elements, strict=True):
-        sheet.say(name, one["reverse"])
+        page.say(name, one["reverse"])
         for key in (*METHODS[1:], "error", "difference", "verdict"):
-            sheet.say(f"{key}({name})", one[key])
+            page.say(f"{key}({name})", one[key])
 
 
-def _row(sheet: Sheet, name: str, one: dict[str, Any]) -> None:
+def _row(page: Target, name: str, one: dict[str, Any]) -> None:
     if one["verdict"] == "differ":
-        sheet.wrong.add(len(sheet.rows))
-    sheet.rows.append([name, *[one[m] for m in METHODS], one["error"], one["difference"],
-                       one["verdict"]])
+        page.table.wrong.add(len(page.table.rows))
+    page.table.rows.append([name, *map(one.get, METHODS), one["error"], one["difference"],
+                            _word(one["verdict"])])
 
 
-def _source(sheet: Sheet, source: dict[str, Any], verbose: bool) -> None:
-    of, wrt, elements = sheet.name, source["wrt"], source["elements"]
+def _word(verdict: str) -> Code:
+    return Code(verdict, brief=SIGNS.get(verdict))
+
+
+def _source(page: Target, source: dict[str, Any], verbose: bool) -> None:
+    of, wrt, elements = page.name, source["wrt"], source["elements"]
     names = [name_of(of, wrt, one, k) for k, one in enumerate(elements)]
-    _compared(sheet, names, elements)
+    _compared(page, names, elements)
     if not elements:
         name = numbers.first_derivative(of, wrt)
-        sheet.say(name, None)
-        sheet.say(f"verdict({name})", source["verdict"])
-        sheet.rows.append([name, *[None] * (len(METHODS) + 2), source["verdict"]])
-        sheet.tex[name] = latex.derivative(latex.element(of), {latex.element(wrt): 1})
+        page.say(name, None)
+        page.say(f"verdict({name})", source["verdict"])
+        tex = latex.derivative(latex.element(of), {latex.element(wrt): 1})
+        page.table.rows.append([Code(name, tex), *[None] * (len(METHODS) + 2),
+                                _word(source["verdict"])])
     shown = list(range(len(elements)))
     if len(elements) > SHOWN and not verbose:
         shown = sorted(shown, key=lambda k: _badness(elements[k]))[:SHOWN]
     for k in shown:
         one, name = elements[k], names[k]
-        _row(sheet, name, one)
-        at, to = (() if _along(one) else tuple(one[key]) for key in ("of_index", "wrt_index"))
-        sheet.tex[name] = latex.derivative(
+        at, to = (() if along(one) else tuple(one[key]) for key in ("of_index", "wrt_index"))
+        _row(page, Code(name, latex.derivative(
             latex.element(numbers.indexed(of, at)),
             {latex.element(numbers.indexed(wrt, to)): 1}) + (
-                rf" \cdot r_{{{k + 1}}}" if _along(one) else "")
-    if any(_along(one) for one in elements):
-        sheet.remarks.append((f"r1 to r{len(elements)} are random directions, always the same, in"
-                              f" place of each element of {wrt}", False))
+                rf" \cdot r_{{{k + 1}}}" if along(one) else "")), one)
+    if any(along(one) for one in elements):
+        page.remark(f"r1 to r{len(elements)} are random directions, always the same, in place of"
+                    f" each element of {wrt}")
     if len(shown) < len(elements):
-        sheet.remarks.append((f"{wrt}: the worst {len(shown)} of {len(elements)} numbers; -v shows"
-                              " all", False))
-    _remarks(sheet, source)
+        page.remark(f"{wrt}: the worst {len(shown)} of {len(elements)} numbers; -v shows all")
+    _remarks(page, source)
 
 
 def _badness(one: dict[str, Any]) -> tuple[int, float]:
@@ -118,31 +120,20 @@ def _badness(one: dict[str, Any]) -> tuple[int, float]:
             -difference if difference == difference else 0.0)
 
 
-def _along(one: dict[str, Any]) -> bool:
-    """Whether it is a derivative along a direction, not of an element."""
-    return one["of_index"] is None or one["wrt_index"] is None
-
-
-def name_of(of: str, wrt: str, one: dict[str, Any], k: int) -> str:
-    """`df/dx[0]`; `df/dx*r1`, the product with the first random direction."""
-    if _along(one):
-        return f"{numbers.first_derivative(of, wrt)}*r{k + 1}"
-    return numbers.first_derivative(of, wrt, tuple(one["of_index"]), tuple(one["wrt_index"]))
-
-
-def _remarks(sheet: Sheet, source: dict[str, Any]) -> None:
-    said = {text for text, _ in sheet.remarks}
+def _remarks(page: Target, source: dict[str, Any]) -> None:
+    said = {block.text for block in page.blocks if isinstance(block, Remark)}
     causes = [f"{c['message']}{_line(c)}" for c in source["causes"]]
     reasons = [f"{source['wrt']} has no derivative: {r['message']}{_line(r)}"
                for r in source["reasons"]]
     notes = list(dict.fromkeys([f"{n['message']}{_line(n)}" for n in source["notes"]]))
-    told = [(text, True) for text in causes] + [(text, False) for text in reasons]
-    told += [(f"no {HEADS[m].replace('central', 'differences')} for {source['wrt']}: {why}", False)
-             for m, why in source["methods"].items() if why]
-    told += [(text, False) for text in notes]
-    sheet.remarks += [one for one in told if one[0] not in said]
-    sheet.told += [text for text in [*causes, *reasons, *[f"note: {text}" for text in notes]]
-                   if text not in sheet.told]
+    lacking = [f"no {WITHOUT.get(m, m)} for {source['wrt']}: {why}"
+               for m, why in source["methods"].items() if why]
+    for text, style in (*[(text, WRONG) for text in causes],
+                        *[(text, "") for text in (*reasons, *lacking, *notes)]):
+        if text not in said:
+            page.remark(text, style)
+    page.told += [text for text in [*causes, *reasons, *[f"note: {text}" for text in notes]]
+                  if text not in page.told]
 
 
 def _line(what: dict[str, Any]) -> str:
