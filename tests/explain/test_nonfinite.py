@@ -11,6 +11,7 @@ import math
 import re
 import subprocess
 import sys
+from functools import cache
 from typing import Any, NamedTuple
 
 import mpmath
@@ -441,10 +442,16 @@ def replaced(note: dict[str, Any]) -> str:
 # --- each class, place and rewrite ------------------------------------------------------------
 
 
+@cache
+def answer(name: str) -> dict[str, Any]:
+    """What a case is answered as it stands."""
+    return asked(CASES[name].program, *CASES[name].options)
+
+
 @pytest.mark.parametrize("name", CASES)
 def test_class_place_and_gradient(name: str) -> None:
     case = CASES[name]
-    source = asked(case.program, *case.options)["sources"][0]
+    source = answer(name)["sources"][0]
     assert same(source["gradient"], case.gradient)
     note = said(source)
     assert note["code"] == case.code
@@ -455,7 +462,7 @@ def test_class_place_and_gradient(name: str) -> None:
 @pytest.mark.parametrize("name", [name for name, case in CASES.items() if case.new])
 def test_the_rewrite_keeps_the_value_and_mends_the_gradient(name: str) -> None:
     case = CASES[name]
-    before = asked(case.program, *case.options)
+    before = answer(name)
     note = said(before["sources"][0])
     assert (offered(note), replaced(note)) == (case.new, case.old)
     assert case.program.count(case.old) == 1
@@ -473,8 +480,7 @@ def test_the_rewrite_keeps_the_value_and_mends_the_gradient(name: str) -> None:
 
 @pytest.mark.parametrize("name", [name for name, case in CASES.items() if not case.new])
 def test_where_no_rewrite_mends_it_advice_is_given(name: str) -> None:
-    case = CASES[name]
-    note = said(asked(case.program, *case.options)["sources"][0])
+    note = said(answer(name)["sources"][0])
     assert "; " in note["message"]
     assert not note["message"].endswith(("NaN", "inf"))
 

@@ -173,8 +173,9 @@ def check(program: Program, columns: dict[str, Any]) -> None:
     points = points_of(columns)
     for what in NAMED:
         asked = program.prepare(what=what)
-        for at in points*2:
-            same(answered(partial(asked, at)), answered(partial(alone, program, what, at)))
+        expected = [answered(partial(alone, program, what, at)) for at in points]
+        for at, one in zip(points*2, expected*2, strict=True):
+            same(answered(partial(asked, at)), one)
 
 
 # --- random programs -----------------------------------------------------------------------------

@@ -103,11 +103,13 @@ def command(stream: random.Random, given: str) -> list[str]:
         slow = option in ("--verify", "--mode=finite")
         if stream.random() < (0.02 if slow else 0.06):
             argv.append(option)
-    names = re.findall(r"(\w+)=", given)
+    names, wrt = re.findall(r"(\w+)=", given), ""
     if name != "eval" and stream.random() < 0.1:
-        argv += ["--wrt", stream.choice((*names, ",".join(names), "r6s"))]
-    elif "--mode=finite" in argv:       # by all of a dozen it may take a minute
-        argv += ["--wrt", names[0]]
+        wrt = stream.choice((*names, ",".join(names), "r6s"))
+    if "--mode=finite" in argv:
+        wrt = names[0]      # by all of a dozen it may take a minute
+    if wrt:
+        argv += ["--wrt", wrt]
     return argv
 
 
