@@ -25,7 +25,8 @@ from alarms import alarm
 from draws import drawn
 from folders import DATA
 
-from gradcli.homework.check import Prepared, check, prepare
+from gradcli.homework.check import check, prepare
+from gradcli.homework.checking.prepared import PreparedProblem
 from gradcli.homework.checking.problem import from_fields
 
 PAIRS = DATA / "homework" / "pairs.ndjson"
@@ -116,7 +117,7 @@ def pairs() -> list[dict[str, Any]]:
     return [json.loads(line) for line in PAIRS.read_text(encoding="utf-8").splitlines()]
 
 
-def problems(known: list[dict[str, Any]]) -> list[Prepared]:
+def problems(known: list[dict[str, Any]]) -> list[PreparedProblem]:
     """50 problems, some of each kind."""
     kinds: dict[str, dict[str, dict[str, Any]]] = {}
     for pair in known:
@@ -133,7 +134,7 @@ def problems(known: list[dict[str, Any]]) -> list[Prepared]:
     return [prepare(from_fields(fields)) for fields in chosen]
 
 
-def run(seed: object, count: int) -> Iterator[tuple[Prepared, str, dict[str, Any]]]:
+def run(seed: object, count: int) -> Iterator[tuple[PreparedProblem, str, dict[str, Any]]]:
     """Problem, answer and verdict, each held to the contract."""
     known = pairs()
     ready = problems(known)
