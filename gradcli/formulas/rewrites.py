@@ -150,6 +150,7 @@ class _Traced(Symbolic):
     """A term, as what formulas are traced with."""
 
     __slots__ = ("algebra", "term")
+    value = None
 
     def __init__(self, algebra: Algebra, term: Term) -> None:
         self.algebra = algebra

@@ -57,7 +57,6 @@ class Symbolic:
     """An operand that formulas are traced with: its operators apply operations of the table."""
 
     __slots__ = ()
-    value: Any = None
 
     def __gradcli_apply__(self, op: Op, args: Sequence[Any], attributes: Mapping[str, Any]) -> Any:
         raise NotImplementedError  # each class makes operands of its own
@@ -98,6 +97,7 @@ class Text(Symbolic):
     """A formula in the spelling of expression files; operations on it write more of it."""
 
     __slots__ = ("strength", "text")
+    value = None
 
     def __init__(self, text: str, strength: int = ATOM) -> None:
         self.text = text

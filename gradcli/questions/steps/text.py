@@ -48,6 +48,7 @@ class Written(Symbolic):
     """
 
     __slots__ = ("strength", "tex", "text")
+    value = None
 
     def __init__(self, text: Text, tex: str, strength: int = ATOM) -> None:
         self.text = text

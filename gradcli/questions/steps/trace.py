@@ -12,6 +12,7 @@ from gradcli.engine.record.saved import is_hollow
 from gradcli.engine.record.tensor import Tensor
 from gradcli.engine.sweeps import reach
 from gradcli.explain.path import bound, filled, seen
+from gradcli.ops.graph import reached
 from gradcli.ops.kinds import BILINEAR, FLAT, LINEAR, STOP, UNREGISTERED
 from gradcli.ops.table.discrete import greater, less, logical_and
 from gradcli.ops.table.elementwise import cos, exp, log, power, sin, sqrt, square, where
@@ -136,23 +137,18 @@ class Formulas:
 
     def _short(self, id: int) -> Written:
         """What stands for a value in the formulas behind it."""
-        pending = [id]
-        while pending:
-            i = pending[-1]
-            entry = self._entries.get(i)
-            if i in self._done or entry is None:
-                pending.pop()
-                continue
+        def unwritten(i: int) -> list[int]:
+            return [] if i in self._done or i in self._long else [
+                j for j in self._entries[i][IDS] if j in self._entries]
+
+        for i in sorted(reached([id], unwritten)):
+            entry = self._entries[i]
             if i in self._long:
                 self._done[i] = name(self._names[i])
-                continue
-            missing = [j for j in entry[IDS] if j in self._entries and j not in self._done]
-            if missing:
-                pending += missing
-                continue
-            self._done[i] = applied(entry[OP], [
-                self._done[j] if j in self._done else self._operand(j, v)
-                for j, v in zip(entry[IDS], entry[VALUES], strict=True)], _given(entry))
+            elif i not in self._done:
+                self._done[i] = applied(entry[OP], [
+                    self._done[j] if j in self._done else self._operand(j, v)
+                    for j, v in zip(entry[IDS], entry[VALUES], strict=True)], _given(entry))
         return self._done[id]
 
 
