@@ -16,7 +16,7 @@ from __future__ import annotations
 from math import hypot
 
 from gradcli.base.lazy import quiet
-from gradcli.engine.compiled.python_text import Symbol, call_text, number_text
+from gradcli.engine.compiled.loops import Symbol, call_text, number_text
 from gradcli.engine.compiled.trace import Doubtful, Elsewhere, Unrecorded
 from gradcli.engine.record.record import ANS, ATTRIBUTES, IDS, OP, OUT, VALUES
 from gradcli.engine.sweeps.extremes import BOUNDED, FAINT, LARGE, SMALL, STEEP, are_extreme
