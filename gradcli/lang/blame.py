@@ -115,6 +115,13 @@ class InstructionText:
             return span
         return self.item(self._span(*parts[key]), items[key], value)
 
+    def items(self, span: Span) -> list[Span]:
+        """Return the spans of the items of the list at `span`; if there is no list, `span`."""
+        start, end = self.starts.index(span[0]), self.ends.index(span[1])
+        if (self.kinds[start], self.kinds[end]) != (t.LSQB, t.RSQB):
+            return [span]
+        return [self._span(*part) for part in self._parts(start + 1, end)]
+
     def option(self, name: str) -> Span | None:
         """Return the span of the name of an option, before its value."""
         if name not in self.keywords:

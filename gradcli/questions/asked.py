@@ -7,6 +7,7 @@ from gradcli.engine.record.structure import flatten
 from gradcli.engine.record.tensor import Tensor
 from gradcli.engine.record.variable import Variable
 from gradcli.explain.missing import file_scene
+from gradcli.lang.blame import InstructionText
 from gradcli.lang.running.calls import NoGradient
 from gradcli.lang.running.run import Binding, plain_structure
 from gradcli.lang.running.tapes import FileTape
@@ -56,12 +57,11 @@ def answered(question: Asked) -> Iterator[tuple[list[Any], list[tuple[Any, Any]]
         yield targets, [(source, gap or question.found) for source in sources[:1]]
 
 
-def kind_of(ask: Question, question: Asked) -> str:
+def kind_of(question: Asked) -> str:
     """What was asked for: a gradient with weights is a `vjp`."""
     if question.kind in ("gradient", "grad"):
-        text = text_at(ask, question.span)
-        third = len(_arguments(text)) > 2 and "unconnected_gradients" not in text
-        return "vjp" if third or "output_gradients" in text else "gradient"
+        count, named = question.arguments()
+        return "vjp" if count > 2 or "output_gradients" in named else "gradient"
     return question.kind
 
 
@@ -102,9 +102,9 @@ def names_of(ask: Question, logged: Run, question: Asked, which: int, values: Se
     """
     if question.kind == "prime":
         return [_of_prime(ask, logged, question)[which] or otherwise]
-    parts = _arguments(text_at(ask, question.span))[which:which + 1]
-    if parts and parts[0].startswith("[") and parts[0].endswith("]"):
-        parts = _split(parts[0][1:-1])
+    call = InstructionText(ask.program.source.text, question.at)
+    span = _argument(call, which)
+    parts = [] if span is None else [text_at(ask, item) for item in call.items(span)]
     if len(parts) == len(values):
         return [part if part.isidentifier() else _called(ask, logged, value, part)
                 for part, value in zip(parts, values, strict=True)]
@@ -114,9 +114,9 @@ def names_of(ask: Question, logged: Run, question: Asked, which: int, values: Se
 def _of_prime(ask: Question, logged: Run, question: Asked) -> tuple[str, str]:
     """Target and source of `f'(2.0)`: `f(2.0)`, and what f calls its argument if that is no name.
     """
-    text = text_at(ask, question.span)
-    name = text.partition("'")[0]
-    argument = "".join(_arguments(text)[:1])
+    text, name = text_at(ask, question.span), question.at[1][0]
+    span = InstructionText(ask.program.source.text, question.at).argument(0)
+    argument = "" if span is None else text_at(ask, span)
     assert logged.log is not None
     parameter = "".join([f.parameters[0] for f in logged.log.called.values() if f.name == name])
     return text.replace("'", "", 1), argument if argument.isidentifier() else parameter
@@ -124,8 +124,17 @@ def _of_prime(ask: Question, logged: Run, question: Asked) -> tuple[str, str]:
 
 def written(ask: Question, question: Asked, which: int) -> str | None:
     """The name that stands for the targets (0) or sources (1) of a question, if it is one name."""
-    parts = _arguments(text_at(ask, question.span))[which:which + 1]
-    return parts[0] if parts and parts[0].isidentifier() else None
+    span = _argument(InstructionText(ask.program.source.text, question.at), which)
+    text = "" if span is None else text_at(ask, span)
+    return text if text.isidentifier() else None
+
+
+def _argument(call: InstructionText, which: int) -> Span | None:
+    """Return the span of the targets (0) or sources (1) of a question."""
+    for name in (("target", "primals"), ("sources", "source"))[which]:
+        if name in call.keywords:
+            return call.argument(name)
+    return call.argument(which) if which < call.count else None
 
 
 def _called(ask: Question, logged: Run, value: Any, otherwise: str) -> str:
@@ -144,26 +153,3 @@ def _called(ask: Question, logged: Run, value: Any, otherwise: str) -> str:
     maker = next((e for e in reversed(logged.record.history()) if e[OUT] == id), None)
     span = None if maker is None else span_of(maker)
     return otherwise if span is None else text_at(ask, span)
-
-
-def _arguments(text: str) -> list[str]:
-    """The arguments of a call, each without its keyword."""
-    start = text.find("(")
-    if start < 0 or not text.endswith(")"):
-        return []
-    found = []
-    for part in _split(text[start + 1:-1]):
-        keyword, equals, value = part.partition("=")
-        found.append(value.strip() if equals and keyword.strip().isidentifier() else part)
-    return found
-
-
-def _split(text: str) -> list[str]:
-    """The parts of a list; commas inside brackets do not separate."""
-    parts, depth, start = [], 0, 0
-    for k, character in enumerate(text):
-        depth += (character in "([{") - (character in ")]}")
-        if character == "," and depth == 0:
-            parts.append(text[start:k].strip())
-            start = k + 1
-    return [*parts, text[start:].strip()]

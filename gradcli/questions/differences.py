@@ -9,9 +9,8 @@ from gradcli.engine.finite import NOISE, NOISE_32, best, difference, noise
 from gradcli.explain.catalogue import Note
 from gradcli.lang.running.run import parts, tensor_of
 from gradcli.ops.values import dtype_of, is_complex, is_float, plain, shape_of, zeros
-from gradcli.questions.plain_data import data, is_finite
+from gradcli.questions.plain_data import data, is_finite, whole
 from gradcli.questions.question import seeds_of
-from gradcli.questions.sparse import whole
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -7,9 +7,8 @@ from gradcli.lang.running.run import plain_structure
 from gradcli.ops.values import shape_of, zeros
 from gradcli.questions.notes import moved, point, troubles
 from gradcli.questions.notes import of_gradient as notes_of_gradient
-from gradcli.questions.plain_data import data, shape
+from gradcli.questions.plain_data import data, derivative, seen, shape
 from gradcli.questions.question import answer, note, reason, tensors_of
-from gradcli.questions.sparse import derivative, seen
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -203,7 +203,7 @@ def _result(ask: Question, logged: Run, question: Asked, targets: list[Any]) -> 
     values = [value_then(logged, target, question) for target in targets]
     value = values[0] if len(values) == 1 else values
     names = names_of(ask, logged, question, 0, targets, "the target")
-    kind = kind_of(ask, question)
+    kind = kind_of(question)
     return {
         "of": ",".join(names) or written(ask, question, 0) or "nothing",
         "shape": shape(value), "value": data(value),

@@ -183,6 +183,14 @@ def test_questions_of_every_kind() -> None:
     assert "\ndy/dx[0,1]\t1\n" in out
 
 
+def test_what_values_are_called_does_not_tell_what_was_asked() -> None:
+    text = "var x = 3.0\ntape t:\n    output_gradients = x^2\n"
+    text += "print(t.gradient(output_gradients, x))"
+    (result,) = why("-", stdin=text)["results"]
+    assert result["kind"] == "gradient"
+    assert result["of"] == "output_gradients"
+
+
 def test_targets_and_sources_are_called_as_in_the_question() -> None:
     program = """\
 var b = 1.2

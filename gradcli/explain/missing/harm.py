@@ -69,7 +69,7 @@ def harms(program: Program, at: Mapping[str, Any], run: Run, changed: Program) -
         log.made["outputs"] = outputs
         missing = log.made["given"] = {
             number: given for number, question in enumerate(whole.log.questions)
-            if (given := _missing(program, question))}
+            if (given := _missing(question))}
         for number, given in missing.items():
             for k in given:
                 outputs.answers[number][k] = None
@@ -99,10 +99,9 @@ def _outputs(program: Program, at: Mapping[str, Any], given: Mapping[int, Mappin
     return run, outputs
 
 
-def _missing(program: Program, question: Asked) -> dict[int, Any]:
+def _missing(question: Asked) -> dict[int, Any]:
     """Return by number the answers to a question that are None, or 0 because that was asked for."""
-    asked = program.source.text[slice(*question.span)]
-    zero = "unconnected_gradients" in asked
+    zero = "unconnected_gradients" in question.arguments()[1]
     return {k: g for k, g in enumerate(flatten(question.found))
             if isinstance(g, NoGradient) or (zero and not _any(value_of(g)))}
 

@@ -81,17 +81,19 @@ class Assignment:
 
 
 class Asked:
-    """A question that the file asked: its span, the tape or accumulator (None: the implicit tape),
-    targets, sources and answers as given, and the ids between which it worked. made: ids and values
-    of the targets then, since a variable changes.
+    """A question that the file asked: the instruction, the tape or accumulator (None: the implicit
+    tape), targets, sources and answers as given, and the ids between which it worked. made: ids and
+    values of the targets then, since a variable changes.
     """
 
-    __slots__ = ("first", "found", "kind", "last", "made", "sources", "span", "tape", "targets")
+    __slots__ = ("at", "first", "found", "kind", "last", "made", "sources", "span", "tape",
+                 "targets")
 
-    def __init__(self, kind: str, span: Span, tape: Any, targets: Any, sources: Any, found: Any,
-                 first: int, last: int) -> None:
+    def __init__(self, kind: str, at: Instruction, tape: Any, targets: Any, sources: Any,
+                 found: Any, first: int, last: int) -> None:
         self.kind = kind
-        self.span = span
+        self.at = at
+        self.span: Span = at[2:]
         self.tape = tape
         self.targets = targets
         self.made = {t.id: t.value for t in flatten(targets)
@@ -100,6 +102,11 @@ class Asked:
         self.found = found
         self.first = first
         self.last = last
+
+    def arguments(self) -> tuple[int, tuple[str, ...]]:
+        """Return the number of positional arguments and the names of the others."""
+        opcode, arg, _, _ = self.at
+        return (arg[1], arg[2]) if opcode in (c.CALL, c.METHOD) else (1, ())
 
 
 class Picked:

@@ -364,7 +364,7 @@ def asked(run: Running, kind: str, tape: Any, targets: Any, sources: Any, found:
         from gradcli.lang.running.log import Asked
 
         run.run.log.questions.append(
-            Asked(kind, run.at[2:], tape, targets, sources, found, first, fresh_id()))
+            Asked(kind, run.at, tape, targets, sources, found, first, fresh_id()))
         if number == run.run.log.until:
             raise error("E0401", "all that was wanted has run")
         given = run.run.log.given.get(number)
