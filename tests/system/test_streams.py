@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import io
 import math
 import os
@@ -9,6 +10,7 @@ import signal
 import stat
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -21,6 +23,7 @@ from transcripts import in_process
 
 import gradcli
 from gradcli import questions
+from gradcli.cli.commands import question
 from gradcli.cli.commands.question import TimeUp
 from gradcli.cli.environment import Environment, Messages, forget
 from gradcli.cli.main import run
@@ -304,10 +307,33 @@ def test_time_that_is_up_while_a_record_closes_leaves_none_open(
     assert record.current().place is None
 
 
+ENDLESS = "f(n) = n if n < 2 else f(n - 1) + f(n - 2)\nf(60)"
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_time_that_is_up_in_a_callback_of_the_collector_is_up_after_it(
+        monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is raised there is lost."""
+    struck = []
+
+    def slow(phase: str, told: dict[str, int]) -> None:
+        while not struck:
+            struck.extend([1] if time.monotonic() > begin + 0.1 else [])
+
+    monkeypatch.setattr(question, "AGAIN", 0.05)
+    begin = time.monotonic()
+    gc.callbacks.append(slow)
+    try:
+        status, _, err = in_process(["eval", "-e", ENDLESS, "--timeout", "0.05", "--max-steps",
+                                     "9999999"])
+    finally:
+        gc.callbacks.remove(slow)
+    assert (status, "E0406" in err) == (3, True)
+
+
 def test_timeout_covers_the_work_and_nothing_after_it() -> None:
-    endless = "f(n) = n if n < 2 else f(n - 1) + f(n - 2)\nf(60)"
     before = signal.getsignal(signal.SIGALRM)
-    status, out, err = in_process(["eval", "-e", endless, "--timeout", "0.05"])
+    status, out, err = in_process(["eval", "-e", ENDLESS, "--timeout", "0.05"])
     assert (status, out) == (3, "")
     assert err.startswith("error[E0406]: ")
     assert "\n  --> -e:" in err

@@ -112,6 +112,8 @@ def _spelled(options: Given, program: Program) -> Given:
 
 # Seconds of what an alarm can be set to: 0 turns it off.
 SHORTEST, LONGEST = 1e-6, 1e8
+AGAIN = 1.0
+"""Seconds from one alarm to the next: what is raised in a callback of the collector is lost."""
 
 
 class TimeUp(BaseException):
@@ -152,7 +154,7 @@ def stop_after(limit: float) -> Callable[[], None]:
         signal.signal(signal.SIGALRM, handler)
 
     try:
-        signal.setitimer(signal.ITIMER_REAL, min(max(limit, SHORTEST), LONGEST))
+        signal.setitimer(signal.ITIMER_REAL, min(max(limit, SHORTEST), LONGEST), AGAIN)
     except TimeUp:
         done()
         raise
