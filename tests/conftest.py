@@ -72,14 +72,15 @@ def pytest_addoption(parser: pytest.Parser) -> None:
                      help="run 3 cases of each test function, without those that start processes or"
                           " that tests/data/slow.txt names")
     parser.addoption("--update-slow", action="store_true",
-                     help="with --cases 3: write tests/data/slow.txt anew, by what each takes now")
+                     help="run 3 cases of each test function, and write into tests/data/slow.txt"
+                          " which of these take long now")
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_configure(config: pytest.Config) -> None:
     if SEED is not None and config.option.hypothesis_seed is None:
         config.option.hypothesis_seed = SEED
-    if config.option.fast and config.option.cases is None:
+    if (config.option.fast or config.option.update_slow) and config.option.cases is None:
         config.option.cases = 3
 
 
@@ -113,8 +114,9 @@ def pytest_runtest_logreport(report: pytest.TestReport) -> None:
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
     if session.config.option.update_slow and not hasattr(session.config, "workerinput"):
-        SLOW.write_text("".join([
-            f"{name}\n" for name in sorted(SPENT) if SPENT[name] > TOO_SLOW]))
+        others = set(SLOW.read_text().split()) - SPENT.keys()
+        SLOW.write_text("".join([f"{name}\n" for name in sorted(
+            {*others, *[name for name in SPENT if SPENT[name] > TOO_SLOW]})]))
 
 
 def pytest_report_header() -> str:
